@@ -1,0 +1,75 @@
+/** Stable error codes. They are part of the public interface: pages, scripts and tests match on them. */
+export const errorStatus = {
+  BAD_ADDRESS: 400,
+  BAD_CONFIG: 500,
+  BAD_RANGE: 416,
+  METHOD: 405,
+  NOT_FOUND: 404,
+  DENIED: 451,
+  CORRUPT: 502,
+  UNSUPPORTED: 501,
+  PEERS_UNREACHABLE: 504,
+  OFFLINE: 503,
+  TOO_LARGE: 507,
+  REFUSED: 403,
+  INTERNAL: 500,
+} as const;
+
+export type ErrorCode = keyof typeof errorStatus;
+
+/** One try at one peer, kept so that an error can say what was done before giving up. */
+export interface Attempt {
+  /** The peer's URL as configured, without its certificate hashes. */
+  peer: string;
+  transport: 'webtransport' | 'http';
+  /** What was under way when it failed. */
+  stage: 'connect' | 'request' | 'receive' | 'verify';
+  code: ErrorCode;
+  message: string;
+  /** Time from the start of this try to its end, in milliseconds. */
+  milliseconds: number;
+}
+
+export interface ErrorDetails {
+  /** The address concerned, 64 hex characters. */
+  address?: string;
+  attempts?: readonly Attempt[];
+  [key: string]: unknown;
+}
+
+/** The one error class of Antway. `code` is stable, `message` is a plain sentence for people. */
+export class AntwayError extends Error {
+  override readonly name = 'AntwayError';
+
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+    readonly details: ErrorDetails = {},
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+
+  /** The HTTP status that the gateway answers with for this error. */
+  get status(): number {
+    return errorStatus[this.code];
+  }
+
+  /** The JSON body of an error answer. */
+  toJSON(): { code: ErrorCode; message: string; address?: string; details: ErrorDetails } {
+    const { address, ...details } = this.details;
+    return { code: this.code, message: this.message, ...(address ? { address } : {}), details };
+  }
+}
+
+/** Whether an error means "the caller went away", which is never reported as a failure of a peer or a store. */
+export function isAbort(error: unknown, signal?: AbortSignal): boolean {
+  return signal?.aborted === true || (error instanceof DOMException && error.name === 'AbortError');
+}
+
+/** Any thrown value as an `AntwayError`; what is not one already becomes `INTERNAL`. */
+export function asAntwayError(error: unknown): AntwayError {
+  if (error instanceof AntwayError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  return new AntwayError('INTERNAL', `Something in the gateway failed: ${message}`, {}, { cause: error });
+}

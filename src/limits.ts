@@ -1,0 +1,53 @@
+/** Every fixed limit of Antway in one place. Sizes are bytes, times are milliseconds. */
+export const limits = Object.freeze({
+  /** Largest plaintext part of a self-encrypted file (crate `self_encryption`, `MAX_CHUNK_SIZE`). */
+  plaintextChunkBytes: 4_190_208,
+  /**
+   * Largest part that occurs: a file one byte short of three full parts is cut in thirds, rounded down, and
+   * the last one takes the rest, which is one byte more than a full part.
+   */
+  largestPartBytes: 4_190_209,
+  /** Largest record of the network. A sealed part of the largest size fits with room to spare. */
+  chunkBytes: 4_194_304,
+  /** A file has at least this many bytes, and a data map at least this many chunks. */
+  minFileBytes: 3,
+  minChunks: 3,
+  /** A published data map holds at most this many chunks; longer ones are shrunk. */
+  publishedMapChunks: 3,
+  /** Deepest nesting of shrunk data maps that is followed. */
+  mapDepth: 8,
+
+  /** Largest `archive.tar.idx` that is read; a longer one makes the archive `TOO_LARGE`. */
+  indexBytes: 64 * 1024 * 1024,
+  /** Most members of one archive. */
+  archiveEntries: 100_000,
+  /** Largest `app-conf.json`. */
+  routeMapBytes: 1024 * 1024,
+  /** First guess at how much of a tar's end holds its index. */
+  indexTailBytes: 64 * 1024,
+  /** Longest run of pax or GNU long-name data before a tar header. */
+  tarMetadataBytes: 1024 * 1024,
+
+  /** Addresses in one GET or HAS request of the peer protocol. */
+  addressesPerRequest: 64,
+  /** Largest `/-/info` answer. */
+  infoBytes: 64 * 1024,
+
+  /** A request goes by HTTP when the WebTransport session is not up after this time. */
+  connectGraceMs: 2_000,
+  /** A WebTransport session that is not up after this time is given up. */
+  connectTimeoutMs: 10_000,
+  /** A stream or body that brings no byte for this time is given up. */
+  stallMs: 10_000,
+  /** How long a peer is read by HTTP after its WebTransport failed. */
+  transportRetryMs: 30_000,
+  /** How long a peer that sent wrong bytes is left out. */
+  wrongChunkBanMs: 60_000,
+  /** How long a peer that could not be reached is asked only after the others. */
+  unreachableBackOffMs: 5_000,
+
+  /** Chunks that one reader fetches ahead of its consumer. */
+  readAheadChunks: 4,
+  /** Bytes handed to a response body at once. */
+  streamPieceBytes: 1024 * 1024,
+});

@@ -1,0 +1,89 @@
+import { AntwayError } from '../errors.ts';
+
+/** ChaCha20-Poly1305 (RFC 8439), the tag behind the ciphertext, no associated data. */
+export interface Aead {
+  readonly name: 'native' | 'sodium';
+  /** @returns ciphertext ‖ 16-byte tag. */
+  seal(key: Bytes, nonce: Bytes, plaintext: Bytes): Promise<Bytes>;
+  /** @throws AntwayError `CORRUPT` when the tag does not fit. */
+  open(key: Bytes, nonce: Bytes, sealed: Bytes): Promise<Bytes>;
+}
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+export type AeadName = Aead['name'];
+
+/**
+ * The AEAD back end. `native` is WebCrypto's `ChaCha20-Poly1305`, which runs off the calling thread; browsers
+ * and Node versions without it get `sodium` (libsodium compiled to WebAssembly).
+ *
+ * @param name take this one instead of detecting.
+ * @throws AntwayError `UNSUPPORTED` when `native` is asked for and not there.
+ */
+export async function loadAead(name?: AeadName): Promise<Aead> {
+  if (name === 'sodium') return loadSodium();
+  if (await hasNative()) return native;
+  if (name === 'native') {
+    throw new AntwayError('UNSUPPORTED', 'This platform has no ChaCha20-Poly1305 in WebCrypto.');
+  }
+  return loadSodium();
+}
+
+const algorithm = 'ChaCha20-Poly1305';
+// 'raw-secret' and this algorithm come from the WICG draft "Modern Algorithms in WebCrypto"; TypeScript's
+// library does not list the key format yet.
+const keyFormat = 'raw-secret' as 'raw';
+
+const native: Aead = {
+  name: 'native',
+  async seal(key, nonce, plaintext) {
+    const secret = await crypto.subtle.importKey(keyFormat, key, algorithm, false, ['encrypt']);
+    return new Uint8Array(await crypto.subtle.encrypt({ name: algorithm, iv: nonce }, secret, plaintext));
+  },
+  async open(key, nonce, sealed) {
+    const secret = await crypto.subtle.importKey(keyFormat, key, algorithm, false, ['decrypt']);
+    try {
+      return new Uint8Array(await crypto.subtle.decrypt({ name: algorithm, iv: nonce }, secret, sealed));
+    } catch (cause) {
+      throw doesNotOpen(cause);
+    }
+  },
+};
+
+/** Seals and opens a byte: a browser that lists the algorithm but cannot run it is not trusted with it. */
+async function hasNative(): Promise<boolean> {
+  const key = new Uint8Array(32);
+  const nonce = new Uint8Array(12);
+  try {
+    const sealed = await native.seal(key, nonce, new Uint8Array([42]));
+    return (await native.open(key, nonce, sealed))[0] === 42;
+  } catch {
+    return false;
+  }
+}
+
+async function loadSodium(): Promise<Aead> {
+  const { default: sodium } = await import('libsodium-wrappers');
+  await sodium.ready;
+  return {
+    name: 'sodium',
+    async seal(key, nonce, plaintext) {
+      return owned(sodium.crypto_aead_chacha20poly1305_ietf_encrypt(plaintext, null, null, nonce, key));
+    },
+    async open(key, nonce, sealed) {
+      try {
+        return owned(sodium.crypto_aead_chacha20poly1305_ietf_decrypt(null, sealed, null, nonce, key));
+      } catch (cause) {
+        throw doesNotOpen(cause);
+      }
+    },
+  };
+}
+
+function owned(bytes: Uint8Array): Bytes {
+  return bytes as Bytes; // libsodium-wrappers copies its results out of wasm memory into a plain buffer
+}
+
+function doesNotOpen(cause: unknown): AntwayError {
+  return new AntwayError('CORRUPT', 'A chunk does not open with the keys of its data map.', {}, { cause });
+}

@@ -1,0 +1,96 @@
+import { equalBytes } from '../address.ts';
+import { AntwayError } from '../errors.ts';
+import { type Aead, type AeadName, loadAead } from './aead.ts';
+import { type Blake3, loadBlake3 } from './blake3.ts';
+import { type BrotliDecoder, type BrotliEncoder, loadBrotliDecoder } from './brotli.ts';
+import type { DataMap } from './data-map.ts';
+import { type ChunkKeys, keysOf } from './keys.ts';
+import { xorPad } from './xor.ts';
+
+/** What differs between a service worker, a page and Node: where the WebAssembly comes from. */
+export interface CodecPlatform {
+  /** Gives the bytes of `brotli-dec-wasm/web/bg.wasm`. Called at most once, when first needed. */
+  brotliDecoderWasm(): Promise<BufferSource | Response>;
+  /** Gives the compressor of package `brotli-wasm`; only publishing needs it. */
+  brotliEncoder?(): Promise<BrotliEncoder>;
+  /** Overrides the choice of the AEAD back end. */
+  aead?: AeadName;
+}
+
+/**
+ * Seals and opens single chunks (crate `self_encryption` 0.36): Brotli → ChaCha20-Poly1305 → XOR pad, and
+ * back. No I/O beyond loading its own WebAssembly, which happens when it is first needed.
+ */
+export class Codec {
+  readonly #platform: CodecPlatform;
+  #aead: Promise<Aead> | undefined;
+  #decoder: Promise<BrotliDecoder> | undefined;
+  #encoder: Promise<BrotliEncoder> | undefined;
+
+  constructor(platform: CodecPlatform) {
+    this.#platform = platform;
+  }
+
+  /** The AEAD back end in use. */
+  aead(): Promise<Aead> {
+    this.#aead ??= forgetRejected(loadAead(this.#platform.aead), () => {
+      this.#aead = undefined;
+    });
+    return this.#aead;
+  }
+
+  blake3(): Promise<Blake3> {
+    return loadBlake3();
+  }
+
+  /**
+   * Opens chunk `index` of `map`. The caller has already checked `sealed` against its address.
+   * @returns exactly `map.sizes[index]` bytes whose BLAKE3 is the map's source hash.
+   * @throws AntwayError `CORRUPT` when the tag, the compressed data, the size or the hash does not fit.
+   */
+  async open(map: DataMap, index: number, sealed: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
+    const { pad, key, nonce } = keysOf(map, index);
+    const size = map.sizes[index]!;
+    const [aead, decode, blake3] = await Promise.all([this.aead(), this.#brotliDecoder(), this.blake3()]);
+    const compressed = await aead.open(key, nonce, xorPad(sealed, pad));
+    const plaintext = decode(compressed, size);
+    if (plaintext.length !== size || !equalBytes(blake3(plaintext), map.srcHash(index))) {
+      throw new AntwayError('CORRUPT', 'A chunk opened to other bytes than its data map says.', {
+        address: map.address(index).hex,
+      });
+    }
+    return plaintext;
+  }
+
+  /** Seals one plaintext part. @returns the bytes whose BLAKE3 is the chunk's address. */
+  async seal(plaintext: Uint8Array, { pad, key, nonce }: ChunkKeys): Promise<Uint8Array<ArrayBuffer>> {
+    const [aead, encode] = await Promise.all([this.aead(), this.#brotliEncoder()]);
+    return xorPad(await aead.seal(key, nonce, new Uint8Array(encode(plaintext))), pad);
+  }
+
+  #brotliDecoder(): Promise<BrotliDecoder> {
+    this.#decoder ??= forgetRejected(
+      this.#platform.brotliDecoderWasm().then((wasm) => loadBrotliDecoder(wasm)),
+      () => {
+        this.#decoder = undefined;
+      },
+    );
+    return this.#decoder;
+  }
+
+  #brotliEncoder(): Promise<BrotliEncoder> {
+    if (!this.#platform.brotliEncoder) {
+      throw new AntwayError('UNSUPPORTED', 'This part of Antway reads only: it has no Brotli encoder.');
+    }
+    this.#encoder ??= forgetRejected(this.#platform.brotliEncoder(), () => {
+      this.#encoder = undefined;
+    });
+    return this.#encoder;
+  }
+}
+
+/** A failed load (a network hiccup while fetching wasm) must not be remembered for ever. */
+function forgetRejected<T>(loading: Promise<T>, forget: () => void): Promise<T> {
+  loading.catch(forget);
+  return loading;
+}

@@ -1,0 +1,152 @@
+import { Address } from '../address.ts';
+import { AntwayError } from '../errors.ts';
+import { limits } from '../limits.ts';
+import type { Codec } from './codec.ts';
+import { type DataMap, decodeBincode, encodeBincode, encodeDataMap, MapBuilder } from './data-map.ts';
+import { deriveKeys } from './keys.ts';
+
+/** Bytes that can be read at any position: a `Blob`, a file on disk, a buffer. */
+export interface RandomAccess {
+  readonly size: number;
+  /** Exactly `end - start` bytes from `start`. */
+  read(start: number, end: number): Promise<Uint8Array>;
+}
+
+/** A sealed chunk on its way out. */
+export interface SealedChunk {
+  address: Address;
+  bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** A sealed file: `address` is what people open; `map` is the (shrunk) data map whose record has that address. */
+export interface SealedFile {
+  address: Address;
+  map: DataMap;
+  /** The map's record, already given to `emit` unless the file is private. */
+  record: Uint8Array<ArrayBuffer>;
+  /** Plaintext bytes. */
+  size: number;
+}
+
+export interface SealOptions {
+  /** Receives every chunk once sealed, in order; the next is sealed when its promise is done. */
+  emit(chunk: SealedChunk): Promise<void>;
+  /** Called as work goes on: bytes hashed and sealed so far, each from 0 to the file's size. */
+  progress?(hashedBytes: number, sealedBytes: number): void;
+  /** Keep the data map's record back: whoever holds it can open the file, nobody else can. */
+  isPrivate?: boolean;
+  signal?: AbortSignal;
+}
+
+/** Plaintext boundaries of the chunks of a file of `size` bytes: `count + 1` positions. */
+export function partBoundaries(size: number): number[] {
+  const max = limits.plaintextChunkBytes;
+  if (size < limits.minChunks * max) {
+    const third = Math.floor(size / 3);
+    return [0, third, 2 * third, size];
+  }
+  const boundaries = [];
+  for (let at = 0; at < size; at += max) boundaries.push(at);
+  boundaries.push(size);
+  return boundaries;
+}
+
+/**
+ * Self-encrypts a file: two passes over `source` (every chunk's key needs its neighbours' hashes, and the first
+ * chunk needs the last two), one chunk in memory at a time. The same bytes always give the same address.
+ *
+ * @throws AntwayError `UNSUPPORTED` for fewer than 3 bytes, which the scheme cannot seal, `TOO_LARGE` for a
+ *   file whose data map would itself exceed three chunks' worth (about 650 GB).
+ */
+export async function sealFile(
+  codec: Codec,
+  source: RandomAccess,
+  options: SealOptions,
+): Promise<SealedFile> {
+  if (source.size < limits.minFileBytes) {
+    throw new AntwayError(
+      'UNSUPPORTED',
+      `Files of fewer than ${limits.minFileBytes} bytes cannot be self-encrypted (this one has ${source.size}).`,
+    );
+  }
+  let map = await sealParts(codec, source, 0, options);
+  for (let level = 1; map.count > limits.publishedMapChunks; level++) {
+    const serialised = encodeBincode(map);
+    if (level > 1 || serialised.length > limits.publishedMapChunks * limits.plaintextChunkBytes) {
+      throw new AntwayError(
+        'TOO_LARGE',
+        `A file of ${source.size} bytes needs more nested data maps than are defined.`,
+      );
+    }
+    const { progress: _, ...quiet } = options;
+    map = await sealParts(codec, bufferAccess(serialised), level, quiet);
+  }
+  const record = encodeDataMap(map);
+  const blake3 = await codec.blake3();
+  const address = Address.fromBytes(blake3(record));
+  if (!options.isPrivate) await options.emit({ address, bytes: record });
+  return { address, map, record, size: source.size };
+}
+
+async function sealParts(
+  codec: Codec,
+  source: RandomAccess,
+  childLevel: number,
+  { emit, progress, signal }: SealOptions,
+): Promise<DataMap> {
+  const blake3 = await codec.blake3();
+  const boundaries = partBoundaries(source.size);
+  const count = boundaries.length - 1;
+  const part = async (i: number) => {
+    signal?.throwIfAborted();
+    return source.read(boundaries[i]!, boundaries[i + 1]!);
+  };
+
+  const srcHashes = new Uint8Array(32 * count);
+  for (let i = 0; i < count; i++) {
+    srcHashes.set(blake3(await part(i)), 32 * i);
+    progress?.(boundaries[i + 1]!, 0);
+  }
+  const builder = new MapBuilder(count);
+  for (let i = 0; i < count; i++) {
+    const plaintext = await part(i);
+    const bytes = await codec.seal(plaintext, deriveKeys(srcHashes, i, childLevel));
+    const address = Address.fromBytes(blake3(bytes));
+    builder.set(i, address.bytes, srcHashes.subarray(32 * i, 32 * i + 32), plaintext.length);
+    await emit({ address, bytes });
+    progress?.(source.size, boundaries[i + 1]!);
+  }
+  return builder.build(childLevel);
+}
+
+/**
+ * Follows shrunk data maps down to the map of the file itself.
+ *
+ * @param openChunk gives the plaintext of one chunk of a map.
+ * @throws AntwayError `TOO_LARGE` past 8 levels, `CORRUPT` for a nested map that does not parse.
+ */
+export async function unshrink(
+  map: DataMap,
+  openChunk: (map: DataMap, index: number) => Promise<Uint8Array>,
+): Promise<DataMap> {
+  let current = map;
+  for (let depth = 0; current.childLevel > 0; depth++) {
+    if (depth === limits.mapDepth) {
+      throw new AntwayError('TOO_LARGE', `This data map is nested more than ${limits.mapDepth} levels deep.`);
+    }
+    if (current.size > limits.indexBytes) {
+      throw new AntwayError('TOO_LARGE', `A nested data map of ${current.size} bytes is over the limit.`);
+    }
+    const wrapper = current;
+    const parts = await Promise.all(Array.from(wrapper.sizes, (_, i) => openChunk(wrapper, i)));
+    const serialised = new Uint8Array(wrapper.size);
+    for (const [i, part] of parts.entries()) serialised.set(part, wrapper.offsets[i]!);
+    current = decodeBincode(serialised);
+  }
+  return current;
+}
+
+/** A buffer as `RandomAccess`. */
+export function bufferAccess(bytes: Uint8Array): RandomAccess {
+  return { size: bytes.length, read: async (start, end) => bytes.subarray(start, end) };
+}

@@ -1,0 +1,57 @@
+import { padBytes } from './keys.ts';
+
+const padWords = padBytes / 4;
+
+/**
+ * XORs `bytes` with the repeated 52-byte `pad` into a new buffer.
+ *
+ * Works on 32-bit words, thirteen (one pad) at a time: a byte loop runs at a few hundred MB/s in today's
+ * browsers, this one at gigabytes. Byte order does not matter, because both sides are read the same way.
+ */
+export function xorPad(bytes: Uint8Array, pad: Uint8Array): Uint8Array<ArrayBuffer> {
+  const output = new Uint8Array(bytes.length);
+  // A view that does not start on a word boundary (part of a larger frame) is copied to one that does.
+  const aligned = bytes.byteOffset % 4 === 0 ? bytes : new Uint8Array(bytes);
+  const words = bytes.length >>> 2;
+  const source = new Uint32Array(aligned.buffer, aligned.byteOffset, words);
+  const target = new Uint32Array(output.buffer, 0, words);
+  const [p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12] = new Uint32Array(
+    new Uint8Array(pad).buffer,
+  ) as unknown as PadWords;
+
+  const wholePads = words - (words % padWords);
+  let i = 0;
+  for (; i < wholePads; i += padWords) {
+    target[i] = source[i]! ^ p0;
+    target[i + 1] = source[i + 1]! ^ p1;
+    target[i + 2] = source[i + 2]! ^ p2;
+    target[i + 3] = source[i + 3]! ^ p3;
+    target[i + 4] = source[i + 4]! ^ p4;
+    target[i + 5] = source[i + 5]! ^ p5;
+    target[i + 6] = source[i + 6]! ^ p6;
+    target[i + 7] = source[i + 7]! ^ p7;
+    target[i + 8] = source[i + 8]! ^ p8;
+    target[i + 9] = source[i + 9]! ^ p9;
+    target[i + 10] = source[i + 10]! ^ p10;
+    target[i + 11] = source[i + 11]! ^ p11;
+    target[i + 12] = source[i + 12]! ^ p12;
+  }
+  for (let at = 4 * i; at < bytes.length; at++) output[at] = bytes[at]! ^ pad[at % padBytes]!;
+  return output;
+}
+
+type PadWords = [
+  number,
+  number,
+  number,
+  number,
+  number,
+  number,
+  number,
+  number,
+  number,
+  number,
+  number,
+  number,
+  number,
+];
