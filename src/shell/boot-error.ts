@@ -1,0 +1,38 @@
+/** Why the gateway's worker cannot answer. Shown to people, so that they can quote it. */
+export type BootErrorCode =
+  | 'INSECURE_CONTEXT'
+  | 'WORKERS_UNAVAILABLE'
+  | 'STORAGE_BLOCKED'
+  | 'REGISTRATION_REFUSED'
+  | 'WORKER_NOT_FOUND'
+  | 'WORKER_UNREACHABLE'
+  | 'WORKER_BROKEN'
+  | 'NOT_ANSWERED'
+  | 'NOTHING_HERE';
+
+/** A reason why this page cannot hand over to the gateway's worker. `message` is what happened. */
+export class BootError extends Error {
+  override readonly name = 'BootError';
+
+  constructor(
+    readonly code: BootErrorCode,
+    message: string,
+    /** What the person can do about it. */
+    readonly advice: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+/** Any thrown value as a `BootError`. */
+export function asBootError(error: unknown): BootError {
+  if (error instanceof BootError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  return new BootError(
+    'WORKER_BROKEN',
+    `The gateway could not start: ${message}`,
+    'Try again. If it stays so, the host of this gateway has to look into it.',
+    { cause: error },
+  );
+}

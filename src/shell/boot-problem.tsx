@@ -1,0 +1,25 @@
+import { isShellPath } from './boot.ts';
+import type { BootError } from './boot-error.ts';
+
+/** Says what keeps the gateway from working, what to do, and a code to quote. */
+export function BootProblem({ problem }: { problem: BootError }) {
+  const elsewhere = !isShellPath(location.pathname);
+  return (
+    <div role="alert" class="problem">
+      <h1>{problem.code === 'NOTHING_HERE' ? 'Nothing here' : 'The gateway cannot start'}</h1>
+      <p>{problem.message}</p>
+      <p>{problem.advice}</p>
+      <p class="actions">
+        <button type="button" class="button" onClick={() => location.reload()}>
+          Try again
+        </button>
+        {elsewhere && (
+          <a class="button button-quiet" href="/">
+            Start page
+          </a>
+        )}
+      </p>
+      <p class="code">{problem.code}</p>
+    </div>
+  );
+}

@@ -1,0 +1,7 @@
+import { render } from 'preact';
+import { App } from './app.tsx';
+import { isShellPath } from './boot.ts';
+import { OpeningPage } from './opening-page.tsx';
+
+const page = isShellPath(location.pathname) ? <App /> : <OpeningPage />;
+render(page, document.getElementById('app')!);

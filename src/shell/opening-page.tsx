@@ -1,0 +1,55 @@
+import { useEffect, useState } from 'preact/hooks';
+import { openThroughWorker } from './boot.ts';
+import { asBootError, type BootError } from './boot-error.ts';
+import { BootProblem } from './boot-problem.tsx';
+import { Logo } from './logo.tsx';
+
+/** Most pages open faster than this, and a flash of "Opening" would only unsettle. */
+const quietMs = 400;
+const longMs = 12_000;
+
+/** What a deep link shows while the worker is fetched and the navigation goes to it. */
+export function OpeningPage() {
+  const [waited, setWaited] = useState<'quiet' | 'a while' | 'long'>('quiet');
+  const [problem, setProblem] = useState<BootError | null>(null);
+
+  useEffect(() => {
+    openThroughWorker().catch((error) => setProblem(asBootError(error)));
+    const timers = [setTimeout(setWaited, quietMs, 'a while'), setTimeout(setWaited, longMs, 'long')];
+    return () => timers.forEach(clearTimeout);
+  }, []);
+
+  return (
+    <main class="notice-page">
+      <a class="brand" href="/">
+        <Logo />
+        Antway
+      </a>
+      {problem ? (
+        <BootProblem problem={problem} />
+      ) : (
+        <div role="status" class="opening">
+          {waited !== 'quiet' && (
+            <>
+              <h1>Opening …</h1>
+              <p class="opening-path">{decodePath(location.pathname)}</p>
+              <div class="opening-bar" aria-hidden="true" />
+            </>
+          )}
+          {waited === 'long' && (
+            <p>This takes longer than usual. If the link is a download, the browser is already saving it.</p>
+          )}
+        </div>
+      )}
+    </main>
+  );
+}
+
+/** The path as people read it, or as it is when its escapes are not UTF-8. */
+function decodePath(path: string): string {
+  try {
+    return decodeURI(path);
+  } catch {
+    return path;
+  }
+}

@@ -1,0 +1,101 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig, type InlineConfig, type Plugin } from 'vite';
+import { VitePWA } from 'vite-plugin-pwa';
+
+const fromRoot = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+/**
+ * The peer that `vite dev` hands the gateway's host requests to: start one with
+ * `antway-peer serve --http 127.0.0.1:8080 …`, or name another in `ANTWAY_PEER`.
+ */
+const developmentPeer = process.env.ANTWAY_PEER ?? 'http://127.0.0.1:8080';
+
+export default defineConfig({
+  root: fromRoot('src/shell'),
+  publicDir: fromRoot('public'),
+  // Absolute: a host answers every unknown path, at any depth, with this one document.
+  base: '/',
+  build: {
+    outDir: fromRoot('dist'),
+    emptyOutDir: true,
+    assetsDir: 'assets',
+    target: 'es2022',
+    // A data: URL is no file to precache, and the host's content security policy forbids data: styles.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+  },
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  server: {
+    proxy: Object.fromEntries(
+      ['/antway.json', '/chunk/', '/pointer/', '/-/'].map((path) => [path, developmentPeer]),
+    ),
+  },
+  plugins: [
+    VitePWA({
+      strategies: 'injectManifest',
+      srcDir: '../../sw',
+      filename: 'sw.ts',
+      // `src/shell/worker.ts` registers the worker: it has errors to show that a generated script has not.
+      injectRegister: false,
+      manifest: {
+        id: '/',
+        name: 'Antway',
+        short_name: 'Antway',
+        description: 'Open sites and files of the Autonomi network in this browser.',
+        lang: 'en',
+        start_url: '/',
+        scope: '/',
+        display: 'standalone',
+        theme_color: '#f7f5f1',
+        background_color: '#f7f5f1',
+        categories: ['utilities', 'productivity'],
+        icons: [
+          { src: '/icon.svg', sizes: 'any', type: 'image/svg+xml' },
+          { src: '/icon-192.png', sizes: '192x192', type: 'image/png' },
+          { src: '/icon-512.png', sizes: '512x512', type: 'image/png' },
+          { src: '/icon-maskable-512.png', sizes: '512x512', type: 'image/png', purpose: 'maskable' },
+        ],
+      },
+      // The globs below find the icons, and the plugin itself adds the manifest.
+      includeManifestIcons: false,
+      injectManifest: {
+        rollupFormat: 'iife',
+        globPatterns: ['**/*.{html,js,css,svg,png,ico,wasm}'],
+      },
+      integration: { configureCustomSWViteBuild: buildAsClassicScript },
+      devOptions: { enabled: true, type: 'module' },
+    }),
+  ],
+});
+
+/**
+ * The plugin builds the worker as a Vite library, and Vite writes every asset of a library into its script.
+ * An application with one IIFE output is the same classic script, but leaves the WebAssembly beside it, where
+ * it can be precached and compiled while it streams.
+ */
+function buildAsClassicScript(config: InlineConfig): void {
+  const { lib, ...build } = config.build ?? {};
+  if (!lib || !lib.entry) throw new Error('vite-plugin-pwa no longer builds the worker as a library.');
+  config.build = {
+    ...build,
+    assetsInlineLimit: 0,
+    rolldownOptions: {
+      input: lib.entry,
+      // Service workers have no dynamic import(): one file must hold everything.
+      output: { format: 'iife', entryFileNames: 'sw.js', codeSplitting: false },
+      // What `import.meta.url` would be if a classic script had it.
+      transform: { define: { 'import.meta.url': 'self.location.href' } },
+    },
+  };
+  config.plugins = [withoutPreloading];
+}
+
+/** An application's `import()` goes through a helper that preloads, and reports failures to a `window`. */
+const withoutPreloading: Plugin = {
+  name: 'antway:without-preloading',
+  enforce: 'pre',
+  load: {
+    filter: { id: /^\0vite\/preload-helper\.js$/ },
+    handler: () => 'export const __vitePreload = (load) => load();',
+  },
+};
