@@ -75,7 +75,7 @@ export default defineConfig({
  */
 function buildAsClassicScript(config: InlineConfig): void {
   const { lib, ...build } = config.build ?? {};
-  if (!lib || !lib.entry) throw new Error('vite-plugin-pwa no longer builds the worker as a library.');
+  if (!lib?.entry) throw new Error('vite-plugin-pwa no longer builds the worker as a library.');
   config.build = {
     ...build,
     assetsInlineLimit: 0,

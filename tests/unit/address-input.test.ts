@@ -1,0 +1,71 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { Address } from '../../src/address.ts';
+import { parseAddressInput } from '../../src/shell/address-input.ts';
+
+const hex = 'be43dd41c1baeed69ee43005062b5c5f21b2c0b59b1ef4a6cde9a1c05ab24c3f';
+const base32 = Address.fromHex(hex).base32;
+const context = { names: new Set(['docs', 'my.site']), origin: 'https://gateway.example' };
+
+const read = (text: string) => parseAddressInput(text, context);
+
+describe('the address box opens', () => {
+  test.each([
+    ['an address', hex, `/${hex}`],
+    ['an address in capitals', hex.toUpperCase(), `/${hex}`],
+    ['an address with space around it', `  ${hex}\n`, `/${hex}`],
+    ['a path of this gateway', `/${hex}/page.html`, `/${hex}/page.html`],
+    ['a folder in an archive', `${hex}/blog/`, `/${hex}/blog/`],
+    ['a path with a query and a fragment', `${hex}/a?b=/c#d?e`, `/${hex}/a?b=/c#d?e`],
+    ['an address with only a query', `${hex}?format=raw`, `/${hex}?format=raw`],
+    ['a path with spaces and umlauts', `${hex}/über uns.html`, `/${hex}/%C3%BCber%20uns.html`],
+    ['a path that is escaped already', `${hex}/a%20b%2Fc`, `/${hex}/a%20b%2Fc`],
+    ['an ant:// link', `ant://${hex}`, `/${hex}`],
+    ['an ant:// link with a path', `ANT://${hex}/film.mp4#t=30`, `/${hex}/film.mp4#t=30`],
+    ['a link of AntTP', `http://127.0.0.1:18888/${hex}/index.html`, `/${hex}/index.html`],
+    ['a link of a gateway below a prefix', `https://host.example/ant/${hex}/a`, `/${hex}/a`],
+    ['a link without its scheme', `localhost:8080/${hex}/a`, `/${hex}/a`],
+    ['a link of a gateway with hosts per site', `https://${base32}.host.example/a?b`, `/${hex}/a?b`],
+    ['such a host in capitals with a port', `${base32.toUpperCase()}.localhost:80`, `/${hex}`],
+    ['a link with the address in hex as its host', `http://${hex}/a`, `/${hex}/a`],
+    ['a name of this gateway', 'docs', '/docs'],
+    ['a path below a name', 'my.site/a/b.html', '/my.site/a/b.html'],
+    ['a name in a link of this gateway', 'https://gateway.example/docs/a#b', '/docs/a#b'],
+    ['an ant:// link to a name', 'ant://docs/a', '/docs/a'],
+  ])('%s', (_, text, path) => {
+    expect(read(text)).toEqual({ path });
+  });
+
+  test('any path without leaving the address', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (rest) => {
+        const result = read(`${hex}/${rest}`);
+        if ('path' in result) {
+          expect(new URL(result.path, context.origin).href).toBe(context.origin + result.path);
+          expect(result.path).toMatch(new RegExp(`^/${hex}(/|$)`));
+        }
+      }),
+    );
+  });
+});
+
+describe('the address box explains', () => {
+  test.each([
+    ['that it is empty', '   ', /type or paste/i],
+    ['how many digits are missing', hex.slice(1), /64 hex digits.*has 63/],
+    ['how many digits are too many', `${hex}00`, /has 66/],
+    ['which character is no hex digit', `${hex.slice(0, -1)}x`, /“x”/],
+    ['that a name is not known', 'dcos', /“dcos”.*bookmark/],
+    ['that names are spelled as configured', 'Docs', /“Docs”/],
+    ['that a link has no address', 'https://example.com/page', /no address in this link/],
+    ['that names of other gateways are not known here', 'https://example.com/docs', /no address/],
+    ['that the start page of this gateway is no address', 'https://gateway.example/', /no address/],
+    ['that other schemes are not opened', 'ipfs://bafy', /“ipfs:\/\/”/],
+    ['that a link may hold a manifest', 'ant://manifest/wUFOVAE', /manifest/],
+    ['that a path leads out of the address', `${hex}/../docs`, /leads out/],
+    ['that an escaped path leads out of the address', `${hex}/%2e%2E/-/stats`, /leads out/],
+    ['that backslashes lead out of the address', `${hex}/..\\..\\-/stats`, /leads out/],
+  ])('%s', (_, text, problem) => {
+    expect(read(text)).toEqual({ problem: expect.stringMatching(problem) });
+  });
+});
