@@ -11,7 +11,7 @@ export interface TarchiveEntry {
 }
 
 /** The member that lists all others; always the last one. */
-export const indexPath = 'archive.tar.idx';
+const indexPath = 'archive.tar.idx';
 
 const blockBytes = 512;
 const endBytes = 2 * blockBytes;
@@ -65,7 +65,7 @@ export async function createTarchive(entries: readonly TarchiveEntry[]): Promise
  * A path as it stands in the archive.
  * @throws AntwayError `UNSUPPORTED` with the reason: the rules are those by which readers refuse a member.
  */
-export function checkedPath(path: string): string {
+function checkedPath(path: string): string {
   const normal = path.normalize('NFC');
   const segments = normal.split('/');
   let why: string | undefined;

@@ -1,0 +1,167 @@
+import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { Address } from '../address.ts';
+import { parsePeer } from '../config.ts';
+
+/** Where `npm start` puts its peer when nothing else listens there. */
+const defaultPeer = 'http://127.0.0.1:8080';
+
+export interface PublishArguments {
+  command: 'publish';
+  /** The file or folder to publish. */
+  path: string;
+  /** Origins; every chunk goes to each of them. */
+  peers: string[];
+  token: string | undefined;
+  /** A folder that gets the chunks instead of peers. */
+  out: string | undefined;
+  /** Origin of the gateway that the printed URL is for. */
+  gateway: string | undefined;
+  /** Patterns as in `.gitignore` of what is left out of a folder. */
+  ignore: string[];
+  json: boolean;
+}
+
+export interface GetArguments {
+  command: 'get';
+  address: Address;
+  /** What follows the address and its `/`: a member or a folder of an archive, as it is spelled there. */
+  path: string | undefined;
+  peers: string[];
+  /** A folder of chunks to read instead of asking peers. */
+  from: string | undefined;
+  /** The file to write; undefined for standard output. */
+  out: string | undefined;
+  json: boolean;
+}
+
+export type Arguments = PublishArguments | GetArguments | { command: 'help' } | { command: 'version' };
+
+/** A command line that cannot be meant: exit code 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+const helpOptions = {
+  help: { type: 'boolean', short: 'h', default: false },
+  version: { type: 'boolean', short: 'v', default: false },
+} as const;
+
+const peerOptions = {
+  ...helpOptions,
+  peer: { type: 'string', multiple: true },
+  out: { type: 'string' },
+  json: { type: 'boolean', default: false },
+} as const;
+
+/**
+ * Reads a command line.
+ *
+ * It uses Node's own parser because that leaves values as they are written: a token or an address made of digits
+ * alone must not become a number.
+ *
+ * @param argv without the program's name.
+ * @throws UsageError that says what is wrong.
+ */
+export function parseArguments(argv: readonly string[], env: NodeJS.ProcessEnv): Arguments {
+  const [command, ...rest] = argv;
+  switch (command) {
+    case 'publish':
+      return parsePublish(rest, env);
+    case 'get':
+      return parseGet(rest);
+    case undefined:
+      throw new UsageError('A command is missing.');
+    case 'help':
+      return { command: 'help' };
+    default: {
+      const { values } = parse({ args: argv.slice(), options: helpOptions, allowPositionals: true });
+      if (values.help) return { command: 'help' };
+      if (values.version) return { command: 'version' };
+      throw new UsageError(`There is no command “${command}”.`);
+    }
+  }
+}
+
+function parsePublish(args: string[], env: NodeJS.ProcessEnv): Arguments {
+  const { values, positionals } = parse({
+    args,
+    options: {
+      ...peerOptions,
+      token: { type: 'string' },
+      gateway: { type: 'string' },
+      ignore: { type: 'string', multiple: true, default: [] },
+    },
+    allowPositionals: true,
+  });
+  if (values.help) return { command: 'help' };
+  if (values.version) return { command: 'version' };
+  if (values.out !== undefined && values.peer) throw new UsageError('Give --out or --peer, not both.');
+  return {
+    command: 'publish',
+    path: only(positionals, 'a file or folder to publish'),
+    peers: peersFrom(values.peer),
+    token: values.token ?? (env.ANTWAY_TOKEN || undefined),
+    out: values.out,
+    gateway: values.gateway === undefined ? undefined : originFrom('--gateway', values.gateway),
+    ignore: values.ignore,
+    json: values.json,
+  };
+}
+
+function parseGet(args: string[]): Arguments {
+  const { values, positionals } = parse({
+    args,
+    options: { ...peerOptions, from: { type: 'string' } },
+    allowPositionals: true,
+  });
+  if (values.help) return { command: 'help' };
+  if (values.version) return { command: 'version' };
+  if (values.from !== undefined && values.peer) throw new UsageError('Give --from or --peer, not both.');
+  const target = only(positionals, 'an address');
+  const slash = target.indexOf('/');
+  const hex = slash < 0 ? target : target.slice(0, slash);
+  if (!Address.isHex(hex))
+    throw new UsageError(`“${hex}” is not a content address: it must be 64 hex digits.`);
+  return {
+    command: 'get',
+    address: Address.fromHex(hex),
+    path: slash < 0 ? undefined : target.slice(slash + 1),
+    peers: peersFrom(values.peer),
+    from: values.from,
+    out: values.out === '-' ? undefined : values.out,
+    json: values.json,
+  };
+}
+
+function only(positionals: readonly string[], what: string): string {
+  const [first, second] = positionals;
+  if (first === undefined || first === '') throw new UsageError(`Name ${what}.`);
+  if (second !== undefined) throw new UsageError(`Name only one: “${second}” is too much.`);
+  return first;
+}
+
+function peersFrom(urls: readonly string[] = [defaultPeer]): string[] {
+  return [...new Set(urls.map((url) => originFrom('--peer', url)))];
+}
+
+function originFrom(option: string, value: string): string {
+  try {
+    if (URL.canParse(value)) {
+      const { url, certificateHashes } = parsePeer(value, value, option);
+      // Node has no WebTransport, and its fetch() cannot be told to accept a pinned certificate.
+      if (certificateHashes.length === 0) return url;
+    }
+  } catch {
+    // said below, in terms of the command line
+  }
+  throw new UsageError(`${option} “${value}” is not an origin: https://host[:port], or http:// on loopback.`);
+}
+
+function parse<T extends ParseArgsConfig>(config: T): ReturnType<typeof parseArgs<T>> {
+  try {
+    return parseArgs(config);
+  } catch (error) {
+    // Everything that Node's parser throws is about the command line, and said well.
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}

@@ -1,0 +1,39 @@
+import { randomUUID } from 'node:crypto';
+import { open, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileError } from './disk-file.ts';
+
+/**
+ * Writes a file whole or not at all: into a hidden neighbour first, which takes the file's place once all of it
+ * is on disk. After an error the file is what it was before.
+ *
+ * @throws AntwayError as `fileError`, and what `pieces` throws.
+ */
+export async function writeAtomically(
+  path: string,
+  pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): Promise<void> {
+  const temporary = join(dirname(path), `.antway-${randomUUID()}.partial`);
+  let isWritten = false;
+  try {
+    const file = await open(temporary, 'wx').catch((error) => {
+      throw fileError(error, path);
+    });
+    try {
+      for await (const piece of pieces) {
+        await file.writeFile(piece).catch((error) => {
+          throw fileError(error, path);
+        });
+      }
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, path).catch((error) => {
+      throw fileError(error, path);
+    });
+    isWritten = true;
+  } finally {
+    if (!isWritten) await rm(temporary, { force: true });
+  }
+}

@@ -1,0 +1,63 @@
+#!/usr/bin/env node
+import packageJson from '../../package.json' with { type: 'json' };
+import { type AntwayError, asAntwayError } from '../errors.ts';
+import { type Arguments, parseArguments, UsageError } from './arguments.ts';
+import { getCommand } from './get-command.ts';
+import { publishCommand } from './publish-command.ts';
+import { usage } from './usage.ts';
+
+const exitCodes = { failure: 1, usage: 2, interrupted: 130 };
+
+async function run(command: Arguments, signal: AbortSignal): Promise<void> {
+  switch (command.command) {
+    case 'publish':
+      return publishCommand(command, signal);
+    case 'get':
+      return getCommand(command, signal);
+    case 'help':
+      process.stdout.write(usage);
+      return;
+    case 'version':
+      process.stdout.write(`${packageJson.version}\n`);
+  }
+}
+
+/** @returns the exit code. */
+async function main(): Promise<number> {
+  const interrupt = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    // The first asks for a tidy end: partial files are removed. A second one gets the default, which kills.
+    process.once(signal, () => interrupt.abort());
+  }
+  // `antway get … | head`: whoever was to read this has had enough.
+  process.stdout.on('error', () => interrupt.abort());
+
+  let isJson = false;
+  try {
+    const command = parseArguments(process.argv.slice(2), process.env);
+    isJson = 'json' in command && command.json;
+    await run(command, interrupt.signal);
+    return 0;
+  } catch (error) {
+    if (error instanceof UsageError) {
+      process.stderr.write(`USAGE: ${error.message}\nSee antway --help.\n`);
+      return exitCodes.usage;
+    }
+    if (interrupt.signal.aborted) return exitCodes.interrupted;
+    report(asAntwayError(error), isJson);
+    return exitCodes.failure;
+  }
+}
+
+function report(error: AntwayError, isJson: boolean): void {
+  if (isJson) {
+    process.stderr.write(`${JSON.stringify(error)}\n`);
+    return;
+  }
+  process.stderr.write(`${error.code}: ${error.message}\n`);
+  for (const { peer, stage, code, message } of error.details.attempts ?? []) {
+    process.stderr.write(`  ${peer}, ${stage}: ${code}: ${message}\n`);
+  }
+}
+
+process.exitCode = await main();
