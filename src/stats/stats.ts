@@ -43,6 +43,8 @@ export interface StatsSnapshot {
     stored: Tally;
     /** Chunks that could not be written (no quota, blocked storage). */
     unstored: number;
+    /** Stored chunks that turned out damaged, and were dropped and fetched again. */
+    damaged: number;
   };
   peers: PeerTally[];
 }
@@ -53,7 +55,7 @@ export class Stats {
     startedAt: Date.now(),
     requests: { total: 0, active: 0, failed: {} },
     servedBytes: 0,
-    chunks: { memory: tally(), disk: tally(), joined: 0, stored: tally(), unstored: 0 },
+    chunks: { memory: tally(), disk: tally(), joined: 0, stored: tally(), unstored: 0, damaged: 0 },
     peers: [],
   };
   readonly #listeners = new Set<() => void>();
@@ -108,6 +110,11 @@ export class Stats {
 
   unstored(): void {
     this.#data.chunks.unstored++;
+    this.#changed();
+  }
+
+  damaged(): void {
+    this.#data.chunks.damaged++;
     this.#changed();
   }
 

@@ -1,0 +1,59 @@
+/**
+ * Lets callers that want the same thing at the same time share one run of the work. The work is aborted only
+ * when every caller that waits for it has gone.
+ */
+export class SingleFlight<T> {
+  readonly #flights = new Map<string, Flight<T>>();
+
+  /**
+   * @param work started unless a run for `key` is under way; its signal aborts when nobody waits any more.
+   * @param onJoin called when a run under way was joined.
+   * @throws what the work throws, or the reason of the caller's own signal.
+   */
+  run(
+    key: string,
+    signal: AbortSignal | undefined,
+    work: (signal: AbortSignal) => Promise<T>,
+    onJoin?: () => void,
+  ): Promise<T> {
+    if (signal?.aborted) return Promise.reject(signal.reason);
+    let flight = this.#flights.get(key);
+    if (flight) onJoin?.();
+    else {
+      const controller = new AbortController();
+      flight = { controller, waiting: 0, promise: work(controller.signal) };
+      this.#flights.set(key, flight);
+      const started = flight;
+      const end = () => this.#end(key, started);
+      flight.promise.then(end, end);
+    }
+    return this.#join(key, flight, signal);
+  }
+
+  #join(key: string, flight: Flight<T>, signal: AbortSignal | undefined): Promise<T> {
+    flight.waiting++;
+    if (!signal) return flight.promise; // waits to the end, so the count never falls to zero
+    return new Promise((resolve, reject) => {
+      const leave = () => {
+        reject(signal.reason);
+        if (--flight.waiting === 0) {
+          // Out of the map first: who comes now must start anew and not join what is being aborted.
+          this.#end(key, flight);
+          flight.controller.abort(signal.reason);
+        }
+      };
+      signal.addEventListener('abort', leave, { once: true });
+      flight.promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
+    });
+  }
+
+  #end(key: string, flight: Flight<T>): void {
+    if (this.#flights.get(key) === flight) this.#flights.delete(key);
+  }
+}
+
+interface Flight<T> {
+  controller: AbortController;
+  waiting: number;
+  promise: Promise<T>;
+}

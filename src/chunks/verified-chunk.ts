@@ -1,0 +1,40 @@
+import { Address, equalBytes } from '../address.ts';
+import { AntwayError } from '../errors.ts';
+import { limits } from '../limits.ts';
+import type { Blake3 } from '../self-encryption/blake3.ts';
+
+/**
+ * A record whose bytes were checked against its address. The only way to get one is to check, so a function
+ * that takes a `VerifiedChunk` cannot be handed what a peer merely sent.
+ */
+export class VerifiedChunk {
+  private constructor(
+    readonly address: Address,
+    /** In a buffer of exactly its size. */
+    readonly bytes: Uint8Array<ArrayBuffer>,
+  ) {}
+
+  /** @throws AntwayError `CORRUPT` when the bytes are too many or hash to another address. */
+  static verify(address: Address, received: Uint8Array<ArrayBuffer>, blake3: Blake3): VerifiedChunk {
+    if (received.length > limits.chunkBytes) {
+      throw new AntwayError(
+        'CORRUPT',
+        `A chunk has at most ${limits.chunkBytes} bytes, this one ${received.length}.`,
+        {
+          address: address.hex,
+        },
+      );
+    }
+    const hash = blake3(received);
+    if (!equalBytes(hash, address.bytes)) {
+      throw new AntwayError(
+        'CORRUPT',
+        `The bytes hash to ${Address.fromBytes(hash)}, not to the address asked for.`,
+        {
+          address: address.hex,
+        },
+      );
+    }
+    return new VerifiedChunk(address, received);
+  }
+}

@@ -1,0 +1,120 @@
+import type { Address } from '../address.ts';
+import type { Chunks } from '../chunks/chunks.ts';
+import { limits } from '../limits.ts';
+import type { DataMap } from '../self-encryption/data-map.ts';
+import type { ByteSource } from './byte-source.ts';
+
+/** A self-encrypted file, read at random: only the chunks that a range overlaps are fetched. */
+export class ContentFile implements ByteSource {
+  readonly size: number;
+  readonly #chunks: Chunks;
+  readonly #map: DataMap;
+
+  /** @param map the file's own map, not a shrunk one. */
+  constructor(
+    readonly address: Address,
+    map: DataMap,
+    chunks: Chunks,
+  ) {
+    this.size = map.size;
+    this.#map = map;
+    this.#chunks = chunks;
+  }
+
+  /** Position of the first byte of the last chunk: what is read with it costs no further fetch. */
+  get lastChunkStart(): number {
+    return this.#map.offsets[this.#map.count - 1]!;
+  }
+
+  async read(start: number, end: number, signal?: AbortSignal): Promise<Uint8Array> {
+    if (start >= end) return new Uint8Array();
+    const parts = this.#parts(start, end);
+    if (parts.length === 1) return this.#part(parts[0]!, signal);
+    const bytes = new Uint8Array(end - start);
+    let at = 0;
+    for (const part of await Promise.all(parts.map((part) => this.#part(part, signal)))) {
+      bytes.set(part, at);
+      at += part.length;
+    }
+    return bytes;
+  }
+
+  stream(start: number, end: number, signal?: AbortSignal): ReadableStream<Uint8Array> {
+    const controller = new AbortController();
+    const onAbort = () => controller.abort(signal?.reason);
+    if (signal?.aborted) onAbort();
+    else signal?.addEventListener('abort', onAbort, { once: true });
+    const finish = () => signal?.removeEventListener('abort', onAbort);
+
+    const parts = start < end ? this.#parts(start, end) : [];
+    const ahead: Promise<Uint8Array>[] = [];
+    let next = 0;
+    let current: Uint8Array = new Uint8Array();
+    const fetchAhead = () => {
+      while (next < parts.length && ahead.length < limits.readAheadChunks) {
+        const part = this.#part(parts[next++]!, controller.signal);
+        part.catch(() => undefined); // reported when it is its turn
+        ahead.push(part);
+      }
+    };
+
+    return new ReadableStream<Uint8Array>(
+      {
+        pull: async (stream) => {
+          try {
+            if (current.length === 0) {
+              fetchAhead();
+              const part = ahead.shift();
+              if (!part) {
+                finish();
+                stream.close();
+                return;
+              }
+              current = await part;
+              fetchAhead();
+            }
+            stream.enqueue(current.subarray(0, limits.streamPieceBytes));
+            current = current.subarray(limits.streamPieceBytes);
+            if (current.length === 0 && ahead.length === 0 && next === parts.length) {
+              finish();
+              stream.close();
+            }
+          } catch (error) {
+            finish();
+            controller.abort(error);
+            throw error;
+          }
+        },
+        cancel: (reason) => {
+          finish();
+          controller.abort(reason ?? new DOMException('The consumer went away.', 'AbortError'));
+        },
+      },
+      { highWaterMark: 0 },
+    );
+  }
+
+  /** The pieces of chunks that make up a range. */
+  #parts(start: number, end: number): Part[] {
+    if (start < 0 || end > this.size) throw new RangeError(`${start}–${end} is outside 0–${this.size}`);
+    const { offsets } = this.#map;
+    const parts: Part[] = [];
+    for (let index = this.#map.chunkAt(start); index < this.#map.count && offsets[index]! < end; index++) {
+      const base = offsets[index]!;
+      parts.push({ index, from: Math.max(start - base, 0), to: Math.min(end, offsets[index + 1]!) - base });
+    }
+    return parts;
+  }
+
+  async #part({ index, from, to }: Part, signal?: AbortSignal): Promise<Uint8Array> {
+    return (await this.#chunks.open(this.#map, index, signal)).subarray(from, to);
+  }
+}
+
+interface Part {
+  /** Of the chunk. */
+  index: number;
+  /** Positions inside its plaintext. */
+  from: number;
+  to: number;
+}

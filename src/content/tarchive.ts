@@ -1,0 +1,100 @@
+import { limits } from '../limits.ts';
+import { Archive, type Member } from './archive.ts';
+import { slice } from './byte-source.ts';
+import type { ContentFile } from './file.ts';
+import { RouteMap, routeMapNames } from './route-map.ts';
+import { blockBytes, parseTarHeader, scanTar } from './tar-header.ts';
+import {
+  type IndexEntry,
+  indexName,
+  normalisePath,
+  type ParsedIndex,
+  parseIndex,
+  type RefusedEntry,
+  readIndex,
+  refusalOfPath,
+} from './tarchive-index.ts';
+
+/** Whether a file begins as a tar does. */
+export async function isTar(file: ContentFile, signal?: AbortSignal): Promise<boolean> {
+  if (file.size < blockBytes) return false;
+  return parseTarHeader(await file.read(0, blockBytes, signal)) !== undefined;
+}
+
+/**
+ * Opens a tar as an archive: by its index where it has one that fits, else by its headers.
+ * @throws AntwayError `TOO_LARGE` past the limits of an archive.
+ */
+export async function openTarchive(tar: ContentFile, signal?: AbortSignal): Promise<Archive> {
+  const members = (await indexed(tar, signal)) ?? (await scanned(tar, signal));
+  return new Archive(members.list, await readRoutes(members.list, members.refused, signal), members.refused);
+}
+
+interface Members {
+  list: Member[];
+  refused: RefusedEntry[];
+}
+
+async function indexed(tar: ContentFile, signal?: AbortSignal): Promise<Members | undefined> {
+  // All of the last chunk is there once its end is: look at it whole before asking for more.
+  const firstRead = Math.max(limits.indexTailBytes, tar.size - tar.lastChunkStart);
+  const index = await readIndex(tar, firstRead, signal);
+  if (!index) return undefined;
+  const { entries, refused }: ParsedIndex = parseIndex(index, tar.size);
+  const first = entries.values().next().value;
+  // A tar that holds a tarchive as its last member ends with an index too, but with that one's positions.
+  if (first && !(await hasHeader(tar, first, signal))) return undefined;
+  const list = Array.from(entries.values(), ({ path, offset, size }) => ({
+    path,
+    size,
+    modified: 0,
+    open: () => slice(tar, offset, size),
+  }));
+  return { list, refused };
+}
+
+async function hasHeader(
+  tar: ContentFile,
+  { offset, size }: IndexEntry,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  if (offset < blockBytes) return false;
+  const header = parseTarHeader(await tar.read(offset - blockBytes, offset, signal));
+  return header !== undefined && header.type === '0' && header.size === size;
+}
+
+async function scanned(tar: ContentFile, signal?: AbortSignal): Promise<Members> {
+  const { members, damage } = await scanTar(tar, limits.archiveEntries, signal);
+  const refused: RefusedEntry[] = damage
+    ? [{ path: '', reason: `the tar could not be read to its end: ${damage}` }]
+    : [];
+  const byPath = new Map<string, Member>();
+  for (const { path: written, offset, size, modified } of members) {
+    const path = normalisePath(written);
+    const reason = refusalOfPath(path);
+    if (reason) refused.push({ path, reason });
+    else if (path !== indexName)
+      byPath.set(path, { path, size, modified, open: () => slice(tar, offset, size) });
+  }
+  return { list: [...byPath.values()], refused };
+}
+
+/** The archive's own routes. A damaged file of routes is reported among the refused, and the rest serves. */
+async function readRoutes(
+  members: Member[],
+  refused: RefusedEntry[],
+  signal?: AbortSignal,
+): Promise<RouteMap> {
+  for (const name of routeMapNames) {
+    const member = members.find(({ path }) => path === name);
+    if (!member) continue;
+    const text =
+      member.size <= limits.routeMapBytes
+        ? new TextDecoder().decode(await member.open().read(0, member.size, signal))
+        : '';
+    const routes = RouteMap.parse(text);
+    if (routes) return routes;
+    refused.push({ path: name, reason: 'its routes cannot be read, so they are not used' });
+  }
+  return RouteMap.empty;
+}

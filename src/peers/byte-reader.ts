@@ -1,0 +1,65 @@
+import { AntwayError } from '../errors.ts';
+
+/** Reads exact numbers of bytes from a stream. */
+export class ByteReader {
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  readonly #onBytes: () => void;
+  #left: Uint8Array = new Uint8Array();
+
+  /** @param onBytes called whenever something arrives. */
+  constructor(stream: ReadableStream<Uint8Array>, onBytes: () => void) {
+    this.#reader = stream.getReader();
+    this.#onBytes = onBytes;
+  }
+
+  /**
+   * The next `length` bytes, in a buffer of exactly that size.
+   * @throws AntwayError `PEERS_UNREACHABLE` when the stream ends before.
+   */
+  async read(length: number): Promise<Uint8Array<ArrayBuffer>> {
+    const bytes = new Uint8Array(length);
+    let filled = 0;
+    while (filled < length) {
+      if (this.#left.length === 0 && !(await this.#fill())) {
+        throw new AntwayError('PEERS_UNREACHABLE', `The peer's answer ended ${length - filled} bytes early.`);
+      }
+      const part = this.#left.subarray(0, length - filled);
+      bytes.set(part, filled);
+      filled += part.length;
+      this.#left = this.#left.subarray(part.length);
+    }
+    return bytes;
+  }
+
+  /** Everything up to the end, at most `maxBytes`. @returns undefined when there is more. */
+  async readToEnd(maxBytes: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    const parts: Uint8Array[] = [];
+    let length = 0;
+    while (this.#left.length > 0 || (await this.#fill())) {
+      parts.push(this.#left);
+      length += this.#left.length;
+      this.#left = new Uint8Array();
+      if (length > maxBytes) return undefined;
+    }
+    const bytes = new Uint8Array(length);
+    let at = 0;
+    for (const part of parts) {
+      bytes.set(part, at);
+      at += part.length;
+    }
+    return bytes;
+  }
+
+  /** Tells the sender to stop. Never rejects: the stream may have failed already. */
+  async cancel(reason?: unknown): Promise<void> {
+    await this.#reader.cancel(reason).catch(() => undefined);
+  }
+
+  async #fill(): Promise<boolean> {
+    const { done, value } = await this.#reader.read();
+    if (done) return false;
+    this.#onBytes();
+    this.#left = value;
+    return true;
+  }
+}

@@ -1,0 +1,13 @@
+import type { Address } from '../address.ts';
+import type { Transport } from '../stats/stats.ts';
+
+/** One way to reach a peer. What it gives is not yet verified. */
+export interface Face {
+  readonly transport: Transport;
+  /**
+   * Asks for one chunk.
+   * @throws AntwayError `NOT_FOUND` when the peer has not got it, `CORRUPT` when its answer cannot be a chunk,
+   *   `PEERS_UNREACHABLE` for everything else; the signal's reason when aborted.
+   */
+  fetch(address: Address, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>>;
+}

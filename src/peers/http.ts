@@ -1,0 +1,144 @@
+import type { Address } from '../address.ts';
+import { AntwayError } from '../errors.ts';
+import { limits } from '../limits.ts';
+import { ByteReader } from './byte-reader.ts';
+import type { Face } from './face.ts';
+import { answered, type PeerInfo, parseInfo, tooLong } from './protocol.ts';
+import { Watchdog } from './watchdog.ts';
+
+export interface PutOptions {
+  /** The peer's write token. */
+  token?: string | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** A peer's HTTP face: `/chunk/<address>` and `/-/info`. Any CDN or object store with that layout will do. */
+export class HttpFace implements Face {
+  readonly transport = 'http';
+
+  /** @param url the peer's origin. */
+  constructor(readonly url: string) {}
+
+  async fetch(address: Address, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
+    return this.#request(`/chunk/${address.hex}`, {}, signal, async (response, reader) => {
+      if (response.status === 404) throw new AntwayError('NOT_FOUND', 'The peer does not have this chunk.');
+      if (response.status !== 200) throw unexpected(response);
+      const declared = response.headers.get('Content-Length');
+      if (declared !== null && Number(declared) > limits.chunkBytes) throw tooLong(Number(declared));
+      const bytes = await reader.readToEnd(limits.chunkBytes);
+      if (!bytes)
+        throw new AntwayError('CORRUPT', `The peer sent more than ${limits.chunkBytes} bytes for a chunk.`);
+      return bytes;
+    });
+  }
+
+  /** Whether the peer holds a chunk. @throws as `fetch`, but for `NOT_FOUND`. */
+  async has(address: Address, signal?: AbortSignal): Promise<boolean> {
+    return this.#request(`/chunk/${address.hex}`, { method: 'HEAD' }, signal, async (response) => {
+      if (response.ok) return true;
+      if (response.status === 404) return false;
+      throw unexpected(response);
+    });
+  }
+
+  /**
+   * Stores a chunk.
+   * @returns whether it is new to the peer.
+   * @throws AntwayError `REFUSED` (token, origin, address), `TOO_LARGE` (the chunk, or the store is full),
+   *   `PEERS_UNREACHABLE` for what may pass on another try.
+   */
+  async put(
+    address: Address,
+    bytes: Uint8Array,
+    { token, signal }: PutOptions = {},
+  ): Promise<'stored' | 'present'> {
+    const headers: Record<string, string> = { 'Content-Type': 'application/octet-stream' };
+    if (token) headers.Authorization = `Bearer ${token}`;
+    const init = { method: 'PUT', headers, body: bytes as Uint8Array<ArrayBuffer> };
+    return this.#request(`/chunk/${address.hex}`, init, signal, async (response, reader) => {
+      if (response.status === 201) return 'stored';
+      if (response.status === 200) return 'present';
+      const said = await errorMessage(reader);
+      const details = { address: address.hex, peer: this.url, status: response.status };
+      switch (response.status) {
+        case 401:
+        case 403:
+        case 422:
+          throw new AntwayError('REFUSED', `${this.url} refused a chunk: ${said}`, details);
+        case 413:
+        case 507:
+          throw new AntwayError('TOO_LARGE', `${this.url} has no room for a chunk: ${said}`, details);
+        default:
+          throw unexpected(response, said);
+      }
+    });
+  }
+
+  /** @throws AntwayError `UNSUPPORTED` when what listens there is not a peer of this protocol version. */
+  async info(signal?: AbortSignal): Promise<PeerInfo> {
+    return this.#request('/-/info', {}, signal, async (response, reader) => {
+      const body = response.ok ? await reader.readToEnd(limits.infoBytes) : undefined;
+      try {
+        return parseInfo(JSON.parse(new TextDecoder().decode(body)));
+      } catch (cause) {
+        if (cause instanceof AntwayError) throw cause;
+        throw new AntwayError(
+          'UNSUPPORTED',
+          `${this.url} does not describe itself as a peer.`,
+          {},
+          { cause },
+        );
+      }
+    });
+  }
+
+  /** One request under the watchdog; `use` reads the answer, and what it leaves of the body is cancelled. */
+  async #request<T>(
+    path: string,
+    init: RequestInit,
+    signal: AbortSignal | undefined,
+    use: (response: Response, reader: ByteReader) => Promise<T>,
+  ): Promise<T> {
+    const watchdog = new Watchdog(limits.stallMs, signal);
+    let reader: ByteReader | undefined;
+    try {
+      const response = await fetch(this.url + path, {
+        cache: 'no-store', // chunks have a store of their own
+        credentials: 'omit',
+        redirect: 'error',
+        referrerPolicy: 'no-referrer',
+        ...init,
+        signal: watchdog.signal,
+      });
+      watchdog.touch();
+      reader = new ByteReader(response.body ?? new Response('').body!, () => watchdog.touch());
+      return await use(response, reader);
+    } catch (error) {
+      if (watchdog.signal.aborted) throw watchdog.signal.reason;
+      if (error instanceof AntwayError) throw error;
+      throw new AntwayError(
+        'PEERS_UNREACHABLE',
+        `${this.url} cannot be reached by HTTP.`,
+        {},
+        { cause: error },
+      );
+    } finally {
+      watchdog.stop();
+      await reader?.cancel();
+    }
+  }
+}
+
+function unexpected(response: Response, said = ''): AntwayError {
+  const why = said && `: ${said}`;
+  return answered(`The peer answered with HTTP status ${response.status}${why}.`);
+}
+
+async function errorMessage(reader: ByteReader): Promise<string> {
+  const text = new TextDecoder().decode((await reader.readToEnd(limits.infoBytes)) ?? new Uint8Array());
+  try {
+    return String((JSON.parse(text) as { message?: unknown }).message ?? text);
+  } catch {
+    return text || 'no reason given';
+  }
+}

@@ -1,0 +1,121 @@
+/**
+ * The peer protocol, version 1 (docs/PROTOCOL.md): one bidirectional WebTransport stream per request. This
+ * file knows the byte layouts and nothing of transports.
+ */
+
+import type { Address } from '../address.ts';
+import { AntwayError } from '../errors.ts';
+import { limits } from '../limits.ts';
+
+export const webTransportPath = '/v1';
+
+export const operations = { get: 1, has: 2, put: 3, info: 4 } as const;
+
+export const statuses = {
+  found: 0,
+  notFound: 1,
+  busy: 2,
+  failed: 3,
+  refused: 4,
+  tooLarge: 5,
+  full: 6,
+} as const;
+
+/** What a peer says of itself: `GET /-/info`, or the INFO operation. */
+export interface PeerInfo {
+  name: string;
+  version: string;
+  protocol: number;
+  /** Null when the peer speaks HTTP only. */
+  webTransport: {
+    port: number;
+    path: string;
+    /** SHA-256 of the current and the next certificate, hex. Empty with a CA-signed certificate. */
+    certificateHashes: string[];
+  } | null;
+}
+
+/** GET or HAS: op, count, addresses. */
+export function encodeAddressRequest(
+  operation: typeof operations.get | typeof operations.has,
+  addresses: readonly Address[],
+): Uint8Array<ArrayBuffer> {
+  if (addresses.length < 1 || addresses.length > limits.addressesPerRequest) {
+    throw new RangeError(
+      `A request names 1 to ${limits.addressesPerRequest} addresses, not ${addresses.length}`,
+    );
+  }
+  const frame = new Uint8Array(2 + 32 * addresses.length);
+  frame[0] = operation;
+  frame[1] = addresses.length;
+  for (const [i, address] of addresses.entries()) frame.set(address.bytes, 2 + 32 * i);
+  return frame;
+}
+
+/**
+ * Checks the start of one answer to GET.
+ * @throws AntwayError `NOT_FOUND`, `PEERS_UNREACHABLE` (busy, failed) or `CORRUPT` (impossible values).
+ */
+export function checkAnswer(status: number, length: number): void {
+  switch (status) {
+    case statuses.found:
+      if (length > limits.chunkBytes) throw tooLong(length);
+      return;
+    case statuses.notFound:
+      throw new AntwayError('NOT_FOUND', 'The peer does not have this chunk.');
+    case statuses.busy:
+      throw answered('The peer is busy.');
+    case statuses.failed:
+      throw answered('The peer failed to read this chunk.');
+    default:
+      throw new AntwayError('CORRUPT', `The peer answered with an unknown status, ${status}.`);
+  }
+}
+
+/** The error for a peer that is there but cannot serve now: another way to reach it would not help. */
+export function answered(message: string): AntwayError {
+  return new AntwayError('PEERS_UNREACHABLE', message, { answered: true });
+}
+
+/** The error for a chunk that claims to be longer than any chunk. */
+export function tooLong(length: number): AntwayError {
+  return new AntwayError(
+    'CORRUPT',
+    `The peer sent ${length} bytes; a chunk has at most ${limits.chunkBytes}.`,
+  );
+}
+
+/**
+ * Reads the JSON of `/-/info`.
+ * @throws AntwayError `UNSUPPORTED` when it is not one, or of another protocol version.
+ */
+export function parseInfo(value: unknown): PeerInfo {
+  const info = value as Partial<PeerInfo> | null;
+  if (typeof info !== 'object' || info === null || info.protocol !== 1) {
+    throw new AntwayError('UNSUPPORTED', 'The peer does not speak version 1 of the peer protocol.');
+  }
+  const face = info.webTransport ?? null;
+  const hashes = face?.certificateHashes;
+  if (
+    face &&
+    !(
+      Number.isInteger(face.port) &&
+      face.port > 0 &&
+      face.port < 65_536 &&
+      /^\/[\w./-]*$/.test(face.path) &&
+      Array.isArray(hashes) &&
+      hashes.every((hash) => typeof hash === 'string' && /^[0-9a-f]{64}$/i.test(hash))
+    )
+  ) {
+    throw new AntwayError(
+      'UNSUPPORTED',
+      'The peer describes its WebTransport face in a way that is not known.',
+    );
+  }
+  return {
+    name: String(info.name ?? ''),
+    version: String(info.version ?? ''),
+    protocol: info.protocol,
+    webTransport: face,
+  };
+}
