@@ -1,0 +1,105 @@
+//! A certificate signed by an authority, in PEM files that a renewal tool replaces.
+
+use super::{CertificateResolver, Validity};
+use rustls::crypto::ring;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::sign::CertifiedKey;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
+use time::OffsetDateTime;
+
+/// How often the files are looked at.
+const CHECK_INTERVAL: Duration = Duration::from_secs(5);
+
+/// The operator's certificate and key.
+pub struct Authority {
+    certificate: PathBuf,
+    key: PathBuf,
+    loaded: Mutex<Loaded>,
+    resolver: Arc<CertificateResolver>,
+}
+
+struct Loaded {
+    expires: OffsetDateTime,
+    files: FileTimes,
+}
+
+/// When the two files last changed, as far as that can be told.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct FileTimes([Option<SystemTime>; 2]);
+
+impl FileTimes {
+    fn of(certificate: &Path, key: &Path) -> Self {
+        Self([certificate, key].map(|path| fs::metadata(path).and_then(|m| m.modified()).ok()))
+    }
+}
+
+impl Authority {
+    /// Reads the PEM files. The error tells which file is wrong, and how.
+    pub fn load(certificate: &Path, key: &Path) -> Result<Self, String> {
+        let files = FileTimes::of(certificate, key);
+        let (certified, expires) = read(certificate, key)?;
+        Ok(Self {
+            certificate: certificate.to_owned(),
+            key: key.to_owned(),
+            loaded: Mutex::new(Loaded { expires, files }),
+            resolver: Arc::new(CertificateResolver::new(certified)),
+        })
+    }
+
+    pub(super) fn expires(&self) -> OffsetDateTime {
+        self.lock().expires
+    }
+
+    pub(super) fn resolver(&self) -> Arc<CertificateResolver> {
+        Arc::clone(&self.resolver)
+    }
+
+    /// Reads the files again. If they are not right, the certificate stays as it is.
+    pub fn reload(&self) {
+        let files = FileTimes::of(&self.certificate, &self.key);
+        let read = read(&self.certificate, &self.key);
+        let mut loaded = self.lock();
+        loaded.files = files;
+        match read {
+            Ok((certified, expires)) => {
+                loaded.expires = expires;
+                self.resolver.replace(certified);
+                tracing::info!(%expires, "certificate loaded");
+            }
+            Err(error) => tracing::error!(%error, "the old certificate stays in use"),
+        }
+    }
+
+    pub(super) async fn reload_forever(&self) {
+        loop {
+            tokio::time::sleep(CHECK_INTERVAL).await;
+            if FileTimes::of(&self.certificate, &self.key) != self.lock().files {
+                self.reload();
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Loaded> {
+        self.loaded.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn read(certificate: &Path, key: &Path) -> Result<(Arc<CertifiedKey>, OffsetDateTime), String> {
+    let wrong =
+        |path: &Path, why: &dyn ToString| format!("{}: {}", path.display(), why.to_string());
+    let chain = CertificateDer::pem_file_iter(certificate)
+        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+        .map_err(|error| wrong(certificate, &error))?;
+    let first = chain
+        .first()
+        .ok_or_else(|| wrong(certificate, &"no certificate in it"))?;
+    let validity = Validity::of(first).map_err(|error| wrong(certificate, &error))?;
+    let private = PrivateKeyDer::from_pem_file(key).map_err(|error| wrong(key, &error))?;
+    let certified = CertifiedKey::from_der(chain, private, &ring::default_provider())
+        .map_err(|error| wrong(key, &error))?;
+    Ok((Arc::new(certified), validity.not_after))
+}

@@ -1,0 +1,304 @@
+//! The settings of `serve`: flags, each also an environment variable.
+
+use crate::certificates::{Authority, Certificates, MAX_LIFETIME, MIN_LIFETIME, SelfSigned};
+use crate::http::{Web, WebFolder};
+use crate::limits::{Limits, MAX_TOKEN_BYTES};
+use crate::logging::{LogFormat, LogLevel};
+use crate::origins::{AllowedOrigin, AllowedOrigins};
+use crate::peer::PeerConfig;
+use crate::units::{parse_bytes, parse_duration};
+use crate::writes::{TokenHash, WritePolicy};
+use std::fmt;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+/// Longer times are mistakes.
+const MAX_TIME: Duration = Duration::from_secs(24 * 3600);
+
+/// The flags of `serve`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct ServeArgs {
+    /// Where HTTP listens (address:port; port 0 takes a free one)
+    #[arg(
+        long,
+        env = "ANTWAY_PEER_HTTP",
+        value_name = "ADDRESS",
+        default_value = "127.0.0.1:8080"
+    )]
+    pub http: SocketAddr,
+
+    /// Where WebTransport listens (UDP address:port; port 0 takes a free one), or `none`
+    #[arg(
+        long,
+        env = "ANTWAY_PEER_WEBTRANSPORT",
+        value_name = "ADDRESS",
+        default_value = "127.0.0.1:4433"
+    )]
+    pub webtransport: WebTransportAddress,
+
+    /// The folder that holds the chunks; made if it does not exist
+    #[arg(long, env = "ANTWAY_PEER_STORE", value_name = "FOLDER")]
+    pub store: PathBuf,
+
+    /// The most bytes of chunks to keep (such as 10GiB); without it, what the disk takes
+    #[arg(long, env = "ANTWAY_PEER_MAX_STORE_BYTES", value_name = "SIZE", value_parser = parse_bytes)]
+    pub max_store_bytes: Option<u64>,
+
+    /// Let clients that know this token write; better set in the environment, where other users can't see it
+    #[arg(
+        long,
+        env = "ANTWAY_PEER_WRITE_TOKEN",
+        value_name = "TOKEN",
+        hide_env_values = true
+    )]
+    pub write_token: Option<String>,
+
+    /// Let everyone on this machine write; needs loopback listen addresses
+    #[arg(
+        long,
+        env = "ANTWAY_PEER_ALLOW_OPEN_WRITES",
+        conflicts_with = "write_token"
+    )]
+    pub allow_open_writes: bool,
+
+    /// Which pages may use this peer: `*`, or origins such as https://example.org (repeatable, or with commas)
+    #[arg(
+        long,
+        env = "ANTWAY_PEER_ALLOW_ORIGIN",
+        value_name = "ORIGIN",
+        value_delimiter = ',',
+        default_value = "*"
+    )]
+    pub allow_origin: Vec<AllowedOrigin>,
+
+    /// A certificate signed by an authority (PEM file, with its chain): makes HTTP into HTTPS
+    #[arg(long, env = "ANTWAY_PEER_CERT", value_name = "FILE", requires = "key")]
+    pub cert: Option<PathBuf>,
+
+    /// The certificate's private key (PEM file)
+    #[arg(long, env = "ANTWAY_PEER_KEY", value_name = "FILE", requires = "cert")]
+    pub key: Option<PathBuf>,
+
+    /// Where self-signed certificates are kept [default: `certificates` in the store folder]
+    #[arg(
+        long,
+        env = "ANTWAY_PEER_CERTIFICATE_FOLDER",
+        value_name = "FOLDER",
+        conflicts_with = "cert"
+    )]
+    pub certificate_folder: Option<PathBuf>,
+
+    /// How long a self-signed certificate is valid (time, at most 335h, as browsers demand)
+    #[arg(long, env = "ANTWAY_PEER_CERTIFICATE_LIFETIME", value_name = "TIME", default_value = "335h", value_parser = parse_duration)]
+    pub certificate_lifetime: Duration,
+
+    /// Also serve the web page that was built into this folder, on the HTTP address
+    #[arg(long, env = "ANTWAY_PEER_WEB", value_name = "FOLDER")]
+    pub web: Option<PathBuf>,
+
+    /// Serve this file as the web page's /antway.json
+    #[arg(
+        long,
+        env = "ANTWAY_PEER_WEB_CONFIG",
+        value_name = "FILE",
+        requires = "web"
+    )]
+    pub web_config: Option<PathBuf>,
+
+    /// The most WebTransport sessions at a time
+    #[arg(long, env = "ANTWAY_PEER_MAX_SESSIONS", value_name = "NUMBER", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub max_sessions: u32,
+
+    /// The most requests at a time in one session
+    #[arg(long, env = "ANTWAY_PEER_MAX_STREAMS_PER_SESSION", value_name = "NUMBER", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub max_streams_per_session: u32,
+
+    /// The most HTTP connections at a time
+    #[arg(long, env = "ANTWAY_PEER_MAX_HTTP_CONNECTIONS", value_name = "NUMBER", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub max_http_connections: u32,
+
+    /// The most chunks in memory at a time, of up to 4 MiB each, over all requests
+    #[arg(long, env = "ANTWAY_PEER_MAX_CHUNKS_IN_MEMORY", value_name = "NUMBER", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub max_chunks_in_memory: u32,
+
+    /// How long a connection without requests is kept, and how long a client may take no bytes (time)
+    #[arg(long, env = "ANTWAY_PEER_IDLE_TIMEOUT", value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
+    pub idle_timeout: Duration,
+
+    /// How long a request may take to arrive, and the store to answer it (time)
+    #[arg(long, env = "ANTWAY_PEER_REQUEST_TIMEOUT", value_name = "TIME", default_value = "20s", value_parser = parse_duration)]
+    pub request_timeout: Duration,
+
+    /// How long answers under way may go on after SIGINT or SIGTERM (time)
+    #[arg(long, env = "ANTWAY_PEER_SHUTDOWN_GRACE", value_name = "TIME", default_value = "5s", value_parser = parse_duration)]
+    pub shutdown_grace: Duration,
+
+    /// How log lines look; they go to stderr
+    #[arg(
+        long,
+        env = "ANTWAY_PEER_LOG_FORMAT",
+        value_name = "FORMAT",
+        default_value = "text"
+    )]
+    pub log_format: LogFormat,
+
+    /// The least important log lines to write
+    #[arg(
+        long,
+        env = "ANTWAY_PEER_LOG_LEVEL",
+        value_name = "LEVEL",
+        default_value = "info"
+    )]
+    pub log_level: LogLevel,
+}
+
+/// The value of `--webtransport`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WebTransportAddress(pub Option<SocketAddr>);
+
+impl FromStr for WebTransportAddress {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text == "none" {
+            return Ok(Self(None));
+        }
+        let address = text
+            .parse()
+            .map_err(|_| "not an address:port, nor `none`")?;
+        Ok(Self(Some(address)))
+    }
+}
+
+/// A setting that can't be used.
+#[derive(Debug)]
+pub struct BadSetting {
+    flag: &'static str,
+    why: String,
+}
+
+impl BadSetting {
+    fn new(flag: &'static str, why: impl ToString) -> Self {
+        Self {
+            flag,
+            why: why.to_string(),
+        }
+    }
+}
+
+impl fmt::Display for BadSetting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.flag, self.why)
+    }
+}
+
+impl std::error::Error for BadSetting {}
+
+impl ServeArgs {
+    /// Checks the settings against each other, without changing anything on disk.
+    pub fn peer_config(&self) -> Result<PeerConfig, BadSetting> {
+        Ok(PeerConfig {
+            http: self.http,
+            web_transport: self.webtransport.0,
+            limits: self.limits()?,
+            origins: AllowedOrigins::new(self.allow_origin.iter().cloned()),
+            writes: self.write_policy()?,
+            web: self.web()?,
+        })
+    }
+
+    fn write_policy(&self) -> Result<WritePolicy, BadSetting> {
+        if let Some(token) = &self.write_token {
+            return match token.len() {
+                1..=MAX_TOKEN_BYTES => Ok(WritePolicy::Token(TokenHash::new(token.as_bytes()))),
+                0 => Err(BadSetting::new("--write-token", "is empty")),
+                _ => Err(BadSetting::new(
+                    "--write-token",
+                    format!("is longer than {MAX_TOKEN_BYTES} bytes"),
+                )),
+            };
+        }
+        if !self.allow_open_writes {
+            return Ok(WritePolicy::None);
+        }
+        let addresses = [Some(self.http), self.webtransport.0];
+        match addresses
+            .into_iter()
+            .flatten()
+            .find(|address| !address.ip().is_loopback())
+        {
+            None => Ok(WritePolicy::Open),
+            Some(address) => Err(BadSetting::new(
+                "--allow-open-writes",
+                format!(
+                    "everyone who reaches {address} could fill the store; \
+                     listen on loopback (127.0.0.1 or [::1]) only, or use --write-token"
+                ),
+            )),
+        }
+    }
+
+    fn limits(&self) -> Result<Limits, BadSetting> {
+        let times = [
+            ("--idle-timeout", self.idle_timeout),
+            ("--request-timeout", self.request_timeout),
+            ("--shutdown-grace", self.shutdown_grace),
+        ];
+        if let Some((flag, _)) = times.into_iter().find(|(_, time)| *time > MAX_TIME) {
+            return Err(BadSetting::new(flag, "is longer than a day"));
+        }
+        Ok(Limits {
+            sessions: self.max_sessions as usize,
+            streams_per_session: self.max_streams_per_session,
+            http_connections: self.max_http_connections as usize,
+            chunks_in_memory: self.max_chunks_in_memory as usize,
+            idle_timeout: self.idle_timeout,
+            request_timeout: self.request_timeout,
+            shutdown_grace: self.shutdown_grace,
+        })
+    }
+
+    fn web(&self) -> Result<Option<Web>, BadSetting> {
+        let Some(folder) = &self.web else {
+            return Ok(None);
+        };
+        let folder = WebFolder::open(folder).map_err(|error| BadSetting::new("--web", error))?;
+        if let Some(config) = &self.web_config {
+            std::fs::read(config).map_err(|error| BadSetting::new("--web-config", error))?;
+        }
+        Ok(Some(Web {
+            folder,
+            config: self.web_config.clone(),
+        }))
+    }
+
+    /// Reads the authority's certificate, or makes the self-signed ones that are missing. To be called
+    /// with the store open, so that no other peer does the same.
+    pub fn certificates(&self) -> Result<Certificates, BadSetting> {
+        if let (Some(certificate), Some(key)) = (&self.cert, &self.key) {
+            let authority = Authority::load(certificate, key);
+            let authority = authority.map_err(|error| BadSetting::new("--cert, --key", error))?;
+            return Ok(Certificates::Authority(authority));
+        }
+        if !(MIN_LIFETIME..=MAX_LIFETIME).contains(&self.certificate_lifetime) {
+            return Err(BadSetting::new(
+                "--certificate-lifetime",
+                "is not between 6s and 335h",
+            ));
+        }
+        let folder = match &self.certificate_folder {
+            Some(folder) => folder.clone(),
+            None => self.store.join("certificates"),
+        };
+        let pair = SelfSigned::open(&folder, self.certificate_lifetime);
+        let pair = pair.map_err(|error| {
+            BadSetting::new(
+                "--certificate-folder",
+                format!("{}: {error}", folder.display()),
+            )
+        })?;
+        Ok(Certificates::SelfSigned(pair))
+    }
+}

@@ -1,0 +1,201 @@
+//! `/chunk/<address>`
+
+use super::body::AnswerBody;
+use super::error::HttpError;
+use super::measure::Measured;
+use crate::address::Address;
+use crate::limits::MAX_CHUNK_BYTES;
+use crate::metrics::Face;
+use crate::protocol::Status;
+use crate::service::{Got, Service};
+use crate::source::PutOutcome;
+use crate::writes::Refusal;
+use axum::body::Body;
+use axum::extract::{Path, Request, State};
+use axum::http::header::{
+    AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, ETAG, EXPECT, HOST, IF_NONE_MATCH, ORIGIN,
+};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use axum::response::{IntoResponse, Response};
+use bytes::{Bytes, BytesMut};
+use http_body::Body as _;
+use http_body_util::BodyExt;
+use std::sync::Arc;
+use tokio::time::timeout;
+
+const FACE: Face = Face::Http;
+
+/// Answers GET and HEAD. A HEAD reads the chunk as well, so that what it says is true.
+pub async fn get(
+    State(service): State<Arc<Service>>,
+    Path(address): Path<String>,
+    method: Method,
+    headers: HeaderMap,
+) -> Response {
+    let mut measured = Measured::new(&service, "get");
+    let address: Address = match address.parse() {
+        Ok(address) => address,
+        Err(_) => return refuse(HttpError::BadAddress, measured),
+    };
+    let etag = HeaderValue::from_str(&format!("\"{address}\"")).expect("hex digits");
+    if is_known(&headers, &etag) {
+        measured.set("not_modified");
+        return (StatusCode::NOT_MODIFIED, immutable(etag)).into_response();
+    }
+    match service.get(FACE, address).await {
+        Got::Found(body, room) => {
+            if method == Method::HEAD {
+                measured.set("ok");
+            }
+            let octets = HeaderValue::from_static("application/octet-stream");
+            let body = Body::new(AnswerBody::new(body, room, measured));
+            (immutable(etag), [(CONTENT_TYPE, octets)], body).into_response()
+        }
+        Got::Nothing(status) => refuse(error_of(status), measured),
+    }
+}
+
+/// Answers PUT.
+pub async fn put(
+    State(service): State<Arc<Service>>,
+    Path(address): Path<String>,
+    request: Request,
+) -> Response {
+    let mut measured = Measured::new(&service, "put");
+    let expects_100 = request.headers().contains_key(EXPECT);
+    let (head, mut body) = request.into_parts();
+    let stored = match check(&service, &address, &head.headers, &body) {
+        Ok(address) => store(&service, address, &mut body).await,
+        Err(error) => Err(error),
+    };
+    match stored {
+        Ok((status, etag)) => {
+            measured.set("ok");
+            let no_store = HeaderValue::from_static("no-store");
+            (status, [(ETAG, etag), (CACHE_CONTROL, no_store)]).into_response()
+        }
+        Err(error) => {
+            if !expects_100 {
+                discard(&service, body).await;
+            }
+            refuse(error, measured)
+        }
+    }
+}
+
+/// Whether the request may write, as far as can be told without its body.
+fn check(
+    service: &Service,
+    address: &str,
+    headers: &HeaderMap,
+    body: &Body,
+) -> Result<Address, HttpError> {
+    let address = address.parse().map_err(|_| HttpError::BadAddress)?;
+    let text = |name: HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or(""));
+    let token = text(AUTHORIZATION)
+        .and_then(|value| value.split_once(' '))
+        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
+        .map(|(_, token)| token.trim().as_bytes());
+    let host = text(HOST).unwrap_or("");
+    service
+        .may_write(FACE, text(ORIGIN), host, token)
+        .map_err(|refusal| match refusal {
+            Refusal::Token => HttpError::Unauthorized,
+            Refusal::Off | Refusal::Origin => HttpError::Forbidden,
+        })?;
+    if body.size_hint().lower() > u64::from(MAX_CHUNK_BYTES) {
+        return Err(too_large(service));
+    }
+    Ok(address)
+}
+
+async fn store(
+    service: &Service,
+    address: Address,
+    body: &mut Body,
+) -> Result<(StatusCode, HeaderValue), HttpError> {
+    let _room = service.room().await.ok_or(HttpError::Busy)?;
+    let longest = body.size_hint().upper().unwrap_or(MAX_CHUNK_BYTES.into());
+    let longest = u32::try_from(longest).unwrap_or(MAX_CHUNK_BYTES);
+    let reading = timeout(service.limits.upload_timeout(longest), read(service, body));
+    let bytes = reading.await.unwrap_or(Err(HttpError::Timeout))?;
+    let chunk = service.hash(bytes).await;
+    if chunk.address() != address {
+        service.metrics.refused_write(FACE, "mismatch");
+        return Err(HttpError::Mismatch);
+    }
+    let etag = HeaderValue::from_str(&format!("\"{address}\"")).expect("hex digits");
+    match service.put(FACE, chunk).await {
+        Ok(PutOutcome::AlreadyThere) => Ok((StatusCode::OK, etag)),
+        Ok(_) => Ok((StatusCode::CREATED, etag)),
+        Err(status) => Err(error_of(status)),
+    }
+}
+
+async fn read(service: &Service, body: &mut Body) -> Result<Bytes, HttpError> {
+    let mut bytes = BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|_| HttpError::BadRequest)?;
+        let Ok(data) = frame.into_data() else {
+            continue;
+        };
+        if bytes.len() + data.len() > MAX_CHUNK_BYTES as usize {
+            return Err(too_large(service));
+        }
+        bytes.extend_from_slice(&data);
+    }
+    Ok(bytes.freeze())
+}
+
+/// Reads what a refused upload still sends, up to a chunk's size. A connection that is closed on a client
+/// that is still sending is reset, and then the client may never see why it was refused.
+async fn discard(service: &Service, mut body: Body) {
+    let mut left = MAX_CHUNK_BYTES as usize;
+    let reading = async {
+        while let Some(Ok(frame)) = body.frame().await {
+            let length = frame.data_ref().map_or(0, Bytes::len);
+            match left.checked_sub(length) {
+                Some(less) => left = less,
+                None => return,
+            }
+        }
+    };
+    // Whether it was all read or not, the refusal is sent now.
+    let _ = timeout(service.limits.request_timeout, reading).await;
+}
+
+fn too_large(service: &Service) -> HttpError {
+    service.metrics.refused_write(FACE, Status::TooLarge.name());
+    HttpError::TooLarge
+}
+
+fn refuse(error: HttpError, mut measured: Measured) -> Response {
+    measured.set(error.name());
+    error.into_response()
+}
+
+fn error_of(status: Status) -> HttpError {
+    match status {
+        Status::NotFound => HttpError::NotFound,
+        Status::Busy => HttpError::Busy,
+        Status::Full => HttpError::Full,
+        Status::TooLarge => HttpError::TooLarge,
+        Status::Refused => HttpError::Forbidden,
+        Status::Ok | Status::Failed => HttpError::Failed,
+    }
+}
+
+fn immutable(etag: HeaderValue) -> [(HeaderName, HeaderValue); 2] {
+    let forever = HeaderValue::from_static("public, max-age=31536000, immutable");
+    [(ETAG, etag), (CACHE_CONTROL, forever)]
+}
+
+/// Whether the client has the bytes already. A weak tag says as much about bytes that never change.
+pub fn is_known(headers: &HeaderMap, etag: &HeaderValue) -> bool {
+    headers.get_all(IF_NONE_MATCH).iter().any(|value| {
+        value.as_bytes().split(|byte| *byte == b',').any(|tag| {
+            let tag = tag.trim_ascii();
+            tag.strip_prefix(b"W/").unwrap_or(tag) == etag.as_bytes()
+        })
+    })
+}

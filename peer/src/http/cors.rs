@@ -1,0 +1,100 @@
+//! What browsers are told about pages of other origins (CORS and its relatives).
+
+use crate::service::Service;
+use axum::extract::{Request, State};
+use axum::http::header::{
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_METHOD, HOST,
+    ORIGIN, VARY,
+};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use std::sync::Arc;
+
+const PRIVATE_NETWORK: HeaderName = HeaderName::from_static("access-control-allow-private-network");
+const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
+const TIMING: HeaderName = HeaderName::from_static("timing-allow-origin");
+
+/// Answers preflights, and adds the headers to every other answer.
+pub async fn add(State(service): State<Arc<Service>>, request: Request, next: Next) -> Response {
+    let access = Access::of(request.headers(), &service);
+    let is_preflight = request.method() == Method::OPTIONS
+        && request
+            .headers()
+            .contains_key(ACCESS_CONTROL_REQUEST_METHOD);
+    let mut response = if is_preflight {
+        let mut response = StatusCode::NO_CONTENT.into_response();
+        access.add_to_preflight(response.headers_mut());
+        response
+    } else {
+        next.run(request).await
+    };
+    access.add_to(response.headers_mut());
+    response
+}
+
+/// What the page that asks may do.
+struct Access {
+    /// The value of `Access-Control-Allow-Origin`, if the page may see answers.
+    allowed: Option<HeaderValue>,
+    may_write: bool,
+    /// Whether a cache has to keep answers apart by the page that asked.
+    depends_on_origin: bool,
+}
+
+impl Access {
+    fn of(headers: &HeaderMap, service: &Service) -> Self {
+        let text = |name| {
+            headers
+                .get(name)
+                .and_then(|value: &HeaderValue| value.to_str().ok())
+        };
+        let origin = text(ORIGIN);
+        let may_write = service.could_write(origin, text(HOST).unwrap_or(""));
+        let allowed = if service.origins.are_any() {
+            Some(HeaderValue::from_static("*"))
+        } else if may_write || service.origins.may_read(origin) {
+            headers.get(ORIGIN).cloned()
+        } else {
+            None
+        };
+        Self {
+            allowed,
+            may_write,
+            depends_on_origin: !service.origins.are_any(),
+        }
+    }
+
+    fn add_to_preflight(&self, headers: &mut HeaderMap) {
+        let methods = match self.may_write {
+            true => "GET, HEAD, PUT",
+            false => "GET, HEAD",
+        };
+        headers.extend(
+            [
+                (ACCESS_CONTROL_ALLOW_METHODS, methods),
+                (
+                    ACCESS_CONTROL_ALLOW_HEADERS,
+                    "Authorization, Content-Type, If-None-Match",
+                ),
+                (ACCESS_CONTROL_MAX_AGE, "7200"),
+                (PRIVATE_NETWORK, "true"),
+            ]
+            .map(|(name, value)| (name, HeaderValue::from_static(value))),
+        );
+    }
+
+    fn add_to(self, headers: &mut HeaderMap) {
+        if self.depends_on_origin {
+            headers.append(VARY, HeaderValue::from_static("Origin"));
+        }
+        headers.insert(RESOURCE_POLICY, HeaderValue::from_static("cross-origin"));
+        if let Some(origin) = self.allowed {
+            headers.insert(TIMING, origin.clone());
+            headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+            let exposed = HeaderValue::from_static("ETag, Content-Length");
+            headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
+        }
+    }
+}

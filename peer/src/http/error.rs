@@ -1,0 +1,132 @@
+//! Errors as clients see them: a status, and JSON with a stable code.
+
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+
+/// Why a request is not answered with what it asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum HttpError {
+    /// Not 64 lower-case hex characters.
+    BadAddress,
+    /// The body broke off.
+    BadRequest,
+    /// No token, or a wrong one.
+    Unauthorized,
+    /// Writes are off, or not for this page.
+    Forbidden,
+    /// No such chunk or file.
+    NotFound,
+    /// Not a method of this path.
+    Method,
+    /// The body took too long.
+    Timeout,
+    /// The body is larger than a chunk.
+    TooLarge,
+    /// The body does not have the address of the path.
+    Mismatch,
+    /// Try later, or elsewhere.
+    Busy,
+    /// The peer could not find out.
+    Failed,
+    /// No room.
+    Full,
+}
+
+#[derive(Serialize)]
+struct Told {
+    code: HttpError,
+    message: &'static str,
+}
+
+impl HttpError {
+    /// What the metrics say.
+    pub fn name(self) -> &'static str {
+        self.parts().2
+    }
+
+    fn parts(self) -> (StatusCode, &'static str, &'static str) {
+        use StatusCode as S;
+        match self {
+            Self::BadAddress => (
+                S::BAD_REQUEST,
+                "an address is 64 lower-case hex characters",
+                "bad_address",
+            ),
+            Self::BadRequest => (
+                S::BAD_REQUEST,
+                "the request's body broke off",
+                "bad_request",
+            ),
+            Self::Unauthorized => (
+                S::UNAUTHORIZED,
+                "the write token is missing or wrong",
+                "unauthorized",
+            ),
+            Self::Forbidden => (
+                S::FORBIDDEN,
+                "writes are not allowed here, or not from this page",
+                "forbidden",
+            ),
+            Self::NotFound => (S::NOT_FOUND, "not found on this peer", "not_found"),
+            Self::Method => (
+                S::METHOD_NOT_ALLOWED,
+                "the method is not allowed here",
+                "method",
+            ),
+            Self::Timeout => (
+                S::REQUEST_TIMEOUT,
+                "the request took too long to arrive",
+                "timeout",
+            ),
+            Self::TooLarge => (
+                S::PAYLOAD_TOO_LARGE,
+                "a chunk has at most 4194304 bytes",
+                "too_large",
+            ),
+            Self::Mismatch => (
+                S::UNPROCESSABLE_ENTITY,
+                "the bytes do not have the address that they were sent to",
+                "mismatch",
+            ),
+            Self::Busy => (
+                S::SERVICE_UNAVAILABLE,
+                "too much to do; try again later",
+                "busy",
+            ),
+            Self::Failed => (
+                S::INTERNAL_SERVER_ERROR,
+                "the peer could not find out",
+                "failed",
+            ),
+            Self::Full => (S::INSUFFICIENT_STORAGE, "the store is full", "full"),
+        }
+    }
+}
+
+impl IntoResponse for HttpError {
+    fn into_response(self) -> Response {
+        let (status, message, _) = self.parts();
+        let json = serde_json::to_vec(&Told {
+            code: self,
+            message,
+        })
+        .expect("two texts");
+        let mut response = (status, json).into_response();
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        match self {
+            Self::Unauthorized => {
+                headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            }
+            Self::Busy => {
+                headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
+            }
+            _ => {}
+        }
+        response
+    }
+}

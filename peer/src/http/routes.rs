@@ -1,0 +1,71 @@
+//! Which path is answered by what.
+
+use super::error::HttpError;
+use super::measure::Measured;
+use super::web::{self, Web};
+use super::{chunk, cors};
+use crate::service::Service;
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::middleware::from_fn_with_state;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{any, get};
+use std::sync::Arc;
+
+/// All routes. What the peer itself does not answer is looked for in `web`.
+pub fn router(service: Arc<Service>, web: Option<Web>) -> Router {
+    let own = Router::new()
+        .route("/chunk/{*address}", get(chunk::get).put(chunk::put))
+        .route("/chunk/", any(HttpError::BadAddress))
+        .route("/-/info", get(info))
+        .route("/-/health", get(health))
+        .route("/metrics", get(metrics))
+        .route("/-/{*other}", any(HttpError::NotFound))
+        .method_not_allowed_fallback(async || HttpError::Method)
+        .with_state(Arc::clone(&service))
+        .layer(from_fn_with_state(Arc::clone(&service), cors::add));
+    let Some(web) = web else {
+        return own.fallback(async || HttpError::NotFound);
+    };
+    let hosted = Router::new()
+        .fallback(hosted)
+        .with_state((service, Arc::new(web)));
+    own.fallback_service(hosted)
+}
+
+async fn hosted(
+    State((service, web)): State<(Arc<Service>, Arc<Web>)>,
+    request: Request,
+) -> Response {
+    let mut measured = Measured::new(&service, "web");
+    let response = web::answer(&web, request).await;
+    measured.set(match response.status().is_server_error() {
+        true => "failed",
+        false => "ok",
+    });
+    response
+}
+
+async fn info(State(service): State<Arc<Service>>) -> Response {
+    Measured::new(&service, "info").set("ok");
+    json(service.info())
+}
+
+async fn health() -> Response {
+    json(br#"{"status":"ok"}"#.to_vec())
+}
+
+fn json(text: Vec<u8>) -> Response {
+    let headers = [
+        (CONTENT_TYPE, "application/json"),
+        (CACHE_CONTROL, "no-store"),
+    ];
+    (headers, text).into_response()
+}
+
+async fn metrics(State(service): State<Arc<Service>>) -> Response {
+    let text = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    let headers = [(CONTENT_TYPE, text), (CACHE_CONTROL, "no-store")];
+    (headers, service.metrics_text()).into_response()
+}

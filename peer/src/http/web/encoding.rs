@@ -1,0 +1,67 @@
+//! Which compressed forms of a file a client takes.
+
+/// A way in which files are compressed beforehand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Encoding {
+    /// `.br`
+    Brotli,
+    /// `.gz`
+    Gzip,
+}
+
+impl Encoding {
+    /// As in `Content-Encoding`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Brotli => "br",
+            Self::Gzip => "gzip",
+        }
+    }
+
+    /// What such a file's name ends with.
+    pub fn suffix(self) -> &'static str {
+        match self {
+            Self::Brotli => ".br",
+            Self::Gzip => ".gz",
+        }
+    }
+}
+
+/// The encodings that `Accept-Encoding` lets through, the smaller result first.
+pub fn accepted<'a>(values: impl Iterator<Item = &'a str>) -> Vec<Encoding> {
+    let names: Vec<&str> = values
+        .flat_map(|value| value.split(','))
+        .filter_map(name_if_wanted)
+        .collect();
+    let wanted = |encoding: &Encoding| {
+        let name = encoding.name();
+        names.iter().any(|wanted| wanted.eq_ignore_ascii_case(name))
+    };
+    let all = [Encoding::Brotli, Encoding::Gzip];
+    all.into_iter().filter(wanted).collect()
+}
+
+/// The name in `name` or `name;q=0.5`, unless the weight is zero.
+fn name_if_wanted(item: &str) -> Option<&str> {
+    let (name, weight) = item.split_once(';').unwrap_or((item, "q=1"));
+    let weight = weight.trim().strip_prefix("q=").unwrap_or("1");
+    let is_wanted = weight.trim().parse().is_ok_and(|q: f32| q > 0.0);
+    is_wanted.then_some(name.trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_of_zero_are_refusals() {
+        let accepted = |value| accepted([value].into_iter());
+        assert_eq!(
+            accepted("gzip, deflate, br, zstd"),
+            [Encoding::Brotli, Encoding::Gzip]
+        );
+        assert_eq!(accepted("GZIP;q=0.5"), [Encoding::Gzip]);
+        assert_eq!(accepted("br;q=0, gzip;q=0.0"), []);
+        assert_eq!(accepted(""), []);
+    }
+}

@@ -1,0 +1,174 @@
+//! From the path of a URL to a file of the folder, and never to one outside it.
+
+use super::encoding::Encoding;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+use tokio::fs::{self, File};
+use tokio::io::AsyncReadExt;
+
+/// The document of a folder.
+const INDEX: &str = "index.html";
+
+/// A folder whose files are served.
+#[derive(Clone, Debug)]
+pub struct WebFolder {
+    /// Without symbolic links, so that it is a prefix of every file in it.
+    root: PathBuf,
+}
+
+/// A file, read.
+pub struct WebFile {
+    /// The URL path that it is served at, which tells its type and how long it may be cached.
+    pub path: String,
+    /// Changes with the content.
+    pub etag: String,
+    /// How `bytes` are compressed.
+    pub encoding: Option<Encoding>,
+    /// The content.
+    pub bytes: Vec<u8>,
+}
+
+impl WebFolder {
+    /// Fails where there is no such folder, or no page in it.
+    pub fn open(folder: &Path) -> io::Result<Self> {
+        let root = folder.canonicalize()?;
+        if root.join(INDEX).is_file() {
+            Ok(Self { root })
+        } else {
+            let missing = format!("no {INDEX} in {}", root.display());
+            Err(io::Error::new(io::ErrorKind::NotFound, missing))
+        }
+    }
+
+    /// The file at a URL's path, in the first of the `accepted` encodings that it is there in.
+    pub async fn file(&self, path: &str, accepted: &[Encoding]) -> io::Result<Option<WebFile>> {
+        let Some(mut names) = names_of(path) else {
+            return Ok(None);
+        };
+        if names.last().is_some_and(String::is_empty) {
+            names.pop();
+            names.push(INDEX.to_owned());
+        }
+        let path = format!("/{}", names.join("/"));
+        let plain: PathBuf = names
+            .iter()
+            .fold(self.root.clone(), |folder, name| folder.join(name));
+        // Without the plain file there is nothing to compare with clients that take none.
+        if !self.holds(&plain).await? {
+            return Ok(None);
+        }
+        for encoding in accepted {
+            let mut name = plain.clone().into_os_string();
+            name.push(encoding.suffix());
+            let compressed = PathBuf::from(name);
+            if self.holds(&compressed).await? {
+                return WebFile::read(&compressed, &path, Some(*encoding)).await;
+            }
+        }
+        WebFile::read(&plain, &path, None).await
+    }
+
+    /// Whether it is a file, and in this folder also after symbolic links are followed.
+    async fn holds(&self, file: &Path) -> io::Result<bool> {
+        match fs::canonicalize(file).await {
+            Ok(real) => Ok(real.starts_with(&self.root) && fs::metadata(real).await?.is_file()),
+            Err(error) => match error.kind() {
+                io::ErrorKind::NotFound
+                | io::ErrorKind::NotADirectory
+                | io::ErrorKind::InvalidFilename => Ok(false),
+                _ => Err(error),
+            },
+        }
+    }
+}
+
+impl WebFile {
+    /// Reads `file`, to be served at `path`. `None` where there is no such file.
+    pub async fn read(
+        file: &Path,
+        path: &str,
+        encoding: Option<Encoding>,
+    ) -> io::Result<Option<Self>> {
+        let mut file = match File::open(file).await {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let metadata = file.metadata().await?;
+        let modified = metadata.modified()?.duration_since(UNIX_EPOCH);
+        let modified = modified.map_or(0, |time| time.as_nanos());
+        let mut bytes = Vec::with_capacity(metadata.len() as usize);
+        file.read_to_end(&mut bytes).await?;
+        let suffix = encoding.map_or("", Encoding::name);
+        Ok(Some(Self {
+            path: path.to_owned(),
+            etag: format!("\"{:x}-{modified:x}{suffix}\"", bytes.len()),
+            encoding,
+            bytes,
+        }))
+    }
+}
+
+/// The names in a URL's path, or `None` if one of them could lead elsewhere, or to a hidden file.
+fn names_of(path: &str) -> Option<Vec<String>> {
+    let names = path.strip_prefix('/')?.split('/');
+    names
+        .map(|name| {
+            let name = percent_decode(name)?;
+            let is_hidden = name.starts_with('.') && name != ".well-known";
+            let is_safe = !is_hidden && !name.contains(['/', '\\', '\0']);
+            is_safe.then_some(name)
+        })
+        .collect()
+}
+
+fn percent_decode(name: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(name.len());
+    let mut rest = name.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        rest = after;
+        if byte != b'%' {
+            bytes.push(byte);
+            continue;
+        }
+        let (digits, after) = rest.split_at_checked(2)?;
+        let digits = std::str::from_utf8(digits).ok()?;
+        bytes.push(u8::from_str_radix(digits, 16).ok()?);
+        rest = after;
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_decoded_once() {
+        assert_eq!(names_of("/a%20b/c.js").unwrap(), ["a b", "c.js"]);
+        assert_eq!(names_of("/%2561").unwrap(), ["%61"]);
+        assert_eq!(names_of("/").unwrap(), [""]);
+    }
+
+    #[test]
+    fn paths_that_lead_elsewhere_are_no_paths() {
+        for path in [
+            "/..",
+            "/../x",
+            "/a/../../x",
+            "/%2e%2e/x",
+            "/a%2f..%2fx",
+            "/..%5cx",
+            "/a%00",
+            "/.git/config",
+            "/%",
+            "/%zz",
+            "/%ff",
+            "x",
+        ] {
+            assert_eq!(names_of(path), None, "{path}");
+        }
+        assert!(names_of("/.well-known/x").is_some());
+    }
+}

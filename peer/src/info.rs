@@ -1,0 +1,94 @@
+//! What a peer tells about itself at `/-/info`.
+
+use crate::certificates::Told;
+use crate::limits::{Limits, MAX_ADDRESSES_PER_REQUEST, MAX_CHUNK_BYTES};
+use crate::protocol;
+use crate::source::SourceStats;
+use serde::Serialize;
+use time::format_description::well_known::Rfc3339;
+
+/// The JSON of `/-/info`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Info {
+    name: &'static str,
+    version: &'static str,
+    protocol: u32,
+    web_transport: Option<WebTransportInfo>,
+    limits: LimitsInfo,
+    write: &'static str,
+    store: StoreInfo,
+}
+
+/// How to reach the WebTransport face.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WebTransportInfo {
+    port: u16,
+    path: &'static str,
+    certificate_hashes: Vec<String>,
+    certificate_expires: String,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct LimitsInfo {
+    max_chunk_bytes: u32,
+    max_addresses_per_request: u8,
+    max_streams_per_session: u32,
+    idle_timeout_ms: u128,
+}
+
+#[derive(Serialize)]
+struct StoreInfo {
+    chunks: u64,
+    bytes: u64,
+}
+
+impl Info {
+    /// Puts it together. `write` is `open`, `token` or `none`.
+    pub fn new(
+        web_transport: Option<WebTransportInfo>,
+        limits: &Limits,
+        write: &'static str,
+        stats: SourceStats,
+    ) -> Self {
+        Self {
+            name: env!("CARGO_PKG_NAME"),
+            version: env!("CARGO_PKG_VERSION"),
+            protocol: protocol::VERSION,
+            web_transport,
+            limits: LimitsInfo {
+                max_chunk_bytes: MAX_CHUNK_BYTES,
+                max_addresses_per_request: MAX_ADDRESSES_PER_REQUEST,
+                max_streams_per_session: limits.streams_per_session,
+                idle_timeout_ms: limits.idle_timeout.as_millis(),
+            },
+            write,
+            store: StoreInfo {
+                chunks: stats.chunks,
+                bytes: stats.bytes,
+            },
+        }
+    }
+
+    /// The text to send.
+    pub fn to_json(&self) -> Vec<u8> {
+        serde_json::to_vec(self).expect("plain numbers and texts")
+    }
+}
+
+impl WebTransportInfo {
+    /// `told` is what the certificates say now.
+    pub fn new(port: u16, told: &Told) -> Self {
+        Self {
+            port,
+            path: protocol::PATH,
+            certificate_hashes: told.hashes.clone(),
+            certificate_expires: told
+                .expires
+                .format(&Rfc3339)
+                .expect("certificates expire in four-digit years"),
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! A peer of Antway: it serves content-addressed chunks to browsers over WebTransport and HTTP.
+//!
+//! A request comes in by a face ([`webtransport`], [`http`]), is understood by [`protocol`] or the HTTP
+//! routes, and answered by [`service`] from a [`source`], usually the folder [`store`]. What a peer sends is
+//! checked by the client against the address it asked for, so a peer can withhold, never forge.
+
+pub mod address;
+pub mod certificates;
+pub mod config;
+mod durable;
+pub mod http;
+mod info;
+pub mod limits;
+pub mod logging;
+pub mod metrics;
+pub mod origins;
+pub mod peer;
+pub mod protocol;
+pub mod serve;
+pub mod service;
+pub mod shutdown;
+pub mod source;
+pub mod store;
+pub mod units;
+pub mod webtransport;
+pub mod writes;

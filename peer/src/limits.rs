@@ -1,0 +1,74 @@
+//! Every bound the peer keeps, in one place.
+
+use std::time::Duration;
+
+/// The largest chunk of the network: 4 MiB.
+pub const MAX_CHUNK_BYTES: u32 = 4 * 1024 * 1024;
+
+/// The most addresses in one GET or HAS.
+pub const MAX_ADDRESSES_PER_REQUEST: u8 = 64;
+
+/// The longest write token.
+pub const MAX_TOKEN_BYTES: usize = 1024;
+
+/// How many answers of one request are fetched ahead of the one being sent.
+pub const PREFETCHED_ANSWERS: usize = 3;
+
+/// An upload slower than this, on average, is given up.
+pub const MIN_UPLOAD_BYTES_PER_SECOND: u32 = 16 * 1024;
+
+/// Data of one session that waits for the client's acknowledgement. It bounds memory, and the speed
+/// on long paths: 4 MiB over 100 ms is 40 MB/s.
+pub const SEND_WINDOW_BYTES: u64 = 4 * 1024 * 1024;
+
+/// Bytes of one upload that may be under way before the peer has read them.
+pub const STREAM_RECEIVE_WINDOW_BYTES: u32 = 2 * 1024 * 1024;
+
+/// The same over all streams of a session.
+pub const SESSION_RECEIVE_WINDOW_BYTES: u32 = 8 * 1024 * 1024;
+
+/// How long a finished answer may take to reach the client before its stream is reset.
+pub const DELIVERY_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// The longest HTTP request head.
+pub const MAX_HTTP_HEAD_BYTES: usize = 32 * 1024;
+
+/// The bounds an operator can set.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// WebTransport sessions at a time. More are refused.
+    pub sessions: usize,
+    /// Requests under way in one session. A client that wants more waits.
+    pub streams_per_session: u32,
+    /// HTTP connections at a time. More wait to be accepted.
+    pub http_connections: usize,
+    /// Chunks in memory at a time, over both faces. A request that waits too long for one is told `busy`.
+    pub chunks_in_memory: usize,
+    /// How long a connection without a request is kept, and how long a client may take no bytes of an answer.
+    pub idle_timeout: Duration,
+    /// How long a request may take to arrive, and a source to answer it.
+    pub request_timeout: Duration,
+    /// How long answers under way may go on after a signal to stop.
+    pub shutdown_grace: Duration,
+}
+
+impl Limits {
+    /// How long an upload of `length` bytes may take.
+    pub fn upload_timeout(&self, length: u32) -> Duration {
+        self.request_timeout + Duration::from_secs(u64::from(length / MIN_UPLOAD_BYTES_PER_SECOND))
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            sessions: 256,
+            streams_per_session: 256,
+            http_connections: 1024,
+            chunks_in_memory: 128,
+            idle_timeout: Duration::from_secs(30),
+            request_timeout: Duration::from_secs(20),
+            shutdown_grace: Duration::from_secs(5),
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! What the peer counts, for Prometheus.
+
+use crate::source::SourceStats;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::Registry;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+/// The two ways in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Face {
+    /// HTTP.
+    Http,
+    /// WebTransport.
+    WebTransport,
+}
+
+impl Face {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Http => "http",
+            Self::WebTransport => "webtransport",
+        }
+    }
+}
+
+type Labels = Vec<(&'static str, &'static str)>;
+
+/// All counters of one peer.
+pub struct Metrics {
+    registry: Registry,
+    requests: Family<Labels, Counter>,
+    answers: Family<Labels, Counter>,
+    sent: Family<Labels, Counter>,
+    received: Family<Labels, Counter>,
+    refused_writes: Family<Labels, Counter>,
+    seconds: Family<Labels, Histogram>,
+    sessions: Gauge,
+    streams: Gauge,
+    http_connections: Gauge,
+    chunks: Gauge,
+    bytes: Gauge,
+    quarantined: Counter,
+}
+
+/// Adds one to a gauge as long as it lives.
+pub struct Counted(Gauge);
+
+impl Counted {
+    fn new(gauge: &Gauge) -> Self {
+        gauge.inc();
+        Self(gauge.clone())
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
+}
+
+fn latency_histogram() -> Histogram {
+    Histogram::new([
+        0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0,
+    ])
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        let mut metrics = Self {
+            registry: Registry::with_prefix("antway_peer"),
+            requests: Family::default(),
+            answers: Family::default(),
+            sent: Family::default(),
+            received: Family::default(),
+            refused_writes: Family::default(),
+            seconds: Family::new_with_constructor(latency_histogram),
+            sessions: Gauge::default(),
+            streams: Gauge::default(),
+            http_connections: Gauge::default(),
+            chunks: Gauge::default(),
+            bytes: Gauge::default(),
+            quarantined: Counter::default(),
+        };
+        metrics.register();
+        metrics
+    }
+}
+
+impl Metrics {
+    fn register(&mut self) {
+        let r = &mut self.registry;
+        r.register(
+            "requests",
+            "Requests, by face, op and outcome",
+            self.requests.clone(),
+        );
+        r.register(
+            "answers",
+            "Chunks asked for, by face and status",
+            self.answers.clone(),
+        );
+        r.register(
+            "sent_bytes",
+            "Bytes of answers handed to the transport, by face",
+            self.sent.clone(),
+        );
+        r.register(
+            "received_bytes",
+            "Bytes of requests, by face",
+            self.received.clone(),
+        );
+        r.register(
+            "refused_writes",
+            "Writes refused, by face and reason",
+            self.refused_writes.clone(),
+        );
+        r.register(
+            "request_seconds",
+            "Time from the arrival of a request to the end of its answer, by face and op",
+            self.seconds.clone(),
+        );
+        r.register(
+            "sessions",
+            "WebTransport sessions open",
+            self.sessions.clone(),
+        );
+        r.register(
+            "streams",
+            "WebTransport requests under way",
+            self.streams.clone(),
+        );
+        r.register(
+            "http_connections",
+            "HTTP connections open",
+            self.http_connections.clone(),
+        );
+        r.register("store_chunks", "Chunks held", self.chunks.clone());
+        r.register(
+            "store_bytes",
+            "Bytes of the chunks held",
+            self.bytes.clone(),
+        );
+        r.register(
+            "quarantined_chunks",
+            "Damaged chunks taken out of service since the start",
+            self.quarantined.clone(),
+        );
+    }
+
+    /// Counts a request that is over.
+    pub fn request(&self, face: Face, op: &'static str, outcome: &'static str, took: Duration) {
+        let face = face.name();
+        self.requests
+            .get_or_create(&vec![("face", face), ("op", op), ("outcome", outcome)])
+            .inc();
+        self.seconds
+            .get_or_create(&vec![("face", face), ("op", op)])
+            .observe(took.as_secs_f64());
+    }
+
+    /// Counts what one chunk's answer was.
+    pub fn answer(&self, face: Face, status: &'static str) {
+        self.answers
+            .get_or_create(&vec![("face", face.name()), ("status", status)])
+            .inc();
+    }
+
+    /// The counter of bytes handed to the transport; to be kept where bytes are sent.
+    pub fn sent(&self, face: Face) -> Counter {
+        self.sent.get_or_create_owned(&vec![("face", face.name())])
+    }
+
+    /// The counter of bytes that arrived; to be kept where bytes are read.
+    pub fn received(&self, face: Face) -> Counter {
+        self.received
+            .get_or_create_owned(&vec![("face", face.name())])
+    }
+
+    /// Counts a write that was refused.
+    pub fn refused_write(&self, face: Face, reason: &'static str) {
+        self.refused_writes
+            .get_or_create(&vec![("face", face.name()), ("reason", reason)])
+            .inc();
+    }
+
+    /// Counts a session until the result is dropped.
+    pub fn session(&self) -> Counted {
+        Counted::new(&self.sessions)
+    }
+
+    /// Counts a stream until the result is dropped.
+    pub fn stream(&self) -> Counted {
+        Counted::new(&self.streams)
+    }
+
+    /// Counts an HTTP connection until the result is dropped.
+    pub fn http_connection(&self) -> Counted {
+        Counted::new(&self.http_connections)
+    }
+
+    /// Everything, in the text format that Prometheus reads.
+    pub fn text(&self, stats: SourceStats) -> String {
+        let gauge = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
+        self.chunks.set(gauge(stats.chunks));
+        self.bytes.set(gauge(stats.bytes));
+        self.quarantined.inner().store(stats.quarantined, Relaxed);
+        let mut text = String::new();
+        encode(&mut text, &self.registry).expect("writing to a string does not fail");
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_counted_is_in_the_text() {
+        let metrics = Metrics::default();
+        metrics.request(Face::Http, "get", "found", Duration::from_millis(3));
+        metrics.sent(Face::WebTransport).inc_by(7);
+        metrics.refused_write(Face::Http, "token");
+        let _open = metrics.session();
+        drop(metrics.session());
+        let text = metrics.text(SourceStats {
+            chunks: 1,
+            bytes: 2,
+            quarantined: 3,
+        });
+        for line in [
+            r#"antway_peer_requests_total{face="http",op="get",outcome="found"} 1"#,
+            r#"antway_peer_sent_bytes_total{face="webtransport"} 7"#,
+            r#"antway_peer_refused_writes_total{face="http",reason="token"} 1"#,
+            r#"antway_peer_request_seconds_count{face="http",op="get"} 1"#,
+            "antway_peer_sessions 1",
+            "antway_peer_store_bytes 2",
+            "antway_peer_quarantined_chunks_total 3",
+        ] {
+            assert!(text.lines().any(|l| l == line), "{line} not in\n{text}");
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! A running peer: its faces, brought up together and down together.
+
+use crate::certificates::Certificates;
+use crate::http::{HttpFace, Web};
+use crate::limits::Limits;
+use crate::origins::AllowedOrigins;
+use crate::protocol;
+use crate::service::Service;
+use crate::shutdown::Shutdown;
+use crate::source::ChunkSource;
+use crate::webtransport::WebTransportFace;
+use crate::writes::WritePolicy;
+use serde::Serialize;
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+
+/// What a peer needs to know, besides its source.
+pub struct PeerConfig {
+    /// Where HTTP listens. Port 0 takes a free one.
+    pub http: SocketAddr,
+    /// Where WebTransport listens, if it does.
+    pub web_transport: Option<SocketAddr>,
+    /// The bounds to keep.
+    pub limits: Limits,
+    /// Which pages may read.
+    pub origins: AllowedOrigins,
+    /// Who may write.
+    pub writes: WritePolicy,
+    /// What is hosted besides.
+    pub web: Option<Web>,
+}
+
+/// A peer that serves until it is [stopped](Self::stop).
+pub struct Peer {
+    http: String,
+    web_transport: Option<String>,
+    service: Arc<Service>,
+    certificates: Arc<Certificates>,
+    shutdown: Shutdown,
+}
+
+/// An address could not be listened on.
+#[derive(Debug)]
+pub struct ListenError {
+    flag: &'static str,
+    address: SocketAddr,
+    error: io::Error,
+}
+
+impl fmt::Display for ListenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}: {}", self.flag, self.address, self.error)
+    }
+}
+
+impl std::error::Error for ListenError {}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Listening<'a> {
+    event: &'static str,
+    http: &'a str,
+    web_transport: Option<&'a str>,
+    certificate_hashes: Vec<String>,
+    store: String,
+    chunks: u64,
+    bytes: u64,
+}
+
+impl Peer {
+    /// Listens with `certificates`, and serves what `source` has. Must be called in a Tokio runtime.
+    pub async fn start(
+        config: PeerConfig,
+        certificates: Certificates,
+        source: Arc<dyn ChunkSource>,
+    ) -> Result<Self, ListenError> {
+        let failed = |flag, address| {
+            move |error| ListenError {
+                flag,
+                address,
+                error,
+            }
+        };
+        let certificates = Arc::new(certificates);
+        let http = HttpFace::bind(config.http, &certificates)
+            .await
+            .map_err(failed("--http", config.http))?;
+        let http_address = http.address().map_err(failed("--http", config.http))?;
+        let web_transport = match config.web_transport {
+            None => None,
+            Some(address) => {
+                let failed = || failed("--webtransport", address);
+                let face = WebTransportFace::bind(address, &certificates, &config.limits)
+                    .map_err(failed())?;
+                let address = face.address().map_err(failed())?;
+                Some((face, address))
+            }
+        };
+        let service = Arc::new(Service::new(
+            source,
+            Arc::clone(&certificates),
+            config.limits,
+            config.origins,
+            config.writes,
+            web_transport.as_ref().map(|(_, address)| address.port()),
+        ));
+        let shutdown = Shutdown::default();
+        let peer = Self {
+            http: format!("{}://{http_address}", http.scheme()),
+            web_transport: web_transport
+                .as_ref()
+                .map(|(_, address)| format!("https://{address}{}", protocol::PATH)),
+            service: Arc::clone(&service),
+            certificates: Arc::clone(&certificates),
+            shutdown: shutdown.clone(),
+        };
+        tokio::spawn({
+            let shutdown = shutdown.clone();
+            async move {
+                tokio::select! {
+                    () = certificates.keep_current() => {}
+                    () = shutdown.over() => {}
+                }
+            }
+        });
+        if let Some((face, _)) = web_transport {
+            shutdown.keep(face.run(Arc::clone(&service), shutdown.clone()));
+        }
+        shutdown.keep(http.run(service, config.web, shutdown.clone()));
+        Ok(peer)
+    }
+
+    /// The URL of the HTTP face.
+    pub fn http(&self) -> &str {
+        &self.http
+    }
+
+    /// The URL of the WebTransport face, if it is on.
+    pub fn web_transport(&self) -> Option<&str> {
+        self.web_transport.as_deref()
+    }
+
+    /// The hashes that clients pin now.
+    pub fn certificate_hashes(&self) -> Vec<String> {
+        self.certificates.told().hashes
+    }
+
+    /// Reads an authority's certificate again.
+    pub fn reload_certificate(&self) {
+        self.certificates.reload();
+    }
+
+    /// One line of JSON for whoever started the process.
+    pub fn listening(&self, store: &Path) -> String {
+        let stats = self.service.stats();
+        let listening = Listening {
+            event: "listening",
+            http: &self.http,
+            web_transport: self.web_transport(),
+            certificate_hashes: match self.web_transport {
+                Some(_) => self.certificate_hashes(),
+                None => Vec::new(),
+            },
+            store: store.to_string_lossy().into_owned(),
+            chunks: stats.chunks,
+            bytes: stats.bytes,
+        };
+        serde_json::to_string(&listening).expect("plain numbers and texts")
+    }
+
+    /// Takes no new work, lets what is under way end for a while, then ends it.
+    pub async fn stop(self) {
+        self.shutdown.run(self.service.limits.shutdown_grace).await;
+    }
+}

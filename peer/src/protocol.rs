@@ -1,0 +1,307 @@
+//! The wire protocol, version 1: what the bytes of a request stream mean. Pure, no I/O.
+//!
+//! The layouts, statuses and error codes are specified in `docs/PROTOCOL.md`.
+
+use crate::address::Address;
+use crate::limits::{MAX_ADDRESSES_PER_REQUEST, MAX_TOKEN_BYTES};
+
+/// The path of a WebTransport session that speaks this protocol.
+pub const PATH: &str = "/v1";
+
+/// The version, as told in `/-/info`.
+pub const VERSION: u32 = 1;
+
+const OP_GET: u8 = 1;
+const OP_HAS: u8 = 2;
+const OP_PUT: u8 = 3;
+const OP_INFO: u8 = 4;
+
+/// The length of a PUT's answer: a status, then the address.
+pub const PUT_ANSWER_BYTES: usize = 1 + Address::BYTES;
+
+/// A request, without the body that follows a PUT.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Request {
+    /// The bytes of these chunks, in this order.
+    Get(Vec<Address>),
+    /// Whether the peer has these chunks.
+    Has(Vec<Address>),
+    /// Keep the `length` bytes that follow.
+    Put {
+        /// What entitles the client to write. May be empty.
+        token: Vec<u8>,
+        /// The length of the chunk.
+        length: u32,
+    },
+    /// What `/-/info` says.
+    Info,
+}
+
+impl Request {
+    /// What the metrics say.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Get(_) => "get",
+            Self::Has(_) => "has",
+            Self::Put { .. } => "put",
+            Self::Info => "info",
+        }
+    }
+}
+
+/// The first byte of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Status {
+    /// Found (GET, HAS) or stored (PUT).
+    Ok = 0,
+    /// This peer does not have the chunk.
+    NotFound = 1,
+    /// Too much to do; try later, or elsewhere.
+    Busy = 2,
+    /// The peer could not find out.
+    Failed = 3,
+    /// The client may not write here.
+    Refused = 4,
+    /// Larger than a chunk can be.
+    TooLarge = 5,
+    /// No room.
+    Full = 6,
+}
+
+impl Status {
+    /// What the metrics say.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::NotFound => "not_found",
+            Self::Busy => "busy",
+            Self::Failed => "failed",
+            Self::Refused => "refused",
+            Self::TooLarge => "too_large",
+            Self::Full => "full",
+        }
+    }
+}
+
+/// Why a stream is reset, as the client sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum ErrorCode {
+    /// The other side has what it needs of this direction. Not a fault.
+    NoError = 0,
+    /// The request does not follow the protocol.
+    BadRequest = 1,
+    /// A part of the request is longer than it may be.
+    TooLarge = 2,
+    /// The client took too long to send its request, or to take the answer.
+    Timeout = 3,
+    /// The request asks for more than the peer gives at once.
+    Limit = 4,
+    /// The peer is going away.
+    ShuttingDown = 5,
+    /// The peer broke while it answered.
+    Internal = 6,
+}
+
+impl ErrorCode {
+    /// What the metrics say.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NoError => "no_error",
+            Self::BadRequest => "bad_request",
+            Self::TooLarge => "too_large",
+            Self::Timeout => "timeout",
+            Self::Limit => "limit",
+            Self::ShuttingDown => "shutting_down",
+            Self::Internal => "internal",
+        }
+    }
+
+    /// The code as QUIC carries it.
+    ///
+    /// WebTransport over HTTP/3 shares the space of QUIC stream errors with HTTP/3, and maps application
+    /// codes to a range of their own, leaving out every 31st value. A browser shows a code outside it as 0.
+    pub fn to_quic(self) -> u64 {
+        const FIRST: u64 = 0x52e4_a40f_a8db;
+        let code = self as u64;
+        FIRST + code + code / 0x1e
+    }
+}
+
+/// What [`decode`] made of the bytes so far.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Decoded {
+    /// More bytes are needed.
+    Incomplete,
+    /// A request, and how many bytes it took.
+    Complete(Request, usize),
+}
+
+/// Reads a request from the start of a stream. An error is the code to reset the stream with.
+pub fn decode(bytes: &[u8]) -> Result<Decoded, ErrorCode> {
+    let Some((&op, rest)) = bytes.split_first() else {
+        return Ok(Decoded::Incomplete);
+    };
+    match op {
+        OP_GET | OP_HAS => {
+            let Some((&count, rest)) = rest.split_first() else {
+                return Ok(Decoded::Incomplete);
+            };
+            if count == 0 {
+                return Err(ErrorCode::BadRequest);
+            }
+            if count > MAX_ADDRESSES_PER_REQUEST {
+                return Err(ErrorCode::Limit);
+            }
+            let length = usize::from(count) * Address::BYTES;
+            let Some(addresses) = rest.get(..length) else {
+                return Ok(Decoded::Incomplete);
+            };
+            let (addresses, _) = addresses.as_chunks::<{ Address::BYTES }>();
+            let addresses = addresses.iter().copied().map(Address::from).collect();
+            let request = match op {
+                OP_GET => Request::Get(addresses),
+                _ => Request::Has(addresses),
+            };
+            Ok(Decoded::Complete(request, 2 + length))
+        }
+        OP_PUT => {
+            let Some((token_length, rest)) = rest.split_first_chunk() else {
+                return Ok(Decoded::Incomplete);
+            };
+            let token_length = usize::from(u16::from_be_bytes(*token_length));
+            if token_length > MAX_TOKEN_BYTES {
+                return Err(ErrorCode::TooLarge);
+            }
+            let Some((token, rest)) = rest.split_at_checked(token_length) else {
+                return Ok(Decoded::Incomplete);
+            };
+            let Some((length, _)) = rest.split_first_chunk() else {
+                return Ok(Decoded::Incomplete);
+            };
+            let request = Request::Put {
+                token: token.to_vec(),
+                length: u32::from_be_bytes(*length),
+            };
+            Ok(Decoded::Complete(request, 1 + 2 + token_length + 4))
+        }
+        OP_INFO => Ok(Decoded::Complete(Request::Info, 1)),
+        _ => Err(ErrorCode::BadRequest),
+    }
+}
+
+/// What stands before a chunk's bytes in the answer to a GET.
+pub fn get_answer(status: Status, length: u32) -> [u8; 5] {
+    let [a, b, c, d] = length.to_be_bytes();
+    [status as u8, a, b, c, d]
+}
+
+/// The answer to a PUT. The address is all zeros where the peer did not read the bytes.
+pub fn put_answer(status: Status, address: Option<Address>) -> [u8; PUT_ANSWER_BYTES] {
+    let mut answer = [0; PUT_ANSWER_BYTES];
+    answer[0] = status as u8;
+    if let Some(address) = address {
+        answer[1..].copy_from_slice(address.as_bytes());
+    }
+    answer
+}
+
+/// What stands before the JSON in the answer to an INFO.
+pub fn info_answer(json: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(json.len()).expect("the info is a few hundred bytes");
+    [&length.to_be_bytes(), json].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn addresses(count: u8) -> (Vec<Address>, Vec<u8>) {
+        let addresses: Vec<_> = (0..count).map(|i| Address::of(&[i])).collect();
+        let bytes = addresses.iter().flat_map(|a| *a.as_bytes()).collect();
+        (addresses, bytes)
+    }
+
+    #[test]
+    fn get_and_has_carry_1_to_64_addresses() {
+        for count in [1, 2, 64] {
+            let (addresses, bytes) = addresses(count);
+            let get = [&[1, count][..], &bytes].concat();
+            assert_eq!(
+                decode(&get),
+                Ok(Decoded::Complete(
+                    Request::Get(addresses.clone()),
+                    get.len()
+                ))
+            );
+            let has = [&[2, count][..], &bytes].concat();
+            assert_eq!(
+                decode(&has),
+                Ok(Decoded::Complete(Request::Has(addresses), has.len()))
+            );
+        }
+    }
+
+    #[test]
+    fn a_request_for_nothing_is_bad_and_one_for_65_is_over_the_limit() {
+        assert_eq!(decode(&[1, 0]), Err(ErrorCode::BadRequest));
+        assert_eq!(decode(&[2, 65]), Err(ErrorCode::Limit));
+        assert_eq!(decode(&[1, 255]), Err(ErrorCode::Limit));
+    }
+
+    #[test]
+    fn every_prefix_of_a_request_is_incomplete_and_never_an_error() {
+        let (_, bytes) = addresses(3);
+        let get = [&[1, 3][..], &bytes].concat();
+        let put = [&[3, 0, 3][..], b"abc", &[0, 0, 1, 0]].concat();
+        for request in [get, put] {
+            for end in 0..request.len() {
+                assert_eq!(decode(&request[..end]), Ok(Decoded::Incomplete));
+            }
+            assert!(matches!(decode(&request), Ok(Decoded::Complete(_, n)) if n == request.len()));
+        }
+    }
+
+    #[test]
+    fn what_follows_a_request_is_left_to_the_caller() {
+        let put = [&[3, 0, 1][..], b"t", &[0, 0, 0, 2], b"xyz"].concat();
+        let request = Request::Put {
+            token: b"t".to_vec(),
+            length: 2,
+        };
+        assert_eq!(decode(&put), Ok(Decoded::Complete(request, 8)));
+        assert_eq!(decode(&[4, 9]), Ok(Decoded::Complete(Request::Info, 1)));
+    }
+
+    #[test]
+    fn unknown_ops_and_endless_tokens_are_refused_at_once() {
+        for op in [0, 5, 6, 255] {
+            assert_eq!(decode(&[op]), Err(ErrorCode::BadRequest));
+        }
+        assert_eq!(decode(&[3, 4, 1]), Err(ErrorCode::TooLarge));
+    }
+
+    #[test]
+    fn answers_have_the_layout_of_the_specification() {
+        assert_eq!(get_answer(Status::Ok, 0x0040_0000), [0, 0, 0x40, 0, 0]);
+        assert_eq!(get_answer(Status::Busy, 0), [2, 0, 0, 0, 0]);
+        assert_eq!(put_answer(Status::Full, None), {
+            let mut answer = [0; 33];
+            answer[0] = 6;
+            answer
+        });
+        let address = Address::of(b"x");
+        assert_eq!(
+            put_answer(Status::Ok, Some(address))[1..],
+            address.as_bytes()[..]
+        );
+        assert_eq!(info_answer(b"{}"), b"\0\0\0\x02{}");
+    }
+
+    #[test]
+    fn error_codes_are_in_the_range_that_browsers_read() {
+        assert_eq!(ErrorCode::NoError.to_quic(), 0x52e4_a40f_a8db);
+        assert_eq!(ErrorCode::Internal.to_quic(), 0x52e4_a40f_a8e1);
+    }
+}

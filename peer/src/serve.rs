@@ -1,0 +1,96 @@
+//! `serve`: a peer from the start of the process to its end.
+
+use crate::config::{BadSetting, ServeArgs};
+use crate::logging;
+use crate::peer::{ListenError, Peer};
+use crate::source::ChunkSource;
+use crate::store::FolderStore;
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::process::ExitCode;
+use std::sync::Arc;
+use tokio::signal::unix::{SignalKind, signal};
+
+/// What a shell gets for settings that can't be used, as clap gives for flags that it can't read.
+const BAD_SETTINGS: u8 = 2;
+
+/// Serves until SIGINT or SIGTERM. `source_of` makes the chunks' source from the store.
+pub async fn serve(
+    args: ServeArgs,
+    source_of: impl FnOnce(FolderStore) -> Arc<dyn ChunkSource>,
+) -> ExitCode {
+    logging::start(args.log_format, args.log_level);
+    match run(&args, source_of).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("error: {failure}");
+            match failure {
+                Failure::Setting(_) => BAD_SETTINGS.into(),
+                Failure::Start(_) => ExitCode::FAILURE,
+            }
+        }
+    }
+}
+
+/// Why a peer does not come up.
+enum Failure {
+    Setting(BadSetting),
+    Start(Box<dyn Error>),
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Setting(error) => error.fmt(f),
+            Self::Start(error) => error.fmt(f),
+        }
+    }
+}
+
+impl From<BadSetting> for Failure {
+    fn from(error: BadSetting) -> Self {
+        Self::Setting(error)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Start(error.into())
+    }
+}
+
+impl From<ListenError> for Failure {
+    fn from(error: ListenError) -> Self {
+        Self::Start(error.into())
+    }
+}
+
+async fn run(
+    args: &ServeArgs,
+    source_of: impl FnOnce(FolderStore) -> Arc<dyn ChunkSource>,
+) -> Result<(), Failure> {
+    let config = args.peer_config()?;
+    let max_bytes = args.max_store_bytes.unwrap_or(u64::MAX);
+    let store = FolderStore::open(&args.store, max_bytes).map_err(|error| {
+        let folder = args.store.display();
+        io::Error::new(error.kind(), format!("--store {folder}: {error}"))
+    })?;
+    let certificates = args.certificates()?;
+    // Before the line that tells others that they may send signals.
+    let mut hangup = signal(SignalKind::hangup())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let peer = Peer::start(config, certificates, source_of(store)).await?;
+    println!("{}", peer.listening(&args.store));
+    loop {
+        tokio::select! {
+            _ = hangup.recv() => peer.reload_certificate(),
+            _ = interrupt.recv() => break,
+            _ = terminate.recv() => break,
+        }
+    }
+    tracing::info!("shutting down");
+    peer.stop().await;
+    Ok(())
+}

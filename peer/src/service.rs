@@ -1,0 +1,207 @@
+//! What both faces do: chunks in and out of the source, within the limits.
+
+use crate::address::Address;
+use crate::certificates::Certificates;
+use crate::info::{Info, WebTransportInfo};
+use crate::limits::{Limits, PREFETCHED_ANSWERS};
+use crate::metrics::{Face, Metrics};
+use crate::origins::AllowedOrigins;
+use crate::protocol::Status;
+use crate::source::{Chunk, ChunkBody, ChunkSource, PutOutcome, SourceError, SourceStats};
+use crate::writes::{Refusal, WritePolicy};
+use bytes::Bytes;
+use futures_util::stream::{self, Stream, StreamExt};
+use std::sync::Arc;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+
+/// One peer's chunks and rules, shared by its faces.
+pub struct Service {
+    /// The bounds to keep.
+    pub limits: Limits,
+    /// What is counted.
+    pub metrics: Metrics,
+    /// Which pages may read.
+    pub origins: AllowedOrigins,
+    writes: WritePolicy,
+    source: Arc<dyn ChunkSource>,
+    certificates: Arc<Certificates>,
+    web_transport_port: Option<u16>,
+    memory: Arc<Semaphore>,
+}
+
+/// Room in memory for one chunk, as long as it lives.
+pub struct ChunkRoom(#[expect(dead_code, reason = "held for its drop")] OwnedSemaphorePermit);
+
+/// What became of a request for one chunk.
+pub enum Got {
+    /// The bytes, and the room they take.
+    Found(ChunkBody, ChunkRoom),
+    /// No bytes, for this reason.
+    Nothing(Status),
+}
+
+impl Service {
+    /// Brings a source and its rules together. `web_transport_port` is what `/-/info` tells.
+    pub fn new(
+        source: Arc<dyn ChunkSource>,
+        certificates: Arc<Certificates>,
+        limits: Limits,
+        origins: AllowedOrigins,
+        writes: WritePolicy,
+        web_transport_port: Option<u16>,
+    ) -> Self {
+        Self {
+            memory: Arc::new(Semaphore::new(limits.chunks_in_memory)),
+            metrics: Metrics::default(),
+            limits,
+            origins,
+            writes,
+            source,
+            certificates,
+            web_transport_port,
+        }
+    }
+
+    /// Asks the source for one chunk.
+    pub async fn get(&self, face: Face, address: Address) -> Got {
+        let got = self.find(address).await;
+        let status = match &got {
+            Got::Found(..) => Status::Ok,
+            Got::Nothing(status) => *status,
+        };
+        self.metrics.answer(face, status.name());
+        got
+    }
+
+    /// The answers to several GETs, in order, fetched a few ahead of the one that is taken.
+    pub fn get_all(
+        self: &Arc<Self>,
+        face: Face,
+        addresses: Vec<Address>,
+    ) -> impl Stream<Item = Got> + Send + use<> {
+        let service = Arc::clone(self);
+        stream::iter(addresses)
+            .map(move |address| {
+                let service = Arc::clone(&service);
+                async move { service.get(face, address).await }
+            })
+            .buffered(1 + PREFETCHED_ANSWERS)
+    }
+
+    async fn find(&self, address: Address) -> Got {
+        let Some(room) = self.room().await else {
+            return Got::Nothing(Status::Busy);
+        };
+        match timeout(self.limits.request_timeout, self.source.get(address)).await {
+            Ok(Ok(Some(body))) => Got::Found(body, room),
+            Ok(Ok(None)) => Got::Nothing(Status::NotFound),
+            Ok(Err(error)) => Got::Nothing(failed(address, &error)),
+            Err(_late) => Got::Nothing(Status::Busy),
+        }
+    }
+
+    /// The statuses of several chunks, in order.
+    pub async fn has_all(&self, face: Face, addresses: Vec<Address>) -> Vec<Status> {
+        let statuses = stream::iter(addresses)
+            .map(|address| self.has(address))
+            .buffered(1 + PREFETCHED_ANSWERS)
+            .collect::<Vec<_>>()
+            .await;
+        for status in &statuses {
+            self.metrics.answer(face, status.name());
+        }
+        statuses
+    }
+
+    async fn has(&self, address: Address) -> Status {
+        match timeout(self.limits.request_timeout, self.source.has(address)).await {
+            Ok(Ok(true)) => Status::Ok,
+            Ok(Ok(false)) => Status::NotFound,
+            Ok(Err(error)) => failed(address, &error),
+            Err(_late) => Status::Busy,
+        }
+    }
+
+    /// Whether a page from `origin`, which reached this peer as `host`, may write with `token`.
+    pub fn may_write(
+        &self,
+        face: Face,
+        origin: Option<&str>,
+        host: &str,
+        token: Option<&[u8]>,
+    ) -> Result<(), Refusal> {
+        let checked = self.writes.check(&self.origins, origin, host, token);
+        if let Err(refusal) = checked {
+            self.metrics.refused_write(face, refusal.name());
+        }
+        checked
+    }
+
+    /// Whether a page from `origin` could write, if it had the token that may be needed.
+    pub fn could_write(&self, origin: Option<&str>, host: &str) -> bool {
+        let checked = self.writes.check_origin(&self.origins, origin, host);
+        checked.is_ok()
+    }
+
+    /// Room for one chunk, or `None` if there was none for too long.
+    pub async fn room(&self) -> Option<ChunkRoom> {
+        let permit = Arc::clone(&self.memory).acquire_owned();
+        let permit = timeout(self.limits.request_timeout, permit).await.ok()?;
+        Some(ChunkRoom(permit.expect("the semaphore is never closed")))
+    }
+
+    /// Computes the address of received bytes, off the threads that serve others.
+    pub async fn hash(&self, bytes: Bytes) -> Chunk {
+        tokio::task::spawn_blocking(|| Chunk::new(bytes))
+            .await
+            .expect("hashing does not panic")
+    }
+
+    /// Keeps a chunk. An error is the status to answer.
+    pub async fn put(&self, face: Face, chunk: Chunk) -> Result<PutOutcome, Status> {
+        let address = chunk.address();
+        // No timeout: a store that was told to keep a chunk does so whether or not anyone waits.
+        let status = match self.source.put(chunk).await {
+            Ok(PutOutcome::Full) => Status::Full,
+            Ok(outcome) => return Ok(outcome),
+            Err(error) => failed(address, &error),
+        };
+        self.metrics.refused_write(face, status.name());
+        Err(status)
+    }
+
+    /// The JSON of `/-/info`, as of now.
+    pub fn info(&self) -> Vec<u8> {
+        let web_transport = self
+            .web_transport_port
+            .map(|port| WebTransportInfo::new(port, &self.certificates.told()));
+        Info::new(
+            web_transport,
+            &self.limits,
+            self.writes.name(),
+            self.stats(),
+        )
+        .to_json()
+    }
+
+    /// What the source holds.
+    pub fn stats(&self) -> SourceStats {
+        self.source.stats()
+    }
+
+    /// The text of `/metrics`, as of now.
+    pub fn metrics_text(&self) -> String {
+        self.metrics.text(self.stats())
+    }
+}
+
+fn failed(address: Address, error: &SourceError) -> Status {
+    match error {
+        SourceError::Busy => Status::Busy,
+        SourceError::Failed(_) => {
+            tracing::error!(%address, %error, "no answer for a chunk");
+            Status::Failed
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! One request: what arrives on a stream, and what goes back.
+
+use super::sending::Sending;
+use super::session::var_int;
+use crate::address::Address;
+use crate::limits::MAX_CHUNK_BYTES;
+use crate::metrics::Face;
+use crate::protocol::{self, Decoded, ErrorCode, Request, Status};
+use crate::service::{Got, Service};
+use crate::source::ChunkBody;
+use bytes::{Buf, Bytes, BytesMut};
+use futures_util::StreamExt;
+use prometheus_client::metrics::counter::Counter;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Instant;
+use tokio::time::timeout;
+use wtransport::{RecvStream, SendStream};
+
+const FACE: Face = Face::WebTransport;
+
+/// How much is read at a time at most.
+const READ_BYTES: usize = 64 * 1024;
+
+/// Who asks.
+pub struct Client {
+    /// The page's origin, if a browser asks.
+    pub origin: Option<String>,
+    /// The name and port by which the peer was reached.
+    pub host: String,
+}
+
+/// How a request ends that is not answered whole.
+#[derive(Debug)]
+pub enum End {
+    /// The client wants no more.
+    Cancelled,
+    /// The peer gives up, for this reason.
+    Broken(ErrorCode),
+}
+
+impl From<ErrorCode> for End {
+    fn from(code: ErrorCode) -> Self {
+        Self::Broken(code)
+    }
+}
+
+/// Serves one stream, whatever arrives on it. The session goes on.
+pub async fn serve(send: SendStream, recv: RecvStream, client: Arc<Client>, service: Arc<Service>) {
+    let _counted = service.metrics.stream();
+    let started = Instant::now();
+    let sent = service.metrics.sent(FACE);
+    let mut exchange = Exchange {
+        send: Sending::new(send, service.limits.idle_timeout, sent),
+        recv,
+        received: BytesMut::new(),
+        received_bytes: service.metrics.received(FACE),
+        client,
+        service: Arc::clone(&service),
+        op: "none",
+    };
+    let cancelled = exchange.send.cancelled();
+    let end = tokio::select! {
+        end = exchange.answer() => end,
+        () = cancelled => Err(End::Cancelled),
+    };
+    let code = match end {
+        Ok(()) => None,
+        Err(End::Cancelled) => Some(ErrorCode::NoError),
+        Err(End::Broken(code)) => Some(code),
+    };
+    if let Some(code) = code {
+        exchange.send.reset(code);
+        tracing::debug!(op = exchange.op, ?code, "request not answered whole");
+    }
+    exchange
+        .recv
+        .stop(var_int(code.unwrap_or(ErrorCode::NoError)));
+    let outcome = match code {
+        None => "ok",
+        Some(ErrorCode::NoError) => "cancelled",
+        Some(code) => code.name(),
+    };
+    service
+        .metrics
+        .request(FACE, exchange.op, outcome, started.elapsed());
+}
+
+struct Exchange {
+    send: Sending,
+    recv: RecvStream,
+    /// What has arrived and is not used yet.
+    received: BytesMut,
+    received_bytes: Counter,
+    client: Arc<Client>,
+    service: Arc<Service>,
+    op: &'static str,
+}
+
+impl Exchange {
+    async fn answer(&mut self) -> Result<(), End> {
+        let reading = timeout(self.service.limits.request_timeout, self.read_request());
+        match reading.await.unwrap_or(Err(ErrorCode::Timeout.into()))? {
+            Request::Get(addresses) => {
+                self.expect_end().await?;
+                self.get(addresses).await?;
+            }
+            Request::Has(addresses) => {
+                self.expect_end().await?;
+                let statuses = self.service.has_all(FACE, addresses).await;
+                let statuses: Bytes = statuses.into_iter().map(|s| s as u8).collect();
+                self.send.write(statuses).await?;
+            }
+            Request::Put { token, length } => {
+                let (status, address) = self.put(&token, length).await?;
+                let answer = protocol::put_answer(status, address);
+                self.send.write(Bytes::copy_from_slice(&answer)).await?;
+            }
+            Request::Info => {
+                self.expect_end().await?;
+                let answer = protocol::info_answer(&self.service.info());
+                self.send.write(answer.into()).await?;
+            }
+        }
+        self.send.finish();
+        self.send.delivered().await
+    }
+
+    async fn get(&mut self, addresses: Vec<Address>) -> Result<(), End> {
+        let mut answers = pin!(self.service.get_all(FACE, addresses));
+        while let Some(got) = answers.next().await {
+            match got {
+                Got::Found(body, room) => {
+                    let head = protocol::get_answer(Status::Ok, body.length());
+                    self.send.write(Bytes::copy_from_slice(&head)).await?;
+                    self.send_pieces(body).await?;
+                    drop(room);
+                }
+                Got::Nothing(status) => {
+                    let head = protocol::get_answer(status, 0);
+                    self.send.write(Bytes::copy_from_slice(&head)).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn send_pieces(&mut self, body: ChunkBody) -> Result<(), End> {
+        let mut pieces = body.into_pieces();
+        loop {
+            match timeout(self.service.limits.request_timeout, pieces.next()).await {
+                Ok(Some(Ok(piece))) => self.send.write(piece).await?,
+                Ok(None) => return Ok(()),
+                Ok(Some(Err(error))) => {
+                    tracing::error!(%error, "an answer broke off");
+                    return Err(ErrorCode::Internal.into());
+                }
+                Err(_late) => return Err(ErrorCode::Internal.into()),
+            }
+        }
+    }
+
+    /// Takes a chunk from the client. Where it is not wanted, its bytes are not read.
+    async fn put(&mut self, token: &[u8], length: u32) -> Result<(Status, Option<Address>), End> {
+        let client = &self.client;
+        let allowed =
+            self.service
+                .may_write(FACE, client.origin.as_deref(), &client.host, Some(token));
+        if allowed.is_err() {
+            return Ok((Status::Refused, None));
+        }
+        if length > MAX_CHUNK_BYTES {
+            self.service
+                .metrics
+                .refused_write(FACE, Status::TooLarge.name());
+            return Ok((Status::TooLarge, None));
+        }
+        let Some(_room) = self.service.room().await else {
+            return Ok((Status::Busy, None));
+        };
+        let reading = timeout(
+            self.service.limits.upload_timeout(length),
+            self.read_body(length as usize),
+        );
+        let bytes = reading.await.unwrap_or(Err(ErrorCode::Timeout.into()))?;
+        let chunk = self.service.hash(bytes).await;
+        let address = chunk.address();
+        match self.service.put(FACE, chunk).await {
+            Ok(_) => Ok((Status::Ok, Some(address))),
+            Err(status) => Ok((status, Some(address))),
+        }
+    }
+
+    async fn read_request(&mut self) -> Result<Request, End> {
+        loop {
+            if let Decoded::Complete(request, length) = protocol::decode(&self.received)? {
+                self.received.advance(length);
+                self.op = request.name();
+                return Ok(request);
+            }
+            if !self.read_more().await? {
+                return Err(ErrorCode::BadRequest.into());
+            }
+        }
+    }
+
+    async fn read_body(&mut self, length: usize) -> Result<Bytes, End> {
+        self.received
+            .reserve(length.saturating_sub(self.received.len()));
+        while self.received.len() < length {
+            if !self.read_more().await? {
+                return Err(ErrorCode::BadRequest.into());
+            }
+        }
+        let body = self.received.split_to(length).freeze();
+        self.expect_end().await?;
+        Ok(body)
+    }
+
+    /// The client has nothing more to say, and closes its side.
+    async fn expect_end(&mut self) -> Result<(), End> {
+        let patience = self.service.limits.request_timeout;
+        let ending = async {
+            while self.received.is_empty() {
+                if !self.read_more().await? {
+                    return Ok(());
+                }
+            }
+            Err(ErrorCode::BadRequest.into())
+        };
+        timeout(patience, ending)
+            .await
+            .unwrap_or(Err(ErrorCode::Timeout.into()))
+    }
+
+    /// Adds to what was received. `false` where the client has closed its side.
+    async fn read_more(&mut self) -> Result<bool, End> {
+        let reading = self.recv.quic_stream_mut().read_chunk(READ_BYTES, true);
+        let Some(chunk) = reading.await.map_err(|_| End::Cancelled)? else {
+            return Ok(false);
+        };
+        self.received_bytes.inc_by(chunk.bytes.len() as u64);
+        self.received.extend_from_slice(&chunk.bytes);
+        Ok(true)
+    }
+}

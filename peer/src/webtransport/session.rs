@@ -1,0 +1,92 @@
+//! One WebTransport session: from the handshake to the last stream.
+
+use super::H3_NO_ERROR;
+use super::request::{self, Client};
+use crate::protocol::{self, ErrorCode};
+use crate::service::Service;
+use crate::shutdown::Shutdown;
+use std::sync::Arc;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep_until, timeout};
+use wtransport::endpoint::{IncomingSession, SessionRequest};
+use wtransport::{Connection, VarInt};
+
+/// Serves what a client asks until it leaves, idles, or the peer shuts down.
+pub async fn serve(incoming: IncomingSession, service: Arc<Service>, shutdown: Shutdown) {
+    let remote = incoming.remote_address();
+    let connecting = async { incoming.await };
+    let request = match timeout(service.limits.request_timeout, connecting).await {
+        Ok(Ok(request)) => request,
+        Ok(Err(error)) => return tracing::debug!(%remote, %error, "no session"),
+        Err(_late) => return tracing::debug!(%remote, "no session in time"),
+    };
+    if request.path() != protocol::PATH {
+        tracing::debug!(%remote, path = request.path(), "no such path");
+        return request.not_found().await;
+    }
+    if !service.origins.may_read(request.origin()) {
+        tracing::debug!(%remote, origin = request.origin(), "origin refused");
+        return request.forbidden().await;
+    }
+    let client = client_of(&request);
+    match request.accept().await {
+        Ok(connection) => {
+            let _counted = service.metrics.session();
+            tracing::debug!(%remote, origin = client.origin, "session open");
+            serve_streams(&connection, client, service, shutdown).await;
+            connection.close(H3_NO_ERROR, b"");
+            tracing::debug!(%remote, "session closed");
+        }
+        Err(error) => tracing::debug!(%remote, %error, "session not accepted"),
+    }
+}
+
+fn client_of(request: &SessionRequest) -> Arc<Client> {
+    Arc::new(Client {
+        origin: request.origin().map(str::to_owned),
+        host: request.authority().to_owned(),
+    })
+}
+
+async fn serve_streams(
+    connection: &Connection,
+    client: Arc<Client>,
+    service: Arc<Service>,
+    shutdown: Shutdown,
+) {
+    let idle_timeout = service.limits.idle_timeout;
+    // Dropping the set, when the session ends, stops the work on all its streams.
+    let mut streams = JoinSet::new();
+    let mut idle_from = Instant::now();
+    loop {
+        tokio::select! {
+            accepted = connection.accept_bi() => {
+                let Ok((mut send, recv)) = accepted else { return };
+                if shutdown.has_begun() {
+                    let code = var_int(ErrorCode::ShuttingDown);
+                    // Fails only where the client was faster.
+                    let _ = send.reset(code);
+                    recv.stop(code);
+                    continue;
+                }
+                let (service, client) = (Arc::clone(&service), Arc::clone(&client));
+                streams.spawn(request::serve(send, recv, client, service));
+            }
+            accepted = connection.accept_uni() => {
+                let Ok(stream) = accepted else { return };
+                stream.stop(var_int(ErrorCode::BadRequest));
+            }
+            received = connection.receive_datagram() => {
+                if received.is_err() { return }
+            }
+            Some(_) = streams.join_next() => idle_from = Instant::now(),
+            () = sleep_until(idle_from + idle_timeout), if streams.is_empty() => return,
+            () = shutdown.begun(), if streams.is_empty() => return,
+        }
+    }
+}
+
+/// The code as this QUIC implementation takes it.
+pub(super) fn var_int(code: ErrorCode) -> VarInt {
+    VarInt::try_from_u64(code.to_quic()).expect("the range of WebTransport's codes is below 2^62")
+}

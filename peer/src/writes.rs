@@ -1,0 +1,133 @@
+//! Who may write.
+
+use crate::origins::AllowedOrigins;
+use std::fmt;
+
+/// How a peer takes chunks.
+#[derive(Clone)]
+pub enum WritePolicy {
+    /// Not at all.
+    None,
+    /// From who knows the token.
+    Token(TokenHash),
+    /// From everyone on the same machine.
+    Open,
+}
+
+/// A token that can be compared to, and not read back.
+#[derive(Clone)]
+pub struct TokenHash(blake3::Hash);
+
+/// Why a write is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// This peer takes no writes.
+    Off,
+    /// There is no token, or a wrong one.
+    Token,
+    /// The page that asks is not one that may write.
+    Origin,
+}
+
+impl TokenHash {
+    /// Remembers `token`.
+    pub fn new(token: &[u8]) -> Self {
+        Self(blake3::hash(token))
+    }
+
+    fn is_of(&self, token: &[u8]) -> bool {
+        // Comparing two hashes takes the same time wherever they differ.
+        self.0 == blake3::hash(token)
+    }
+}
+
+impl WritePolicy {
+    /// Checks a write by a page from `origin`, to a peer reached as `host`, with `token`.
+    pub fn check(
+        &self,
+        origins: &AllowedOrigins,
+        origin: Option<&str>,
+        host: &str,
+        token: Option<&[u8]>,
+    ) -> Result<(), Refusal> {
+        self.check_origin(origins, origin, host)?;
+        match self {
+            Self::Token(hash) if !token.is_some_and(|token| hash.is_of(token)) => {
+                Err(Refusal::Token)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The part of [`check`](Self::check) that needs no token.
+    pub fn check_origin(
+        &self,
+        origins: &AllowedOrigins,
+        origin: Option<&str>,
+        host: &str,
+    ) -> Result<(), Refusal> {
+        let may = match self {
+            Self::None => return Err(Refusal::Off),
+            Self::Token(_) => origins.may_write_with_token(origin, host),
+            Self::Open => origins.may_write_openly(origin, host),
+        };
+        may.then_some(()).ok_or(Refusal::Origin)
+    }
+
+    /// What `/-/info` says.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Token(_) => "token",
+            Self::Open => "open",
+        }
+    }
+}
+
+impl Refusal {
+    /// What the metrics say.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Token => "token",
+            Self::Origin => "origin",
+        }
+    }
+}
+
+impl fmt::Debug for WritePolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOST: &str = "127.0.0.1:1";
+
+    #[test]
+    fn a_token_is_compared_whole() {
+        let policy = WritePolicy::Token(TokenHash::new(b"secret"));
+        let check = |token| policy.check(&AllowedOrigins::Any, None, HOST, token);
+        assert_eq!(check(Some(b"secret")), Ok(()));
+        for wrong in [None, Some(&b""[..]), Some(b"secre"), Some(b"secret ")] {
+            assert_eq!(check(wrong), Err(Refusal::Token));
+        }
+    }
+
+    #[test]
+    fn writes_can_be_off_and_open() {
+        let any = AllowedOrigins::Any;
+        assert_eq!(
+            WritePolicy::None.check(&any, None, HOST, Some(b"x")),
+            Err(Refusal::Off)
+        );
+        assert_eq!(WritePolicy::Open.check(&any, None, HOST, None), Ok(()));
+        assert_eq!(
+            WritePolicy::Open.check(&any, Some("https://evil.example"), HOST, None),
+            Err(Refusal::Origin)
+        );
+    }
+}
