@@ -1,0 +1,100 @@
+import { lookup } from 'mrmime';
+
+/** Bytes that sniffing looks at. */
+export const sniffBytes = 1024;
+
+/** Types that the table of `mrmime` lacks or names in an older way. */
+const ownTypes: Record<string, string> = {
+  js: 'text/javascript',
+  mjs: 'text/javascript',
+  md: 'text/markdown',
+  opus: 'audio/ogg',
+  flac: 'audio/flac',
+  m4a: 'audio/mp4',
+  mkv: 'video/x-matroska',
+  ant: 'application/vnd.autonomi.manifest',
+};
+
+/**
+ * The `Content-Type` of a file name, by its extension.
+ * @returns undefined when the name has none, or an unknown one.
+ */
+export function typeOfName(name: string): string | undefined {
+  const extension = /\.([^./]+)$/.exec(name)?.[1]?.toLowerCase();
+  const type = extension && (ownTypes[extension] ?? lookup(extension));
+  return type ? withCharset(type) : undefined;
+}
+
+/** Text formats are UTF-8 here: without a charset, browsers guess. */
+function withCharset(type: string): string {
+  const isText =
+    type.startsWith('text/') ||
+    /^(application\/(json|xml|manifest\+json|.+\+(json|xml))|image\/svg\+xml)$/.test(type);
+  return isText ? `${type}; charset=utf-8` : type;
+}
+
+type Signature = readonly [offset: number, bytes: string, type: string];
+
+/** Beginnings of files, as in the WHATWG MIME Sniffing Standard, in Latin-1. */
+const signatures: readonly Signature[] = [
+  [0, '%PDF-', 'application/pdf'],
+  [0, '\x89PNG\r\n\x1a\n', 'image/png'],
+  [0, '\xff\xd8\xff', 'image/jpeg'],
+  [0, 'GIF87a', 'image/gif'],
+  [0, 'GIF89a', 'image/gif'],
+  [8, 'WEBP', 'image/webp'],
+  [0, 'BM', 'image/bmp'],
+  [0, '\0\0\x01\0', 'image/x-icon'],
+  [4, 'ftypavif', 'image/avif'],
+  [4, 'ftypheic', 'image/heic'],
+  [4, 'ftypM4A', 'audio/mp4'],
+  [4, 'ftyp', 'video/mp4'],
+  [0, '\x1aE\xdf\xa3', 'video/webm'],
+  [0, 'OggS', 'audio/ogg'],
+  [0, 'ID3', 'audio/mpeg'],
+  [0, '\xff\xfb', 'audio/mpeg'],
+  [0, 'fLaC', 'audio/flac'],
+  [8, 'WAVE', 'audio/wav'],
+  [8, 'AVI ', 'video/x-msvideo'],
+  [0, 'MThd', 'audio/midi'],
+  [0, 'wOF2', 'font/woff2'],
+  [0, 'wOFF', 'font/woff'],
+  [0, 'OTTO', 'font/otf'],
+  [0, '\0\x01\0\0', 'font/ttf'],
+  [0, 'PK\x03\x04', 'application/zip'],
+  [0, '\x1f\x8b\x08', 'application/gzip'],
+  [0, '7z\xbc\xaf\x27\x1c', 'application/x-7z-compressed'],
+  [257, 'ustar', 'application/x-tar'],
+  [0, '\0asm', 'application/wasm'],
+  [0, '\xc1ANT\x01', 'application/vnd.autonomi.manifest'],
+];
+
+/**
+ * The type of bytes that have no telling name.
+ * @param start the first `sniffBytes` of them, or all when there are fewer.
+ */
+export function sniffType(start: Uint8Array): string {
+  const latin1 = String.fromCharCode(...start.subarray(0, sniffBytes));
+  const signature = signatures.find(([offset, bytes]) => latin1.startsWith(bytes, offset));
+  if (signature) return signature[2];
+  const text = decodeText(start);
+  if (text === undefined) return 'application/octet-stream';
+  const head = text.trimStart().toLowerCase();
+  if (/^(<!doctype html|<html|<head|<body|<title|<h1|<!--)/.test(head)) return 'text/html; charset=utf-8';
+  if (/^(<\?xml[^>]*>\s*)?(<!doctype svg[^>]*>\s*)?<svg[\s>]/.test(head))
+    return 'image/svg+xml; charset=utf-8';
+  if (head.startsWith('<?xml')) return 'application/xml; charset=utf-8';
+  return 'text/plain; charset=utf-8';
+}
+
+/** @returns undefined unless the bytes are UTF-8 without control characters that text does not hold. */
+function decodeText(start: Uint8Array): string | undefined {
+  try {
+    // As a stream: the cut may be in the middle of a character.
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(start, { stream: true });
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what tells binary from text
+    return /[\0-\x08\x0e-\x1a\x1c-\x1f]/.test(text) ? undefined : text;
+  } catch {
+    return undefined;
+  }
+}

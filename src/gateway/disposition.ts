@@ -1,0 +1,24 @@
+/**
+ * A `Content-Disposition` header (RFC 6266). Names that are not plain ASCII are given twice: a readable fallback,
+ * and RFC 8187's `filename*`, which every current browser prefers.
+ */
+export function contentDisposition(type: 'inline' | 'attachment', filename: string): string {
+  const name = filename.replace(/^.*[/\\]/s, '').replace(controlCharacters, '');
+  if (name === '') return type;
+  const ascii = name
+    .normalize('NFKD')
+    .replace(/[^\x20-\x7e]/g, '_')
+    .replace(/["\\%]/g, '_');
+  const fallback = `${type}; filename="${ascii}"`;
+  return ascii === name ? fallback : `${fallback}; filename*=UTF-8''${encodeExtended(name)}`;
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they must not reach a header
+const controlCharacters = /[\0-\x1f\x7f]/g;
+
+function encodeExtended(name: string): string {
+  return encodeURIComponent(name.toWellFormed()).replace(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+}

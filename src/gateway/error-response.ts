@@ -1,0 +1,62 @@
+import type { AntwayError, Attempt, ErrorCode } from '../errors.ts';
+import { type Html, html, page, pageResponse } from './page.ts';
+import { ownPageHeaders } from './security.ts';
+
+/** What each code means to a person, and whether trying again can help. */
+const explanations: Record<ErrorCode, { title: string; canRetry: boolean }> = {
+  BAD_ADDRESS: { title: 'This is not a valid address', canRetry: false },
+  BAD_CONFIG: { title: 'This gateway is not configured correctly', canRetry: true },
+  BAD_RANGE: { title: 'The part asked for does not exist', canRetry: false },
+  METHOD: { title: 'Content can only be read', canRetry: false },
+  NOT_FOUND: { title: 'Not found', canRetry: true },
+  DENIED: { title: 'This address is blocked on this gateway', canRetry: false },
+  CORRUPT: { title: 'Wrong bytes were refused', canRetry: true },
+  UNSUPPORTED: { title: 'This kind of content is not supported', canRetry: false },
+  PEERS_UNREACHABLE: { title: 'No peer answered', canRetry: true },
+  OFFLINE: { title: 'You are offline', canRetry: true },
+  TOO_LARGE: { title: 'This is larger than the gateway can handle', canRetry: false },
+  REFUSED: { title: 'This was refused', canRetry: false },
+  INTERNAL: { title: 'The gateway failed', canRetry: true },
+};
+
+/** The answer to a request that failed: a page for navigations, JSON for everything else. */
+export function errorResponse(error: AntwayError, request: Request): Response {
+  const extra: Record<string, string> = { 'Cache-Control': 'no-store' };
+  if (error.code === 'METHOD') extra.Allow = 'GET, HEAD, OPTIONS';
+  if (error.code === 'BAD_RANGE') extra['Content-Range'] = `bytes */${error.details.size}`;
+  if (isNavigation(request)) return pageResponse(errorPage(error), error.status, extra);
+  const headers = { 'Content-Type': 'application/json', ...ownPageHeaders(), ...extra };
+  const body = request.method === 'HEAD' ? null : JSON.stringify(error);
+  return new Response(body, { status: error.status, headers });
+}
+
+/** Whether the answer will be shown as a document. */
+export function isNavigation(request: Request): boolean {
+  return request.mode === 'navigate' || ['document', 'iframe', 'frame'].includes(request.destination);
+}
+
+function errorPage(error: AntwayError): string {
+  const { title, canRetry } = explanations[error.code];
+  const { address, attempts = [] } = error.details;
+  return page(
+    `${title} – Antway`,
+    html`<h1>${title}</h1>
+<p>${error.message}</p>
+<p class="quiet">Code <code>${error.code}</code>${address ? html`, address <code>${address}</code>` : ''}</p>
+${attempts.length > 0 ? attemptsTable(attempts) : ''}
+<p class="actions">${canRetry ? html`<a href="">Try again</a>` : ''}<a href="/">Open another address</a></p>`,
+  );
+}
+
+function attemptsTable(attempts: readonly Attempt[]): Html {
+  const transports = { webtransport: 'WebTransport', http: 'HTTP' };
+  const rows = attempts.map(
+    ({ peer, transport, stage, code, message, milliseconds }) =>
+      html`<tr><td><code>${peer}</code></td><td>${transports[transport]}, ${stage}</td><td><code>${code}</code> ${message}</td><td class="number">${milliseconds} ms</td></tr>
+`,
+  );
+  return html`<table><caption class="quiet">What was tried</caption>
+<thead><tr><th scope="col">Peer</th><th scope="col">How</th><th scope="col">Result</th><th scope="col" class="number">Time</th></tr></thead>
+<tbody>
+${rows}</tbody></table>`;
+}

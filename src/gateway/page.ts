@@ -1,0 +1,85 @@
+import { ownPageHeaders } from './security.ts';
+
+/** Text that is already HTML. */
+export class Html {
+  constructor(readonly text: string) {}
+}
+
+/** Builds HTML from a template; every value is escaped unless it is `Html` or a list of it. */
+export function html(
+  strings: TemplateStringsArray,
+  ...values: (string | number | Html | readonly Html[])[]
+): Html {
+  let text = strings[0]!;
+  for (const [i, value] of values.entries()) text += asText(value) + strings[i + 1]!;
+  return new Html(text);
+}
+
+function asText(value: string | number | Html | readonly Html[]): string {
+  if (value instanceof Html) return value.text;
+  if (typeof value === 'object') return value.map((part) => part.text).join('');
+  return escapeHtml(String(value));
+}
+
+const entities: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => entities[character]!);
+}
+
+const style = `
+:root { color-scheme: light dark; --text: #22211e; --quiet: #66635c; --line: #ddd9d0; --ground: #faf8f4; --link: #1f5fa8; }
+@media (prefers-color-scheme: dark) {
+  :root { --text: #ece9e2; --quiet: #a5a199; --line: #3a3832; --ground: #1b1a18; --link: #8ab8ef; }
+}
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--ground); color: var(--text); font: 1rem/1.5 system-ui, sans-serif; }
+main { max-width: 56rem; margin: 0 auto; padding: 2.5rem 1.25rem 4rem; }
+h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 .75rem; overflow-wrap: anywhere; }
+p { margin: 0 0 1rem; max-width: 42rem; }
+a { color: var(--link); text-underline-offset: .15em; }
+a:focus-visible { outline: 2px solid currentColor; outline-offset: 2px; border-radius: 2px; }
+code { font: .875em/1.5 ui-monospace, monospace; overflow-wrap: anywhere; }
+.quiet { color: var(--quiet); font-size: .875rem; }
+.actions { display: flex; flex-wrap: wrap; gap: 1rem; margin: 1.5rem 0; }
+table { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nums; }
+th, td { text-align: left; padding: .375rem .75rem .375rem 0; border-bottom: 1px solid var(--line); }
+th { font-weight: 600; font-size: .875rem; color: var(--quiet); }
+td a { overflow-wrap: anywhere; }
+.number { text-align: right; white-space: nowrap; padding-right: 0; }
+`;
+
+/** A whole document of the gateway's own: one main landmark, one style, no script. */
+export function page(title: string, body: Html): string {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<style>${new Html(style)}</style>
+</head>
+<body><main>
+${body}
+</main></body>
+</html>
+`.text;
+}
+
+/** An answer with such a document. */
+export function pageResponse(
+  document: string,
+  status: number,
+  headers: Record<string, string> = {},
+): Response {
+  return new Response(document, {
+    status,
+    headers: { 'Content-Type': 'text/html; charset=utf-8', ...ownPageHeaders(), ...headers },
+  });
+}

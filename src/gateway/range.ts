@@ -1,0 +1,27 @@
+/** Bytes `start` up to `end` (not included) of a representation. */
+export interface ByteRange {
+  start: number;
+  end: number;
+}
+
+/**
+ * Reads a `Range` header (RFC 9110, section 14).
+ *
+ * @param size of the representation, in bytes.
+ * @returns the range, clamped to the representation; `'unsatisfiable'` when it begins past the end; undefined
+ *   when the header is absent, malformed, of another unit, or asks for several ranges: then the whole is sent.
+ */
+export function parseRange(header: string | null, size: number): ByteRange | 'unsatisfiable' | undefined {
+  const match = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(header ?? '');
+  if (!match) return undefined;
+  const [, first = '', last = ''] = match;
+  if (first === '') {
+    if (last === '') return undefined;
+    const length = Math.min(Number(last), size);
+    return length === 0 ? 'unsatisfiable' : { start: size - length, end: size };
+  }
+  const start = Number(first);
+  const end = last === '' ? size : Number(last) + 1;
+  if (end <= start && last !== '') return undefined;
+  return start >= size ? 'unsatisfiable' : { start, end: Math.min(end, size) };
+}

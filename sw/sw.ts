@@ -1,0 +1,57 @@
+/// <reference lib="webworker" />
+import { clientsClaim } from 'workbox-core';
+import {
+  cleanupOutdatedCaches,
+  createHandlerBoundToURL,
+  getCacheKeyForURL,
+  matchPrecache,
+  type PrecacheEntry,
+  precacheAndRoute,
+} from 'workbox-precaching';
+import { NavigationRoute, registerRoute } from 'workbox-routing';
+import { type RequestContext, Runtime } from './runtime.ts';
+
+declare const self: ServiceWorkerGlobalScope & { __WB_MANIFEST: (PrecacheEntry | string)[] };
+
+const runtime = new Runtime();
+
+/** The shell's own documents: only pages loaded from there may use `/-/…`. */
+const shellPaths = new Set(['/', '/index.html']);
+
+// Before workbox's listener: the first one to answer wins.
+self.addEventListener('fetch', (event) => {
+  const url = new URL(event.request.url);
+  if (url.origin !== self.location.origin || shellPaths.has(url.pathname) || getCacheKeyForURL(url.href))
+    return;
+  event.respondWith(answer(event));
+});
+
+self.addEventListener('message', (event) => {
+  if (event.data?.type === 'SKIP_WAITING') void self.skipWaiting();
+});
+
+// The page that installs the worker uses its endpoints at once.
+clientsClaim();
+cleanupOutdatedCaches();
+precacheAndRoute(self.__WB_MANIFEST);
+registerRoute(new NavigationRoute(createHandlerBoundToURL('/index.html'), { allowlist: [/^\/$/] }));
+
+async function answer(event: FetchEvent): Promise<Response> {
+  const { request } = event;
+  const context: RequestContext = {
+    waitUntil: (work) => event.waitUntil(work),
+    isFromShell: () => isFromShell(event),
+  };
+  const response = await runtime.handle(request, context);
+  if (response) return response;
+  // The shell says that there is nothing. Other requests (the config file, a peer on the same host) go there.
+  const shell = request.mode === 'navigate' ? await matchPrecache('/index.html') : undefined;
+  return shell ?? fetch(request);
+}
+
+/** A person who opens `/-/stats` in a tab is welcome too: that answer is sandboxed, so no page can read it. */
+async function isFromShell({ request, clientId }: FetchEvent): Promise<boolean> {
+  if (request.mode === 'navigate') return request.destination === 'document';
+  const client = clientId ? await self.clients.get(clientId) : undefined;
+  return client !== undefined && shellPaths.has(new URL(client.url).pathname);
+}

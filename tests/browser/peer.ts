@@ -1,0 +1,106 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const fromRoot = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+
+/** What a peer prints when it is ready. */
+interface Listening {
+  http: string;
+  webTransport: string | null;
+  certificateHashes: string[];
+}
+
+/** A real peer process with a store of its own, on free ports of loopback. */
+export class PeerProcess {
+  private constructor(
+    private readonly child: ChildProcess,
+    readonly listening: Listening,
+    private readonly store: string,
+    private readonly ownsStore: boolean,
+    readonly log: string[],
+  ) {}
+
+  /**
+   * @param options more flags for `antway-peer serve`; `binary` runs another program with the same interface.
+   */
+  static async start(
+    options: { flags?: string[]; binary?: string; http?: string; webTransport?: string; store?: string } = {},
+  ): Promise<PeerProcess> {
+    const store = options.store ?? mkdtempSync(join(tmpdir(), 'antway-peer-'));
+    const binary = options.binary ?? fromRoot('peer/target/release/antway-peer');
+    const child = spawn(
+      binary,
+      [
+        ...(options.binary ? [] : ['serve', '--allow-open-writes']),
+        ...['--http', options.http ?? '127.0.0.1:0'],
+        ...['--webtransport', options.webTransport ?? '127.0.0.1:0'],
+        ...['--store', store],
+        ...(options.flags ?? []),
+      ],
+      { stdio: ['ignore', 'pipe', 'pipe'] },
+    );
+    const log: string[] = [];
+    createInterface({ input: child.stderr! }).on('line', (line) => log.push(line));
+    const ready = new Promise<Listening>((resolve, reject) => {
+      createInterface({ input: child.stdout! }).once('line', (line) => resolve(JSON.parse(line)));
+      child.once('error', reject);
+      child.once('exit', (code) => reject(new Error(`the peer exited with ${code}:\n${log.join('\n')}`)));
+    });
+    return new PeerProcess(child, await ready, store, options.store === undefined, log);
+  }
+
+  get url(): string {
+    return this.listening.http;
+  }
+
+  get storeFolder(): string {
+    return this.store;
+  }
+
+  async put(address: string, bytes: Uint8Array): Promise<void> {
+    const response = await fetch(`${this.url}/chunk/${address}`, {
+      method: 'PUT',
+      body: bytes as Uint8Array<ArrayBuffer>,
+    });
+    if (!response.ok) throw new Error(`PUT ${address}: ${response.status} ${await response.text()}`);
+  }
+
+  /** Stores every chunk of a folder of fixtures, and the data map beside it if there is one. */
+  async putFixture(path: string): Promise<void> {
+    const folder = fromRoot(`tests/fixtures/${path}`);
+    for (const name of readdirSync(join(folder, 'chunks'))) {
+      await this.put(name, readFileSync(join(folder, 'chunks', name)));
+    }
+    if (readdirSync(folder).includes('manifest.json')) {
+      const { address } = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'));
+      await this.put(address, readFileSync(join(folder, 'datamap.msgpack')));
+    }
+  }
+
+  /** The sum of a counter over all its labels that contain `label`, from `/metrics`. */
+  async metric(name: string, label = ''): Promise<number> {
+    const text = await (await fetch(`${this.url}/metrics`)).text();
+    return text
+      .split('\n')
+      .filter((line) => line.startsWith(name) && line.includes(label))
+      .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
+  }
+
+  /** Ends the process at once, as a crash would. */
+  async kill(): Promise<void> {
+    if (this.child.exitCode === null && this.child.signalCode === null) {
+      this.child.kill('SIGKILL');
+      await once(this.child, 'exit');
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.kill();
+    if (this.ownsStore) rmSync(this.store, { recursive: true, force: true });
+  }
+}
