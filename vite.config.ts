@@ -75,12 +75,13 @@ export default defineConfig({
  */
 function buildAsClassicScript(config: InlineConfig): void {
   const { lib, ...build } = config.build ?? {};
-  if (!lib?.entry) throw new Error('vite-plugin-pwa no longer builds the worker as a library.');
+  const entry = lib ? lib.entry : undefined;
+  if (!entry) throw new Error('vite-plugin-pwa no longer builds the worker as a library.');
   config.build = {
     ...build,
     assetsInlineLimit: 0,
     rolldownOptions: {
-      input: lib.entry,
+      input: entry,
       // Service workers have no dynamic import(): one file must hold everything.
       output: { format: 'iife', entryFileNames: 'sw.js', codeSplitting: false },
       // What `import.meta.url` would be if a classic script had it.

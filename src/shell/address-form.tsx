@@ -22,7 +22,9 @@ export function AddressForm({ names }: { names: ReadonlyMap<string, string> }) {
 
   return (
     <form class="address-form" onSubmit={open} noValidate>
-      <label for="address">Open an address</label>
+      <h1>
+        <label for="address">Open an address</label>
+      </h1>
       <div class="address-box">
         <input
           ref={input}
@@ -33,7 +35,7 @@ export function AddressForm({ names }: { names: ReadonlyMap<string, string> }) {
           autocapitalize="none"
           autocorrect="off"
           spellcheck={false}
-          placeholder="64 hex digits, a link or a bookmark"
+          placeholder="Address, link or bookmark"
           value={text}
           onInput={(event) => setText(event.currentTarget.value)}
           aria-invalid={problem !== null}
@@ -44,7 +46,7 @@ export function AddressForm({ names }: { names: ReadonlyMap<string, string> }) {
         </button>
       </div>
       <p id="address-note" class={problem ? 'note note-problem' : 'note'} aria-live="polite">
-        {problem ?? 'Also understood: ant:// links and links of other gateways.'}
+        {problem ?? 'An address of 64 hex digits, an ant:// link, or a link of any gateway.'}
       </p>
     </form>
   );

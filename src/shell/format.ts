@@ -33,3 +33,12 @@ export function formatAge(at: number, now: number): string {
   if (Math.abs(hours) < 24) return relative.format(hours, 'hour');
   return relative.format(Math.round(hours / 24), 'day');
 }
+
+/** The path of a URL as people read it, or as it is when its escapes are not UTF-8. */
+export function decodePath(path: string): string {
+  try {
+    return decodeURI(path);
+  } catch {
+    return path;
+  }
+}

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { openThroughWorker } from './boot.ts';
 import { asBootError, type BootError } from './boot-error.ts';
 import { BootProblem } from './boot-problem.tsx';
+import { decodePath } from './format.ts';
 import { Logo } from './logo.tsx';
 
 /** Most pages open faster than this, and a flash of "Opening" would only unsettle. */
@@ -43,13 +44,4 @@ export function OpeningPage() {
       )}
     </main>
   );
-}
-
-/** The path as people read it, or as it is when its escapes are not UTF-8. */
-function decodePath(path: string): string {
-  try {
-    return decodeURI(path);
-  } catch {
-    return path;
-  }
 }

@@ -1,0 +1,93 @@
+import type { StatsSnapshot } from '../stats/stats.ts';
+
+/** A site that was opened in this browser, as `GET /-/recent` lists it, newest first. */
+export interface RecentSite {
+  /** 64 hex characters. Null when it was opened by name. */
+  address: string | null;
+  name: string | null;
+  /** Opens it. Also what identifies it. */
+  path: string;
+  title: string | null;
+  /** Milliseconds since 1970. */
+  openedAt: number;
+}
+
+/** The part of `GET /-/config` that the shell shows. */
+export interface GatewayConfig {
+  /** Name → address, 64 hex characters. */
+  names: Record<string, string>;
+  /** Peer URLs as configured. */
+  peers: string[];
+}
+
+/** `GET /-/cache`: the chunk store. Sizes in bytes. */
+export interface CacheState {
+  count: number;
+  bytes: number;
+  maxBytes: number;
+  /** What the browser gives this site in all, and what it uses of that. Null where it does not tell. */
+  quota: number | null;
+  usage: number | null;
+  /** Whether the browser promised not to clear it on its own. */
+  persisted: boolean;
+  /** False when this browser lets this site store nothing. */
+  available: boolean;
+}
+
+/** One peer of `GET /-/peers`. */
+export interface PeerState {
+  url: string;
+  state: 'idle' | 'connecting' | 'webtransport' | 'http' | 'unreachable' | 'banned';
+}
+
+/** What the worker sends to pages on the channel `antway`. */
+export interface StatsMessage {
+  type: 'stats';
+  stats: StatsSnapshot;
+}
+
+/** An answer of the gateway that is not the one that was asked for. */
+export class GatewayApiError extends Error {
+  override readonly name = 'GatewayApiError';
+
+  constructor(
+    /** The gateway's own error code, or `NO_WORKER` when no worker controls this page. */
+    readonly code: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** Any thrown value as a `GatewayApiError`: a failed fetch is `UNANSWERED`. */
+export function asGatewayApiError(error: unknown): GatewayApiError {
+  if (error instanceof GatewayApiError) return error;
+  return new GatewayApiError('UNANSWERED', error instanceof Error ? error.message : String(error));
+}
+
+export const gateway = {
+  recent: async (signal: AbortSignal) => (await ask('/-/recent', { signal })) as RecentSite[],
+  removeRecent: async (path: string) => {
+    await ask(`/-/recent?path=${encodeURIComponent(path)}`, { method: 'DELETE' });
+  },
+  config: async (signal: AbortSignal) => (await ask('/-/config', { signal })) as GatewayConfig,
+  cache: async (signal: AbortSignal) => (await ask('/-/cache', { signal })) as CacheState,
+  peers: async (signal: AbortSignal) => ((await ask('/-/peers', { signal })) as { peers: PeerState[] }).peers,
+  /** The counters now. For the next 10 s the worker also sends their changes on the channel. */
+  watchStats: async (signal: AbortSignal) => (await ask('/-/stats?watch', { signal })) as StatsSnapshot,
+};
+
+/** @throws GatewayApiError when the worker does not answer, or answers with an error. */
+async function ask(path: string, init: RequestInit): Promise<unknown> {
+  if (!navigator.serviceWorker?.controller) {
+    throw new GatewayApiError('NO_WORKER', 'The gateway does not control this page yet.');
+  }
+  const response = await fetch(path, { ...init, cache: 'no-store' });
+  if (response.status === 204) return null;
+  if (!response.headers.get('content-type')?.startsWith('application/json')) {
+    throw new GatewayApiError('INTERNAL', `The gateway gave no JSON for ${path}: status ${response.status}.`);
+  }
+  const body = await response.json();
+  if (!response.ok) throw new GatewayApiError(body.code, body.message);
+  return body;
+}

@@ -1,0 +1,84 @@
+import { useState } from 'preact/hooks';
+import { decodePath, formatAge, shortAddress } from './format.ts';
+import { asGatewayApiError, type GatewayApiError, gateway, type RecentSite } from './gateway-api.ts';
+import { Section } from './section.tsx';
+import type { Resource } from './use-resource.ts';
+
+/** The sites that were opened last in this browser. */
+export function RecentSites({ recent }: { recent: Resource<RecentSite[]> }) {
+  const [removalError, setRemovalError] = useState<GatewayApiError | null>(null);
+  /** For people who cannot see the entry go. */
+  const [announcement, setAnnouncement] = useState('');
+
+  async function remove(site: RecentSite) {
+    try {
+      await gateway.removeRecent(site.path);
+      setRemovalError(null);
+      setAnnouncement(`${titleOf(site)} was removed.`);
+      // The button that had the focus goes with its entry.
+      document.getElementById('recent-heading')?.focus();
+    } catch (error) {
+      setRemovalError(asGatewayApiError(error));
+    }
+    recent.refresh();
+  }
+
+  return (
+    <Section id="recent" title="Last opened" error={removalError ?? recent.error}>
+      {recent.value && recent.value.length > 0 ? (
+        <ul class="recent-list">
+          {recent.value.map((site) => (
+            <RecentEntry key={site.path} site={site} onRemove={() => remove(site)} />
+          ))}
+        </ul>
+      ) : (
+        <NothingOpened isKnown={recent.value !== null} />
+      )}
+      <p class="visually-hidden" role="status">
+        {announcement}
+      </p>
+    </Section>
+  );
+}
+
+function RecentEntry({ site, onRemove }: { site: RecentSite; onRemove: () => void }) {
+  const title = titleOf(site);
+  return (
+    <li>
+      <a href={site.path}>
+        <span class="recent-title">{title}</span>
+        <span class="recent-where">
+          <span class="address">
+            {site.title ? placeOf(site) : site.name && site.address && shortAddress(site.address)}
+          </span>
+          <time dateTime={new Date(site.openedAt).toISOString()}>{formatAge(site.openedAt, Date.now())}</time>
+        </span>
+      </a>
+      <button type="button" class="remove" aria-label={`Remove ${title} from this list`} onClick={onRemove}>
+        <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+          <path d="M4 4l8 8M12 4l-8 8" />
+        </svg>
+      </button>
+    </li>
+  );
+}
+
+function NothingOpened({ isKnown }: { isKnown: boolean }) {
+  return (
+    <p class="empty">
+      {isKnown
+        ? 'Nothing yet. Sites that you open appear here, and open from this browser’s own storage the next time.'
+        : 'Known as soon as the gateway runs.'}
+    </p>
+  );
+}
+
+function titleOf(site: RecentSite): string {
+  return site.title ?? placeOf(site);
+}
+
+/** The site's path as people read it: without the slashes around it, and with a short address. */
+function placeOf(site: RecentSite): string {
+  const place = decodePath(site.path).replace(/^\/|\/$/g, '');
+  return site.address ? place.replace(site.address, shortAddress(site.address)) : place;
+}

@@ -1,0 +1,29 @@
+import type { ComponentChildren } from 'preact';
+import type { GatewayApiError } from './gateway-api.ts';
+
+interface Props {
+  /** Names the section, and its heading by `<id>-heading`. */
+  id: string;
+  title: string;
+  /** Why what the section shows may be old or missing. */
+  error?: GatewayApiError | null;
+  children: ComponentChildren;
+}
+
+/** A titled part of the page, with room for what went wrong in it. */
+export function Section({ id, title, error, children }: Props) {
+  const heading = `${id}-heading`;
+  return (
+    <section class={`card ${id}`} aria-labelledby={heading}>
+      <h2 id={heading} tabIndex={-1}>
+        {title}
+      </h2>
+      {children}
+      {error && (
+        <p class="note note-problem">
+          Not up to date: {error.message} <span class="code">{error.code}</span>
+        </p>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,59 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { isAbort } from '../errors.ts';
+import type { StatsSnapshot } from '../stats/stats.ts';
+import { asGatewayApiError, type GatewayApiError, gateway, type StatsMessage } from './gateway-api.ts';
+import { addSample, noThroughput, type Throughput } from './throughput.ts';
+
+/** The worker sends changes for 10 s after each question. */
+const askEveryMs = 5_000;
+const sampleEveryMs = 1_000;
+
+export interface LiveStats {
+  stats: StatsSnapshot | null;
+  throughput: Throughput;
+  error: GatewayApiError | null;
+}
+
+/** The worker's counters as they change, while `active`. What was measured before a pause is forgotten. */
+export function useStats(active: boolean): LiveStats {
+  const [stats, setStats] = useState<StatsSnapshot | null>(null);
+  const [error, setError] = useState<GatewayApiError | null>(null);
+  const [throughput, setThroughput] = useState<Throughput>(noThroughput);
+  const newest = useRef<StatsSnapshot | null>(null);
+
+  useEffect(() => {
+    if (!active) return;
+    const stop = new AbortController();
+    const take = (snapshot: StatsSnapshot) => {
+      newest.current = snapshot;
+      setStats(snapshot);
+      setError(null);
+    };
+    const ask = async () => {
+      try {
+        take(await gateway.watchStats(stop.signal));
+      } catch (caught) {
+        if (!isAbort(caught, stop.signal)) setError(asGatewayApiError(caught));
+      }
+    };
+    const channel = new BroadcastChannel('antway');
+    channel.onmessage = (event: MessageEvent<StatsMessage>) => {
+      if (event.data.type === 'stats') take(event.data.stats);
+    };
+    const sample = () => {
+      const snapshot = newest.current;
+      if (snapshot) setThroughput((before) => addSample(before, snapshot, performance.now()));
+    };
+    ask();
+    const timers = [setInterval(ask, askEveryMs), setInterval(sample, sampleEveryMs)];
+    return () => {
+      stop.abort();
+      channel.close();
+      timers.forEach(clearInterval);
+      newest.current = null;
+      setThroughput(noThroughput);
+    };
+  }, [active]);
+
+  return { stats, throughput, error };
+}

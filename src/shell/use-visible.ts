@@ -1,0 +1,12 @@
+import { useEffect, useState } from 'preact/hooks';
+
+/** Whether the person can see this page. Nothing is asked or computed while it is false. */
+export function useVisible(): boolean {
+  const [visible, setVisible] = useState(document.visibilityState === 'visible');
+  useEffect(() => {
+    const look = () => setVisible(document.visibilityState === 'visible');
+    document.addEventListener('visibilitychange', look);
+    return () => document.removeEventListener('visibilitychange', look);
+  }, []);
+  return visible;
+}
