@@ -2,10 +2,11 @@ import { once } from 'node:events';
 import type { Address } from '../address.ts';
 import { Chunks } from '../chunks/chunks.ts';
 import { noStore } from '../chunks/store.ts';
-import type { Archive } from '../content/archive.ts';
+import type { Archive, FolderEntry } from '../content/archive.ts';
 import type { ByteSource } from '../content/byte-source.ts';
 import { Resolver } from '../content/resolver.ts';
 import { AntwayError } from '../errors.ts';
+import { listingJson } from '../gateway/listing.ts';
 import { PeerPool } from '../peers/pool.ts';
 import { Codec } from '../self-encryption/codec.ts';
 import { Stats } from '../stats/stats.ts';
@@ -16,19 +17,6 @@ import { nodePlatform } from './platform.ts';
 
 /** Opened chunks kept in memory: an archive's index and its first chunk are read more than once. */
 const memoryBytes = 64 * 1024 ** 2;
-
-/** AntTP's shape of a listing, which `--json` gives as the gateway does. */
-interface PathDetail {
-  /** From the archive's root. A folder ends in `/`. */
-  path: string;
-  /** The last part of the path. */
-  display: string;
-  /** Seconds since 1970; 0 when unknown. */
-  modified: number;
-  /** In bytes; 0 for a folder. */
-  size: number;
-  path_type: 'FILE' | 'DIRECTORY';
-}
 
 /**
  * `antway get`: writes a file, or lists a folder.
@@ -53,33 +41,39 @@ export async function getCommand(options: GetArguments, signal: AbortSignal): Pr
   });
   try {
     const content = await new Resolver(chunks).resolve(address, signal);
+    const path = options.path ?? '';
     const found =
       content.kind === 'archive'
-        ? findInArchive(address, content.archive, options.path ?? '')
-        : { source: content.source, path: options.path ?? '' };
-    if ('listing' in found) {
-      const text = json ? `${JSON.stringify(found.listing)}\n` : formatListing(found.listing);
+        ? await findInArchive(address, content.archive, path, signal)
+        : { source: content.source, path };
+    if ('folder' in found) {
+      const text = json ? `${listingJson(found.folder)}\n` : formatListing(found.folder);
       await write(out, [new TextEncoder().encode(text)]);
       return;
     }
-    const { source, path } = found;
+    const { source } = found;
     await write(out, source.stream(0, source.size, signal));
-    if (json)
-      process.stdout.write(`${JSON.stringify({ address: address.hex, path, size: source.size, out })}\n`);
+    if (json && out !== undefined) {
+      const summary = { address: address.hex, path: found.path, size: source.size, out };
+      process.stdout.write(`${JSON.stringify(summary)}\n`);
+    }
   } finally {
     pool?.close();
   }
 }
 
 /** A folder is listed even where a browser would be shown its `index.html`. */
-function findInArchive(
+async function findInArchive(
   address: Address,
   archive: Archive,
   path: string,
-): { source: ByteSource; path: string } | { listing: PathDetail[] } {
+  signal: AbortSignal,
+): Promise<{ source: ByteSource; path: string } | { folder: FolderEntry[] }> {
   if (path !== '' && !path.endsWith('/')) {
     const found = archive.find(path);
-    if (found.kind === 'member') return { source: found.member.open(), path: found.member.path };
+    if (found.kind === 'member') {
+      return { source: await found.member.open(signal), path: found.member.path };
+    }
     if (found.kind === 'missing') {
       throw new AntwayError('NOT_FOUND', `There is no “${path}” in this archive: ${found.reason}.`, {
         address: address.hex,
@@ -87,43 +81,39 @@ function findInArchive(
       });
     }
   }
-  const folder = path === '' || path.endsWith('/') ? path : `${path}/`;
-  const listing = listFolder(archive, folder);
-  if (listing.length === 0) {
-    throw new AntwayError('NOT_FOUND', `There is no folder “${folder}” in this archive.`, {
+  const folder = listFolder(archive, path === '' || path.endsWith('/') ? path : `${path}/`);
+  if (folder.length === 0) {
+    throw new AntwayError('NOT_FOUND', `There is no folder “${path}” in this archive.`, {
       address: address.hex,
-      path: folder,
+      path,
     });
   }
-  return { listing };
+  return { folder };
 }
 
 /** What is directly in a folder, in order of names. */
-function listFolder(archive: Archive, folder: string): PathDetail[] {
-  const details = new Map<string, PathDetail>();
+function listFolder(archive: Archive, folder: string): FolderEntry[] {
+  const entries = new Map<string, FolderEntry>();
   for (const member of archive.members.values()) {
     if (!member.path.startsWith(folder)) continue;
     const below = member.path.slice(folder.length);
     const slash = below.indexOf('/');
-    if (slash < 0) {
-      const { path, modified, size } = member;
-      details.set(below, { path, display: below, modified, size, path_type: 'FILE' });
-    } else {
-      const display = below.slice(0, slash);
-      const path = `${folder}${display}/`;
-      details.set(display, { path, display, modified: 0, size: 0, path_type: 'DIRECTORY' });
-    }
+    const name = slash < 0 ? below : below.slice(0, slash);
+    if (slash < 0) entries.set(name, { kind: 'file', name, member });
+    else entries.set(name, { kind: 'folder', name, path: `${folder}${name}/` });
   }
-  return [...details.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+  return [...entries.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Sizes in bytes and paths, so that each line can be asked for as it stands. */
-function formatListing(listing: readonly PathDetail[]): string {
-  const width = Math.max(...listing.map(({ size }) => String(size).length));
-  const lines = listing.map(({ path, size, path_type }) => {
-    return `${(path_type === 'FILE' ? String(size) : '-').padStart(width)}  ${path}\n`;
-  });
-  return lines.join('');
+/** Sizes in bytes and paths, each as it can be asked for. */
+function formatListing(entries: readonly FolderEntry[]): string {
+  const lines = entries.map((entry) =>
+    entry.kind === 'file'
+      ? { size: String(entry.member.size ?? '?'), path: entry.member.path }
+      : { size: '-', path: entry.path },
+  );
+  const width = Math.max(...lines.map(({ size }) => size.length));
+  return lines.map(({ size, path }) => `${size.padStart(width)}  ${path}\n`).join('');
 }
 
 /** @param out undefined for standard output. */

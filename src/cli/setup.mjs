@@ -1,0 +1,181 @@
+// Runs before anything is installed: nothing here may import a package, or be TypeScript.
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The project's folder. */
+export const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** What belongs to this copy of the project alone: stamps of finished steps, the peer's chunks. */
+export const stateFolder = join(root, '.antway');
+
+/** The peer, the command and the shell once they are built. */
+export const built = {
+  peer: join(root, 'peer/target/release', process.platform === 'win32' ? 'antway-peer.exe' : 'antway-peer'),
+  cli: join(root, 'dist-cli/antway.js'),
+  shell: join(root, 'dist'),
+};
+
+/** Something that the person at the keyboard has to put right. Its message says how. */
+export class SetupError extends Error {
+  name = 'SetupError';
+}
+
+/** Ends the process with a plain message for a `SetupError`, and with the stack for what nobody expected. */
+export function fail(error) {
+  console.error(error instanceof SetupError ? `\n${error.message}` : error);
+  process.exit(1);
+}
+
+/** @throws SetupError when Node or cargo is missing or too old. */
+export function checkTools() {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  if (major < 20 || (major === 20 && minor < 19)) {
+    throw new SetupError(
+      `Antway needs Node 20.19 or newer; this is ${process.versions.node}.\n` +
+        'Install a current one from https://nodejs.org/ or with your version manager (nvm install 22).',
+    );
+  }
+  if (spawnSync('cargo', ['--version']).status !== 0) {
+    throw new SetupError(
+      'Antway’s peer is built with cargo, which is not here.\n' +
+        'Install Rust from https://rustup.rs/ and open a new terminal, so that cargo is on the PATH.',
+    );
+  }
+}
+
+/** Brings `node_modules` to what the lockfile says. */
+export async function installPackages() {
+  const { packageManager } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+  const version = packageManager.split('@')[1].split('+')[0];
+  await step({
+    name: 'packages',
+    title: 'Installing packages',
+    inputs: ['package.json', 'pnpm-lock.yaml', '.npmrc'],
+    output: join(root, 'node_modules/.modules.yaml'),
+    async work() {
+      const args = ['install', '--frozen-lockfile'];
+      // This version is chosen here; pnpm need not look for another to run in its place.
+      const env = { ...process.env, pnpm_config_pm_on_fail: 'ignore', COREPACK_ENABLE_DOWNLOAD_PROMPT: '0' };
+      const own = spawnSync('pnpm', ['--version'], { encoding: 'utf8', env, shell: needsShell });
+      if (own.status === 0 && own.stdout.trim() === version) await run('pnpm', args, { env });
+      else await run('npx', ['--yes', `pnpm@${version}`, ...args], { env });
+    },
+  });
+}
+
+/** Builds `antway-peer`. */
+export async function buildPeer() {
+  await step({
+    name: 'peer',
+    title: 'Building the peer (the first time takes some minutes)',
+    inputs: ['peer/Cargo.toml', 'peer/Cargo.lock', 'peer/src', 'peer/build.rs', 'peer/.cargo'],
+    output: built.peer,
+    work: () => run('cargo', ['build', '--release', '--locked', '--manifest-path', 'peer/Cargo.toml']),
+  });
+}
+
+/** Builds the PWA into `dist/`. */
+export async function buildShell() {
+  await step({
+    name: 'shell',
+    title: 'Building the gateway’s page and service worker',
+    inputs: [...builtByVite, 'sw', 'public', 'vite.config.ts'],
+    output: join(built.shell, 'index.html'),
+    work: () => run(process.execPath, [vite, 'build', '--logLevel', 'warn']),
+  });
+}
+
+/** Builds the command into `dist-cli/`. */
+export async function buildCli() {
+  await step({
+    name: 'cli',
+    title: 'Building the command antway',
+    inputs: [...builtByVite, 'vite.cli.config.ts'],
+    output: built.cli,
+    work: () =>
+      run(process.execPath, [vite, 'build', '--config', 'vite.cli.config.ts', '--logLevel', 'warn']),
+  });
+}
+
+/**
+ * Runs a command in the project's folder, its output shown as it comes.
+ * @throws SetupError when it fails.
+ */
+export function run(command, args, { env = process.env } = {}) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, {
+      cwd: root,
+      stdio: 'inherit',
+      env,
+      shell: needsShell && command !== process.execPath,
+    });
+    child.on('error', (error) => reject(new SetupError(`${command} could not be started: ${error.message}`)));
+    child.on('close', (code, signal) => {
+      if (code === 0) resolve();
+      else
+        reject(
+          new SetupError(`“${[command, ...args].join(' ')}” failed (${signal ?? `exit code ${code}`}).`),
+        );
+    });
+  });
+}
+
+// npx and pnpm are .cmd files on Windows, which only a shell can run.
+const needsShell = process.platform === 'win32';
+
+const vite = join(root, 'node_modules/vite/bin/vite.js');
+
+const builtByVite = ['src', 'package.json', 'pnpm-lock.yaml', 'tsconfig.base.json', 'tsconfig.json'];
+
+/**
+ * Does `work` unless `output` is there and none of `inputs` (files, and folders with all that is in them) has
+ * changed since it was last done. What it was done with is kept as a hash in `.antway/<name>.stamp`.
+ */
+async function step({ name, title, inputs, output, work }) {
+  const stamp = join(stateFolder, `${name}.stamp`);
+  const before = await digest(inputs);
+  if (existsSync(output) && (await readFile(stamp, 'utf8').catch(() => '')) === before) return;
+  console.log(`${title} …`);
+  const startedAt = performance.now();
+  await work();
+  console.log(`  done in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
+  await mkdir(stateFolder, { recursive: true });
+  // The digest from before: what was changed during the work makes the next start do it again.
+  await writeFile(stamp, before);
+}
+
+async function digest(inputs) {
+  const hash = createHash('sha256').update(
+    `${process.versions.modules} ${process.platform} ${process.arch}\n`,
+  );
+  for (const input of inputs) {
+    for (const file of await filesOf(input)) {
+      const content = await readFile(join(root, file));
+      hash.update(`${file} ${content.length}\n`).update(content);
+    }
+  }
+  return hash.digest('hex');
+}
+
+/** The files at or below a path of the project, in order of names; none where there is nothing. */
+async function filesOf(path) {
+  let entries;
+  try {
+    entries = await readdir(join(root, path), { withFileTypes: true });
+  } catch (error) {
+    if (error.code === 'ENOTDIR') return [path];
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  }
+  entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+  const below = await Promise.all(
+    entries.map((entry) =>
+      entry.isDirectory() ? filesOf(`${path}/${entry.name}`) : [`${path}/${entry.name}`],
+    ),
+  );
+  return below.flat();
+}

@@ -1,0 +1,220 @@
+// `npm test`: from a fresh clone to the counts of all tests. Plain JavaScript, see src/cli/setup.mjs.
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import {
+  buildCli,
+  buildPeer,
+  buildShell,
+  checkTools,
+  fail,
+  installPackages,
+  root,
+  run,
+  SetupError,
+  stateFolder,
+} from '../src/cli/setup.mjs';
+
+const suites = ['unit', 'rust', 'browser'];
+const resultsFolder = join(stateFolder, 'test-results');
+
+try {
+  const { only } = readOptions();
+  const wanted = only ?? suites;
+  checkTools();
+  if (wanted.some((suite) => suite !== 'rust')) {
+    await installPackages();
+    await buildPeer();
+    await buildShell();
+    await buildCli();
+  }
+  const chromium = wanted.includes('browser') ? await findChromium() : undefined;
+  await mkdir(resultsFolder, { recursive: true });
+
+  const results = [];
+  if (wanted.includes('unit')) results.push(await runUnit());
+  if (wanted.includes('rust')) results.push(await runRust());
+  if (wanted.includes('browser')) results.push(await runBrowser(chromium));
+  process.exitCode = summarise(results);
+} catch (error) {
+  process.on('exit', () => console.log('0 passed, 1 failed')); // whoever reads the last line must find one
+  fail(error);
+}
+
+/** `--only unit|rust|browser`, which may be given more than once. */
+function readOptions() {
+  let values;
+  try {
+    ({ values } = parseArgs({ options: { only: { type: 'string', multiple: true } } }));
+  } catch (error) {
+    throw new SetupError(`${error.message}\nThe one option is --only ${suites.join('|')}.`);
+  }
+  const unknown = values.only?.find((suite) => !suites.includes(suite));
+  if (unknown !== undefined)
+    throw new SetupError(`There are no “${unknown}” tests; there are ${suites.join(', ')}.`);
+  return values;
+}
+
+/** @typedef {{ name: string, passed: number, failed: number, problem?: string }} Result */
+
+/** @returns {Promise<Result>} */
+async function runUnit() {
+  const report = await freshReport('unit.json');
+  const code = await runner(process.execPath, [
+    join(root, 'node_modules/vitest/vitest.mjs'),
+    'run',
+    '--reporter=default',
+    '--reporter=json',
+    `--outputFile.json=${report}`,
+  ]);
+  const json = await readReport(report);
+  return result('unit', code, json?.numPassedTests, json?.numFailedTests);
+}
+
+/** @returns {Promise<Result>} */
+async function runRust() {
+  let passed = 0;
+  let failed = 0;
+  // One such line per test program.
+  const code = await runner(
+    'cargo',
+    ['test', '--release', '--locked', '--no-fail-fast', '--manifest-path', 'peer/Cargo.toml'],
+    {
+      onOutput(text) {
+        for (const [, ok, bad] of text.matchAll(/^test result: \w+\. (\d+) passed; (\d+) failed;/gm)) {
+          passed += Number(ok);
+          failed += Number(bad);
+        }
+      },
+    },
+  );
+  return result('rust', code, passed, failed);
+}
+
+/** @returns {Promise<Result>} */
+async function runBrowser(chromium) {
+  const report = await freshReport('browser.json');
+  const code = await runner(
+    process.execPath,
+    [join(root, 'node_modules/@playwright/test/cli.js'), 'test', '--reporter=list,json'],
+    { env: { ...process.env, ANTWAY_CHROMIUM: chromium, PLAYWRIGHT_JSON_OUTPUT_NAME: report } },
+  );
+  const stats = (await readReport(report))?.stats;
+  // A test that passed on a retry did not pass: what it is about happens to people too.
+  return result('browser', code, stats?.expected, stats && stats.unexpected + stats.flaky);
+}
+
+/**
+ * A runner's counts. One that broke down, or ran nothing, counts as a failure even where no single test failed:
+ * the last line of the summary must not look good then.
+ * @returns {Result}
+ */
+function result(name, code, passed = 0, failed = 0) {
+  if (failed > 0) return { name, passed, failed };
+  if (code !== 0) return { name, passed, failed: 1, problem: `the runner itself failed (exit code ${code})` };
+  if (passed === 0) return { name, passed, failed: 1, problem: 'no test was run' };
+  return { name, passed, failed };
+}
+
+/** @returns {number} the exit code. */
+function summarise(/** @type {Result[]} */ results) {
+  console.log('');
+  for (const { name, passed, failed, problem } of results) {
+    console.log(`${name.padEnd(8)} ${passed} passed, ${failed} failed${problem ? `: ${problem}` : ''}`);
+  }
+  const sum = (key) => results.reduce((total, counts) => total + counts[key], 0);
+  console.log(`${sum('passed')} passed, ${sum('failed')} failed`);
+  return sum('failed') > 0 ? 1 : 0;
+}
+
+/** Runs a test runner with its output shown. @returns {Promise<number>} its exit code. */
+function runner(command, args, { env = process.env, onOutput } = {}) {
+  console.log(
+    `\n— ${[command === process.execPath ? 'node' : command, ...args].join(' ').replaceAll(root, '')}\n`,
+  );
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, {
+      cwd: root,
+      env,
+      stdio: ['ignore', onOutput ? 'pipe' : 'inherit', 'inherit'],
+    });
+    child.on('error', reject);
+    let output = '';
+    child.stdout?.setEncoding('utf8').on('data', (text) => {
+      process.stdout.write(text);
+      output += text;
+    });
+    child.on('close', (code) => {
+      onOutput?.(output);
+      resolve(code ?? 1);
+    });
+  });
+}
+
+/** The path for a runner's report, without the report of an earlier run. */
+async function freshReport(name) {
+  const path = join(resultsFolder, name);
+  await rm(path, { force: true });
+  return path;
+}
+
+/** @returns undefined when the runner ended before it wrote one. */
+async function readReport(path) {
+  try {
+    return JSON.parse(await readFile(path, 'utf8'));
+  } catch (error) {
+    if (error.code === 'ENOENT' || error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** A Chromium to test with: the one that is named, one that is installed, else one that is installed now. */
+async function findChromium() {
+  const found = installedChromium();
+  if (found) return found;
+  console.log('There is no Chromium here; installing one …');
+  if (process.platform === 'linux' && process.getuid?.() === 0 && pathOf('apt-get')) {
+    await run('apt-get', ['update']);
+    await run('apt-get', ['install', '-y', 'chromium']);
+  } else {
+    await run(process.execPath, [join(root, 'node_modules/@playwright/test/cli.js'), 'install', 'chromium']);
+  }
+  const installed = installedChromium() ?? (await playwrightChromium());
+  if (installed) return installed;
+  throw new SetupError('Chromium could not be installed. Install it, or name it in ANTWAY_CHROMIUM.');
+}
+
+function installedChromium() {
+  for (const variable of ['ANTWAY_CHROMIUM', 'CHROME_PATH']) {
+    const path = process.env[variable];
+    if (path && existsSync(path)) return path;
+    if (path) throw new SetupError(`${variable} is “${path}”, and there is no such file.`);
+  }
+  const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'];
+  for (const name of names) {
+    const path = pathOf(name);
+    if (path) return path;
+  }
+  return [
+    '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+    '/Applications/Chromium.app/Contents/MacOS/Chromium',
+    'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
+  ].find((path) => existsSync(path));
+}
+
+/** The browser that `playwright install` brings. */
+async function playwrightChromium() {
+  const { chromium } = await import('@playwright/test');
+  const path = chromium.executablePath();
+  return existsSync(path) ? path : undefined;
+}
+
+/** @returns the full path of a command, or undefined. */
+function pathOf(name) {
+  const { status, stdout } = spawnSync(process.platform === 'win32' ? 'where' : 'which', [name], {
+    encoding: 'utf8',
+  });
+  return status === 0 ? stdout.split('\n')[0].trim() : undefined;
+}
