@@ -80,6 +80,8 @@ function buildAsClassicScript(config: InlineConfig): void {
   config.build = {
     ...build,
     assetsInlineLimit: 0,
+    // The advice to split it cannot be followed.
+    chunkSizeWarningLimit: 1000,
     rolldownOptions: {
       input: entry,
       // Service workers have no dynamic import(): one file must hold everything.

@@ -3,7 +3,7 @@ import { Activity } from './activity.tsx';
 import { AddressForm } from './address-form.tsx';
 import { Bookmarks } from './bookmarks.tsx';
 import { BootProblem } from './boot-problem.tsx';
-import { gateway } from './gateway-api.ts';
+import { GatewayApiError, gateway } from './gateway-api.ts';
 import { Help } from './help.tsx';
 import { Logo } from './logo.tsx';
 import { RecentSites } from './recent-sites.tsx';
@@ -18,6 +18,8 @@ import { useWorker } from './use-worker.ts';
 import { WorkerStatusLine } from './worker-status-line.tsx';
 
 const refreshMs = 5_000;
+/** The host's configuration changes rarely, but a broken one should be seen to heal. */
+const configMs = 15_000;
 
 /** The shell's one page. */
 export function App() {
@@ -26,11 +28,14 @@ export function App() {
   const worker = useWorker();
   const active = visible && worker.status === 'running';
 
-  const config = useResource(gateway.config, active);
-  const recent = useResource(gateway.recent, active);
-  const peers = useResource(gateway.peers, active, refreshMs);
-  const cache = useResource(gateway.cache, active, refreshMs);
-  const live = useStats(active);
+  const config = useResource(gateway.config, active, configMs);
+  // A gateway that cannot say how it is configured answers nothing else either: one message says so.
+  const fault = config.error ?? (config.value?.problem ? newConfigRefused(config.value.problem) : null);
+  const asksMore = active && config.error === null;
+  const recent = useResource(gateway.recent, asksMore);
+  const peers = useResource(gateway.peers, asksMore, refreshMs);
+  const cache = useResource(gateway.cache, asksMore, refreshMs);
+  const live = useStats(asksMore);
   const names = useMemo(() => new Map(Object.entries(config.value?.names ?? {})), [config.value]);
 
   return (
@@ -40,27 +45,41 @@ export function App() {
           <Logo />
           Antway
         </a>
-        <WorkerStatusLine status={worker.status} online={online} peers={peers.value} />
+        <WorkerStatusLine status={worker.status} online={online} fault={fault} peers={peers.value} />
       </header>
       {worker.update && <UpdateNotice onUpdate={worker.update} />}
+      {fault && (
+        <p class="banner banner-problem" role="alert">
+          <span>{fault.message}</span> <span class="code">{fault.code}</span>
+        </p>
+      )}
       <main>
-        {worker.problem && <BootProblem problem={worker.problem} />}
-        <AddressForm names={names} />
-        <div class="columns">
-          <div class="column">
-            <Bookmarks config={config} names={names} />
-            <RecentSites recent={recent} />
-            <Storage cache={cache} />
-          </div>
-          <div class="column">
-            <Activity live={live} />
-            <Sources stats={live.stats} peers={peers} />
-          </div>
-        </div>
+        {worker.problem ? (
+          <BootProblem problem={worker.problem} />
+        ) : (
+          <>
+            <AddressForm names={names} />
+            <div class="columns">
+              <div class="column">
+                <Bookmarks names={names} />
+                <RecentSites recent={recent} />
+                <Storage cache={cache} />
+              </div>
+              <div class="column">
+                <Activity live={live} />
+                <Sources stats={live.stats} peers={peers} />
+              </div>
+            </div>
+          </>
+        )}
       </main>
       <footer>
         <Help />
       </footer>
     </>
   );
+}
+
+function newConfigRefused(problem: string): GatewayApiError {
+  return new GatewayApiError('BAD_CONFIG', `The host’s new configuration is not used: ${problem}`);
 }

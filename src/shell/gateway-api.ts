@@ -1,43 +1,29 @@
+import type { StoreSummary } from '../chunks/store.ts';
+import type { RecentSite } from '../gateway/recent.ts';
+import type { PeerState } from '../peers/peer.ts';
 import type { StatsSnapshot } from '../stats/stats.ts';
-
-/** A site that was opened in this browser, as `GET /-/recent` lists it, newest first. */
-export interface RecentSite {
-  /** 64 hex characters. Null when it was opened by name. */
-  address: string | null;
-  name: string | null;
-  /** Opens it. Also what identifies it. */
-  path: string;
-  title: string | null;
-  /** Milliseconds since 1970. */
-  openedAt: number;
-}
 
 /** The part of `GET /-/config` that the shell shows. */
 export interface GatewayConfig {
   /** Name → address, 64 hex characters. */
   names: Record<string, string>;
-  /** Peer URLs as configured. */
-  peers: string[];
+  /** What is wrong with the host's configuration, while an earlier one stays in force. */
+  problem: string | null;
 }
 
-/** `GET /-/cache`: the chunk store. Sizes in bytes. */
-export interface CacheState {
-  count: number;
-  bytes: number;
-  maxBytes: number;
+/** `GET /-/cache`: the chunk store, and what the browser says of this origin's storage. Sizes in bytes. */
+export interface CacheState extends StoreSummary {
   /** What the browser gives this site in all, and what it uses of that. Null where it does not tell. */
   quota: number | null;
   usage: number | null;
   /** Whether the browser promised not to clear it on its own. */
   persisted: boolean;
-  /** False when this browser lets this site store nothing. */
-  available: boolean;
 }
 
-/** One peer of `GET /-/peers`. */
-export interface PeerState {
+/** One configured peer of `GET /-/peers`. */
+export interface PeerStatus {
   url: string;
-  state: 'idle' | 'connecting' | 'webtransport' | 'http' | 'unreachable' | 'banned';
+  state: PeerState;
 }
 
 /** What the worker sends to pages on the channel `antway`. */
@@ -72,7 +58,8 @@ export const gateway = {
   },
   config: async (signal: AbortSignal) => (await ask('/-/config', { signal })) as GatewayConfig,
   cache: async (signal: AbortSignal) => (await ask('/-/cache', { signal })) as CacheState,
-  peers: async (signal: AbortSignal) => ((await ask('/-/peers', { signal })) as { peers: PeerState[] }).peers,
+  peers: async (signal: AbortSignal) =>
+    ((await ask('/-/peers', { signal })) as { peers: PeerStatus[] }).peers,
   /** The counters now. For the next 10 s the worker also sends their changes on the channel. */
   watchStats: async (signal: AbortSignal) => (await ask('/-/stats?watch', { signal })) as StatsSnapshot,
 };

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
+import type { RecentSite } from '../gateway/recent.ts';
 import { decodePath, formatAge, shortAddress } from './format.ts';
-import { asGatewayApiError, type GatewayApiError, gateway, type RecentSite } from './gateway-api.ts';
+import { asGatewayApiError, type GatewayApiError, gateway } from './gateway-api.ts';
 import { Section } from './section.tsx';
 import type { Resource } from './use-resource.ts';
 
@@ -48,9 +49,7 @@ function RecentEntry({ site, onRemove }: { site: RecentSite; onRemove: () => voi
       <a href={site.path}>
         <span class="recent-title">{title}</span>
         <span class="recent-where">
-          <span class="address">
-            {site.title ? placeOf(site) : site.name && site.address && shortAddress(site.address)}
-          </span>
+          <span class="address">{site.address}</span>
           <time dateTime={new Date(site.openedAt).toISOString()}>{formatAge(site.openedAt, Date.now())}</time>
         </span>
       </a>
@@ -73,12 +72,8 @@ function NothingOpened({ isKnown }: { isKnown: boolean }) {
   );
 }
 
-function titleOf(site: RecentSite): string {
-  return site.title ?? placeOf(site);
-}
-
-/** The site's path as people read it: without the slashes around it, and with a short address. */
-function placeOf(site: RecentSite): string {
-  const place = decodePath(site.path).replace(/^\/|\/$/g, '');
-  return site.address ? place.replace(site.address, shortAddress(site.address)) : place;
+/** The site's name or address as its URL has it, without the slashes around it and short enough for a line. */
+function titleOf({ address, path }: RecentSite): string {
+  const place = decodePath(path).replace(/^\/|\/$/g, '');
+  return place.replace(address, shortAddress(address));
 }

@@ -1,13 +1,14 @@
 import type { ComponentChildren } from 'preact';
+import type { PeerState } from '../peers/peer.ts';
 import type { PeerTally, StatsSnapshot, Tally, TransportTally } from '../stats/stats.ts';
 import { formatBytes, formatCount } from './format.ts';
-import type { PeerState } from './gateway-api.ts';
+import type { PeerStatus } from './gateway-api.ts';
 import { Section } from './section.tsx';
 import type { Resource } from './use-resource.ts';
 
 interface Props {
   stats: StatsSnapshot | null;
-  peers: Resource<PeerState[]>;
+  peers: Resource<PeerStatus[]>;
 }
 
 /** Where chunks came from: this browser's memory and storage, and each peer by transport. */
@@ -41,9 +42,8 @@ export function Sources({ stats, peers }: Props) {
 
 const none: Tally = { count: 0, bytes: 0 };
 
-const stateTexts: Record<PeerState['state'], { tone: 'good' | 'wait' | 'bad'; text: string }> = {
+const stateTexts: Record<PeerState, { tone: 'good' | 'wait' | 'bad'; text: string }> = {
   idle: { tone: 'wait', text: 'not needed yet' },
-  connecting: { tone: 'wait', text: 'connecting' },
   webtransport: { tone: 'good', text: 'connected by WebTransport' },
   http: { tone: 'good', text: 'connected by HTTP' },
   unreachable: { tone: 'bad', text: 'unreachable' },
@@ -52,14 +52,15 @@ const stateTexts: Record<PeerState['state'], { tone: 'good' | 'wait' | 'bad'; te
 
 interface PeerRow {
   url: string;
-  state: PeerState['state'] | null;
+  /** Null for a peer that is no longer configured. */
+  state: PeerState | null;
   tally: PeerTally | null;
   /** Over both transports. */
   bytes: number;
 }
 
 /** Every configured peer, and every other one that was counted, in that order. */
-function peerRows(tallies: readonly PeerTally[], states: readonly PeerState[]): PeerRow[] {
+function peerRows(tallies: readonly PeerTally[], states: readonly PeerStatus[]): PeerRow[] {
   const urls = new Set([...states.map(({ url }) => url), ...tallies.map(({ url }) => url)]);
   return [...urls].map((url) => {
     const tally = tallies.find((known) => known.url === url) ?? null;

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { isAbort } from '../errors.ts';
+import { channelName } from '../gateway/stats-broadcast.ts';
 import type { StatsSnapshot } from '../stats/stats.ts';
 import { asGatewayApiError, type GatewayApiError, gateway, type StatsMessage } from './gateway-api.ts';
 import { addSample, noThroughput, type Throughput } from './throughput.ts';
@@ -36,7 +37,7 @@ export function useStats(active: boolean): LiveStats {
         if (!isAbort(caught, stop.signal)) setError(asGatewayApiError(caught));
       }
     };
-    const channel = new BroadcastChannel('antway');
+    const channel = new BroadcastChannel(channelName);
     channel.onmessage = (event: MessageEvent<StatsMessage>) => {
       if (event.data.type === 'stats') take(event.data.stats);
     };

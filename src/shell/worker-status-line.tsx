@@ -1,15 +1,17 @@
-import type { PeerState } from './gateway-api.ts';
+import type { GatewayApiError, PeerStatus } from './gateway-api.ts';
 import type { WorkerStatus } from './use-worker.ts';
 
 interface Props {
   status: WorkerStatus;
   online: boolean;
-  peers: readonly PeerState[] | null;
+  /** What keeps a running gateway from working as configured. */
+  fault: GatewayApiError | null;
+  peers: readonly PeerStatus[] | null;
 }
 
 /** One line on whether the gateway works, in the page's header. */
-export function WorkerStatusLine({ status, online, peers }: Props) {
-  const [tone, text] = lineFor(status, online, peers);
+export function WorkerStatusLine({ status, online, fault, peers }: Props) {
+  const [tone, text] = lineFor(status, online, fault, peers);
   return (
     <p class={`status status-${tone}`} role="status">
       {text}
@@ -24,7 +26,12 @@ export function WorkerStatusLine({ status, online, peers }: Props) {
 
 type Tone = 'good' | 'wait' | 'bad';
 
-function lineFor(status: WorkerStatus, online: boolean, peers: Props['peers']): [Tone, string] {
+function lineFor(
+  status: WorkerStatus,
+  online: boolean,
+  fault: Props['fault'],
+  peers: Props['peers'],
+): [Tone, string] {
   switch (status) {
     case 'starting':
       return ['wait', 'Starting the gateway …'];
@@ -35,12 +42,13 @@ function lineFor(status: WorkerStatus, online: boolean, peers: Props['peers']): 
     case 'running':
       break;
   }
+  if (fault) return ['bad', 'Running, with a problem'];
   if (!online) return ['wait', 'Offline: what was seen or pinned still opens'];
   if (peers?.length === 0) return ['bad', 'Running, without a peer'];
   if (peers?.every(isOut)) return ['bad', 'Running, but no peer answers'];
   return ['good', 'Gateway running'];
 }
 
-function isOut({ state }: PeerState): boolean {
+function isOut({ state }: PeerStatus): boolean {
   return state === 'unreachable' || state === 'banned';
 }
