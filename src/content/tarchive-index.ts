@@ -108,7 +108,18 @@ export function parseIndex(index: Uint8Array, tarSize: number): ParsedIndex {
     if (reason) refused.push({ path: path.slice(0, 1000), reason });
     else if (path !== indexName) entries.set(path, { path, offset, size });
   }
+  dropFolders(entries);
   return { entries, refused };
+}
+
+/** `tarindexer` writes a line for each folder too, with a size of 0 and without a slash. */
+function dropFolders(entries: Map<string, IndexEntry>): void {
+  for (const path of [...entries.keys()]) {
+    for (let slash = path.indexOf('/'); slash >= 0; slash = path.indexOf('/', slash + 1)) {
+      const folder = path.slice(0, slash);
+      if (entries.get(folder)?.size === 0) entries.delete(folder);
+    }
+  }
 }
 
 /** Drops a leading `./`, which `tar` writes when it is given a folder as `.`. */
