@@ -4,15 +4,25 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
-
-const fromRoot = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+import { fromRoot } from './paths.ts';
 
 /** What a peer prints when it is ready. */
 interface Listening {
   http: string;
   webTransport: string | null;
   certificateHashes: string[];
+}
+
+export interface PeerOptions {
+  /** More flags for `antway-peer serve`. */
+  flags?: readonly string[];
+  /** Another program that takes the flags of `serve`. */
+  binary?: string;
+  /** Address and port; a free port of loopback if not given. */
+  http?: string;
+  webTransport?: string;
+  /** A folder to keep; if not given, one that goes with the peer. */
+  store?: string;
 }
 
 /** A real peer process with a store of its own, on free ports of loopback. */
@@ -22,21 +32,15 @@ export class PeerProcess {
     readonly listening: Listening,
     private readonly store: string,
     private readonly ownsStore: boolean,
-    readonly log: string[],
   ) {}
 
-  /**
-   * @param options more flags for `antway-peer serve`; `binary` runs another program with the same interface.
-   */
-  static async start(
-    options: { flags?: string[]; binary?: string; http?: string; webTransport?: string; store?: string } = {},
-  ): Promise<PeerProcess> {
+  static async start(options: PeerOptions = {}): Promise<PeerProcess> {
     const store = options.store ?? mkdtempSync(join(tmpdir(), 'antway-peer-'));
-    const binary = options.binary ?? fromRoot('peer/target/release/antway-peer');
     const child = spawn(
-      binary,
+      options.binary ?? fromRoot('peer/target/release/antway-peer'),
       [
-        ...(options.binary ? [] : ['serve', '--allow-open-writes']),
+        ...(options.binary ? [] : ['serve']),
+        '--allow-open-writes',
         ...['--http', options.http ?? '127.0.0.1:0'],
         ...['--webtransport', options.webTransport ?? '127.0.0.1:0'],
         ...['--store', store],
@@ -51,15 +55,11 @@ export class PeerProcess {
       child.once('error', reject);
       child.once('exit', (code) => reject(new Error(`the peer exited with ${code}:\n${log.join('\n')}`)));
     });
-    return new PeerProcess(child, await ready, store, options.store === undefined, log);
+    return new PeerProcess(child, await ready, store, options.store === undefined);
   }
 
   get url(): string {
     return this.listening.http;
-  }
-
-  get storeFolder(): string {
-    return this.store;
   }
 
   async put(address: string, bytes: Uint8Array): Promise<void> {
@@ -82,13 +82,20 @@ export class PeerProcess {
     }
   }
 
-  /** The sum of a counter over all its labels that contain `label`, from `/metrics`. */
-  async metric(name: string, label = ''): Promise<number> {
+  /** The sum of a counter or gauge over all its series that have these labels, from `/metrics`. */
+  async metric(name: string, labels: Record<string, string> = {}): Promise<number> {
+    const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
     const text = await (await fetch(`${this.url}/metrics`)).text();
     return text
       .split('\n')
-      .filter((line) => line.startsWith(name) && line.includes(label))
+      .filter((line) => line.startsWith(`antway_peer_${name}{`) || line.startsWith(`antway_peer_${name} `))
+      .filter((line) => wanted.every((label) => line.includes(label)))
       .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
+  }
+
+  /** How many chunks it has given out, over both faces or over one. */
+  chunksGiven(face?: 'http' | 'webtransport'): Promise<number> {
+    return this.metric('answers_total', { ...(face && { face }), status: 'ok' });
   }
 
   /** Ends the process at once, as a crash would. */
