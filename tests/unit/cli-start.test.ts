@@ -1,0 +1,80 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { root } from '../../src/cli/setup.mjs';
+
+describe('npm start', () => {
+  let data: string;
+  let started: ChildProcess;
+  let output: string;
+  beforeEach(() => {
+    data = mkdtempSync(join(tmpdir(), 'antway-start-'));
+    output = '';
+  });
+  afterEach(async () => {
+    if (started.exitCode === null) {
+      started.kill('SIGTERM');
+      await once(started, 'close');
+    }
+    rmSync(data, { recursive: true, force: true });
+  });
+
+  function start(env: NodeJS.ProcessEnv): void {
+    started = spawn(process.execPath, [join(root, 'src/cli/start.mjs')], {
+      env: { ...process.env, ANTWAY_DATA: data, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    for (const stream of [started.stdout!, started.stderr!]) stream.on('data', (text) => (output += text));
+  }
+
+  async function said(words: string): Promise<void> {
+    await expect.poll(() => output, { timeout: 50_000, interval: 50 }).toContain(words);
+  }
+
+  it('serves the page, its configuration and the sample site’s chunks, and ends with Ctrl-C', async () => {
+    start({ ANTWAY_PORT: '0' });
+    await said('Ctrl-C ends it.');
+    const origin = /Gateway +(http:\S+)\//.exec(output)![1]!;
+    const address = new RegExp(`${origin}/([0-9a-f]{64})/`).exec(output)![1]!;
+
+    const page = await fetch(`${origin}/`);
+    expect(page.headers.get('Content-Type')).toMatch(/^text\/html/);
+    const config = await (await fetch(`${origin}/antway.json`)).json();
+    expect(config).toEqual({ peers: ['/'], names: { sample: address }, trusted: [address] });
+    expect((await fetch(`${origin}/chunk/${address}`)).status).toBe(200);
+
+    started.kill('SIGINT');
+    const [code] = await once(started, 'close');
+    expect(code).toBe(0);
+    await expect(fetch(origin)).rejects.toThrow();
+  });
+
+  // The peer's process id comes from /proc.
+  it.runIf(process.platform === 'linux')('says so and fails when the peer dies', async () => {
+    start({ ANTWAY_PORT: '0' });
+    await said('Ctrl-C ends it.');
+    process.kill(
+      Number(readFileSync(`/proc/${started.pid}/task/${started.pid}/children`, 'utf8')),
+      'SIGKILL',
+    );
+    const [code] = await once(started, 'close');
+    expect(code).toBe(1);
+    expect(output).toContain('The peer ended unexpectedly (SIGKILL)');
+  });
+
+  it('does not take a port from another program', async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const address = other.address();
+    const port = typeof address === 'object' && address ? address.port : 0;
+    start({ ANTWAY_PORT: String(port) });
+    const [code] = await once(started, 'close');
+    other.close();
+    expect(code).toBe(1);
+    expect(output).toContain(`Port ${port} (ANTWAY_PORT) is taken`);
+  });
+});
