@@ -112,15 +112,17 @@ impl WebFile {
 
 /// The names in a URL's path, or `None` if one of them could lead elsewhere, or to a hidden file.
 fn names_of(path: &str) -> Option<Vec<String>> {
-    let names = path.strip_prefix('/')?.split('/');
-    names
-        .map(|name| {
-            let name = percent_decode(name)?;
-            let is_hidden = name.starts_with('.') && name != ".well-known";
-            let is_safe = !is_hidden && !name.contains(['/', '\\', '\0']);
-            is_safe.then_some(name)
-        })
-        .collect()
+    let names = path.strip_prefix('/')?.split('/').map(|name| {
+        let name = percent_decode(name)?;
+        let is_hidden = name.starts_with('.') && name != ".well-known";
+        let is_safe = !is_hidden && !name.contains(['/', '\\', '\0']);
+        is_safe.then_some(name)
+    });
+    let names: Vec<String> = names.collect::<Option<_>>()?;
+    // Only the last may be empty: that asks for a folder's document.
+    let (_, folders) = names.split_last()?;
+    let is_clean = folders.iter().all(|name| !name.is_empty());
+    is_clean.then_some(names)
 }
 
 fn percent_decode(name: &str) -> Option<String> {
@@ -162,6 +164,7 @@ mod tests {
             "/..%5cx",
             "/a%00",
             "/.git/config",
+            "//x",
             "/%",
             "/%zz",
             "/%ff",

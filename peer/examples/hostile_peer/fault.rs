@@ -1,0 +1,157 @@
+//! The ways to misbehave.
+
+use antway_peer::address::Address;
+use antway_peer::limits::MAX_CHUNK_BYTES;
+use antway_peer::source::{
+    Chunk, ChunkBody, ChunkSource, PutOutcome, SourceError, SourceFuture, SourceStats,
+};
+use antway_peer::store::FolderStore;
+use bytes::Bytes;
+use clap::ValueEnum;
+use futures_util::TryStreamExt;
+use futures_util::stream::{self, StreamExt};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::time::Duration;
+use tokio::time::sleep;
+
+/// What a hostile peer does with a chunk that it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Fault {
+    /// One byte in the middle is another
+    Flip,
+    /// The bytes are another chunk's
+    Wrong,
+    /// The second half is missing, and the length says so
+    Short,
+    /// 5 MiB of junk, more than a chunk can have
+    Junk,
+    /// It says that it does not have the chunk
+    NotFound,
+    /// It says that it is busy
+    Busy,
+    /// It sends a few bytes at a time
+    Slow,
+    /// It never answers
+    Silent,
+    /// It breaks off after half of the bytes
+    Reset,
+}
+
+/// How, and from when on.
+#[derive(Clone, Copy, Debug)]
+pub struct Misbehaviour {
+    /// What is wrong.
+    pub fault: Fault,
+    /// For [`Fault::Slow`].
+    pub bytes_per_second: u32,
+    /// How many chunks are served properly before.
+    pub honest_first: usize,
+}
+
+/// A store that is served badly. Writes are honest, so that tests can fill it.
+pub struct HostileSource {
+    store: FolderStore,
+    folder: PathBuf,
+    misbehaviour: Misbehaviour,
+    served: AtomicUsize,
+}
+
+impl HostileSource {
+    /// `folder` is where `store` is.
+    pub fn new(store: FolderStore, folder: PathBuf, misbehaviour: Misbehaviour) -> Self {
+        Self {
+            store,
+            folder,
+            misbehaviour,
+            served: AtomicUsize::new(0),
+        }
+    }
+
+    async fn spoil(&self, address: Address) -> Result<Option<ChunkBody>, SourceError> {
+        let Some(body) = self.store.get(address).await? else {
+            return Ok(None);
+        };
+        if self.served.fetch_add(1, Relaxed) < self.misbehaviour.honest_first {
+            return Ok(Some(body));
+        }
+        let pieces: Vec<Bytes> = body.into_pieces().try_collect().await?;
+        let mut bytes = pieces.concat();
+        let middle = bytes.len() / 2;
+        match self.misbehaviour.fault {
+            Fault::Flip => bytes[middle] ^= 1,
+            Fault::Wrong => bytes = another_chunk(&self.folder.join("chunks"), address),
+            Fault::Short => bytes.truncate(middle),
+            Fault::Junk => bytes = vec![0x5a; MAX_CHUNK_BYTES as usize + (1 << 20)],
+            Fault::NotFound => return Ok(None),
+            Fault::Busy => return Err(SourceError::Busy),
+            Fault::Slow => return Ok(Some(slowly(bytes, self.misbehaviour.bytes_per_second))),
+            Fault::Silent => return std::future::pending().await,
+            Fault::Reset => return Ok(Some(broken_off(bytes, middle))),
+        }
+        Ok(Some(ChunkBody::whole(bytes.into())))
+    }
+}
+
+impl ChunkSource for HostileSource {
+    fn get(&self, address: Address) -> SourceFuture<'_, Option<ChunkBody>> {
+        Box::pin(self.spoil(address))
+    }
+
+    fn has(&self, address: Address) -> SourceFuture<'_, bool> {
+        self.store.has(address)
+    }
+
+    fn put(&self, chunk: Chunk) -> SourceFuture<'_, PutOutcome> {
+        self.store.put(chunk)
+    }
+
+    fn stats(&self) -> SourceStats {
+        self.store.stats()
+    }
+}
+
+/// Sends ten times a second.
+fn slowly(bytes: Vec<u8>, bytes_per_second: u32) -> ChunkBody {
+    let step = (bytes_per_second / 10) as usize;
+    let length = bytes.len() as u32;
+    let pieces = stream::unfold(Bytes::from(bytes), move |mut rest| async move {
+        let piece = rest.split_to(rest.len().min(step));
+        if piece.is_empty() {
+            return None;
+        }
+        sleep(Duration::from_millis(100)).await;
+        Some((Ok(piece), rest))
+    });
+    ChunkBody::stream(length, pieces.boxed())
+}
+
+fn broken_off(bytes: Vec<u8>, after: usize) -> ChunkBody {
+    let length = bytes.len() as u32;
+    let begun = Bytes::from(bytes).slice(..after);
+    let broken = SourceError::Failed("broken off on purpose".to_owned());
+    let pieces = stream::once(async { Ok(begun) }).chain(stream::once(async {
+        // Long enough for the first half to be on its way.
+        sleep(Duration::from_millis(100)).await;
+        Err(broken)
+    }));
+    ChunkBody::stream(length, pieces.boxed())
+}
+
+/// The bytes of some other chunk below `folder`, or of none at all where there is only one.
+fn another_chunk(folder: &Path, not: Address) -> Vec<u8> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    for entry in entries {
+        let path = entry.path();
+        if path.is_dir() {
+            let found = another_chunk(&path, not);
+            if !found.is_empty() {
+                return found;
+            }
+        } else if *entry.file_name() != *not.to_string() {
+            return fs::read(path).unwrap_or_default();
+        }
+    }
+    Vec::new()
+}

@@ -1,0 +1,50 @@
+//! A peer that misbehaves on purpose, for tests of clients. Everything but the source of its chunks is the
+//! real peer's.
+
+mod fault;
+
+use antway_peer::config::ServeArgs;
+use antway_peer::serve::serve;
+use clap::Parser;
+use fault::{Fault, HostileSource, Misbehaviour};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A peer that misbehaves on purpose, for tests of clients.
+#[derive(Parser)]
+struct Args {
+    /// What it does wrong when it is asked for a chunk
+    #[arg(long)]
+    fault: Fault,
+
+    /// How fast `slow` is (bytes per second)
+    #[arg(long, value_name = "NUMBER", default_value_t = 65_536, value_parser = clap::value_parser!(u32).range(10..))]
+    bytes_per_second: u32,
+
+    /// How many chunks it serves properly before it begins
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    honest_first: usize,
+
+    #[command(flatten)]
+    serve: ServeArgs,
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let mut args = Args::parse();
+    if args.fault == Fault::Silent {
+        // The real peer says `busy` when its source takes too long.
+        args.serve.request_timeout = Duration::from_secs(24 * 3600);
+    }
+    let misbehaviour = Misbehaviour {
+        fault: args.fault,
+        bytes_per_second: args.bytes_per_second,
+        honest_first: args.honest_first,
+    };
+    let folder = args.serve.store.clone();
+    serve(args.serve, |store| {
+        Arc::new(HostileSource::new(store, folder, misbehaviour))
+    })
+    .await
+}

@@ -1,0 +1,157 @@
+//! A certificate that an authority signed: HTTPS, and WebTransport without pins.
+
+use crate::http::{Response, exchange};
+use crate::session::Session;
+use crate::test_peer::{SOON, TestPeer, parse};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, RootCertStore};
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio::net::TcpStream;
+use tokio::time::{Instant, sleep};
+use tokio_rustls::TlsConnector;
+
+struct Authority(CertifiedIssuer<'static, KeyPair>);
+
+impl Authority {
+    fn new() -> Self {
+        let mut params = CertificateParams::new([]).unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        Self(CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap())
+    }
+
+    /// Writes `cert.pem` and `key.pem`, and gives the certificate.
+    fn issue(&self, folder: &Path) -> CertificateDer<'static> {
+        let key = KeyPair::generate().unwrap();
+        let params = CertificateParams::new(["localhost".to_owned()]).unwrap();
+        let certificate = params.signed_by(&key, &self.0).unwrap();
+        fs::write(folder.join("key.pem"), key.serialize_pem()).unwrap();
+        fs::write(folder.join("cert.pem"), certificate.pem()).unwrap();
+        certificate.der().clone()
+    }
+
+    fn trusting_tls(&self, protocol: &[u8]) -> ClientConfig {
+        let mut roots = RootCertStore::empty();
+        roots.add(self.0.der().clone()).unwrap();
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let mut tls = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        tls.alpn_protocols = vec![protocol.to_vec()];
+        tls
+    }
+
+    /// Asks over HTTPS; gives the certificate that was shown, too.
+    async fn get(&self, peer: &TestPeer, path: &str) -> (Response, CertificateDer<'static>) {
+        let authority = peer.peer.http().strip_prefix("https://").unwrap();
+        let stream = TcpStream::connect(authority).await.unwrap();
+        let tls = TlsConnector::from(Arc::new(self.trusting_tls(b"http/1.1")));
+        let name = ServerName::try_from("localhost").unwrap();
+        let mut stream = tls.connect(name, stream).await.unwrap();
+        let shown = stream.get_ref().1.peer_certificates().unwrap()[0]
+            .clone()
+            .into_owned();
+        (
+            exchange(&mut stream, authority, "GET", path, &[], b"").await,
+            shown,
+        )
+    }
+}
+
+fn flags(folder: &TempDir) -> [String; 2] {
+    ["cert", "key"].map(|name| {
+        format!(
+            "--{name}={}",
+            folder.path().join(format!("{name}.pem")).display()
+        )
+    })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn both_faces_show_the_certificate_and_take_up_a_renewed_one() {
+    let files = TempDir::new().unwrap();
+    let authority = Authority::new();
+    let first = authority.issue(files.path());
+    let [cert, key] = flags(&files);
+    let peer = TestPeer::start(&[&cert, &key]).await;
+    let chunk = peer.stored(1, 1_000_000).await;
+
+    let (response, shown) = authority
+        .get(&peer, &format!("/chunk/{}", chunk.address()))
+        .await;
+    assert_eq!(response.status, 200);
+    assert!(response.body == chunk.bytes()[..]);
+    assert_eq!(shown, first);
+    let (info, _) = authority.get(&peer, "/-/info").await;
+    let info: serde_json::Value = serde_json::from_slice(&info.body).unwrap();
+    assert_eq!(
+        info["webTransport"]["certificateHashes"],
+        serde_json::json!([])
+    );
+    assert!(info["webTransport"]["certificateExpires"].is_string());
+
+    let url = peer
+        .peer
+        .web_transport()
+        .unwrap()
+        .replace("127.0.0.1", "localhost");
+    let config = || {
+        wtransport::ClientConfig::builder()
+            .with_bind_default()
+            .with_custom_tls(authority.trusting_tls(b"h3"))
+            .build()
+    };
+    let session = Session::connect_with(config(), &url, None).await.unwrap();
+    assert!(session.get(&[chunk.address()]).await == [(0, chunk.bytes().to_vec())]);
+
+    fs::write(files.path().join("cert.pem"), "half a file").unwrap();
+    peer.peer.reload_certificate();
+    assert_eq!(
+        authority.get(&peer, "/-/info").await.1,
+        first,
+        "the old one stays"
+    );
+
+    let second = authority.issue(files.path());
+    let started = Instant::now();
+    while authority.get(&peer, "/-/info").await.1 != second {
+        assert!(
+            started.elapsed() < SOON,
+            "the renewed certificate is not taken up"
+        );
+        sleep(Duration::from_millis(200)).await;
+    }
+    assert!(
+        session.ask(&[4]).await.is_ok(),
+        "a session from before goes on"
+    );
+    let after = Session::connect_with(config(), &url, None).await.unwrap();
+    let identity = after.connection.peer_identity().unwrap();
+    assert_eq!(identity.as_slice()[0].der(), &second[..]);
+    peer.stop().await;
+}
+
+#[test]
+fn files_that_are_no_certificate_are_refused_with_their_name() {
+    let files = TempDir::new().unwrap();
+    let other = TempDir::new().unwrap();
+    let authority = Authority::new();
+    authority.issue(files.path());
+    authority.issue(other.path());
+    fs::copy(other.path().join("key.pem"), files.path().join("key.pem")).unwrap();
+    let [cert, key] = flags(&files);
+    let refused = |what: &str| {
+        let args = parse(&["--store=unused", &cert, &key]);
+        let error = args.certificates().err().expect("refused").to_string();
+        assert!(error.contains(what), "{error}");
+    };
+    refused("key.pem");
+    fs::write(files.path().join("cert.pem"), "nothing").unwrap();
+    refused("cert.pem");
+}

@@ -1,0 +1,108 @@
+//! A client that has enough is not sent more.
+
+use crate::session::{Session, cancel, get_request, send_all};
+use crate::test_peer::TestPeer;
+use antway_peer::limits::MAX_CHUNK_BYTES;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::sleep;
+
+const OVER_WEB_TRANSPORT: &str = r#"antway_peer_sent_bytes_total{face="webtransport"}"#;
+const OVER_HTTP: &str = r#"antway_peer_sent_bytes_total{face="http"}"#;
+const MIB: u64 = 1024 * 1024;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn stop_sending_stops_a_large_answer() {
+    let peer = TestPeer::start(&[]).await;
+    let chunk = peer.stored(1, MAX_CHUNK_BYTES as usize).await;
+    let session = Session::open(&peer.peer).await;
+    let (mut send, mut recv) = session.stream().await;
+    send_all(&mut send, &get_request(&[chunk.address(); 64])).await;
+    send.quic_stream_mut().finish().unwrap();
+    let mut some = vec![0; 100_000];
+    recv.read_exact(&mut some).await.unwrap();
+    cancel(recv);
+    peer.metric_soon("antway_peer_streams", |n| n == 0).await;
+    let sent = peer.metric(OVER_WEB_TRANSPORT).await;
+    assert!(
+        sent < 64 * MIB,
+        "of 256 MiB, {sent} bytes were handed to the transport"
+    );
+    sleep(Duration::from_millis(500)).await;
+    assert_eq!(peer.metric(OVER_WEB_TRANSPORT).await, sent);
+    let cancelled =
+        r#"antway_peer_requests_total{face="webtransport",op="get",outcome="cancelled"}"#;
+    assert_eq!(peer.metric(cancelled).await, 1);
+    assert_eq!(
+        session.get(&[chunk.address()]).await[0].0,
+        0,
+        "the session goes on"
+    );
+    peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_does_not_read_holds_back_the_peer_and_then_loses_its_stream() {
+    let peer = TestPeer::start(&["--idle-timeout=2s"]).await;
+    let chunk = peer.stored(1, MAX_CHUNK_BYTES as usize).await;
+    let session = Session::open(&peer.peer).await;
+    let (mut send, recv) = session.stream().await;
+    send_all(&mut send, &get_request(&[chunk.address(); 64])).await;
+    send.quic_stream_mut().finish().unwrap();
+    peer.metric_soon(OVER_WEB_TRANSPORT, |sent| sent > 0).await;
+    let given_up = r#"antway_peer_requests_total{face="webtransport",op="get",outcome="timeout"}"#;
+    peer.metric_soon(given_up, |n| n == 1).await;
+    let sent = peer.metric(OVER_WEB_TRANSPORT).await;
+    assert!(
+        sent < 16 * MIB,
+        "{sent} bytes were queued for a client that reads none"
+    );
+    drop(recv);
+    peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_that_ends_stops_all_its_answers() {
+    let peer = TestPeer::start(&[]).await;
+    let chunk = peer.stored(1, MAX_CHUNK_BYTES as usize).await;
+    let session = Session::open(&peer.peer).await;
+    let mut streams = Vec::new();
+    for _ in 0..8 {
+        let (mut send, recv) = session.stream().await;
+        send_all(&mut send, &get_request(&[chunk.address(); 64])).await;
+        send.quic_stream_mut().finish().unwrap();
+        streams.push((send, recv));
+    }
+    peer.metric_soon("antway_peer_streams", |n| n == 8).await;
+    session.connection.close(0_u32.into(), b"");
+    peer.metric_soon("antway_peer_sessions", |n| n == 0).await;
+    peer.metric_soon("antway_peer_streams", |n| n == 0).await;
+    peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_http_connection_that_is_closed_stops_the_answer() {
+    let peer = TestPeer::start(&["--idle-timeout=60s"]).await;
+    let chunk = peer.stored(1, MAX_CHUNK_BYTES as usize).await;
+    let authority = peer.peer.http().strip_prefix("http://").unwrap();
+    let mut stream = TcpStream::connect(authority).await.unwrap();
+    // Many requests in one go, whose answers together are far more than the system's buffers take.
+    let one = format!(
+        "GET /chunk/{} HTTP/1.1\r\nHost: {authority}\r\n\r\n",
+        chunk.address()
+    );
+    stream.write_all(one.repeat(64).as_bytes()).await.unwrap();
+    let mut some = vec![0; 100_000];
+    stream.read_exact(&mut some).await.unwrap();
+    drop(stream);
+    // Only the connection that asks for the metric remains.
+    peer.metric_soon("antway_peer_http_connections", |n| n == 1)
+        .await;
+    let sent = peer.metric(OVER_HTTP).await;
+    assert!(
+        sent < 64 * MIB,
+        "of 256 MiB, {sent} bytes were handed to the transport"
+    );
+    peer.stop().await;
+}

@@ -1,0 +1,118 @@
+//! The hostile peer of the client's tests does what it says.
+
+use crate::fault::{Fault, HostileSource, Misbehaviour};
+use crate::session::{Reset, Session, get_request, send_all};
+use crate::test_peer::TestPeer;
+use antway_peer::limits::MAX_CHUNK_BYTES;
+use std::sync::Arc;
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::{Instant, timeout};
+
+async fn hostile(fault: Fault, honest_first: usize) -> TestPeer {
+    let misbehaviour = Misbehaviour {
+        fault,
+        bytes_per_second: 100_000,
+        honest_first,
+    };
+    let folder = TempDir::new().unwrap();
+    TestPeer::start_with(folder, &[], |store, path| {
+        Arc::new(HostileSource::new(store, path, misbehaviour))
+    })
+    .await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn answers_are_wrong_in_the_way_that_was_asked_for() {
+    for fault in [
+        Fault::Flip,
+        Fault::Wrong,
+        Fault::Short,
+        Fault::Junk,
+        Fault::NotFound,
+        Fault::Busy,
+    ] {
+        let peer = hostile(fault, 1).await;
+        let asked = peer.stored(1, 10_000).await;
+        let other = peer.stored(2, 10_000).await;
+        let session = Session::open(&peer.peer).await;
+        let first = session.get(&[asked.address()]).await;
+        assert!(first == [(0, asked.bytes().to_vec())], "honest first");
+        let (status, bytes) = session.get(&[asked.address()]).await.remove(0);
+        let differing = bytes
+            .iter()
+            .zip(asked.bytes())
+            .filter(|(a, b)| a != b)
+            .count();
+        match fault {
+            Fault::Flip => assert_eq!((bytes.len(), differing), (10_000, 1)),
+            Fault::Wrong => assert!(bytes == other.bytes()[..]),
+            Fault::Short => assert_eq!((bytes.len(), differing), (5_000, 0)),
+            Fault::Junk => assert!(bytes.len() > MAX_CHUNK_BYTES as usize),
+            Fault::NotFound => assert_eq!((status, bytes.len()), (1, 0)),
+            _ => assert_eq!((status, bytes.len()), (2, 0)),
+        }
+        let response = peer.get(&format!("/chunk/{}", asked.address())).await;
+        match fault {
+            Fault::NotFound => assert_eq!(response.status, 404),
+            Fault::Busy => assert_eq!(response.status, 503),
+            _ => assert!(response.status == 200 && response.body == bytes),
+        }
+        peer.stop().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_slow_answer_takes_its_time_and_is_right() {
+    let peer = hostile(Fault::Slow, 0).await;
+    let asked = peer.stored(1, 50_000).await;
+    let session = Session::open(&peer.peer).await;
+    let started = Instant::now();
+    assert!(session.get(&[asked.address()]).await == [(0, asked.bytes().to_vec())]);
+    assert!(started.elapsed() >= Duration::from_millis(400));
+    peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reset_comes_in_the_middle_of_the_bytes() {
+    let peer = hostile(Fault::Reset, 0).await;
+    let asked = peer.stored(1, 1_000_000).await;
+    let session = Session::open(&peer.peer).await;
+    assert_eq!(
+        session.ask(&get_request(&[asked.address()])).await,
+        Err(Reset(6))
+    );
+
+    let authority = peer.peer.http().strip_prefix("http://").unwrap();
+    let mut http = TcpStream::connect(authority).await.unwrap();
+    let get = format!("GET /chunk/{} HTTP/1.1\r\nHost: x\r\n\r\n", asked.address());
+    http.write_all(get.as_bytes()).await.unwrap();
+    let mut bytes = Vec::new();
+    // It may be a reset of the connection.
+    let _ = http.read_to_end(&mut bytes).await;
+    let response = crate::http::parse(&bytes);
+    assert_eq!(response.header("content-length"), Some("1000000"));
+    assert!(response.body.len() < 1_000_000);
+    peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn silence_is_silence() {
+    let peer = hostile(Fault::Silent, 0).await;
+    let asked = peer.stored(1, 1000).await;
+    let session = Session::open(&peer.peer).await;
+    let (mut send, mut recv) = session.stream().await;
+    send_all(&mut send, &get_request(&[asked.address()])).await;
+    send.quic_stream_mut().finish().unwrap();
+    let mut byte = [0];
+    let answer = timeout(Duration::from_secs(1), recv.read(&mut byte)).await;
+    assert!(answer.is_err(), "no answer");
+    assert!(
+        session.ask(&[4]).await.is_ok(),
+        "the rest of the peer works"
+    );
+    crate::session::cancel(recv);
+    peer.stop().await;
+}

@@ -1,0 +1,193 @@
+//! What a client can't have more of.
+
+use crate::fault::{Fault, HostileSource, Misbehaviour};
+use crate::http::{read_response, request};
+use crate::session::{Session, send_all};
+use crate::test_peer::{SOON, TestPeer};
+use std::sync::Arc;
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::{sleep, timeout};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sessions_over_the_limit_are_refused_until_one_ends() {
+    let peer = TestPeer::start(&["--max-sessions=2"]).await;
+    let url = peer.peer.web_transport().unwrap();
+    let hashes = peer.peer.certificate_hashes();
+    let first = Session::open(&peer.peer).await;
+    let second = Session::open(&peer.peer).await;
+    assert!(Session::connect(url, &hashes, None).await.is_err());
+    first.connection.close(0_u32.into(), b"");
+    peer.metric_soon("antway_peer_sessions", |n| n == 1).await;
+    // The place is free a moment after it is no longer counted.
+    let again = async {
+        while Session::connect(url, &hashes, None).await.is_err() {
+            sleep(Duration::from_millis(20)).await;
+        }
+    };
+    timeout(SOON, again).await.unwrap();
+    assert!(second.ask(&[4]).await.is_ok());
+    peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn streams_over_the_limit_wait() {
+    let peer = TestPeer::start(&["--max-streams-per-session=3"]).await;
+    let session = Session::open(&peer.peer).await;
+    let mut open = Vec::new();
+    for _ in 0..3 {
+        let (mut send, recv) = session.stream().await;
+        send_all(&mut send, &[1]).await;
+        open.push((send, recv));
+    }
+    peer.metric_soon("antway_peer_streams", |n| n == 3).await;
+    let one_more = timeout(Duration::from_millis(300), session.connection.open_bi()).await;
+    assert!(one_more.is_err(), "it waits");
+    open.clear();
+    let answer = timeout(SOON, session.ask(&[4])).await.unwrap();
+    assert!(answer.is_ok());
+    peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_without_requests_is_closed() {
+    let peer = TestPeer::start(&["--idle-timeout=1s"]).await;
+    let session = Session::open(&peer.peer).await;
+    assert!(session.ask(&[4]).await.is_ok());
+    timeout(SOON, session.connection.closed()).await.unwrap();
+    peer.metric_soon("antway_peer_sessions", |n| n == 0).await;
+    peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn paths_other_than_the_protocols_are_refused() {
+    let peer = TestPeer::start(&[]).await;
+    let hashes = peer.peer.certificate_hashes();
+    let url = peer.peer.web_transport().unwrap();
+    for path in ["", "/", "/v2", "/v1/", "/v1?x"] {
+        let url = url.replace("/v1", path);
+        assert!(
+            Session::connect(&url, &hashes, None).await.is_err(),
+            "{path}"
+        );
+    }
+    assert!(Session::connect(url, &hashes, None).await.is_ok());
+    peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn idle_and_endless_http_requests_are_closed() {
+    let peer = TestPeer::start(&[
+        "--idle-timeout=1s",
+        "--request-timeout=1s",
+        "--allow-open-writes",
+    ])
+    .await;
+    let authority = peer.peer.http().strip_prefix("http://").unwrap();
+    for beginning in ["", "GET / HT", "GET / HTTP/1.1\r\nHost: x\r\n"] {
+        let mut stream = TcpStream::connect(authority).await.unwrap();
+        stream.write_all(beginning.as_bytes()).await.unwrap();
+        let mut rest = Vec::new();
+        let closing = timeout(SOON, stream.read_to_end(&mut rest));
+        closing.await.unwrap().unwrap();
+    }
+    let mut kept = TcpStream::connect(authority).await.unwrap();
+    kept.write_all(b"GET /-/health HTTP/1.1\r\nHost: x\r\n\r\n")
+        .await
+        .unwrap();
+    let mut rest = Vec::new();
+    timeout(SOON, kept.read_to_end(&mut rest))
+        .await
+        .unwrap()
+        .unwrap();
+    assert!(
+        rest.starts_with(b"HTTP/1.1 200"),
+        "answered first, closed when idle"
+    );
+
+    let mut upload = TcpStream::connect(authority).await.unwrap();
+    let address = "0".repeat(64);
+    let head = format!(
+        "PUT /chunk/{address} HTTP/1.1\r\nHost: {authority}\r\nContent-Length: 10\r\n\r\n12345"
+    );
+    upload.write_all(head.as_bytes()).await.unwrap();
+    let response = read_response(&mut upload, false).await;
+    assert_eq!(
+        (response.status, response.code()),
+        (408, "TIMEOUT".to_owned())
+    );
+    peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_takes_no_bytes_over_http_is_dropped() {
+    let peer = TestPeer::start(&["--idle-timeout=1s"]).await;
+    let chunk = peer.stored(1, 4 << 20).await;
+    let authority = peer.peer.http().strip_prefix("http://").unwrap();
+    let mut stream = TcpStream::connect(authority).await.unwrap();
+    let one = format!(
+        "GET /chunk/{} HTTP/1.1\r\nHost: {authority}\r\n\r\n",
+        chunk.address()
+    );
+    stream.write_all(one.repeat(64).as_bytes()).await.unwrap();
+    // Only the connection that asks for the metric remains.
+    peer.metric_soon("antway_peer_http_connections", |n| n == 2)
+        .await;
+    peer.metric_soon("antway_peer_http_connections", |n| n == 1)
+        .await;
+    drop(stream);
+    peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn http_connections_over_the_limit_wait() {
+    let peer = TestPeer::start(&["--max-http-connections=1"]).await;
+    let authority = peer.peer.http().strip_prefix("http://").unwrap();
+    let first = TcpStream::connect(authority).await.unwrap();
+    sleep(Duration::from_millis(100)).await;
+    let base = peer.peer.http().to_owned();
+    let mut get = Box::pin(async move { request(&base, "GET", "/-/health", &[], b"").await });
+    assert!(
+        timeout(Duration::from_millis(300), get.as_mut())
+            .await
+            .is_err(),
+        "it waits"
+    );
+    drop(first);
+    assert_eq!(get.await.status, 200);
+    peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn when_memory_is_full_others_are_told_that_the_peer_is_busy() {
+    let slow = Misbehaviour {
+        fault: Fault::Slow,
+        bytes_per_second: 1000,
+        honest_first: 0,
+    };
+    let flags = ["--max-chunks-in-memory=1", "--request-timeout=500ms"];
+    let folder = TempDir::new().unwrap();
+    let peer = TestPeer::start_with(folder, &flags, |store, path| {
+        Arc::new(HostileSource::new(store, path, slow))
+    })
+    .await;
+    let chunk = peer.stored(1, 100_000).await;
+    let session = Session::open(&peer.peer).await;
+    let (mut send, recv) = session.stream().await;
+    send_all(&mut send, &crate::session::get_request(&[chunk.address()])).await;
+    send.quic_stream_mut().finish().unwrap();
+    peer.metric_soon(
+        r#"antway_peer_sent_bytes_total{face="webtransport"}"#,
+        |n| n > 0,
+    )
+    .await;
+    assert_eq!(session.get(&[chunk.address()]).await, [(2, vec![])]);
+    let response = peer.get(&format!("/chunk/{}", chunk.address())).await;
+    assert_eq!((response.status, response.code()), (503, "BUSY".to_owned()));
+    assert_eq!(response.header("retry-after"), Some("1"));
+    crate::session::cancel(recv);
+    peer.metric_soon("antway_peer_streams", |n| n == 0).await;
+    peer.stop().await;
+}

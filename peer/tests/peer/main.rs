@@ -1,0 +1,19 @@
+//! A real peer, asked over real QUIC and real HTTP.
+
+mod authority;
+mod cancel;
+mod chunks;
+mod faults;
+mod http;
+mod limits;
+mod malformed;
+mod process;
+mod rotation;
+mod session;
+mod shutdown;
+mod test_peer;
+mod web;
+mod writes;
+
+#[path = "../../examples/hostile_peer/fault.rs"]
+mod fault;

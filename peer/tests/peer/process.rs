@@ -1,0 +1,200 @@
+//! The program itself: its flags, its one line, its signals.
+
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Command, Output, Stdio};
+use tempfile::TempDir;
+
+use crate::http::get;
+
+fn command(flags: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_antway-peer"));
+    command.arg("serve").args(flags).stdin(Stdio::null());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn run(flags: &[&str]) -> Output {
+    command(flags).output().unwrap()
+}
+
+/// A peer that is killed if a test fails.
+struct Running(Child);
+
+impl Running {
+    fn start(command: &mut Command) -> (Self, Value) {
+        let mut running = Self(command.spawn().unwrap());
+        let mut line = String::new();
+        let stdout = running.0.stdout.as_mut().unwrap();
+        BufReader::new(stdout).read_line(&mut line).unwrap();
+        (running, serde_json::from_str(&line).unwrap())
+    }
+
+    fn signal(&self, name: &str) {
+        let pid = self.0.id().to_string();
+        let status = Command::new("kill")
+            .args(["-s", name, &pid])
+            .status()
+            .unwrap();
+        assert!(status.success());
+    }
+
+    fn end(mut self) -> (Option<i32>, String) {
+        let mut log = String::new();
+        self.0
+            .stderr
+            .as_mut()
+            .unwrap()
+            .read_to_string(&mut log)
+            .unwrap();
+        (self.0.wait().unwrap().code(), log)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It fails where the process has ended already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[tokio::test]
+async fn it_says_where_it_listens_and_ends_by_a_signal() {
+    let folder = TempDir::new().unwrap();
+    let store = folder.path().join("store").display().to_string();
+    for signal in ["TERM", "INT"] {
+        let flags = [
+            "--http=127.0.0.1:0",
+            "--webtransport=[::1]:0",
+            "--store",
+            &store,
+            "--log-format=json",
+        ];
+        let (peer, line) = Running::start(&mut command(&flags));
+        assert_eq!(line["event"], "listening");
+        assert!(
+            line["webTransport"]
+                .as_str()
+                .unwrap()
+                .starts_with("https://[::1]:")
+        );
+        assert_eq!(line["certificateHashes"].as_array().unwrap().len(), 2);
+        assert_eq!(line["store"], *store);
+        assert_eq!((&line["chunks"], &line["bytes"]), (&0.into(), &0.into()));
+        let health = get(line["http"].as_str().unwrap(), "/-/health").await;
+        assert_eq!(health.status, 200);
+        peer.signal(signal);
+        let (code, log) = peer.end();
+        assert_eq!(code, Some(0), "{log}");
+        for line in log.lines() {
+            let line: Value = serde_json::from_str(line).unwrap();
+            assert!(line["level"].is_string());
+        }
+    }
+}
+
+#[test]
+fn settings_come_from_the_environment_too() {
+    let folder = TempDir::new().unwrap();
+    let mut command = command(&[]);
+    command
+        .env("ANTWAY_PEER_STORE", folder.path())
+        .env("ANTWAY_PEER_HTTP", "127.0.0.1:0")
+        .env("ANTWAY_PEER_WEBTRANSPORT", "none")
+        .env("ANTWAY_PEER_ALLOW_OPEN_WRITES", "true");
+    let (peer, line) = Running::start(&mut command);
+    assert_eq!(line["webTransport"], Value::Null);
+    assert_eq!(line["certificateHashes"], serde_json::json!([]));
+    peer.signal("HUP");
+    peer.signal("TERM");
+    assert_eq!(peer.end().0, Some(0), "a hangup does not end it");
+}
+
+#[test]
+fn a_bad_setting_is_named_and_ends_with_code_2() {
+    let folder = TempDir::new().unwrap();
+    let store = format!("--store={}", folder.path().join("store").display());
+    for (flags, named) in [
+        (&["--http=nonsense"][..], "--http"),
+        (&["--webtransport=off"], "--webtransport"),
+        (&["--max-store-bytes=lots"], "--max-store-bytes"),
+        (&["--allow-origin=example.org"], "--allow-origin"),
+        (&["--idle-timeout=30"], "--idle-timeout"),
+        (&["--idle-timeout=30d"], "--idle-timeout"),
+        (&["--request-timeout=0s"], "--request-timeout"),
+        (&["--max-sessions=0"], "--max-sessions"),
+        (&["--write-token="], "--write-token"),
+        (
+            &["--write-token=x", "--allow-open-writes"],
+            "--allow-open-writes",
+        ),
+        (
+            &["--allow-open-writes", "--http=0.0.0.0:0"],
+            "--allow-open-writes",
+        ),
+        (
+            &["--allow-open-writes", "--webtransport=[::]:0"],
+            "--allow-open-writes",
+        ),
+        (&["--cert=missing.pem"], "--key"),
+        (&["--cert=missing.pem", "--key=missing.pem"], "--cert"),
+        (&["--certificate-lifetime=15d"], "--certificate-lifetime"),
+        (&["--web=/nonexistent"], "--web"),
+        (&["--web-config=x.json"], "--web"),
+        (&["--log-level=loud"], "--log-level"),
+        (&["--unknown"], "--unknown"),
+    ] {
+        let output = run(&[&[store.as_str()], flags].concat());
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{flags:?}: {message}");
+        assert!(message.contains(named), "{flags:?}: {message}");
+        assert!(output.stdout.is_empty());
+    }
+    let output = run(&["--http=127.0.0.1:0"]);
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        output.status.code() == Some(2) && message.contains("--store"),
+        "{message}"
+    );
+}
+
+#[test]
+fn help_lists_every_flag_with_its_variable() {
+    let output = run(&["--help"]);
+    let help = String::from_utf8(output.stdout).unwrap();
+    let flags: Vec<&str> = help
+        .split_whitespace()
+        .filter_map(|word| word.strip_prefix("--"))
+        .filter(|flag| !flag.is_empty() && *flag != "help")
+        .collect();
+    assert!(flags.len() > 15, "{help}");
+    for flag in flags {
+        let name = flag.trim_end_matches(|c: char| !c.is_ascii_alphabetic());
+        let variable = format!("ANTWAY_PEER_{}", name.to_uppercase().replace('-', "_"));
+        assert!(help.contains(&variable), "{variable} is not in\n{help}");
+    }
+}
+
+#[test]
+fn what_is_taken_already_is_named() {
+    let folder = TempDir::new().unwrap();
+    let store = format!("--store={}", folder.path().join("store").display());
+    let free = ["--http=127.0.0.1:0", "--webtransport=127.0.0.1:0"];
+    let (peer, line) = Running::start(&mut command(&[&free[..], &[&store]].concat()));
+    let output = run(&[&free[..], &[&store]].concat());
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        message.contains("--store") && message.contains("another process"),
+        "{message}"
+    );
+
+    let other = format!("--store={}", folder.path().join("other").display());
+    let taken = line["http"].as_str().unwrap().replace("http://", "--http=");
+    let output = run(&[&taken, "--webtransport=none", &other]);
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(message.contains("--http"), "{message}");
+    drop(peer);
+}

@@ -1,0 +1,50 @@
+//! Self-signed certificates that replace each other while the peer runs.
+
+use crate::session::Session;
+use crate::test_peer::{SOON, TestPeer};
+use std::time::Duration;
+use tokio::time::{Instant, sleep};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_pinned_the_next_certificate_survives_the_rotation() {
+    let peer = TestPeer::start(&["--certificate-lifetime=12s"]).await;
+    let url = peer.peer.web_transport().unwrap();
+    let before = peer.peer.certificate_hashes();
+    assert_eq!(before.len(), 2);
+    let live = Session::connect(url, &before[..1], None).await.unwrap();
+    assert!(
+        Session::connect(url, &before[1..], None).await.is_err(),
+        "the next one is not shown yet"
+    );
+
+    let started = Instant::now();
+    while peer.peer.certificate_hashes()[0] != before[1] {
+        assert!(started.elapsed() < SOON, "no rotation");
+        sleep(Duration::from_millis(50)).await;
+    }
+    let after = peer.peer.certificate_hashes();
+    assert!(!before.contains(&after[1]), "there is a next one again");
+    let told: Vec<String> =
+        serde_json::from_value(peer.info().await["webTransport"]["certificateHashes"].clone())
+            .unwrap();
+    assert_eq!(told, after);
+
+    assert!(
+        Session::connect(url, &before, None).await.is_ok(),
+        "it pinned both"
+    );
+    assert!(Session::connect(url, &before[..1], None).await.is_err());
+    assert!(
+        live.ask(&[4]).await.is_ok(),
+        "a session from before goes on"
+    );
+    let folder = peer.stop().await;
+
+    let peer = TestPeer::start_in(folder, &[]).await;
+    let hashes = peer.peer.certificate_hashes();
+    assert!(
+        hashes.contains(&after[0]) || hashes.contains(&after[1]),
+        "kept over a restart"
+    );
+    peer.stop().await;
+}

@@ -1,0 +1,157 @@
+//! A WebTransport client that says exactly what a test wants said.
+
+use crate::test_peer::SOON;
+use antway_peer::address::Address;
+use std::time::Duration;
+use tokio::time::timeout;
+use wtransport::endpoint::ConnectOptions;
+use wtransport::error::{ConnectingError, StreamReadError, StreamWriteError};
+use wtransport::tls::{Sha256Digest, Sha256DigestFmt};
+use wtransport::{ClientConfig, Connection, Endpoint, RecvStream, SendStream, VarInt};
+
+pub struct Session {
+    pub connection: Connection,
+}
+
+/// The code of a reset, as the specification's table has it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Reset(pub u64);
+
+/// Undoes WebTransport's mapping of codes; the formula is the specification's.
+pub fn application_code(quic: VarInt) -> u64 {
+    let shifted = quic.into_inner() - 0x52e4_a40f_a8db;
+    shifted - shifted / 0x1f
+}
+
+fn quic_code(application: u64) -> VarInt {
+    VarInt::try_from_u64(0x52e4_a40f_a8db + application + application / 0x1e).unwrap()
+}
+
+fn digest(hex: &str) -> Sha256Digest {
+    let bytes: Vec<&str> = (0..32).map(|i| &hex[2 * i..2 * i + 2]).collect();
+    Sha256Digest::from_str_fmt(bytes.join(":"), Sha256DigestFmt::DottedHex).unwrap()
+}
+
+impl Session {
+    pub async fn open(peer: &antway_peer::peer::Peer) -> Self {
+        let url = peer.web_transport().unwrap();
+        Self::connect(url, &peer.certificate_hashes(), None)
+            .await
+            .unwrap()
+    }
+
+    /// Pins `hashes` only; `origin` is what a browser would tell.
+    pub async fn connect(
+        url: &str,
+        hashes: &[String],
+        origin: Option<&str>,
+    ) -> Result<Self, ConnectingError> {
+        let config = ClientConfig::builder()
+            .with_bind_default()
+            .with_server_certificate_hashes(hashes.iter().map(|hash| digest(hash)))
+            .keep_alive_interval(Some(Duration::from_secs(1)))
+            .build();
+        Self::connect_with(config, url, origin).await
+    }
+
+    pub async fn connect_with(
+        config: ClientConfig,
+        url: &str,
+        origin: Option<&str>,
+    ) -> Result<Self, ConnectingError> {
+        let mut options = ConnectOptions::builder(url);
+        if let Some(origin) = origin {
+            options = options.add_header("origin", origin);
+        }
+        let endpoint = Endpoint::client(config).unwrap();
+        let connecting = endpoint.connect(options.build());
+        let connection = timeout(SOON, connecting).await.expect("an answer soon")?;
+        Ok(Self { connection })
+    }
+
+    pub async fn stream(&self) -> (SendStream, RecvStream) {
+        self.connection.open_bi().await.unwrap().await.unwrap()
+    }
+
+    /// Sends a whole request, and gives the whole answer.
+    pub async fn ask(&self, request: &[u8]) -> Result<Vec<u8>, Reset> {
+        let (mut send, mut recv) = self.stream().await;
+        send_all(&mut send, request).await;
+        // Fails only where the peer has refused already, and then the answer says so.
+        let _ = send.quic_stream_mut().finish();
+        read_all(&mut recv).await
+    }
+
+    pub async fn get(&self, addresses: &[Address]) -> Vec<(u8, Vec<u8>)> {
+        let answer = self.ask(&get_request(addresses)).await.unwrap();
+        parse_get(&answer)
+    }
+
+    pub async fn put(&self, token: &[u8], bytes: &[u8]) -> Vec<u8> {
+        let request = put_request(token, bytes.len() as u32, bytes);
+        self.ask(&request).await.unwrap()
+    }
+}
+
+/// Sends as much as the peer takes.
+pub async fn send_all(send: &mut SendStream, bytes: &[u8]) {
+    match send.write_all(bytes).await {
+        Ok(()) | Err(StreamWriteError::Stopped(_) | StreamWriteError::Closed) => {}
+        Err(error) => panic!("{error}"),
+    }
+}
+
+pub async fn read_all(recv: &mut RecvStream) -> Result<Vec<u8>, Reset> {
+    let mut answer = Vec::new();
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        let reading = timeout(SOON, recv.read(&mut buffer));
+        match reading.await.expect("an end of the answer soon") {
+            Ok(Some(length)) => answer.extend_from_slice(&buffer[..length]),
+            Ok(None) => return Ok(answer),
+            Err(StreamReadError::Reset(code)) => return Err(Reset(application_code(code))),
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+/// Tells the peer that no more of this answer is wanted.
+pub fn cancel(recv: RecvStream) {
+    recv.stop(quic_code(0));
+}
+
+/// Takes back a request that is not sent whole.
+pub fn abort(send: &mut SendStream) {
+    send.reset(quic_code(0)).unwrap();
+}
+
+pub fn get_request(addresses: &[Address]) -> Vec<u8> {
+    listing(1, addresses)
+}
+
+pub fn has_request(addresses: &[Address]) -> Vec<u8> {
+    listing(2, addresses)
+}
+
+fn listing(op: u8, addresses: &[Address]) -> Vec<u8> {
+    let mut request = vec![op, addresses.len() as u8];
+    for address in addresses {
+        request.extend_from_slice(address.as_bytes());
+    }
+    request
+}
+
+pub fn put_request(token: &[u8], length: u32, bytes: &[u8]) -> Vec<u8> {
+    let token_length = (token.len() as u16).to_be_bytes();
+    [&[3][..], &token_length, token, &length.to_be_bytes(), bytes].concat()
+}
+
+pub fn parse_get(mut answer: &[u8]) -> Vec<(u8, Vec<u8>)> {
+    let mut answers = Vec::new();
+    while !answer.is_empty() {
+        let length = u32::from_be_bytes(answer[1..5].try_into().unwrap()) as usize;
+        answers.push((answer[0], answer[5..5 + length].to_vec()));
+        answer = &answer[5 + length..];
+    }
+    answers
+}

@@ -1,0 +1,135 @@
+//! A peer in this process, on free ports, with a folder of its own.
+
+use antway_peer::address::Address;
+use antway_peer::config::ServeArgs;
+use antway_peer::peer::Peer;
+use antway_peer::source::{Chunk, ChunkSource, PutOutcome};
+use antway_peer::store::FolderStore;
+use bytes::Bytes;
+use clap::Parser;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio::time::{Instant, sleep};
+
+use crate::http::{Response, get};
+
+/// Long enough for anything that should happen soon, on a machine that does much else.
+pub const SOON: Duration = Duration::from_secs(20);
+
+pub struct TestPeer {
+    pub peer: Peer,
+    pub store: FolderStore,
+    folder: TempDir,
+}
+
+/// A test's flags come after the usual ones, and replace them.
+#[derive(Parser)]
+#[command(args_override_self = true)]
+struct Line {
+    #[command(flatten)]
+    args: ServeArgs,
+}
+
+/// The flags of `serve`, as the command line would read them.
+pub fn parse(flags: &[&str]) -> ServeArgs {
+    Line::parse_from(["serve"].iter().chain(flags)).args
+}
+
+impl TestPeer {
+    pub async fn start(flags: &[&str]) -> Self {
+        Self::start_in(TempDir::new().unwrap(), flags).await
+    }
+
+    pub async fn start_in(folder: TempDir, flags: &[&str]) -> Self {
+        Self::start_with(folder, flags, |store, _| Arc::new(store)).await
+    }
+
+    pub async fn start_with(
+        folder: TempDir,
+        flags: &[&str],
+        source_of: impl FnOnce(FolderStore, PathBuf) -> Arc<dyn ChunkSource>,
+    ) -> Self {
+        let path = folder.path().join("store");
+        let fixed = [
+            "--http=127.0.0.1:0",
+            "--webtransport=127.0.0.1:0",
+            "--store",
+        ];
+        let args = parse(&[&fixed[..], &[path.to_str().unwrap()], flags].concat());
+        let config = args.peer_config().unwrap();
+        let max_bytes = args.max_store_bytes.unwrap_or(u64::MAX);
+        let store = FolderStore::open(&path, max_bytes).unwrap();
+        let certificates = args.certificates().unwrap();
+        let source = source_of(store.clone(), path);
+        let peer = Peer::start(config, certificates, source).await.unwrap();
+        Self {
+            peer,
+            store,
+            folder,
+        }
+    }
+
+    /// Puts a chunk of `length` bytes into the store, different for every `seed`.
+    pub async fn stored(&self, seed: u8, length: usize) -> Chunk {
+        let chunk = chunk(seed, length);
+        let outcome = self.store.put(chunk.clone()).await.unwrap();
+        assert_eq!(outcome, PutOutcome::Stored);
+        chunk
+    }
+
+    pub async fn get(&self, path: &str) -> Response {
+        get(self.peer.http(), path).await
+    }
+
+    pub async fn info(&self) -> serde_json::Value {
+        serde_json::from_slice(&self.get("/-/info").await.body).unwrap()
+    }
+
+    /// The value of a line of `/metrics`, or 0 where there is none yet.
+    pub async fn metric(&self, name: &str) -> u64 {
+        let text = self.get("/metrics").await.body;
+        let text = String::from_utf8(text).unwrap();
+        let line = text.lines().find_map(|line| line.strip_prefix(name));
+        line.map_or(0, |value| value.trim().parse().unwrap())
+    }
+
+    /// Waits until a metric has a value that satisfies `wanted`.
+    pub async fn metric_soon(&self, name: &str, wanted: impl Fn(u64) -> bool) -> u64 {
+        let started = Instant::now();
+        loop {
+            let value = self.metric(name).await;
+            if wanted(value) {
+                return value;
+            }
+            assert!(started.elapsed() < SOON, "{name} stays {value}");
+            sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    pub async fn store_chunks(&self) -> u64 {
+        self.metric("antway_peer_store_chunks").await
+    }
+
+    /// Where the store keeps a chunk.
+    pub fn path_of(&self, address: Address) -> PathBuf {
+        let name = address.to_string();
+        let shard = format!("chunks/{}/{}", &name[..2], &name[2..4]);
+        self.folder.path().join("store").join(shard).join(name)
+    }
+
+    /// Ends the peer, and gives its folder for another one.
+    pub async fn stop(self) -> TempDir {
+        self.peer.stop().await;
+        self.folder
+    }
+}
+
+/// A chunk whose bytes follow from `seed`.
+pub fn chunk(seed: u8, length: usize) -> Chunk {
+    let bytes: Bytes = (0..length)
+        .map(|i| (i / 251) as u8 ^ (i as u8) ^ seed)
+        .collect();
+    Chunk::new(bytes)
+}

@@ -1,0 +1,222 @@
+//! Hosting the built PWA.
+
+use crate::http::{Response, request};
+use crate::test_peer::TestPeer;
+use std::fs;
+use std::os::unix::fs::symlink;
+use tempfile::TempDir;
+
+const INDEX: &str = "<!doctype html><title>Antway</title>";
+
+struct Hosting {
+    peer: TestPeer,
+    folder: TempDir,
+}
+
+impl Hosting {
+    async fn start(flags: &[&str]) -> Self {
+        let folder = TempDir::new().unwrap();
+        let dist = folder.path().join("dist");
+        fs::create_dir_all(dist.join("assets")).unwrap();
+        for (name, content) in [
+            ("index.html", INDEX),
+            ("sw.js", "// worker"),
+            ("antway.json", "{\"peers\":[]}"),
+            ("manifest.webmanifest", "{}"),
+            ("assets/app-1a2b.mjs", "plain"),
+            ("assets/app-1a2b.mjs.br", "brotli"),
+            ("assets/app-1a2b.mjs.gz", "gzip"),
+            ("assets/crypto-3c.wasm", "\0asm"),
+            (".hidden", "secret"),
+            ("../outside.txt", "secret"),
+        ] {
+            fs::write(dist.join(name), content).unwrap();
+        }
+        symlink(folder.path().join("outside.txt"), dist.join("link.txt")).unwrap();
+        let web = format!("--web={}", dist.display());
+        let peer = TestPeer::start(&[&[web.as_str()], flags].concat()).await;
+        Self { peer, folder }
+    }
+
+    async fn get(&self, path: &str, headers: &[(&str, &str)]) -> Response {
+        request(self.peer.peer.http(), "GET", path, headers, b"").await
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn files_have_their_types_their_caching_and_strict_headers() {
+    let web = Hosting::start(&[]).await;
+    let forever = "public, max-age=31536000, immutable";
+    for (path, content_type, caching) in [
+        ("/", "text/html; charset=utf-8", "no-cache"),
+        ("/index.html", "text/html; charset=utf-8", "no-cache"),
+        ("/sw.js", "text/javascript; charset=utf-8", "no-cache"),
+        (
+            "/manifest.webmanifest",
+            "application/manifest+json",
+            "no-cache",
+        ),
+        ("/antway.json", "application/json", "no-cache"),
+        (
+            "/assets/app-1a2b.mjs",
+            "text/javascript; charset=utf-8",
+            forever,
+        ),
+        ("/assets/crypto-3c.wasm?x=1", "application/wasm", forever),
+    ] {
+        let response = web.get(path, &[]).await;
+        assert_eq!(response.status, 200, "{path}");
+        assert_eq!(
+            response.header("content-type"),
+            Some(content_type),
+            "{path}"
+        );
+        assert_eq!(response.header("cache-control"), Some(caching), "{path}");
+        assert_eq!(response.header("x-content-type-options"), Some("nosniff"));
+        assert_eq!(response.header("referrer-policy"), Some("no-referrer"));
+        assert_eq!(
+            response.header("cross-origin-opener-policy"),
+            Some("same-origin")
+        );
+        assert_eq!(
+            response.header("cross-origin-resource-policy"),
+            Some("same-origin")
+        );
+        let policy = response.header("content-security-policy").unwrap();
+        assert!(policy.starts_with("default-src 'none'; script-src 'self' 'wasm-unsafe-eval';"));
+        assert!(policy.ends_with("frame-ancestors 'none'") && !policy.contains("  "));
+        assert!(
+            response
+                .header("permissions-policy")
+                .unwrap()
+                .contains("camera=()")
+        );
+        assert_eq!(response.header("access-control-allow-origin"), None);
+
+        let etag = response.header("etag").unwrap();
+        let again = web.get(path, &[("If-None-Match", etag)]).await;
+        assert_eq!((again.status, again.body.len()), (304, 0), "{path}");
+        let head = request(web.peer.peer.http(), "HEAD", path, &[], b"").await;
+        let length = response.body.len().to_string();
+        assert_eq!(head.header("content-length"), Some(&*length), "{path}");
+    }
+    web.peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn compressed_files_are_for_clients_that_take_them() {
+    let web = Hosting::start(&[]).await;
+    let path = "/assets/app-1a2b.mjs";
+    let mut tags = Vec::new();
+    for (accepted, body, encoding) in [
+        ("gzip, deflate, br", "brotli", Some("br")),
+        ("gzip", "gzip", Some("gzip")),
+        ("br;q=0, gzip;q=0", "plain", None),
+        ("identity", "plain", None),
+    ] {
+        let response = web.get(path, &[("Accept-Encoding", accepted)]).await;
+        assert_eq!(response.body, body.as_bytes(), "{accepted}");
+        assert_eq!(response.header("content-encoding"), encoding);
+        assert_eq!(
+            response.header("content-type"),
+            Some("text/javascript; charset=utf-8")
+        );
+        assert_eq!(response.header("vary"), Some("Accept-Encoding"));
+        tags.push(response.header("etag").unwrap().to_owned());
+    }
+    assert!(tags[0] != tags[1] && tags[1] != tags[2]);
+    let without = web.get("/sw.js", &[("Accept-Encoding", "br")]).await;
+    assert_eq!(without.header("content-encoding"), None);
+    web.peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn deep_links_get_the_page_and_everything_else_an_error() {
+    let web = Hosting::start(&[]).await;
+    let link = format!("/{}/blog/post", "a".repeat(64));
+    for navigation in [
+        ("Accept", "text/html,application/xhtml+xml,*/*;q=0.8"),
+        ("Sec-Fetch-Mode", "navigate"),
+    ] {
+        for host in [
+            "antway.localhost",
+            "aaaa.antway.localhost",
+            "gateway.example",
+        ] {
+            let response = web.get(&link, &[navigation, ("Host", host)]).await;
+            assert_eq!(response.status, 200);
+            assert_eq!(response.body, INDEX.as_bytes());
+            assert_eq!(response.header("cache-control"), Some("no-cache"));
+        }
+    }
+    for path in [&*link, "/missing.js", "/assets/", "/assets"] {
+        let response = web.get(path, &[("Accept", "*/*")]).await;
+        assert_eq!(
+            (response.status, response.code()),
+            (404, "NOT_FOUND".to_owned()),
+            "{path}"
+        );
+    }
+    let post = request(web.peer.peer.http(), "POST", "/", &[], b"").await;
+    assert_eq!((post.status, post.code()), (405, "METHOD".to_owned()));
+    web.peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_outside_the_folder_is_served() {
+    let web = Hosting::start(&[]).await;
+    for path in [
+        "/../outside.txt",
+        "/%2e%2e/outside.txt",
+        "/assets/../../outside.txt",
+        "/assets/..%2f..%2foutside.txt",
+        "/..%5coutside.txt",
+        "/link.txt",
+        "/.hidden",
+        "/sw.js%00",
+        "/sw.js/x",
+        "//sw.js",
+        &format!("/{}", "x".repeat(5000)),
+    ] {
+        let response = web.get(path, &[]).await;
+        assert_eq!(response.status, 404, "{path}");
+        assert_ne!(response.body, b"secret");
+    }
+    web.peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_peers_own_paths_come_first() {
+    let web = Hosting::start(&[]).await;
+    let navigation = [("Accept", "text/html")];
+    for (path, status) in [
+        ("/-/info", 200),
+        ("/-/x", 404),
+        ("/chunk/x", 400),
+        ("/metrics", 200),
+    ] {
+        let response = web.get(path, &navigation).await;
+        assert_eq!(response.status, status, "{path}");
+        assert_ne!(response.body, INDEX.as_bytes());
+    }
+    web.peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_config_file_takes_the_place_of_the_folders() {
+    let config = TempDir::new().unwrap();
+    let file = config.path().join("mine.json");
+    fs::write(&file, "{\"mine\":1}").unwrap();
+    let web = Hosting::start(&[&format!("--web-config={}", file.display())]).await;
+    let response = web.get("/antway.json", &[]).await;
+    assert_eq!(response.body, b"{\"mine\":1}");
+    assert_eq!(response.header("cache-control"), Some("no-cache"));
+    assert_eq!(response.header("content-type"), Some("application/json"));
+    fs::write(&file, "{\"mine\":2,\"more\":0}").unwrap();
+    assert_eq!(
+        web.get("/antway.json", &[]).await.body,
+        b"{\"mine\":2,\"more\":0}"
+    );
+    web.peer.stop().await;
+    assert!(web.folder.path().exists());
+}

@@ -1,0 +1,283 @@
+//! Who may write, what, and from which pages.
+
+use crate::http::{Response, request};
+use crate::session::{Reset, Session, put_request, read_all, send_all};
+use crate::test_peer::{TestPeer, chunk};
+use antway_peer::limits::MAX_CHUNK_BYTES;
+use antway_peer::source::Chunk;
+
+async fn put(peer: &TestPeer, chunk: &Chunk, headers: &[(&str, &str)]) -> Response {
+    let path = format!("/chunk/{}", chunk.address());
+    request(peer.peer.http(), "PUT", &path, headers, chunk.bytes()).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_flag_nobody_writes() {
+    let peer = TestPeer::start(&[]).await;
+    let chunk = chunk(1, 1000);
+    let response = put(&peer, &chunk, &[("Authorization", "Bearer x")]).await;
+    assert_eq!(
+        (response.status, response.code()),
+        (403, "FORBIDDEN".to_owned())
+    );
+    let session = Session::open(&peer.peer).await;
+    assert_eq!(session.put(b"x", chunk.bytes()).await[0], 4);
+    assert_eq!(peer.info().await["write"], "none");
+    assert_eq!(peer.store_chunks().await, 0);
+    peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_token_is_needed_and_enough() {
+    let peer = TestPeer::start(&["--write-token=secret"]).await;
+    let session = Session::open(&peer.peer).await;
+    let first = chunk(1, 1000);
+    for wrong in [
+        &[][..],
+        &[("Authorization", "Bearer wrong")],
+        &[("Authorization", "Basic secret")],
+    ] {
+        let response = put(&peer, &first, wrong).await;
+        assert_eq!(
+            (response.status, response.code()),
+            (401, "UNAUTHORIZED".to_owned())
+        );
+        assert_eq!(response.header("www-authenticate"), Some("Bearer"));
+    }
+    for wrong in [&b""[..], b"wrong", b"secre", b"secret!"] {
+        assert_eq!(
+            session.put(wrong, first.bytes()).await,
+            [&[4][..], &[0; 32]].concat()
+        );
+    }
+    assert_eq!(peer.store_chunks().await, 0);
+
+    let right = [("Authorization", "bearer secret")];
+    let response = put(&peer, &first, &right).await;
+    assert_eq!(response.status, 201);
+    assert_eq!(
+        response.header("etag"),
+        Some(&*format!("\"{}\"", first.address()))
+    );
+    assert_eq!(
+        put(&peer, &first, &right).await.status,
+        200,
+        "it is there already"
+    );
+    let second = chunk(2, MAX_CHUNK_BYTES as usize);
+    for _ in 0..2 {
+        let answer = session.put(b"secret", second.bytes()).await;
+        assert_eq!(answer, [&[0][..], second.address().as_bytes()].concat());
+    }
+    assert!(session.get(&[second.address()]).await == [(0, second.bytes().to_vec())]);
+    assert_eq!(peer.info().await["write"], "token");
+    let refused = r#"antway_peer_refused_writes_total{face="webtransport",reason="token"}"#;
+    assert_eq!(peer.metric(refused).await, 4);
+    peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refused_upload_is_not_read() {
+    let peer = TestPeer::start(&["--write-token=secret"]).await;
+    let session = Session::open(&peer.peer).await;
+    for (token, length, status) in [
+        (&b"wrong"[..], MAX_CHUNK_BYTES, 4),
+        (b"secret", MAX_CHUNK_BYTES + 1, 5),
+        (b"secret", u32::MAX, 5),
+    ] {
+        let (mut send, mut recv) = session.stream().await;
+        // Neither the rest of the bytes nor the end of the stream is waited for.
+        send_all(&mut send, &put_request(token, length, b"beginning")).await;
+        let answer = read_all(&mut recv).await.unwrap();
+        assert_eq!(answer, [&[status][..], &[0; 32]].concat());
+    }
+    peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_chunk_that_is_too_large_is_refused_over_http() {
+    let peer = TestPeer::start(&["--allow-open-writes"]).await;
+    let large = chunk(1, MAX_CHUNK_BYTES as usize + 1);
+    let response = put(&peer, &large, &[]).await;
+    assert_eq!(
+        (response.status, response.code()),
+        (413, "TOO_LARGE".to_owned())
+    );
+    let path = format!("/chunk/{}", large.address());
+    let mut chunked = format!("{:x}\r\n", large.bytes().len()).into_bytes();
+    chunked.extend_from_slice(large.bytes());
+    chunked.extend_from_slice(b"\r\n0\r\n\r\n");
+    let headers = [("Transfer-Encoding", "chunked")];
+    let response = request(peer.peer.http(), "PUT", &path, &headers, &chunked).await;
+    assert_eq!(
+        (response.status, response.code()),
+        (413, "TOO_LARGE".to_owned())
+    );
+    let largest = chunk(1, MAX_CHUNK_BYTES as usize);
+    assert_eq!(put(&peer, &largest, &[]).await.status, 201);
+    peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn bytes_must_have_the_address_that_they_are_sent_to() {
+    let peer = TestPeer::start(&["--allow-open-writes"]).await;
+    let path = format!("/chunk/{}", chunk(1, 1000).address());
+    let response = request(peer.peer.http(), "PUT", &path, &[], chunk(2, 1000).bytes()).await;
+    assert_eq!(
+        (response.status, response.code()),
+        (422, "MISMATCH".to_owned())
+    );
+    let response = request(peer.peer.http(), "PUT", "/chunk/abc", &[], b"x").await;
+    assert_eq!(
+        (response.status, response.code()),
+        (400, "BAD_ADDRESS".to_owned())
+    );
+    assert_eq!(peer.store_chunks().await, 0);
+    peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_store_says_so() {
+    let peer = TestPeer::start(&["--allow-open-writes", "--max-store-bytes=2kB"]).await;
+    let session = Session::open(&peer.peer).await;
+    assert_eq!(put(&peer, &chunk(1, 1500), &[]).await.status, 201);
+    let response = put(&peer, &chunk(2, 1500), &[]).await;
+    assert_eq!((response.status, response.code()), (507, "FULL".to_owned()));
+    let over = chunk(3, 1500);
+    let answer = session.put(b"", over.bytes()).await;
+    assert_eq!(answer, [&[6][..], over.address().as_bytes()].concat());
+    assert_eq!(session.put(b"", chunk(4, 500).bytes()).await[0], 0);
+    peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn open_writes_are_for_pages_of_this_machine() {
+    let peer = TestPeer::start(&["--allow-open-writes"]).await;
+    let hashes = peer.peer.certificate_hashes();
+    let url = peer.peer.web_transport().unwrap();
+    for (seed, origin, may) in [
+        (1, "http://localhost:5173", true),
+        (2, "http://antway.localhost", true),
+        (3, "http://127.0.0.1:8080", true),
+        (4, "https://evil.example", false),
+        (5, "http://localhost.evil.example", false),
+        (6, "null", false),
+    ] {
+        let expected = if may { 201 } else { 403 };
+        let response = put(&peer, &chunk(seed, 100), &[("Origin", origin)]).await;
+        assert_eq!(response.status, expected, "{origin}");
+        let session = Session::connect(url, &hashes, Some(origin)).await.unwrap();
+        let answer = session.put(b"", chunk(seed, 200).bytes()).await;
+        assert_eq!(answer[0] == 0, may, "{origin}");
+        let preflight = preflight(&peer, origin).await;
+        let methods = preflight.header("access-control-allow-methods").unwrap();
+        assert_eq!(methods.contains("PUT"), may, "{origin}");
+    }
+    peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_name_that_was_pointed_to_this_machine_does_not_help() {
+    let peer = TestPeer::start(&["--allow-open-writes"]).await;
+    for headers in [
+        &[("Host", "evil.example")][..],
+        &[("Host", "evil.example"), ("Origin", "http://evil.example")],
+        &[("Host", "127.0.0.1.evil.example:80")],
+    ] {
+        let response = put(&peer, &chunk(1, 100), headers).await;
+        assert_eq!(response.status, 403, "{headers:?}");
+    }
+    for host in ["localhost", "[::1]:80", "x.antway.localhost:8080"] {
+        let response = put(&peer, &chunk(1, 100), &[("Host", host)]).await;
+        assert!(response.status < 300, "{host}");
+    }
+    peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn listed_origins_limit_pages_and_not_other_clients() {
+    let flags = [
+        "--allow-origin=https://a.example,https://b.example:8443",
+        "--write-token=secret",
+    ];
+    let peer = TestPeer::start(&flags).await;
+    let stored = peer.stored(9, 100).await;
+    let path = format!("/chunk/{}", stored.address());
+    let hashes = peer.peer.certificate_hashes();
+    let url = peer.peer.web_transport().unwrap();
+    let token = ("Authorization", "Bearer secret");
+    for (seed, origin, may) in [
+        (1, Some("https://a.example"), true),
+        (2, Some("https://b.example:8443"), true),
+        (3, Some("https://c.example"), false),
+        (4, Some("http://localhost:5173"), false),
+        (5, None, true),
+    ] {
+        let header = origin.map(|origin| ("Origin", origin));
+        let headers: Vec<_> = header.into_iter().chain([token]).collect();
+        let response = put(&peer, &chunk(seed, 100), &headers).await;
+        assert_eq!(response.status, if may { 201 } else { 403 }, "{origin:?}");
+        let response = request(peer.peer.http(), "GET", &path, &headers, b"").await;
+        let allowed = response.header("access-control-allow-origin");
+        assert_eq!(allowed, origin.filter(|_| may), "{origin:?}");
+        assert_eq!(response.header("vary"), Some("Origin"));
+        let session = Session::connect(url, &hashes, origin).await;
+        assert_eq!(session.is_ok(), may, "{origin:?}");
+    }
+    peer.stop().await;
+}
+
+async fn preflight(peer: &TestPeer, origin: &str) -> Response {
+    let path = format!("/chunk/{}", chunk(0, 1).address());
+    let headers = [
+        ("Origin", origin),
+        ("Access-Control-Request-Method", "PUT"),
+        ("Access-Control-Request-Headers", "authorization"),
+        ("Access-Control-Request-Private-Network", "true"),
+    ];
+    request(peer.peer.http(), "OPTIONS", &path, &headers, b"").await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_preflight_tells_what_a_page_may_do() {
+    let peer = TestPeer::start(&["--write-token=secret"]).await;
+    let response = preflight(&peer, "https://any.example").await;
+    assert_eq!(response.status, 204);
+    assert_eq!(response.header("access-control-allow-origin"), Some("*"));
+    assert_eq!(
+        response.header("access-control-allow-methods"),
+        Some("GET, HEAD, PUT")
+    );
+    assert_eq!(
+        response.header("access-control-allow-private-network"),
+        Some("true")
+    );
+    let allowed = response.header("access-control-allow-headers").unwrap();
+    assert!(allowed.contains("Authorization"));
+    let exposed = peer.get("/-/info").await;
+    let exposed = exposed.header("access-control-expose-headers");
+    assert_eq!(exposed, Some("ETag, Content-Length"));
+    peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refusal_reaches_a_client_that_is_still_sending() {
+    let peer = TestPeer::start(&["--write-token=secret"]).await;
+    for seed in 0..8 {
+        let response = put(&peer, &chunk(seed, MAX_CHUNK_BYTES as usize), &[]).await;
+        assert_eq!(response.status, 401);
+    }
+    let session = Session::open(&peer.peer).await;
+    for seed in 0..8 {
+        let answer = session
+            .ask(&put_request(
+                b"",
+                MAX_CHUNK_BYTES,
+                chunk(seed, MAX_CHUNK_BYTES as usize).bytes(),
+            ))
+            .await;
+        assert_ne!(answer, Err(Reset(1)));
+        assert_eq!(answer.unwrap()[0], 4);
+    }
+    peer.stop().await;
+}
