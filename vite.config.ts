@@ -63,7 +63,8 @@ export default defineConfig({
         globPatterns: ['**/*.{html,js,css,svg,png,ico,wasm}'],
       },
       integration: { configureCustomSWViteBuild: buildAsClassicScript },
-      devOptions: { enabled: true, type: 'module' },
+      // The worker answers `/` from its precache, which holds nothing else in development.
+      devOptions: { enabled: true, type: 'module', navigateFallback: '/index.html' },
     }),
   ],
 });
