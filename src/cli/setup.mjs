@@ -9,6 +9,9 @@ import { fileURLToPath } from 'node:url';
 /** The project's folder. */
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 
+// Whatever this machine is set to, the peer is built where everything here expects it.
+process.env.CARGO_TARGET_DIR = join(root, 'peer/target');
+
 /** What belongs to this copy of the project alone: stamps of finished steps, the peer's chunks. */
 export const stateFolder = join(root, '.antway');
 
