@@ -23,6 +23,10 @@ export const limits = Object.freeze({
   archiveEntries: 100_000,
   /** Largest `app-conf.json`. */
   routeMapBytes: 1024 * 1024,
+  /** Most characters that the patterns of all routes of an archive have together. */
+  routePatternCharacters: 8_192,
+  /** Longest path that routes with wildcards are tried on. */
+  routedPathCharacters: 2_048,
   /** First guess at how much of a tar's end holds its index. */
   indexTailBytes: 64 * 1024,
   /** Longest run of pax or GNU long-name data before a tar header. */
