@@ -1,7 +1,8 @@
-import { decode, encode } from '@msgpack/msgpack';
+import { encode } from '@msgpack/msgpack';
 import { Address, equalBytes } from '../address.ts';
 import { AntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
+import { decodeUntrusted } from './message-pack.ts';
 
 const version = 1;
 
@@ -95,12 +96,8 @@ export function decodeDataMap(record: Uint8Array): DataMap | undefined {
   if (record[0] !== 0x93) return undefined;
   let value: unknown;
   try {
-    value = decode(record, {
-      maxArrayLength: limits.chunkBytes,
-      maxStrLength: 0,
-      maxMapLength: 0,
-      maxExtLength: 0,
-    });
+    // The map, its list of chunks, a chunk, a hash.
+    value = decodeUntrusted(record, { maxDepth: 4, maxValues: limits.chunkBytes });
   } catch {
     return undefined; // not MessagePack, or more than one value: a raw record
   }
