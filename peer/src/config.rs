@@ -266,7 +266,9 @@ impl ServeArgs {
         };
         let folder = WebFolder::open(folder).map_err(|error| BadSetting::new("--web", error))?;
         if let Some(config) = &self.web_config {
-            std::fs::read(config).map_err(|error| BadSetting::new("--web-config", error))?;
+            std::fs::read(config).map_err(|error| {
+                BadSetting::new("--web-config", format!("{}: {error}", config.display()))
+            })?;
         }
         Ok(Some(Web {
             folder,

@@ -14,8 +14,8 @@ pub const MAX_TOKEN_BYTES: usize = 1024;
 /// How many answers of one request are fetched ahead of the one being sent.
 pub const PREFETCHED_ANSWERS: usize = 3;
 
-/// An upload slower than this, on average, is given up.
-pub const MIN_UPLOAD_BYTES_PER_SECOND: u32 = 16 * 1024;
+/// A chunk that is sent or taken slower than this, on average, is given up: it holds room in memory.
+pub const MIN_BYTES_PER_SECOND: u32 = 16 * 1024;
 
 /// Data of one session that waits for the client's acknowledgement. It bounds memory, and the speed
 /// on long paths: 4 MiB over 100 ms is 40 MB/s.
@@ -53,9 +53,9 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// How long an upload of `length` bytes may take.
-    pub fn upload_timeout(&self, length: u32) -> Duration {
-        self.request_timeout + Duration::from_secs(u64::from(length / MIN_UPLOAD_BYTES_PER_SECOND))
+    /// How long a chunk of `length` bytes may be on its way, in or out.
+    pub fn transfer_timeout(&self, length: u32) -> Duration {
+        self.request_timeout + Duration::from_secs(u64::from(length / MIN_BYTES_PER_SECOND))
     }
 }
 

@@ -77,12 +77,21 @@ async fn run(
         io::Error::new(error.kind(), format!("--store {folder}: {error}"))
     })?;
     let certificates = args.certificates()?;
+    let writes = config.writes.clone();
     // Before the line that tells others that they may send signals.
     let mut hangup = signal(SignalKind::hangup())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let peer = Peer::start(config, certificates, source_of(store)).await?;
     println!("{}", peer.listening(&args.store));
+    let version = env!("CARGO_PKG_VERSION");
+    tracing::info!(
+        version,
+        http = peer.http(),
+        web_transport = peer.web_transport(),
+        ?writes,
+        "listening"
+    );
     loop {
         tokio::select! {
             _ = hangup.recv() => peer.reload_certificate(),

@@ -48,7 +48,8 @@ pub async fn get(
                 measured.set("ok");
             }
             let octets = HeaderValue::from_static("application/octet-stream");
-            let body = Body::new(AnswerBody::new(body, room, measured));
+            let patience = service.limits.transfer_timeout(body.length());
+            let body = Body::new(AnswerBody::new(body, room, patience, measured));
             (immutable(etag), [(CONTENT_TYPE, octets)], body).into_response()
         }
         Got::Nothing(status) => refuse(error_of(status), measured),
@@ -117,7 +118,10 @@ async fn store(
     let _room = service.room().await.ok_or(HttpError::Busy)?;
     let longest = body.size_hint().upper().unwrap_or(MAX_CHUNK_BYTES.into());
     let longest = u32::try_from(longest).unwrap_or(MAX_CHUNK_BYTES);
-    let reading = timeout(service.limits.upload_timeout(longest), read(service, body));
+    let reading = timeout(
+        service.limits.transfer_timeout(longest),
+        read(service, body),
+    );
     let bytes = reading.await.unwrap_or(Err(HttpError::Timeout))?;
     let chunk = service.hash(bytes).await;
     if chunk.address() != address {

@@ -133,7 +133,9 @@ impl Exchange {
                 Got::Found(body, room) => {
                     let head = protocol::get_answer(Status::Ok, body.length());
                     self.send.write(Bytes::copy_from_slice(&head)).await?;
-                    self.send_pieces(body).await?;
+                    let patience = self.service.limits.transfer_timeout(body.length());
+                    let sending = timeout(patience, self.send_pieces(body));
+                    sending.await.unwrap_or(Err(ErrorCode::Timeout.into()))?;
                     drop(room);
                 }
                 Got::Nothing(status) => {
@@ -179,7 +181,7 @@ impl Exchange {
             return Ok((Status::Busy, None));
         };
         let reading = timeout(
-            self.service.limits.upload_timeout(length),
+            self.service.limits.transfer_timeout(length),
             self.read_body(length as usize),
         );
         let bytes = reading.await.unwrap_or(Err(ErrorCode::Timeout.into()))?;

@@ -2,7 +2,7 @@
 
 use crate::fault::{Fault, HostileSource, Misbehaviour};
 use crate::session::{Reset, Session, get_request, send_all};
-use crate::test_peer::TestPeer;
+use crate::test_peer::{SOON, TestPeer};
 use antway_peer::limits::MAX_CHUNK_BYTES;
 use std::sync::Arc;
 use std::time::Duration;
@@ -114,5 +114,33 @@ async fn silence_is_silence() {
         "the rest of the peer works"
     );
     crate::session::cancel(recv);
+    peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_chunk_that_is_on_its_way_for_too_long_is_given_up() {
+    let slow = Misbehaviour {
+        fault: Fault::Slow,
+        bytes_per_second: 1000,
+        honest_first: 0,
+    };
+    let folder = TempDir::new().unwrap();
+    let peer = TestPeer::start_with(folder, &["--request-timeout=1s"], |store, path| {
+        Arc::new(HostileSource::new(store, path, slow))
+    })
+    .await;
+    let asked = peer.stored(1, 40_000).await;
+    let session = Session::open(&peer.peer).await;
+    let answer = session.ask(&get_request(&[asked.address()])).await;
+    assert_eq!(answer, Err(Reset(3)));
+
+    let authority = peer.peer.http().strip_prefix("http://").unwrap();
+    let mut http = TcpStream::connect(authority).await.unwrap();
+    let get = format!("GET /chunk/{} HTTP/1.1\r\nHost: x\r\n\r\n", asked.address());
+    http.write_all(get.as_bytes()).await.unwrap();
+    let mut bytes = Vec::new();
+    // It may be a reset of the connection.
+    let _ = timeout(SOON, http.read_to_end(&mut bytes)).await.unwrap();
+    assert!(crate::http::parse(&bytes).body.len() < 40_000);
     peer.stop().await;
 }

@@ -32,7 +32,10 @@ pub struct WebFile {
 impl WebFolder {
     /// Fails where there is no such folder, or no page in it.
     pub fn open(folder: &Path) -> io::Result<Self> {
-        let root = folder.canonicalize()?;
+        let named = |error: io::Error| {
+            io::Error::new(error.kind(), format!("{}: {error}", folder.display()))
+        };
+        let root = folder.canonicalize().map_err(named)?;
         if root.join(INDEX).is_file() {
             Ok(Self { root })
         } else {

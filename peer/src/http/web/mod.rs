@@ -22,7 +22,8 @@ use std::path::PathBuf;
 const CONFIG_PATH: &str = "/antway.json";
 
 /// Sent with everything that is hosted. The policy lets the page connect to peers anywhere (`https:`, which
-/// WebTransport counts as) and to those on loopback; scripts and styles are the page's own only.
+/// WebTransport counts as) and to those on loopback; scripts and styles are the page's own only. A policy
+/// can't name `[::1]`: Chromium calls that an invalid source. `localhost` leads there too.
 const HEADERS: [(HeaderName, &str); 6] = [
     (X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (REFERRER_POLICY, "no-referrer"),
@@ -42,8 +43,8 @@ const HEADERS: [(HeaderName, &str); 6] = [
         CONTENT_SECURITY_POLICY,
         "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; \
          style-src 'self'; img-src 'self' data: blob:; media-src 'self'; font-src 'self'; \
-         manifest-src 'self'; connect-src 'self' https: http://127.0.0.1:* http://localhost:* \
-         http://[::1]:*; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+         manifest-src 'self'; connect-src 'self' https: http://127.0.0.1:* http://localhost:*; \
+         base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
     ),
 ];
 
