@@ -62,6 +62,11 @@ export class PeerProcess {
     return this.listening.http;
   }
 
+  /** Where its chunks are: another peer can take over once this one was killed. */
+  get storeFolder(): string {
+    return this.store;
+  }
+
   async put(address: string, bytes: Uint8Array): Promise<void> {
     const response = await fetch(`${this.url}/chunk/${address}`, {
       method: 'PUT',

@@ -1,0 +1,161 @@
+import type { Page } from '@playwright/test';
+import { loadBlake3 } from '../../src/self-encryption/blake3.ts';
+import { expect, test } from './harness.ts';
+import { publish } from './publish.ts';
+import { anttpFixture, makeTarchive } from './tar.ts';
+
+/** Texts of what is opened below. */
+const plaintexts = [
+  'A sentence of the front page that must not be written to disk.',
+  'body { --a-style-that-must-not-be-written: 1px }',
+  'A sentence of a file, whose bytes are repeated. ',
+  // Of AntTP's tarchive_site.
+  'console.log',
+  '<svg',
+  'archive.tar.idx',
+  'routeMap',
+];
+
+test('only ciphertext is written: no database or cache holds a word of what was read', async ({
+  startPeer,
+  openGateway,
+  folder,
+}) => {
+  const peer = await startPeer();
+  const site = await publish(
+    makeTarchive(folder, {
+      'index.html': `<link rel="stylesheet" href="a.css"><p>${plaintexts[0]}</p>`,
+      'a.css': plaintexts[1]!,
+    }),
+    peer,
+  );
+  const file = await publish(Buffer.from(plaintexts[2]!.repeat(30_000)), peer);
+  const { address: anttpSite } = anttpFixture('tarchive_site');
+  await peer.putFixture('anttp/tarchive_site');
+
+  const gateway = await openGateway({ peers: [peer.url] });
+  const page = await gateway.openPage(`/${site}/`);
+  await expect(page.getByText(plaintexts[0]!)).toBeVisible();
+  expect((await gateway.fetch(`/${file}`)).size).toBe(plaintexts[2]!.length * 30_000);
+  for (const path of ['', 'app.js', 'assets/img/a.svg', 'docs/']) {
+    expect((await gateway.fetch(`/${anttpSite}/${path}`)).status).toBe(200);
+  }
+  await gateway.settled();
+
+  const stores = await dumpIndexedDb(gateway.shell);
+  const chunks = stores.find(({ name }) => name === 'antway-chunks/chunks')!;
+  // Three records of data maps and their chunks, three each.
+  expect(chunks.entries).toHaveLength(12);
+  const everything = stores.flatMap(({ entries }) => entries).flatMap(({ key, value }) => [key, value]);
+  const cached = await dumpCaches(gateway.shell);
+  expect(cached.some((text) => text.includes('Antway'))).toBe(true); // the shell's own files: the dump works
+  for (const text of plaintexts) {
+    for (const held of everything) expect(held.bytes.includes(text), `${text} in IndexedDB`).toBe(false);
+  }
+  for (const text of plaintexts.slice(0, 3)) {
+    for (const held of cached) expect(held.includes(text), `${text} in a cache`).toBe(false);
+  }
+});
+
+test('each stored chunk has the hash it is kept under, and the totals agree', async ({
+  startPeer,
+  openGateway,
+}) => {
+  const peer = await startPeer();
+  for (const name of ['tarchive_site', 'tarchive_many300', 'tarchive_as_coded_2', 'tiny3']) {
+    await peer.putFixture(`anttp/${name}`);
+  }
+  const gateway = await openGateway({ peers: [peer.url] });
+  for (const name of ['tarchive_site', 'tarchive_many300', 'tarchive_as_coded_2', 'tiny3']) {
+    expect((await gateway.fetch(`/${anttpFixture(name).address}/`)).status).toBe(200);
+  }
+  await gateway.settled();
+
+  const stores = await dumpIndexedDb(gateway.shell);
+  const entriesOf = (name: string) =>
+    stores
+      .find((store) => store.name === `antway-chunks/${name}`)!
+      .entries.map(({ key, value }) => ({
+        key: key.bytes.toString('hex'),
+        bytes: value.bytes,
+        json: value.json,
+      }));
+  const blake3 = await loadBlake3();
+  const chunks = entriesOf('chunks');
+  expect(chunks.length).toBeGreaterThanOrEqual(13);
+  for (const { key, bytes } of chunks) expect(Buffer.from(blake3(bytes)).toString('hex')).toBe(key);
+
+  const sizes = Object.fromEntries(chunks.map(({ key, bytes }) => [key, bytes.length]));
+  const metadata = entriesOf('metadata').map(({ key, json }) => [key, JSON.parse(json).size]);
+  expect(Object.fromEntries(metadata)).toEqual(sizes);
+  const total = { count: chunks.length, bytes: Object.values(sizes).reduce((sum, size) => sum + size, 0) };
+  expect(JSON.parse(entriesOf('totals')[0]!.json)).toEqual(total);
+  expect(await gateway.cache()).toMatchObject(total);
+});
+
+/** A key or a value: its bytes where it is binary, else those of its JSON. */
+interface Held {
+  bytes: Buffer;
+  json: string;
+}
+
+interface DumpedStore {
+  /** `database/store`. */
+  name: string;
+  entries: { key: Held; value: Held }[];
+}
+
+/** Everything in every IndexedDB database of the page's origin. */
+async function dumpIndexedDb(page: Page): Promise<DumpedStore[]> {
+  const stores = await page.evaluate(async () => {
+    const done = <T>(request: IDBRequest<T>) =>
+      new Promise<T>((resolve, reject) => {
+        request.onsuccess = () => resolve(request.result);
+        request.onerror = () => reject(request.error);
+      });
+    const held = (value: unknown) => {
+      const isBinary = value instanceof ArrayBuffer || ArrayBuffer.isView(value);
+      if (!isBinary) return { latin1: '', json: JSON.stringify(value) };
+      const bytes = ArrayBuffer.isView(value)
+        ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
+        : new Uint8Array(value);
+      let latin1 = '';
+      for (let at = 0; at < bytes.length; at += 10_000) {
+        latin1 += String.fromCharCode(...bytes.subarray(at, at + 10_000));
+      }
+      return { latin1, json: '' };
+    };
+    const dumped = [];
+    for (const { name } of await indexedDB.databases()) {
+      const database = await done(indexedDB.open(name!));
+      for (const storeName of database.objectStoreNames) {
+        const store = database.transaction(storeName).objectStore(storeName);
+        const [keys, values] = await Promise.all([done(store.getAllKeys()), done(store.getAll())]);
+        const entries = keys.map((key, i) => ({ key: held(key), value: held(values[i]) }));
+        dumped.push({ name: `${name}/${storeName}`, entries });
+      }
+      database.close();
+    }
+    return dumped;
+  });
+  const decode = ({ latin1, json }: { latin1: string; json: string }): Held => ({
+    bytes: json ? Buffer.from(json) : Buffer.from(latin1, 'latin1'),
+    json,
+  });
+  return stores.map(({ name, entries }) => ({
+    name,
+    entries: entries.map(({ key, value }) => ({ key: decode(key), value: decode(value) })),
+  }));
+}
+
+/** Every response in the Cache Storage of the page's origin, as text. */
+function dumpCaches(page: Page): Promise<string[]> {
+  return page.evaluate(async () => {
+    const texts: string[] = [];
+    for (const name of await caches.keys()) {
+      const cache = await caches.open(name);
+      for (const response of await cache.matchAll()) texts.push(await response.text());
+    }
+    return texts;
+  });
+}

@@ -1,0 +1,115 @@
+import { expect, type Gateway, test } from './harness.ts';
+import { hostilePeer } from './paths.ts';
+import type { PeerOptions } from './peer.ts';
+import { publish, RepeatingFile } from './publish.ts';
+import { anttpFixture } from './tar.ts';
+
+const { address } = anttpFixture('tarchive_site');
+
+const lies = {
+  flip: 'flips a byte',
+  wrong: 'sends another chunk',
+  short: 'leaves out the second half',
+  junk: 'sends 5 MiB of junk',
+};
+const transports = { webtransport: 'WebTransport', http: 'HTTP' };
+
+const hostile = (fault: string, overHttp: boolean, ...flags: string[]): PeerOptions => ({
+  binary: hostilePeer,
+  flags: ['--fault', fault, ...flags],
+  ...(overHttp && { webTransport: 'none' }),
+});
+
+for (const [transport, spoken] of Object.entries(transports)) {
+  test.describe(`over ${spoken}`, () => {
+    for (const [fault, does] of Object.entries(lies)) {
+      test(`a peer that ${does} is named, left out, and nothing of it reaches the page`, async ({
+        startPeer,
+        openGateway,
+      }) => {
+        const liar = await startPeer(hostile(fault, transport === 'http'));
+        await liar.putFixture('anttp/tarchive_site');
+        const gateway = await openGateway({ peers: [liar.url] });
+
+        const page = await gateway.shell.context().newPage();
+        const response = await page.goto(`${gateway.url}/${address}/`);
+        expect(response!.status()).toBe(502);
+        await expect(page.getByText('Code CORRUPT')).toBeVisible();
+        await expect(page.getByRole('table')).toContainText(liar.url);
+
+        const answer = await gateway.fetch(`/${address}/`);
+        const { code, details } = JSON.parse(answer.text);
+        expect([answer.status, code]).toEqual([502, 'CORRUPT']);
+        expect(details.attempts).toMatchObject([{ peer: liar.url, code: 'CORRUPT' }]);
+        // Asked once, by the transport that this is about, and not again while it is left out.
+        const [tally] = (await gateway.stats()).peers;
+        expect(tally![transport as keyof typeof transports].failures).toEqual({ CORRUPT: 1 });
+        expect(tally!.corrupt).toBe(1);
+        await expectStates(gateway, { [liar.url]: 'banned' });
+        expect((await gateway.cache()).count).toBe(0);
+      });
+
+      test(`an honest peer makes up for one that ${does}`, async ({ startPeer, openGateway }) => {
+        const [liar, honest] = await Promise.all([
+          startPeer(hostile(fault, transport === 'http')),
+          startPeer(),
+        ]);
+        await Promise.all([liar, honest].map((peer) => peer.putFixture('anttp/tarchive_site')));
+        const gateway = await openGateway({ peers: [liar.url, honest.url] });
+        const page = await gateway.openPage(`/${address}/`);
+        await expect(page.locator('body')).toHaveText('home');
+        await expectStates(gateway, { [liar.url]: 'banned', [honest.url]: 'webtransport' });
+        expect((await gateway.stats()).peers.find(({ url }) => url === liar.url)!.corrupt).toBe(1);
+      });
+    }
+
+    test('a peer that lies in the middle of a file makes the body fail, never end early', async ({
+      startPeer,
+      openGateway,
+    }) => {
+      const size = 30_000_000;
+      const liar = await startPeer(hostile('flip', transport === 'http', '--honest-first', '8'));
+      const large = await publish(new RepeatingFile(size), liar);
+      const gateway = await openGateway({ peers: [liar.url] });
+      const { status, declared, received, outcome } = await gateway.shell.evaluate(async (url) => {
+        const response = await fetch(url);
+        const declared = Number(response.headers.get('Content-Length'));
+        const reader = response.body!.getReader();
+        let received = 0;
+        try {
+          for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
+            received += piece.value.length;
+          }
+          return { status: response.status, declared, received, outcome: 'ended' };
+        } catch {
+          return { status: response.status, declared, received, outcome: 'failed' };
+        }
+      }, `/${large}`);
+      expect({ status, declared, outcome }).toEqual({ status: 200, declared: size, outcome: 'failed' });
+      expect(received).toBeGreaterThan(0);
+      expect(received).toBeLessThan(size);
+    });
+  });
+}
+
+for (const [fault, does] of Object.entries({
+  'not-found': 'does not have the chunk',
+  busy: 'is busy',
+  reset: 'breaks off in the middle',
+})) {
+  test(`the next peer is asked when one ${does}, which is no lie`, async ({ startPeer, openGateway }) => {
+    const [unable, able] = await Promise.all([startPeer(hostile(fault, false)), startPeer()]);
+    await Promise.all([unable, able].map((peer) => peer.putFixture('anttp/tarchive_site')));
+    const gateway = await openGateway({ peers: [unable.url, able.url] });
+    const page = await gateway.openPage(`/${address}/`);
+    await expect(page.locator('body')).toHaveText('home');
+    const states = Object.fromEntries((await gateway.peers()).map(({ url, state }) => [url, state]));
+    expect(states[able.url]).toBe('webtransport');
+    expect(states[unable.url]).not.toBe('banned');
+  });
+}
+
+async function expectStates(gateway: Gateway, expected: Record<string, string>): Promise<void> {
+  const states = Object.fromEntries((await gateway.peers()).map(({ url, state }) => [url, state]));
+  expect(states).toEqual(expected);
+}

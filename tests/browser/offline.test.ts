@@ -1,0 +1,137 @@
+import { randomBytes } from 'node:crypto';
+import type { Page } from '@playwright/test';
+import { errorCode, expect, Gateway, test } from './harness.ts';
+import { publish } from './publish.ts';
+import { makeTarchive } from './tar.ts';
+
+/**
+ * A site of three chunks. Opening its front page fetches the first (what is this?) and the last (its index), so
+ * that `unseen.html` in the middle one is not kept.
+ */
+function makeSite(folder: string): Buffer {
+  return makeTarchive(folder, {
+    'index.html': '<title>Kept</title><p>This page was seen.</p><img src="seen.svg" alt="">',
+    'seen.svg': '<svg xmlns="http://www.w3.org/2000/svg" width="7" height="7"/>',
+    'first.bin': randomBytes(100_000),
+    'unseen.html': '<p>This page was not seen.</p>',
+    'second.bin': randomBytes(100_000),
+  });
+}
+
+test.describe('when the peers are gone', () => {
+  test('what was seen opens, also after a reload', async ({ startPeer, openGateway, folder }) => {
+    const peer = await startPeer();
+    const address = await publish(makeSite(folder), peer);
+    const gateway = await openGateway({ peers: [peer.url] });
+    const page = await gateway.openPage(`/${address}/`);
+    await expectSeen(page);
+    await gateway.settled();
+    await peer.kill();
+
+    await page.reload();
+    await expectSeen(page);
+    await expectSeen(await gateway.openPage(`/${address}/`));
+  });
+
+  test('what was not seen is a page with 504 and its code, and JSON for a script', async ({
+    startPeer,
+    openGateway,
+    folder,
+  }) => {
+    const peer = await startPeer();
+    const address = await publish(makeSite(folder), peer);
+    const gateway = await openGateway({ peers: [peer.url] });
+    await expectSeen(await gateway.openPage(`/${address}/`));
+    await gateway.settled();
+    await peer.kill();
+
+    for (const path of [`/${address}/unseen.html`, `/${'ab'.repeat(32)}`]) {
+      const page = await gateway.shell.context().newPage();
+      const response = await page.goto(gateway.url + path);
+      expect(response!.status()).toBe(504);
+      expect(response!.headers()['content-type']).toContain('text/html');
+      await expect(page.getByRole('heading')).toHaveText('No peer answered');
+      await expect(page.getByText('Code PEERS_UNREACHABLE')).toBeVisible();
+      await expect(page.getByRole('table')).toContainText(peer.url);
+
+      const answer = await gateway.fetch(path);
+      expect([answer.status, answer.headers['content-type']]).toEqual([504, 'application/json']);
+      expect(errorCode(answer)).toBe('PEERS_UNREACHABLE');
+      expect(JSON.parse(answer.text).details.attempts[0]).toMatchObject({ peer: peer.url });
+    }
+  });
+
+  test('what was not seen opens once a peer is back', async ({ startPeer, openGateway, folder }) => {
+    const peer = await startPeer();
+    const address = await publish(makeSite(folder), peer);
+    const gateway = await openGateway({ peers: [peer.url] });
+    const page = await gateway.openPage(`/${address}/`);
+    await expectSeen(page);
+    await peer.kill();
+    const missing = await page.goto(`${gateway.url}/${address}/unseen.html`);
+    expect(missing!.status()).toBe(504);
+
+    await startPeer({ http: new URL(peer.url).host, store: peer.storeFolder });
+    await page.getByRole('link', { name: 'Try again' }).click();
+    await expect(page.getByText('This page was not seen.')).toBeVisible();
+  });
+});
+
+test('what was seen opens without host and peers after the browser was restarted', async ({
+  playwright,
+  launchOptions,
+  startPeer,
+  startHost,
+  folder,
+}) => {
+  const peer = await startPeer();
+  const address = await publish(makeSite(folder), peer);
+  const host = await startHost({ peers: [peer.url] });
+  const profile = `${folder}/profile`;
+
+  const before = await playwright.chromium.launchPersistentContext(profile, launchOptions);
+  const gateway = await Gateway.open(host, await before.newPage());
+  await expectSeen(await gateway.openPage(`/${address}/`));
+  await gateway.settled();
+  await before.close();
+  await Promise.all([peer.kill(), host.kill()]);
+
+  const after = await playwright.chromium.launchPersistentContext(profile, launchOptions);
+  const page = await after.newPage();
+  await page.goto(`${host.url}/${address}/`);
+  await expectSeen(page);
+  await page.goto(host.url);
+  await expect(page.getByRole('textbox', { name: 'Open an address' })).toBeVisible();
+  await after.close();
+});
+
+test('offline, what was seen opens and what was not is a page with 503 OFFLINE', async ({
+  startPeer,
+  openGateway,
+  folder,
+}) => {
+  const peer = await startPeer();
+  const address = await publish(makeSite(folder), peer);
+  const gateway = await openGateway({ peers: [peer.url] });
+  const page = await gateway.openPage(`/${address}/`);
+  await expectSeen(page);
+  await gateway.settled();
+  await peer.kill();
+  await page.context().setOffline(true);
+
+  await page.reload();
+  await expectSeen(page);
+  const response = await page.goto(`${gateway.url}/${address}/unseen.html`);
+  expect(response!.status()).toBe(503);
+  await expect(page.getByRole('heading')).toHaveText('You are offline');
+  await expect(page.getByText('Code OFFLINE')).toBeVisible();
+  const answer = await gateway.fetch(`/${address}/unseen.html`);
+  expect([answer.status, errorCode(answer)]).toEqual([503, 'OFFLINE']);
+});
+
+async function expectSeen(page: Page): Promise<void> {
+  await expect(page).toHaveTitle('Kept');
+  await expect(page.getByText('This page was seen.')).toBeVisible();
+  const image = page.getByRole('presentation');
+  await expect.poll(() => image.evaluate((img: HTMLImageElement) => img.naturalWidth)).toBe(7);
+}

@@ -1,0 +1,147 @@
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { createServer, request as httpRequest, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, type Gateway, test } from './harness.ts';
+import type { PeerProcess } from './peer.ts';
+import { publish } from './publish.ts';
+import { anttpFixture, sha256 } from './tar.ts';
+
+const { address, tar } = anttpFixture('tarchive_site');
+/** The record of the fixture's data map and its three chunks. */
+const chunksOfSite = 4;
+
+test('chunks come over WebTransport', async ({ startPeer, openGateway }) => {
+  const peer = await startPeer();
+  await peer.putFixture('anttp/tarchive_site');
+  const gateway = await openGateway({ peers: [peer.url] });
+  await expectSite(gateway);
+  await expectChunks(gateway, peer, { webtransport: chunksOfSite, http: 0 });
+  expect(await peer.metric('sessions')).toBe(1);
+});
+
+test('a peer known by its certificate hash alone is reached over WebTransport', async ({
+  startPeer,
+  openGateway,
+}) => {
+  const peer = await startPeer();
+  await peer.putFixture('anttp/tarchive_site');
+  const { webTransport, certificateHashes } = peer.listening;
+  const { host } = new URL(webTransport!);
+  const gateway = await openGateway({ peers: [`https://${host}#sha-256=${certificateHashes.join(',')}`] });
+  await expectSite(gateway);
+  await expectChunks(gateway, peer, { webtransport: chunksOfSite, http: 0 });
+});
+
+test('chunks come over HTTP from a peer without WebTransport', async ({ startPeer, openGateway }) => {
+  const peer = await startPeer({ webTransport: 'none' });
+  await peer.putFixture('anttp/tarchive_site');
+  const gateway = await openGateway({ peers: [peer.url] });
+  await expectSite(gateway);
+  await expectChunks(gateway, peer, { webtransport: 0, http: chunksOfSite });
+});
+
+test.describe('chunks come over HTTP where the UDP port that the peer announces', () => {
+  test('is closed', async ({ startPeer, openGateway }) => {
+    const socket = createSocket('udp4').bind(0, '127.0.0.1');
+    await once(socket, 'listening');
+    const { port } = socket.address();
+    socket.close();
+    const peer = await startPeer();
+    await peer.putFixture('anttp/tarchive_site');
+    const proxy = await announcing(peer, port);
+    const gateway = await openGateway({ peers: [urlOf(proxy)] });
+    await expectSite(gateway);
+    await expectChunks(gateway, peer, { webtransport: 0, http: chunksOfSite });
+    proxy.close();
+  });
+
+  test('swallows every packet, as behind a firewall', async ({ startPeer, openGateway }) => {
+    const socket = createSocket('udp4').bind(0, '127.0.0.1');
+    await once(socket, 'listening');
+    const peer = await startPeer();
+    await peer.putFixture('anttp/tarchive_site');
+    const proxy = await announcing(peer, socket.address().port);
+    const gateway = await openGateway({ peers: [urlOf(proxy)] });
+    await expectSite(gateway);
+    await expectChunks(gateway, peer, { webtransport: 0, http: chunksOfSite });
+    proxy.close();
+    socket.close();
+  });
+});
+
+test('a peer that was restarted, with other certificates, is reached over WebTransport again', async ({
+  startPeer,
+  openGateway,
+}) => {
+  const before = await startPeer();
+  await before.putFixture('anttp/tarchive_site');
+  const gateway = await openGateway({ peers: [before.url] });
+  await expectSite(gateway);
+  await before.kill();
+
+  const after = await startPeer({
+    http: new URL(before.url).host,
+  });
+  expect(after.listening.certificateHashes).not.toEqual(before.listening.certificateHashes);
+  // New content until one comes over WebTransport: the first request finds the old session dead, and after that
+  // HTTP is used for a while.
+  test.setTimeout(90_000);
+  let edition = 0;
+  await expect
+    .poll(
+      async () => {
+        const content = `edition ${++edition}`;
+        const published = await publish(Buffer.from(content), after);
+        expect((await gateway.fetch(`/${published}`)).text).toBe(content);
+        return after.chunksGiven('webtransport');
+      },
+      { timeout: 60_000 },
+    )
+    .toBeGreaterThan(0);
+});
+
+async function expectSite(gateway: Gateway): Promise<void> {
+  const page = await gateway.openPage(`/${address}/`);
+  await expect(page.locator('body')).toHaveText('home');
+  const style = await gateway.fetch(`/${address}/assets/style.css`);
+  expect(tar.includes(Buffer.from(style.text))).toBe(true);
+  expect(style.sha256).toBe(sha256(style.text));
+}
+
+/** What the worker counts and what the peer counts are the same. */
+async function expectChunks(
+  gateway: Gateway,
+  peer: PeerProcess,
+  expected: { webtransport: number; http: number },
+): Promise<void> {
+  const [tally] = (await gateway.stats()).peers;
+  expect({ webtransport: tally!.webtransport.chunks, http: tally!.http.chunks }).toEqual(expected);
+  expect(await peer.chunksGiven('webtransport')).toBe(expected.webtransport);
+  expect(await peer.chunksGiven('http')).toBe(expected.http);
+}
+
+/** The peer's HTTP face, but its `/-/info` names another UDP port. */
+async function announcing(peer: PeerProcess, udpPort: number): Promise<Server> {
+  const server = createServer(async (request, response) => {
+    if (request.url !== '/-/info') {
+      const passedOn = httpRequest(peer.url + request.url, { method: request.method }, (answer) => {
+        response.writeHead(answer.statusCode!, answer.headers);
+        answer.pipe(response);
+      });
+      request.pipe(passedOn);
+      return;
+    }
+    const info = await (await fetch(`${peer.url}/-/info`)).json();
+    info.webTransport.port = udpPort;
+    response.writeHead(200, { 'Content-Type': 'application/json', 'Access-Control-Allow-Origin': '*' });
+    response.end(JSON.stringify(info));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}
+
+function urlOf(server: Server): string {
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
