@@ -1,0 +1,312 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { nodePlatform } from '../../src/cli/platform.ts';
+import { limits } from '../../src/limits.ts';
+import { loadAead } from '../../src/self-encryption/aead.ts';
+import { loadBlake3 } from '../../src/self-encryption/blake3.ts';
+import { loadBrotliDecoder } from '../../src/self-encryption/brotli.ts';
+import { Codec } from '../../src/self-encryption/codec.ts';
+import { DataMap, encodeBincode } from '../../src/self-encryption/data-map.ts';
+import { bufferAccess, partBoundaries, sealFile, unshrink } from '../../src/self-encryption/file.ts';
+import { keysOf } from '../../src/self-encryption/keys.ts';
+import { xorPad } from '../../src/self-encryption/xor.ts';
+import { codec, noise, seal } from './support/sealed.ts';
+
+const corrupt = expect.objectContaining({ code: 'CORRUPT' });
+const compress = await nodePlatform.brotliEncoder!();
+const decompress = await loadBrotliDecoder(nodePlatform.brotliDecoderWasm());
+const blake3 = await loadBlake3();
+
+/**
+ * What a hostile publisher can make: a chunk of a valid map that opens with the map's keys to any compressed
+ * bytes, whatever the map says of them.
+ */
+async function forge(
+  compressed: Uint8Array,
+  { src = new Uint8Array(96), sizes = [10, 10, 10] } = {},
+): Promise<{ map: DataMap; sealed: Uint8Array<ArrayBuffer> }> {
+  const map = new DataMap(new Uint8Array(96), src, Uint32Array.from(sizes));
+  const { pad, key, nonce } = keysOf(map, 0);
+  const aead = await loadAead('sodium');
+  return { map, sealed: xorPad(await aead.seal(key, nonce, new Uint8Array(compressed)), pad) };
+}
+
+describe('a sealed file', () => {
+  const max = limits.plaintextChunkBytes;
+  const anySize = fc.oneof(fc.integer({ min: 3, max: 60 }), fc.integer({ min: 3, max: 100_000 }));
+
+  async function roundTrip(size: number, seed: number) {
+    const bytes = noise(size, seed);
+    const { map, records } = await seal(bytes);
+    const openChunk = (of: DataMap, i: number) => codec.open(of, i, records.get(of.address(i).hex)!);
+    const root = await unshrink(map, openChunk);
+    expect(root.size).toBe(size);
+    for (let i = 0; i < root.count; i++) {
+      const part = bytes.subarray(root.offsets[i], root.offsets[i + 1]);
+      expect(Buffer.compare(await openChunk(root, i), part)).toBe(0);
+    }
+    return { map, root };
+  }
+
+  it('opens to the same bytes, for sizes of all kinds', async () => {
+    await fc.assert(
+      fc.asyncProperty(anySize, fc.integer({ min: 1, max: 1000 }), async (size, seed) => {
+        const { root } = await roundTrip(size, seed);
+        expect(root.count).toBe(3);
+      }),
+      { numRuns: 15, endOnFailure: true },
+    );
+  });
+
+  it.each([
+    [max, 3, 0],
+    [3 * max - 1, 3, 0],
+    [3 * max + 1, 4, 1],
+  ])('of %i bytes has %i chunks, and a map nested %i deep', async (size, count, level) => {
+    const { map, root } = await roundTrip(size, 7);
+    expect(root.count).toBe(count);
+    expect(map.childLevel).toBe(level);
+    expect(map.count).toBe(3);
+  });
+
+  it('has parts that cover it without gaps, none empty and none larger than the largest that occurs', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 3, max: 40 * max }), (size) => {
+        const boundaries = partBoundaries(size);
+        expect(boundaries[0]).toBe(0);
+        expect(boundaries.at(-1)).toBe(size);
+        expect(boundaries.length).toBeGreaterThanOrEqual(4);
+        for (let i = 1; i < boundaries.length; i++) {
+          const length = boundaries[i]! - boundaries[i - 1]!;
+          expect(length).toBeGreaterThan(0);
+          expect(length).toBeLessThanOrEqual(limits.largestPartBytes);
+        }
+      }),
+    );
+  });
+
+  it('that is private keeps its map back', async () => {
+    const emitted: string[] = [];
+    const { address, record } = await sealFile(codec, bufferAccess(noise(100)), {
+      isPrivate: true,
+      emit: async (chunk) => void emitted.push(chunk.address.hex),
+    });
+    expect(record.length).toBeGreaterThan(0);
+    expect(emitted).toHaveLength(3);
+    expect(emitted).not.toContain(address.hex);
+  });
+
+  it('is not sealed any further once the signal aborts', async () => {
+    const controller = new AbortController();
+    let emitted = 0;
+    const sealing = sealFile(codec, bufferAccess(noise(1000)), {
+      signal: controller.signal,
+      emit: async () => {
+        emitted++;
+        controller.abort(new Error('enough'));
+      },
+    });
+    await expect(sealing).rejects.toThrow('enough');
+    expect(emitted).toBe(1);
+  });
+});
+
+describe('a sealed chunk', () => {
+  it('that was changed anywhere is CORRUPT', async () => {
+    const { map, records } = await seal(noise(3000));
+    const sealed = records.get(map.address(0).hex)!;
+    await expect(codec.open(map, 0, sealed)).resolves.toHaveLength(1000);
+    await fc.assert(
+      fc.asyncProperty(fc.nat(sealed.length - 1), fc.integer({ min: 1, max: 255 }), async (at, flip) => {
+        const changed = sealed.slice();
+        changed[at]! ^= flip;
+        await expect(codec.open(map, 0, changed)).rejects.toEqual(corrupt);
+      }),
+    );
+  });
+
+  it('that is cut short, down to nothing, is CORRUPT', async () => {
+    const { map, records } = await seal(noise(3000));
+    const sealed = records.get(map.address(0).hex)!;
+    for (const length of [0, 1, 15, 16, 17, sealed.length - 1]) {
+      await expect(codec.open(map, 0, sealed.subarray(0, length))).rejects.toEqual(corrupt);
+    }
+  });
+
+  it('does not open as another chunk of its map, nor at another level', async () => {
+    const { map, records } = await seal(noise(3000));
+    const sealed = records.get(map.address(0).hex)!;
+    await expect(codec.open(map, 1, sealed)).rejects.toEqual(corrupt);
+    const nested = new DataMap(map.dstHashes, map.srcHashes, map.sizes, 1);
+    await expect(codec.open(nested, 0, sealed)).rejects.toEqual(corrupt);
+  });
+
+  it('opens from the middle of a larger buffer, at any alignment', async () => {
+    const bytes = noise(3000);
+    const { map, records } = await seal(bytes);
+    const sealed = records.get(map.address(0).hex)!;
+    for (const offset of [1, 2, 3, 4]) {
+      const frame = new Uint8Array(sealed.length + 8);
+      frame.set(sealed, offset);
+      const opened = await codec.open(map, 0, frame.subarray(offset, offset + sealed.length));
+      expect(Buffer.compare(opened, bytes.subarray(0, 1000))).toBe(0);
+    }
+  });
+
+  it('that holds more than its map says (a Brotli bomb) is CORRUPT, and costs no more than the map says', async () => {
+    const bomb = compress(new Uint8Array(60e6));
+    expect(bomb.length).toBeLessThan(1000);
+    const { map, sealed } = await forge(bomb);
+    const before = process.memoryUsage().rss;
+    await expect(codec.open(map, 0, sealed)).rejects.toEqual(corrupt);
+    expect(process.memoryUsage().rss - before).toBeLessThan(40e6);
+  });
+
+  it('that holds one byte more than its map says is CORRUPT', async () => {
+    const { map, sealed } = await forge(compress(new Uint8Array(11)));
+    await expect(codec.open(map, 0, sealed)).rejects.toEqual(corrupt);
+  });
+
+  it('that holds fewer bytes than its map says is CORRUPT', async () => {
+    const { map, sealed } = await forge(compress(new Uint8Array(9)));
+    await expect(codec.open(map, 0, sealed)).rejects.toEqual(corrupt);
+  });
+
+  it('whose compressed data ends early is CORRUPT', async () => {
+    const compressed = compress(noise(4000));
+    const { map, sealed } = await forge(compressed.subarray(0, -10), { sizes: [4000, 10, 10] });
+    await expect(codec.open(map, 0, sealed)).rejects.toEqual(corrupt);
+  });
+
+  it('whose compressed data is empty is CORRUPT', async () => {
+    const { map, sealed } = await forge(new Uint8Array());
+    await expect(codec.open(map, 0, sealed)).rejects.toEqual(corrupt);
+  });
+
+  it('that opens to bytes with another hash than the map says is CORRUPT, and with that hash opens', async () => {
+    const plain = noise(10);
+    const { map, sealed } = await forge(compress(plain));
+    await expect(codec.open(map, 0, sealed)).rejects.toEqual(corrupt);
+    const src = new Uint8Array(96);
+    src.set(blake3(plain));
+    const right = await forge(compress(plain), { src });
+    await expect(codec.open(right.map, 0, right.sealed)).resolves.toEqual(plain);
+  });
+});
+
+describe('the Brotli decoder', () => {
+  it('gives what was compressed, or CORRUPT: nothing else, and it works on after any damage', () => {
+    const text = new TextEncoder().encode('The quick brown fox jumps over the lazy dog. '.repeat(100));
+    const compressed = compress(text);
+    const damage = fc.array(fc.tuple(fc.nat(compressed.length - 1), fc.nat(255)), {
+      minLength: 1,
+      maxLength: 5,
+    });
+    fc.assert(
+      fc.property(damage, (changes) => {
+        const damaged = compressed.slice();
+        for (const [at, value] of changes) damaged[at] = value;
+        try {
+          expect(decompress(damaged, text.length).length).toBeLessThanOrEqual(text.length);
+        } catch (error) {
+          expect(error).toEqual(corrupt);
+        }
+      }),
+      { numRuns: 500 },
+    );
+    expect(decompress(compressed, text.length)).toEqual(text);
+  });
+
+  it('gives CORRUPT or few bytes for random input', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
+        try {
+          expect(decompress(bytes, 1000).length).toBeLessThanOrEqual(1000);
+        } catch (error) {
+          expect(error).toEqual(corrupt);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('a nested map', () => {
+  const nested = new DataMap(new Uint8Array(96), new Uint8Array(96), Uint32Array.of(10, 10, 10), 1);
+
+  it('that leads to another one for ever is TOO_LARGE after eight levels', async () => {
+    const inner = encodeBincode(nested);
+    const sizes = Uint32Array.of(100, 100, inner.length - 200);
+    const outer = new DataMap(new Uint8Array(96), new Uint8Array(96), sizes, 1);
+    // Each level holds a map that says it is nested, of the right size to hold the like again.
+    const again = encodeBincode(outer);
+    expect(again.length).toBe(inner.length);
+    let levels = 0;
+    const opening = unshrink(outer, async (_, i) => {
+      if (i === 0) levels++;
+      return again.subarray(outer.offsets[i], outer.offsets[i + 1]);
+    });
+    await expect(opening).rejects.toMatchObject({ code: 'TOO_LARGE' });
+    expect(levels).toBe(limits.mapDepth);
+  });
+
+  it('that claims gigabytes is TOO_LARGE before any of it is fetched', async () => {
+    const count = 100;
+    const sizes = new Uint32Array(count).fill(limits.plaintextChunkBytes);
+    const huge = new DataMap(new Uint8Array(32 * count), new Uint8Array(32 * count), sizes, 1);
+    let opened = 0;
+    const opening = unshrink(huge, async () => {
+      opened++;
+      return new Uint8Array();
+    });
+    await expect(opening).rejects.toMatchObject({ code: 'TOO_LARGE' });
+    expect(opened).toBe(0);
+  });
+
+  it('that holds no map is CORRUPT', async () => {
+    await expect(unshrink(nested, async () => new Uint8Array(10))).rejects.toEqual(
+      expect.objectContaining({ code: expect.stringMatching('CORRUPT|UNSUPPORTED') }),
+    );
+  });
+});
+
+describe('a codec', () => {
+  it('tries to load its decoder again after a failure', async () => {
+    const { map, records } = await seal(noise(30));
+    let tries = 0;
+    const flaky = new Codec({
+      aead: 'sodium',
+      brotliDecoderWasm: async () => {
+        if (++tries === 1) throw new TypeError('Failed to fetch');
+        return nodePlatform.brotliDecoderWasm();
+      },
+    });
+    const sealed = records.get(map.address(0).hex)!;
+    await expect(flaky.open(map, 0, sealed)).rejects.toThrow('Failed to fetch');
+    await expect(flaky.open(map, 0, sealed)).resolves.toHaveLength(10);
+    await flaky.open(map, 1, records.get(map.address(1).hex)!);
+    expect(tries).toBe(2);
+  });
+
+  it('without a compressor says that it only reads', async () => {
+    const reader = new Codec({ aead: 'sodium', brotliDecoderWasm: nodePlatform.brotliDecoderWasm });
+    await expect(sealFile(reader, bufferAccess(noise(30)), { emit: async () => {} })).rejects.toMatchObject({
+      code: 'UNSUPPORTED',
+    });
+  });
+});
+
+describe('the pad', () => {
+  it('is XORed over any number of bytes, at any alignment, and twice is nothing', () => {
+    const padding = fc.uint8Array({ minLength: 52, maxLength: 52 });
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 400 }), padding, fc.nat(7), (bytes, pad, offset) => {
+        const frame = new Uint8Array(bytes.length + offset);
+        frame.set(bytes, offset);
+        const once = xorPad(frame.subarray(offset), pad);
+        expect(once).toEqual(bytes.map((byte, i) => byte ^ pad[i % 52]!));
+        expect(xorPad(once, pad)).toEqual(bytes);
+      }),
+    );
+  });
+});
