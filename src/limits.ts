@@ -19,6 +19,8 @@ export const limits = Object.freeze({
 
   /** Largest `archive.tar.idx` that is read; a longer one makes the archive `TOO_LARGE`. */
   indexBytes: 64 * 1024 * 1024,
+  /** Largest `.ant` manifest. */
+  manifestBytes: 64 * 1024 * 1024,
   /** Most members of one archive. */
   archiveEntries: 100_000,
   /** Largest `app-conf.json`. */

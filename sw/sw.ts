@@ -6,23 +6,29 @@ import {
   getCacheKeyForURL,
   matchPrecache,
   type PrecacheEntry,
+  precache,
   precacheAndRoute,
 } from 'workbox-precaching';
 import { NavigationRoute, registerRoute } from 'workbox-routing';
+import { siteOfHost } from '../src/gateway/site-host.ts';
 import { type RequestContext, Runtime } from './runtime.ts';
 
 declare const self: ServiceWorkerGlobalScope & { __WB_MANIFEST: (PrecacheEntry | string)[] };
 
+const precached = self.__WB_MANIFEST;
 const runtime = new Runtime();
 
+/** On a site's own origin every path is the site's, and the shell lives elsewhere. */
+const isSite = siteOfHost(self.location.host) !== undefined;
+
 /** The shell's own documents: only pages loaded from there may use `/-/…`. */
-const shellPaths = new Set(['/', '/index.html']);
+const shellPaths = new Set(isSite ? [] : ['/', '/index.html']);
 
 // Before workbox's listener: the first one to answer wins.
 self.addEventListener('fetch', (event) => {
   const url = new URL(event.request.url);
-  if (url.origin !== self.location.origin || shellPaths.has(url.pathname) || getCacheKeyForURL(url.href))
-    return;
+  if (url.origin !== self.location.origin) return;
+  if (!isSite && (shellPaths.has(url.pathname) || getCacheKeyForURL(url.href))) return;
   event.respondWith(answer(event));
 });
 
@@ -33,8 +39,12 @@ self.addEventListener('message', (event) => {
 // The page that installs the worker uses its endpoints at once.
 clientsClaim();
 cleanupOutdatedCaches();
-precacheAndRoute(self.__WB_MANIFEST);
-registerRoute(new NavigationRoute(createHandlerBoundToURL('/index.html'), { allowlist: [/^\/$/] }));
+if (isSite) {
+  precache(precached.filter((entry) => /\.wasm$/.test(typeof entry === 'string' ? entry : entry.url)));
+} else {
+  precacheAndRoute(precached);
+  registerRoute(new NavigationRoute(createHandlerBoundToURL('/index.html'), { allowlist: [/^\/$/] }));
+}
 
 async function answer(event: FetchEvent): Promise<Response> {
   const { request } = event;
@@ -51,6 +61,7 @@ async function answer(event: FetchEvent): Promise<Response> {
 
 /** A person who opens `/-/stats` in a tab is welcome too: that answer is sandboxed, so no page can read it. */
 async function isFromShell({ request, clientId }: FetchEvent): Promise<boolean> {
+  if (isSite) return false;
   if (request.mode === 'navigate') return request.destination === 'document';
   const client = clientId ? await self.clients.get(clientId) : undefined;
   return client !== undefined && shellPaths.has(new URL(client.url).pathname);

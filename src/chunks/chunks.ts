@@ -6,6 +6,7 @@ import type { ChunkPeers } from '../peers/pool.ts';
 import type { Codec } from '../self-encryption/codec.ts';
 import type { DataMap } from '../self-encryption/data-map.ts';
 import type { Stats } from '../stats/stats.ts';
+import type { Trace } from '../stats/trace.ts';
 import { SingleFlight } from './single-flight.ts';
 import type { ChunkStore } from './store.ts';
 import { VerifiedChunk } from './verified-chunk.ts';
@@ -44,54 +45,71 @@ export class Chunks {
    * A record's own bytes, checked against its address.
    * @throws AntwayError as `PeerPool.fetch`; the signal's reason when aborted.
    */
-  async record(address: Address, signal?: AbortSignal): Promise<VerifiedChunk> {
+  async record(address: Address, signal?: AbortSignal, trace?: Trace): Promise<VerifiedChunk> {
     const stored = await this.store.get(address);
     if (stored) {
       try {
         const chunk = VerifiedChunk.verify(address, stored, await this.codec.blake3());
         this.#stats.fromDisk(chunk.bytes.length);
+        if (trace) trace.chunks.disk++;
         return chunk;
       } catch (error) {
         if (!isCorrupt(error)) throw error;
         await this.#forgetDamaged(address);
       }
     }
-    return this.#fetch(address, signal);
+    return this.#fetch(address, signal, trace);
   }
 
   /**
    * The plaintext of chunk `index` of `map`. The bytes are shared with other readers: do not write to them.
    * @throws AntwayError as `PeerPool.fetch`, or `CORRUPT` when the chunk does not open with the map's keys.
    */
-  async open(map: DataMap, index: number, signal?: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
+  async open(
+    map: DataMap,
+    index: number,
+    signal?: AbortSignal,
+    trace?: Trace,
+  ): Promise<Uint8Array<ArrayBuffer>> {
     signal?.throwIfAborted();
     // Both hashes: whoever knows only a sealed chunk's address must not find its plaintext here.
     const key = toHex(map.dstHashes.subarray(32 * index, 32 * index + 32)) + toHex(map.srcHash(index));
     const opened = this.#opened.get(key);
     if (opened) {
       this.#stats.fromMemory(opened.length);
+      if (trace) trace.chunks.memory++;
       return opened;
     }
     return this.#opening.run(
       key,
       signal,
       async (shared) => {
-        const plaintext = await this.#openSealed(map, index, shared);
+        const plaintext = await this.#openSealed(map, index, shared, trace);
         this.#opened.set(key, plaintext);
         return plaintext;
       },
-      () => this.#stats.joined(),
+      () => this.#joined(trace),
     );
   }
 
-  async #openSealed(map: DataMap, index: number, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
+  async #openSealed(
+    map: DataMap,
+    index: number,
+    signal: AbortSignal,
+    trace?: Trace,
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    const decrypt = (sealed: Uint8Array) => {
+      const work = () => this.codec.open(map, index, sealed);
+      return trace ? trace.time('openMs', work) : work();
+    };
     const address = map.address(index);
     const stored = await this.store.get(address);
     if (stored) {
       try {
         // No hash here: the AEAD's tag and the plaintext's own hash tell whether the disk kept it well.
-        const plaintext = await this.codec.open(map, index, stored);
+        const plaintext = await decrypt(stored);
         this.#stats.fromDisk(stored.length);
+        if (trace) trace.chunks.disk++;
         return plaintext;
       } catch (error) {
         // A good chunk that does not open is the fault of the map, and fetching it again would not help.
@@ -100,23 +118,30 @@ export class Chunks {
         await this.#forgetDamaged(address);
       }
     }
-    const chunk = await this.#fetch(address, signal);
-    return this.codec.open(map, index, chunk.bytes);
+    const chunk = await this.#fetch(address, signal, trace);
+    return decrypt(chunk.bytes);
   }
 
-  #fetch(address: Address, signal?: AbortSignal): Promise<VerifiedChunk> {
+  #fetch(address: Address, signal?: AbortSignal, trace?: Trace): Promise<VerifiedChunk> {
     return this.#fetching.run(
       address.hex,
       signal,
       async (shared) => {
         const blake3 = await this.codec.blake3();
         const verify = (received: Uint8Array<ArrayBuffer>) => VerifiedChunk.verify(address, received, blake3);
-        const chunk = await this.#peers.fetch(address, { signal: shared, verify });
+        const ask = () => this.#peers.fetch(address, { signal: shared, verify });
+        const chunk = await (trace ? trace.time('fetchMs', ask) : ask());
+        if (trace) trace.chunks.peer++;
         await this.store.put(chunk);
         return chunk;
       },
-      () => this.#stats.joined(),
+      () => this.#joined(trace),
     );
+  }
+
+  #joined(trace?: Trace): void {
+    this.#stats.joined();
+    if (trace) trace.chunks.joined++;
   }
 
   /** Drops a stored chunk that is no longer what was written, so that it is fetched again. */

@@ -1,16 +1,17 @@
+import { limits } from '../limits.ts';
 import type { ByteSource } from './byte-source.ts';
-import { RouteMap } from './route-map.ts';
+import { RouteMap, routeMapNames } from './route-map.ts';
 import type { RefusedEntry } from './tarchive-index.ts';
 
 /** A file in an archive. */
 export interface Member {
   /** From the archive's root, without a leading slash. */
   path: string;
-  /** In bytes. */
-  size: number;
+  /** In bytes; undefined when the archive does not tell. What `open` gives is the authority. */
+  size: number | undefined;
   /** Seconds since 1970; 0 when the archive does not tell. */
   modified: number;
-  open(): ByteSource;
+  open(signal?: AbortSignal): Promise<ByteSource>;
 }
 
 /** What a folder holds: a member, or a folder below it. */
@@ -27,6 +28,13 @@ export type Found =
   | { kind: 'redirect'; path: string }
   | { kind: 'missing'; reason: string };
 
+/** What an archive tells besides its files. */
+export interface ArchiveDetails {
+  /** Gets the routes added, if they cannot be read. */
+  refused: RefusedEntry[];
+  name?: string | undefined;
+}
+
 const defaultDocument = 'index.html';
 
 /** A set of files with paths. */
@@ -35,6 +43,8 @@ export class Archive {
   readonly routes: RouteMap;
   /** Entries that cannot be served, and why. */
   readonly refused: readonly RefusedEntry[];
+  /** What its author calls it, if it tells. */
+  readonly name: string | undefined;
   readonly #folders: ReadonlyMap<string, readonly FolderEntry[]>;
   /** Paths by their NFC form, made when first needed: names typed on a Mac arrive in NFD. */
   #byNfc: Map<string, Member> | undefined;
@@ -43,11 +53,23 @@ export class Archive {
     members: Iterable<Member>,
     routes: RouteMap = RouteMap.empty,
     refused: readonly RefusedEntry[] = [],
+    name?: string,
   ) {
     this.members = new Map(Array.from(members, (member) => [member.path, member]));
     this.routes = routes;
     this.refused = refused;
+    this.name = name;
     this.#folders = foldersOf(this.members.values());
+  }
+
+  /** An archive with the routes that it brings along. */
+  static async open(
+    list: readonly Member[],
+    details: ArchiveDetails,
+    signal?: AbortSignal,
+  ): Promise<Archive> {
+    const routes = await readRoutes(list, details.refused, signal);
+    return new Archive(list, routes, details.refused, details.name);
   }
 
   /**
@@ -65,7 +87,7 @@ export class Archive {
     if (member) return { kind: 'member', member };
 
     const folder = path === '' || path.endsWith('/') ? path : `${path}/`;
-    const entries = this.#folders.get(folder) ?? this.#folders.get(folder.normalize('NFC'));
+    const entries = this.folder(folder);
     if (!entries) {
       const refusal = this.refused.find((entry) => entry.path === path);
       return {
@@ -76,6 +98,11 @@ export class Archive {
     if (folder !== path) return { kind: 'redirect', path: folder };
     const index = this.member(folder + defaultDocument);
     return index ? { kind: 'member', member: index } : { kind: 'folder', path: folder, entries };
+  }
+
+  /** What a folder holds. @param path `''` for the root, else with a slash at its end. */
+  folder(path: string): readonly FolderEntry[] | undefined {
+    return this.#folders.get(path) ?? this.#folders.get(path.normalize('NFC'));
   }
 
   /** A member by its exact path, or by one that differs only in Unicode normalisation. */
@@ -115,4 +142,21 @@ function foldersOf(members: Iterable<Member>): Map<string, FolderEntry[]> {
 function split(path: string): { parent: string; name: string } {
   const slash = path.lastIndexOf('/') + 1;
   return { parent: path.slice(0, slash), name: path.slice(slash) };
+}
+
+/** The archive's own routes. A damaged file of routes is reported among the refused, and the rest serves. */
+async function readRoutes(
+  members: readonly Member[],
+  refused: RefusedEntry[],
+  signal?: AbortSignal,
+): Promise<RouteMap> {
+  for (const name of routeMapNames) {
+    const source = await members.find(({ path }) => path === name)?.open(signal);
+    if (!source) continue;
+    const bytes = source.size <= limits.routeMapBytes ? await source.read(0, source.size, signal) : undefined;
+    const routes = bytes && RouteMap.parse(new TextDecoder().decode(bytes));
+    if (routes) return routes;
+    refused.push({ path: name, reason: 'its routes cannot be read, so they are not used' });
+  }
+  return RouteMap.empty;
 }

@@ -1,22 +1,48 @@
+import { limits } from '../limits.ts';
+import type { Trace } from '../stats/trace.ts';
+
 /** Bytes that can be read at any position and streamed: a file, or a part of one. */
 export interface ByteSource {
   /** In bytes. */
   readonly size: number;
   /** The bytes from `start` up to `end`. They may be shared: do not write to them. */
-  read(start: number, end: number, signal?: AbortSignal): Promise<Uint8Array>;
+  read(start: number, end: number, signal?: AbortSignal, trace?: Trace): Promise<Uint8Array>;
   /**
    * The bytes from `start` up to `end`, fetched as the consumer takes them. Cancelling the stream, or aborting
    * the signal, stops what is under way. An error makes the stream fail; it never just ends early.
    */
-  stream(start: number, end: number, signal?: AbortSignal): ReadableStream<Uint8Array>;
+  stream(start: number, end: number, signal?: AbortSignal, trace?: Trace): ReadableStream<Uint8Array>;
 }
 
 /** A part of a source as a source of its own. */
 export function slice(source: ByteSource, offset: number, size: number): ByteSource {
   return {
     size,
-    read: (start, end, signal) => source.read(offset + start, offset + end, signal),
-    stream: (start, end, signal) => source.stream(offset + start, offset + end, signal),
+    read: (start, end, signal, trace) => source.read(offset + start, offset + end, signal, trace),
+    stream: (start, end, signal, trace) => source.stream(offset + start, offset + end, signal, trace),
+  };
+}
+
+/** Something that can only be read piece by piece, as a source. */
+export function randomAccessSource(of: Pick<ByteSource, 'size' | 'read'>): ByteSource {
+  return {
+    size: of.size,
+    read: (start, end, signal, trace) => of.read(start, end, signal, trace),
+    stream(start, end, signal, trace) {
+      let at = start;
+      return new ReadableStream(
+        {
+          async pull(controller) {
+            signal?.throwIfAborted();
+            const next = Math.min(at + limits.streamPieceBytes, end);
+            if (next > at) controller.enqueue(await of.read(at, next, signal, trace));
+            at = next;
+            if (at >= end) controller.close();
+          },
+        },
+        { highWaterMark: 0 },
+      );
+    },
   };
 }
 

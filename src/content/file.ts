@@ -1,7 +1,7 @@
-import type { Address } from '../address.ts';
 import type { Chunks } from '../chunks/chunks.ts';
 import { limits } from '../limits.ts';
 import type { DataMap } from '../self-encryption/data-map.ts';
+import type { Trace } from '../stats/trace.ts';
 import type { ByteSource } from './byte-source.ts';
 
 /** A self-encrypted file, read at random: only the chunks that a range overlaps are fetched. */
@@ -11,11 +11,7 @@ export class ContentFile implements ByteSource {
   readonly #map: DataMap;
 
   /** @param map the file's own map, not a shrunk one. */
-  constructor(
-    readonly address: Address,
-    map: DataMap,
-    chunks: Chunks,
-  ) {
+  constructor(map: DataMap, chunks: Chunks) {
     this.size = map.size;
     this.#map = map;
     this.#chunks = chunks;
@@ -26,20 +22,20 @@ export class ContentFile implements ByteSource {
     return this.#map.offsets[this.#map.count - 1]!;
   }
 
-  async read(start: number, end: number, signal?: AbortSignal): Promise<Uint8Array> {
+  async read(start: number, end: number, signal?: AbortSignal, trace?: Trace): Promise<Uint8Array> {
     if (start >= end) return new Uint8Array();
     const parts = this.#parts(start, end);
-    if (parts.length === 1) return this.#part(parts[0]!, signal);
+    if (parts.length === 1) return this.#part(parts[0]!, signal, trace);
     const bytes = new Uint8Array(end - start);
     let at = 0;
-    for (const part of await Promise.all(parts.map((part) => this.#part(part, signal)))) {
+    for (const part of await Promise.all(parts.map((part) => this.#part(part, signal, trace)))) {
       bytes.set(part, at);
       at += part.length;
     }
     return bytes;
   }
 
-  stream(start: number, end: number, signal?: AbortSignal): ReadableStream<Uint8Array> {
+  stream(start: number, end: number, signal?: AbortSignal, trace?: Trace): ReadableStream<Uint8Array> {
     const controller = new AbortController();
     const onAbort = () => controller.abort(signal?.reason);
     if (signal?.aborted) onAbort();
@@ -52,7 +48,7 @@ export class ContentFile implements ByteSource {
     let current: Uint8Array = new Uint8Array();
     const fetchAhead = () => {
       while (next < parts.length && ahead.length < limits.readAheadChunks) {
-        const part = this.#part(parts[next++]!, controller.signal);
+        const part = this.#part(parts[next++]!, controller.signal, trace);
         part.catch(() => undefined); // reported when it is its turn
         ahead.push(part);
       }
@@ -106,8 +102,8 @@ export class ContentFile implements ByteSource {
     return parts;
   }
 
-  async #part({ index, from, to }: Part, signal?: AbortSignal): Promise<Uint8Array> {
-    return (await this.#chunks.open(this.#map, index, signal)).subarray(from, to);
+  async #part({ index, from, to }: Part, signal?: AbortSignal, trace?: Trace): Promise<Uint8Array> {
+    return (await this.#chunks.open(this.#map, index, signal, trace)).subarray(from, to);
   }
 }
 

@@ -2,7 +2,6 @@ import { limits } from '../limits.ts';
 import { Archive, type Member } from './archive.ts';
 import { slice } from './byte-source.ts';
 import type { ContentFile } from './file.ts';
-import { RouteMap, routeMapNames } from './route-map.ts';
 import { blockBytes, parseTarHeader, scanTar } from './tar-header.ts';
 import {
   type IndexEntry,
@@ -15,10 +14,9 @@ import {
   refusalOfPath,
 } from './tarchive-index.ts';
 
-/** Whether a file begins as a tar does. */
-export async function isTar(file: ContentFile, signal?: AbortSignal): Promise<boolean> {
-  if (file.size < blockBytes) return false;
-  return parseTarHeader(await file.read(0, blockBytes, signal)) !== undefined;
+/** Whether a file begins as a tar does. @param start its first 512 bytes. */
+export function isTar(start: Uint8Array): boolean {
+  return parseTarHeader(start) !== undefined;
 }
 
 /**
@@ -27,7 +25,7 @@ export async function isTar(file: ContentFile, signal?: AbortSignal): Promise<bo
  */
 export async function openTarchive(tar: ContentFile, signal?: AbortSignal): Promise<Archive> {
   const members = (await indexed(tar, signal)) ?? (await scanned(tar, signal));
-  return new Archive(members.list, await readRoutes(members.list, members.refused, signal), members.refused);
+  return Archive.open(members.list, { refused: members.refused }, signal);
 }
 
 interface Members {
@@ -48,7 +46,7 @@ async function indexed(tar: ContentFile, signal?: AbortSignal): Promise<Members 
     path,
     size,
     modified: 0,
-    open: () => slice(tar, offset, size),
+    open: async () => slice(tar, offset, size),
   }));
   return { list, refused };
 }
@@ -74,27 +72,7 @@ async function scanned(tar: ContentFile, signal?: AbortSignal): Promise<Members>
     const reason = refusalOfPath(path);
     if (reason) refused.push({ path, reason });
     else if (path !== indexName)
-      byPath.set(path, { path, size, modified, open: () => slice(tar, offset, size) });
+      byPath.set(path, { path, size, modified, open: async () => slice(tar, offset, size) });
   }
   return { list: [...byPath.values()], refused };
-}
-
-/** The archive's own routes. A damaged file of routes is reported among the refused, and the rest serves. */
-async function readRoutes(
-  members: Member[],
-  refused: RefusedEntry[],
-  signal?: AbortSignal,
-): Promise<RouteMap> {
-  for (const name of routeMapNames) {
-    const member = members.find(({ path }) => path === name);
-    if (!member) continue;
-    const text =
-      member.size <= limits.routeMapBytes
-        ? new TextDecoder().decode(await member.open().read(0, member.size, signal))
-        : '';
-    const routes = RouteMap.parse(text);
-    if (routes) return routes;
-    refused.push({ path: name, reason: 'its routes cannot be read, so they are not used' });
-  }
-  return RouteMap.empty;
 }

@@ -1,16 +1,17 @@
-import type { Archive, Found, Member } from '../content/archive.ts';
-import type { ByteSource } from '../content/byte-source.ts';
-import { memorySource } from '../content/byte-source.ts';
+import type { Archive, FolderEntry, Member } from '../content/archive.ts';
+import { type ByteSource, memorySource } from '../content/byte-source.ts';
 import type { Content, Resolver } from '../content/resolver.ts';
 import { AntwayError } from '../errors.ts';
+import type { Trace } from '../stats/trace.ts';
 import { sniffBytes, sniffType, typeOfName } from './content-type.ts';
 import { contentDisposition } from './disposition.ts';
+import { folderTar } from './folder-tar.ts';
 import { listingJson, listingPage } from './listing.ts';
 import type { Representation } from './representation.ts';
 import { contentHeaders, ownPageHeaders } from './security.ts';
 import { type ContentTarget, encodePath } from './target.ts';
 
-/** What a content URL leads to: something to send, or another URL. */
+/** What a content URL leads to: something to send, or another path. */
 export type Answer =
   | { kind: 'representation'; representation: Representation }
   | { kind: 'redirect'; location: string };
@@ -18,59 +19,93 @@ export type Answer =
 /** Changes with the look of generated pages, because their ETags are for ever. */
 const listingVersion = 1;
 
+/** What an archive may hold to be shown for paths that it has not got. */
+const notFoundDocument = '404.html';
+
 /** What the gateway knows of a request besides its URL. */
 export interface ContentContext {
   resolver: Resolver;
+  /** Whether documents of this site may run scripts. */
   isTrusted: boolean;
+  /** Whether the answer will be shown as a document. */
+  isNavigation: boolean;
   accept: string | null;
   signal: AbortSignal;
+  trace: Trace;
 }
 
 /**
  * Finds what a content URL stands for.
- * @throws AntwayError `NOT_FOUND` for a missing member, or whatever resolving throws.
+ * @throws AntwayError `NOT_FOUND` for a missing member, `UNSUPPORTED` for an unknown format, or whatever
+ *   resolving throws.
  */
 export async function answerContent(target: ContentTarget, context: ContentContext): Promise<Answer> {
   const format = target.query.get('format');
   if (format === 'raw') return rawRecord(target, context);
-  if (format !== null && format !== 'json') {
-    throw new AntwayError('UNSUPPORTED', `There is no format “${format}”; there are raw and json.`, {
-      address: target.address.hex,
-    });
+  if (format !== null && format !== 'json' && format !== 'tar') {
+    throw new AntwayError('UNSUPPORTED', `There is no format “${format}”; there are raw, json and tar.`);
   }
-  const content = await context.resolver.resolve(target.address, context.signal);
-  return content.kind === 'archive'
-    ? inArchive(target, content.archive, context)
-    : wholeFile(target, content, context);
+  const { resolver, signal, trace } = context;
+  const content = await trace.time('resolveMs', () => resolver.resolve(target.address, signal, trace));
+  if (content.kind === 'archive') {
+    if (format === 'tar') return tar(target, content, context);
+    return inArchive(target, content.archive, context);
+  }
+  if (format !== null) {
+    throw new AntwayError('UNSUPPORTED', `Only archives have the format “${format}”, and this is none.`);
+  }
+  // What follows the address of a file is only a name for it.
+  const name = target.path?.replace(/\/+$/, '').split('/').pop() ?? '';
+  return file(target, content.source, name, etagOf(target, 'file'), context);
 }
 
 /** The record's own bytes, unopened. */
-async function rawRecord(target: ContentTarget, context: ContentContext): Promise<Answer> {
-  const { bytes } = await context.resolver.record(target.address, context.signal);
+async function rawRecord(
+  target: ContentTarget,
+  { resolver, signal, trace }: ContentContext,
+): Promise<Answer> {
+  const { bytes } = await resolver.record(target.address, signal, trace);
+  return download(target, memorySource(bytes), 'raw', 'application/octet-stream', target.address.hex);
+}
+
+/** A whole archive, or a folder of it. The whole of a tar is the tar as it was published. */
+async function tar(
+  target: ContentTarget,
+  content: Extract<Content, { kind: 'archive' }>,
+  { signal }: ContentContext,
+): Promise<Answer> {
+  const path = target.path ?? '';
+  const folder = path === '' || path.endsWith('/') ? path : `${path}/`;
+  const source =
+    folder === '' && content.tar ? content.tar : await folderTar(content.archive, folder, signal);
+  const name =
+    folder.slice(0, -1).split('/').pop() || content.archive.name || target.name || target.address.hex;
+  return download(target, source, 'tar', 'application/x-tar', `${name}.tar`, folder);
+}
+
+function download(
+  target: ContentTarget,
+  source: ByteSource,
+  format: string,
+  type: string,
+  filename: string,
+  path = '',
+): Answer {
   const headers = {
     ...contentHeaders(false),
     ...caching(target),
-    'Content-Type': 'application/octet-stream',
-    'Content-Disposition': contentDisposition(
-      'attachment',
-      target.query.get('filename') ?? target.address.hex,
-    ),
+    'Content-Type': type,
+    'Content-Disposition': contentDisposition('attachment', target.query.get('filename') ?? filename),
   };
-  return representation({ source: memorySource(bytes), etag: etagOf(target, 'raw'), headers });
-}
-
-/** A file that is no archive: what follows its address is only a name for it. */
-async function wholeFile(
-  target: ContentTarget,
-  { source }: Content,
-  context: ContentContext,
-): Promise<Answer> {
-  const name = target.path?.replace(/\/+$/, '').split('/').pop() ?? '';
-  return file(target, source, name, etagOf(target, 'file'), context);
+  return { kind: 'representation', representation: { source, etag: etagOf(target, format, path), headers } };
 }
 
 async function inArchive(target: ContentTarget, archive: Archive, context: ContentContext): Promise<Answer> {
   if (target.path === undefined) return redirect(target, '/');
+  const isFolder = target.path === '' || target.path.endsWith('/');
+  const entries = isFolder && wantsJson(target, context) ? archive.folder(target.path) : undefined;
+  // Before default documents and routes: who asks for JSON wants to know what is there.
+  if (entries) return listing(target, archive, target.path, entries, true);
   const found = archive.find(target.path);
   switch (found.kind) {
     case 'member':
@@ -78,18 +113,31 @@ async function inArchive(target: ContentTarget, archive: Archive, context: Conte
     case 'redirect':
       return redirect(target, `/${encodePath(found.path)}`);
     case 'folder':
-      return listing(target, archive, found, context);
-    case 'missing':
+      return listing(target, archive, found.path, found.entries, false);
+    case 'missing': {
+      const substitute = context.isNavigation ? archive.member(notFoundDocument) : undefined;
+      if (substitute) return notFound(await member(target, substitute, context));
       throw new AntwayError('NOT_FOUND', `“${target.path}” is not here: ${found.reason}.`, {
-        address: target.address.hex,
         path: target.path,
         reason: found.reason,
       });
+    }
   }
 }
 
-function member(target: ContentTarget, { path, open }: Member, context: ContentContext): Promise<Answer> {
-  return file(target, open(), path.slice(path.lastIndexOf('/') + 1), etagOf(target, 'file', path), context);
+async function member(
+  target: ContentTarget,
+  { path, open }: Member,
+  context: ContentContext,
+): Promise<Answer> {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  return file(target, await open(context.signal), name, etagOf(target, 'file', path), context);
+}
+
+function notFound(answer: Answer): Answer {
+  return answer.kind === 'representation'
+    ? { ...answer, representation: { ...answer.representation, status: 404 } }
+    : answer;
 }
 
 async function file(
@@ -97,45 +145,39 @@ async function file(
   source: ByteSource,
   name: string,
   etag: string,
-  { isTrusted, signal }: ContentContext,
+  { isTrusted, signal, trace }: ContentContext,
 ): Promise<Answer> {
   const filename = target.query.get('filename') ?? name;
-  const type =
-    typeOfName(filename) ?? sniffType(await source.read(0, Math.min(sniffBytes, source.size), signal));
-  const download = target.query.get('download');
-  const isDownload = download !== null && download !== 'false' && download !== '0';
+  const start = () => source.read(0, Math.min(sniffBytes, source.size), signal, trace);
   const headers: Record<string, string> = {
     ...contentHeaders(isTrusted),
     ...caching(target),
-    'Content-Type': type,
+    'Content-Type': typeOfName(filename) ?? sniffType(await start()),
   };
+  const isDownload = !['false', '0', null].includes(target.query.get('download'));
   if (isDownload || target.query.has('filename')) {
     headers['Content-Disposition'] = contentDisposition(isDownload ? 'attachment' : 'inline', filename);
   }
-  return representation({ source, etag, headers });
+  return { kind: 'representation', representation: { source, etag, headers } };
 }
 
 function listing(
   target: ContentTarget,
   archive: Archive,
-  { path, entries }: Extract<Found, { kind: 'folder' }>,
-  { accept }: ContentContext,
+  path: string,
+  entries: readonly FolderEntry[],
+  isJson: boolean,
 ): Answer {
-  const isJson = target.query.get('format') === 'json' || prefersJson(accept);
-  const title = target.name ?? target.address.hex;
+  const title = archive.name ?? target.name ?? target.address.hex;
   const body = isJson ? listingJson(entries) : listingPage(archive, path, entries, title);
   const headers = {
     ...ownPageHeaders(),
     ...caching(target),
     'Content-Type': isJson ? 'application/json' : 'text/html; charset=utf-8',
-    Vary: 'Accept',
   };
-  const etag = etagOf(target, isJson ? `json-${listingVersion}` : `html-${listingVersion}`, path);
-  return representation({ source: memorySource(new TextEncoder().encode(body)), etag, headers });
-}
-
-function representation(of: Representation): Answer {
-  return { kind: 'representation', representation: of };
+  const etag = etagOf(target, `${isJson ? 'json' : 'html'}-${listingVersion}`, path);
+  const source = memorySource(new TextEncoder().encode(body));
+  return { kind: 'representation', representation: { source, etag, headers } };
 }
 
 /** @param suffix of the path, encoded; the query stays as it is. */
@@ -150,13 +192,16 @@ function etagOf({ address }: ContentTarget, format: string, path = ''): string {
 }
 
 /** An address never changes its content; a name may be given to another address tomorrow. */
-function caching({ name }: ContentTarget): Record<string, string> {
+function caching({ name, path }: ContentTarget): Record<string, string> {
   return {
     'Cache-Control': name === undefined ? 'public, max-age=31536000, immutable' : 'public, max-age=60',
+    // A folder is answered with its document or with JSON.
+    ...(path === '' || path?.endsWith('/') ? { Vary: 'Accept' } : {}),
   };
 }
 
-function prefersJson(accept: string | null): boolean {
+function wantsJson({ query }: ContentTarget, { accept }: ContentContext): boolean {
+  if (query.has('format')) return query.get('format') === 'json';
   const types = (accept ?? '').split(',').map((type) => type.split(';')[0]!.trim().toLowerCase());
   return types.includes('application/json') && !types.includes('text/html');
 }

@@ -1,6 +1,7 @@
 import type { AntwayError, Attempt, ErrorCode } from '../errors.ts';
 import { type Html, html, page, pageResponse } from './page.ts';
 import { ownPageHeaders } from './security.ts';
+import { siteOfHost } from './site-host.ts';
 
 /** What each code means to a person, and whether trying again can help. */
 const explanations: Record<ErrorCode, { title: string; canRetry: boolean }> = {
@@ -22,9 +23,9 @@ const explanations: Record<ErrorCode, { title: string; canRetry: boolean }> = {
 /** The answer to a request that failed: a page for navigations, JSON for everything else. */
 export function errorResponse(error: AntwayError, request: Request): Response {
   const extra: Record<string, string> = { 'Cache-Control': 'no-store' };
-  if (error.code === 'METHOD') extra.Allow = 'GET, HEAD, OPTIONS';
+  if (error.code === 'METHOD') extra.Allow = String(error.details.allow);
   if (error.code === 'BAD_RANGE') extra['Content-Range'] = `bytes */${error.details.size}`;
-  if (isNavigation(request)) return pageResponse(errorPage(error), error.status, extra);
+  if (isNavigation(request)) return pageResponse(errorPage(error, homeOf(request)), error.status, extra);
   const headers = { 'Content-Type': 'application/json', ...ownPageHeaders(), ...extra };
   const body = request.method === 'HEAD' ? null : JSON.stringify(error);
   return new Response(body, { status: error.status, headers });
@@ -35,7 +36,14 @@ export function isNavigation(request: Request): boolean {
   return request.mode === 'navigate' || ['document', 'iframe', 'frame'].includes(request.destination);
 }
 
-function errorPage(error: AntwayError): string {
+/** The shell's URL: on a site's own origin `/` is the site's. */
+function homeOf(request: Request): string {
+  const { protocol, host } = new URL(request.url);
+  const site = siteOfHost(host);
+  return site ? `${protocol}//${site.rootHost}/` : '/';
+}
+
+function errorPage(error: AntwayError, home: string): string {
   const { title, canRetry } = explanations[error.code];
   const { address, attempts = [] } = error.details;
   return page(
@@ -44,7 +52,7 @@ function errorPage(error: AntwayError): string {
 <p>${error.message}</p>
 <p class="quiet">Code <code>${error.code}</code>${address ? html`, address <code>${address}</code>` : ''}</p>
 ${attempts.length > 0 ? attemptsTable(attempts) : ''}
-<p class="actions">${canRetry ? html`<a href="">Try again</a>` : ''}<a href="/">Open another address</a></p>`,
+<p class="actions">${canRetry ? html`<a href="">Try again</a>` : ''}<a href="${home}">Open another address</a></p>`,
   );
 }
 

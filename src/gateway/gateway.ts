@@ -7,13 +7,17 @@ import { AntwayError, asAntwayError, type ErrorCode, isAbort } from '../errors.t
 import { PeerPool } from '../peers/pool.ts';
 import { Codec, type CodecPlatform } from '../self-encryption/codec.ts';
 import type { Stats } from '../stats/stats.ts';
+import { Trace } from '../stats/trace.ts';
 import { answerContent } from './content-response.ts';
 import { errorResponse, isNavigation } from './error-response.ts';
 import { answerInternal } from './internal.ts';
+import { canRunScripts, interstitial } from './interstitial.ts';
+import { ManifestStore } from './manifest-store.ts';
 import { RecentSites } from './recent.ts';
-import { respond } from './representation.ts';
+import { type BodyObserver, type Representation, respond } from './representation.ts';
 import type { StatsBroadcast } from './stats-broadcast.ts';
-import { type ContentTarget, parseTarget } from './target.ts';
+import { type ContentTarget, parseTarget, type Target } from './target.ts';
+import { Trust } from './trust.ts';
 
 /** What the worker knows of a request that the request does not tell. */
 export interface RequestContext {
@@ -25,6 +29,8 @@ export interface RequestContext {
   readonly configProblem: string | null;
 }
 
+const methods = ['GET', 'HEAD', 'OPTIONS'];
+
 /** Request in, response out: the part of Antway that a browser sees. */
 export class Gateway {
   readonly #config: Config;
@@ -33,34 +39,41 @@ export class Gateway {
   readonly #peers: PeerPool;
   readonly #resolver: Resolver;
   readonly #broadcast: StatsBroadcast;
+  readonly #manifests: ManifestStore;
+  readonly #trust: Trust;
   readonly #recent = new RecentSites();
 
   constructor(config: Config, platform: CodecPlatform, stats: Stats, broadcast: StatsBroadcast) {
     this.#config = config;
     this.#stats = stats;
     this.#broadcast = broadcast;
+    this.#trust = new Trust(config.trusted);
     this.#store = new IndexedDbStore(config.cache.maxBytes, stats);
     this.#peers = new PeerPool(config.peers, stats);
-    const chunks = new Chunks({
-      codec: new Codec(platform),
-      store: this.#store,
-      peers: this.#peers,
-      stats,
-      memoryBytes: config.cache.memoryBytes,
-    });
-    this.#resolver = new Resolver(chunks);
+    const codec = new Codec(platform);
+    this.#manifests = new ManifestStore(() => codec.blake3());
+    const { memoryBytes } = config.cache;
+    const chunks = new Chunks({ codec, store: this.#store, peers: this.#peers, stats, memoryBytes });
+    this.#resolver = new Resolver(chunks, this.#manifests);
   }
 
   /**
-   * Answers a request of the gateway's own origin. Never rejects: every error becomes an answer.
+   * Answers a request of this worker's origin. Never rejects: every error becomes an answer.
    * @returns undefined for what is not the gateway's: the shell and its assets.
    */
   handle(request: Request, context: RequestContext): Promise<Response> | undefined {
     try {
-      const target = parseTarget(new URL(request.url), this.#config.names);
-      if (target.kind === 'other') return undefined;
-      if (target.kind === 'internal') return this.#internal(target.name, request, context);
-      return this.#content(target.content, request, context);
+      const target = parseTarget(new URL(request.url), this.#config);
+      switch (target.kind) {
+        case 'other':
+          return undefined;
+        case 'internal':
+          return this.#internal(target.name, request, context);
+        case 'elsewhere':
+          return this.#elsewhere(target, request, context);
+        case 'content':
+          return this.#content(target.content, request, context);
+      }
     } catch (error) {
       return Promise.resolve(errorResponse(asAntwayError(error), request));
     }
@@ -78,57 +91,57 @@ export class Gateway {
       }
       return await answerInternal(name, request, {
         config: this.#config,
+        configProblem: context.configProblem,
         store: this.#store,
         peers: this.#peers,
+        resolver: this.#resolver,
         stats: this.#stats,
         broadcast: this.#broadcast,
         recent: this.#recent,
-        configProblem: context.configProblem,
+        trust: this.#trust,
+        manifests: this.#manifests,
       });
     } catch (error) {
       return errorResponse(asAntwayError(error), request);
     }
   }
 
+  /** Only a manifest that is kept on this origin is answered here whatever the mode: no other origin has it. */
+  async #elsewhere(
+    { location, isPermanent, content }: Extract<Target, { kind: 'elsewhere' }>,
+    request: Request,
+    context: RequestContext,
+  ): Promise<Response> {
+    if (!content.isIsolated && (await this.#manifests.get(content.address))) {
+      return this.#content(content, request, context);
+    }
+    return redirect(location, isPermanent ? 301 : 302);
+  }
+
   async #content(target: ContentTarget, request: Request, context: RequestContext): Promise<Response> {
-    this.#stats.requestStarted();
-    let hasEnded = false;
-    let written = () => {};
-    context.waitUntil(
-      new Promise<void>((resolve) => {
-        written = resolve;
-      }),
-    );
-    const observer = {
-      sent: (bytes: number) => this.#stats.served(bytes),
-      ended: (failure?: ErrorCode) => {
-        if (hasEnded) return;
-        hasEnded = true;
-        this.#stats.requestEnded(failure);
-        // What was fetched for this answer gets to disk before the browser may stop the worker.
-        this.#store.flush().then(written, written);
-      },
-    };
+    const observer = this.#observe(context);
     try {
       this.#admit(target, request);
-      if (request.method === 'OPTIONS') {
-        observer.ended();
-        return new Response(null, { status: 204, headers: { Allow: 'GET, HEAD, OPTIONS' } });
-      }
+      if (request.method === 'OPTIONS') return done(observer, preflight());
+      const isTopLevel = request.mode === 'navigate' && request.destination === 'document';
+      const decision = target.isIsolated ? 'trusted' : await this.#decision(target);
+      const trace = new Trace();
       const answer = await answerContent(target, {
         resolver: this.#resolver,
-        isTrusted: this.#config.trusted.has(target.address.hex),
+        isTrusted: decision === 'trusted',
+        isNavigation: isNavigation(request),
         accept: request.headers.get('Accept'),
         signal: request.signal,
+        trace,
       });
-      if (answer.kind === 'redirect') {
-        observer.ended();
-        return new Response(null, { status: 301, headers: { Location: answer.location } });
+      if (answer.kind === 'redirect') return done(observer, redirect(answer.location, 301));
+      const { representation } = answer;
+      if (isTopLevel && decision === undefined && isScriptable(representation)) {
+        const { pathname, search } = new URL(request.url);
+        return done(observer, interstitial(target, await this.#trust.token(), pathname + search));
       }
-      const response = await respond(answer.representation, request, request.signal, observer);
-      if (isNavigation(request) && request.destination === 'document') {
-        context.waitUntil(this.#recent.add(target).catch((error) => console.warn('antway: history', error)));
-      }
+      const response = await respond(representation, request, request.signal, observer, trace);
+      if (isTopLevel && response.ok) this.#remember(target, context);
       return response;
     } catch (error) {
       const failure = asAntwayError(error);
@@ -138,10 +151,51 @@ export class Gateway {
     }
   }
 
+  /** Where storage is blocked a decision cannot be kept, so nobody is asked, and the site runs no scripts. */
+  async #decision({ address }: ContentTarget) {
+    try {
+      return await this.#trust.decision(address);
+    } catch (error) {
+      console.warn('antway: decisions cannot be read', error);
+      return 'restricted';
+    }
+  }
+
+  #remember(target: ContentTarget, context: RequestContext): void {
+    // A site's own origin has no list of sites.
+    if (target.isIsolated) return;
+    context.waitUntil(
+      this.#recent.add(target).catch((error) => console.warn('antway: the visit was not noted', error)),
+    );
+  }
+
+  /** Counts a request, and keeps the worker alive until what was fetched for it is on disk. */
+  #observe(context: RequestContext): BodyObserver {
+    this.#stats.requestStarted();
+    let written = () => {};
+    context.waitUntil(
+      new Promise<void>((resolve) => {
+        written = resolve;
+      }),
+    );
+    let hasEnded = false;
+    return {
+      sent: (bytes) => this.#stats.served(bytes),
+      ended: (failure?: ErrorCode) => {
+        if (hasEnded) return;
+        hasEnded = true;
+        this.#stats.requestEnded(failure);
+        this.#store.flush().then(written, written);
+      },
+    };
+  }
+
   /** @throws AntwayError `METHOD`, `DENIED`, or `REFUSED` for content that is asked for as a worker's script. */
   #admit({ address }: ContentTarget, request: Request): void {
-    if (!['GET', 'HEAD', 'OPTIONS'].includes(request.method)) {
-      throw new AntwayError('METHOD', `${request.method} is not possible: content is read-only.`);
+    if (!methods.includes(request.method)) {
+      throw new AntwayError('METHOD', `${request.method} is not possible: content is read-only.`, {
+        allow: methods.join(', '),
+      });
     }
     if (this.#config.denied.has(address.hex)) {
       throw new AntwayError('DENIED', 'The host of this gateway has blocked this address.');
@@ -150,4 +204,33 @@ export class Gateway {
       throw new AntwayError('REFUSED', 'Content may not register a service worker on the gateway.');
     }
   }
+}
+
+function done(observer: BodyObserver, response: Response): Response {
+  observer.ended();
+  return response;
+}
+
+function redirect(location: string, status: 301 | 302): Response {
+  return new Response(null, { status, headers: { Location: location } });
+}
+
+function preflight(): Response {
+  const allowed = methods.join(', ');
+  return new Response(null, {
+    status: 204,
+    headers: {
+      Allow: allowed,
+      'Access-Control-Allow-Origin': '*',
+      'Access-Control-Allow-Methods': allowed,
+      'Access-Control-Allow-Headers': 'Range, If-None-Match, If-Range, If-Match',
+      'Access-Control-Max-Age': '86400',
+    },
+  });
+}
+
+function isScriptable({ headers }: Representation): boolean {
+  return (
+    canRunScripts(headers['Content-Type'] ?? '') && !headers['Content-Disposition']?.startsWith('attachment')
+  );
 }

@@ -1,6 +1,7 @@
-import { createStore, get, set } from 'idb-keyval';
+import { get, set } from 'idb-keyval';
 import { type Config, parseConfig } from '../config.ts';
 import { AntwayError } from '../errors.ts';
+import { settings } from './settings.ts';
 
 const path = '/antway.json';
 const key = 'host-config';
@@ -15,7 +16,6 @@ const defaultConfig = { peers: ['/'] };
  */
 export class HostConfig {
   readonly #origin: string;
-  readonly #store = createStore('antway', 'settings');
 
   constructor(origin: string) {
     this.#origin = origin;
@@ -24,7 +24,7 @@ export class HostConfig {
   /** The one that was in force when the gateway last ran; undefined when it never did, or cannot be read. */
   async stored(): Promise<Config | undefined> {
     try {
-      const value = await get<unknown>(key, this.#store);
+      const value = await get<unknown>(key, settings);
       return value === undefined ? undefined : parseConfig(value, this.#origin);
     } catch (error) {
       console.warn('antway: the kept configuration cannot be used', error);
@@ -47,9 +47,7 @@ export class HostConfig {
     if (response.status >= 500) return undefined;
     const value = response.ok ? await parseJson(response) : defaultConfig;
     const config = parseConfig(value, this.#origin);
-    await set(key, value, this.#store).catch((error) =>
-      console.warn('antway: configuration not kept', error),
-    );
+    await set(key, value, settings).catch((error) => console.warn('antway: configuration not kept', error));
     return config;
   }
 

@@ -1,72 +1,139 @@
+import { Address } from '../address.ts';
 import type { ChunkStore } from '../chunks/store.ts';
 import type { Config } from '../config.ts';
+import type { Resolver } from '../content/resolver.ts';
 import { AntwayError } from '../errors.ts';
+import { limits } from '../limits.ts';
 import type { PeerPool } from '../peers/pool.ts';
 import type { Stats } from '../stats/stats.ts';
+import type { ManifestStore } from './manifest-store.ts';
 import type { RecentSites } from './recent.ts';
 import { internalHeaders } from './security.ts';
 import type { StatsBroadcast } from './stats-broadcast.ts';
+import type { Decision, Trust } from './trust.ts';
 
 export interface InternalContext {
   config: Config;
+  configProblem: string | null;
   store: ChunkStore;
   peers: PeerPool;
+  resolver: Resolver;
   stats: Stats;
   broadcast: StatsBroadcast;
   recent: RecentSites;
-  configProblem: string | null;
+  trust: Trust;
+  manifests: ManifestStore;
 }
 
+/** An endpoint's methods. What they return is sent as JSON, or as it is when it is a `Response`. */
+type Endpoint = Partial<Record<string, (url: URL, request: Request, context: InternalContext) => unknown>>;
+
+/** `/-/…`: by these the shell learns what the worker does, and tells it what the person decided. */
+const endpoints: Record<string, Endpoint> = {
+  stats: {
+    GET(url, _, { stats, broadcast }) {
+      if (url.searchParams.has('watch')) broadcast.watch();
+      return stats.snapshot();
+    },
+  },
+  cache: {
+    GET: async (_url, _request, { store }) => ({ ...(await store.summary()), ...(await browserStorage()) }),
+  },
+  peers: { GET: (_url, _request, { peers }) => ({ peers: peers.describe() }) },
+  health: { GET: () => ({ status: 'ok', gateway: 'antway' }) },
+  config: {
+    GET: (_url, _request, { config, configProblem }) => ({ ...asJson(config), problem: configProblem }),
+  },
+  recent: {
+    GET: (_url, _request, { recent }) => recent.list(),
+    DELETE: (url, _, { recent }) => recent.remove(required(url.searchParams.get('path'), 'path')),
+  },
+  trust: {
+    GET: (_url, _request, { trust }) => trust.list(),
+    POST: (_, request, { trust }) =>
+      (request.mode === 'navigate' ? decideByForm : decideByJson)(request, trust),
+    DELETE: (url, _, { trust }) =>
+      trust.revoke(Address.fromHex(required(url.searchParams.get('address'), 'address'))),
+  },
+  manifests: {
+    POST: async (_, request, { manifests }) => manifests.add(await bodyOf(request)),
+    async DELETE(url, _, { manifests, resolver }) {
+      const id = Address.fromHex(required(url.searchParams.get('id'), 'id'));
+      await manifests.remove(id);
+      resolver.forget(id);
+    },
+  },
+};
+
 /**
- * Answers `/-/…`, the endpoints by which the shell learns what the worker does.
- * @throws AntwayError `NOT_FOUND` for an unknown endpoint, `METHOD`.
+ * Answers `/-/<name>`.
+ * @throws AntwayError `NOT_FOUND` for an unknown endpoint, `METHOD`, or what the endpoint throws.
  */
 export async function answerInternal(
   name: string,
   request: Request,
   context: InternalContext,
 ): Promise<Response> {
-  const url = new URL(request.url);
-  if (name === 'recent' && request.method === 'DELETE') {
-    await context.recent.remove(url.searchParams.get('path') ?? '');
-    return new Response(null, { status: 204, headers: internalHeaders() });
+  const endpoint = Object.hasOwn(endpoints, name) ? endpoints[name] : undefined;
+  if (!endpoint) throw new AntwayError('NOT_FOUND', `There is no endpoint /-/${name}.`);
+  const method = endpoint[request.method === 'HEAD' ? 'GET' : request.method];
+  if (!method) {
+    const allow = Object.keys(endpoint).join(', ');
+    throw new AntwayError('METHOD', `/-/${name} does not take ${request.method}.`, { allow });
   }
-  if (request.method !== 'GET' && request.method !== 'HEAD') {
-    throw new AntwayError('METHOD', `/-/${name} does not take ${request.method}.`);
-  }
-  const body = JSON.stringify(await read(name, url, context));
-  return new Response(request.method === 'HEAD' ? null : body, {
+  const result = await method(new URL(request.url), request, context);
+  if (result instanceof Response) return result;
+  if (result === undefined) return new Response(null, { status: 204, headers: internalHeaders() });
+  return new Response(request.method === 'HEAD' ? null : JSON.stringify(result), {
     headers: { ...internalHeaders(), 'Content-Type': 'application/json' },
   });
 }
 
-async function read(name: string, url: URL, context: InternalContext): Promise<unknown> {
-  const { config, store, peers, stats, broadcast, recent } = context;
-  switch (name) {
-    case 'stats':
-      if (url.searchParams.has('watch')) broadcast.watch();
-      return stats.snapshot();
-    case 'cache':
-      return { ...(await store.summary()), ...(await browserStorage()) };
-    case 'peers':
-      return { peers: peers.describe() };
-    case 'recent':
-      return recent.list();
-    case 'config':
-      return {
-        peers: config.peers.map(({ url }) => url),
-        isolation: config.isolation,
-        names: Object.fromEntries(Array.from(config.names, ([name, address]) => [name, address.hex])),
-        trusted: [...config.trusted],
-        denied: [...config.denied],
-        cache: config.cache,
-        problem: context.configProblem,
-      };
-    case 'health':
-      return { status: 'ok', gateway: 'antway' };
-    default:
-      throw new AntwayError('NOT_FOUND', `There is no endpoint /-/${name}.`);
+/** The form of the interstitial: decides, and goes on to the site. */
+async function decideByForm(request: Request, trust: Trust): Promise<Response> {
+  const form = await request.formData();
+  const field = (name: string) => required(form.get(name), name);
+  if (field('token') !== (await trust.token())) {
+    throw new AntwayError('REFUSED', 'This form was not made by the gateway.');
   }
+  await trust.decide(Address.fromHex(field('address')), decisionOf(field('decision')));
+  const origin = new URL(request.url).origin;
+  const next = new URL(field('return'), origin);
+  if (next.origin !== origin) throw new AntwayError('REFUSED', 'The form leads away from the gateway.');
+  return new Response(null, { status: 303, headers: { ...internalHeaders(), Location: next.href } });
+}
+
+/** The shell's own request: `{address, decision}`. */
+async function decideByJson(request: Request, trust: Trust): Promise<void> {
+  const body = (await request.json().catch(() => ({}))) as { address?: unknown; decision?: unknown };
+  await trust.decide(Address.fromHex(required(body.address, 'address')), decisionOf(body.decision));
+}
+
+function decisionOf(value: unknown): Decision {
+  if (value === 'trusted' || value === 'restricted') return value;
+  throw new AntwayError('REFUSED', 'A decision is “trusted” or “restricted”.');
+}
+
+function required(value: unknown, name: string): string {
+  if (typeof value === 'string' && value !== '') return value;
+  throw new AntwayError('REFUSED', `“${name}” is missing.`);
+}
+
+async function bodyOf(request: Request): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = new Uint8Array(await request.arrayBuffer());
+  if (bytes.length <= limits.manifestBytes) return bytes;
+  throw new AntwayError('TOO_LARGE', `A manifest has at most ${limits.manifestBytes} bytes.`);
+}
+
+function asJson(config: Config): Record<string, unknown> {
+  return {
+    peers: config.peers.map(({ url }) => url),
+    isolation: config.isolation,
+    names: Object.fromEntries(Array.from(config.names, ([name, address]) => [name, address.hex])),
+    trusted: [...config.trusted],
+    denied: [...config.denied],
+    cache: config.cache,
+  };
 }
 
 /** What the browser says of this origin's storage; null where it does not tell. */

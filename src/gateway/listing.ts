@@ -1,33 +1,11 @@
 import type { Archive, FolderEntry } from '../content/archive.ts';
+import { pathDetail } from '../content/path-detail.ts';
 import { type Html, html, page } from './page.ts';
 import { encodePath } from './target.ts';
 
-/** One line of a listing in JSON, in the shape of AntTP's `PathDetail`. */
-interface PathDetail {
-  path: string;
-  display: string;
-  /** Seconds since 1970, 0 when unknown. */
-  modified: number;
-  /** Bytes; 0 for folders. */
-  size: number;
-  path_type: 'FILE' | 'DIRECTORY';
-}
-
+/** A folder's contents as JSON: a list of `PathDetail`. */
 export function listingJson(entries: readonly FolderEntry[]): string {
-  return JSON.stringify(
-    entries.map(
-      (entry): PathDetail =>
-        entry.kind === 'file'
-          ? {
-              path: entry.member.path,
-              display: entry.name,
-              modified: entry.member.modified,
-              size: entry.member.size,
-              path_type: 'FILE',
-            }
-          : { path: entry.path, display: `${entry.name}/`, modified: 0, size: 0, path_type: 'DIRECTORY' },
-    ),
-  );
+  return JSON.stringify(entries.map(pathDetail));
 }
 
 /**
@@ -53,7 +31,7 @@ export function listingPage(
   return page(
     `${heading} – Antway`,
     html`<h1>Contents of ${heading}</h1>
-<p class="quiet">${count(folders, 'folder')}, ${count(files, 'file')}. <a href="?format=json">As JSON</a></p>
+<p class="quiet">${count(folders, 'folder')}, ${count(files, 'file')}. <a href="?format=json">As JSON</a>, <a href="?format=tar">as a tar</a></p>
 <table>
 <thead><tr><th scope="col">Name</th><th scope="col" class="number">Size</th></tr></thead>
 <tbody>
@@ -83,7 +61,8 @@ function row(entry: FolderEntry, folder: string): Html {
   // Relative to the folder, so that it holds under an address and under a name; `./` keeps a colon in a name
   // from being read as a scheme.
   const path = (entry.kind === 'folder' ? entry.path : entry.member.path).slice(folder.length);
-  const size = entry.kind === 'folder' ? '–' : formatBytes(entry.member.size);
+  const bytes = entry.kind === 'folder' ? undefined : entry.member.size;
+  const size = bytes === undefined ? '–' : formatBytes(bytes);
   return html`<tr><td><a href="./${encodePath(path)}">${display}</a></td><td class="number">${size}</td></tr>
 `;
 }

@@ -52,6 +52,10 @@ table { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nu
 th, td { text-align: left; padding: .375rem .75rem .375rem 0; border-bottom: 1px solid var(--line); }
 th { font-weight: 600; font-size: .875rem; color: var(--quiet); }
 td a { overflow-wrap: anywhere; }
+button { font: inherit; font-weight: 600; padding: .5rem 1rem; border: 1px solid var(--text); border-radius: .5rem;
+  background: var(--text); color: var(--ground); cursor: pointer; }
+button.secondary { background: none; color: var(--text); }
+button:focus-visible { outline: 2px solid var(--link); outline-offset: 2px; }
 .number { text-align: right; white-space: nowrap; padding-right: 0; }
 `;
 

@@ -1,4 +1,5 @@
-import { createStore, get, update } from 'idb-keyval';
+import { get, update } from 'idb-keyval';
+import { settings } from './settings.ts';
 import type { ContentTarget } from './target.ts';
 
 /** A site that was opened. */
@@ -17,11 +18,8 @@ const maxSites = 50;
 
 /** The sites opened last, newest first. Where storage is blocked the list is empty. */
 export class RecentSites {
-  // Made when first used: it opens the database.
-  #store: ReturnType<typeof createStore> | undefined;
-
   async list(): Promise<RecentSite[]> {
-    return (await get<RecentSite[]>(key, this.#useStore())) ?? [];
+    return (await get<RecentSite[]>(key, settings)) ?? [];
   }
 
   async add({ address, name, root, path }: ContentTarget): Promise<void> {
@@ -41,11 +39,6 @@ export class RecentSites {
   }
 
   #change(change: (sites: RecentSite[]) => RecentSite[]): Promise<void> {
-    return update<RecentSite[]>(key, (sites = []) => change(sites), this.#useStore());
-  }
-
-  #useStore(): ReturnType<typeof createStore> {
-    this.#store ??= createStore('antway', 'settings');
-    return this.#store;
+    return update<RecentSite[]>(key, (sites = []) => change(sites), settings);
   }
 }

@@ -1,8 +1,9 @@
 import type { ByteSource } from '../content/byte-source.ts';
 import { AntwayError, asAntwayError, type ErrorCode } from '../errors.ts';
 import { limits } from '../limits.ts';
+import type { Trace } from '../stats/trace.ts';
 import { ifRangeHolds, matchHolds, noneMatchFails } from './conditions.ts';
-import { parseRange } from './range.ts';
+import { type ByteRange, parseRange } from './range.ts';
 
 /** Something that can be sent: bytes with what a client needs to know of them. */
 export interface Representation {
@@ -11,6 +12,8 @@ export interface Representation {
   etag: string;
   /** Headers of the answer, `Content-Type` and caching among them. */
   headers: Record<string, string>;
+  /** 404 for what stands in for something missing: it has no validators and no parts. 200 otherwise. */
+  status?: 404;
 }
 
 /** Told what becomes of an answer's body. */
@@ -33,8 +36,13 @@ export async function respond(
   request: Request,
   signal: AbortSignal,
   observer: BodyObserver,
+  trace: Trace,
 ): Promise<Response> {
   const { source, etag } = representation;
+  if (representation.status === 404) {
+    const headers = new Headers({ ...representation.headers, 'Cache-Control': 'no-store' });
+    return send(source, { start: 0, end: source.size }, 404, headers, request, signal, observer, trace);
+  }
   const headers = new Headers({ ...representation.headers, ETag: etag, 'Accept-Ranges': 'bytes' });
   if (!matchHolds(request.headers.get('If-Match'), etag)) return empty(412, headers, observer);
   if (noneMatchFails(request.headers.get('If-None-Match'), etag)) return empty(304, headers, observer);
@@ -46,12 +54,28 @@ export async function respond(
       size: source.size,
     });
   }
-  const { start, end } = range ?? { start: 0, end: source.size };
+  if (range) headers.set('Content-Range', `bytes ${range.start}-${range.end - 1}/${source.size}`);
+  const whole = { start: 0, end: source.size };
+  return send(source, range ?? whole, range ? 206 : 200, headers, request, signal, observer, trace);
+}
+
+async function send(
+  source: ByteSource,
+  { start, end }: ByteRange,
+  status: number,
+  headers: Headers,
+  { method }: Request,
+  signal: AbortSignal,
+  observer: BodyObserver,
+  trace: Trace,
+): Promise<Response> {
   headers.set('Content-Length', String(end - start));
-  if (range) headers.set('Content-Range', `bytes ${start}-${end - 1}/${source.size}`);
-  const status = range ? 206 : 200;
-  if (request.method === 'HEAD' || start === end) return empty(status, headers, observer);
-  return new Response(await body(source, start, end, signal, observer), { status, headers });
+  const isEmpty = method === 'HEAD' || start === end;
+  const content = isEmpty ? null : await body(source, start, end, signal, observer, trace);
+  if (isEmpty) observer.ended();
+  // Last: what came before the first byte is in it.
+  headers.set('Server-Timing', trace.serverTiming());
+  return new Response(content, { status, headers });
 }
 
 function empty(status: number, headers: Headers, observer: BodyObserver): Response {
@@ -66,14 +90,15 @@ async function body(
   end: number,
   signal: AbortSignal,
   observer: BodyObserver,
+  trace: Trace,
 ): Promise<BodyInit> {
   if (end - start <= limits.streamPieceBytes) {
-    const bytes = await source.read(start, end, signal);
+    const bytes = await source.read(start, end, signal, trace);
     observer.sent(bytes.length);
     observer.ended();
     return bytes as Uint8Array<ArrayBuffer>;
   }
-  const reader = source.stream(start, end, signal).getReader();
+  const reader = source.stream(start, end, signal, trace).getReader();
   let first: ReadableStreamReadResult<Uint8Array> | undefined = await reader.read();
   return new ReadableStream<Uint8Array>(
     {

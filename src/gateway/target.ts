@@ -1,6 +1,7 @@
 import { Address } from '../address.ts';
 import type { Config } from '../config.ts';
 import { AntwayError } from '../errors.ts';
+import { siteOfHost } from './site-host.ts';
 
 /** Path of Antway's own endpoints in the worker. */
 export const internalPrefix = '/-/';
@@ -8,6 +9,8 @@ export const internalPrefix = '/-/';
 /** What a URL of the gateway's origin asks for. */
 export type Target =
   | { kind: 'content'; content: ContentTarget }
+  /** Content that the isolation mode gives another URL. `content` is how it would be answered here. */
+  | { kind: 'elsewhere'; location: string; isPermanent: boolean; content: ContentTarget }
   /** One of Antway's own endpoints; `name` is what follows `/-/`. */
   | { kind: 'internal'; name: string }
   /** Not ours: the shell, its assets, or nothing. */
@@ -17,39 +20,54 @@ export interface ContentTarget {
   address: Address;
   /** The alias in the URL, when the address came through one. */
   name?: string;
-  /** The URL's path up to and without the slash after address or name, still encoded. */
+  /** The URL's path up to and without the slash before `path`, still encoded; empty on a site's own origin. */
   root: string;
   /** What follows that slash, decoded; undefined when there is no slash at all. */
   path: string | undefined;
   query: URLSearchParams;
+  /** Whether the site has an origin of its own, as in subdomain mode. */
+  isIsolated: boolean;
 }
 
 /**
- * Reads a URL of the gateway's origin.
+ * Reads a URL of this worker's origin: the gateway's, or in subdomain mode a site's own.
  *
  * @throws AntwayError `BAD_ADDRESS` for what was meant as an address and is none, and for a path that no
  *   archive can hold (encoded slashes, NUL, `..`, bad percent-encoding).
  */
-export function parseTarget(url: URL, names: Config['names']): Target {
+export function parseTarget(url: URL, { names, isolation }: Pick<Config, 'names' | 'isolation'>): Target {
+  const site = siteOfHost(url.host);
   if (url.pathname.startsWith(internalPrefix)) {
     return { kind: 'internal', name: url.pathname.slice(internalPrefix.length) };
+  }
+  if (site) {
+    const path = decodePath(url.pathname.slice(1));
+    const { address, rootHost } = site;
+    const content: ContentTarget = { address, root: '', path, query: url.searchParams, isIsolated: true };
+    if (isolation === 'subdomain') return { kind: 'content', content };
+    const location = `${url.protocol}//${rootHost}/${address.hex}${url.pathname}${url.search}`;
+    return { kind: 'elsewhere', location, isPermanent: false, content };
   }
   const [, first = '', rest] = /^\/([^/]*)(?:\/(.*))?$/s.exec(url.pathname) ?? [];
   const named = names.get(safelyDecoded(first));
   if (!named && !looksLikeAddress(first)) return { kind: 'other' };
+  const address = named ?? Address.fromHex(first);
   const content: ContentTarget = {
-    address: named ?? Address.fromHex(first),
+    address,
     root: `/${first}`,
     path: rest === undefined ? undefined : decodePath(rest),
     query: url.searchParams,
+    isIsolated: false,
   };
   if (named) content.name = safelyDecoded(first);
-  return { kind: 'content', content };
+  if (isolation === 'path') return { kind: 'content', content };
+  const location = `${url.protocol}//${address.base32}.${url.host}/${rest ?? ''}${url.search}`;
+  return { kind: 'elsewhere', location, isPermanent: !named, content };
 }
 
 /** Hex of about the right length is a mistyped address, and deserves to be told so. */
 function looksLikeAddress(segment: string): boolean {
-  return /^[0-9a-f]{48,96}$/i.test(segment) || /^0x[0-9a-f]{48,96}$/i.test(segment);
+  return /^(0x)?[0-9a-f]{48,96}$/i.test(segment);
 }
 
 function safelyDecoded(segment: string): string {

@@ -214,7 +214,8 @@ function asHash(value: unknown): ArrayLike<number> | undefined {
   return value.every((byte) => Number.isInteger(byte) && byte >= 0 && byte <= 255) ? value : undefined;
 }
 
-function isPlaintextSize(value: unknown): value is number {
+/** Whether a number can be the plaintext length of a chunk. */
+export function isPlaintextSize(value: unknown): value is number {
   return isPositiveInteger(value) && value <= limits.largestPartBytes;
 }
 

@@ -3,7 +3,7 @@ import type { BootError } from './boot-error.ts';
 
 /** Says what keeps the gateway from working, what to do, and a code to quote. */
 export function BootProblem({ problem }: { problem: BootError }) {
-  const elsewhere = !isShellPath(location.pathname);
+  const elsewhere = !isShellPath(location);
   return (
     <div role="alert" class="problem">
       <h1>{problem.code === 'NOTHING_HERE' ? 'Nothing here' : 'The gateway cannot start'}</h1>

@@ -1,12 +1,13 @@
+import { siteOfHost } from '../gateway/site-host.ts';
 import { BootError } from './boot-error.ts';
 import { mayReopen, type Reopening } from './reopen-guard.ts';
 import { registerWorker, untilActive, workerOfThisPage } from './worker.ts';
 
 const storageKey = 'antway.reopened';
 
-/** The shell's own page. Every other path is content, which the worker answers. */
-export function isShellPath(pathname: string): boolean {
-  return pathname === '/';
+/** The shell's own page. Every other path is content, and on a site's own origin every path is. */
+export function isShellPath({ host, pathname }: Location): boolean {
+  return pathname === '/' && siteOfHost(host) === undefined;
 }
 
 /**
@@ -32,7 +33,7 @@ export async function openThroughWorker(): Promise<void> {
  * A URL with a fragment that differs in nothing else would only scroll, so the page first steps aside.
  */
 function navigateTo(url: string): void {
-  if (url.includes('#')) history.replaceState(null, '', '/');
+  if (url.includes('#')) history.replaceState(null, '', '/-/');
   location.replace(url);
 }
 

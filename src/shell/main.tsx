@@ -3,5 +3,5 @@ import { App } from './app.tsx';
 import { isShellPath } from './boot.ts';
 import { OpeningPage } from './opening-page.tsx';
 
-const page = isShellPath(location.pathname) ? <App /> : <OpeningPage />;
+const page = isShellPath(location) ? <App /> : <OpeningPage />;
 render(page, document.getElementById('app')!);

@@ -1,0 +1,63 @@
+import { get, set, update } from 'idb-keyval';
+import type { Address } from '../address.ts';
+import type { Config } from '../config.ts';
+import { settings } from './settings.ts';
+
+/** Whether a site's documents may run scripts on the gateway's origin. */
+export type Decision = 'trusted' | 'restricted';
+
+export interface DecidedSite {
+  address: string;
+  decision: Decision;
+  /** Milliseconds since 1970. */
+  decidedAt: number;
+}
+
+const key = 'trust';
+const tokenKey = 'trust-token';
+
+/** What the person decided of each site, and what the host's configuration decided before. */
+export class Trust {
+  readonly #configured: Config['trusted'];
+
+  constructor(configured: Config['trusted']) {
+    this.#configured = configured;
+  }
+
+  /** @returns undefined when the person has not been asked yet. Where storage is blocked nobody can be. */
+  async decision(address: Address): Promise<Decision | undefined> {
+    if (this.#configured.has(address.hex)) return 'trusted';
+    return (await this.list()).find((site) => site.address === address.hex)?.decision;
+  }
+
+  async decide(address: Address, decision: Decision): Promise<void> {
+    const site: DecidedSite = { address: address.hex, decision, decidedAt: Date.now() };
+    await this.#change((sites) => [site, ...sites.filter((other) => other.address !== site.address)]);
+  }
+
+  /** The person is asked again at the next visit. */
+  async revoke(address: Address): Promise<void> {
+    await this.#change((sites) => sites.filter((site) => site.address !== address.hex));
+  }
+
+  /** The person's decisions, newest first. */
+  async list(): Promise<DecidedSite[]> {
+    return (await get<DecidedSite[]>(key, settings)) ?? [];
+  }
+
+  /**
+   * A secret in the gateway's own form. Content cannot read it, so it cannot make a form that decides for the
+   * person.
+   */
+  async token(): Promise<string> {
+    const known = await get<string>(tokenKey, settings);
+    if (known) return known;
+    const token = crypto.randomUUID();
+    await set(tokenKey, token, settings);
+    return token;
+  }
+
+  #change(change: (sites: DecidedSite[]) => DecidedSite[]): Promise<void> {
+    return update<DecidedSite[]>(key, (sites = []) => change(sites), settings);
+  }
+}

@@ -1,0 +1,40 @@
+/** What one request cost, for its `Server-Timing` header. Times are milliseconds. */
+export class Trace {
+  readonly #startedAt = performance.now();
+  /** Finding out what the address stands for: data map, index. Includes their chunks. */
+  resolveMs = 0;
+  /** Waiting for peers. */
+  fetchMs = 0;
+  /** Decrypting and decompressing. */
+  openMs = 0;
+  /** Chunks by where they came from. */
+  readonly chunks = { memory: 0, disk: 0, peer: 0, joined: 0 };
+
+  /** Runs `work` and adds its time to one of the sums. */
+  async time<T>(sum: 'resolveMs' | 'fetchMs' | 'openMs', work: () => Promise<T>): Promise<T> {
+    const startedAt = performance.now();
+    try {
+      return await work();
+    } finally {
+      this[sum] += performance.now() - startedAt;
+    }
+  }
+
+  /** The header's value, as things are now (https://www.w3.org/TR/server-timing/). */
+  serverTiming(): string {
+    const metrics = [
+      ['resolve', this.resolveMs],
+      ['fetch', this.fetchMs],
+      ['open', this.openMs],
+      ['total', performance.now() - this.#startedAt],
+    ] as const;
+    const sources = Object.entries(this.chunks)
+      .filter(([, count]) => count > 0)
+      .map(([source, count]) => `${source} ${count}`)
+      .join(', ');
+    return [
+      ...metrics.map(([name, milliseconds]) => `${name};dur=${milliseconds.toFixed(1)}`),
+      `chunks;desc="${sources || 'none'}"`,
+    ].join(', ');
+  }
+}
