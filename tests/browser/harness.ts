@@ -100,6 +100,7 @@ export class Gateway {
   async openPage(path: string): Promise<Page> {
     const page = await this.shell.context().newPage();
     await page.goto(this.url + path);
+    await openWithoutScripts(page);
     return page;
   }
 
@@ -160,4 +161,11 @@ export function fetchIn(page: Page, path: string, options: FetchOptions = {}): P
 /** The `code` of an error answer as JSON. */
 export function errorCode({ text }: Answer): string {
   return (JSON.parse(text) as { code: string }).code;
+}
+
+/** Answers the question that the gateway asks at the first visit to a site that is not trusted, if it asks. */
+export async function openWithoutScripts(page: Page): Promise<void> {
+  const button = page.getByRole('button', { name: 'Open without scripts' });
+  if (await button.isVisible())
+    await Promise.all([page.waitForURL((url) => !url.pathname.startsWith('/-/')), button.click()]);
 }
