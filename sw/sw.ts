@@ -34,6 +34,8 @@ self.addEventListener('fetch', (event) => {
 
 self.addEventListener('message', (event) => {
   if (event.data?.type === 'SKIP_WAITING') void self.skipWaiting();
+  // A page that was loaded past the worker, by a hard reload, wants its endpoints.
+  if (event.data?.type === 'CLAIM') event.waitUntil(self.clients.claim());
 });
 
 // The page that installs the worker uses its endpoints at once.
@@ -43,7 +45,7 @@ if (isSite) {
   precache(precached.filter((entry) => /\.wasm$/.test(typeof entry === 'string' ? entry : entry.url)));
 } else {
   precacheAndRoute(precached);
-  registerRoute(new NavigationRoute(createHandlerBoundToURL('/index.html'), { allowlist: [/^\/$/] }));
+  registerRoute(new NavigationRoute(createHandlerBoundToURL('/index.html'), { allowlist: [/^\/(\?|$)/] }));
 }
 
 async function answer(event: FetchEvent): Promise<Response> {

@@ -45,7 +45,9 @@ export class HostConfig {
       return undefined; // offline, or the host is down
     }
     if (response.status >= 500) return undefined;
-    const value = response.ok ? await parseJson(response) : defaultConfig;
+    // A host that answers every unknown path with its start page has no configuration either.
+    const isPage = response.headers.get('Content-Type')?.startsWith('text/html');
+    const value = response.ok && !isPage ? await parseJson(response) : defaultConfig;
     const config = parseConfig(value, this.#origin);
     await set(key, value, settings).catch((error) => console.warn('antway: configuration not kept', error));
     return config;

@@ -33,29 +33,32 @@ function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character]!);
 }
 
+/** The shell's colours (`src/shell/styles/tokens.css`): a person should not notice who made a page. */
 const style = `
-:root { color-scheme: light dark; --text: #22211e; --quiet: #66635c; --line: #ddd9d0; --ground: #faf8f4; --link: #1f5fa8; }
+:root { color-scheme: light dark; --ground: #f7f5f1; --line: #e5e0d6; --text: #1d2433; --muted: #5b6272;
+  --strong: #1d2433; --on-strong: #fff; --focus: #9a5b08; }
 @media (prefers-color-scheme: dark) {
-  :root { --text: #ece9e2; --quiet: #a5a199; --line: #3a3832; --ground: #1b1a18; --link: #8ab8ef; }
+  :root { --ground: #14171f; --line: #2c3341; --text: #ece8e0; --muted: #a3aab9;
+    --strong: #eba43a; --on-strong: #1f1604; --focus: #eba43a; }
 }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--ground); color: var(--text); font: 1rem/1.5 system-ui, sans-serif; }
 main { max-width: 56rem; margin: 0 auto; padding: 2.5rem 1.25rem 4rem; }
 h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 .75rem; overflow-wrap: anywhere; }
 p { margin: 0 0 1rem; max-width: 42rem; }
-a { color: var(--link); text-underline-offset: .15em; }
-a:focus-visible { outline: 2px solid currentColor; outline-offset: 2px; border-radius: 2px; }
+a { color: inherit; text-decoration-color: var(--focus); text-underline-offset: .15em; }
+a:focus-visible { outline: 2px solid var(--focus); outline-offset: 2px; border-radius: 2px; }
 code { font: .875em/1.5 ui-monospace, monospace; overflow-wrap: anywhere; }
-.quiet { color: var(--quiet); font-size: .875rem; }
+.quiet { color: var(--muted); font-size: .875rem; }
 .actions { display: flex; flex-wrap: wrap; gap: 1rem; margin: 1.5rem 0; }
 table { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; padding: .375rem .75rem .375rem 0; border-bottom: 1px solid var(--line); }
-th { font-weight: 600; font-size: .875rem; color: var(--quiet); }
+th { font-weight: 600; font-size: .875rem; color: var(--muted); }
 td a { overflow-wrap: anywhere; }
-button { font: inherit; font-weight: 600; padding: .5rem 1rem; border: 1px solid var(--text); border-radius: .5rem;
-  background: var(--text); color: var(--ground); cursor: pointer; }
+button { font: inherit; font-weight: 600; padding: .5rem 1rem; border: 1px solid var(--strong); border-radius: 9px;
+  background: var(--strong); color: var(--on-strong); cursor: pointer; }
 button.secondary { background: none; color: var(--text); }
-button:focus-visible { outline: 2px solid var(--link); outline-offset: 2px; }
+button:focus-visible { outline: 2px solid var(--focus); outline-offset: 2px; }
 .number { text-align: right; white-space: nowrap; padding-right: 0; }
 `;
 
