@@ -9,36 +9,45 @@ use std::sync::Arc;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until, timeout};
 use wtransport::endpoint::{IncomingSession, SessionRequest};
+use wtransport::error::ConnectionError;
 use wtransport::{Connection, VarInt};
 
 /// Serves what a client asks until it leaves, idles, or the peer shuts down.
 pub async fn serve(incoming: IncomingSession, service: Arc<Service>, shutdown: Shutdown) {
     let remote = incoming.remote_address();
-    let connecting = async { incoming.await };
-    let request = match timeout(service.limits.request_timeout, connecting).await {
-        Ok(Ok(request)) => request,
+    let patience = service.limits.request_timeout;
+    let (connection, client) = match timeout(patience, admit(incoming, &service)).await {
+        Ok(Ok(Some(admitted))) => admitted,
+        Ok(Ok(None)) => return,
         Ok(Err(error)) => return tracing::debug!(%remote, %error, "no session"),
         Err(_late) => return tracing::debug!(%remote, "no session in time"),
     };
+    let _counted = service.metrics.session();
+    tracing::debug!(%remote, origin = client.origin, "session open");
+    serve_streams(&connection, client, service, shutdown).await;
+    connection.close(H3_NO_ERROR, b"");
+    tracing::debug!(%remote, "session closed");
+}
+
+/// From the QUIC handshake to an open session, or `None` where the client was turned away.
+async fn admit(
+    incoming: IncomingSession,
+    service: &Service,
+) -> Result<Option<(Connection, Arc<Client>)>, ConnectionError> {
+    let request = incoming.await?;
+    let remote = request.remote_address();
     if request.path() != protocol::PATH {
         tracing::debug!(%remote, path = request.path(), "no such path");
-        return request.not_found().await;
+        request.not_found().await;
+        return Ok(None);
     }
     if !service.origins.may_read(request.origin()) {
         tracing::debug!(%remote, origin = request.origin(), "origin refused");
-        return request.forbidden().await;
+        request.forbidden().await;
+        return Ok(None);
     }
     let client = client_of(&request);
-    match request.accept().await {
-        Ok(connection) => {
-            let _counted = service.metrics.session();
-            tracing::debug!(%remote, origin = client.origin, "session open");
-            serve_streams(&connection, client, service, shutdown).await;
-            connection.close(H3_NO_ERROR, b"");
-            tracing::debug!(%remote, "session closed");
-        }
-        Err(error) => tracing::debug!(%remote, %error, "session not accepted"),
-    }
+    Ok(Some((request.accept().await?, client)))
 }
 
 fn client_of(request: &SessionRequest) -> Arc<Client> {
