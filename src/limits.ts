@@ -45,6 +45,8 @@ export const limits = Object.freeze({
   connectTimeoutMs: 10_000,
   /** A stream or body that brings no byte for this time is given up. */
   stallMs: 10_000,
+  /** A transfer that is slower than this on average is given up, as a peer gives it up. */
+  minBytesPerSecond: 16 * 1024,
   /** How long a peer is read by HTTP after its WebTransport failed. */
   transportRetryMs: 30_000,
   /** How long a peer that sent wrong bytes is left out. */

@@ -4,7 +4,7 @@ import { limits } from '../limits.ts';
 import { ByteReader } from './byte-reader.ts';
 import type { Face } from './face.ts';
 import { answered, type PeerInfo, parseInfo, tooLong } from './protocol.ts';
-import { Watchdog } from './watchdog.ts';
+import { transferMs, Watchdog } from './watchdog.ts';
 
 export interface PutOptions {
   /** The peer's write token. */
@@ -95,11 +95,13 @@ export class HttpFace implements Face {
   /** One request under the watchdog; `use` reads the answer, and what it leaves of the body is cancelled. */
   async #request<T>(
     path: string,
-    init: RequestInit,
+    init: Omit<RequestInit, 'body'> & { body?: Uint8Array<ArrayBuffer> },
     signal: AbortSignal | undefined,
     use: (response: Response, reader: ByteReader) => Promise<T>,
   ): Promise<T> {
-    const watchdog = new Watchdog(limits.stallMs, signal);
+    // Nothing tells how a request's own body gets on, so it is given its time in advance.
+    const stallMs = limits.stallMs + transferMs(init.body?.length ?? 0);
+    const watchdog = new Watchdog({ stallMs, totalMs: stallMs + transferMs(limits.chunkBytes), signal });
     let reader: ByteReader | undefined;
     try {
       const response = await fetch(this.url + path, {
@@ -124,7 +126,7 @@ export class HttpFace implements Face {
       );
     } finally {
       watchdog.stop();
-      await reader?.cancel();
+      void reader?.cancel(); // not awaited: nothing watches over it any more
     }
   }
 }

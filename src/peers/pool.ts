@@ -127,7 +127,11 @@ function failure(address: Address, attempts: readonly Attempt[]): AntwayError {
   const wrong = attempts.filter(({ code }) => code === 'CORRUPT');
   if (wrong.length > 0) {
     const liars = [...new Set(wrong.map(({ peer }) => peer))].join(', ');
-    return new AntwayError('CORRUPT', `Wrong bytes were sent for this address by ${liars}.`, details);
+    const wasSent = wrong.some(({ stage }) => stage !== 'connect');
+    const message = wasSent
+      ? `Wrong bytes were sent for this address by ${liars}.`
+      : `No other peer has this record, and ${liars} is left out for a while: it sent wrong bytes.`;
+    return new AntwayError('CORRUPT', message, details);
   }
   if (attempts.some(({ code }) => code === 'NOT_FOUND')) {
     return new AntwayError('NOT_FOUND', `No peer has this record. Asked: ${peers}.`, details);

@@ -1,4 +1,19 @@
 import { AntwayError } from '../errors.ts';
+import { limits } from '../limits.ts';
+
+export interface WatchdogOptions {
+  /** Aborts after this time without a `touch`. */
+  stallMs: number;
+  /** Aborts after this time in any case: a peer that sends a byte now and then must not hold its caller for ever. */
+  totalMs: number;
+  /** The caller's signal. */
+  signal?: AbortSignal | undefined;
+}
+
+/** How long a peer may take over a transfer of some bytes at the slowest rate that is put up with. */
+export function transferMs(bytes: number): number {
+  return (1000 * bytes) / limits.minBytesPerSecond;
+}
 
 /**
  * Aborts when nothing has happened for a while, or when the caller's signal aborts. Browsers' own transports
@@ -9,13 +24,18 @@ export class Watchdog {
   readonly #parent: AbortSignal | undefined;
   readonly #stallMs: number;
   readonly #onParentAbort = () => this.#controller.abort(this.#parent?.reason);
+  readonly #totalTimer: ReturnType<typeof setTimeout>;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(stallMs: number, parent?: AbortSignal) {
+  constructor({ stallMs, totalMs, signal }: WatchdogOptions) {
     this.#stallMs = stallMs;
-    this.#parent = parent;
-    if (parent?.aborted) this.#onParentAbort();
-    else parent?.addEventListener('abort', this.#onParentAbort, { once: true });
+    this.#parent = signal;
+    if (signal?.aborted) this.#onParentAbort();
+    else signal?.addEventListener('abort', this.#onParentAbort, { once: true });
+    this.#totalTimer = setTimeout(() => {
+      const seconds = Math.round(totalMs / 1000);
+      this.#controller.abort(new AntwayError('PEERS_UNREACHABLE', `It took more than ${seconds} seconds.`));
+    }, totalMs);
     this.touch();
   }
 
@@ -35,6 +55,7 @@ export class Watchdog {
   /** Ends the watch; must be called once the work is done. */
   stop(): void {
     clearTimeout(this.#timer);
+    clearTimeout(this.#totalTimer);
     this.#parent?.removeEventListener('abort', this.#onParentAbort);
   }
 

@@ -4,7 +4,7 @@ import { limits } from '../limits.ts';
 import { ByteReader } from './byte-reader.ts';
 import type { Face } from './face.ts';
 import { checkAnswer, encodeAddressRequest, operations } from './protocol.ts';
-import { raceAbort, Watchdog } from './watchdog.ts';
+import { raceAbort, transferMs, Watchdog } from './watchdog.ts';
 
 /** Where a peer's WebTransport face listens. */
 export interface WebTransportEndpoint {
@@ -19,7 +19,10 @@ export class WebTransportFace implements Face {
   readonly transport = 'webtransport';
   readonly #endpoint: () => Promise<WebTransportEndpoint>;
   #session: Promise<WebTransport> | undefined;
-  #connected = false;
+  /** The session that is up, when there is one. */
+  #connected: WebTransport | undefined;
+  /** When something last arrived on any stream, as `performance.now()`. */
+  #lastArrival = 0;
 
   /** @param endpoint asked before each new session, so that a rotated certificate is learnt. */
   constructor(endpoint: () => Promise<WebTransportEndpoint>) {
@@ -31,18 +34,24 @@ export class WebTransportFace implements Face {
   }
 
   get isConnected(): boolean {
-    return this.#connected;
+    return this.#connected !== undefined;
   }
 
   async fetch(address: Address, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
-    const watchdog = new Watchdog(limits.stallMs, signal);
+    const { stallMs } = limits;
+    const watchdog = new Watchdog({ stallMs, totalMs: stallMs + transferMs(limits.chunkBytes), signal });
+    const onBytes = () => {
+      watchdog.touch();
+      this.#lastArrival = performance.now();
+    };
+    let session: WebTransport | undefined;
     let reader: ByteReader | undefined;
     let writer: WritableStreamDefaultWriter<Uint8Array> | undefined;
     try {
-      const session = await watchdog.race(this.#sessionInTime());
-      const stream = await watchdog.race(session.createBidirectionalStream());
+      session = await watchdog.race(this.#sessionInTime());
+      const stream = await watchdog.race(openStream(session, watchdog.signal));
       writer = stream.writable.getWriter();
-      reader = new ByteReader(stream.readable, () => watchdog.touch());
+      reader = new ByteReader(stream.readable, onBytes);
       const request = encodeAddressRequest(operations.get, [address]);
       // Not awaited apart: a peer that resets the stream makes the write fail, and the read says why.
       const written = writer.write(request).then(() => writer?.close());
@@ -53,7 +62,9 @@ export class WebTransportFace implements Face {
       void reader?.cancel();
       writer?.abort().catch(() => undefined);
       if (watchdog.signal.aborted) {
-        if (!signal.aborted) this.close(); // a session on which nothing moves is not worth keeping
+        // A session on which nothing moves is not worth keeping; one slow answer is not its fault.
+        const isDead = performance.now() - this.#lastArrival > stallMs / 2;
+        if (!signal.aborted && isDead) this.#drop(session);
         throw watchdog.signal.reason;
       }
       if (error instanceof AntwayError) throw error;
@@ -69,7 +80,16 @@ export class WebTransportFace implements Face {
       () => undefined,
     );
     this.#session = undefined;
-    this.#connected = false;
+    this.#connected = undefined;
+  }
+
+  /** Ends a session. Another one may have taken its place, which goes on. */
+  #drop(session: WebTransport | undefined): void {
+    if (session && this.#connected === session) {
+      this.#session = undefined;
+      this.#connected = undefined;
+    }
+    session?.close();
   }
 
   /**
@@ -93,11 +113,11 @@ export class WebTransportFace implements Face {
       const forget = () => {
         if (this.#session === opening) {
           this.#session = undefined;
-          this.#connected = false;
+          this.#connected = undefined;
         }
       };
       opening.then((session) => {
-        this.#connected = true;
+        if (this.#session === opening) this.#connected = session;
         session.closed.then(forget, forget);
       }, forget);
     }
@@ -123,6 +143,22 @@ export class WebTransportFace implements Face {
       throw new AntwayError('PEERS_UNREACHABLE', `No WebTransport session with ${url}.`, {}, { cause });
     }
   }
+}
+
+/**
+ * A new stream. One that is there only after the caller has gone (the peer grants a limited number at a time) is
+ * reset: left open, it would count against that number for ever.
+ */
+async function openStream(
+  session: WebTransport,
+  signal: AbortSignal,
+): Promise<WebTransportBidirectionalStream> {
+  const stream = await session.createBidirectionalStream();
+  if (signal.aborted) {
+    stream.writable.abort().catch(() => undefined);
+    stream.readable.cancel().catch(() => undefined);
+  }
+  return stream;
 }
 
 async function readAnswer(reader: ByteReader): Promise<Uint8Array<ArrayBuffer>> {

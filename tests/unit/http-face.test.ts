@@ -1,0 +1,253 @@
+import { randomBytes } from 'node:crypto';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { Address } from '../../src/address.ts';
+import { limits } from '../../src/limits.ts';
+import { HttpFace } from '../../src/peers/http.ts';
+import { closedPort, startHttpPeer } from './support/http-peer.ts';
+
+const address = Address.fromHex('ab'.repeat(32));
+const { signal } = new AbortController();
+const hash = 'cd'.repeat(32);
+
+afterEach(() => void vi.useRealTimers());
+
+/** Waits for real I/O while the clock is faked. */
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
+}
+
+describe('a peer’s HTTP face, asked for a chunk', () => {
+  it('gives the bytes in a buffer of exactly their size, from /chunk/<address>', async () => {
+    const bytes = randomBytes(300_000);
+    const peer = await startHttpPeer((_, response) => response.end(bytes));
+    const received = await new HttpFace(peer.url).fetch(address, signal);
+    expect(Buffer.compare(received, bytes)).toBe(0);
+    expect(received.buffer.byteLength).toBe(bytes.length);
+    expect(peer.requests).toMatchObject([{ method: 'GET', path: `/chunk/${address.hex}` }]);
+    expect(peer.requests[0]!.headers).not.toHaveProperty('cookie');
+    expect(peer.requests[0]!.headers).not.toHaveProperty('referer');
+  });
+
+  it('gives a chunk of the largest size, and an empty one', async () => {
+    const largest = Buffer.alloc(limits.chunkBytes);
+    const peer = await startHttpPeer((_, response) => response.end(largest));
+    expect(await new HttpFace(peer.url).fetch(address, signal)).toHaveLength(limits.chunkBytes);
+    const empty = await startHttpPeer((_, response) => response.end());
+    expect(await new HttpFace(empty.url).fetch(address, signal)).toHaveLength(0);
+  });
+
+  it('says NOT_FOUND for 404', async () => {
+    const peer = await startHttpPeer((_, response) => response.writeHead(404).end('no'));
+    await expect(new HttpFace(peer.url).fetch(address, signal)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  it.each([500, 503, 403, 204, 206])(
+    'says PEERS_UNREACHABLE for %i, and that the peer did answer',
+    async (status) => {
+      const peer = await startHttpPeer((_, response) => response.writeHead(status).end());
+      await expect(new HttpFace(peer.url).fetch(address, signal)).rejects.toMatchObject({
+        code: 'PEERS_UNREACHABLE',
+        message: expect.stringContaining(String(status)),
+        details: { answered: true },
+      });
+    },
+  );
+
+  it('says PEERS_UNREACHABLE when nothing listens', async () => {
+    const face = new HttpFace(await closedPort());
+    const error = await face.fetch(address, signal).catch((error) => error);
+    expect(error).toMatchObject({ code: 'PEERS_UNREACHABLE', message: expect.stringContaining(face.url) });
+    expect(error.details).not.toHaveProperty('answered');
+  });
+
+  it('says PEERS_UNREACHABLE when the body is shorter than announced', async () => {
+    const peer = await startHttpPeer((_, response) => {
+      response.writeHead(200, { 'Content-Length': 1000 });
+      response.write(Buffer.alloc(500), () => response.destroy());
+    });
+    await expect(new HttpFace(peer.url).fetch(address, signal)).rejects.toMatchObject({
+      code: 'PEERS_UNREACHABLE',
+    });
+  });
+
+  it('says PEERS_UNREACHABLE when a body of unknown length breaks off', async () => {
+    const peer = await startHttpPeer((_, response) => {
+      response.write(Buffer.alloc(500), () => response.destroy());
+    });
+    await expect(new HttpFace(peer.url).fetch(address, signal)).rejects.toMatchObject({
+      code: 'PEERS_UNREACHABLE',
+    });
+  });
+
+  it('says CORRUPT when more is announced than a chunk can have, without reading it', async () => {
+    let sent = 0;
+    const peer = await startHttpPeer((_, response) => {
+      response.writeHead(200, { 'Content-Length': limits.chunkBytes + 1 });
+      response.write(Buffer.alloc(1000), () => sent++);
+    });
+    await expect(new HttpFace(peer.url).fetch(address, signal)).rejects.toMatchObject({ code: 'CORRUPT' });
+    await peer.hungUp;
+    expect(sent).toBeLessThanOrEqual(1);
+  });
+
+  it('says CORRUPT when more is sent than a chunk can have, and hangs up', async () => {
+    let sent = 0;
+    const peer = await startHttpPeer((_, response) => {
+      const more = () => {
+        sent += 65_536;
+        if (!response.destroyed && response.write(Buffer.alloc(65_536))) setImmediate(more);
+        else response.once('drain', more);
+      };
+      more();
+    });
+    await expect(new HttpFace(peer.url).fetch(address, signal)).rejects.toMatchObject({ code: 'CORRUPT' });
+    await peer.hungUp;
+    expect(sent).toBeLessThan(10 * limits.chunkBytes);
+  });
+
+  it('never follows a redirect: the peer that was configured is the one that is asked', async () => {
+    const other = await startHttpPeer((_, response) => response.end('bytes'));
+    const peer = await startHttpPeer((_, response) =>
+      response.writeHead(302, { Location: `${other.url}/elsewhere` }).end(),
+    );
+    await expect(new HttpFace(peer.url).fetch(address, signal)).rejects.toMatchObject({
+      code: 'PEERS_UNREACHABLE',
+    });
+    expect(other.requests).toEqual([]);
+  });
+
+  it('stops at once with the caller’s reason when aborted, and hangs up', async () => {
+    const peer = await startHttpPeer((_, response) => void response.write('x'));
+    const controller = new AbortController();
+    const fetching = new HttpFace(peer.url).fetch(address, controller.signal);
+    await until(() => peer.requests.length === 1);
+    const reason = new Error('navigated away');
+    controller.abort(reason);
+    await expect(fetching).rejects.toBe(reason);
+    await peer.hungUp;
+  });
+
+  it('does not even ask when aborted before', async () => {
+    const peer = await startHttpPeer((_, response) => response.end('x'));
+    const reason = new Error('gone');
+    await expect(new HttpFace(peer.url).fetch(address, AbortSignal.abort(reason))).rejects.toBe(reason);
+    expect(peer.requests).toEqual([]);
+  });
+
+  it.each([
+    ['before the headers', () => {}],
+    ['in the middle of the body', (response: NodeJS.WritableStream) => void response.write('x')],
+  ])('gives up on a peer that stalls %s', async (_, answer) => {
+    const peer = await startHttpPeer((_, response) => answer(response));
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const fetching = new HttpFace(peer.url).fetch(address, signal);
+    const rejected = expect(fetching).rejects.toMatchObject({
+      code: 'PEERS_UNREACHABLE',
+      message: expect.stringContaining('10 seconds'),
+    });
+    await until(() => peer.requests.length === 1);
+    await new Promise((resolve) => setImmediate(resolve));
+    vi.advanceTimersByTime(limits.stallMs);
+    // A piece of the body may only just have arrived.
+    for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve));
+    vi.advanceTimersByTime(limits.stallMs);
+    await rejected;
+  });
+});
+
+describe('a peer’s HTTP face, asked whether it has a chunk', () => {
+  it.each([
+    [200, true],
+    [404, false],
+  ])('takes %i for %s', async (status, has) => {
+    const peer = await startHttpPeer((_, response) => response.writeHead(status).end());
+    expect(await new HttpFace(peer.url).has(address)).toBe(has);
+    expect(peer.requests).toMatchObject([{ method: 'HEAD', path: `/chunk/${address.hex}` }]);
+  });
+
+  it('does not take a failure for a no', async () => {
+    const peer = await startHttpPeer((_, response) => response.writeHead(500).end());
+    await expect(new HttpFace(peer.url).has(address)).rejects.toMatchObject({ code: 'PEERS_UNREACHABLE' });
+  });
+});
+
+describe('a peer’s HTTP face, given a chunk', () => {
+  it.each([
+    [201, 'stored'],
+    [200, 'present'],
+  ])('takes %i for %s, and sends token and bytes', async (status, outcome) => {
+    const peer = await startHttpPeer((_, response) => response.writeHead(status).end());
+    const bytes = randomBytes(1000);
+    expect(await new HttpFace(peer.url).put(address, bytes, { token: 'secret' })).toBe(outcome);
+    expect(peer.requests).toMatchObject([
+      { method: 'PUT', path: `/chunk/${address.hex}`, headers: { authorization: 'Bearer secret' } },
+    ]);
+    expect(Buffer.compare(peer.requests[0]!.body, bytes)).toBe(0);
+  });
+
+  it('sends no authorization without a token', async () => {
+    const peer = await startHttpPeer((_, response) => response.writeHead(201).end());
+    await new HttpFace(peer.url).put(address, new Uint8Array(3));
+    expect(peer.requests[0]!.headers).not.toHaveProperty('authorization');
+  });
+
+  it.each([
+    [401, 'REFUSED'],
+    [403, 'REFUSED'],
+    [422, 'REFUSED'],
+    [413, 'TOO_LARGE'],
+    [507, 'TOO_LARGE'],
+    [500, 'PEERS_UNREACHABLE'],
+    [503, 'PEERS_UNREACHABLE'],
+  ])('says for %i: %s, with what the peer said', async (status, code) => {
+    const peer = await startHttpPeer((_, response) =>
+      response.writeHead(status).end(JSON.stringify({ message: 'because' })),
+    );
+    await expect(new HttpFace(peer.url).put(address, new Uint8Array(3))).rejects.toMatchObject({
+      code,
+      message: expect.stringContaining('because'),
+    });
+  });
+
+  it('is given time to take it in proportion to its size', async () => {
+    const peer = await startHttpPeer(() => {});
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const bytes = new Uint8Array(limits.minBytesPerSecond * 20);
+    let isOver = false;
+    const rejected = expect(
+      new HttpFace(peer.url).put(address, bytes).finally(() => {
+        isOver = true;
+      }),
+    ).rejects.toMatchObject({ code: 'PEERS_UNREACHABLE' });
+    await until(() => peer.requests.length === 1);
+    await vi.advanceTimersByTimeAsync(limits.stallMs + 19_000);
+    expect(isOver).toBe(false);
+    await vi.advanceTimersByTimeAsync(1_000);
+    await rejected;
+  });
+});
+
+describe('a peer’s HTTP face, asked for what it is', () => {
+  it('gives the peer’s own description', async () => {
+    const info = {
+      name: 'p',
+      version: '1',
+      protocol: 1,
+      webTransport: { port: 4433, path: '/v1', certificateHashes: [hash] },
+    };
+    const peer = await startHttpPeer((_, response) => response.end(JSON.stringify(info)));
+    expect(await new HttpFace(peer.url).info()).toEqual(info);
+    expect(peer.requests).toMatchObject([{ path: '/-/info' }]);
+  });
+
+  it.each([
+    ['a page', 200, '<!doctype html>'],
+    ['nothing', 200, ''],
+    ['404', 404, '{"protocol": 1}'],
+    ['another protocol', 200, '{"protocol": 2}'],
+    ['megabytes', 200, `{"protocol": 1, "name": "${'x'.repeat(1_000_000)}"}`],
+  ])('is UNSUPPORTED when it answers with %s', async (_, status, body) => {
+    const peer = await startHttpPeer((_, response) => response.writeHead(status).end(body));
+    await expect(new HttpFace(peer.url).info()).rejects.toMatchObject({ code: 'UNSUPPORTED' });
+  });
+});

@@ -1,0 +1,93 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Address } from '../../src/address.ts';
+import { limits } from '../../src/limits.ts';
+import {
+  checkAnswer,
+  encodeAddressRequest,
+  operations,
+  parseInfo,
+  statuses,
+} from '../../src/peers/protocol.ts';
+
+const hash = 'ab'.repeat(32);
+const webTransport = { port: 4433, path: '/v1', certificateHashes: [hash] };
+
+describe('a GET or HAS request', () => {
+  it('is the operation, the count, and the addresses one after the other', () => {
+    const addresses = fc.array(fc.uint8Array({ minLength: 32, maxLength: 32 }), {
+      minLength: 1,
+      maxLength: limits.addressesPerRequest,
+    });
+    fc.assert(
+      fc.property(fc.constantFrom(operations.get, operations.has), addresses, (operation, bytes) => {
+        const frame = encodeAddressRequest(
+          operation,
+          bytes.map((address) => Address.fromBytes(address)),
+        );
+        expect([...frame]).toEqual([operation, bytes.length, ...bytes.flatMap((address) => [...address])]);
+      }),
+    );
+  });
+
+  it('names at least one address and at most 64', () => {
+    const address = Address.fromHex(hash);
+    expect(() => encodeAddressRequest(operations.get, [])).toThrow(RangeError);
+    expect(() => encodeAddressRequest(operations.get, Array(65).fill(address))).toThrow(RangeError);
+  });
+});
+
+describe('an answer', () => {
+  it('that a chunk was found may announce anything up to a chunk’s size', () => {
+    expect(() => checkAnswer(statuses.found, 0)).not.toThrow();
+    expect(() => checkAnswer(statuses.found, limits.chunkBytes)).not.toThrow();
+  });
+
+  it.each([
+    ['longer than any chunk', statuses.found, limits.chunkBytes + 1, 'CORRUPT'],
+    ['of 4 GiB', statuses.found, 2 ** 32 - 1, 'CORRUPT'],
+    ['that there is none', statuses.notFound, 0, 'NOT_FOUND'],
+    ['that the peer is busy', statuses.busy, 0, 'PEERS_UNREACHABLE'],
+    ['that the peer failed', statuses.failed, 0, 'PEERS_UNREACHABLE'],
+    ['with a status of another operation', statuses.full, 0, 'CORRUPT'],
+    ['with an unknown status', 255, 0, 'CORRUPT'],
+  ])('%s is an error (%#)', (_, status, length, code) => {
+    expect(() => checkAnswer(status, length)).toThrow(expect.objectContaining({ code }));
+  });
+});
+
+describe('what a peer says of itself', () => {
+  it('is read, and what is not known of it is left out', () => {
+    expect(parseInfo({ name: 'p', version: '1.2', protocol: 1, webTransport, limits: {} })).toEqual({
+      name: 'p',
+      version: '1.2',
+      protocol: 1,
+      webTransport,
+    });
+  });
+
+  it('may be that it speaks HTTP only', () => {
+    expect(parseInfo({ protocol: 1, webTransport: null }).webTransport).toBeNull();
+    expect(parseInfo({ protocol: 1 }).webTransport).toBeNull();
+  });
+
+  it.each<[string, unknown]>([
+    ['nothing', null],
+    ['text', 'peer'],
+    ['a list', []],
+    ['no version of the protocol', {}],
+    ['another version', { protocol: 2, webTransport }],
+    ['a version in text', { protocol: '1', webTransport }],
+    ['port 0', { protocol: 1, webTransport: { ...webTransport, port: 0 } }],
+    ['port 65536', { protocol: 1, webTransport: { ...webTransport, port: 65_536 } }],
+    ['a port in text', { protocol: 1, webTransport: { ...webTransport, port: '4433' } }],
+    ['a path that would change the host', { protocol: 1, webTransport: { ...webTransport, path: '@evil/' } }],
+    ['a path with a query', { protocol: 1, webTransport: { ...webTransport, path: '/v1?x' } }],
+    ['no path', { protocol: 1, webTransport: { ...webTransport, path: undefined } }],
+    ['a short hash', { protocol: 1, webTransport: { ...webTransport, certificateHashes: ['ab'] } }],
+    ['hashes that are no list', { protocol: 1, webTransport: { ...webTransport, certificateHashes: hash } }],
+    ['no hashes', { protocol: 1, webTransport: { port: 1, path: '/v1' } }],
+  ])('is UNSUPPORTED when it is %s', (_, value) => {
+    expect(() => parseInfo(value)).toThrow(expect.objectContaining({ code: 'UNSUPPORTED' }));
+  });
+});
