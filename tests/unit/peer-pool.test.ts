@@ -1,0 +1,198 @@
+import { createHash } from 'node:crypto';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { Address } from '../../src/address.ts';
+import { AntwayError } from '../../src/errors.ts';
+import { limits } from '../../src/limits.ts';
+import { PeerPool } from '../../src/peers/pool.ts';
+import { Stats } from '../../src/stats/stats.ts';
+import { closedPort, type HttpPeer, startHttpPeer } from './support/http-peer.ts';
+
+const address = Address.fromHex('ab'.repeat(32));
+const right = Buffer.from('the right bytes');
+const { signal } = new AbortController();
+
+/** Stands for the check of a hash: only `right` passes. */
+function verify(received: Uint8Array): string {
+  if (Buffer.compare(received, right) !== 0) throw new AntwayError('CORRUPT', 'wrong bytes');
+  return createHash('sha256').update(received).digest('hex');
+}
+
+const has = () => startHttpPeer((_, response) => response.end(right));
+const hasNot = () => startHttpPeer((_, response) => response.writeHead(404).end());
+const lies = () => startHttpPeer((_, response) => response.end('something else'));
+const fails = () => startHttpPeer((_, response) => response.writeHead(500).end());
+
+function pool(...urls: string[]) {
+  const stats = new Stats();
+  const peers = new PeerPool(
+    urls.map((url) => ({ url, certificateHashes: [] })),
+    stats,
+  );
+  return { peers, stats, fetch: () => peers.fetch(address, { signal, verify }) };
+}
+
+const urlOf = ({ url }: HttpPeer) => url;
+const clock = () => vi.useFakeTimers({ toFake: ['Date'] });
+
+afterEach(() => void vi.useRealTimers());
+
+describe('the peers', () => {
+  it('are asked in their order, until one has the chunk', async () => {
+    const peers = [await hasNot(), await has(), await has()];
+    const { fetch, stats } = pool(...peers.map(urlOf));
+    expect(await fetch()).toBe(verify(right));
+    expect(peers.map(({ requests }) => requests.length)).toEqual([1, 1, 0]);
+    expect(stats.snapshot().peers).toMatchObject([
+      { url: peers[0]!.url, http: { chunks: 0, failures: { NOT_FOUND: 1 } } },
+      { url: peers[1]!.url, http: { chunks: 1, bytes: right.length, failures: {} } },
+    ]);
+  });
+
+  it.each([
+    ['lies', lies],
+    ['fails', fails],
+    ['has not got it', hasNot],
+  ])('make up for one that %s', async (_, start) => {
+    const { fetch } = pool((await start()).url, (await has()).url);
+    await expect(fetch()).resolves.toBe(verify(right));
+  });
+
+  it('make up for one that is not there', async () => {
+    const { fetch } = pool(await closedPort(), (await has()).url);
+    await expect(fetch()).resolves.toBe(verify(right));
+  });
+
+  it('are left out for a minute after they lied, and asked again after it', async () => {
+    clock();
+    const [liar, honest] = [await lies(), await has()];
+    const { fetch, peers, stats } = pool(liar.url, honest.url);
+    await fetch();
+    expect(peers.describe()).toMatchObject([{ state: 'banned', corrupt: 1 }, { state: 'http' }]);
+    vi.advanceTimersByTime(limits.wrongChunkBanMs - 1);
+    await fetch();
+    expect(liar.requests).toHaveLength(1);
+    vi.advanceTimersByTime(1);
+    await fetch();
+    expect(liar.requests).toHaveLength(2);
+    expect(stats.snapshot().peers[0]!.corrupt).toBe(2);
+  });
+
+  it('are asked after the others for a while when they could not be reached', async () => {
+    clock();
+    const gone = await closedPort();
+    const there = await has();
+    const { fetch, peers } = pool(gone, there.url);
+    await fetch();
+    expect(peers.describe()).toMatchObject([{ state: 'unreachable' }, { state: 'http' }]);
+    const failures = () => peers.describe()[0]!.http!.failures.PEERS_UNREACHABLE;
+    expect(failures()).toBe(1);
+    await fetch();
+    expect(failures()).toBe(1);
+    vi.advanceTimersByTime(limits.unreachableBackOffMs);
+    expect(peers.describe()).toMatchObject([{ state: 'idle' }, { state: 'http' }]);
+    await fetch();
+    expect(failures()).toBe(2);
+  });
+
+  it('are not taken for unreachable when they answer that they cannot serve now', async () => {
+    const { fetch, peers } = pool((await fails()).url);
+    await expect(fetch()).rejects.toMatchObject({ code: 'PEERS_UNREACHABLE' });
+    expect(peers.describe()).toMatchObject([{ state: 'idle' }]);
+  });
+
+  it('that cannot be reached are still asked when there is no other', async () => {
+    const gone = await closedPort();
+    const { fetch, peers } = pool(gone);
+    await expect(fetch()).rejects.toMatchObject({ code: 'PEERS_UNREACHABLE' });
+    await expect(fetch()).rejects.toMatchObject({ code: 'PEERS_UNREACHABLE' });
+    expect(peers.describe()[0]!.http!.failures.PEERS_UNREACHABLE).toBe(2);
+  });
+
+  it('stop being asked when the caller goes away, and nobody is blamed', async () => {
+    const silent = await startHttpPeer(() => {});
+    const next = await has();
+    const { peers, stats } = pool(silent.url, next.url);
+    const controller = new AbortController();
+    const fetching = peers.fetch(address, { signal: controller.signal, verify });
+    await vi.waitFor(() => expect(silent.requests).toHaveLength(1));
+    const reason = new Error('navigated away');
+    controller.abort(reason);
+    await expect(fetching).rejects.toBe(reason);
+    expect(next.requests).toEqual([]);
+    expect(stats.snapshot().peers).toEqual([]);
+    expect(peers.describe()).toMatchObject([{ state: 'idle' }, { state: 'idle' }]);
+  });
+});
+
+describe('when no peer has the chunk, the error', () => {
+  it('lists every attempt: peer, transport, stage, code, message, time', async () => {
+    const started = [await hasNot(), await lies(), await fails()];
+    const { fetch } = pool(...started.map(urlOf));
+    const error = await fetch().catch((error) => error);
+    expect(error.details).toEqual({
+      address: address.hex,
+      attempts: ['NOT_FOUND', 'CORRUPT', 'PEERS_UNREACHABLE'].map((code, i) => ({
+        peer: started[i]!.url,
+        transport: 'http',
+        stage: code === 'CORRUPT' ? 'verify' : 'receive',
+        code,
+        message: expect.any(String),
+        milliseconds: expect.any(Number),
+      })),
+    });
+  });
+
+  it('is CORRUPT before NOT_FOUND, and names who lied', async () => {
+    const liar = await lies();
+    const { fetch } = pool((await hasNot()).url, liar.url, (await fails()).url);
+    await expect(fetch()).rejects.toMatchObject({
+      code: 'CORRUPT',
+      message: `Wrong bytes were sent for this address by ${liar.url}.`,
+    });
+  });
+
+  it('does not claim that a peer lied about this chunk when it was only left out', async () => {
+    const liar = await lies();
+    const none = await hasNot();
+    const { fetch } = pool(liar.url, none.url);
+    await fetch().catch(() => undefined);
+    const error = await fetch().catch((error) => error);
+    expect(error).toMatchObject({ code: 'CORRUPT', message: expect.stringContaining('left out') });
+    expect(error.message).not.toContain('for this address');
+    expect(error.details.attempts).toMatchObject([
+      { peer: liar.url, stage: 'connect' },
+      { peer: none.url, code: 'NOT_FOUND' },
+    ]);
+  });
+
+  it('is NOT_FOUND before PEERS_UNREACHABLE', async () => {
+    const { fetch } = pool(await closedPort(), (await hasNot()).url, (await fails()).url);
+    await expect(fetch()).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  it('is OFFLINE instead of PEERS_UNREACHABLE when the browser says that it is', async () => {
+    const { fetch } = pool(await closedPort());
+    vi.stubGlobal('navigator', { onLine: false });
+    try {
+      await expect(fetch()).rejects.toMatchObject({ code: 'OFFLINE' });
+    } finally {
+      vi.unstubAllGlobals();
+    }
+    await expect(fetch()).rejects.toMatchObject({ code: 'PEERS_UNREACHABLE' });
+  });
+
+  it('is PEERS_UNREACHABLE without attempts when no peer is configured', async () => {
+    await expect(pool().fetch()).rejects.toMatchObject({
+      code: 'PEERS_UNREACHABLE',
+      details: { attempts: [] },
+    });
+  });
+
+  it('is PEERS_UNREACHABLE for a peer that only WebTransport can reach, on a platform without it', async () => {
+    const peers = new PeerPool([{ url: 'https://peer.example', certificateHashes: ['ab'] }], new Stats());
+    await expect(peers.fetch(address, { signal, verify })).rejects.toMatchObject({
+      code: 'PEERS_UNREACHABLE',
+      details: { attempts: [] },
+    });
+  });
+});

@@ -1,0 +1,263 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Address } from '../../src/address.ts';
+import { limits } from '../../src/limits.ts';
+import { WebTransportFace } from '../../src/peers/webtransport.ts';
+
+/**
+ * Node has no WebTransport. What a real one does is tested in a browser; here are the orders of events that no
+ * real peer can be made to produce on demand.
+ */
+class FakeSession {
+  static all: FakeSession[] = [];
+  static isReady = true;
+
+  streams: FakeStream[] = [];
+  /** How a new stream comes to be; replaced by tests. */
+  open: () => Promise<FakeStream> = async () => new FakeStream();
+  isClosed = false;
+  becomeReady = () => {};
+  #end = () => {};
+  readonly ready: Promise<void>;
+  readonly closed = new Promise<void>((resolve) => {
+    this.#end = resolve;
+  });
+
+  constructor(readonly url: string) {
+    this.ready = FakeSession.isReady
+      ? Promise.resolve()
+      : new Promise((resolve) => {
+          this.becomeReady = resolve;
+        });
+    FakeSession.all.push(this);
+  }
+
+  async createBidirectionalStream(): Promise<FakeStream> {
+    if (this.isClosed) throw new DOMException('The session is closed.', 'InvalidStateError');
+    const stream = await this.open();
+    this.streams.push(stream);
+    return stream;
+  }
+
+  close(): void {
+    this.isClosed = true;
+    this.#end();
+  }
+}
+
+class FakeStream {
+  sent: number[] = [];
+  isReset = false;
+  isCancelled = false;
+  #answers!: ReadableStreamDefaultController<Uint8Array>;
+  readonly writable = new WritableStream<Uint8Array>({
+    write: (bytes) => void this.sent.push(...bytes),
+    abort: () => {
+      this.isReset = true;
+    },
+  });
+  readonly readable = new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      this.#answers = controller;
+    },
+    cancel: () => {
+      this.isCancelled = true;
+    },
+  });
+
+  answer(...bytes: number[]): void {
+    this.#answers.enqueue(Uint8Array.from(bytes));
+  }
+}
+
+const address = Address.fromHex('ab'.repeat(32));
+const endpoint = async () => ({ url: 'https://peer.example/v1', certificateHashes: [] });
+const found = (...bytes: number[]) => [0, 0, 0, 0, bytes.length, ...bytes];
+const never = new AbortController().signal;
+const settle = () => vi.advanceTimersByTimeAsync(0);
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  vi.stubGlobal('WebTransport', FakeSession);
+  // `AbortSignal.timeout` has a clock of its own, which fake timers do not reach.
+  vi.spyOn(AbortSignal, 'timeout').mockImplementation((milliseconds) => {
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(new DOMException('late', 'TimeoutError')), milliseconds);
+    return controller.signal;
+  });
+  FakeSession.all = [];
+  FakeSession.isReady = true;
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+  vi.restoreAllMocks();
+});
+
+describe('a peer’s WebTransport face', () => {
+  it('sends a GET for one address, and gives the bytes of the answer', async () => {
+    const face = new WebTransportFace(endpoint);
+    const fetching = face.fetch(address, never);
+    await settle();
+    const [stream] = FakeSession.all[0]!.streams;
+    expect(stream!.sent).toEqual([1, 1, ...address.bytes]);
+    const answer = found(7, 8, 9);
+    stream!.answer(...answer.slice(0, 3));
+    stream!.answer(...answer.slice(3, 6));
+    stream!.answer(...answer.slice(6));
+    expect(await fetching).toEqual(Uint8Array.of(7, 8, 9));
+  });
+
+  it('uses one session for all requests, and a new one after it closed', async () => {
+    const face = new WebTransportFace(endpoint);
+    void face.fetch(address, never).catch(() => undefined);
+    void face.fetch(address, never).catch(() => undefined);
+    await settle();
+    expect(FakeSession.all).toHaveLength(1);
+    expect(face.isConnected).toBe(true);
+    FakeSession.all[0]!.close();
+    await settle();
+    expect(face.isConnected).toBe(false);
+    void face.fetch(address, never).catch(() => undefined);
+    await settle();
+    expect(FakeSession.all).toHaveLength(2);
+  });
+
+  it('resets a stream whose caller goes away, and keeps the session', async () => {
+    const face = new WebTransportFace(endpoint);
+    const controller = new AbortController();
+    const fetching = face.fetch(address, controller.signal);
+    await settle();
+    controller.abort(new Error('gone'));
+    await expect(fetching).rejects.toThrow('gone');
+    await settle();
+    expect(FakeSession.all[0]!.streams[0]!.isCancelled).toBe(true);
+    expect(face.isConnected).toBe(true);
+  });
+
+  it('resets a stream that opens only after its caller has gone: it would take up the peer’s limit', async () => {
+    const face = new WebTransportFace(endpoint);
+    let open = (_: FakeStream) => {};
+    void face.fetch(address, never).catch(() => undefined);
+    await settle();
+    FakeSession.all[0]!.open = () =>
+      new Promise((resolve) => {
+        open = resolve;
+      });
+    const controller = new AbortController();
+    const fetching = face.fetch(address, controller.signal);
+    await settle();
+    controller.abort(new Error('gone'));
+    await expect(fetching).rejects.toThrow('gone');
+    const late = new FakeStream();
+    open(late);
+    await settle();
+    expect(late).toMatchObject({ isReset: true, isCancelled: true });
+  });
+
+  it('gives up a session on which nothing moves', async () => {
+    const face = new WebTransportFace(endpoint);
+    const rejected = expect(face.fetch(address, never)).rejects.toMatchObject({ code: 'PEERS_UNREACHABLE' });
+    await vi.advanceTimersByTimeAsync(limits.stallMs);
+    await rejected;
+    expect(FakeSession.all[0]!.isClosed).toBe(true);
+    expect(face.isConnected).toBe(false);
+  });
+
+  it('keeps a session on which another answer moves', async () => {
+    const face = new WebTransportFace(endpoint);
+    const slow = expect(face.fetch(address, never)).rejects.toMatchObject({ code: 'PEERS_UNREACHABLE' });
+    await settle();
+    const moving = face.fetch(address, never);
+    await settle();
+    const [, stream] = FakeSession.all[0]!.streams;
+    const answer = found(1, 2, 3, 4, 5);
+    for (const byte of answer.slice(0, -1)) {
+      await vi.advanceTimersByTimeAsync(limits.stallMs / 8);
+      stream!.answer(byte);
+    }
+    await slow;
+    expect(FakeSession.all[0]!.isClosed).toBe(false);
+    stream!.answer(5);
+    expect(await moving).toHaveLength(5);
+  });
+
+  it('gives up an answer that comes a byte at a time', async () => {
+    const face = new WebTransportFace(endpoint);
+    const rejected = expect(face.fetch(address, never)).rejects.toMatchObject({
+      code: 'PEERS_UNREACHABLE',
+      message: expect.stringContaining('took more than'),
+    });
+    await settle();
+    const [stream] = FakeSession.all[0]!.streams;
+    stream!.answer(0, 0, 1, 0, 0);
+    for (let seconds = 0; seconds < 300; seconds += 5) {
+      await vi.advanceTimersByTimeAsync(5_000);
+      if (!stream!.isCancelled) stream!.answer(1);
+    }
+    await rejected;
+  });
+
+  it('does not close the session that has taken the place of a dead one', async () => {
+    const face = new WebTransportFace(endpoint);
+    const stalled = expect(face.fetch(address, never)).rejects.toMatchObject({ code: 'PEERS_UNREACHABLE' });
+    await vi.advanceTimersByTimeAsync(limits.stallMs - 100);
+    const [dead] = FakeSession.all;
+    dead!.close();
+    await settle();
+    void face.fetch(address, never).catch(() => undefined);
+    await vi.advanceTimersByTimeAsync(200);
+    await stalled;
+    expect(FakeSession.all).toHaveLength(2);
+    expect(FakeSession.all[1]!.isClosed).toBe(false);
+    expect(face.isConnected).toBe(true);
+  });
+
+  it('sends its caller to HTTP while it connects, and goes on connecting', async () => {
+    FakeSession.isReady = false;
+    const face = new WebTransportFace(endpoint);
+    const rejected = expect(face.fetch(address, never)).rejects.toMatchObject({ code: 'PEERS_UNREACHABLE' });
+    await vi.advanceTimersByTimeAsync(limits.connectGraceMs);
+    await rejected;
+    expect(face.isConnected).toBe(false);
+    FakeSession.all[0]!.becomeReady();
+    await settle();
+    expect(face.isConnected).toBe(true);
+    void face.fetch(address, never).catch(() => undefined);
+    await settle();
+    expect(FakeSession.all).toHaveLength(1);
+  });
+
+  it('is not taken for connected when it was closed while connecting', async () => {
+    FakeSession.isReady = false;
+    const face = new WebTransportFace(endpoint);
+    void face.fetch(address, never).catch(() => undefined);
+    await settle();
+    face.close();
+    FakeSession.all[0]!.becomeReady();
+    await settle();
+    expect(FakeSession.all[0]!.isClosed).toBe(true);
+    expect(face.isConnected).toBe(false);
+  });
+
+  it('gives a connection up that does not come about in time', async () => {
+    FakeSession.isReady = false;
+    const face = new WebTransportFace(endpoint);
+    void face.fetch(address, never).catch(() => undefined);
+    await vi.advanceTimersByTimeAsync(limits.connectTimeoutMs);
+    expect(FakeSession.all[0]!.isClosed).toBe(true);
+    void face.fetch(address, never).catch(() => undefined);
+    await settle();
+    expect(FakeSession.all).toHaveLength(2);
+  });
+
+  it('refuses an answer that no chunk can be, before reading it', async () => {
+    const face = new WebTransportFace(endpoint);
+    const rejected = expect(face.fetch(address, never)).rejects.toMatchObject({ code: 'CORRUPT' });
+    await settle();
+    const [stream] = FakeSession.all[0]!.streams;
+    stream!.answer(0, 0xff, 0xff, 0xff, 0xff);
+    await rejected;
+    await settle();
+    expect(stream!.isCancelled).toBe(true);
+  });
+});
