@@ -1,0 +1,124 @@
+import { readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, it } from 'vitest';
+import { parseConfig } from '../../src/config.ts';
+import { AntwayError } from '../../src/errors.ts';
+
+const schema = JSON.parse(readFileSync(new URL('../../docs/antway.schema.json', import.meta.url), 'utf8'));
+const isValid = new Ajv2020({ strict: true, strictTypes: false, allErrors: true }).compile(schema);
+
+const base = 'https://gateway.example/';
+const address = 'ab'.repeat(32);
+const other = 'CD'.repeat(32);
+
+/** Whether the gateway takes a configuration. */
+function isAccepted(value: unknown): boolean {
+  try {
+    parseConfig(value, base);
+    return true;
+  } catch (error) {
+    if (error instanceof AntwayError && error.code === 'BAD_CONFIG') return false;
+    throw error;
+  }
+}
+
+describe('the schema of antway.json, like the gateway,', () => {
+  it.each<[unknown]>([
+    [{}],
+    [{ $schema: './antway.schema.json' }],
+    [{ peers: [] }],
+    [{ peers: ['/'] }],
+    [{ peers: ['https://peer.example', 'https://peer.example/', 'https://peer.example:4433'] }],
+    [{ peers: ['https://192.0.2.1:4433', 'https://[2001:db8::1]:4433'] }],
+    [{ peers: [`https://peer.example#sha-256=${address}`] }],
+    [{ peers: [`https://peer.example:4433/#sha-256=${address},${other}`] }],
+    [{ peers: ['http://localhost', 'http://127.0.0.1:8080', 'http://127.1.2.3/', 'http://[::1]:8080'] }],
+    [{ peers: ['http://antway.localhost:8080', 'http://a.b.localhost'] }],
+    [{ isolation: 'path' }],
+    [{ isolation: 'subdomain' }],
+    [{ names: {} }],
+    [{ names: { docs: address, 'My.site-2_b': other, '7': address } }],
+    [{ names: { ['n'.repeat(100)]: address } }],
+    [{ names: { [address.slice(1)]: address } }],
+    [{ trusted: [address, other], denied: [] }],
+    [{ cache: {} }],
+    [{ cache: { maxBytes: 0 } }],
+    [{ cache: { maxBytes: 2 ** 53 - 1, memoryBytes: 1 } }],
+  ])('accepts %j', (value) => {
+    expect(isAccepted(value)).toBe(true);
+    expect(isValid(value), JSON.stringify(isValid.errors)).toBe(true);
+  });
+
+  it.each<[unknown]>([
+    [null],
+    [[]],
+    ['peers'],
+    [{ peer: [] }],
+    [{ Peers: [] }],
+    [{ constructor: 1 }],
+    [{ peers: '/' }],
+    [{ peers: null }],
+    [{ peers: [7] }],
+    [{ peers: ['https://'] }],
+    [{ peers: ['ftp://peer.example'] }],
+    [{ peers: ['wss://peer.example'] }],
+    [{ peers: ['peer.example:4433'] }],
+    [{ peers: ['peer.example'] }],
+    [{ peers: ['/chunks'] }],
+    [{ peers: ['https://peer.example/v1'] }],
+    [{ peers: ['https://peer.example/?a'] }],
+    [{ peers: ['https://user:secret@peer.example'] }],
+    [{ peers: ['https://user@peer.example'] }],
+    [{ peers: ['http://peer.example'] }],
+    [{ peers: ['http://192.0.2.1'] }],
+    [{ peers: ['http://127.0.0.1.example'] }],
+    [{ peers: ['http://notlocalhost'] }],
+    [{ peers: ['http://[::2]'] }],
+    [{ peers: [`https://peer.example#sha-256=${address.slice(1)}`] }],
+    [{ peers: [`https://peer.example#sha-256=${address},`] }],
+    [{ peers: [`https://peer.example#sha-1=${address}`] }],
+    [{ peers: [`https://peer.example#${address}`] }],
+    [{ peers: [`http://127.0.0.1:8080#sha-256=${address}`] }],
+    [{ isolation: 'paths' }],
+    [{ isolation: true }],
+    [{ names: [] }],
+    [{ names: 'docs' }],
+    [{ names: { docs: 'no address' } }],
+    [{ names: { docs: 7 } }],
+    [{ names: { docs: `${address}0` } }],
+    [{ names: { 'a/b': address } }],
+    [{ names: { 'a b': address } }],
+    [{ names: { '-': address } }],
+    [{ names: { '.hidden': address } }],
+    [{ names: { ź: address } }],
+    [{ names: { '': address } }],
+    [{ names: { [address]: address } }],
+    [{ names: { [other]: address } }],
+    [{ names: { ['n'.repeat(101)]: address } }],
+    [{ trusted: address }],
+    [{ trusted: null }],
+    [{ trusted: [address, address.slice(1)] }],
+    [{ denied: [null] }],
+    [{ denied: {} }],
+    [{ cache: 5 }],
+    [{ cache: [] }],
+    [{ cache: { maxbytes: 5 } }],
+    [{ cache: { maxBytes: -1 } }],
+    [{ cache: { maxBytes: '4 GB' } }],
+    [{ cache: { maxBytes: 2 ** 53 } }],
+    [{ cache: { memoryBytes: 0.5 } }],
+    [{ cache: { memoryBytes: null } }],
+  ])('refuses %j', (value) => {
+    expect(isAccepted(value)).toBe(false);
+    expect(isValid(value)).toBe(false);
+  });
+});
+
+it('the schema tells the defaults that the gateway has', () => {
+  const { $schema: _, ...keys } = schema.properties as Record<string, { default: unknown }>;
+  const told = Object.fromEntries(Object.entries(keys).map(([key, property]) => [key, property.default]));
+  const cache = schema.properties.cache.properties as Record<string, { default: number }>;
+  told.cache = Object.fromEntries(Object.entries(cache).map(([key, property]) => [key, property.default]));
+  expect(Object.entries(told).filter(([, value]) => value === undefined)).toEqual([]);
+  expect(parseConfig(told, base)).toEqual(parseConfig({}, base));
+});
