@@ -1,0 +1,147 @@
+// What `npm start` does once everything is built. Plain JavaScript, see setup.mjs.
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { built, fail, root, SetupError, stateFolder } from './setup.mjs';
+
+const defaultPort = 8080;
+/** How long the peer may take to finish what it is doing. */
+const stopTimeoutMs = 10_000;
+const parentCheckMs = 500;
+/** Where the peer's chunks and the page's configuration are kept. */
+const dataFolder = resolve(process.env.ANTWAY_DATA || stateFolder);
+const configFile = join(dataFolder, 'antway.json');
+
+/**
+ * Runs the peer on loopback, with the built page and the sample site, until it ends or a signal ends it. What has
+ * to be built is there already.
+ * @throws SetupError when it cannot start; later trouble ends the process.
+ */
+export async function serve() {
+  const port = await choosePort();
+  await mkdir(dataFolder, { recursive: true });
+  // The peer wants to see the file, and the sample site has no address yet. One that is there may be in use by
+  // another `npm start`, which this one is about to find out.
+  if (!existsSync(configFile)) await writeConfig({ peers: ['/'] });
+  const peer = spawn(
+    built.peer,
+    [
+      'serve',
+      ...['--http', `127.0.0.1:${port}`],
+      ...['--webtransport', `127.0.0.1:${port}`],
+      ...['--store', join(dataFolder, 'store')],
+      '--allow-open-writes',
+      ...['--web', built.shell],
+      ...['--web-config', configFile],
+    ],
+    // A process group of its own: Ctrl-C reaches this process first, which then ends the peer in order.
+    { cwd: root, stdio: ['ignore', 'pipe', 'inherit'], detached: process.platform !== 'win32' },
+  );
+
+  let isStopping = false;
+  const stop = () => {
+    // npm passes on the Ctrl-C that the terminal has already sent here: twice is not more urgent than once.
+    if (isStopping) return;
+    isStopping = true;
+    peer.kill('SIGTERM');
+    setTimeout(() => peer.kill('SIGKILL'), stopTimeoutMs).unref();
+  };
+  process.on('SIGINT', stop);
+  process.on('SIGTERM', stop);
+  process.on('SIGHUP', stop);
+  // npm runs this in a shell, and a signal to npm alone (from a supervisor) ends that shell without telling us.
+  const parent = process.ppid;
+  if (process.env.npm_lifecycle_event) {
+    setInterval(() => process.ppid !== parent && stop(), parentCheckMs).unref();
+  }
+  process.on('exit', () => peer.kill('SIGKILL'));
+  peer.on('error', (error) => fail(new SetupError(`The peer could not be started: ${error.message}`)));
+  peer.on('exit', (code, signal) => {
+    if (isStopping) {
+      console.log('Stopped.');
+      process.exit(0);
+    }
+    fail(
+      new SetupError(
+        `The peer ended unexpectedly (${signal ?? `exit code ${code}`}). Its last words are above.`,
+      ),
+    );
+  });
+
+  const origin = await listening(peer);
+  const address = await publish(join(root, 'tests/sites/sample'), origin);
+  await writeConfig({ peers: ['/'], names: { sample: address }, trusted: [address] });
+  console.log(`
+Antway is running.
+
+  Gateway          ${origin}/
+  Sample site      ${origin}/sample/
+  by its address   ${origin}/${address}/
+
+Publish a folder of your own, and open the address that this prints:
+
+  node dist-cli/antway.js publish <folder>${port === defaultPort ? '' : ` --peer ${origin}`}
+
+Ctrl-C ends it.`);
+}
+
+/** The port that was asked for, else 8080, else 0: any that is free. */
+async function choosePort() {
+  const wanted = process.env.ANTWAY_PORT;
+  if (wanted === undefined) return (await isFree(defaultPort)) ? defaultPort : 0;
+  const port = Number(wanted);
+  if (!Number.isInteger(port) || port < 0 || port > 65535) {
+    throw new SetupError(`ANTWAY_PORT is “${wanted}”, which is not a port.`);
+  }
+  if (!(await isFree(port))) {
+    throw new SetupError(
+      `Port ${port} (ANTWAY_PORT) is taken by another program. Choose another, or unset it.`,
+    );
+  }
+  return port;
+}
+
+function isFree(port) {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
+}
+
+/** The origin of the peer's HTTP face, from the line that it prints when it is ready. */
+async function listening(peer) {
+  for await (const line of createInterface({ input: peer.stdout })) {
+    let message;
+    try {
+      message = JSON.parse(line);
+    } catch {
+      continue; // for people, not for us
+    }
+    if (message.event !== 'listening') continue;
+    peer.stdout.resume(); // whatever follows must not fill the pipe
+    return message.http;
+  }
+  throw new SetupError('The peer did not start; it says why above. Is Antway running already?');
+}
+
+/** @returns the site's address. */
+async function publish(folder, origin) {
+  const { status, stdout } = spawnSync(
+    process.execPath,
+    [built.cli, 'publish', folder, '--peer', origin, '--json'],
+    { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  if (status !== 0) throw new SetupError('The sample site could not be published. The reason is above.');
+  return JSON.parse(stdout).address;
+}
+
+/** The peer may read the file at any time, so it is never there half written. */
+async function writeConfig(config) {
+  const temporary = `${configFile}.partial`;
+  await writeFile(temporary, `${JSON.stringify(config, null, 2)}\n`);
+  await rename(temporary, configFile);
+}
