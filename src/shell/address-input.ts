@@ -1,7 +1,7 @@
 import { Address } from '../address.ts';
 
-/** What a person's text opens: a path of this gateway, or nothing and the reason. */
-export type AddressInput = { path: string } | { problem: string };
+/** What a person's text opens: a path of this gateway, a whole manifest, or nothing and the reason. */
+export type AddressInput = { path: string } | { manifestLink: string } | { problem: string };
 
 export interface AddressInputContext {
   /** The names that this gateway's configuration gives to addresses. */
@@ -11,16 +11,15 @@ export interface AddressInputContext {
 }
 
 /**
- * Reads what was typed or pasted into the address box: `<address>`, `<address>/path`, `ant://<address>`, a
- * name of this gateway, or the URL of any gateway with an address in it, as a path segment or, in hex or
+ * Reads what was typed or pasted into the address box: `<address>`, `<address>/path`, `ant://<address>`,
+ * `ant://manifest/<base64url>`, a name of this gateway, or the URL of any gateway with an address in it, as a path segment or, in hex or
  * base32, as a label of the host name. What follows the address (path, query, fragment) is kept.
  */
 export function parseAddressInput(text: string, { names, origin }: AddressInputContext): AddressInput {
   const input = text.trim();
   if (input === '') return { problem: 'Type or paste an address.' };
-  if (/^ant:\/\/manifest\//i.test(input)) {
-    return { problem: 'This link holds a whole manifest. Only links to an address can be opened here.' };
-  }
+  // Decoded only when it is opened: it can be long, and this runs at every keystroke.
+  if (/^ant:\/\/manifest\//i.test(input)) return { manifestLink: input };
 
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(input);
   const afterScheme = input.slice(scheme?.[0].length ?? 0);

@@ -1,5 +1,8 @@
 import type { StoreSummary } from '../chunks/store.ts';
+import { AntwayError } from '../errors.ts';
+import type { KeptManifest } from '../gateway/manifest-store.ts';
 import type { RecentSite } from '../gateway/recent.ts';
+import type { DecidedSite, Decision } from '../gateway/trust.ts';
 import type { PeerState } from '../peers/peer.ts';
 import type { StatsSnapshot } from '../stats/stats.ts';
 
@@ -37,7 +40,7 @@ export class GatewayApiError extends Error {
   override readonly name = 'GatewayApiError';
 
   constructor(
-    /** The gateway's own error code, or `NO_WORKER` when no worker controls this page. */
+    /** The gateway's own error code, or one of the shell's, such as `NO_WORKER` when none controls this page. */
     readonly code: string,
     message: string,
   ) {
@@ -45,9 +48,10 @@ export class GatewayApiError extends Error {
   }
 }
 
-/** Any thrown value as a `GatewayApiError`: a failed fetch is `UNANSWERED`. */
+/** Any thrown value as a `GatewayApiError`: one of our own keeps its code, a failed fetch is `UNANSWERED`. */
 export function asGatewayApiError(error: unknown): GatewayApiError {
   if (error instanceof GatewayApiError) return error;
+  if (error instanceof AntwayError) return new GatewayApiError(error.code, error.message);
   return new GatewayApiError('UNANSWERED', error instanceof Error ? error.message : String(error));
 }
 
@@ -56,6 +60,15 @@ export const gateway = {
   removeRecent: async (path: string) => {
     await ask(`/-/recent?path=${encodeURIComponent(path)}`, { method: 'DELETE' });
   },
+  trust: async (signal: AbortSignal) => (await ask('/-/trust', { signal })) as DecidedSite[],
+  decide: async (address: string, decision: Decision) => {
+    await ask('/-/trust', { method: 'POST', body: JSON.stringify({ address, decision }) });
+  },
+  revokeDecision: async (address: string) => {
+    await ask(`/-/trust?address=${address}`, { method: 'DELETE' });
+  },
+  addManifest: async (body: ArrayBuffer) =>
+    (await ask('/-/manifests', { method: 'POST', body })) as KeptManifest,
   config: async (signal: AbortSignal) => (await ask('/-/config', { signal })) as GatewayConfig,
   cache: async (signal: AbortSignal) => (await ask('/-/cache', { signal })) as CacheState,
   peers: async (signal: AbortSignal) =>

@@ -20,6 +20,11 @@ export function Help() {
           An address has 64 hex digits. Put a path behind it to open one file of a site:{' '}
           <code>address/page.html</code>.
         </p>
+        <p>
+          A manifest (<code>.ant</code>) is a list of files, and can hold the only keys to private ones. Open
+          it as a file, or as an <code>ant://manifest/</code> link. Antway keeps it, encrypted, on this device
+          and sends it nowhere.
+        </p>
       </details>
       <nav aria-label="Documentation">
         <ul>

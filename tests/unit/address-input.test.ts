@@ -36,6 +36,10 @@ describe('the address box opens', () => {
     expect(read(text)).toEqual({ path });
   });
 
+  test.each(['ant://manifest/wUFOVAE', ' ANT://MANIFEST/wUFOVAE\n'])('a manifest: %j', (link) => {
+    expect(read(link)).toEqual({ manifestLink: link.trim() });
+  });
+
   test('any path without leaving the address', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (rest) => {
@@ -61,7 +65,6 @@ describe('the address box explains', () => {
     ['that names of other gateways are not known here', 'https://example.com/docs', /no address/],
     ['that the start page of this gateway is no address', 'https://gateway.example/', /no address/],
     ['that other schemes are not opened', 'ipfs://bafy', /“ipfs:\/\/”/],
-    ['that a link may hold a manifest', 'ant://manifest/wUFOVAE', /manifest/],
     ['that a path leads out of the address', `${hex}/../docs`, /leads out/],
     ['that an escaped path leads out of the address', `${hex}/%2e%2E/-/stats`, /leads out/],
     ['that backslashes lead out of the address', `${hex}/..\\..\\-/stats`, /leads out/],

@@ -1,0 +1,131 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from '@playwright/test';
+import { expect, type Gateway, openWithoutScripts, test } from './harness.ts';
+import { linkOf, makePrivateManifest } from './manifests.ts';
+import type { PeerProcess } from './peer.ts';
+import { publish } from './publish.ts';
+
+let peer: PeerProcess;
+let gateway: Gateway;
+let shell: Page;
+let manifest: Buffer;
+/** Where the manifest is when it is a file. */
+let path: string;
+
+test.beforeEach(async ({ startPeer, openGateway, folder }) => {
+  peer = await startPeer();
+  gateway = await openGateway({ peers: [peer.url] });
+  shell = gateway.shell;
+  const files = {
+    'index.html': '<title>Diary</title><p>Nobody else can read this.</p>',
+    'note.txt': 'secret',
+  };
+  manifest = await makePrivateManifest('Diary', files, peer);
+  path = join(folder, 'diary.ant');
+  writeFileSync(path, manifest);
+});
+
+const addressBox = (page: Page) => page.getByRole('textbox', { name: 'Open an address' });
+const note = (page: Page) => page.locator('#address-note');
+
+async function expectDiary(page: Page): Promise<void> {
+  await page.waitForURL(/\/[0-9a-f]{64}\/$/);
+  await openWithoutScripts(page);
+  await expect(page.getByText('Nobody else can read this.')).toBeVisible();
+}
+
+async function paste(page: Page, text: string): Promise<void> {
+  await addressBox(page).fill(text);
+  await addressBox(page).press('Enter');
+}
+
+/** Drops on the page's lower part what would come from another program. */
+async function drop(page: Page, data: { files?: string[]; text?: string }, onHold = async () => {}) {
+  const session = await page.context().newCDPSession(page);
+  const items = data.text === undefined ? [] : [{ mimeType: 'text/plain', data: data.text }];
+  const send = (type: 'dragEnter' | 'dragOver' | 'drop') =>
+    session.send('Input.dispatchDragEvent', {
+      type,
+      x: 200,
+      y: 400,
+      data: { items, files: data.files ?? [], dragOperationsMask: 1 },
+    });
+  await send('dragEnter');
+  await send('dragOver');
+  await onHold();
+  await send('drop');
+}
+
+test('a manifest opens as a pasted link, and again after a reload', async () => {
+  await paste(shell, linkOf(manifest));
+  await expectDiary(shell);
+  await shell.reload();
+  await expectDiary(shell);
+});
+
+test('a manifest opens as a chosen file, and offline with its peer gone', async () => {
+  const chooser = shell.waitForEvent('filechooser');
+  await shell.getByRole('button', { name: 'Open a file…' }).click();
+  await (await chooser).setFiles(path);
+  await expectDiary(shell);
+  const diary = shell.url();
+  await shell.goto(gateway.url);
+  await gateway.settled();
+  await peer.kill();
+  await shell.context().setOffline(true);
+
+  await shell.goto(diary);
+  await expectDiary(shell);
+});
+
+test('a manifest opens as a dropped file, and the page shows that it can be dropped', async () => {
+  const hint = shell.getByText('to open it');
+  await expect(hint).toHaveCount(0);
+  await drop(shell, { files: [path] }, () => expect(hint).toBeVisible());
+  await expectDiary(shell);
+});
+
+test('a link opens when its text is dropped', async () => {
+  const address = await publish(Buffer.from('what was linked to'), peer);
+  await drop(shell, { text: `ant://${address}/letter.txt` });
+  await shell.waitForURL(`${gateway.url}/${address}/letter.txt`);
+  await expect(shell.getByText('what was linked to')).toBeVisible();
+});
+
+test('a dropped text that is no address stays in the box, with the reason', async () => {
+  await drop(shell, { text: 'hello' });
+  await expect(addressBox(shell)).toHaveValue('hello');
+  await expect(note(shell)).toContainText('“hello” is neither an address');
+  await expect(shell.getByText('to open it')).toHaveCount(0);
+});
+
+test('what is no manifest is refused with the gateway’s reason and code', async ({ folder }) => {
+  const other = join(folder, 'other.ant');
+  writeFileSync(other, 'just some text');
+  await shell.locator('input[type=file]').setInputFiles(other);
+  await expect(note(shell)).toHaveText('This is not a valid manifest: it does not begin as one. CORRUPT');
+  await expect(addressBox(shell)).toHaveAttribute('aria-invalid', 'true');
+
+  await paste(shell, 'ant://manifest/not*base64');
+  await expect(note(shell)).toHaveText('This is not a manifest link. BAD_ADDRESS');
+
+  await paste(shell, linkOf(manifest.subarray(0, 60)));
+  await expect(note(shell)).toContainText('its body is not MessagePack. CORRUPT');
+  expect(shell.url()).toBe(`${gateway.url}/`);
+});
+
+test('a file that is larger than any manifest is refused before it is read', async () => {
+  const requests: string[] = [];
+  shell.on('request', (request) => requests.push(request.method()));
+  // Too large for Playwright to carry over: made where it is used.
+  await shell.evaluate(() => {
+    const transfer = new DataTransfer();
+    transfer.items.add(new File([new Uint8Array(64 * 1024 * 1024 + 1)], 'film.ant'));
+    const input = document.querySelector<HTMLInputElement>('input[type=file]')!;
+    input.files = transfer.files;
+    input.dispatchEvent(new Event('change', { bubbles: true }));
+  });
+  await expect(note(shell)).toHaveText('This has 67.1 MB, and a manifest at most 67.1 MB. TOO_LARGE');
+  expect(requests).not.toContain('POST');
+});
