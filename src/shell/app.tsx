@@ -3,6 +3,7 @@ import { Activity } from './activity.tsx';
 import { AddressForm } from './address-form.tsx';
 import { Bookmarks } from './bookmarks.tsx';
 import { BootProblem } from './boot-problem.tsx';
+import { DecidedSites } from './decided-sites.tsx';
 import { GatewayApiError, gateway } from './gateway-api.ts';
 import { Help } from './help.tsx';
 import { Logo } from './logo.tsx';
@@ -33,6 +34,7 @@ export function App() {
   const fault = config.error ?? (config.value?.problem ? newConfigRefused(config.value.problem) : null);
   const asksMore = active && config.error === null;
   const recent = useResource(gateway.recent, asksMore);
+  const decided = useResource(gateway.trust, asksMore);
   const peers = useResource(gateway.peers, asksMore, refreshMs);
   const cache = useResource(gateway.cache, asksMore, refreshMs);
   const live = useStats(asksMore);
@@ -63,6 +65,7 @@ export function App() {
               <div class="column">
                 <Bookmarks names={names} />
                 <RecentSites recent={recent} />
+                <DecidedSites decided={decided} names={names} />
                 <Storage cache={cache} />
               </div>
               <div class="column">

@@ -1,31 +1,27 @@
-import { useState } from 'preact/hooks';
 import type { RecentSite } from '../gateway/recent.ts';
 import { decodePath, formatAge, shortAddress } from './format.ts';
-import { asGatewayApiError, type GatewayApiError, gateway } from './gateway-api.ts';
+import { gateway } from './gateway-api.ts';
 import { Section } from './section.tsx';
+import { useAction } from './use-action.ts';
 import type { Resource } from './use-resource.ts';
 
 /** The sites that were opened last in this browser. */
 export function RecentSites({ recent }: { recent: Resource<RecentSite[]> }) {
-  const [removalError, setRemovalError] = useState<GatewayApiError | null>(null);
-  /** For people who cannot see the entry go. */
-  const [announcement, setAnnouncement] = useState('');
+  const { error, announcement, run } = useAction(recent.refresh);
 
-  async function remove(site: RecentSite) {
-    try {
-      await gateway.removeRecent(site.path);
-      setRemovalError(null);
-      setAnnouncement(`${titleOf(site)} was removed.`);
-      // The button that had the focus goes with its entry.
-      document.getElementById('recent-heading')?.focus();
-    } catch (error) {
-      setRemovalError(asGatewayApiError(error));
-    }
-    recent.refresh();
+  function remove(site: RecentSite) {
+    return run(
+      async () => {
+        await gateway.removeRecent(site.path);
+        // The button that had the focus goes with its entry.
+        document.getElementById('recent-heading')?.focus();
+      },
+      `${titleOf(site)} was removed.`,
+    );
   }
 
   return (
-    <Section id="recent" title="Last opened" error={removalError ?? recent.error}>
+    <Section id="recent" title="Last opened" error={error ?? recent.error}>
       {recent.value && recent.value.length > 0 ? (
         <ul class="recent-list">
           {recent.value.map((site) => (

@@ -1,0 +1,88 @@
+import type { Locator, Page } from '@playwright/test';
+import { expect, type Gateway, test } from './harness.ts';
+import type { PeerProcess } from './peer.ts';
+import { publish } from './publish.ts';
+
+const site = (number: number) =>
+  Buffer.from(`<!doctype html><title>still</title><script>document.title = 'ran ${number}'</script>`);
+
+let peer: PeerProcess;
+let gateway: Gateway;
+let shell: Page;
+let named: string;
+let plain: string;
+let section: Locator;
+
+test.beforeEach(async ({ startPeer, openGateway }) => {
+  peer = await startPeer();
+  named = await publish(site(1), peer);
+  plain = await publish(site(2), peer);
+  gateway = await openGateway({ peers: [peer.url], names: { garden: named } });
+  shell = gateway.shell;
+  section = shell.getByRole('region', { name: 'Sites you decided about' });
+});
+
+const short = (address: string) => `${address.slice(0, 8)}…${address.slice(-6)}`;
+
+/** Visits a site for the first time, answers the question, and goes back to the shell. */
+async function visit(path: string, answer: string): Promise<void> {
+  await shell.goto(gateway.url + path);
+  await shell.getByRole('button', { name: answer }).click();
+  await expect(shell).toHaveTitle(/still|ran/);
+  await shell.goto(gateway.url);
+}
+
+async function titleOf(path: string): Promise<string> {
+  await shell.goto(gateway.url + path);
+  const title = await shell.title();
+  await shell.goto(gateway.url);
+  return title;
+}
+
+test('sites that were decided about are listed by bookmark or short address', async () => {
+  await expect(shell.getByRole('region', { name: 'Last opened' })).toBeVisible();
+  await expect(section).toBeHidden();
+
+  await visit('/garden', 'Trust this site');
+  await visit(`/${plain}`, 'Open without scripts');
+
+  await expect(section.getByRole('listitem')).toHaveCount(2);
+  await expect(section.getByRole('listitem').filter({ hasText: 'garden' })).toContainText(
+    'Trusted, runs scripts',
+  );
+  await expect(section.getByRole('listitem').filter({ hasText: short(plain) })).toContainText(
+    'Opens without scripts',
+  );
+});
+
+test('a decision is changed by keyboard, and holds at the next visit', async () => {
+  await visit(`/${plain}`, 'Open without scripts');
+  expect(await titleOf(`/${plain}`)).toBe('still');
+
+  await section.getByRole('button', { name: `Trust this site: ${short(plain)}` }).focus();
+  await shell.keyboard.press('Enter');
+  await expect(section).toContainText('Trusted, runs scripts');
+  const restrict = section.getByRole('button', { name: `Open without scripts: ${short(plain)}` });
+  await expect(restrict).toBeFocused();
+  await expect(shell.getByRole('status').filter({ hasText: short(plain) })).toContainText('Trusted');
+  expect(await titleOf(`/${plain}`)).toBe('ran 2');
+
+  await restrict.click();
+  await expect(section).toContainText('Opens without scripts');
+  expect(await titleOf(`/${plain}`)).toBe('still');
+});
+
+test('a decision that is taken back is asked for again, and its row goes', async () => {
+  await visit('/garden', 'Trust this site');
+  await visit(`/${plain}`, 'Open without scripts');
+
+  await section.getByRole('button', { name: 'Ask me again: garden' }).click();
+  await expect(section.getByRole('listitem')).toHaveCount(1);
+  await expect(section.getByRole('heading')).toBeFocused();
+  await section.getByRole('button', { name: `Ask me again: ${short(plain)}` }).click();
+  await expect(section).toBeHidden();
+  await expect(shell.getByRole('heading', { name: 'Last opened' })).toBeFocused();
+
+  await shell.goto(`${gateway.url}/garden`);
+  await expect(shell.getByRole('heading')).toHaveText('First visit to this site');
+});
