@@ -1,4 +1,4 @@
-import { isShellPath } from './boot.ts';
+import { homeOf, isShellPath } from './boot.ts';
 import type { BootError } from './boot-error.ts';
 
 /** Says what keeps the gateway from working, what to do, and a code to quote. */
@@ -14,7 +14,7 @@ export function BootProblem({ problem }: { problem: BootError }) {
           Try again
         </button>
         {elsewhere && (
-          <a class="button button-quiet" href="/">
+          <a class="button button-quiet" href={homeOf(location)}>
             Start page
           </a>
         )}

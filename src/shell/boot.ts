@@ -10,6 +10,12 @@ export function isShellPath({ host, pathname }: Location): boolean {
   return pathname === '/' && siteOfHost(host) === undefined;
 }
 
+/** The start page's URL: on a site's own origin `/` is the site's. */
+export function homeOf({ host, protocol }: Location): string {
+  const site = siteOfHost(host);
+  return site ? `${protocol}//${site.rootHost}/` : '/';
+}
+
 /**
  * Opens this page's URL through the worker. A host answers a deep link with the shell document as long as no
  * worker stands in between: on the first visit, and on every hard reload.

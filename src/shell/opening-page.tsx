@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { openThroughWorker } from './boot.ts';
+import { homeOf, openThroughWorker } from './boot.ts';
 import { asBootError, type BootError } from './boot-error.ts';
 import { BootProblem } from './boot-problem.tsx';
 import { decodePath } from './format.ts';
@@ -22,7 +22,7 @@ export function OpeningPage() {
 
   return (
     <main class="notice-page">
-      <a class="brand" href="/">
+      <a class="brand" href={homeOf(location)}>
         <Logo />
         Antway
       </a>
