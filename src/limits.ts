@@ -17,12 +17,20 @@ export const limits = Object.freeze({
   /** Deepest nesting of shrunk data maps that is followed. */
   mapDepth: 8,
 
-  /** Largest `archive.tar.idx` that is read; a longer one makes the archive `TOO_LARGE`. */
+  /** Largest `archive.tar.idx` that is read; a tar with a longer one is listed by its headers. */
   indexBytes: 64 * 1024 * 1024,
   /** Largest `.ant` manifest. */
   manifestBytes: 64 * 1024 * 1024,
   /** Most members of one archive. */
   archiveEntries: 100_000,
+  /** Most folders of one archive; its paths could name far more than it has members. */
+  archiveFolders: 200_000,
+  /** Longest path of a member, in UTF-16 units. */
+  pathCharacters: 4_096,
+  /** Most values in a manifest's MessagePack: a few per entry. */
+  manifestValues: 4_000_000,
+  /** Most headers that are read to list a tar without an index: folders, links and long names count too. */
+  tarHeaders: 400_000,
   /** Largest `app-conf.json`. */
   routeMapBytes: 1024 * 1024,
   /** Most characters that the patterns of all routes of an archive have together. */

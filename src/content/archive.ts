@@ -1,3 +1,4 @@
+import { AntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { ByteSource } from './byte-source.ts';
 import { RouteMap, routeMapNames } from './route-map.ts';
@@ -48,6 +49,7 @@ export class Archive {
   readonly #folders: ReadonlyMap<string, readonly FolderEntry[]>;
   /** Paths by their NFC form, made when first needed: names typed on a Mac arrive in NFD. */
   #byNfc: Map<string, Member> | undefined;
+  #foldersByNfc: Map<string, readonly FolderEntry[]> | undefined;
 
   constructor(
     members: Iterable<Member>,
@@ -102,7 +104,12 @@ export class Archive {
 
   /** What a folder holds. @param path `''` for the root, else with a slash at its end. */
   folder(path: string): readonly FolderEntry[] | undefined {
-    return this.#folders.get(path) ?? this.#folders.get(path.normalize('NFC'));
+    const exact = this.#folders.get(path);
+    if (exact) return exact;
+    this.#foldersByNfc ??= new Map(
+      Array.from(this.#folders, ([path, entries]) => [path.normalize('NFC'), entries]),
+    );
+    return this.#foldersByNfc.get(path.normalize('NFC'));
   }
 
   /** A member by its exact path, or by one that differs only in Unicode normalisation. */
@@ -122,6 +129,9 @@ function foldersOf(members: Iterable<Member>): Map<string, FolderEntry[]> {
   const folder = (path: string): FolderEntry[] => {
     const known = folders.get(path);
     if (known) return known;
+    if (folders.size === limits.archiveFolders) {
+      throw new AntwayError('TOO_LARGE', `The archive has more than ${limits.archiveFolders} folders.`);
+    }
     const { parent, name } = split(path.slice(0, -1));
     const entries: FolderEntry[] = [];
     folders.set(path, entries);

@@ -1,9 +1,9 @@
-import { decode } from '@msgpack/msgpack';
 import { Address } from '../address.ts';
 import { AntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { Blake3 } from '../self-encryption/blake3.ts';
 import { type DataMap, encodeDataMap, isPlaintextSize, MapBuilder } from '../self-encryption/data-map.ts';
+import { decodeUntrusted } from '../self-encryption/message-pack.ts';
 import { type RefusedEntry, refusalOfPath } from './tarchive-index.ts';
 
 /** `C1 "ANT"` and the version. */
@@ -75,7 +75,7 @@ export function parseManifest(bytes: Uint8Array, blake3: Blake3): Manifest {
 
 function decodeBody(body: Uint8Array): unknown {
   try {
-    return decode(body);
+    return decodeUntrusted(body, { maxDepth: 16, maxValues: limits.manifestValues });
   } catch (cause) {
     throw corrupt('its body is not MessagePack', cause);
   }

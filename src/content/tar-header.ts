@@ -60,7 +60,9 @@ export async function scanTar(tar: ByteSource, maxMembers: number, signal?: Abor
   let global: PaxRecords = {};
   let local: PaxRecords = {};
   let longName: string | undefined;
-  for (let at = 0; at + blockBytes <= tar.size; ) {
+  for (let at = 0, headers = 1; at + blockBytes <= tar.size; headers++) {
+    if (headers > limits.tarHeaders)
+      return { members, damage: `it has more than ${limits.tarHeaders} headers` };
     const block = await tar.read(at, at + blockBytes, signal);
     if (block.every((byte) => byte === 0)) return { members };
     const header = parseTarHeader(block);
@@ -91,7 +93,10 @@ export async function scanTar(tar: ByteSource, maxMembers: number, signal?: Abor
   return { members };
 }
 
-type PaxRecords = Partial<Record<string, string>>;
+const paxKeys = ['path', 'size', 'mtime'] as const;
+
+/** Those that matter here. The others are dropped: global ones would pile up. */
+type PaxRecords = Partial<Record<(typeof paxKeys)[number], string>>;
 
 function paxSize({ size }: PaxRecords): number | undefined {
   return size !== undefined && /^\d{1,15}$/.test(size) ? Number(size) : undefined;
@@ -105,8 +110,8 @@ function parsePax(data: Uint8Array): PaxRecords {
     const length = Number(readText(data, at, Math.max(space - at, 0)));
     if (space < 0 || !Number.isInteger(length) || length <= space - at || at + length > data.length) break;
     const record = new TextDecoder().decode(data.subarray(space + 1, at + length - 1));
-    const equals = record.indexOf('=');
-    if (equals > 0) records[record.slice(0, equals)] = record.slice(equals + 1);
+    const key = paxKeys.find((key) => record.startsWith(`${key}=`));
+    if (key) records[key] = record.slice(key.length + 1);
     at += length;
   }
   return records;

@@ -29,24 +29,24 @@ export interface ParsedIndex {
  * Finds the index of a tarchive: the member `archive.tar.idx` at the very end of the tar.
  *
  * The end of the tar is read first, and more of it as long as what is there looks like the rest of an index.
- * @returns undefined when the tar has no index.
- * @throws AntwayError `TOO_LARGE` for an index over 64 MiB.
+ * @returns undefined when the tar has no index, or one of over 64 MiB.
  */
 export async function readIndex(
   tar: ByteSource,
   firstRead: number,
   signal?: AbortSignal,
 ): Promise<Uint8Array | undefined> {
-  for (let wanted = firstRead; ; wanted *= 4) {
+  // An index of the largest size, its header, and the zeros after it.
+  const most = limits.indexBytes + limits.indexTailBytes;
+  for (let wanted = Math.min(firstRead, most); ; wanted = Math.min(4 * wanted, most)) {
     // From the start of a block, so that headers can be found at block boundaries.
     const start = Math.max(0, Math.floor((tar.size - wanted) / blockBytes) * blockBytes);
     const tail = await tar.read(start, tar.size, signal);
     const end = contentEnd(tail);
     const index = findIndex(tail, end);
-    if (index || start === 0 || !endsLikeIndex(tail.subarray(0, end))) return index;
-    if (tail.length > limits.indexBytes) {
-      throw new AntwayError('TOO_LARGE', `The archive's index is larger than ${limits.indexBytes} bytes.`);
-    }
+    const isAll = start === 0 || wanted === most;
+    // Nothing but zeros tells nothing: writers fill tars up to large blocks.
+    if (index || isAll || (end > 0 && !endsLikeIndex(tail.subarray(0, end), tar.size))) return index;
   }
 }
 
@@ -72,13 +72,18 @@ function contentEnd(tail: Uint8Array): number {
   return end;
 }
 
-function endsLikeIndex(content: Uint8Array): boolean {
+/** Whether text can be the end of an index and not, say, of a log: a member's data begins at a block's edge. */
+function endsLikeIndex(content: Uint8Array, tarSize: number): boolean {
   // A signature is 6,618 characters long, so the last line may be.
   const text = new TextDecoder().decode(content.subarray(-16_384)).trimEnd();
-  return /(^|[^\n]) \d+ \d+( [0-9a-f]{64} [0-9a-f]+)?$/i.test(text) || /^[0-9a-f]{16384}$/i.test(text);
+  const [, offset, size] = / (\d+) (\d+)(?: [0-9a-f]{64} [0-9a-f]+)?$/i.exec(text) ?? [];
+  if (offset === undefined) return /^[0-9a-f ]+$/i.test(text);
+  return (
+    Number(offset) % blockBytes === 0 && refusalOfRange(Number(offset), Number(size), tarSize) === undefined
+  );
 }
 
-const line = /^(.+) (-?\d+) (-?\d+)(?: ([0-9a-f]{64}) ([0-9a-f]+))?$/i;
+const line = /^(.+) (-?\d+) (-?\d+)(?: ([0-9a-f]{64}) ([0-9a-f]+))?$/is;
 
 /**
  * Reads index lines `path offset size [xorname signature]`. Split from the right, because paths may hold blanks.
@@ -122,14 +127,15 @@ function dropFolders(entries: Map<string, IndexEntry>): void {
   }
 }
 
-/** Drops a leading `./`, which `tar` writes when it is given a folder as `.`. */
+/** Drops `./`, which `tar` writes when it is given a folder as `.`: URLs cannot name it. */
 export function normalisePath(path: string): string {
-  return path.replace(/^(\.\/)+/, '');
+  return path.replace(/(?<=^|\/)(\.\/)+/g, '');
 }
 
 /** Why a path cannot be a member's, or undefined when it can. */
 export function refusalOfPath(path: string): string | undefined {
-  if (path === '' || path.endsWith('/')) return 'it names no file';
+  if (path === '' || /(^|\/)\.?$/.test(path)) return 'it names no file';
+  if (path.length > limits.pathCharacters) return 'its path is too long';
   if (path.startsWith('/')) return 'its path is absolute';
   if (path.includes('\0')) return 'its path holds a NUL';
   if (path.split('/').includes('..')) return 'its path leads out of the archive';

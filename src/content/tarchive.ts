@@ -53,12 +53,15 @@ async function indexed(tar: ContentFile, signal?: AbortSignal): Promise<Members 
 
 async function hasHeader(
   tar: ContentFile,
-  { offset, size }: IndexEntry,
+  { path, offset, size }: IndexEntry,
   signal?: AbortSignal,
 ): Promise<boolean> {
   if (offset < blockBytes) return false;
   const header = parseTarHeader(await tar.read(offset - blockBytes, offset, signal));
-  return header !== undefined && header.type === '0' && header.size === size;
+  if (header?.type !== '0' || header.size !== size) return false;
+  // A name that is long or not plain ASCII stands in a pax or GNU header before, and here only something like it.
+  const isPlain = path.length <= 100 && /^[\x20-\x7e]*$/.test(path);
+  return !isPlain || normalisePath(header.name) === path;
 }
 
 async function scanned(tar: ContentFile, signal?: AbortSignal): Promise<Members> {
