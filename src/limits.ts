@@ -55,12 +55,23 @@ export const limits = Object.freeze({
   stallMs: 10_000,
   /** A transfer that is slower than this on average is given up, as a peer gives it up. */
   minBytesPerSecond: 16 * 1024,
-  /** How long a peer is read by HTTP after its WebTransport failed. */
-  transportRetryMs: 30_000,
+  /** When a WebTransport that fails is tried again, in the background. */
+  webTransportCircuit: { failures: 1, firstMs: 1_000, maxMs: 60_000 },
+  /** When a peer that fails, or cannot be reached, is asked again before the others are. */
+  peerCircuit: { failures: 3, firstMs: 1_000, maxMs: 60_000 },
   /** How long a peer that sent wrong bytes is left out. */
   wrongChunkBanMs: 60_000,
-  /** How long a peer that could not be reached is asked only after the others. */
-  unreachableBackOffMs: 5_000,
+  /** How long a peer may take before another is asked too: while little is known of it, and at least. */
+  firstPatienceMs: { firstByte: 1_000, rest: 3_000 },
+  leastPatienceMs: { firstByte: 30, rest: 500 },
+  /** Peers asked for one chunk at the same time. */
+  parallelTries: 3,
+  /** Hedges for each request on average, and how many may be saved up. */
+  hedgeShare: 0.1,
+  hedgeBurst: 5,
+  /** Sessions opened ahead of the first request, and most sessions kept open. */
+  warmSessions: 3,
+  sessions: 8,
 
   /** Chunks that one reader fetches ahead of its consumer. */
   readAheadChunks: 4,

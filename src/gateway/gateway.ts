@@ -123,6 +123,8 @@ export class Gateway {
     try {
       this.#admit(target, request);
       if (request.method === 'OPTIONS') return done(observer, preflight());
+      // While the store is looked through, sessions open that may be needed.
+      this.#peers.warm();
       const isTopLevel = request.mode === 'navigate' && request.destination === 'document';
       const decision = target.isIsolated ? 'trusted' : await this.#decision(target);
       const trace = new Trace();

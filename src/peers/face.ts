@@ -6,8 +6,9 @@ export interface Face {
   readonly transport: Transport;
   /**
    * Asks for one chunk.
+   * @param onFirstByte called when the answer begins to arrive.
    * @throws AntwayError `NOT_FOUND` when the peer has not got it, `CORRUPT` when its answer cannot be a chunk,
    *   `PEERS_UNREACHABLE` for everything else; the signal's reason when aborted.
    */
-  fetch(address: Address, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>>;
+  fetch(address: Address, signal: AbortSignal, onFirstByte?: () => void): Promise<Uint8Array<ArrayBuffer>>;
 }

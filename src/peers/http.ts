@@ -19,10 +19,15 @@ export class HttpFace implements Face {
   /** @param url the peer's origin. */
   constructor(readonly url: string) {}
 
-  async fetch(address: Address, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
+  async fetch(
+    address: Address,
+    signal: AbortSignal,
+    onFirstByte?: () => void,
+  ): Promise<Uint8Array<ArrayBuffer>> {
     return this.#request(`/chunk/${address.hex}`, {}, signal, async (response, reader) => {
       if (response.status === 404) throw new AntwayError('NOT_FOUND', 'The peer does not have this chunk.');
       if (response.status !== 200) throw unexpected(response);
+      onFirstByte?.();
       const declared = response.headers.get('Content-Length');
       if (declared !== null && Number(declared) > limits.chunkBytes) throw tooLong(Number(declared));
       const bytes = await reader.readToEnd(limits.chunkBytes);

@@ -1,87 +1,161 @@
+import type { Address } from '../address.ts';
 import type { PeerConfig } from '../config.ts';
-import { AntwayError } from '../errors.ts';
+import { AntwayError, type Attempt, asAntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
-import type { Transport } from '../stats/stats.ts';
+import type { Stats, Transport } from '../stats/stats.ts';
+import { CircuitBreaker } from './circuit-breaker.ts';
 import type { Face } from './face.ts';
+import { PeerHealth } from './health.ts';
+import { outrun } from './hedge.ts';
 import { HttpFace } from './http.ts';
 import { webTransportPath } from './protocol.ts';
 import { type WebTransportEndpoint, WebTransportFace } from './webtransport.ts';
 
 export type PeerState = 'idle' | 'webtransport' | 'http' | 'unreachable' | 'banned';
 
-/** One configured peer: its faces, and what is remembered of its recent behaviour. */
+export interface AskOptions<T> {
+  signal: AbortSignal;
+  /** Turns received bytes into what the caller wants, or throws `CORRUPT`. */
+  verify(received: Uint8Array<ArrayBuffer>): T;
+  onFirstByte(): void;
+  /** Told of every face that failed. */
+  report(attempt: Attempt): void;
+}
+
+/** One configured peer: its faces, and what is known of it from using it. */
 export class Peer {
   readonly url: string;
-  readonly #webTransport: WebTransportFace | undefined;
+  readonly health = new PeerHealth();
+  readonly #stats: Stats;
   readonly #http: HttpFace | undefined;
-  #bannedUntil = 0;
-  #unreachableUntil = 0;
-  #webTransportOffUntil = 0;
+  readonly #webTransport: WebTransportFace | undefined;
+  /** Whether WebTransport is worth waiting for. It heals in the background, while HTTP serves. */
+  readonly #webTransportCircuit = new CircuitBreaker(limits.webTransportCircuit);
   #lastTransport: Transport | undefined;
+  #lastUsed = 0;
 
-  constructor({ url, certificateHashes }: PeerConfig) {
+  constructor({ url, certificateHashes }: PeerConfig, stats: Stats) {
     this.url = url;
-    if (certificateHashes.length > 0) {
-      // Only WebTransport lets a page accept a self-signed certificate.
-      const endpoint = { url: url + webTransportPath, certificateHashes };
-      this.#webTransport = WebTransportFace.isSupported
-        ? new WebTransportFace(async () => endpoint)
-        : undefined;
-    } else {
-      this.#http = new HttpFace(url);
-      this.#webTransport = WebTransportFace.isSupported
-        ? new WebTransportFace(() => discover(this.#http!))
-        : undefined;
+    this.#stats = stats;
+    const pinned = { url: url + webTransportPath, certificateHashes };
+    // Only WebTransport lets a page accept a self-signed certificate.
+    const http = certificateHashes.length > 0 ? undefined : new HttpFace(url);
+    this.#http = http;
+    if (WebTransportFace.isSupported) {
+      this.#webTransport = new WebTransportFace(http ? () => discover(http) : async () => pinned);
     }
   }
 
-  /** The faces to try now, best first. Empty when this platform cannot reach the peer at all. */
-  faces(): Face[] {
-    const isWorthATry = this.#webTransport?.isConnected || Date.now() >= this.#webTransportOffUntil;
-    const webTransport = isWorthATry ? this.#webTransport : undefined;
-    const faces = [webTransport, this.#http].filter((face) => face !== undefined);
-    // With nothing to fall back on, a WebTransport that failed lately is still the only way.
-    return faces.length > 0 ? faces : [this.#webTransport].filter((face) => face !== undefined);
-  }
-
-  get isBanned(): boolean {
-    return Date.now() < this.#bannedUntil;
-  }
-
-  /** Whether it could not be reached a moment ago: ask the others first. */
-  get isUnreachable(): boolean {
-    return Date.now() < this.#unreachableUntil;
+  /**
+   * Asks its faces one after the other, best first.
+   * @throws AntwayError the last failure, each reported before; the signal's reason when aborted.
+   */
+  async ask<T>(address: Address, { signal, verify, onFirstByte, report }: AskOptions<T>): Promise<T> {
+    this.health.started();
+    this.#lastUsed = Date.now();
+    let last: AntwayError | undefined;
+    for (const face of this.#faces()) {
+      const startedAt = performance.now();
+      const elapsed = () => performance.now() - startedAt;
+      let firstByteMs: number | undefined;
+      let stage: Attempt['stage'] = 'receive';
+      try {
+        const received = await face.fetch(address, signal, () => {
+          firstByteMs = elapsed();
+          onFirstByte();
+        });
+        const totalMs = elapsed();
+        stage = 'verify';
+        const value = verify(received);
+        this.#succeeded(face, firstByteMs ?? totalMs, totalMs, received.length);
+        return value;
+      } catch (error) {
+        if (signal.aborted) {
+          if (signal.reason === outrun) this.health.outrun(elapsed(), firstByteMs !== undefined);
+          else this.health.abandoned();
+          throw signal.reason;
+        }
+        last = asAntwayError(error);
+        const { code, message } = last;
+        const { transport } = face;
+        report({ peer: this.url, transport, stage, code, message, milliseconds: Math.round(elapsed()) });
+        this.#stats.peerFailed(this.url, transport, code);
+        if (!this.#isWorthAnotherFace(face, last)) throw last;
+      }
+    }
+    this.health.unreachable();
+    throw last ?? new AntwayError('PEERS_UNREACHABLE', `This browser has no way to reach ${this.url}.`);
   }
 
   get state(): PeerState {
-    if (this.isBanned) return 'banned';
-    if (this.isUnreachable) return 'unreachable';
+    if (this.health.isBanned) return 'banned';
+    if (this.health.circuit !== 'closed') return 'unreachable';
     return this.#lastTransport ?? 'idle';
   }
 
-  succeeded(transport: Transport): void {
-    this.#lastTransport = transport;
-    this.#unreachableUntil = 0;
+  get hasSession(): boolean {
+    return this.#webTransport?.isConnected ?? false;
   }
 
-  /** It sent bytes that do not match their address: leave it out for a while. */
-  ban(): void {
-    this.#bannedUntil = Date.now() + limits.wrongChunkBanMs;
+  /** Milliseconds since 1970; 0 when it was never asked. */
+  get lastUsed(): number {
+    return this.#lastUsed;
   }
 
-  /** One face failed; the next one is tried. */
-  faceFailed(face: Face): void {
-    if (face === this.#webTransport) this.#webTransportOffUntil = Date.now() + limits.transportRetryMs;
-  }
-
-  /** Every face failed. */
-  unreachable(): void {
-    this.#unreachableUntil = Date.now() + limits.unreachableBackOffMs;
-    this.#webTransportOffUntil = 0;
+  /** Opens the session ahead of the first request, unless that failed lately. */
+  warm(): void {
+    if (this.#webTransport && this.#webTransportCircuit.state !== 'open') void this.#connect();
   }
 
   close(): void {
     this.#webTransport?.close();
+  }
+
+  /** The faces to try now, best first. With nothing to fall back on, a WebTransport that fails is still the way. */
+  #faces(): Face[] {
+    if (!this.#webTransport) return this.#http ? [this.#http] : [];
+    if (!this.#http) return [this.#webTransport];
+    if (this.#webTransport.isConnected || this.#webTransportCircuit.state === 'closed') {
+      return [this.#webTransport, this.#http];
+    }
+    if (this.#webTransportCircuit.state === 'half-open') void this.#connect();
+    return [this.#http];
+  }
+
+  async #connect(): Promise<void> {
+    this.#webTransportCircuit.started();
+    try {
+      await this.#webTransport?.connect();
+      this.#webTransportCircuit.succeeded();
+    } catch {
+      this.#webTransportCircuit.failed(); // said again, to whom it matters, when a request fails
+    }
+  }
+
+  #succeeded(face: Face, firstByteMs: number, totalMs: number, bytes: number): void {
+    this.#lastTransport = face.transport;
+    if (face === this.#webTransport) this.#webTransportCircuit.succeeded();
+    this.health.succeeded(firstByteMs, totalMs, bytes);
+    this.#stats.fromPeer(this.url, face.transport, bytes, { firstByteMs, totalMs });
+  }
+
+  #isWorthAnotherFace(face: Face, { code, details }: AntwayError): boolean {
+    if (code === 'CORRUPT') {
+      this.health.ban();
+      this.#stats.peerBanned(this.url);
+      return false;
+    }
+    if (code === 'NOT_FOUND') {
+      this.health.answered();
+      return false;
+    }
+    // It is there but cannot serve now: its other face would say the same.
+    if (details.answered) {
+      this.health.failed();
+      return false;
+    }
+    if (face === this.#webTransport) this.#webTransportCircuit.failed();
+    return true;
   }
 }
 

@@ -1,9 +1,11 @@
 import type { Address } from '../address.ts';
 import type { PeerConfig } from '../config.ts';
-import { AntwayError, type Attempt, asAntwayError } from '../errors.ts';
+import { AntwayError, type Attempt } from '../errors.ts';
+import { limits } from '../limits.ts';
 import type { PeerTally, Stats } from '../stats/stats.ts';
-import type { Face } from './face.ts';
+import { HedgeBudget, hedge, type Try } from './hedge.ts';
 import { Peer, type PeerState } from './peer.ts';
+import { rendezvousScore } from './ranking.ts';
 
 export interface FetchOptions<T> {
   signal: AbortSignal;
@@ -11,18 +13,23 @@ export interface FetchOptions<T> {
   verify(received: Uint8Array<ArrayBuffer>): T;
 }
 
-/** Where chunks come from: asks one peer after another until one gives bytes that verify. */
+/** Where chunks come from. */
 export interface ChunkPeers {
   fetch<T>(address: Address, options: FetchOptions<T>): Promise<T>;
 }
 
-/** The configured peers, tried in their order; those that could not be reached lately come last. */
+/**
+ * The configured peers. Each address has an order of its own among them, the same for every client, so that each
+ * peer's cache holds its share; how a peer does shifts its place. One that is slow is hedged by the next, one that
+ * fails or lies is left out for a while.
+ */
 export class PeerPool implements ChunkPeers {
   readonly #peers: readonly Peer[];
   readonly #stats: Stats;
+  readonly #hedges = new HedgeBudget(limits.hedgeShare, limits.hedgeBurst);
 
   constructor(peers: readonly PeerConfig[], stats: Stats) {
-    this.#peers = peers.map((peer) => new Peer(peer));
+    this.#peers = peers.map((peer) => new Peer(peer, stats));
     this.#stats = stats;
   }
 
@@ -32,16 +39,44 @@ export class PeerPool implements ChunkPeers {
    *   when none answered. The signal's reason when aborted.
    */
   async fetch<T>(address: Address, { signal, verify }: FetchOptions<T>): Promise<T> {
-    const attempts: Attempt[] = [];
-    for (const peer of this.#order()) {
-      if (peer.isBanned) {
-        attempts.push(leftOut(peer));
-        continue;
-      }
-      const result = await this.#ask(peer, address, signal, verify, attempts);
-      if (result) return result.value;
+    signal.throwIfAborted();
+    const banned = this.#peers.filter(({ health }) => health.isBanned);
+    const attempts: Attempt[] = banned.map(leftOut);
+    const order = this.#order(address);
+    const tries = order.map(
+      (peer): Try<T> => ({
+        run: (own, onFirstByte) =>
+          peer.ask(address, {
+            signal: own,
+            verify,
+            onFirstByte,
+            report: (attempt) => attempts.push(attempt),
+          }),
+        patienceMs: peer.health.patienceMs,
+      }),
+    );
+    if (tries.length === 0) throw failure(address, attempts);
+    this.#hedges.earn();
+    this.#limitSessions();
+    try {
+      const mayHedge = () => this.#hedges.spend();
+      const { value, index, hedged } = await hedge(tries, {
+        signal,
+        maxParallel: limits.parallelTries,
+        mayHedge,
+      });
+      for (const other of hedged) this.#stats.hedged(order[other]!.url, other === index);
+      return value;
+    } catch (error) {
+      if (signal.aborted) throw error;
+      throw failure(address, attempts);
     }
-    throw failure(address, attempts);
+  }
+
+  /** Opens sessions with the peers that will be asked most, ahead of the first request. */
+  warm(): void {
+    const best = this.#peers.toSorted((a, b) => b.health.weight - a.health.weight);
+    for (const peer of best.slice(0, limits.warmSessions)) peer.warm();
   }
 
   /** Each peer's state and tally, for `/-/peers`. */
@@ -58,49 +93,26 @@ export class PeerPool implements ChunkPeers {
     for (const peer of this.#peers) peer.close();
   }
 
-  #order(): Peer[] {
-    return this.#peers.toSorted((a, b) => Number(a.isUnreachable) - Number(b.isUnreachable));
+  /** Whom to ask for an address: healthy peers by their score, then, as a last resort, those that failed lately. */
+  #order(address: Address): Peer[] {
+    return this.#peers
+      .filter(({ health }) => !health.isBanned)
+      .map((peer) => ({
+        peer,
+        isOpen: peer.health.circuit === 'open',
+        score: rendezvousScore(address, peer.url, peer.health.weight),
+      }))
+      .sort((a, b) => Number(a.isOpen) - Number(b.isOpen) || b.score - a.score)
+      .map(({ peer }) => peer);
   }
 
-  /** Tries each face of one peer. @returns undefined when it has nothing for us. */
-  async #ask<T>(
-    peer: Peer,
-    address: Address,
-    signal: AbortSignal,
-    verify: (received: Uint8Array<ArrayBuffer>) => T,
-    attempts: Attempt[],
-  ): Promise<{ value: T } | undefined> {
-    for (const face of peer.faces()) {
-      const startedAt = performance.now();
-      let stage: Attempt['stage'] = 'receive';
-      try {
-        const received = await face.fetch(address, signal);
-        stage = 'verify';
-        const value = verify(received);
-        peer.succeeded(face.transport);
-        this.#stats.fromPeer(peer.url, face.transport, received.length);
-        return { value };
-      } catch (error) {
-        signal.throwIfAborted();
-        const failure = asAntwayError(error);
-        const { code, message } = failure;
-        const milliseconds = Math.round(performance.now() - startedAt);
-        attempts.push({ peer: peer.url, transport: face.transport, stage, code, message, milliseconds });
-        this.#stats.peerFailed(peer.url, face.transport, code);
-        if (!judge(peer, face, failure)) return undefined;
-      }
-    }
-    peer.unreachable();
-    return undefined;
+  /** Closes the sessions that were used least lately, where there are too many. */
+  #limitSessions(): void {
+    const open = this.#peers.filter(({ hasSession }) => hasSession);
+    if (open.length <= limits.sessions) return;
+    open.sort((a, b) => a.lastUsed - b.lastUsed);
+    for (const peer of open.slice(0, open.length - limits.sessions)) peer.close();
   }
-}
-
-/** What a failure means for the peer. @returns whether its next face is worth a try. */
-function judge(peer: Peer, face: Face, { code, details }: AntwayError): boolean {
-  if (code === 'CORRUPT') peer.ban();
-  if (code === 'CORRUPT' || code === 'NOT_FOUND' || details.answered) return false;
-  peer.faceFailed(face);
-  return true;
 }
 
 function leftOut(peer: Peer): Attempt {

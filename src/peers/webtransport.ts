@@ -19,6 +19,8 @@ export class WebTransportFace implements Face {
   readonly transport = 'webtransport';
   readonly #endpoint: () => Promise<WebTransportEndpoint>;
   #session: Promise<WebTransport> | undefined;
+  /** When the last session began to be opened, as `performance.now()`. */
+  #openedAt = 0;
   /** The session that is up, when there is one. */
   #connected: WebTransport | undefined;
   /** When something last arrived on any stream, as `performance.now()`. */
@@ -37,7 +39,11 @@ export class WebTransportFace implements Face {
     return this.#connected !== undefined;
   }
 
-  async fetch(address: Address, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
+  async fetch(
+    address: Address,
+    signal: AbortSignal,
+    onFirstByte?: () => void,
+  ): Promise<Uint8Array<ArrayBuffer>> {
     const { stallMs } = limits;
     const watchdog = new Watchdog({ stallMs, totalMs: stallMs + transferMs(limits.chunkBytes), signal });
     const onBytes = () => {
@@ -55,7 +61,7 @@ export class WebTransportFace implements Face {
       const request = encodeAddressRequest(operations.get, [address]);
       // Not awaited apart: a peer that resets the stream makes the write fail, and the read says why.
       const written = writer.write(request).then(() => writer?.close());
-      const answer = readAnswer(reader);
+      const answer = readAnswer(reader, onFirstByte);
       return await watchdog.race(Promise.all([answer, written]).then(([bytes]) => bytes));
     } catch (error) {
       // A reset in both directions: the peer stops sending at once.
@@ -72,6 +78,11 @@ export class WebTransportFace implements Face {
     } finally {
       watchdog.stop();
     }
+  }
+
+  /** Opens the session if it is not. @throws AntwayError `PEERS_UNREACHABLE`, `UNSUPPORTED`. */
+  async connect(): Promise<void> {
+    await this.#open();
   }
 
   close(): void {
@@ -97,9 +108,13 @@ export class WebTransportFace implements Face {
    * a later request finds it: meanwhile the caller is better served by HTTP.
    */
   async #sessionInTime(): Promise<WebTransport> {
-    const grace = AbortSignal.timeout(limits.connectGraceMs);
+    const opening = this.#open();
+    if (this.#connected) return opening;
+    // Counted from when connecting began: only the first to ask waits, the others are served by HTTP at once.
+    const leftMs = Math.max(this.#openedAt + limits.connectGraceMs - performance.now(), 0);
+    const grace = AbortSignal.timeout(leftMs);
     try {
-      return await raceAbort(this.#open(), grace);
+      return await raceAbort(opening, grace);
     } catch (error) {
       if (!grace.aborted) throw error;
       throw new AntwayError('PEERS_UNREACHABLE', 'The WebTransport session is not up yet.');
@@ -110,6 +125,7 @@ export class WebTransportFace implements Face {
     if (!this.#session) {
       const opening = this.#connect();
       this.#session = opening;
+      this.#openedAt = performance.now();
       const forget = () => {
         if (this.#session === opening) {
           this.#session = undefined;
@@ -161,8 +177,9 @@ async function openStream(
   return stream;
 }
 
-async function readAnswer(reader: ByteReader): Promise<Uint8Array<ArrayBuffer>> {
+async function readAnswer(reader: ByteReader, onFirstByte?: () => void): Promise<Uint8Array<ArrayBuffer>> {
   const head = await reader.read(5);
+  onFirstByte?.();
   const length = new DataView(head.buffer).getUint32(1);
   checkAnswer(head[0]!, length);
   return reader.read(length);

@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../errors.ts';
+import { Histogram, type HistogramSnapshot } from './histogram.ts';
 
 /** A number of things and their bytes. */
 export interface Tally {
@@ -14,6 +15,9 @@ export interface TransportTally {
   bytes: number;
   /** Requests that brought nothing usable, by error code. */
   failures: Partial<Record<ErrorCode, number>>;
+  /** From the request to the answer's first byte, and to its last, in milliseconds. */
+  firstByteMs: HistogramSnapshot;
+  totalMs: HistogramSnapshot;
 }
 
 export interface PeerTally {
@@ -23,6 +27,10 @@ export interface PeerTally {
   http: TransportTally;
   /** Chunks that did not match their address. */
   corrupt: number;
+  /** Times that it was left out for a while because of that. */
+  bans: number;
+  /** Requests sent to it and to another at once because the other was slow: answered first by it, or in vain. */
+  hedges: { won: number; lost: number };
 }
 
 /** Everything the worker counts, since `startedAt`. Plain data: the body of `/-/stats`. */
@@ -51,17 +59,23 @@ export interface StatsSnapshot {
 
 /** Counters of one worker. Every layer may hold it; nobody reads it but `/-/stats`. */
 export class Stats {
-  readonly #data: StatsSnapshot = {
+  readonly #data: Omit<StatsSnapshot, 'peers'> = {
     startedAt: Date.now(),
     requests: { total: 0, active: 0, failed: {} },
     servedBytes: 0,
     chunks: { memory: tally(), disk: tally(), joined: 0, stored: tally(), unstored: 0, damaged: 0 },
-    peers: [],
   };
+  readonly #peers = new Map<string, PeerCounters>();
   readonly #listeners = new Set<() => void>();
 
   snapshot(): StatsSnapshot {
-    return structuredClone(this.#data);
+    const peers = Array.from(this.#peers, ([url, { webtransport, http, ...rest }]) => ({
+      url,
+      webtransport: webtransport.snapshot(),
+      http: http.snapshot(),
+      ...rest,
+    }));
+    return structuredClone({ ...this.#data, peers });
   }
 
   /** Calls `listener` after every change, until the returned function is called. */
@@ -118,10 +132,18 @@ export class Stats {
     this.#changed();
   }
 
-  fromPeer(url: string, transport: Transport, bytes: number): void {
-    const peer = this.#peer(url)[transport];
-    peer.chunks++;
-    peer.bytes += bytes;
+  /** @param times from the request to the answer's first and last byte, in milliseconds. */
+  fromPeer(
+    url: string,
+    transport: Transport,
+    bytes: number,
+    times: { firstByteMs: number; totalMs: number },
+  ): void {
+    const counters = this.#peer(url)[transport];
+    counters.chunks++;
+    counters.bytes += bytes;
+    counters.firstByte.record(times.firstByteMs);
+    counters.total.record(times.totalMs);
     this.#changed();
   }
 
@@ -132,18 +154,50 @@ export class Stats {
     this.#changed();
   }
 
-  #peer(url: string): PeerTally {
-    let peer = this.#data.peers.find((known) => known.url === url);
+  peerBanned(url: string): void {
+    this.#peer(url).bans++;
+    this.#changed();
+  }
+
+  /** A peer was asked beside a slow one. @param won whether it answered first. */
+  hedged(url: string, won: boolean): void {
+    this.#peer(url).hedges[won ? 'won' : 'lost']++;
+    this.#changed();
+  }
+
+  #peer(url: string): PeerCounters {
+    let peer = this.#peers.get(url);
     if (!peer) {
-      const transport = (): TransportTally => ({ chunks: 0, bytes: 0, failures: {} });
-      peer = { url, webtransport: transport(), http: transport(), corrupt: 0 };
-      this.#data.peers.push(peer);
+      peer = {
+        webtransport: new TransportCounters(),
+        http: new TransportCounters(),
+        corrupt: 0,
+        bans: 0,
+        hedges: { won: 0, lost: 0 },
+      };
+      this.#peers.set(url, peer);
     }
     return peer;
   }
 
   #changed(): void {
     for (const listener of this.#listeners) listener();
+  }
+}
+
+/** What is counted of one peer. */
+type PeerCounters = Omit<PeerTally, 'url' | Transport> & Record<Transport, TransportCounters>;
+
+class TransportCounters {
+  chunks = 0;
+  bytes = 0;
+  readonly failures: TransportTally['failures'] = {};
+  readonly firstByte = new Histogram();
+  readonly total = new Histogram();
+
+  snapshot(): TransportTally {
+    const { chunks, bytes, failures, firstByte, total } = this;
+    return { chunks, bytes, failures, firstByteMs: firstByte.snapshot(), totalMs: total.snapshot() };
   }
 }
 

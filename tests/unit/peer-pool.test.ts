@@ -4,10 +4,10 @@ import { Address } from '../../src/address.ts';
 import { AntwayError } from '../../src/errors.ts';
 import { limits } from '../../src/limits.ts';
 import { PeerPool } from '../../src/peers/pool.ts';
+import { rendezvousScore } from '../../src/peers/ranking.ts';
 import { Stats } from '../../src/stats/stats.ts';
 import { closedPort, type HttpPeer, startHttpPeer } from './support/http-peer.ts';
 
-const address = Address.fromHex('ab'.repeat(32));
 const right = Buffer.from('the right bytes');
 const { signal } = new AbortController();
 
@@ -22,13 +22,26 @@ const hasNot = () => startHttpPeer((_, response) => response.writeHead(404).end(
 const lies = () => startHttpPeer((_, response) => response.end('something else'));
 const fails = () => startHttpPeer((_, response) => response.writeHead(500).end());
 
+/**
+ * An address for which peers are asked in this order, whatever becomes of their weights: each leads by far.
+ */
+function addressAskedInOrder(urls: readonly string[]): Address {
+  for (let i = 0; ; i++) {
+    const address = Address.fromHex(i.toString(16).padStart(64, '0'));
+    const scores = urls.map((url, at) => rendezvousScore(address, url, 0.1 ** (urls.length - 1 - at)));
+    if (scores.every((score, at) => at === 0 || score < scores[at - 1]!)) return address;
+  }
+}
+
+/** A pool with an address for which it asks its peers in the order given here. */
 function pool(...urls: string[]) {
+  const address = addressAskedInOrder(urls);
   const stats = new Stats();
   const peers = new PeerPool(
     urls.map((url) => ({ url, certificateHashes: [] })),
     stats,
   );
-  return { peers, stats, fetch: () => peers.fetch(address, { signal, verify }) };
+  return { address, peers, stats, fetch: () => peers.fetch(address, { signal, verify }) };
 }
 
 const urlOf = ({ url }: HttpPeer) => url;
@@ -37,7 +50,7 @@ const clock = () => vi.useFakeTimers({ toFake: ['Date'] });
 afterEach(() => void vi.useRealTimers());
 
 describe('the peers', () => {
-  it('are asked in their order, until one has the chunk', async () => {
+  it('are asked in the address’s order, until one has the chunk', async () => {
     const peers = [await hasNot(), await has(), await has()];
     const { fetch, stats } = pool(...peers.map(urlOf));
     expect(await fetch()).toBe(verify(right));
@@ -88,8 +101,7 @@ describe('the peers', () => {
     expect(failures()).toBe(1);
     await fetch();
     expect(failures()).toBe(1);
-    vi.advanceTimersByTime(limits.unreachableBackOffMs);
-    expect(peers.describe()).toMatchObject([{ state: 'idle' }, { state: 'http' }]);
+    vi.advanceTimersByTime(limits.peerCircuit.firstMs);
     await fetch();
     expect(failures()).toBe(2);
   });
@@ -111,7 +123,7 @@ describe('the peers', () => {
   it('stop being asked when the caller goes away, and nobody is blamed', async () => {
     const silent = await startHttpPeer(() => {});
     const next = await has();
-    const { peers, stats } = pool(silent.url, next.url);
+    const { address, peers, stats } = pool(silent.url, next.url);
     const controller = new AbortController();
     const fetching = peers.fetch(address, { signal: controller.signal, verify });
     await vi.waitFor(() => expect(silent.requests).toHaveLength(1));
@@ -127,7 +139,7 @@ describe('the peers', () => {
 describe('when no peer has the chunk, the error', () => {
   it('lists every attempt: peer, transport, stage, code, message, time', async () => {
     const started = [await hasNot(), await lies(), await fails()];
-    const { fetch } = pool(...started.map(urlOf));
+    const { address, fetch } = pool(...started.map(urlOf));
     const error = await fetch().catch((error) => error);
     expect(error.details).toEqual({
       address: address.hex,
@@ -190,7 +202,7 @@ describe('when no peer has the chunk, the error', () => {
 
   it('is PEERS_UNREACHABLE for a peer that only WebTransport can reach, on a platform without it', async () => {
     const peers = new PeerPool([{ url: 'https://peer.example', certificateHashes: ['ab'] }], new Stats());
-    await expect(peers.fetch(address, { signal, verify })).rejects.toMatchObject({
+    await expect(peers.fetch(addressAskedInOrder([]), { signal, verify })).rejects.toMatchObject({
       code: 'PEERS_UNREACHABLE',
       details: { attempts: [] },
     });

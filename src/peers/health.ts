@@ -1,0 +1,111 @@
+import { limits } from '../limits.ts';
+import { Histogram } from '../stats/histogram.ts';
+import { CircuitBreaker, type CircuitState } from './circuit-breaker.ts';
+
+/** How much the newest measurement counts against all before it. */
+const smoothing = 0.2;
+/** From this many answers on, a peer's own latencies say what is slow for it. */
+const enoughAnswers = 10;
+/** After this many, older ones weigh half. */
+const decayAfter = 500;
+
+/** What is known of a peer from using it: how fast, how reliable, and whether to use it at all. */
+export class PeerHealth {
+  readonly #circuit = new CircuitBreaker(limits.peerCircuit);
+  readonly #firstByte = new Histogram();
+  readonly #total = new Histogram();
+  #success = 1;
+  #firstByteMs: number | undefined;
+  #msPerMebibyte: number | undefined;
+  #bannedUntil = 0;
+  #bans = 0;
+
+  /** It sent bytes that do not match their address: left out for a while, longer each time. */
+  ban(): void {
+    this.#circuit.abandoned();
+    this.#bannedUntil = Date.now() + limits.wrongChunkBanMs * 2 ** Math.min(this.#bans++, 6);
+  }
+
+  get isBanned(): boolean {
+    return Date.now() < this.#bannedUntil;
+  }
+
+  get circuit(): CircuitState {
+    return this.#circuit.state;
+  }
+
+  started(): void {
+    this.#circuit.started();
+  }
+
+  /** @param firstByteMs until the answer began. @param totalMs until it was complete. */
+  succeeded(firstByteMs: number, totalMs: number, bytes: number): void {
+    this.answered();
+    this.#firstByte.record(firstByteMs);
+    this.#total.record(totalMs);
+    if (this.#firstByte.count > decayAfter) {
+      this.#firstByte.decay();
+      this.#total.decay();
+    }
+    this.#firstByteMs = smoothed(this.#firstByteMs, firstByteMs);
+    const mebibytes = bytes / 2 ** 20;
+    // A few bytes arrive with the first one and tell nothing of the rate.
+    if (mebibytes > 0.05)
+      this.#msPerMebibyte = smoothed(this.#msPerMebibyte, (totalMs - firstByteMs) / mebibytes);
+  }
+
+  /** It is there, whatever it said. */
+  answered(): void {
+    this.#circuit.succeeded();
+    this.#success = smoothed(this.#success, 1);
+  }
+
+  /** It is there, but could not serve. */
+  failed(): void {
+    this.#circuit.failed();
+    this.#success = smoothed(this.#success, 0);
+  }
+
+  /** It cannot be reached at all: not asked before the others until it has had some time. */
+  unreachable(): void {
+    this.#circuit.trip();
+    this.#success = smoothed(this.#success, 0);
+  }
+
+  /** A request to it was cancelled before it told anything. */
+  abandoned(): void {
+    this.#circuit.abandoned();
+  }
+
+  /**
+   * It was outrun by another peer after `elapsedMs`: it would have taken at least that long, which must be known
+   * of it, or the slowest peer would never be measured.
+   */
+  outrun(elapsedMs: number, hadFirstByte: boolean): void {
+    this.#circuit.abandoned();
+    if (!hadFirstByte) this.#firstByteMs = smoothed(this.#firstByteMs, elapsedMs);
+    else this.#msPerMebibyte = smoothed(this.#msPerMebibyte, elapsedMs);
+  }
+
+  /**
+   * Its share of the addresses, in rendezvous ranking: less for what is slow, much less for what fails. A peer that
+   * was never asked counts as a fast one, so that it will be.
+   */
+  get weight(): number {
+    const costMs = 20 + (this.#firstByteMs ?? 0) + (this.#msPerMebibyte ?? 0);
+    return Math.max(this.#success, 0.01) ** 2 / costMs;
+  }
+
+  /** How long to wait for it before another is asked as well. */
+  get patienceMs(): { firstByte: number; rest: number } {
+    if (this.#firstByte.count < enoughAnswers) return { ...limits.firstPatienceMs };
+    return {
+      firstByte: Math.max(this.#firstByte.quantile(0.95)!, limits.leastPatienceMs.firstByte),
+      rest: Math.max(2 * this.#total.quantile(0.95)!, limits.leastPatienceMs.rest),
+    };
+  }
+}
+
+function smoothed(before: number | undefined, value: number): number {
+  return before === undefined ? value : before + smoothing * (value - before);
+}

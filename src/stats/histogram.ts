@@ -1,0 +1,78 @@
+/** Upper bounds of the buckets, in milliseconds: each 1.5 times the one before, from 1 ms to about two minutes. */
+const bounds: readonly number[] = Array.from({ length: 30 }, (_, i) => 1.5 ** i);
+
+/** A histogram as plain data. */
+export interface HistogramSnapshot {
+  count: number;
+  /** Sum of all values, in milliseconds. */
+  sum: number;
+  /** Number of values up to each of `bounds`, and one more for those above. */
+  buckets: number[];
+  p50: number | null;
+  p95: number | null;
+  p99: number | null;
+}
+
+/** Latencies in buckets of growing width: a fixed few hundred bytes, whatever is recorded. */
+export class Histogram {
+  readonly #buckets = new Array<number>(bounds.length + 1).fill(0);
+  #count = 0;
+  #sum = 0;
+
+  /** @param milliseconds 0 or more. */
+  record(milliseconds: number): void {
+    let bucket = 0;
+    while (bucket < bounds.length && milliseconds > bounds[bucket]!) bucket++;
+    this.#buckets[bucket]!++;
+    this.#count++;
+    this.#sum += milliseconds;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /**
+   * The value below which a share of all values lies, interpolated within its bucket.
+   * @param share between 0 and 1.
+   * @returns null when nothing was recorded.
+   */
+  quantile(share: number): number | null {
+    if (this.#count === 0) return null;
+    let rank = share * this.#count;
+    for (const [i, count] of this.#buckets.entries()) {
+      if (rank <= count && count > 0) {
+        const low = bounds[i - 1] ?? 0;
+        const high = bounds[i] ?? bounds.at(-1)! * 1.5;
+        return low + (high - low) * (rank / count);
+      }
+      rank -= count;
+    }
+    return bounds.at(-1)!;
+  }
+
+  snapshot(): HistogramSnapshot {
+    const rounded = (share: number) => {
+      const value = this.quantile(share);
+      return value === null ? null : Math.round(value * 10) / 10;
+    };
+    return {
+      count: this.#count,
+      sum: Math.round(this.#sum),
+      buckets: [...this.#buckets],
+      p50: rounded(0.5),
+      p95: rounded(0.95),
+      p99: rounded(0.99),
+    };
+  }
+
+  /** Halves every count, so that what is new weighs more than what is old. */
+  decay(): void {
+    this.#count = 0;
+    for (const [i, count] of this.#buckets.entries()) {
+      this.#buckets[i] = Math.floor(count / 2);
+      this.#count += this.#buckets[i]!;
+    }
+    this.#sum /= 2;
+  }
+}

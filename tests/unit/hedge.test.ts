@@ -1,0 +1,134 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { HedgeBudget, hedge, outrun, type Try } from '../../src/peers/hedge.ts';
+
+/** A try that is settled by hand. */
+function manual(patience = 100) {
+  let settle!: { resolve(value: string): void; reject(error: unknown): void };
+  const state = { started: false, reason: undefined as unknown, firstByte: () => {} };
+  const attempt: Try<string> = {
+    patienceMs: { firstByte: patience, rest: 10 * patience },
+    run: (signal, onFirstByte) => {
+      state.started = true;
+      state.firstByte = onFirstByte;
+      signal.addEventListener('abort', () => {
+        state.reason = signal.reason;
+      });
+      return new Promise((resolve, reject) => {
+        settle = { resolve, reject };
+      });
+    },
+  };
+  return {
+    attempt,
+    state,
+    resolve: (value: string) => settle.resolve(value),
+    reject: (error: unknown) => settle.reject(error),
+  };
+}
+
+const options = () => ({ signal: new AbortController().signal, maxParallel: 2, mayHedge: () => true });
+
+describe('hedge', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  it('asks only the first while it is as fast as it usually is', async () => {
+    const [a, b] = [manual(), manual()];
+    const result = hedge([a.attempt, b.attempt], options());
+    await vi.advanceTimersByTimeAsync(99);
+    a.resolve('a');
+    expect(await result).toEqual({ value: 'a', index: 0, hedged: [] });
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(b.state.started).toBe(false);
+  });
+
+  it('asks the next beside one that is slow, takes the first answer and aborts the other', async () => {
+    const [a, b] = [manual(), manual()];
+    const result = hedge([a.attempt, b.attempt], options());
+    await vi.advanceTimersByTimeAsync(100);
+    expect(b.state.started).toBe(true);
+    b.resolve('b');
+    expect(await result).toEqual({ value: 'b', index: 1, hedged: [1] });
+    expect(a.state.reason).toBe(outrun);
+  });
+
+  it('waits longer once the answer has begun', async () => {
+    const [a, b] = [manual(), manual()];
+    const result = hedge([a.attempt, b.attempt], options());
+    await vi.advanceTimersByTimeAsync(90);
+    a.state.firstByte();
+    await vi.advanceTimersByTimeAsync(999);
+    expect(b.state.started).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(b.state.started).toBe(true);
+    a.resolve('a');
+    expect((await result).value).toBe('a');
+  });
+
+  it('goes on to the next at once when one fails, and fails with the last error', async () => {
+    const [a, b] = [manual(), manual()];
+    const result = hedge([a.attempt, b.attempt], options());
+    const failure = expect(result).rejects.toThrow('second');
+    a.reject(new Error('first'));
+    await vi.advanceTimersByTimeAsync(0);
+    expect(b.state.started).toBe(true);
+    b.reject(new Error('second'));
+    await failure;
+  });
+
+  it('does not fail while another try is under way', async () => {
+    const [a, b] = [manual(), manual()];
+    const result = hedge([a.attempt, b.attempt], options());
+    await vi.advanceTimersByTimeAsync(100);
+    b.reject(new Error('broken'));
+    await vi.advanceTimersByTimeAsync(0);
+    a.resolve('a');
+    expect((await result).value).toBe('a');
+  });
+
+  it('never has more under way than it may', async () => {
+    const tries = [manual(), manual(), manual()];
+    const result = hedge(
+      tries.map(({ attempt }) => attempt),
+      options(),
+    );
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(tries.map(({ state }) => state.started)).toEqual([true, true, false]);
+    tries[0]!.resolve('a');
+    await result;
+  });
+
+  it('starts nothing beside a slow one without a budget', async () => {
+    const [a, b] = [manual(), manual()];
+    const result = hedge([a.attempt, b.attempt], { ...options(), mayHedge: () => false });
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(b.state.started).toBe(false);
+    a.resolve('a');
+    await result;
+  });
+
+  it('aborts everything when the caller goes away', async () => {
+    const [a, b] = [manual(), manual()];
+    const caller = new AbortController();
+    const result = hedge([a.attempt, b.attempt], { ...options(), signal: caller.signal });
+    await vi.advanceTimersByTimeAsync(100);
+    const gone = new Error('gone');
+    const failure = expect(result).rejects.toBe(gone);
+    caller.abort(gone);
+    await failure;
+    expect([a.state.reason, b.state.reason]).toEqual([gone, gone]);
+  });
+});
+
+describe('a hedge budget', () => {
+  it('allows a burst, then a share of the requests', () => {
+    const budget = new HedgeBudget(0.5, 2);
+    expect([budget.spend(), budget.spend(), budget.spend()]).toEqual([true, true, false]);
+    budget.earn();
+    expect(budget.spend()).toBe(false);
+    budget.earn();
+    expect(budget.spend()).toBe(true);
+    for (let i = 0; i < 100; i++) budget.earn();
+    expect([budget.spend(), budget.spend(), budget.spend()]).toEqual([true, true, false]);
+  });
+});
