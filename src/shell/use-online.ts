@@ -7,6 +7,8 @@ export function useOnline(): boolean {
     const look = () => setOnline(navigator.onLine);
     window.addEventListener('online', look);
     window.addEventListener('offline', look);
+    // An effect runs after the first paint, and what changed in between was announced to nobody.
+    look();
     return () => {
       window.removeEventListener('online', look);
       window.removeEventListener('offline', look);

@@ -6,6 +6,8 @@ export function useVisible(): boolean {
   useEffect(() => {
     const look = () => setVisible(document.visibilityState === 'visible');
     document.addEventListener('visibilitychange', look);
+    // An effect runs after the first paint, and what changed in between was announced to nobody.
+    look();
     return () => document.removeEventListener('visibilitychange', look);
   }, []);
   return visible;
