@@ -4,16 +4,18 @@ import { lookup } from 'mrmime';
 export const sniffBytes = 1024;
 
 /** Types that the table of `mrmime` lacks or names in an older way. */
-const ownTypes: Record<string, string> = {
-  js: 'text/javascript',
-  mjs: 'text/javascript',
-  md: 'text/markdown',
-  opus: 'audio/ogg',
-  flac: 'audio/flac',
-  m4a: 'audio/mp4',
-  mkv: 'video/x-matroska',
-  ant: 'application/vnd.autonomi.manifest',
-};
+const ownTypes = new Map(
+  Object.entries({
+    js: 'text/javascript',
+    mjs: 'text/javascript',
+    md: 'text/markdown',
+    opus: 'audio/ogg',
+    flac: 'audio/flac',
+    m4a: 'audio/mp4',
+    mkv: 'video/x-matroska',
+    ant: 'application/vnd.autonomi.manifest',
+  }),
+);
 
 /**
  * The `Content-Type` of a file name, by its extension.
@@ -21,8 +23,9 @@ const ownTypes: Record<string, string> = {
  */
 export function typeOfName(name: string): string | undefined {
   const extension = /\.([^./]+)$/.exec(name)?.[1]?.toLowerCase();
-  const type = extension && (ownTypes[extension] ?? lookup(extension));
-  return type ? withCharset(type) : undefined;
+  const type = extension && (ownTypes.get(extension) ?? lookup(extension));
+  // Not only text: the table is an object, and a file may be called “x.constructor”.
+  return typeof type === 'string' && type !== '' ? withCharset(type) : undefined;
 }
 
 /** Text formats are UTF-8 here: without a charset, browsers guess. */
@@ -33,6 +36,7 @@ function withCharset(type: string): string {
   return isText ? `${type}; charset=utf-8` : type;
 }
 
+/** A dot stands for any byte. */
 type Signature = readonly [offset: number, bytes: string, type: string];
 
 /** Beginnings of files, as in the WHATWG MIME Sniffing Standard, in Latin-1. */
@@ -42,7 +46,7 @@ const signatures: readonly Signature[] = [
   [0, '\xff\xd8\xff', 'image/jpeg'],
   [0, 'GIF87a', 'image/gif'],
   [0, 'GIF89a', 'image/gif'],
-  [8, 'WEBP', 'image/webp'],
+  [0, 'RIFF....WEBP', 'image/webp'],
   [0, 'BM', 'image/bmp'],
   [0, '\0\0\x01\0', 'image/x-icon'],
   [4, 'ftypavif', 'image/avif'],
@@ -54,8 +58,8 @@ const signatures: readonly Signature[] = [
   [0, 'ID3', 'audio/mpeg'],
   [0, '\xff\xfb', 'audio/mpeg'],
   [0, 'fLaC', 'audio/flac'],
-  [8, 'WAVE', 'audio/wav'],
-  [8, 'AVI ', 'video/x-msvideo'],
+  [0, 'RIFF....WAVE', 'audio/wav'],
+  [0, 'RIFF....AVI ', 'video/x-msvideo'],
   [0, 'MThd', 'audio/midi'],
   [0, 'wOF2', 'font/woff2'],
   [0, 'wOFF', 'font/woff'],
@@ -75,7 +79,9 @@ const signatures: readonly Signature[] = [
  */
 export function sniffType(start: Uint8Array): string {
   const latin1 = String.fromCharCode(...start.subarray(0, sniffBytes));
-  const signature = signatures.find(([offset, bytes]) => latin1.startsWith(bytes, offset));
+  const signature = signatures.find(([offset, bytes]) =>
+    [...bytes].every((byte, i) => byte === '.' || byte === latin1[offset + i]),
+  );
   if (signature) return signature[2];
   const text = decodeText(start);
   if (text === undefined) return 'application/octet-stream';

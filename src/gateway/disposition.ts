@@ -8,7 +8,7 @@ export function contentDisposition(type: 'inline' | 'attachment', filename: stri
   const ascii = name
     .normalize('NFKD')
     .replace(/[^\x20-\x7e]/g, '_')
-    .replace(/["\\%]/g, '_');
+    .replace(/["\\%/]/g, '_'); // some characters, such as “℀”, decompose into a slash
   const fallback = `${type}; filename="${ascii}"`;
   return ascii === name ? fallback : `${fallback}; filename*=UTF-8''${encodeExtended(name)}`;
 }

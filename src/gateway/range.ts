@@ -9,7 +9,8 @@ export interface ByteRange {
  *
  * @param size of the representation, in bytes.
  * @returns the range, clamped to the representation; `'unsatisfiable'` when it begins past the end; undefined
- *   when the header is absent, malformed, of another unit, or asks for several ranges: then the whole is sent.
+ *   when the header is absent, malformed, of another unit, or asks for several ranges, or for the last bytes of
+ *   nothing, which no partial answer can say: then the whole is sent.
  */
 export function parseRange(header: string | null, size: number): ByteRange | 'unsatisfiable' | undefined {
   const match = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(header ?? '');
@@ -17,11 +18,12 @@ export function parseRange(header: string | null, size: number): ByteRange | 'un
   const [, first = '', last = ''] = match;
   if (first === '') {
     if (last === '') return undefined;
-    const length = Math.min(Number(last), size);
-    return length === 0 ? 'unsatisfiable' : { start: size - length, end: size };
+    const length = Number(last);
+    if (length === 0) return 'unsatisfiable';
+    return size === 0 ? undefined : { start: Math.max(size - length, 0), end: size };
   }
   const start = Number(first);
   const end = last === '' ? size : Number(last) + 1;
-  if (end <= start && last !== '') return undefined;
+  if (last !== '' && Number(last) < start) return undefined;
   return start >= size ? 'unsatisfiable' : { start, end: Math.min(end, size) };
 }
