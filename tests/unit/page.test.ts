@@ -1,0 +1,173 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Archive } from '../../src/content/archive.ts';
+import { memorySource } from '../../src/content/byte-source.ts';
+import { AntwayError, type ErrorCode, errorStatus } from '../../src/errors.ts';
+import { errorResponse } from '../../src/gateway/error-response.ts';
+import { listingJson, listingPage } from '../../src/gateway/listing.ts';
+import { html, page } from '../../src/gateway/page.ts';
+
+const hostile = `<script>alert("1 & 2")</script>'`;
+const url = `https://gateway.example/${'ab'.repeat(32)}/`;
+
+/** A request as the worker gets it for a page: `mode` cannot be set on one that is made by hand. */
+function navigation(): Request {
+  return Object.defineProperty(new Request(url), 'mode', { value: 'navigate' });
+}
+
+function archiveOf(paths: string[], refused: Archive['refused'] = []) {
+  const members = paths.map((path) => ({
+    path,
+    size: 1234,
+    modified: 7,
+    open: async () => memorySource(new Uint8Array()),
+  }));
+  return new Archive(members, undefined, refused);
+}
+
+describe('HTML', () => {
+  it('escapes every value, and what was made by itself not twice', () => {
+    const item = html`<li>${hostile}</li>`;
+    expect(html`<ul title="${hostile}">${[item, item]}${5}</ul>`.text).toBe(
+      `<ul title="&lt;script&gt;alert(&quot;1 &amp; 2&quot;)&lt;/script&gt;&#39;">${`<li>&lt;script&gt;alert(&quot;1 &amp; 2&quot;)&lt;/script&gt;&#39;</li>`.repeat(2)}5</ul>`,
+    );
+  });
+
+  it('of a page holds no text of others unescaped, whatever it is', () => {
+    const text = fc.string({ unit: fc.constantFrom('<', '>', '"', "'", '&', 'a', '/') });
+    const plain = page('', html``);
+    const tags = (document: string) => document.match(/<[^>]*>/g)!.length;
+    fc.assert(
+      fc.property(text, text, (title, body) => {
+        expect(tags(page(title, html`${body}`))).toBe(tags(plain));
+      }),
+    );
+  });
+});
+
+describe('a listing', () => {
+  const links = (document: string) =>
+    Array.from(document.matchAll(/<a href="(\.\/[^"]*)"/g), ([, href]) => href!.replaceAll('&#39;', "'"));
+
+  it('links to every entry so that the link, followed, asks for exactly that path', () => {
+    const names = [
+      'plain.txt',
+      'with blank.txt',
+      'a:b',
+      'javascript:alert(1)',
+      '?q#f',
+      '100%',
+      'ä日😀',
+      `'"<&>`,
+      '\\',
+      '%2e%2e',
+      '...',
+      'folder:x/y',
+    ];
+    const prefix = 'a b/c:d/';
+    const archive = archiveOf(names.map((name) => prefix + name));
+    const hrefs = links(listingPage(archive, prefix, archive.folder(prefix)!, 'title'));
+    expect(hrefs).toHaveLength(names.length);
+    const base = new URL(`${url}a%20b/c:d/`);
+    const paths = hrefs.map((href) => decodeURIComponent(new URL(href, base).pathname.slice(66)));
+    expect(paths.toSorted()).toEqual(names.map((name) => prefix + name.replace('/y', '/')).toSorted());
+  });
+
+  it('leads up, but not out of the archive', () => {
+    const archive = archiveOf(['a/b']);
+    expect(listingPage(archive, '', archive.folder('')!, 't')).not.toContain('../');
+    expect(listingPage(archive, 'a/', archive.folder('a/')!, 't')).toContain('href="../"');
+  });
+
+  it('escapes names, titles and reasons', () => {
+    const archive = archiveOf([hostile.replaceAll('/', '')], [{ path: hostile, reason: hostile }]);
+    const document = listingPage(archive, '', archive.folder('')!, hostile);
+    expect(document).not.toContain('<script');
+    expect(document).toContain('&lt;script&gt;');
+  });
+
+  it('names a hundred refused entries and counts the rest', () => {
+    const refused = Array.from({ length: 50_000 }, (_, i) => ({ path: `${i}`, reason: 'why' }));
+    const archive = archiveOf(['a'], refused);
+    const document = listingPage(archive, '', archive.folder('')!, 't');
+    expect(document).toContain('50,000 entries');
+    expect(document).toContain('and 49900 more');
+    expect(document.length).toBeLessThan(50_000);
+  });
+
+  it.each([
+    [0, '0 B'],
+    [999, '999 B'],
+    [1000, '1.0 kB'],
+    [1_500_000, '1.5 MB'],
+    [1e9, '1.0 GB'],
+    [1e12, '1.0 TB'],
+    [1e15, '1000.0 TB'],
+  ])('writes %i bytes as %s', (size, text) => {
+    const archive = new Archive([
+      { path: 'a', size, modified: 0, open: async () => memorySource(new Uint8Array()) },
+    ]);
+    expect(listingPage(archive, '', archive.folder('')!, 't')).toContain(`>${text}<`);
+  });
+
+  it('of 10,000 entries is made within a second or two', () => {
+    const archive = archiveOf(Array.from({ length: 10_000 }, (_, i) => `file ${i} <ä>.txt`));
+    const startedAt = performance.now();
+    const document = listingPage(archive, '', archive.folder('')!, 't');
+    expect(performance.now() - startedAt).toBeLessThan(3_000);
+    expect(links(document)).toHaveLength(10_000);
+  });
+
+  it('in JSON has the shape of AntTP’s PathDetail', () => {
+    expect(JSON.parse(listingJson(archiveOf(['a/b', 'c d.txt']).folder('')!))).toEqual([
+      { path: 'a/', display: 'a/', modified: 0, size: 0, path_type: 'DIRECTORY' },
+      { path: 'c d.txt', display: 'c d.txt', modified: 7, size: 1234, path_type: 'FILE' },
+    ]);
+  });
+});
+
+describe('an error', () => {
+  const attempts = [
+    {
+      peer: 'https://peer.example',
+      transport: 'http',
+      stage: 'receive',
+      code: 'NOT_FOUND',
+      message: hostile,
+      milliseconds: 12,
+    },
+  ] as const;
+
+  it.each(Object.entries(errorStatus).filter(([code]) => code !== 'METHOD' && code !== 'BAD_RANGE'))(
+    '%s is a page for a navigation and JSON for the rest, with status %i',
+    async (code, status) => {
+      const error = new AntwayError(code as ErrorCode, hostile, { address: 'ab', attempts });
+      const shown = errorResponse(error, navigation());
+      expect(shown.status).toBe(status);
+      expect(shown.headers.get('Content-Type')).toBe('text/html; charset=utf-8');
+      expect(shown.headers.get('Cache-Control')).toBe('no-store');
+      expect(shown.headers.get('Content-Security-Policy')).toContain("default-src 'none'");
+      const document = await shown.text();
+      expect(document).toContain(code);
+      expect(document).toContain('https://peer.example');
+      expect(document).not.toContain('<script');
+
+      const data = errorResponse(error, new Request(url));
+      expect(data.status).toBe(status);
+      expect(data.headers.get('Content-Type')).toBe('application/json');
+      expect(await data.json()).toEqual({ code, message: hostile, address: 'ab', details: { attempts } });
+    },
+  );
+
+  it('of an unsatisfiable range tells the size', () => {
+    const error = new AntwayError('BAD_RANGE', 'no', { size: 10 });
+    const response = errorResponse(error, new Request(url));
+    expect([response.status, response.headers.get('Content-Range')]).toEqual([416, 'bytes */10']);
+  });
+
+  it('has no body for HEAD', async () => {
+    const response = errorResponse(new AntwayError('NOT_FOUND', 'no'), new Request(url, { method: 'HEAD' }));
+    expect(response.status).toBe(404);
+    expect(await response.text()).toBe('');
+  });
+});
