@@ -1,0 +1,214 @@
+import { cpSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Locator, Page } from '@playwright/test';
+import { Address } from '../../src/address.ts';
+import { expect, Gateway, test } from './harness.ts';
+import { distFolder } from './paths.ts';
+import type { PeerProcess } from './peer.ts';
+import { publish } from './publish.ts';
+import { makeTarchive } from './tar.ts';
+
+const addressBox = (page: Page) => page.getByRole('textbox', { name: 'Open an address' });
+const region = (page: Page, name: string) => page.getByRole('region', { name });
+const statusLine = (page: Page) => page.getByRole('banner').getByRole('status');
+
+/** A figure of a section, by its label. */
+function figure(page: Page, label: string): Locator {
+  return page.locator('dl > div').filter({ hasText: label }).getByRole('definition');
+}
+
+test.describe('with a peer', () => {
+  let peer: PeerProcess;
+  let gateway: Gateway;
+  let shell: Page;
+  let site: string;
+  let letter: string;
+
+  test.beforeEach(async ({ startPeer, openGateway, folder }) => {
+    peer = await startPeer();
+    site = await publish(makeTarchive(folder, { 'index.txt': 'the front', 'über uns/a.txt': 'about' }), peer);
+    letter = await publish(Buffer.from('a letter'), peer);
+    gateway = await openGateway({ peers: [peer.url], names: { library: site }, trusted: [site] });
+    shell = gateway.shell;
+  });
+
+  test('the address box opens every way to write an address', async () => {
+    const base32 = Address.fromHex(letter).base32;
+    const cases = [
+      [letter, `/${letter}`, 'a letter'],
+      [`  ${letter.toUpperCase()}\t`, `/${letter}`, 'a letter'],
+      [`${site}/über uns/a.txt`, `/${site}/%C3%BCber%20uns/a.txt`, 'about'],
+      [`ant://${letter}/letter.txt`, `/${letter}/letter.txt`, 'a letter'],
+      [`http://127.0.0.1:18888/${site}/index.txt`, `/${site}/index.txt`, 'the front'],
+      [`https://${base32}.gateway.example/letter.txt`, `/${letter}/letter.txt`, 'a letter'],
+      ['library/index.txt', '/library/index.txt', 'the front'],
+      [`${gateway.url}/library/index.txt`, '/library/index.txt', 'the front'],
+      [site, `/${site}/`, 'index.txt'],
+    ] as const;
+    for (const [text, path, content] of cases) {
+      await test.step(text, async () => {
+        await addressBox(shell).fill(text);
+        await addressBox(shell).press('Enter');
+        await shell.waitForURL(gateway.url + path);
+        await expect(shell.getByText(content)).toBeVisible();
+        await shell.goto(gateway.url);
+      });
+    }
+  });
+
+  test('the address box says what is wrong, and only once it was asked to open', async () => {
+    const note = shell.locator('#address-note');
+    await addressBox(shell).fill(letter.slice(1));
+    await expect(note).not.toContainText('63');
+    await shell.getByRole('button', { name: 'Open', exact: true }).click();
+    await expect(note).toHaveText('An address has 64 hex digits. This one has 63.');
+    await expect(addressBox(shell)).toBeFocused();
+    await expect(addressBox(shell)).toHaveAttribute('aria-invalid', 'true');
+    await addressBox(shell).fill(letter);
+    await expect(addressBox(shell)).toHaveAttribute('aria-invalid', 'false');
+  });
+
+  test('a bookmark of the host opens its site', async () => {
+    await region(shell, 'Bookmarks').getByRole('link', { name: 'library' }).click();
+    await shell.waitForURL(`${gateway.url}/library/`);
+    await expect(shell.getByRole('link', { name: 'index.txt' })).toBeVisible();
+  });
+
+  test('what was opened is listed, newest first, opens again, and goes when removed', async () => {
+    const recent = region(shell, 'Last opened');
+    await expect(recent).toContainText('Nothing yet');
+    await shell.goto(`${gateway.url}/library/`);
+    await shell.goto(`${gateway.url}/${letter}`);
+    await shell.goto(gateway.url);
+
+    await expect(recent.getByRole('link')).toHaveText([new RegExp(letter), /library/]);
+    await recent.getByRole('link', { name: 'library' }).click();
+    await expect(shell.getByRole('link', { name: 'index.txt' })).toBeVisible();
+    await shell.goBack();
+    await expect(recent.getByRole('link')).toHaveText([/library/, new RegExp(letter)]);
+
+    await recent.getByRole('button', { name: 'Remove library from this list' }).press('Enter');
+    await expect(recent.getByRole('link')).toHaveText([new RegExp(letter)]);
+    await expect(recent.getByRole('heading')).toBeFocused();
+    await expect(recent.getByRole('status')).toHaveText('library was removed.');
+    await shell.reload();
+    await expect(recent.getByRole('link')).toHaveText([new RegExp(letter)]);
+  });
+
+  test('the counters move while content is served', async () => {
+    await expect(figure(shell, 'Requests')).toHaveText('0');
+    await gateway.fetch(`/${letter}`);
+    await expect(figure(shell, 'Requests')).toHaveText('1');
+    await expect(figure(shell, 'Served')).toHaveText('8 B');
+    const sources = region(shell, 'Where chunks came from');
+    await expect(sources.getByRole('listitem').filter({ hasText: peer.url.slice(7) })).toContainText(
+      /connected by (WebTransport|HTTP)/,
+    );
+    await gateway.fetch(`/${'ab'.repeat(32)}`);
+    await expect(figure(shell, 'Failed')).toHaveText('1');
+    await expect(region(shell, 'Activity').getByRole('listitem')).toHaveText('NOT_FOUND 1');
+    await expect(region(shell, 'Stored in this browser')).toContainText('4 chunks, all encrypted');
+  });
+
+  test('the status line tells whether there is a network, and whether a peer answers', async () => {
+    await expect(statusLine(shell)).toHaveText('Gateway running');
+    await shell.context().setOffline(true);
+    await expect(statusLine(shell)).toContainText('Offline');
+    await shell.reload();
+    await expect(statusLine(shell)).toContainText('Offline');
+    await shell.context().setOffline(false);
+    await expect(statusLine(shell)).toHaveText('Gateway running');
+
+    await peer.kill();
+    await gateway.fetch(`/${letter}`);
+    await expect(statusLine(shell)).toHaveText('Running, but no peer answers');
+  });
+
+  test('a network that goes while the page starts is seen to be gone', async () => {
+    // Between the first picture of the page and its first listener: too short to be hit from outside.
+    await shell.addInitScript(() => {
+      const goOffline = (_: unknown, observer: MutationObserver) => {
+        if (!document.getElementById('app')?.hasChildNodes()) return;
+        observer.disconnect();
+        Object.defineProperty(navigator, 'onLine', { value: false });
+        window.dispatchEvent(new Event('offline'));
+      };
+      new MutationObserver(goOffline).observe(document, { childList: true, subtree: true });
+    });
+    await shell.reload();
+    await expect(statusLine(shell)).toContainText('Offline');
+  });
+});
+
+test('a newer version is offered, and put in place when the person says so', async ({
+  page,
+  startPeer,
+  folder,
+}) => {
+  const web = join(folder, 'web');
+  cpSync(distFolder, web, { recursive: true });
+  const flags = ['--web', web, '--web-config', join(folder, 'antway.json')];
+  writeFileSync(join(folder, 'antway.json'), '{"peers": []}');
+  const gateway = await Gateway.open(await startPeer({ flags, webTransport: 'none' }), page);
+  const notice = page.getByText('A new version of Antway is ready.');
+  await expect(statusLine(page)).toHaveText('Running, without a peer');
+  await expect(notice).toHaveCount(0);
+
+  writeFileSync(join(web, 'sw.js'), '\n// newer', { flag: 'a' });
+  await page.reload();
+  await expect(notice).toBeVisible();
+  await Promise.all([
+    page.waitForEvent('load'),
+    page.getByRole('banner').locator('~ *').getByRole('button', { name: 'Reload' }).click(),
+  ]);
+  await expect(statusLine(page)).toHaveText('Running, without a peer');
+  await expect(notice).toHaveCount(0);
+  const states = () =>
+    page.evaluate(async () => {
+      const { active, waiting } = (await navigator.serviceWorker.getRegistration())!;
+      return [active?.state, waiting, navigator.serviceWorker.controller === active];
+    });
+  expect(await states()).toEqual(['activated', null, true]);
+  expect(page.url()).toBe(`${gateway.url}/`);
+});
+
+test.describe('without a worker', () => {
+  test('a page over an unprotected connection says so, and what to do', async ({ page, startHost }) => {
+    const host = await startHost({ peers: [] });
+    const url = host.url.replace('127.0.0.1', 'insecure.test');
+    for (const path of ['/', `/${'ab'.repeat(32)}/`]) {
+      await page.goto(url + path);
+      const alert = page.getByRole('alert');
+      await expect(alert.getByRole('heading')).toHaveText('The gateway cannot start');
+      await expect(alert).toContainText('unprotected connection');
+      await expect(alert).toContainText('Open it by its https address.');
+      await expect(alert).toContainText('INSECURE_CONTEXT');
+    }
+    await page.getByRole('link', { name: 'Start page' }).click();
+    await page.waitForURL(`${url}/`);
+  });
+
+  test('a host without the worker’s script is named as the reason', async ({ page, startPeer, folder }) => {
+    const host = await startPeer({ flags: ['--web', webWithoutWorker(folder)], webTransport: 'none' });
+    await page.goto(host.url);
+    await expect(page.getByRole('alert')).toContainText('it answered 404 for /sw.js');
+    await expect(page.getByRole('alert')).toContainText('WORKER_NOT_FOUND');
+    await expect(statusLine(page)).toHaveText('The gateway is not running');
+  });
+
+  test('on a site’s own origin the way out leads to the root host', async ({ page, startPeer, folder }) => {
+    const host = await startPeer({ flags: ['--web', webWithoutWorker(folder)], webTransport: 'none' });
+    const root = `antway.localhost:${new URL(host.url).port}`;
+    await page.goto(`http://${Address.fromHex('ab'.repeat(32)).base32}.${root}/`);
+    for (const name of ['Start page', 'Antway']) {
+      await expect(page.getByRole('link', { name })).toHaveAttribute('href', `http://${root}/`);
+    }
+  });
+});
+
+function webWithoutWorker(folder: string): string {
+  const web = join(folder, 'web');
+  cpSync(distFolder, web, { recursive: true });
+  rmSync(join(web, 'sw.js'));
+  return web;
+}
