@@ -1,0 +1,87 @@
+/** The codec as a browser runs it, for `codec.test.ts` to call. */
+
+import decoderWasmUrl from 'brotli-dec-wasm/web/bg.wasm?url';
+import brotliWasm from 'brotli-wasm';
+import { type Address, equalBytes, toHex } from '../../../src/address.ts';
+import type { AeadName } from '../../../src/self-encryption/aead.ts';
+import { Codec } from '../../../src/self-encryption/codec.ts';
+import { type DataMap, decodeDataMap } from '../../../src/self-encryption/data-map.ts';
+import { bufferAccess, sealFile, unshrink } from '../../../src/self-encryption/file.ts';
+
+export interface SealedInPage {
+  aead: AeadName;
+  address: string;
+  record: string;
+  /** In the order in which they were made, the record last. */
+  chunks: { address: string; len: number }[];
+  /** Whether opening them gives the input again. */
+  opensToInput: boolean;
+}
+
+export interface CodecPage {
+  /** Seals what the host serves at `url`, and opens it again. */
+  seal(aead: AeadName, url: string): Promise<SealedInPage>;
+  /** Opens an address from chunks that the host has, and compares with what it serves at `url`. */
+  open(aead: AeadName, address: string, url: string): Promise<{ aead: AeadName; isInput: boolean }>;
+}
+
+function codecWith(aead: AeadName): Codec {
+  return new Codec({
+    aead,
+    brotliDecoderWasm: () => fetch(decoderWasmUrl),
+    brotliEncoder: async () => {
+      const { compress } = await brotliWasm;
+      return (bytes) => compress(bytes, { quality: 6 });
+    },
+  });
+}
+
+const codecPage: CodecPage = {
+  async seal(name, url) {
+    const codec = codecWith(name);
+    const input = await bytesAt(url);
+    const sealed = new Map<string, Uint8Array>();
+    const chunks: SealedInPage['chunks'] = [];
+    const file = await sealFile(codec, bufferAccess(input), {
+      emit: async ({ address, bytes }) => {
+        sealed.set(address.hex, bytes);
+        chunks.push({ address: address.hex, len: bytes.length });
+      },
+    });
+    const opened = await openAll(codec, file.map, async (address) => sealed.get(address.hex)!);
+    return {
+      aead: (await codec.aead()).name,
+      address: file.address.hex,
+      record: toHex(file.record),
+      chunks,
+      opensToInput: equalBytes(opened, input),
+    };
+  },
+
+  async open(name, address, url) {
+    const codec = codecWith(name);
+    const map = decodeDataMap(await bytesAt(`/chunk/${address}`))!;
+    const opened = await openAll(codec, map, (chunk) => bytesAt(`/chunk/${chunk.hex}`));
+    return { aead: (await codec.aead()).name, isInput: equalBytes(opened, await bytesAt(url)) };
+  },
+};
+
+async function openAll(
+  codec: Codec,
+  map: DataMap,
+  chunk: (address: Address) => Promise<Uint8Array>,
+): Promise<Uint8Array> {
+  const openChunk = async (of: DataMap, i: number) => codec.open(of, i, await chunk(of.address(i)));
+  const root = await unshrink(map, openChunk);
+  const plain = new Uint8Array(root.size);
+  for (let i = 0; i < root.count; i++) plain.set(await openChunk(root, i), root.offsets[i]!);
+  return plain;
+}
+
+async function bytesAt(url: string): Promise<Uint8Array> {
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`${url}: ${response.status}`);
+  return new Uint8Array(await response.arrayBuffer());
+}
+
+Object.assign(globalThis, { codecPage });

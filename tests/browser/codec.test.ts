@@ -1,0 +1,79 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Page } from '@playwright/test';
+import { build } from 'vite';
+import { vectorDetail, vectorInput, vectors } from '../unit/vectors.ts';
+import type { CodecPage } from './codec-page/codec-page.ts';
+import { expect, test } from './harness.ts';
+import { fromRoot } from './paths.ts';
+import { PeerProcess } from './peer.ts';
+
+const sealable = vectors.filter((vector) => !vector.encrypt_error);
+
+// The page and the inputs are made once, and its tests share them.
+test.describe.configure({ mode: 'default' });
+
+let web: string;
+let host: PeerProcess;
+let page: Page;
+
+test.beforeAll(async ({ browser }) => {
+  web = mkdtempSync(join(tmpdir(), 'antway-codec-page-'));
+  await build({
+    configFile: false,
+    root: fromRoot('tests/browser/codec-page'),
+    logLevel: 'error',
+    build: { outDir: web, target: 'es2022', assetsInlineLimit: 0, modulePreload: false, minify: false },
+  });
+  mkdirSync(join(web, 'inputs'));
+  for (const vector of sealable) writeFileSync(join(web, inputOf(vector)), vectorInput(vector));
+  host = await PeerProcess.start({ flags: ['--web', web], webTransport: 'none' });
+  await host.putFixture('self-encryption');
+  page = await browser.newPage();
+  await page.goto(host.url);
+  await page.waitForFunction(() => 'codecPage' in globalThis);
+});
+
+test.afterAll(async () => {
+  await page?.close();
+  await host?.stop();
+  rmSync(web, { recursive: true, force: true });
+});
+
+for (const [aead, words] of [
+  ['native', 'WebCrypto'],
+  ['sodium', 'libsodium'],
+] as const) {
+  test.describe(`in Chromium with ${words}`, () => {
+    for (const vector of sealable) {
+      test(`${vector.name} is sealed to the network’s own addresses, and opens again`, async () => {
+        const { data_map, encrypted_chunks } = vectorDetail(vector.name);
+        const sealed = await page.evaluate(
+          ([aead, url]) => (globalThis as unknown as { codecPage: CodecPage }).codecPage.seal(aead, url),
+          [aead, `/${inputOf(vector)}`] as const,
+        );
+        expect(sealed.aead).toBe(aead);
+        expect(sealed.address).toBe(vector.address);
+        expect(sealed.record).toBe(data_map.msgpack_hex);
+        expect(sealed.chunks.slice(0, -1)).toEqual(encrypted_chunks);
+        expect(sealed.opensToInput).toBe(true);
+      });
+    }
+
+    for (const vector of sealable.filter(({ stored }) => stored)) {
+      test(`${vector.name} opens from the chunks that the network’s own crate made`, async () => {
+        const opened = await page.evaluate(
+          ([aead, address, url]) =>
+            (globalThis as unknown as { codecPage: CodecPage }).codecPage.open(aead, address, url),
+          [aead, vector.address, `/${inputOf(vector)}`] as const,
+        );
+        expect(opened).toEqual({ aead, isInput: true });
+      });
+    }
+  });
+}
+
+function inputOf({ name }: { name: string }): string {
+  return `inputs/${name}.bin`;
+}
