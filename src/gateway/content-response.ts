@@ -14,7 +14,7 @@ import { type ContentTarget, encodePath } from './target.ts';
 /** What a content URL leads to: something to send, or another path. */
 export type Answer =
   | { kind: 'representation'; representation: Representation }
-  | { kind: 'redirect'; location: string };
+  | { kind: 'redirect'; location: string; headers: Record<string, string> };
 
 /** Changes with the look of generated pages, because their ETags are for ever. */
 const listingVersion = 1;
@@ -152,7 +152,7 @@ async function file(
   const headers: Record<string, string> = {
     ...contentHeaders(isTrusted),
     ...caching(target),
-    'Content-Type': typeOfName(filename) ?? sniffType(await start()),
+    'Content-Type': typeOfName(filename) ?? typeOfName(name) ?? sniffType(await start()),
   };
   const isDownload = !['false', '0', null].includes(target.query.get('download'));
   if (isDownload || target.query.has('filename')) {
@@ -182,8 +182,8 @@ function listing(
 
 /** @param suffix of the path, encoded; the query stays as it is. */
 function redirect(target: ContentTarget, suffix: string): Answer {
-  const query = target.query.toString();
-  return { kind: 'redirect', location: target.root + suffix + (query && `?${query}`) };
+  const location = target.root + suffix + target.search;
+  return { kind: 'redirect', location, headers: { 'Cache-Control': cacheControl(target) } };
 }
 
 /** One per address, format and path: two members, or a page and its JSON, never share one. */
@@ -191,13 +191,18 @@ function etagOf({ address }: ContentTarget, format: string, path = ''): string {
   return `"${address.hex}.${format}${path && `:${encodePath(path)}`}"`;
 }
 
-/** An address never changes its content; a name may be given to another address tomorrow. */
-function caching({ name, path }: ContentTarget): Record<string, string> {
+function caching(target: ContentTarget): Record<string, string> {
+  const { path } = target;
   return {
-    'Cache-Control': name === undefined ? 'public, max-age=31536000, immutable' : 'public, max-age=60',
+    'Cache-Control': cacheControl(target),
     // A folder is answered with its document or with JSON.
     ...(path === '' || path?.endsWith('/') ? { Vary: 'Accept' } : {}),
   };
+}
+
+/** An address never changes its content; a name may be given to another address tomorrow. */
+function cacheControl({ name }: ContentTarget): string {
+  return name === undefined ? 'public, max-age=31536000, immutable' : 'public, max-age=60';
 }
 
 function wantsJson({ query }: ContentTarget, { accept }: ContentContext): boolean {

@@ -122,7 +122,7 @@ export class Gateway {
     const observer = this.#observe(context);
     try {
       this.#admit(target, request);
-      if (request.method === 'OPTIONS') return done(observer, preflight());
+      if (request.method === 'OPTIONS') return done(observer, methodsOf());
       // While the store is looked through, sessions open that may be needed.
       this.#peers.warm();
       const isTopLevel = request.mode === 'navigate' && request.destination === 'document';
@@ -136,7 +136,7 @@ export class Gateway {
         signal: request.signal,
         trace,
       });
-      if (answer.kind === 'redirect') return done(observer, redirect(answer.location, 301));
+      if (answer.kind === 'redirect') return done(observer, redirect(answer.location, 301, answer.headers));
       const { representation } = answer;
       if (isTopLevel && decision === undefined && isScriptable(representation)) {
         const { pathname, search } = new URL(request.url);
@@ -213,22 +213,13 @@ function done(observer: BodyObserver, response: Response): Response {
   return response;
 }
 
-function redirect(location: string, status: 301 | 302): Response {
-  return new Response(null, { status, headers: { Location: location } });
+function redirect(location: string, status: 301 | 302, headers: Record<string, string> = {}): Response {
+  return new Response(null, { status, headers: { ...headers, Location: location } });
 }
 
-function preflight(): Response {
-  const allowed = methods.join(', ');
-  return new Response(null, {
-    status: 204,
-    headers: {
-      Allow: allowed,
-      'Access-Control-Allow-Origin': '*',
-      'Access-Control-Allow-Methods': allowed,
-      'Access-Control-Allow-Headers': 'Range, If-None-Match, If-Range, If-Match',
-      'Access-Control-Max-Age': '86400',
-    },
-  });
+/** Nothing about other origins: their requests never reach a service worker. */
+function methodsOf(): Response {
+  return new Response(null, { status: 204, headers: { Allow: methods.join(', ') } });
 }
 
 function isScriptable({ headers }: Representation): boolean {

@@ -25,6 +25,8 @@ export interface ContentTarget {
   /** What follows that slash, decoded; undefined when there is no slash at all. */
   path: string | undefined;
   query: URLSearchParams;
+  /** The query as it stands in the URL, with its question mark; empty when there is none. */
+  search: string;
   /** Whether the site has an origin of its own, as in subdomain mode. */
   isIsolated: boolean;
 }
@@ -43,7 +45,7 @@ export function parseTarget(url: URL, { names, isolation }: Pick<Config, 'names'
   if (site) {
     const path = decodePath(url.pathname.slice(1));
     const { address, rootHost } = site;
-    const content: ContentTarget = { address, root: '', path, query: url.searchParams, isIsolated: true };
+    const content: ContentTarget = { address, root: '', path, ...queryOf(url), isIsolated: true };
     if (isolation === 'subdomain') return { kind: 'content', content };
     const location = `${url.protocol}//${rootHost}/${address.hex}${url.pathname}${url.search}`;
     return { kind: 'elsewhere', location, isPermanent: false, content };
@@ -56,13 +58,17 @@ export function parseTarget(url: URL, { names, isolation }: Pick<Config, 'names'
     address,
     root: `/${first}`,
     path: rest === undefined ? undefined : decodePath(rest),
-    query: url.searchParams,
+    ...queryOf(url),
     isIsolated: false,
   };
   if (named) content.name = safelyDecoded(first);
   if (isolation === 'path') return { kind: 'content', content };
   const location = `${url.protocol}//${address.base32}.${url.host}/${rest ?? ''}${url.search}`;
   return { kind: 'elsewhere', location, isPermanent: !named, content };
+}
+
+function queryOf({ searchParams, search }: URL): Pick<ContentTarget, 'query' | 'search'> {
+  return { query: searchParams, search };
 }
 
 /** Hex of about the right length is a mistyped address, and deserves to be told so. */
