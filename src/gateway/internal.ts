@@ -56,7 +56,11 @@ const endpoints: Record<string, Endpoint> = {
       trust.revoke(Address.fromHex(required(url.searchParams.get('address'), 'address'))),
   },
   manifests: {
-    POST: async (_, request, { manifests }) => manifests.add(await bodyOf(request)),
+    async POST(_, request, { manifests }) {
+      // Any page of the web can make a form that leads here; only the shell can fetch.
+      if (request.mode === 'navigate') throw new AntwayError('REFUSED', 'A manifest is not sent by a form.');
+      return manifests.add(await bodyOf(request));
+    },
     async DELETE(url, _, { manifests, resolver }) {
       const id = Address.fromHex(required(url.searchParams.get('id'), 'id'));
       await manifests.remove(id);
@@ -78,7 +82,9 @@ export async function answerInternal(
   if (!endpoint) throw new AntwayError('NOT_FOUND', `There is no endpoint /-/${name}.`);
   const method = endpoint[request.method === 'HEAD' ? 'GET' : request.method];
   if (!method) {
-    const allow = Object.keys(endpoint).join(', ');
+    const allow = Object.keys(endpoint)
+      .flatMap((name) => (name === 'GET' ? ['GET', 'HEAD'] : name))
+      .join(', ');
     throw new AntwayError('METHOD', `/-/${name} does not take ${request.method}.`, { allow });
   }
   const result = await method(new URL(request.url), request, context);
