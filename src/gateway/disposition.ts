@@ -7,7 +7,8 @@ export function contentDisposition(type: 'inline' | 'attachment', filename: stri
   if (name === '') return type;
   const ascii = name
     .normalize('NFKD')
-    .replace(/[^\x20-\x7e]/g, '_')
+    .replace(/\p{M}/gu, '')
+    .replace(/[^\x20-\x7e]/gu, '_')
     .replace(/["\\%/]/g, '_'); // some characters, such as “℀”, decompose into a slash
   const fallback = `${type}; filename="${ascii}"`;
   return ascii === name ? fallback : `${fallback}; filename*=UTF-8''${encodeExtended(name)}`;

@@ -44,7 +44,10 @@ export async function respond(
     return send(source, { start: 0, end: source.size }, 404, headers, request, signal, observer, trace);
   }
   const headers = new Headers({ ...representation.headers, ETag: etag, 'Accept-Ranges': 'bytes' });
-  if (!matchHolds(request.headers.get('If-Match'), etag)) return empty(412, headers, observer);
+  if (!matchHolds(request.headers.get('If-Match'), etag)) {
+    headers.set('Cache-Control', 'no-store');
+    return empty(412, headers, observer);
+  }
   if (noneMatchFails(request.headers.get('If-None-Match'), etag)) return empty(304, headers, observer);
 
   const mayBePartial = request.method === 'GET' && ifRangeHolds(request.headers.get('If-Range'), etag);
