@@ -3,9 +3,13 @@ import { nodePlatform } from '../../src/cli/platform.ts';
 import { limits } from '../../src/limits.ts';
 import { Codec } from '../../src/self-encryption/codec.ts';
 import { bufferAccess, type RandomAccess, sealFile } from '../../src/self-encryption/file.ts';
-import type { PeerProcess } from './peer.ts';
 
-const codec = new Codec({
+/** Where chunks are stored: a peer, or a folder. */
+export interface ChunkSink {
+  put(address: string, bytes: Uint8Array): Promise<void>;
+}
+
+export const codec = new Codec({
   ...nodePlatform,
   brotliEncoder: async () => {
     const encode = await nodePlatform.brotliEncoder!();
@@ -22,7 +26,7 @@ const codec = new Codec({
 const uploads = 4;
 
 /** Seals a file and stores its chunks at the peers. @returns its address. */
-export async function publish(content: Uint8Array | RandomAccess, ...peers: PeerProcess[]): Promise<string> {
+export async function publish(content: Uint8Array | RandomAccess, ...peers: ChunkSink[]): Promise<string> {
   const source = content instanceof Uint8Array ? bufferAccess(content) : content;
   const underWay: Promise<unknown>[] = [];
   const { address } = await sealFile(codec, source, {

@@ -1,0 +1,753 @@
+import type { Case, CaseRequest, Expected, ExpectedHeader } from './case.ts';
+import {
+  alphabet,
+  homePage,
+  large,
+  notFoundPage,
+  routedFiles,
+  siteFiles,
+  svg,
+  tornFile,
+} from './fixtures.ts';
+import { hugeBytes, hugeEnd, hugeMiddle, hugeSize } from './huge-file.ts';
+
+type Headers = Record<string, ExpectedHeader>;
+type Row = [name: string, request: CaseRequest, expected: Expected];
+
+const ask =
+  (method: string) =>
+  (path: string, headers: Record<string, string> = {}): CaseRequest => ({
+    method,
+    path,
+    headers,
+    as: 'fetch',
+  });
+const [get, head, options] = ['GET', 'HEAD', 'OPTIONS'].map(ask) as [Ask, Ask, Ask];
+type Ask = ReturnType<typeof ask>;
+const open = (path: string): CaseRequest => ({ method: 'GET', path, headers: {}, as: 'document' });
+const range = (path: string, value: string, headers: Record<string, string> = {}) =>
+  get(path, { Range: value, ...headers });
+
+const ok = (body: Expected['body'], headers: Headers = {}): Expected => ({
+  status: 200,
+  headers: { ...lengthOf(body), ...headers },
+  ...(body !== undefined && { body }),
+});
+const typed = (type: string, headers: Headers = {}): Expected => ({
+  status: 200,
+  headers: { 'Content-Type': type, ...headers },
+});
+const partial = (body: string | Uint8Array, contentRange: string, headers: Headers = {}): Expected => ({
+  status: 206,
+  headers: { 'Content-Range': contentRange, ...lengthOf(body), ...headers },
+  body,
+});
+const unsatisfiable = (size: number): Expected => ({
+  status: 416,
+  headers: { 'Content-Range': `bytes */${size}` },
+});
+const failure = (status: number, code: string, headers: Headers = {}): Expected => ({
+  status,
+  headers: { 'Content-Type': 'application/json', 'Cache-Control': 'no-store', ...headers },
+  body: [new RegExp(`"code":"${code}"`)],
+});
+const failurePage = (status: number, code: string): Expected => ({
+  status,
+  headers: { 'Content-Type': 'text/html; charset=utf-8', 'Cache-Control': 'no-store' },
+  body: [/<h1>/, new RegExp(`<code>${code}</code>`)],
+});
+const movedTo = (location: string): Expected => ({ status: 301, headers: { Location: location } });
+const notModified = (headers: Headers = {}): Expected => ({ status: 304, headers, body: '' });
+
+function lengthOf(body: Expected['body']): Headers {
+  return body === undefined || Array.isArray(body)
+    ? {}
+    : { 'Content-Length': String(Buffer.from(body).length) };
+}
+
+const abc = '/{site}/abc.txt';
+const big = '/{site}/large.bin';
+const utf8 = '; charset=utf-8';
+const forEver = 'public, max-age=31536000, immutable';
+const forAMinute = 'public, max-age=60';
+const textOf = (path: string) => siteFiles[path] as string;
+
+const methods: Row[] = [
+  ['GET of a member', get(abc), ok(alphabet, { 'Accept-Ranges': 'bytes' })],
+  ['GET of an empty member', get('/{site}/empty.txt'), ok('')],
+  ['GET of a file of its own address', get('/{file}'), ok(alphabet)],
+  ['GET of a record that is no data map', get('/{record}'), ok('a record that is no data map')],
+  ['HEAD has the headers of GET and no body', head(abc), { ...ok('', headOf(alphabet)), body: '' }],
+  ['HEAD of a larger member', head(big), { ...ok('', headOf(large)), body: '' }],
+  ['HEAD of a file', head('/{file}'), { ...ok('', headOf(alphabet)), body: '' }],
+  ['HEAD of a folder', head('/{bare}/'), { ...typed(`text/html${utf8}`), body: '' }],
+  [
+    'HEAD takes no range',
+    ask('HEAD')(abc, { Range: 'bytes=0-0' }),
+    { ...ok('', headOf(alphabet)), body: '' },
+  ],
+  ['HEAD of what is missing', head('/{site}/none.txt'), { status: 404, body: '' }],
+  [
+    'OPTIONS tells the methods',
+    options(abc),
+    { status: 204, headers: { Allow: 'GET, HEAD, OPTIONS' }, body: '' },
+  ],
+  ...['POST', 'PUT', 'DELETE', 'PATCH', 'PROPFIND'].map(
+    (method): Row => [
+      `${method} is not allowed`,
+      ask(method)(abc),
+      { status: 405, headers: { Allow: 'GET, HEAD, OPTIONS' } },
+    ],
+  ),
+];
+
+function headOf(body: string | Uint8Array): Headers {
+  return {
+    'Content-Length': String(body.length),
+    'Accept-Ranges': 'bytes',
+    ETag: '{etag}',
+    'Content-Type': /./,
+  };
+}
+
+const last = large.length - 1;
+const ranges: Row[] = [
+  ['the first byte', range(abc, 'bytes=0-0'), partial('a', 'bytes 0-0/26')],
+  ['a middle', range(abc, 'bytes=2-5'), partial('cdef', 'bytes 2-5/26')],
+  ['the last byte', range(abc, 'bytes=25-25'), partial('z', 'bytes 25-25/26')],
+  ['all of it', range(abc, 'bytes=0-25'), partial(alphabet, 'bytes 0-25/26')],
+  ['open end', range(abc, 'bytes=20-'), partial('uvwxyz', 'bytes 20-25/26')],
+  ['open end from 0', range(abc, 'bytes=0-'), partial(alphabet, 'bytes 0-25/26')],
+  ['the last three', range(abc, 'bytes=-3'), partial('xyz', 'bytes 23-25/26')],
+  ['the last hundred of 26', range(abc, 'bytes=-100'), partial(alphabet, 'bytes 0-25/26')],
+  ['an end past the end is cut', range(abc, 'bytes=24-999'), partial('yz', 'bytes 24-25/26')],
+  ['an absurd end is cut', range(abc, 'bytes=25-99999999999999999999'), partial('z', 'bytes 25-25/26')],
+  ['a start at the end', range(abc, 'bytes=26-'), unsatisfiable(26)],
+  ['a start past the end', range(abc, 'bytes=100-200'), unsatisfiable(26)],
+  ['an absurd start', range(abc, 'bytes=99999999999999999999-'), unsatisfiable(26)],
+  ['the last none', range(abc, 'bytes=-0'), unsatisfiable(26)],
+  ['any of an empty member', range('/{site}/empty.txt', 'bytes=0-0'), unsatisfiable(0)],
+  ['backwards is malformed', range(abc, 'bytes=5-2'), ok(alphabet, { 'Content-Range': null })],
+  ['no numbers is malformed', range(abc, 'bytes=-'), ok(alphabet)],
+  ['words are malformed', range(abc, 'bytes=a-b'), ok(alphabet)],
+  ['a negative start is malformed', range(abc, 'bytes=--1'), ok(alphabet)],
+  ['no unit is malformed', range(abc, '0-5'), ok(alphabet)],
+  ['another unit is not known', range(abc, 'lines=0-5'), ok(alphabet)],
+  ['several give the whole', range(abc, 'bytes=0-1,4-5'), ok(alphabet)],
+  ['the unit in capitals', range(abc, 'BYTES=0-1'), partial('ab', 'bytes 0-1/26')],
+  ['of a file', range('/{file}', 'bytes=1-3'), partial('bcd', 'bytes 1-3/26')],
+  ['of a record', range('/{record}', 'bytes=2-7'), partial('record', 'bytes 2-7/28')],
+  [
+    'over the border of two chunks',
+    range(big, 'bytes=99000-201000'),
+    partial(large.subarray(99_000, 201_001), `bytes 99000-201000/${large.length}`),
+  ],
+  [
+    'the end of a larger member',
+    range(big, 'bytes=-7'),
+    partial(large.subarray(-7), `bytes ${last - 6}-${last}/${large.length}`),
+  ],
+  [
+    'has the validators and type of the whole',
+    range(abc, 'bytes=0-0'),
+    partial('a', 'bytes 0-0/26', {
+      ETag: '{etag}',
+      'Content-Type': `text/plain${utf8}`,
+      'Cache-Control': forEver,
+    }),
+  ],
+  ['If-Range with the ETag', range(abc, 'bytes=0-0', { 'If-Range': '{etag}' }), partial('a', 'bytes 0-0/26')],
+  ['If-Range with another', range(abc, 'bytes=0-0', { 'If-Range': '"other"' }), ok(alphabet)],
+  ['If-Range with a weak ETag', range(abc, 'bytes=0-0', { 'If-Range': 'W/{etag}' }), ok(alphabet)],
+  [
+    'If-Range with a date',
+    range(abc, 'bytes=0-0', { 'If-Range': 'Sat, 01 Jan 2028 00:00:00 GMT' }),
+    ok(alphabet),
+  ],
+  ['If-Range with another, unsatisfiable', range(abc, 'bytes=99-', { 'If-Range': '"other"' }), ok(alphabet)],
+  ['the first byte of 4.6 GB', range('/{huge}', 'bytes=0-0'), partial('0', `bytes 0-0/${hugeSize}`)],
+  [
+    'past 4 GiB',
+    range('/{huge}', `bytes=${hugeMiddle}-${hugeMiddle + 99}`),
+    partial(hugeBytes(0, 100), `bytes ${hugeMiddle}-${hugeMiddle + 99}/${hugeSize}`),
+  ],
+  [
+    'past 4 GiB, over the border of two chunks',
+    range('/{huge}', `bytes=${hugeMiddle - 70}-${hugeMiddle + 69}`),
+    partial(
+      hugeBytes(hugeMiddle - 70, hugeMiddle + 70),
+      `bytes ${hugeMiddle - 70}-${hugeMiddle + 69}/${hugeSize}`,
+    ),
+  ],
+  [
+    'the end of 4.6 GB',
+    range('/{huge}', `bytes=-${hugeEnd.length}`),
+    partial(hugeEnd, `bytes ${hugeSize - hugeEnd.length}-${hugeSize - 1}/${hugeSize}`),
+  ],
+  ['past the end of 4.6 GB', range('/{huge}', `bytes=${hugeSize}-`), unsatisfiable(hugeSize)],
+  [
+    'HEAD of 4.6 GB',
+    head('/{huge}'),
+    { status: 200, headers: { 'Content-Length': String(hugeSize) }, body: '' },
+  ],
+];
+
+const ifNone = (path: string, value: string, headers: Record<string, string> = {}) =>
+  get(path, { 'If-None-Match': value, ...headers });
+const validators: Row[] = [
+  ['a strong ETag', get(abc), ok(alphabet, { ETag: /^"[^"]+"$/ })],
+  ['members do not share one', get(abc), ok(alphabet, { ETag: { not: '{etag /{site}/style.css}' } })],
+  ['not even with equal bytes', get(abc), ok(alphabet, { ETag: { not: '{etag /{site}/same-as-abc.txt}' } })],
+  ['an archive’s page and its member', get('/{site}/'), ok(homePage, { ETag: { not: `{etag ${abc}}` } })],
+  ['If-None-Match', ifNone(abc, '{etag}'), notModified({ ETag: '{etag}', 'Cache-Control': forEver })],
+  ['If-None-Match, weak', ifNone(abc, 'W/{etag}'), notModified()],
+  ['If-None-Match with a list', ifNone(abc, '"x", {etag}, "y"'), notModified()],
+  ['If-None-Match with a comma in a tag', ifNone(abc, '"a,b",{etag}'), notModified()],
+  ['If-None-Match with *', ifNone(abc, '*'), notModified()],
+  ['If-None-Match with another', ifNone(abc, '"other"'), ok(alphabet)],
+  ['If-None-Match with the ETag of another', ifNone(abc, '{etag /{site}/style.css}'), ok(alphabet)],
+  ['If-None-Match without quotes', ifNone(abc, 'other'), ok(alphabet)],
+  ['If-None-Match of what is missing', ifNone('/{site}/none.txt', '*'), { status: 404 }],
+  ['If-None-Match of a missing address', ifNone('/{missing}', '*'), { status: 404 }],
+  ['If-None-Match comes before Range', ifNone(abc, '{etag}', { Range: 'bytes=0-0' }), notModified()],
+  [
+    'If-None-Match of another with Range',
+    ifNone(abc, '"other"', { Range: 'bytes=0-0' }),
+    partial('a', 'bytes 0-0/26'),
+  ],
+  ['If-None-Match on HEAD', head(abc, { 'If-None-Match': '{etag}' }), notModified()],
+  ['If-None-Match on a folder', ifNone('/{bare}/', '{etag}'), notModified()],
+  ['If-Match', get(abc, { 'If-Match': '{etag}' }), ok(alphabet)],
+  ['If-Match with *', get(abc, { 'If-Match': '*' }), ok(alphabet)],
+  [
+    'If-Match with another',
+    get(abc, { 'If-Match': '"other"' }),
+    { status: 412, headers: { 'Cache-Control': 'no-store' }, body: '' },
+  ],
+  ['If-Match with a weak ETag', get(abc, { 'If-Match': 'W/{etag}' }), { status: 412, body: '' }],
+  [
+    'If-Modified-Since means nothing',
+    get(abc, { 'If-Modified-Since': 'Sat, 01 Jan 2028 00:00:00 GMT' }),
+    ok(alphabet),
+  ],
+];
+
+const caching: Row[] = [
+  ['a member', get(abc), ok(alphabet, { 'Cache-Control': forEver, Vary: null })],
+  ['a file', get('/{file}'), ok(alphabet, { 'Cache-Control': forEver })],
+  ['a folder’s page', get('/{site}/'), ok(homePage, { 'Cache-Control': forEver, Vary: 'Accept' })],
+  ['a listing', get('/{bare}/'), typed(`text/html${utf8}`, { 'Cache-Control': forEver, Vary: 'Accept' })],
+  ['a member by a name', get('/docs.site/abc.txt'), ok(alphabet, { 'Cache-Control': forAMinute })],
+  ['a listing by a name', get('/bare/'), typed(`text/html${utf8}`, { 'Cache-Control': forAMinute })],
+  [
+    'what is missing',
+    get('/{site}/none.txt'),
+    { status: 404, headers: { 'Cache-Control': 'no-store', ETag: null } },
+  ],
+  [
+    'an unsatisfiable range',
+    range(abc, 'bytes=99-'),
+    { status: 416, headers: { 'Cache-Control': 'no-store' } },
+  ],
+  ['a redirect', open('/{site}/docs'), { status: 301, headers: { 'Cache-Control': forEver } }],
+  [
+    'a redirect by a name',
+    open('/docs.site/docs'),
+    { status: 301, headers: { 'Cache-Control': forAMinute } },
+  ],
+];
+
+const byType: Record<string, string> = {
+  'abc.txt': `text/plain${utf8}`,
+  'UPPER.TXT': `text/plain${utf8}`,
+  'index.html': `text/html${utf8}`,
+  'page.xhtml': `application/xhtml+xml${utf8}`,
+  'style.css': `text/css${utf8}`,
+  'app.js': `text/javascript${utf8}`,
+  'app.mjs': `text/javascript${utf8}`,
+  'data.json': `application/json${utf8}`,
+  'site.webmanifest': `application/manifest+json${utf8}`,
+  'picture.svg': `image/svg+xml${utf8}`,
+  'feed.xml': `text/xml${utf8}`,
+  'notes.md': `text/markdown${utf8}`,
+  'table.csv': `text/csv${utf8}`,
+  'titles.vtt': `text/vtt${utf8}`,
+  'picture.png': 'image/png',
+  'photo.jpeg': 'image/jpeg',
+  'photo.avif': 'image/avif',
+  'film.webm': 'video/webm',
+  'film.mp4': 'video/mp4',
+  'sound.mp3': 'audio/mpeg',
+  'sound.opus': 'audio/ogg',
+  'font.woff2': 'font/woff2',
+  'paper.pdf': 'application/pdf',
+  'module.wasm': 'application/wasm',
+  'files.zip': 'application/zip',
+};
+const bySniffing: Record<string, string> = {
+  'sniff/html': `text/html${utf8}`,
+  'sniff/svg': `image/svg+xml${utf8}`,
+  'sniff/xml': `application/xml${utf8}`,
+  'sniff/png': 'image/png',
+  'sniff/gif': 'image/gif',
+  'sniff/webm': 'video/webm',
+  'sniff/mp4': 'video/mp4',
+  'sniff/pdf': 'application/pdf',
+  'sniff/zip': 'application/zip',
+  'sniff/text': `text/plain${utf8}`,
+  'sniff/binary': 'application/octet-stream',
+  'sniff/latin1': 'application/octet-stream',
+  'sniff/empty': `text/plain${utf8}`,
+  'unknown.zzz': 'application/octet-stream',
+  'text.zzz': `text/plain${utf8}`,
+};
+const types: Row[] = [
+  ...Object.entries(byType).map(
+    ([path, type]): Row => [
+      `\`${/\.\w+$/.exec(path)![0]}\``,
+      get(`/{site}/${path}`),
+      typed(type, { 'X-Content-Type-Options': 'nosniff' }),
+    ],
+  ),
+  [
+    'by the name that follows a file',
+    get('/{file}/words.css'),
+    ok(alphabet, { 'Content-Type': `text/css${utf8}` }),
+  ],
+  ['by `?filename=`', get('/{file}?filename=words.css'), ok(alphabet, { 'Content-Type': `text/css${utf8}` })],
+  [
+    '`?filename=` without extension leaves the member’s',
+    get('/{site}/style.css?filename=look'),
+    typed(`text/css${utf8}`),
+  ],
+];
+const sniffing: Row[] = [
+  ...Object.entries(bySniffing).map(([path, type]): Row => [path, get(`/{site}/${path}`), typed(type)]),
+  ['a file without a name', get('/{page}'), ok(homePage, { 'Content-Type': `text/html${utf8}` })],
+  ['a text without a name', get('/{file}'), typed(`text/plain${utf8}`)],
+];
+
+const sent = (value: string | null): Expected => ok(alphabet, { 'Content-Disposition': value });
+const disposition: Row[] = [
+  ['none by itself', get(abc), sent(null)],
+  ['`?download`', get(`${abc}?download`), sent('attachment; filename="abc.txt"')],
+  ['`?download=true`', get(`${abc}?download=true`), sent('attachment; filename="abc.txt"')],
+  ['`?download=false`', get(`${abc}?download=false`), sent(null)],
+  ['`?filename=`', get(`${abc}?filename=letters.txt`), sent('inline; filename="letters.txt"')],
+  ['both', get(`${abc}?download&filename=letters.txt`), sent('attachment; filename="letters.txt"')],
+  [
+    'a name beyond ASCII',
+    get('/{file}?download&filename=%C5%BC%C3%B3%C5%82w%20%E2%82%AC.txt'),
+    sent(`attachment; filename="zo_w _.txt"; filename*=UTF-8''%C5%BC%C3%B3%C5%82w%20%E2%82%AC.txt`),
+  ],
+  [
+    'quotes and backslashes',
+    get('/{file}?download&filename=a%22b%25.txt'),
+    sent(`attachment; filename="a_b_.txt"; filename*=UTF-8''a%22b%25.txt`),
+  ],
+  [
+    'folders are cut off',
+    get('/{file}?download&filename=..%2F..%2Fetc%2Fpasswd'),
+    sent('attachment; filename="passwd"'),
+  ],
+  [
+    'line breaks cannot split the header',
+    get('/{file}?download&filename=a%0D%0AX-Evil%3A%201'),
+    sent('attachment; filename="aX-Evil: 1"'),
+  ],
+  [
+    'a member’s own name beyond ASCII',
+    get(`/{site}/names/${encodeURIComponent('日本語.txt')}?download`),
+    ok('japanese', {
+      'Content-Disposition': `attachment; filename="___.txt"; filename*=UTF-8''%E6%97%A5%E6%9C%AC%E8%AA%9E.txt`,
+    }),
+  ],
+  [
+    'a file by the name that follows it',
+    get('/{file}/letters.txt?download'),
+    sent('attachment; filename="letters.txt"'),
+  ],
+  [
+    'on a range too',
+    range(`${abc}?download`, 'bytes=0-0'),
+    partial('a', 'bytes 0-0/26', { 'Content-Disposition': 'attachment; filename="abc.txt"' }),
+  ],
+];
+
+const folders: Row[] = [
+  ['an archive’s address', open('/{site}'), movedTo('/{site}/')],
+  ['a folder', open('/{site}/docs'), movedTo('/{site}/docs/')],
+  ['a folder, with its query', open('/{site}/docs?a=1&b=x%20y&c'), movedTo('/{site}/docs/?a=1&b=x%20y&c')],
+  ['an archive’s address, with its query', open('/{site}?q=%C3%BC'), movedTo('/{site}/?q=%C3%BC')],
+  ['the root’s default document', get('/{site}/'), ok(homePage)],
+  ['a folder’s default document', get('/{site}/docs/'), ok(textOf('docs/index.html'))],
+  ['the default document by its own name', get('/{site}/docs/index.html'), ok(textOf('docs/index.html'))],
+  ['a query changes nothing', get(`${abc}?v=2`), ok(alphabet)],
+  ['a file in a folder', get('/{site}/folder/sub/c.txt'), ok('c in sub')],
+  ['a file is no folder', get(`${abc}/`), { status: 404 }],
+  ['nothing is below a file', get(`${abc}/more`), { status: 404 }],
+  ['two slashes are not one', get('/{site}//abc.txt'), { status: 404 }],
+  ['the case of a name counts', get('/{site}/ABC.TXT'), { status: 404 }],
+  ['the index of the tar is no member', get('/{site}/archive.tar.idx'), { status: 404 }],
+  ['a tar without an index', get('/{untold}/a.txt'), ok(alphabet)],
+  ['a folder of a tar without an index', get('/{untold}/sub/'), ok(homePage)],
+  ['a hidden folder', get('/{site}/.well-known/x.txt'), ok('well known')],
+  ['a file whose address is in capitals', get('/{FILE}'), ok(alphabet)],
+];
+
+const routes: Row[] = [
+  ['the root', get('/{routed}/'), ok(routedFiles['start.html'] as string)],
+  ['`*`', get('/{routed}/blog/2024'), ok(routedFiles['blog.html'] as string)],
+  ['`*` takes slashes', get('/{routed}/blog/2024/05/post'), ok(routedFiles['blog.html'] as string)],
+  ['a route wins over a file', get('/{routed}/blog/real.html'), ok(routedFiles['blog.html'] as string)],
+  ['an exact route wins over a file', get('/{routed}/abc.txt'), ok('the other')],
+  ['`?` is one character', get('/{routed}/img/a.svg'), ok(svg)],
+  ['`?` is not two', get('/{routed}/img/ab.svg'), { status: 404 }],
+  ['`{a,b}`', get('/{routed}/old-b'), ok(routedFiles['start.html'] as string)],
+  ['`{a,b}` is not c', get('/{routed}/old-c'), { status: 404 }],
+  ['`**` between slashes', get('/{routed}/deep/1/2/x'), ok(routedFiles['deep.html'] as string)],
+  ['`**` takes no folder too', get('/{routed}/deep/x'), ok(routedFiles['deep.html'] as string)],
+  ['`[0-9]`', get('/{routed}/class/7'), ok(routedFiles['digit.html'] as string)],
+  ['a route that leads nowhere', get('/{routed}/dangling/x'), { status: 404 }],
+  ['no route', get('/{routed}/plain.txt'), ok('no route')],
+  ['the type is that of the document', get('/{routed}/blog/picture.png'), typed(`text/html${utf8}`)],
+];
+
+const nameOf = (name: string) => `/{site}/names/${encodeURIComponent(name)}`;
+const names: Row[] = [
+  ...Object.entries(siteFiles)
+    .filter(([path]) => path.startsWith('names/'))
+    .map(([path, content]): Row => {
+      const name = path.slice('names/'.length);
+      const shown = name.includes('\u0301') || name.includes('\u0308') ? `${name} (decomposed)` : name;
+      return [`“${shown}”`, get(nameOf(name)), ok(content)];
+    }),
+  ['a composed name, asked for decomposed', get(nameOf('cafe\u0301.txt')), ok('stored composed')],
+  ['a decomposed name, asked for composed', get(nameOf('resum\u00e9.txt')), ok('stored decomposed')],
+  ['`+` is a plus', get('/{site}/names/a+b.txt'), ok('plus')],
+  ['`%20` twice', get('/{site}/names/two%20%20spaces.txt'), ok('two spaces')],
+  ['letters may be encoded', get('/{site}/%61%62c.txt'), ok(alphabet)],
+  ['`&`, `=` and `;` may stand as they are', get('/{site}/names/a&b=c;d.txt'), ok('ampersand')],
+  [
+    'hexadecimal digits in small letters',
+    get('/{site}/names/%e6%97%a5%e6%9c%ac%e8%aa%9e.txt'),
+    ok('japanese'),
+  ],
+  ['a dot file', get('/{site}/.hidden'), ok('hidden')],
+  ['an encoded slash', get('/{site}/docs%2Findex.html'), { status: 400 }],
+  ['an encoded slash after dots', get('/{site}/..%2F..%2Fetc%2Fpasswd'), { status: 400 }],
+  ['encoded dots and slash', get('/{site}/%2e%2e%2Fabc.txt'), { status: 400 }],
+  ['an encoded NUL', get('/{site}/abc.txt%00.html'), { status: 400 }],
+  ['a `%` that encodes nothing', get('/{site}/names/100%.txt'), { status: 400 }],
+  ['bytes that are no UTF-8', get('/{site}/%FF.txt'), { status: 400 }],
+];
+
+const detail = (path: string, display: string, size: number, path_type = 'FILE') => ({
+  path,
+  display,
+  modified: 0,
+  size,
+  path_type,
+});
+const folderJson = JSON.stringify([
+  detail('folder/sub/', 'sub/', 0, 'DIRECTORY'),
+  detail('folder/9.txt', '9.txt', 4),
+  detail('folder/10.txt', '10.txt', 3),
+  detail('folder/a.txt', 'a.txt', 11),
+]);
+const listings: Row[] = [
+  [
+    'a root without a default document',
+    get('/{bare}/'),
+    ok([/<h1>Contents of/, /href="\.\/a\.txt"/, /href="\.\/sub\/"/], { 'Content-Type': `text/html${utf8}` }),
+  ],
+  [
+    'a folder',
+    get('/{site}/folder/'),
+    ok([/<h1>Contents of folder\//, /href="\.\.\/"/, /href="\.\/a\.txt"/, /11 B/]),
+  ],
+  [
+    'names are links that lead there',
+    get('/{site}/names/'),
+    ok([/href="\.\/100%25\.txt"/, /href="\.\/a%3Ab\.txt"/, /href="\.\/a%23b\.txt"/]),
+  ],
+  ['names are escaped', get('/{site}/names/'), ok([/&lt;b&gt;\.txt/, /it&#39;s &quot;quoted&quot;\.txt/])],
+  [
+    '`?format=json`',
+    get('/{site}/folder/?format=json'),
+    ok(folderJson, { 'Content-Type': 'application/json' }),
+  ],
+  [
+    '`Accept: application/json`',
+    get('/{site}/folder/', { Accept: 'application/json' }),
+    ok(folderJson, { 'Content-Type': 'application/json', Vary: 'Accept' }),
+  ],
+  [
+    '`Accept` with parameters',
+    get('/{site}/folder/', { Accept: 'application/json;q=0.9, */*;q=0.1' }),
+    ok(folderJson),
+  ],
+  [
+    'who takes HTML gets HTML',
+    get('/{site}/folder/', { Accept: 'text/html, application/json' }),
+    typed(`text/html${utf8}`),
+  ],
+  [
+    'JSON of a folder with a default document',
+    get('/{site}/docs/', { Accept: 'application/json' }),
+    ok(JSON.stringify([detail('docs/index.html', 'index.html', 34)])),
+  ],
+  ['a member is itself, whatever is accepted', get(abc, { Accept: 'application/json' }), ok(alphabet)],
+  [
+    'HTML and JSON have their own ETags',
+    get('/{site}/folder/?format=json'),
+    ok(folderJson, { ETag: { not: '{etag /{site}/folder/}' } }),
+  ],
+  ['JSON without the slash', open('/{site}/folder?format=json'), movedTo('/{site}/folder/?format=json')],
+  ['a tar without an index', get('/{untold}/?format=json'), ok([/"a\.txt"/, /"sub\/"/])],
+];
+
+const formats: Row[] = [
+  [
+    '`raw` of a file is its data map',
+    get('/{file}?format=raw'),
+    typed('application/octet-stream', { 'Content-Disposition': 'attachment; filename="{file}"' }),
+  ],
+  ['`raw` of a record is the record', get('/{record}?format=raw'), ok('a record that is no data map')],
+  [
+    '`raw` has an ETag of its own',
+    get('/{record}?format=raw'),
+    ok('a record that is no data map', { ETag: { not: '{etag /{record}}' } }),
+  ],
+  ['`raw` has ranges', range('/{record}?format=raw', 'bytes=0-0'), partial('a', 'bytes 0-0/28')],
+  ['`raw` of what is missing', get('/{missing}?format=raw'), failure(404, 'NOT_FOUND')],
+  [
+    '`tar` of an archive',
+    get('/{site}/?format=tar'),
+    typed('application/x-tar', { 'Content-Disposition': 'attachment; filename="{site}.tar"' }),
+  ],
+  [
+    '`tar` of a folder',
+    get('/{site}/folder/?format=tar'),
+    ok([/a in folder/, /c in sub/, /archive\.tar\.idx/], {
+      'Content-Type': 'application/x-tar',
+      'Content-Disposition': 'attachment; filename="folder.tar"',
+    }),
+  ],
+  ['`tar` of a manifest', get('/{manifest}/?format=tar'), ok([/first\.txt/, /archive\.tar\.idx/])],
+  ['`tar` of a folder that is not there', get('/{site}/none/?format=tar'), failure(404, 'NOT_FOUND')],
+  ['`tar` has ranges', range('/{site}/folder/?format=tar', 'bytes=0-5'), partial('10.txt', 'bytes 0-5/6144')],
+  ['`tar` of a file', get('/{file}?format=tar'), failure(501, 'UNSUPPORTED')],
+  ['`json` of a file', get('/{file}?format=json'), failure(501, 'UNSUPPORTED')],
+  ['one that does not exist', get('/{file}?format=zip'), failure(501, 'UNSUPPORTED')],
+];
+
+const aliases: Row[] = [
+  ['a member', get('/docs.site/abc.txt'), ok(alphabet)],
+  [
+    'a member has the ETag of its address',
+    get('/docs.site/abc.txt'),
+    ok(alphabet, { ETag: `{etag ${abc}}` }),
+  ],
+  ['the root', get('/docs.site/'), ok(homePage)],
+  ['without the slash', open('/docs.site'), movedTo('/docs.site/')],
+  ['a folder', open('/docs.site/docs?x=1'), movedTo('/docs.site/docs/?x=1')],
+  ['a file', get('/letters'), ok(alphabet)],
+  ['the case of a name counts', get('/DOCS.site/'), { status: 404 }],
+];
+
+const notFound: Row[] = [
+  [
+    'a person gets the archive’s 404.html',
+    open('/{site}/none'),
+    {
+      status: 404,
+      headers: { 'Content-Type': `text/html${utf8}`, 'Cache-Control': 'no-store', ETag: null },
+      body: notFoundPage,
+    },
+  ],
+  ['at any depth', open('/{site}/a/b/c.html'), { status: 404, body: notFoundPage }],
+  ['a script gets JSON', get('/{site}/none'), failure(404, 'NOT_FOUND')],
+  ['without one, a page of the gateway', open('/{bare}/none'), failurePage(404, 'NOT_FOUND')],
+  ['by its own name it is a page like others', get('/{site}/404.html'), ok(notFoundPage)],
+];
+
+const errors: Row[] = [
+  ['63 digits', get(`/${'a'.repeat(63)}`), failure(400, 'BAD_ADDRESS')],
+  ['65 digits', get(`/${'a'.repeat(65)}/x`), failure(400, 'BAD_ADDRESS')],
+  ['0x before it', get('/0x{file}'), failure(400, 'BAD_ADDRESS')],
+  ['a record at no peer', get('/{missing}'), failure(404, 'NOT_FOUND')],
+  ['a record at no peer, for a person', open('/{missing}'), failurePage(404, 'NOT_FOUND')],
+  ['a member that is not there', get('/{bare}/none'), failure(404, 'NOT_FOUND')],
+  ['a chunk at no peer', get('/{torn}'), failure(404, 'NOT_FOUND')],
+  ['a range that needs that chunk', range('/{torn}', 'bytes=12000-12009'), failure(404, 'NOT_FOUND')],
+  [
+    'a range that needs others',
+    range('/{torn}', 'bytes=0-9'),
+    partial(tornFile.subarray(0, 10), 'bytes 0-9/30000'),
+  ],
+  ['chunks that do not open', get('/{wrong}'), failure(502, 'CORRUPT')],
+  ['chunks that do not open, for a person', open('/{wrong}'), failurePage(502, 'CORRUPT')],
+  ['a data map of another version', get('/{version2}'), failure(501, 'UNSUPPORTED')],
+  ['an address that the host blocks', get('/{denied}'), failure(451, 'DENIED')],
+  ['the same, for a person', open('/{denied}'), failurePage(451, 'DENIED')],
+  ['the same, as a record', get('/{denied}?format=raw'), failure(451, 'DENIED')],
+  ['an unsatisfiable range', range(abc, 'bytes=99-'), failure(416, 'BAD_RANGE')],
+  ['a method', ask('POST')(abc), failure(405, 'METHOD')],
+  ['a bad path, for a person', open('/{site}/a%2Fb'), failurePage(400, 'BAD_ADDRESS')],
+];
+
+const manifests: Row[] = [
+  ['a public address that holds one', open('/{manifest}'), movedTo('/{manifest}/')],
+  ['its entries', get('/{manifest}/first.txt'), ok(alphabet)],
+  ['its folders', get('/{manifest}/folder/second.txt'), ok(alphabet)],
+  ['its listing', get('/{manifest}/'), ok([/Contents of Two files/, /first\.txt/, /26 B/])],
+  ['its JSON', get('/{manifest}/?format=json'), ok([/"size":26/])],
+  ['ranges of its entries', range('/{manifest}/first.txt', 'bytes=-1'), partial('z', 'bytes 25-25/26')],
+  [
+    'the ETag of an entry',
+    get('/{manifest}/first.txt'),
+    ok(alphabet, { ETag: { not: '{etag /{manifest}/folder/second.txt}' } }),
+  ],
+];
+
+const untrusted =
+  /^default-src 'self' data: blob:; script-src 'none'; worker-src 'none'; object-src 'none';.*form-action 'none'; frame-ancestors 'self'$/;
+const trusted = "object-src 'none'; frame-ancestors 'self'";
+const own = /^default-src 'none'; style-src 'unsafe-inline';.*frame-ancestors 'self'$/;
+const security: Row[] = [
+  ['a page', get('/{site}/'), ok(homePage, { 'Content-Security-Policy': untrusted })],
+  ['a page of a trusted site', get('/{trusted}/'), ok(homePage, { 'Content-Security-Policy': trusted })],
+  ['an SVG document', get('/{site}/picture.svg'), ok(svg, { 'Content-Security-Policy': untrusted })],
+  [
+    'any member',
+    get(abc),
+    ok(alphabet, {
+      'Content-Security-Policy': untrusted,
+      'X-Content-Type-Options': 'nosniff',
+      'Cross-Origin-Resource-Policy': 'same-origin',
+      'Referrer-Policy': 'same-origin',
+      'Set-Cookie': null,
+    }),
+  ],
+  [
+    'a part',
+    range(abc, 'bytes=0-0'),
+    partial('a', 'bytes 0-0/26', {
+      'Content-Security-Policy': untrusted,
+      'X-Content-Type-Options': 'nosniff',
+    }),
+  ],
+  ['a 404.html', open('/{site}/none'), { status: 404, headers: { 'Content-Security-Policy': untrusted } }],
+  [
+    'a listing',
+    get('/{bare}/'),
+    ok(undefined, { 'Content-Security-Policy': own, 'X-Content-Type-Options': 'nosniff' }),
+  ],
+  [
+    'an error',
+    get('/{missing}'),
+    { status: 404, headers: { 'Content-Security-Policy': own, 'X-Content-Type-Options': 'nosniff' } },
+  ],
+  [
+    'a raw record',
+    get('/{page}?format=raw'),
+    typed('application/octet-stream', {
+      'Content-Security-Policy': untrusted,
+      'Content-Disposition': /^attachment/,
+    }),
+  ],
+  [
+    'the tar of a trusted site',
+    get('/{trusted}/?format=tar'),
+    typed('application/x-tar', { 'Content-Security-Policy': untrusted }),
+  ],
+  [
+    'a file’s name cannot make it trusted',
+    get('/{page}/x.html'),
+    ok(homePage, { 'Content-Security-Policy': untrusted }),
+  ],
+  [
+    'content as a worker’s script',
+    get('/{trusted}/trusted.txt', { 'Service-Worker': 'script' }),
+    failure(403, 'REFUSED'),
+  ],
+];
+
+const question: Expected = {
+  status: 403,
+  headers: {
+    'Cache-Control': 'no-store',
+    'Content-Type': `text/html${utf8}`,
+    'Content-Security-Policy': own,
+    ETag: null,
+  },
+  body: [/Open without scripts/, /Trust this site/, /<form[^>]* method="post" action="\/-\/trust"/],
+};
+const firstVisit: Row[] = [
+  ['a page asks', open('/{fresh}/'), question],
+  ['a page by its path asks', open('/{fresh}/index.html'), question],
+  ['an SVG document asks', open('/{fresh}/picture.svg'), question],
+  ['a text does not', open('/{fresh}/a.txt'), ok(alphabet)],
+  ['a script’s request does not', get('/{fresh}/'), ok(homePage)],
+  ['a page of a trusted site does not', open('/{trusted}/'), ok(homePage)],
+  ['a page whose site was decided does not', open('/{site}/'), ok(homePage)],
+];
+
+const internal: Row[] = [
+  [
+    'health',
+    get('/-/health'),
+    ok('{"status":"ok","gateway":"antway"}', {
+      'Content-Type': 'application/json',
+      'Cache-Control': 'no-store',
+      'X-Frame-Options': 'DENY',
+      'Content-Length': null,
+    }),
+  ],
+  ['stats', get('/-/stats'), ok([/"requests"/])],
+  ['peers', get('/-/peers'), ok([/"peers"/])],
+  ['cache', get('/-/cache'), ok([/"count"/])],
+  ['HEAD', head('/-/health'), { status: 200, body: '' }],
+  [
+    'a sandboxed page for a person',
+    open('/-/health'),
+    { status: 200, headers: { 'Content-Security-Policy': /sandbox/ } },
+  ],
+  ['one that does not exist', get('/-/nothing'), failure(404, 'NOT_FOUND')],
+  ['a method it does not take', ask('POST')('/-/health'), failure(405, 'METHOD', { Allow: 'GET, HEAD' })],
+  ['a name of JavaScript’s own', get('/-/constructor'), failure(404, 'NOT_FOUND')],
+];
+
+/** Every case, in the order of the document. */
+export const cases: readonly Case[] = [
+  ...table('Methods', methods),
+  ...table('Ranges', ranges),
+  ...table('Validators', validators),
+  ...table('Caching', caching, 'own'),
+  ...table('Types by extension', types),
+  ...table('Types by sniffing', sniffing),
+  ...table('Content-Disposition', disposition, 'own'),
+  ...table('Archives and folders', folders),
+  ...table('Routes', routes),
+  ...table('Names in URLs', names),
+  ...table('Listings', listings, 'own'),
+  ...table('Formats', formats, 'own'),
+  ...table('Names of addresses', aliases, 'own'),
+  ...table('404.html', notFound, 'own'),
+  ...table('Errors', errors, 'own'),
+  ...table('Manifests', manifests, 'own'),
+  ...table('Security headers', security, 'own'),
+  ...table('First visit', firstVisit, 'own'),
+  ...table('The gateway’s own endpoints', internal, 'own'),
+];
+
+function table(group: string, rows: readonly Row[], kind?: 'own'): Case[] {
+  return rows.map(([name, request, expected]) => ({
+    group,
+    name,
+    request,
+    expected,
+    isOwn: kind === 'own',
+  }));
+}

@@ -1,0 +1,34 @@
+import type { Page, Response } from '@playwright/test';
+import { fetchIn } from '../browser/harness.ts';
+import { sha256 } from '../browser/tar.ts';
+import type { Received } from './case.ts';
+import type { Exchange } from './exchange.ts';
+
+/**
+ * Asks as pages do: a script of the shell fetches, and a person's visit is a navigation of a page of its own.
+ * @param shell a page that the gateway's worker controls.
+ */
+export function inBrowser(shell: Page, visitor: Page, origin: string): Exchange {
+  return async ({ method, path, headers, as }) => {
+    if (as === 'document') return visit(visitor, origin + path);
+    const answer = await fetchIn(shell, path, { method, headers, cache: 'no-store' });
+    return answer;
+  };
+}
+
+async function visit(visitor: Page, url: string): Promise<Received> {
+  let answer: Response = (await visitor.goto(url))!;
+  // The first answer, not the one that its redirects led to.
+  for (let from = answer.request().redirectedFrom(); from; from = from.redirectedFrom()) {
+    answer = (await from.response())!;
+  }
+  const isRedirect = answer.status() >= 300 && answer.status() < 400;
+  const body = isRedirect ? Buffer.alloc(0) : await answer.body();
+  return {
+    status: answer.status(),
+    headers: answer.headers(),
+    size: body.length,
+    sha256: sha256(body),
+    text: body.toString(),
+  };
+}
