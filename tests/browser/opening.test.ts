@@ -1,0 +1,165 @@
+import type { Page } from '@playwright/test';
+import { expect, openWithoutScripts, test } from './harness.ts';
+import { publish } from './publish.ts';
+import { makeTarchive } from './tar.ts';
+
+/** A site whose page tells its own URL, which shows that it came from the site and that its script ran. */
+function makeSite(folder: string): Buffer {
+  const script = '<script>document.title = location.href</script>';
+  return makeTarchive(folder, {
+    'index.html': `<p>the front page</p>${script}`,
+    'deep/page.html': `<p>a page far down</p>${script}`,
+    'letter.txt': 'a letter, which can run no scripts',
+  });
+}
+
+test.describe('the first visit, before there is a worker', () => {
+  for (const how of ['by address', 'by name']) {
+    test(`may be to a page far down, ${how}, and keeps path, query and hash`, async ({
+      startPeer,
+      startHost,
+      page,
+      folder,
+    }) => {
+      const peer = await startPeer();
+      const address = await publish(makeSite(folder), peer);
+      const host = await startHost({
+        peers: [peer.url],
+        names: { garden: address },
+        trusted: [address],
+      });
+      const root = how === 'by name' ? 'garden' : address;
+      const url = `${host.url}/${root}/deep/page.html?q=a%20b&x=1#part/2`;
+      await page.goto(url);
+      await expect(page.getByText('a page far down')).toBeVisible();
+      await expect(page).toHaveTitle(url);
+      expect(page.url()).toBe(url);
+    });
+  }
+
+  test('asks before a site runs scripts, and then goes on to the page', async ({
+    startPeer,
+    startHost,
+    page,
+    folder,
+  }) => {
+    const peer = await startPeer();
+    const address = await publish(makeSite(folder), peer);
+    const host = await startHost({ peers: [peer.url] });
+    const url = `${host.url}/${address}/deep/page.html?q=1`;
+    await page.goto(url);
+    await expect(page.getByRole('heading')).toHaveText('First visit to this site');
+    await openWithoutScripts(page);
+    await expect(page.getByText('a page far down')).toBeVisible();
+    expect(page.url()).toBe(url);
+    await expect(page).toHaveTitle('');
+  });
+
+  test('of a file that can run no scripts asks nothing', async ({ startPeer, startHost, page, folder }) => {
+    const peer = await startPeer();
+    const address = await publish(makeSite(folder), peer);
+    const host = await startHost({ peers: [peer.url] });
+    await page.goto(`${host.url}/${address}/letter.txt`);
+    await expect(page.getByText('a letter, which can run no scripts')).toBeVisible();
+  });
+});
+
+test('a reload past the worker ends on the site', async ({ startPeer, openGateway, folder }) => {
+  const peer = await startPeer();
+  const address = await publish(makeSite(folder), peer);
+  const gateway = await openGateway({ peers: [peer.url], trusted: [address] });
+  const page = await gateway.openPage(`/${address}/deep/page.html?q=1#h`);
+  await expect(page.getByText('a page far down')).toBeVisible();
+  for (let times = 0; times < 2; times++) {
+    await hardReload(page);
+    await expect(page.getByText('a page far down')).toBeVisible();
+    await expect(page).toHaveURL(`${gateway.url}/${address}/deep/page.html?q=1#h`);
+  }
+});
+
+test('a second visit works without host and peers', async ({ startPeer, openGateway, folder }) => {
+  const peer = await startPeer();
+  const address = await publish(makeSite(folder), peer);
+  const gateway = await openGateway({ peers: [peer.url], trusted: [address] });
+  await gateway.openPage(`/${address}/deep/page.html`);
+  await gateway.settled();
+  await Promise.all([peer.kill(), gateway.host.kill()]);
+  const page = await gateway.openPage(`/${address}/deep/page.html?again`);
+  await expect(page.getByText('a page far down')).toBeVisible();
+  await page.goto(gateway.url);
+  await expect(page.getByRole('textbox', { name: 'Open an address' })).toBeVisible();
+});
+
+test('a path that is nothing is said to be nothing, once', async ({ startPeer, openGateway }) => {
+  const peer = await startPeer();
+  const gateway = await openGateway({ peers: [peer.url] });
+  const page = await gateway.shell.context().newPage();
+  const loads = countLoads(page);
+  await page.goto(`${gateway.url}/nothing/here`);
+  await expect(page.getByRole('alert')).toContainText('NOTHING_HERE');
+  expect(loads()).toBeLessThanOrEqual(2);
+});
+
+test('a browser that keeps the worker from answering is told so, and the page does not load for ever', async ({
+  startPeer,
+  openGateway,
+  folder,
+}) => {
+  const peer = await startPeer();
+  const address = await publish(makeSite(folder), peer);
+  const gateway = await openGateway({ peers: [peer.url] });
+  const page = await gateway.shell.context().newPage();
+  const session = await page.context().newCDPSession(page);
+  await session.send('Network.enable');
+  await session.send('Network.setBypassServiceWorker', { bypass: true });
+  const loads = countLoads(page);
+  await page.goto(`${gateway.url}/${address}/`);
+  await expect(page.getByRole('alert')).toContainText('NOT_ANSWERED');
+  expect(loads()).toBe(2);
+});
+
+test.describe('a browser without service workers is told so', () => {
+  const address = 'ab'.repeat(32);
+
+  test('over an unprotected connection, where browsers have none', async ({ startPeer, startHost, page }) => {
+    const peer = await startPeer();
+    const host = await startHost({ peers: [peer.url] });
+    const { port } = new URL(host.url);
+    // Resolves to loopback (see playwright.config.ts), but is not known as such to the browser.
+    for (const path of [`/${address}/`, '/']) {
+      await page.goto(`http://insecure.test:${port}${path}`);
+      expect(await page.evaluate(() => isSecureContext || 'serviceWorker' in navigator)).toBe(false);
+      await expect(page.getByRole('alert')).toContainText('INSECURE_CONTEXT');
+      await expect(page.getByRole('alert')).toContainText('unprotected connection');
+    }
+  });
+
+  test('where the browser leaves them out', async ({ startPeer, startHost, page }) => {
+    const peer = await startPeer();
+    const host = await startHost({ peers: [peer.url] });
+    await page.addInitScript(() => Reflect.deleteProperty(Navigator.prototype, 'serviceWorker'));
+    for (const path of [`/${address}/`, '/']) {
+      await page.goto(host.url + path);
+      await expect(page.getByRole('alert')).toContainText('WORKERS_UNAVAILABLE');
+      await expect(page.getByRole('alert')).toContainText('no service workers');
+    }
+  });
+});
+
+/** What Shift-reload does: the request goes past the worker, and the page that comes has none. */
+async function hardReload(page: Page): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  const loaded = page.waitForEvent('load');
+  await session.send('Page.reload', { ignoreCache: true });
+  await loaded;
+  await session.detach();
+}
+
+/** Counts the documents that the page loads from now on. */
+function countLoads(page: Page): () => number {
+  let loads = 0;
+  page.on('request', (request) => {
+    if (request.isNavigationRequest()) loads++;
+  });
+  return () => loads;
+}
