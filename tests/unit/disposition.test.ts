@@ -32,10 +32,10 @@ describe('a Content-Disposition header', () => {
         );
         expect(match).not.toBeNull();
         const told = match![2] === undefined ? (match![1] ?? '') : decodeURIComponent(match![2]);
-        // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must be gone
         const expected = name
           .split(/[/\\]/)
           .at(-1)!
+          // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must be gone
           .replace(/[\0-\x1f\x7f]/g, '');
         expect(told).toBe(expected);
       }),
