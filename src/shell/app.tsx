@@ -65,12 +65,12 @@ export function App() {
               <div class="column">
                 <Bookmarks names={names} />
                 <RecentSites recent={recent} />
-                <DecidedSites decided={decided} names={names} />
                 <Storage cache={cache} />
               </div>
               <div class="column">
                 <Activity live={live} />
                 <Sources stats={live.stats} peers={peers} />
+                <DecidedSites decided={decided} names={names} />
               </div>
             </div>
           </>

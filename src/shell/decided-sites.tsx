@@ -64,8 +64,8 @@ type TitledSite = DecidedSite & { title: string };
 
 /** In the words of the question at the first visit. */
 const meanings = {
-  trusted: { state: 'Trusted, runs scripts', change: 'Open without scripts' },
-  restricted: { state: 'Opens without scripts', change: 'Trust this site' },
+  trusted: { state: 'Trusted', change: 'Open without scripts' },
+  restricted: { state: 'Without scripts', change: 'Trust this site' },
 } as const;
 
 interface EntryProps {
