@@ -14,6 +14,7 @@ pub struct Info {
     name: &'static str,
     version: &'static str,
     protocol: u32,
+    operations: [u8; protocol::OPERATIONS.len()],
     web_transport: Option<WebTransportInfo>,
     limits: LimitsInfo,
     write: &'static str,
@@ -57,6 +58,7 @@ impl Info {
             name: env!("CARGO_PKG_NAME"),
             version: env!("CARGO_PKG_VERSION"),
             protocol: protocol::VERSION,
+            operations: protocol::OPERATIONS,
             web_transport,
             limits: LimitsInfo {
                 max_chunk_bytes: MAX_CHUNK_BYTES,

@@ -7,6 +7,7 @@
 pub mod address;
 pub mod certificates;
 pub mod config;
+pub mod data_map;
 mod durable;
 pub mod http;
 mod info;

@@ -14,6 +14,15 @@ pub const MAX_TOKEN_BYTES: usize = 1024;
 /// How many answers of one request are fetched ahead of the one being sent.
 pub const PREFETCHED_ANSWERS: usize = 3;
 
+/// The longest data map that an OPEN reads, as a record or opened: some 50,000 chunks, or 200 GB of file.
+pub const MAX_DATA_MAP_BYTES: u32 = MAX_CHUNK_BYTES;
+
+/// A data map up to this size, of a file of up to 3 GB, costs about as much as the stream it is read for.
+pub const SMALL_DATA_MAP_BYTES: u32 = 64 * 1024;
+
+/// How many larger ones OPENs may hold at a time.
+pub const LARGE_DATA_MAPS: usize = 16;
+
 /// A chunk that is sent or taken slower than this, on average, is given up: it holds room in memory.
 pub const MIN_BYTES_PER_SECOND: u32 = 16 * 1024;
 

@@ -3,6 +3,7 @@
 //! The layouts, statuses and error codes are specified in `docs/PROTOCOL.md`.
 
 use crate::address::Address;
+use crate::data_map::Range;
 use crate::limits::{MAX_ADDRESSES_PER_REQUEST, MAX_TOKEN_BYTES};
 
 /// The path of a WebTransport session that speaks this protocol.
@@ -15,6 +16,13 @@ const OP_GET: u8 = 1;
 const OP_HAS: u8 = 2;
 const OP_PUT: u8 = 3;
 const OP_INFO: u8 = 4;
+const OP_OPEN: u8 = 5;
+
+/// What the peer answers, as told in `/-/info`.
+pub const OPERATIONS: [u8; 5] = [OP_GET, OP_HAS, OP_PUT, OP_INFO, OP_OPEN];
+
+/// An OPEN with this as its first byte asks for the last bytes of a file.
+const LAST_BYTES: u64 = u64::MAX;
 
 /// The length of a PUT's answer: a status, then the address.
 pub const PUT_ANSWER_BYTES: usize = 1 + Address::BYTES;
@@ -35,6 +43,8 @@ pub enum Request {
     },
     /// What `/-/info` says.
     Info,
+    /// The record of a data map, and the chunks that hold this range of its file.
+    Open(Address, Range),
 }
 
 impl Request {
@@ -45,6 +55,7 @@ impl Request {
             Self::Has(_) => "has",
             Self::Put { .. } => "put",
             Self::Info => "info",
+            Self::Open(..) => "open",
         }
     }
 }
@@ -187,11 +198,39 @@ pub fn decode(bytes: &[u8]) -> Result<Decoded, ErrorCode> {
             Ok(Decoded::Complete(request, 1 + 2 + token_length + 4))
         }
         OP_INFO => Ok(Decoded::Complete(Request::Info, 1)),
+        OP_OPEN => {
+            let Some((&address, rest)) = rest.split_first_chunk::<{ Address::BYTES }>() else {
+                return Ok(Decoded::Incomplete);
+            };
+            let Some((&first, rest)) = rest.split_first_chunk() else {
+                return Ok(Decoded::Incomplete);
+            };
+            let Some((&length, _)) = rest.split_first_chunk() else {
+                return Ok(Decoded::Incomplete);
+            };
+            let range = range(u64::from_be_bytes(first), u64::from_be_bytes(length));
+            let request = Request::Open(address.into(), range);
+            Ok(Decoded::Complete(request, 1 + Address::BYTES + 8 + 8))
+        }
         _ => Err(ErrorCode::BadRequest),
     }
 }
 
-/// What stands before a chunk's bytes in the answer to a GET.
+fn range(first: u64, length: u64) -> Range {
+    match (first, length) {
+        (LAST_BYTES, length) => Range::Last(length),
+        (first, 0) => Range::From {
+            first,
+            length: None,
+        },
+        (first, length) => Range::From {
+            first,
+            length: Some(length),
+        },
+    }
+}
+
+/// What stands before a chunk's bytes in the answer to a GET, and after its address in the one to an OPEN.
 pub fn get_answer(status: Status, length: u32) -> [u8; 5] {
     let [a, b, c, d] = length.to_be_bytes();
     [status as u8, a, b, c, d]
@@ -255,7 +294,8 @@ mod tests {
         let (_, bytes) = addresses(3);
         let get = [&[1, 3][..], &bytes].concat();
         let put = [&[3, 0, 3][..], b"abc", &[0, 0, 1, 0]].concat();
-        for request in [get, put] {
+        let open = [&[5][..], &[7; 48]].concat();
+        for request in [get, put, open] {
             for end in 0..request.len() {
                 assert_eq!(decode(&request[..end]), Ok(Decoded::Incomplete));
             }
@@ -275,8 +315,31 @@ mod tests {
     }
 
     #[test]
+    fn open_carries_an_address_and_a_range() {
+        let address = Address::of(b"x");
+        let from = |first, length| Range::From { first, length };
+        for (first, length, range) in [
+            (0, 0, from(0, None)),
+            (7, 0, from(7, None)),
+            (7, 9, from(7, Some(9))),
+            (u64::MAX, 9, Range::Last(9)),
+            (u64::MAX, 0, Range::Last(0)),
+        ] {
+            let request = [
+                &[5][..],
+                address.as_bytes(),
+                &u64::to_be_bytes(first),
+                &u64::to_be_bytes(length),
+            ]
+            .concat();
+            let expected = Decoded::Complete(Request::Open(address, range), 49);
+            assert_eq!(decode(&request), Ok(expected));
+        }
+    }
+
+    #[test]
     fn unknown_ops_and_endless_tokens_are_refused_at_once() {
-        for op in [0, 5, 6, 255] {
+        for op in [0, 6, 7, 255] {
             assert_eq!(decode(&[op]), Err(ErrorCode::BadRequest));
         }
         assert_eq!(decode(&[3, 4, 1]), Err(ErrorCode::TooLarge));

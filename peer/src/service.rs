@@ -3,7 +3,9 @@
 use crate::address::Address;
 use crate::certificates::Certificates;
 use crate::info::{Info, WebTransportInfo};
-use crate::limits::{Limits, PREFETCHED_ANSWERS};
+use crate::limits::{
+    LARGE_DATA_MAPS, Limits, MAX_DATA_MAP_BYTES, PREFETCHED_ANSWERS, SMALL_DATA_MAP_BYTES,
+};
 use crate::metrics::{Face, Metrics};
 use crate::origins::AllowedOrigins;
 use crate::protocol::Status;
@@ -28,10 +30,16 @@ pub struct Service {
     certificates: Arc<Certificates>,
     web_transport_port: Option<u16>,
     memory: Arc<Semaphore>,
+    large_data_maps: Arc<Semaphore>,
 }
 
 /// Room in memory for one chunk, as long as it lives.
 pub struct ChunkRoom(#[expect(dead_code, reason = "held for its drop")] OwnedSemaphorePermit);
+
+/// Room in memory for one data map, as long as it lives. A small one needs none.
+pub struct DataMapRoom(
+    #[expect(dead_code, reason = "held for its drop")] Option<OwnedSemaphorePermit>,
+);
 
 /// What became of a request for one chunk.
 pub enum Got {
@@ -53,6 +61,7 @@ impl Service {
     ) -> Self {
         Self {
             memory: Arc::new(Semaphore::new(limits.chunks_in_memory)),
+            large_data_maps: Arc::new(Semaphore::new(LARGE_DATA_MAPS)),
             metrics: Metrics::default(),
             limits,
             origins,
@@ -149,6 +158,19 @@ impl Service {
         let permit = Arc::clone(&self.memory).acquire_owned();
         let permit = timeout(self.limits.request_timeout, permit).await.ok()?;
         Some(ChunkRoom(permit.expect("the semaphore is never closed")))
+    }
+
+    /// Room for a data map of `length` bytes, or `None` if it is too long, or there is none now. To wait for
+    /// it while others wait for chunks could end with everyone waiting.
+    pub fn data_map_room(&self, length: u64) -> Option<DataMapRoom> {
+        if length <= SMALL_DATA_MAP_BYTES.into() {
+            return Some(DataMapRoom(None));
+        }
+        if length > MAX_DATA_MAP_BYTES.into() {
+            return None;
+        }
+        let permit = Arc::clone(&self.large_data_maps).try_acquire_owned();
+        Some(DataMapRoom(Some(permit.ok()?)))
     }
 
     /// Computes the address of received bytes, off the threads that serve others.

@@ -1,5 +1,6 @@
 //! The WebTransport face: sessions at `/v1`, and one request per bidirectional stream.
 
+mod open;
 mod request;
 mod sending;
 mod session;

@@ -17,7 +17,7 @@ use std::time::Instant;
 use tokio::time::timeout;
 use wtransport::{RecvStream, SendStream};
 
-const FACE: Face = Face::WebTransport;
+pub(super) const FACE: Face = Face::WebTransport;
 
 /// How much is read at a time at most.
 const READ_BYTES: usize = 64 * 1024;
@@ -86,14 +86,14 @@ pub async fn serve(send: SendStream, recv: RecvStream, client: Arc<Client>, serv
         .request(FACE, exchange.op, outcome, started.elapsed());
 }
 
-struct Exchange {
-    send: Sending,
+pub(super) struct Exchange {
+    pub(super) send: Sending,
     recv: RecvStream,
     /// What has arrived and is not used yet.
     received: BytesMut,
     received_bytes: Counter,
     client: Arc<Client>,
-    service: Arc<Service>,
+    pub(super) service: Arc<Service>,
     op: &'static str,
 }
 
@@ -121,6 +121,10 @@ impl Exchange {
                 let answer = protocol::info_answer(&self.service.info());
                 self.send.write(answer.into()).await?;
             }
+            Request::Open(address, range) => {
+                self.expect_end().await?;
+                self.open(address, range).await?;
+            }
         }
         self.send.finish();
         self.send.delivered().await
@@ -129,29 +133,46 @@ impl Exchange {
     async fn get(&mut self, addresses: Vec<Address>) -> Result<(), End> {
         let mut answers = pin!(self.service.get_all(FACE, addresses));
         while let Some(got) = answers.next().await {
-            match got {
-                Got::Found(body, room) => {
-                    let head = protocol::get_answer(Status::Ok, body.length());
-                    self.send.write(Bytes::copy_from_slice(&head)).await?;
-                    let patience = self.service.limits.transfer_timeout(body.length());
-                    let sending = timeout(patience, self.send_pieces(body));
-                    sending.await.unwrap_or(Err(ErrorCode::Timeout.into()))?;
-                    drop(room);
-                }
-                Got::Nothing(status) => {
-                    let head = protocol::get_answer(status, 0);
-                    self.send.write(Bytes::copy_from_slice(&head)).await?;
-                }
-            }
+            self.send_answer(got, |_| {}).await?;
         }
         Ok(())
     }
 
-    async fn send_pieces(&mut self, body: ChunkBody) -> Result<(), End> {
+    /// Sends what became of one chunk. Its bytes are shown to `see` on the way.
+    pub(super) async fn send_answer(
+        &mut self,
+        got: Got,
+        see: impl FnMut(&[u8]),
+    ) -> Result<(), End> {
+        match got {
+            Got::Found(body, room) => {
+                let head = protocol::get_answer(Status::Ok, body.length());
+                self.send.write(Bytes::copy_from_slice(&head)).await?;
+                let patience = self.service.limits.transfer_timeout(body.length());
+                let sending = timeout(patience, self.send_pieces(body, see));
+                sending.await.unwrap_or(Err(ErrorCode::Timeout.into()))?;
+                drop(room);
+                Ok(())
+            }
+            Got::Nothing(status) => {
+                let head = protocol::get_answer(status, 0);
+                self.send.write(Bytes::copy_from_slice(&head)).await
+            }
+        }
+    }
+
+    async fn send_pieces(
+        &mut self,
+        body: ChunkBody,
+        mut see: impl FnMut(&[u8]),
+    ) -> Result<(), End> {
         let mut pieces = body.into_pieces();
         loop {
             match timeout(self.service.limits.request_timeout, pieces.next()).await {
-                Ok(Some(Ok(piece))) => self.send.write(piece).await?,
+                Ok(Some(Ok(piece))) => {
+                    see(&piece);
+                    self.send.write(piece).await?;
+                }
                 Ok(None) => return Ok(()),
                 Ok(Some(Err(error))) => {
                     tracing::error!(%error, "an answer broke off");

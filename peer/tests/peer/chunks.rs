@@ -79,6 +79,7 @@ async fn info_is_the_same_over_both_faces() {
         .unwrap();
     assert_eq!(told["name"], "antway-peer");
     assert_eq!(told["protocol"], 1);
+    assert_eq!(told["operations"], serde_json::json!([1, 2, 3, 4, 5]));
     assert_eq!(told["webTransport"]["port"], port);
     assert_eq!(told["webTransport"]["path"], "/v1");
     assert_eq!(

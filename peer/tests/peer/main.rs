@@ -7,6 +7,7 @@ mod faults;
 mod http;
 mod limits;
 mod malformed;
+mod open;
 mod process;
 mod rotation;
 mod session;

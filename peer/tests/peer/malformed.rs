@@ -23,7 +23,9 @@ async fn a_malformed_request_resets_its_stream_and_nothing_else() {
     for (what, request, code) in [
         ("nothing at all", vec![], BAD_REQUEST),
         ("an unknown op", vec![9, 1, 2, 3], BAD_REQUEST),
-        ("an op that comes later", vec![5; 49], BAD_REQUEST),
+        ("an op that comes later", vec![6; 49], BAD_REQUEST),
+        ("an open that breaks off", vec![5; 48], BAD_REQUEST),
+        ("something after an open", vec![5; 50], BAD_REQUEST),
         ("no count", vec![1], BAD_REQUEST),
         ("no addresses", vec![1, 0], BAD_REQUEST),
         ("65 addresses", get_request(&[Address::of(b""); 65]), LIMIT),

@@ -141,6 +141,11 @@ fn listing(op: u8, addresses: &[Address]) -> Vec<u8> {
     request
 }
 
+pub fn open_request(address: Address, first: u64, length: u64) -> Vec<u8> {
+    let range = [first.to_be_bytes(), length.to_be_bytes()].concat();
+    [&[5][..], address.as_bytes(), &range].concat()
+}
+
 pub fn put_request(token: &[u8], length: u32, bytes: &[u8]) -> Vec<u8> {
     let token_length = (token.len() as u16).to_be_bytes();
     [&[3][..], &token_length, token, &length.to_be_bytes(), bytes].concat()

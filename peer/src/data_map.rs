@@ -1,0 +1,273 @@
+//! Reading data maps: the lists of a file's chunks. Pure, no I/O.
+//!
+//! A peer reads them to send what a client will ask for next, so anything it can't read is simply not read.
+//! The formats are those of crate `self_encryption` 0.36: the record of a map is MessagePack; a long map is
+//! written as bincode, sealed in chunks of its own, and the record lists those instead.
+
+use crate::address::Address;
+use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
+use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
+use rmp::Marker;
+use rmp::decode::{read_array_len, read_bin_len, read_int, read_nil};
+
+/// How often a map may be the map of a map.
+pub const MAX_LEVELS: usize = 8;
+
+/// The largest part of a file. A full one has a byte less; but a file one byte short of three full parts is
+/// cut in thirds, rounded down, and its last part takes the rest.
+const MAX_PART_BYTES: u32 = 4_190_209;
+
+/// Every file has at least three parts.
+const MIN_PARTS: usize = 3;
+
+const VERSION: u8 = 1;
+const HASH_BYTES: usize = 32;
+
+/// The context of the key derivation.
+const KEY_CONTEXT: &str = "self_encryption/chunk/v2";
+const PAD_BYTES: usize = 52;
+const KEY_BYTES: usize = 32;
+const NONCE_BYTES: usize = 12;
+
+/// The chunks of a file, in order.
+#[derive(Debug, PartialEq, Eq)]
+pub struct DataMap {
+    parts: Vec<Part>,
+    /// For a map whose chunks hold another map: at which level they were sealed.
+    child: Option<u64>,
+}
+
+/// One chunk of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Part {
+    address: Address,
+    /// BLAKE3 of the plaintext.
+    source: [u8; HASH_BYTES],
+    /// Bytes of the plaintext.
+    size: u32,
+}
+
+/// The bytes are no data map, or do not open.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Unreadable;
+
+/// Which bytes of a file are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Range {
+    /// From the first byte, as many as said, or to the end.
+    From {
+        /// The first byte.
+        first: u64,
+        /// How many.
+        length: Option<u64>,
+    },
+    /// The last bytes, as many as said.
+    Last(u64),
+}
+
+impl DataMap {
+    /// Reads the record of a map: MessagePack `[1, [[index, address, source hash, size], …], child]`.
+    pub fn from_record(record: &[u8]) -> Result<Self, Unreadable> {
+        let mut rest = record;
+        if read_array_len(&mut rest).ok() != Some(3) {
+            return Err(Unreadable);
+        }
+        if integer(&mut rest)? != u64::from(VERSION) {
+            return Err(Unreadable);
+        }
+        let count = read_array_len(&mut rest).map_err(|_| Unreadable)?;
+        // Not reserved: the count is whatever someone wrote there.
+        let mut parts = Vec::new();
+        for index in 0..u64::from(count) {
+            let is_part = read_array_len(&mut rest).ok() == Some(4);
+            if !is_part || integer(&mut rest)? != index {
+                return Err(Unreadable);
+            }
+            parts.push(Part {
+                address: hash(&mut rest)?.into(),
+                source: hash(&mut rest)?,
+                size: size(integer(&mut rest)?)?,
+            });
+        }
+        let child = match rest.first() {
+            Some(&byte) if Marker::from_u8(byte) == Marker::Null => {
+                read_nil(&mut rest).map_err(|_| Unreadable)?;
+                None
+            }
+            _ => Some(integer(&mut rest)?),
+        };
+        Self::new(parts, child, rest)
+    }
+
+    /// Reads a map as it is sealed in chunks: bincode with fixed little-endian integers.
+    pub fn from_sealed(bytes: &[u8]) -> Result<Self, Unreadable> {
+        let mut rest = bytes;
+        let [version] = take(&mut rest)?;
+        let count = u64::from_le_bytes(take(&mut rest)?);
+        if version != VERSION {
+            return Err(Unreadable);
+        }
+        let mut parts = Vec::new();
+        for index in 0..count {
+            if u64::from_le_bytes(take(&mut rest)?) != index {
+                return Err(Unreadable);
+            }
+            parts.push(Part {
+                address: take(&mut rest)?.into(),
+                source: take(&mut rest)?,
+                size: size(u64::from_le_bytes(take(&mut rest)?))?,
+            });
+        }
+        let child = match take(&mut rest)? {
+            [0] => None,
+            [1] => Some(u64::from_le_bytes(take(&mut rest)?)),
+            _ => return Err(Unreadable),
+        };
+        Self::new(parts, child, rest)
+    }
+
+    fn new(parts: Vec<Part>, child: Option<u64>, rest: &[u8]) -> Result<Self, Unreadable> {
+        if parts.len() < MIN_PARTS || child == Some(0) || !rest.is_empty() {
+            return Err(Unreadable);
+        }
+        Ok(Self { parts, child })
+    }
+
+    /// Whether the chunks hold another map, and not the file.
+    pub fn is_nested(&self) -> bool {
+        self.child.is_some()
+    }
+
+    /// How many bytes the chunks hold together.
+    pub fn size(&self) -> u64 {
+        self.parts.iter().map(|part| u64::from(part.size)).sum()
+    }
+
+    /// The chunks' addresses, in order.
+    pub fn addresses(&self) -> Vec<Address> {
+        self.parts.iter().map(|part| part.address).collect()
+    }
+
+    /// The addresses of the chunks that hold bytes of `range`, in order. None where it is outside the file.
+    pub fn addresses_in(&self, range: Range) -> Vec<Address> {
+        let (first, end) = match range {
+            Range::From { first, length } => {
+                (first, length.map_or(u64::MAX, |n| first.saturating_add(n)))
+            }
+            Range::Last(length) => (self.size().saturating_sub(length), u64::MAX),
+        };
+        let mut start = 0;
+        let overlapping = self.parts.iter().filter(|part| {
+            let (part_start, part_end) = (start, start + u64::from(part.size));
+            start = part_end;
+            part_start < end && first < part_end
+        });
+        overlapping.map(|part| part.address).collect()
+    }
+
+    /// Decrypts the chunk at `index` of a nested map.
+    pub fn open(&self, index: usize, sealed: &[u8]) -> Result<Vec<u8>, Unreadable> {
+        let part = &self.parts[index];
+        let keys = self.keys(index);
+        let (pad, rest) = keys.split_at(PAD_BYTES);
+        let (key, nonce) = rest.split_at(KEY_BYTES);
+        let mut bytes: Vec<u8> = sealed
+            .iter()
+            .zip(pad.iter().cycle())
+            .map(|(byte, pad)| byte ^ pad)
+            .collect();
+        let key = UnboundKey::new(&CHACHA20_POLY1305, key).map_err(|_| Unreadable)?;
+        let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(|_| Unreadable)?;
+        let compressed = LessSafeKey::new(key)
+            .open_in_place(nonce, Aad::empty(), &mut bytes)
+            .map_err(|_| Unreadable)?;
+        let opened = decompress(compressed, part.size as usize)?;
+        match *blake3::hash(&opened).as_bytes() == part.source {
+            true => Ok(opened),
+            false => Err(Unreadable),
+        }
+    }
+
+    /// Pad, key and nonce of a chunk: derived from its own plaintext's hash and those of the two before it.
+    fn keys(&self, index: usize) -> [u8; PAD_BYTES + KEY_BYTES + NONCE_BYTES] {
+        let count = self.parts.len();
+        let mut hasher = blake3::Hasher::new_derive_key(KEY_CONTEXT);
+        for back in 0..3 {
+            hasher.update(&self.parts[(index + count - back) % count].source);
+        }
+        hasher.update(&(index as u64).to_le_bytes());
+        hasher.update(&self.child.unwrap_or(0).to_le_bytes());
+        let mut keys = [0; PAD_BYTES + KEY_BYTES + NONCE_BYTES];
+        hasher.finalize_xof().fill(&mut keys);
+        keys
+    }
+}
+
+/// Exactly `size` bytes; a stream that holds more or less is refused, before more memory is taken.
+fn decompress(compressed: &[u8], size: usize) -> Result<Vec<u8>, Unreadable> {
+    // Strict: windows of up to 16 MiB. The format's extension asks for up to a GiB.
+    let mut state = BrotliState::new_strict(
+        StandardAlloc::default(),
+        StandardAlloc::default(),
+        StandardAlloc::default(),
+    );
+    let mut bytes = vec![0; size];
+    let (mut left, mut read) = (compressed.len(), 0);
+    let (mut room, mut written, mut total) = (size, 0, 0);
+    let result = BrotliDecompressStream(
+        &mut left,
+        &mut read,
+        compressed,
+        &mut room,
+        &mut written,
+        &mut bytes,
+        &mut total,
+        &mut state,
+    );
+    match result {
+        BrotliResult::ResultSuccess if written == size && left == 0 => Ok(bytes),
+        _ => Err(Unreadable),
+    }
+}
+
+fn integer(rest: &mut &[u8]) -> Result<u64, Unreadable> {
+    read_int(rest).map_err(|_| Unreadable)
+}
+
+fn size(size: u64) -> Result<u32, Unreadable> {
+    match u32::try_from(size) {
+        Ok(size @ 1..=MAX_PART_BYTES) => Ok(size),
+        _ => Err(Unreadable),
+    }
+}
+
+/// A hash as crate `rmp-serde` writes it, an array of integers; or as others do, a binary.
+fn hash(rest: &mut &[u8]) -> Result<[u8; HASH_BYTES], Unreadable> {
+    let first = *rest.first().ok_or(Unreadable)?;
+    if matches!(
+        Marker::from_u8(first),
+        Marker::Bin8 | Marker::Bin16 | Marker::Bin32
+    ) {
+        return match read_bin_len(rest) {
+            Ok(length) if length as usize == HASH_BYTES => take(rest),
+            _ => Err(Unreadable),
+        };
+    }
+    if read_array_len(rest).ok() != Some(HASH_BYTES as u32) {
+        return Err(Unreadable);
+    }
+    let mut hash = [0; HASH_BYTES];
+    for byte in &mut hash {
+        *byte = u8::try_from(integer(rest)?).map_err(|_| Unreadable)?;
+    }
+    Ok(hash)
+}
+
+fn take<const N: usize>(rest: &mut &[u8]) -> Result<[u8; N], Unreadable> {
+    let (taken, after) = rest.split_first_chunk().ok_or(Unreadable)?;
+    *rest = after;
+    Ok(*taken)
+}
+
+#[cfg(test)]
+mod tests;

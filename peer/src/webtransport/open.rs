@@ -1,0 +1,116 @@
+//! OPEN: the record of a data map, and the chunks that whoever reads it asks for next.
+//!
+//! It is a hint, so whatever the peer can't read or has no room for ends the answer early; the client asks for
+//! what it still needs by GET.
+
+use super::request::{End, Exchange, FACE};
+use crate::address::Address;
+use crate::data_map::{DataMap, MAX_LEVELS, Range, Unreadable};
+use crate::service::{DataMapRoom, Got};
+use bytes::Bytes;
+use futures_util::StreamExt;
+use std::pin::pin;
+use std::sync::Arc;
+
+/// A data map, and the room that it takes.
+struct Read {
+    map: DataMap,
+    _room: DataMapRoom,
+}
+
+impl Exchange {
+    /// Answers an OPEN.
+    pub(super) async fn open(&mut self, address: Address, range: Range) -> Result<(), End> {
+        let Some(mut read) = self.send_record(address).await? else {
+            return Ok(());
+        };
+        for _ in 0..MAX_LEVELS {
+            if !read.map.is_nested() {
+                break;
+            }
+            let Some(inner) = self.send_nested(read).await? else {
+                return Ok(());
+            };
+            read = inner;
+        }
+        if read.map.is_nested() {
+            return Ok(());
+        }
+        let addresses = read.map.addresses_in(range);
+        let mut answers = pin!(self.service.get_all(FACE, addresses.clone()));
+        for address in addresses {
+            self.send_address(address).await?;
+            let Some(got) = answers.next().await else {
+                break;
+            };
+            self.send_answer(got, |_| {}).await?;
+        }
+        Ok(())
+    }
+
+    /// Sends the answer for a record, and gives the map if it is one.
+    async fn send_record(&mut self, address: Address) -> Result<Option<Read>, End> {
+        let got = self.service.get(FACE, address).await;
+        let room = match &got {
+            Got::Found(body, _) => self.service.data_map_room(body.length().into()),
+            Got::Nothing(_) => None,
+        };
+        let Some(room) = room else {
+            self.send_answer(got, |_| {}).await?;
+            return Ok(None);
+        };
+        let mut record = Vec::new();
+        let keep = |piece: &[u8]| record.extend_from_slice(piece);
+        self.send_answer(got, keep).await?;
+        let map = in_background(move || DataMap::from_record(&record)).await;
+        Ok(map.ok().map(|map| Read { map, _room: room }))
+    }
+
+    /// Sends the chunks of a nested map, and gives the map that they hold.
+    async fn send_nested(&mut self, outer: Read) -> Result<Option<Read>, End> {
+        let Some(room) = self.service.data_map_room(outer.map.size()) else {
+            return Ok(None);
+        };
+        let outer = Arc::new(outer);
+        // As long as all chunks before were opened.
+        let mut opened = Some(Vec::new());
+        let addresses = outer.map.addresses();
+        let mut answers = pin!(self.service.get_all(FACE, addresses.clone()));
+        for (index, address) in addresses.into_iter().enumerate() {
+            self.send_address(address).await?;
+            let Some(got) = answers.next().await else {
+                return Ok(None);
+            };
+            let mut sealed = Vec::new();
+            let keep = |piece: &[u8]| sealed.extend_from_slice(piece);
+            self.send_answer(got, keep).await?;
+            let Some(mut before) = opened.take() else {
+                continue;
+            };
+            let outer = Arc::clone(&outer);
+            let opening = in_background(move || {
+                before.extend(outer.map.open(index, &sealed)?);
+                Ok(before)
+            });
+            opened = opening.await.ok();
+        }
+        let Some(opened) = opened else {
+            return Ok(None);
+        };
+        let map = in_background(move || DataMap::from_sealed(&opened)).await;
+        Ok(map.ok().map(|map| Read { map, _room: room }))
+    }
+
+    async fn send_address(&mut self, address: Address) -> Result<(), End> {
+        let bytes = Bytes::copy_from_slice(address.as_bytes());
+        self.send.write(bytes).await
+    }
+}
+
+/// Runs work on whole chunks off the threads that serve others.
+async fn in_background<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Unreadable> + Send + 'static,
+) -> Result<T, Unreadable> {
+    let result = tokio::task::spawn_blocking(work).await;
+    result.unwrap_or(Err(Unreadable))
+}

@@ -1,0 +1,257 @@
+//! OPEN: a data map, and the chunks that its reader asks for next. The files are those of the fixtures.
+
+use crate::session::{Session, cancel, open_request, send_all};
+use crate::test_peer::{TestPeer, chunk};
+use antway_peer::address::Address;
+use antway_peer::limits::MAX_CHUNK_BYTES;
+use antway_peer::source::{Chunk, ChunkSource};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const TO_THE_END: u64 = 0;
+const LAST: u64 = u64::MAX;
+
+/// Plaintext bytes of a full part of a file.
+const PART: u64 = 4_190_208;
+
+struct File {
+    address: Address,
+    wrappers: Vec<Address>,
+    chunks: Vec<Address>,
+}
+
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/self-encryption")
+}
+
+fn addresses(infos: &Value) -> Vec<Address> {
+    let infos = infos.as_array().unwrap().iter();
+    infos
+        .map(|info| info["dst_hash"].as_str().unwrap().parse().unwrap())
+        .collect()
+}
+
+impl File {
+    fn fixture(case: &str) -> Self {
+        let text = fs::read(fixtures().join(format!("{case}.json"))).unwrap();
+        let json: Value = serde_json::from_slice(&text).unwrap();
+        let map = &json["data_map"];
+        let infos = addresses(&map["infos"]);
+        let (wrappers, chunks) = match map["child"].is_null() {
+            true => (Vec::new(), infos),
+            false => (infos, addresses(&json["root_map"]["infos"])),
+        };
+        Self {
+            address: map["address"].as_str().unwrap().parse().unwrap(),
+            wrappers,
+            chunks,
+        }
+    }
+
+    /// What comes after the record, if the range needs these of the file's chunks.
+    fn with(&self, chunks: &[usize]) -> Vec<Address> {
+        let chunks = chunks.iter().map(|&i| self.chunks[i]);
+        self.wrappers.iter().copied().chain(chunks).collect()
+    }
+}
+
+/// A peer that has all chunks of the fixtures.
+async fn filled() -> TestPeer {
+    let peer = TestPeer::start(&[]).await;
+    for entry in fs::read_dir(fixtures().join("chunks")).unwrap() {
+        let bytes = fs::read(entry.unwrap().path()).unwrap();
+        peer.store.put(Chunk::new(bytes.into())).await.unwrap();
+    }
+    peer
+}
+
+/// The statuses and addresses that came after the record, whose status is the first. All bytes are checked.
+async fn opened(
+    session: &Session,
+    address: Address,
+    first: u64,
+    length: u64,
+) -> (u8, Vec<(u8, Address)>) {
+    let answer = session
+        .ask(&open_request(address, first, length))
+        .await
+        .unwrap();
+    let (status, bytes, mut rest) = split_answer(&answer);
+    assert!(status != 0 || Address::of(bytes) == address);
+    let mut records = Vec::new();
+    while let Some((address, answer)) = rest.split_first_chunk::<32>() {
+        let address = Address::from(*address);
+        let (status, bytes, after) = split_answer(answer);
+        assert!(status != 0 || Address::of(bytes) == address);
+        records.push((status, address));
+        rest = after;
+    }
+    assert!(rest.is_empty());
+    (status, records)
+}
+
+fn split_answer(answer: &[u8]) -> (u8, &[u8], &[u8]) {
+    let length = u32::from_be_bytes(answer[1..5].try_into().unwrap()) as usize;
+    (answer[0], &answer[5..5 + length], &answer[5 + length..])
+}
+
+fn all_found(addresses: Vec<Address>) -> (u8, Vec<(u8, Address)>) {
+    (
+        0,
+        addresses.into_iter().map(|address| (0, address)).collect(),
+    )
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_comes_whole_with_its_map_in_one_answer() {
+    let peer = filled().await;
+    let session = Session::open(&peer.peer).await;
+    for case in ["b3", "b1000", "text1mib"] {
+        let file = File::fixture(case);
+        assert_eq!(
+            opened(&session, file.address, 0, TO_THE_END).await,
+            all_found(file.with(&[0, 1, 2])),
+            "{case}"
+        );
+    }
+    peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_nested_map_is_opened_and_only_the_chunks_of_the_range_follow() {
+    let peer = filled().await;
+    let session = Session::open(&peer.peer).await;
+    let file = File::fixture("text3max17");
+    assert_eq!((file.wrappers.len(), file.chunks.len()), (3, 4));
+    for (first, length, chunks) in [
+        (0, TO_THE_END, &[0, 1, 2, 3][..]),
+        (0, 1, &[0]),
+        (PART - 1, 2, &[0, 1]),
+        (2 * PART, PART, &[2]),
+        (3 * PART, TO_THE_END, &[3]),
+        (LAST, 17, &[3]),
+        (LAST, 18, &[2, 3]),
+        (LAST, LAST, &[0, 1, 2, 3]),
+        (3 * PART + 17, TO_THE_END, &[]),
+        (LAST - 1, LAST, &[]),
+        (LAST, 0, &[]),
+    ] {
+        assert_eq!(
+            opened(&session, file.address, first, length).await,
+            all_found(file.with(chunks)),
+            "{first}, {length}"
+        );
+    }
+    let counted = r#"antway_peer_requests_total{face="webtransport",op="open",outcome="ok"}"#;
+    peer.metric_soon(counted, |n| n == 11).await;
+    peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_record_that_is_no_data_map_comes_alone_and_so_does_one_that_is_not_there() {
+    let peer = filled().await;
+    let session = Session::open(&peer.peer).await;
+    for length in [0, 1000, MAX_CHUNK_BYTES as usize] {
+        let raw = peer.stored(1, length).await;
+        assert_eq!(opened(&session, raw.address(), 0, 0).await, (0, vec![]));
+    }
+    let absent = chunk(9, 9).address();
+    assert_eq!(opened(&session, absent, 0, 0).await, (1, vec![]));
+    peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_chunk_that_is_not_there_is_told_and_without_a_wrapper_nothing_follows_it() {
+    let peer = filled().await;
+    let session = Session::open(&peer.peer).await;
+    let file = File::fixture("text3max17");
+    fs::remove_file(peer.path_of(file.chunks[1])).unwrap();
+    let mut expected = all_found(file.with(&[0, 1, 2, 3]));
+    expected.1[4].0 = 1;
+    assert_eq!(
+        opened(&session, file.address, 0, TO_THE_END).await,
+        expected
+    );
+    fs::remove_file(peer.path_of(file.wrappers[0])).unwrap();
+    let mut expected = all_found(file.with(&[]));
+    expected.1[0].0 = 1;
+    assert_eq!(
+        opened(&session, file.address, 0, TO_THE_END).await,
+        expected
+    );
+    peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_map_whose_chunks_do_not_open_ends_the_answer() {
+    let peer = filled().await;
+    let session = Session::open(&peer.peer).await;
+    let junk = [1, 2, 3].map(|seed| chunk(seed, 200));
+    for chunk in &junk {
+        peer.store.put(chunk.clone()).await.unwrap();
+    }
+    let map = Chunk::new(nested_map(&junk).into());
+    peer.store.put(map.clone()).await.unwrap();
+    let expected = all_found(junk.iter().map(Chunk::address).collect());
+    assert_eq!(
+        opened(&session, map.address(), 0, TO_THE_END).await,
+        expected
+    );
+    peer.stop().await;
+}
+
+/// The record of a map that says of these chunks that they hold another map.
+fn nested_map(chunks: &[Chunk; 3]) -> Vec<u8> {
+    let mut record = vec![0x93, 1, 0x93];
+    for (index, chunk) in chunks.iter().enumerate() {
+        record.extend([0x94, index as u8]);
+        for _ in 0..2 {
+            record.extend([0xc4, 32]);
+            record.extend(chunk.address().as_bytes());
+        }
+        record.push(100);
+    }
+    record.push(1);
+    record
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_cancels_is_not_sent_the_rest_of_a_file() {
+    let peer = TestPeer::start(&[]).await;
+    let chunks = [1, 2, 3].map(|seed| chunk(seed, MAX_CHUNK_BYTES as usize));
+    for chunk in &chunks {
+        peer.store.put(chunk.clone()).await.unwrap();
+    }
+    // A file of 200 chunks, which are these three again and again.
+    let mut record = vec![0x93, 1, 0xdc, 0, 200];
+    for index in 0..200_u8 {
+        record.extend([0x94, 0xcc, index]);
+        for _ in 0..2 {
+            record.extend([0xc4, 32]);
+            record.extend(chunks[usize::from(index) % 3].address().as_bytes());
+        }
+        record.push(100);
+    }
+    record.push(0xc0);
+    let map = Chunk::new(record.into());
+    peer.store.put(map.clone()).await.unwrap();
+    let session = Session::open(&peer.peer).await;
+    let (mut send, mut recv) = session.stream().await;
+    send_all(&mut send, &open_request(map.address(), 0, TO_THE_END)).await;
+    send.quic_stream_mut().finish().unwrap();
+    let mut some = vec![0; 100_000];
+    recv.read_exact(&mut some).await.unwrap();
+    cancel(recv);
+    peer.metric_soon("antway_peer_streams", |n| n == 0).await;
+    let sent = r#"antway_peer_sent_bytes_total{face="webtransport"}"#;
+    let sent = peer.metric(sent).await;
+    assert!(
+        sent < 64 << 20,
+        "of 800 MiB, {sent} bytes were handed to the transport"
+    );
+    let cancelled =
+        r#"antway_peer_requests_total{face="webtransport",op="open",outcome="cancelled"}"#;
+    assert_eq!(peer.metric(cancelled).await, 1);
+    peer.stop().await;
+}
