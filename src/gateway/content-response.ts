@@ -177,7 +177,7 @@ function listing(
   };
   const etag = etagOf(target, `${isJson ? 'json' : 'html'}-${listingVersion}`, path);
   const source = memorySource(new TextEncoder().encode(body));
-  return { kind: 'representation', representation: { source, etag, headers } };
+  return { kind: 'representation', representation: { source, etag, headers, isOwnPage: true } };
 }
 
 /** @param suffix of the path, encoded; the query stays as it is. */

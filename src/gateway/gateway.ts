@@ -222,8 +222,7 @@ function methodsOf(): Response {
   return new Response(null, { status: 204, headers: { Allow: methods.join(', ') } });
 }
 
-function isScriptable({ headers }: Representation): boolean {
-  return (
-    canRunScripts(headers['Content-Type'] ?? '') && !headers['Content-Disposition']?.startsWith('attachment')
-  );
+function isScriptable({ headers, isOwnPage }: Representation): boolean {
+  const isDownload = headers['Content-Disposition']?.startsWith('attachment');
+  return !isOwnPage && !isDownload && canRunScripts(headers['Content-Type'] ?? '');
 }

@@ -56,6 +56,7 @@ const endpoints: Record<string, Endpoint> = {
       trust.revoke(Address.fromHex(required(url.searchParams.get('address'), 'address'))),
   },
   manifests: {
+    GET: (_url, _request, { manifests }) => manifests.list(),
     async POST(_, request, { manifests }) {
       // Any page of the web can make a form that leads here; only the shell can fetch.
       if (request.mode === 'navigate') throw new AntwayError('REFUSED', 'A manifest is not sent by a form.');
@@ -102,10 +103,10 @@ async function decideByForm(request: Request, trust: Trust): Promise<Response> {
   if (field('token') !== (await trust.token())) {
     throw new AntwayError('REFUSED', 'This form was not made by the gateway.');
   }
-  await trust.decide(Address.fromHex(field('address')), decisionOf(field('decision')));
   const origin = new URL(request.url).origin;
   const next = new URL(field('return'), origin);
   if (next.origin !== origin) throw new AntwayError('REFUSED', 'The form leads away from the gateway.');
+  await trust.decide(Address.fromHex(field('address')), decisionOf(field('decision')));
   return new Response(null, { status: 303, headers: { ...internalHeaders(), Location: next.href } });
 }
 

@@ -1,4 +1,4 @@
-import { del, get, set } from 'idb-keyval';
+import { del, get, getMany, keys, set } from 'idb-keyval';
 import { Address } from '../address.ts';
 import { parseManifest } from '../content/manifest.ts';
 import type { LocalManifests } from '../content/resolver.ts';
@@ -14,14 +14,22 @@ export interface KeptManifest {
 
 const keyName = 'manifest-key';
 const nonceBytes = 12;
-const recordKey = (id: Address) => `manifest:${id.hex}`;
+const recordPrefix = 'manifest:';
+const recordKey = (id: Address) => recordPrefix + id.hex;
+
+/** AES-GCM ciphertext with its nonce. */
+interface Sealed {
+  nonce: Uint8Array<ArrayBuffer>;
+  ciphertext: ArrayBuffer;
+}
 
 /**
  * The manifests that a person opened here. They may hold the only keys to private files, so they are kept
- * encrypted, under a key that the browser uses for us but never gives out.
+ * encrypted, names and all, under a key that the browser uses for us but never gives out.
  */
 export class ManifestStore implements LocalManifests {
   readonly #blake3: () => Promise<Blake3>;
+  #key: Promise<CryptoKey> | undefined;
 
   constructor(blake3: () => Promise<Blake3>) {
     this.#blake3 = blake3;
@@ -32,36 +40,64 @@ export class ManifestStore implements LocalManifests {
     const blake3 = await this.#blake3();
     const { name, entries } = parseManifest(bytes, blake3);
     const id = Address.fromBytes(blake3(bytes));
-    const nonce = crypto.getRandomValues(new Uint8Array(nonceBytes));
-    const sealed = await crypto.subtle.encrypt({ name: 'AES-GCM', iv: nonce }, await this.#key(), bytes);
-    await set(recordKey(id), { nonce, sealed }, settings);
-    return { id: id.hex, name: name ?? null, entries: entries.length };
+    const kept: KeptManifest = { id: id.hex, name: name ?? null, entries: entries.length };
+    const summary = await this.#seal(new TextEncoder().encode(JSON.stringify(kept)));
+    await set(recordKey(id), { summary, manifest: await this.#seal(bytes) } satisfies KeptRecord, settings);
+    return kept;
   }
 
   async get(id: Address): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    const kept = await get<{ nonce: Uint8Array<ArrayBuffer>; sealed: ArrayBuffer }>(
-      recordKey(id),
-      settings,
-    ).catch(
-      () => undefined, // without storage nothing is kept
-    );
-    if (!kept) return undefined;
-    const key = await this.#key();
-    return new Uint8Array(await crypto.subtle.decrypt({ name: 'AES-GCM', iv: kept.nonce }, key, kept.sealed));
+    // Without storage nothing is kept.
+    const record = await get<KeptRecord>(recordKey(id), settings).catch(() => undefined);
+    return record && this.#open(record.manifest);
+  }
+
+  async list(): Promise<KeptManifest[]> {
+    const names = (await keys<string>(settings)).filter((name) => name.startsWith(recordPrefix));
+    const records = await getMany<KeptRecord>(names, settings);
+    const summaries = records
+      .filter((record) => record !== undefined)
+      .map(({ summary }) => this.#open(summary));
+    return (await Promise.all(summaries)).map((summary) => JSON.parse(new TextDecoder().decode(summary)));
   }
 
   async remove(id: Address): Promise<void> {
     await del(recordKey(id), settings);
   }
 
-  async #key(): Promise<CryptoKey> {
-    const known = await get<CryptoKey>(keyName, settings);
-    if (known) return known;
-    const key = await crypto.subtle.generateKey({ name: 'AES-GCM', length: 256 }, false, [
-      'encrypt',
-      'decrypt',
-    ]);
-    await set(keyName, key, settings);
-    return key;
+  async #seal(bytes: Uint8Array<ArrayBuffer>): Promise<Sealed> {
+    const nonce = crypto.getRandomValues(new Uint8Array(nonceBytes));
+    const key = await this.#useKey();
+    return { nonce, ciphertext: await crypto.subtle.encrypt({ name: 'AES-GCM', iv: nonce }, key, bytes) };
   }
+
+  async #open({ nonce, ciphertext }: Sealed): Promise<Uint8Array<ArrayBuffer>> {
+    const key = await this.#useKey();
+    return new Uint8Array(await crypto.subtle.decrypt({ name: 'AES-GCM', iv: nonce }, key, ciphertext));
+  }
+
+  #useKey(): Promise<CryptoKey> {
+    this.#key ??= loadKey().catch((error) => {
+      this.#key = undefined;
+      throw error;
+    });
+    return this.#key;
+  }
+}
+
+interface KeptRecord {
+  /** A `KeptManifest` as JSON. */
+  summary: Sealed;
+  manifest: Sealed;
+}
+
+async function loadKey(): Promise<CryptoKey> {
+  const known = await get<CryptoKey>(keyName, settings);
+  if (known) return known;
+  const key = await crypto.subtle.generateKey({ name: 'AES-GCM', length: 256 }, false, [
+    'encrypt',
+    'decrypt',
+  ]);
+  await set(keyName, key, settings);
+  return key;
 }

@@ -14,6 +14,8 @@ export interface Representation {
   headers: Record<string, string>;
   /** 404 for what stands in for something missing: it has no validators and no parts. 200 otherwise. */
   status?: 404;
+  /** Whether the gateway made it: then it is no document of the site's, and runs no scripts of anybody's. */
+  isOwnPage?: boolean;
 }
 
 /** Told what becomes of an answer's body. */

@@ -16,7 +16,7 @@ export interface DecidedSite {
 const key = 'trust';
 const tokenKey = 'trust-token';
 
-/** What the person decided of each site, and what the host's configuration decided before. */
+/** What the person decided of each site, and, where they did not, what the host's configuration did. */
 export class Trust {
   readonly #configured: Config['trusted'];
 
@@ -26,8 +26,14 @@ export class Trust {
 
   /** @returns undefined when the person has not been asked yet. Where storage is blocked nobody can be. */
   async decision(address: Address): Promise<Decision | undefined> {
-    if (this.#configured.has(address.hex)) return 'trusted';
-    return (await this.list()).find((site) => site.address === address.hex)?.decision;
+    const configured = this.#configured.has(address.hex) ? 'trusted' : undefined;
+    try {
+      const own = (await this.list()).find((site) => site.address === address.hex);
+      return own?.decision ?? configured;
+    } catch (error) {
+      if (configured) return configured;
+      throw error;
+    }
   }
 
   async decide(address: Address, decision: Decision): Promise<void> {
