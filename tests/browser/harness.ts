@@ -11,6 +11,7 @@ export { expect };
 /** The contents of `antway.json`. */
 export interface HostConfig {
   peers: readonly string[];
+  isolation?: 'path' | 'subdomain';
   names?: Record<string, string>;
   trusted?: readonly string[];
   denied?: readonly string[];
@@ -168,4 +169,12 @@ export async function openWithoutScripts(page: Page): Promise<void> {
   const button = page.getByRole('button', { name: 'Open without scripts' });
   if (await button.isVisible())
     await Promise.all([page.waitForURL((url) => !url.pathname.startsWith('/-/')), button.click()]);
+}
+
+/** Stops the origin's service workers at once, as a browser does when it wants the memory. */
+export async function stopWorkers(page: Page): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  await session.send('ServiceWorker.enable');
+  await session.send('ServiceWorker.stopAllWorkers');
+  await session.detach();
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Page } from '@playwright/test';
-import { errorCode, expect, Gateway, test } from './harness.ts';
+import { errorCode, expect, Gateway, stopWorkers, test } from './harness.ts';
 import { publish } from './publish.ts';
 import { makeTarchive } from './tar.ts';
 
@@ -28,6 +28,10 @@ test.describe('when the peers are gone', () => {
     await gateway.settled();
     await peer.kill();
 
+    await page.reload();
+    await expectSeen(page);
+    // From disk as well, and not only from the worker's memory.
+    await stopWorkers(page);
     await page.reload();
     await expectSeen(page);
     await expectSeen(await gateway.openPage(`/${address}/`));

@@ -1,5 +1,4 @@
-import type { Page } from '@playwright/test';
-import { expect, type Gateway, test } from './harness.ts';
+import { expect, type Gateway, stopWorkers, test } from './harness.ts';
 import { hostilePeer } from './paths.ts';
 import { publish, RepeatingFile } from './publish.ts';
 import { anttpFixture } from './tar.ts';
@@ -82,11 +81,3 @@ test('a download whose worker is killed fails, and never ends early', async ({ s
   const outcome = await gateway.shell.evaluate(() => (globalThis as unknown as { outcome: string }).outcome);
   expect(outcome).toBe('failed');
 });
-
-/** Stops the origin's service workers at once, as a browser does when it wants the memory. */
-async function stopWorkers(page: Page): Promise<void> {
-  const session = await page.context().newCDPSession(page);
-  await session.send('ServiceWorker.enable');
-  await session.send('ServiceWorker.stopAllWorkers');
-  await session.detach();
-}
