@@ -64,6 +64,12 @@ export function parseTarget(url: URL, { names, isolation }: Pick<Config, 'names'
   if (named) content.name = safelyDecoded(first);
   if (isolation === 'path') return { kind: 'content', content };
   const location = `${url.protocol}//${address.base32}.${url.host}/${rest ?? ''}${url.search}`;
+  if (!URL.canParse(location)) {
+    throw new AntwayError(
+      'BAD_CONFIG',
+      `Each site has a name below the gateway’s here, and ${url.hostname} has no names: open the gateway by its own.`,
+    );
+  }
   return { kind: 'elsewhere', location, isPermanent: !named, content };
 }
 

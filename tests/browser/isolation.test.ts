@@ -1,0 +1,475 @@
+import type { BrowserContext, Page } from '@playwright/test';
+import { Address } from '../../src/address.ts';
+import { makeTarchive } from '../http/tarchive.ts';
+import { expect, fetchIn, Gateway, test } from './harness.ts';
+import type { PeerProcess } from './peer.ts';
+import { publish } from './publish.ts';
+import type { Files } from './tar.ts';
+
+/** A script that says that it ran, in a place where nothing else of the page is needed. */
+const ran = (what: string) => `console.log('RAN ${what}')`;
+const svg = (what: string) =>
+  `<svg xmlns="http://www.w3.org/2000/svg" onload="${ran(`${what} handler`)}"><script>${ran(what)}</script></svg>`;
+
+/** A page that tries every way to run a script, each with a name. */
+const hostileFiles: Files = {
+  'index.html': `<!doctype html><title>Hostile</title>
+<meta http-equiv="refresh" content="1000;url=javascript:${ran('refresh')}">
+<script>${ran('inline')}</script>
+<script src="external.js"></script>
+<script src="data:text/javascript,${ran('data script')}"></script>
+<script type="module" src="module.js"></script>
+<body onload="${ran('body handler')}">
+<img src="data:," alt="" onerror="${ran('handler')}">
+<svg><script>${ran('svg in html')}</script></svg>
+<img src="image.svg" alt=""><object data="object.svg" type="image/svg+xml"></object><embed src="embed.svg">
+<iframe src="frame.svg"></iframe>
+<iframe src="frame.html"></iframe>
+<iframe srcdoc="<script>${ran('srcdoc')}</script>"></iframe>
+<iframe src="data:text/html,<script>${ran('data frame')}</script>"></iframe>
+<iframe src="javascript:${ran('frame url')}"></iframe>
+<p><a href="javascript:${ran('link')}">a link</a></p>
+<form action="javascript:${ran('form')}"><button>a form</button></form>`,
+  'external.js': `${ran('external')}; new Worker('worker.js'); new Worker(URL.createObjectURL(new Blob(["${ran('blob worker')}"])));`,
+  'worker.js': ran('worker'),
+  'module.js': ran('module'),
+  'image.svg': svg('image'),
+  'object.svg': svg('object'),
+  'embed.svg': svg('embed'),
+  'frame.svg': svg('svg frame'),
+  'frame.html': `<script>${ran('frame')}</script>`,
+  'document.svg': svg('svg document'),
+  'document.xhtml': `<html xmlns="http://www.w3.org/1999/xhtml"><head><script>${ran('xhtml')}</script></head><body/></html>`,
+  'document.xml': `<?xml version="1.0"?><a><script xmlns="http://www.w3.org/1999/xhtml">${ran('xml')}</script></a>`,
+  'document.rss': `<?xml version="1.0"?><rss><script xmlns="http://www.w3.org/1999/xhtml">${ran('rss')}</script></rss>`,
+  untold: `<!doctype html><script>${ran('sniffed')}</script>`,
+  '404.html': `<!doctype html><title>Lost</title><script>${ran('404')}</script>`,
+};
+const documents = ['', 'document.svg', 'document.xhtml', 'document.xml', 'document.rss', 'untold', 'none'];
+
+test.describe('in path mode', () => {
+  let peer: PeerProcess;
+  let hostile: string;
+
+  test.beforeEach(async ({ startPeer }) => {
+    peer = await startPeer();
+    hostile = await publish(await makeTarchive(hostileFiles), peer);
+  });
+
+  test('nothing of a hostile site runs, in no way, until it is trusted', async ({ openGateway }) => {
+    const gateway = await openGateway({ peers: [peer.url] });
+    await decide(gateway, hostile, 'restricted');
+    expect(await runAll(gateway, hostile)).toEqual([]);
+
+    await decide(gateway, hostile, 'trusted');
+    // The same visits: so the first ones would have noticed.
+    const found = await runAll(gateway, hostile);
+    const expected = [
+      'inline',
+      'external',
+      'data script',
+      'module',
+      'body handler',
+      'handler',
+      'svg in html',
+    ];
+    expected.push('svg frame', 'frame', 'srcdoc', 'link', 'form', 'worker', 'blob worker');
+    expected.push('svg document', 'svg document handler', 'xhtml', 'xml', 'sniffed', '404');
+    expect(found).toEqual(expect.arrayContaining(expected.map((what) => `RAN ${what}`)));
+    // Pictures never do, and plug-ins are not loaded.
+    for (const never of ['image', 'object', 'embed']) expect(found).not.toContain(`RAN ${never}`);
+  });
+
+  test('no site registers a worker, not even a trusted one', async ({ openGateway }) => {
+    const address = await publish(
+      await makeTarchive({ 'index.html': '<title>Ambitious</title>', 'sw.js': 'self.x = 1' }),
+      peer,
+    );
+    const gateway = await openGateway({ peers: [peer.url], trusted: [address] });
+    const page = await gateway.openPage(`/${address}/`);
+    const outcome = await page.evaluate(
+      (script) =>
+        navigator.serviceWorker.register(script).then(
+          () => 'registered',
+          () => 'refused',
+        ),
+      `/${address}/sw.js`,
+    );
+    expect(outcome).toBe('refused');
+    const scopes = await page.evaluate(async () =>
+      (await navigator.serviceWorker.getRegistrations()).map(({ scope }) => new URL(scope).pathname),
+    );
+    expect(scopes).toEqual(['/']);
+  });
+
+  test('content cannot answer for the person, nor use or show what is the gateway’s', async ({
+    openGateway,
+  }) => {
+    const address = await publish(
+      await makeTarchive({
+        'index.html': `<!doctype html><title>Forger</title>
+<form method="post" action="/-/trust"><input name="token" value="guess"><input name="return" value="/">
+<input name="address" value="${hostile}"><input name="decision" value="trusted"><button>a form</button></form>
+<iframe src="/-/stats"></iframe><iframe src="/-/trust"></iframe><iframe src="/"></iframe>
+<object data="/-/stats"></object><img src="/-/stats" alt="">
+<p><a href="/-/stats">a link</a></p>`,
+      }),
+      peer,
+    );
+    const gateway = await openGateway({ peers: [peer.url] });
+    await decide(gateway, address, 'restricted');
+    const page = await gateway.openPage(`/${address}/`);
+    await expect(page).toHaveTitle('Forger');
+    const [stats, trust, shell, ...others] = page.frames().slice(1);
+    expect(others).toEqual([]);
+    for (const frame of [stats!, trust!]) await expect(frame.locator('body')).toContainText('Code REFUSED');
+    expect(shell!.url()).toBe('chrome-error://chromewebdata/');
+
+    const blocked = page.evaluate(
+      () =>
+        new Promise((resolve) => {
+          document.addEventListener('securitypolicyviolation', (event) => resolve(event.effectiveDirective));
+          document.querySelector('button')!.click();
+        }),
+    );
+    expect(await blocked).toBe('form-action');
+    expect(await decisions(gateway)).toEqual({ [address]: 'restricted' });
+
+    // A person may look at them: in a tab of its own, where nothing can read it.
+    const tab = await gateway.openPage(`/${address}/`);
+    await tab.getByRole('link').click();
+    await expect(tab.locator('body')).toContainText('"requests"');
+    expect(await tab.evaluate(() => self.origin)).toBe('null');
+  });
+
+  test('a script of a trusted site gets none of the endpoints', async ({ openGateway }) => {
+    const gateway = await openGateway({ peers: [peer.url], trusted: [hostile] });
+    const page = await gateway.openPage(`/${hostile}/`);
+    for (const name of ['stats', 'trust', 'recent', 'config', 'cache']) {
+      expect((await fetchIn(page, `/-/${name}`)).status, name).toBe(403);
+    }
+    const body = JSON.stringify({ address: hostile, decision: 'trusted' });
+    const forged = await page.evaluate(
+      async (body) => (await fetch('/-/trust', { method: 'POST', body })).status,
+      body,
+    );
+    expect(forged).toBe(403);
+  });
+
+  test('another site of the web cannot make the gateway decide or keep anything', async ({ openGateway }) => {
+    const gateway = await openGateway({ peers: [peer.url] });
+    for (const [endpoint, fields] of [
+      ['trust', { token: 'guess', address: hostile, decision: 'trusted', return: '/' }],
+      ['manifests', { a: 'b' }],
+    ] as const) {
+      const page = await gateway.shell.context().newPage();
+      const [answer] = await Promise.all([
+        page.waitForResponse((response) => response.url().endsWith(`/-/${endpoint}`)),
+        page.evaluate(
+          ([action, fields]) => {
+            const form = document.createElement('form');
+            Object.assign(form, { method: 'post', action });
+            for (const [name, value] of Object.entries(fields)) {
+              form.append(Object.assign(document.createElement('input'), { name, value }));
+            }
+            document.body.append(form);
+            form.submit();
+          },
+          [`${gateway.url}/-/${endpoint}`, fields] as const,
+        ),
+      ]);
+      expect(answer.status(), endpoint).toBe(403);
+    }
+    expect(await decisions(gateway)).toEqual({});
+  });
+
+  test('the question comes with the first visit, and its answer is kept and can be taken back', async ({
+    playwright,
+    launchOptions,
+    startHost,
+    folder,
+  }) => {
+    const host = await startHost({ peers: [peer.url] });
+    const launch = () => playwright.chromium.launchPersistentContext(`${folder}/profile`, launchOptions);
+    let context = await launch();
+    let gateway = await Gateway.open(host, await context.newPage());
+    const path = `/${hostile}/?a=1`;
+
+    const page = await context.newPage();
+    const messages = listen(context);
+    const asked = await page.goto(gateway.url + path);
+    expect([asked!.status(), asked!.headers()['cache-control']]).toEqual([403, 'no-store']);
+    // Neither a script nor a frame is asked anything.
+    expect((await gateway.fetch(path)).status).toBe(200);
+    await page.getByRole('button', { name: 'Open without scripts' }).click();
+    await expect(page).toHaveTitle('Hostile');
+    expect(page.url()).toBe(gateway.url + path);
+    expect(messages).toEqual([]);
+    await context.close();
+
+    context = await launch();
+    gateway = await Gateway.open(host, await context.newPage());
+    expect((await (await context.newPage()).goto(gateway.url + path))!.status()).toBe(200);
+    expect(await decisions(gateway)).toEqual({ [hostile]: 'restricted' });
+    const revoked = await gateway.fetch(`/-/trust?address=${hostile}`, { method: 'DELETE' });
+    expect(revoked.status).toBe(204);
+
+    const again = await context.newPage();
+    const trustedMessages = listen(context);
+    expect((await again.goto(gateway.url + path))!.status()).toBe(403);
+    await again.getByRole('button', { name: 'Trust this site' }).click();
+    await expect(again).toHaveTitle('Hostile');
+    await expect.poll(() => trustedMessages).toContain('RAN inline');
+    expect(await decisions(gateway)).toEqual({ [hostile]: 'trusted' });
+    await context.close();
+  });
+
+  test('a frame is never the question, and runs no scripts of a site that is not trusted', async ({
+    openGateway,
+  }) => {
+    const framing = await publish(
+      await makeTarchive({
+        'index.html': `<title>Framing</title><iframe src="/${hostile}/untold"></iframe>`,
+      }),
+      peer,
+    );
+    const gateway = await openGateway({ peers: [peer.url], trusted: [framing] });
+    const messages = listen(gateway.shell.context());
+    const page = await gateway.openPage(`/${framing}/`);
+    const frame = page.frames()[1]!;
+    await frame.waitForLoadState();
+    expect(await frame.content()).toContain('RAN sniffed');
+    expect(await frame.getByRole('button').count()).toBe(0);
+    expect(messages).toEqual([]);
+  });
+});
+
+test.describe('in subdomain mode', () => {
+  let peer: PeerProcess;
+  let port: string;
+  let root: string;
+  let context: BrowserContext;
+
+  const siteFiles = (name: string): Files => ({
+    'index.html': `<!doctype html><title>${name}</title><script>document.documentElement.dataset.ran = 'yes'</script><script src="/assets/x.js"></script>`,
+    'page.html': `<!doctype html><title>${name}, a page</title>`,
+    'assets/x.js': `document.documentElement.dataset.asset = '${name}'`,
+    'sw.js': `/* ${name} */`,
+    'icon.svg': `<svg xmlns="http://www.w3.org/2000/svg"><title>${name}</title></svg>`,
+    'secret.txt': `what ${name} keeps`,
+  });
+  const originOf = (address: string) => `http://${Address.fromHex(address).base32}.antway.localhost:${port}`;
+
+  test.beforeEach(async ({ startPeer, startHost, browser }) => {
+    peer = await startPeer();
+    context = await browser.newContext();
+    const named = await publish(await makeTarchive(siteFiles('named')), peer);
+    const host = await startHost({ peers: [peer.url], isolation: 'subdomain', names: { named } });
+    port = new URL(host.url).port;
+    root = `http://antway.localhost:${port}`;
+  });
+
+  test.afterEach(() => context.close());
+
+  test('addresses and names of the gateway lead to the site’s own origin, also at the first visit', async () => {
+    const address = await publish(await makeTarchive(siteFiles('First')), peer);
+    const page = await context.newPage();
+    await page.goto(`${root}/${address}/page.html?a=x%20y`);
+    await expect(page).toHaveTitle('First, a page');
+    expect(page.url()).toBe(`${originOf(address)}/page.html?a=x%20y`);
+    await page.goto(`${root}/named/page.html`);
+    await expect(page).toHaveTitle('named, a page');
+    expect(new URL(page.url()).host).toMatch(/^[a-z2-7]{52}\.antway\.localhost:\d+$/);
+    await page.goto(`${root}/${address}`);
+    await expect(page).toHaveTitle('First');
+    expect(page.url()).toBe(`${originOf(address)}/`);
+  });
+
+  test('a deep link, reloads, hard reloads and offline visits work there', async () => {
+    const address = await publish(await makeTarchive(siteFiles('Deep')), peer);
+    const page = await context.newPage();
+    await page.goto(`${originOf(address)}/page.html`);
+    await expect(page).toHaveTitle('Deep, a page');
+    await page.reload();
+    await expect(page).toHaveTitle('Deep, a page');
+    const session = await context.newCDPSession(page);
+    await session.send('Page.reload', { ignoreCache: true });
+    await expect(page).not.toHaveTitle('Deep, a page'); // the host's document, which opens the page anew
+    await expect(page).toHaveTitle('Deep, a page');
+    await peer.kill();
+    await context.setOffline(true);
+    await page.goto(`${originOf(address)}/`);
+    await expect(page).toHaveTitle('Deep');
+  });
+
+  test('a site runs its scripts, and every path is its own', async () => {
+    const address = await publish(await makeTarchive(siteFiles('Whole')), peer);
+    const page = await visit(originOf(address), 'Whole');
+    await expect(page.locator('html')).toHaveAttribute('data-ran', 'yes');
+    await expect(page.locator('html')).toHaveAttribute('data-asset', 'Whole');
+    for (const [path, content] of Object.entries(siteFiles('Whole'))) {
+      expect((await fetchIn(page, `/${path}`)).text, path).toBe(content);
+    }
+    for (const name of ['stats', 'trust', 'health', 'manifests']) {
+      expect((await fetchIn(page, `/-/${name}`)).status, name).toBe(403);
+    }
+    expect((await (await context.newPage()).goto(`${originOf(address)}/-/stats`))!.status()).toBe(403);
+    // The worker stays the gateway's, though the site has a file of that name.
+    const worker = await page.evaluate(async () => {
+      const registration = (await navigator.serviceWorker.getRegistration())!;
+      await registration.update();
+      return { waiting: registration.waiting !== null, script: registration.active?.scriptURL };
+    });
+    expect(worker).toEqual({ waiting: false, script: `${originOf(address)}/sw.js` });
+  });
+
+  test('a site reads nothing of another or of the gateway, and each has its own store', async () => {
+    const [a, b] = await Promise.all(
+      ['Alice', 'Bob'].map(async (name) => publish(await makeTarchive(siteFiles(name)), peer)),
+    );
+    const alice = await visit(originOf(a!), 'Alice');
+    const shell = await context.newPage();
+    await shell.goto(root);
+    await shell.waitForFunction(() => navigator.serviceWorker.controller !== null);
+    for (const page of [alice, shell]) {
+      await page.evaluate(async () => {
+        localStorage.setItem('secret', 'kept');
+        await cookieStore.set('secret', 'kept');
+        await (await caches.open('secret')).put('/secret', new Response('kept'));
+        await new Promise((resolve) => (indexedDB.open('secret').onsuccess = resolve));
+      });
+    }
+    const bob = await visit(originOf(b!), 'Bob');
+    const seen = await bob.evaluate(
+      async ([alice, shell]) => {
+        const read = async (url: string) => {
+          const response = await fetch(url).catch(() => undefined);
+          return response ? response.text() : '';
+        };
+        const opened = window.open(alice!)!;
+        let readsWindow = true;
+        await new Promise((resolve) => setTimeout(resolve));
+        try {
+          void opened.document.title;
+          readsWindow = opened.location.href !== 'about:blank';
+        } catch {
+          readsWindow = false;
+        }
+        return {
+          storage: localStorage.length,
+          cookie: document.cookie,
+          caches: (await caches.keys()).filter((name) => name === 'secret'),
+          databases: (await indexedDB.databases()).map(({ name }) => name).sort(),
+          fetched: await Promise.all([alice!, `${alice}/secret.txt`, shell!, `${shell}/-/stats`].map(read)),
+          readsWindow,
+        };
+      },
+      [originOf(a!), root],
+    );
+    expect(seen).toEqual({
+      storage: 0,
+      cookie: '',
+      caches: [],
+      databases: expect.not.arrayContaining(['secret']),
+      // The last goes to the host, past the worker of the gateway's own origin.
+      fetched: ['', '', '', expect.not.stringContaining('requests')],
+      readsWindow: false,
+    });
+
+    // No frame of another site, and none of the gateway.
+    for (const url of [`${originOf(a!)}/page.html`, root, `${root}/-/stats`]) {
+      const frame = await bob.evaluateHandle((src) => {
+        const frame = document.createElement('iframe');
+        frame.src = src;
+        const loaded = new Promise((resolve) => frame.addEventListener('load', () => resolve(frame)));
+        document.body.append(frame);
+        return loaded as Promise<HTMLIFrameElement>;
+      }, url);
+      const content = await (await frame.contentFrame())!.content();
+      expect(content, url).not.toMatch(/Alice|id="app"|"requests"/);
+    }
+
+    // What one site fetched is not there for another: its chunks are fetched again.
+    const before = await peer.chunksGiven();
+    const [fromAlice, fromShell] = await Promise.all([alice, shell].map(chunkKeys));
+    expect(fromAlice).toBe(4); // the record and three chunks
+    expect(fromShell).toBe(0);
+    const again = await context.newPage();
+    await again.goto(`${originOf(a!)}/page.html`);
+    await expect(again).toHaveTitle('Alice, a page');
+    expect(await peer.chunksGiven()).toBe(before);
+  });
+
+  test('opened by an IP address the gateway says that it needs a name', async () => {
+    const address = await publish(await makeTarchive(siteFiles('Nowhere')), peer);
+    const page = await context.newPage();
+    await page.goto(`http://127.0.0.1:${port}/${address}/`);
+    await expect(page.getByRole('heading')).toHaveText('This gateway is not configured correctly');
+    await expect(page.getByText('has no names')).toBeVisible();
+  });
+
+  async function visit(url: string, title: string): Promise<Page> {
+    const page = await context.newPage();
+    await page.goto(url);
+    await expect(page).toHaveTitle(title);
+    return page;
+  }
+});
+
+/** Records that the page's origin holds in its chunk store. */
+function chunkKeys(page: Page): Promise<number> {
+  return page.evaluate(async () => {
+    const names = (await indexedDB.databases()).map(({ name }) => name);
+    if (!names.includes('antway-chunks')) return 0;
+    return new Promise<number>((resolve, reject) => {
+      const request = indexedDB.open('antway-chunks');
+      request.onerror = () => reject(request.error);
+      request.onsuccess = () => {
+        const count = request.result.transaction('chunks').objectStore('chunks').count();
+        count.onsuccess = () => resolve(count.result);
+      };
+    });
+  });
+}
+
+/** Visits every document of the hostile site, and clicks what can be clicked. @returns what ran. */
+async function runAll(gateway: Gateway, address: string): Promise<string[]> {
+  const context = gateway.shell.context();
+  const messages = listen(context);
+  for (const path of documents) {
+    const page = await context.newPage();
+    await page.goto(`${gateway.url}/${address}/${path}`);
+    if (path === '') {
+      await page.getByRole('link', { name: 'a link' }).click();
+      await page.getByRole('button', { name: 'a form' }).click();
+    }
+    // What the page would have started by now has had its turn.
+    await page.evaluate(
+      () => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 100))),
+    );
+    await page.close();
+  }
+  return messages;
+}
+
+/** Everything that scripts, in pages, frames and workers, say from now on. */
+function listen(context: BrowserContext): string[] {
+  const messages: string[] = [];
+  context.on('console', (message) => {
+    if (message.text().startsWith('RAN ')) messages.push(message.text());
+  });
+  return messages;
+}
+
+async function decide(gateway: Gateway, address: string, decision: string): Promise<void> {
+  const status = await gateway.shell.evaluate(
+    async (body) => (await fetch('/-/trust', { method: 'POST', body })).status,
+    JSON.stringify({ address, decision }),
+  );
+  expect(status).toBe(204);
+}
+
+async function decisions(gateway: Gateway): Promise<Record<string, string>> {
+  const list = JSON.parse((await gateway.fetch('/-/trust')).text) as { address: string; decision: string }[];
+  return Object.fromEntries(list.map(({ address, decision }) => [address, decision]));
+}
