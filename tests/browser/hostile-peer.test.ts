@@ -66,7 +66,9 @@ for (const [transport, spoken] of Object.entries(transports)) {
           expect((await gateway.fetch(`/${anttpFixture(fixture).address}/`)).status).toBe(200);
         }
         await expectStates(gateway, { [liar.url]: 'banned', [honest.url]: 'webtransport' });
-        expect((await gateway.stats()).peers.find(({ url }) => url === liar.url)!.corrupt).toBe(1);
+        // Perhaps more than once: what was under way when it was caught ends as it must.
+        const tally = (await gateway.stats()).peers.find(({ url }) => url === liar.url);
+        expect(tally!.corrupt).toBeGreaterThan(0);
       });
     }
 
