@@ -120,7 +120,7 @@ test.describe('an index', () => {
         const path = `folder-${i % 7}/${'long-name-'.repeat(14)}/${'long-name-'.repeat(6)}${number}.txt`;
         files[path] = `This is member ${number}.`;
       }
-      const tar = makeTar(folder, files);
+      const tar = makeTar(folder, { 'unlisted.txt': 'not in the index', ...files });
       const index = indexOf(tar, files);
       expect(index.length).toBeGreaterThan(minBytes);
       const address = await publish(appendToTar(folder, { 'archive.tar.idx': index }), peer);
@@ -131,6 +131,8 @@ test.describe('an index', () => {
       expect(await servedHashes(gateway.shell, address, sample)).toEqual(expected);
       const root = JSON.parse((await gateway.fetch(`/${address}/?format=json`)).text);
       expect(root).toHaveLength(7);
+      // The headers, which are read where there is no index, would have told of it.
+      expect((await gateway.fetch(`/${address}/unlisted.txt`)).status).toBe(404);
     });
   }
 
