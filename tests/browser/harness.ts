@@ -178,3 +178,12 @@ export async function stopWorkers(page: Page): Promise<void> {
   await session.send('ServiceWorker.stopAllWorkers');
   await session.detach();
 }
+
+/** What Shift-reload does: the request goes past the worker, and the page that comes has none. */
+export async function hardReload(page: Page): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  const loaded = page.waitForEvent('load');
+  await session.send('Page.reload', { ignoreCache: true });
+  await loaded;
+  await session.detach();
+}

@@ -1,7 +1,7 @@
 import type { BrowserContext, Page } from '@playwright/test';
 import { Address } from '../../src/address.ts';
 import { makeTarchive } from '../http/tarchive.ts';
-import { expect, fetchIn, Gateway, test } from './harness.ts';
+import { expect, fetchIn, Gateway, hardReload, test } from './harness.ts';
 import type { PeerProcess } from './peer.ts';
 import { publish } from './publish.ts';
 import type { Files } from './tar.ts';
@@ -292,9 +292,7 @@ test.describe('in subdomain mode', () => {
     await expect(page).toHaveTitle('Deep, a page');
     await page.reload();
     await expect(page).toHaveTitle('Deep, a page');
-    const session = await context.newCDPSession(page);
-    await session.send('Page.reload', { ignoreCache: true });
-    await expect(page).not.toHaveTitle('Deep, a page'); // the host's document, which opens the page anew
+    await hardReload(page);
     await expect(page).toHaveTitle('Deep, a page');
     await peer.kill();
     await context.setOffline(true);

@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test';
-import { expect, openWithoutScripts, test } from './harness.ts';
+import { expect, hardReload, openWithoutScripts, test } from './harness.ts';
 import { publish } from './publish.ts';
 import { makeTarchive } from './tar.ts';
 
@@ -145,15 +145,6 @@ test.describe('a browser without service workers is told so', () => {
     }
   });
 });
-
-/** What Shift-reload does: the request goes past the worker, and the page that comes has none. */
-async function hardReload(page: Page): Promise<void> {
-  const session = await page.context().newCDPSession(page);
-  const loaded = page.waitForEvent('load');
-  await session.send('Page.reload', { ignoreCache: true });
-  await loaded;
-  await session.detach();
-}
 
 /** Counts the documents that the page loads from now on. */
 function countLoads(page: Page): () => number {
