@@ -157,6 +157,9 @@ async fn deep_links_get_the_page_and_everything_else_an_error() {
             "{path}"
         );
     }
+    // As Chromium asks for what a link with the attribute `download` leads to.
+    let download = [("Sec-Fetch-Mode", "navigate"), ("Sec-Fetch-Dest", "empty")];
+    assert_eq!(web.get(&link, &download).await.status, 404);
     let post = request(web.peer.peer.http(), "POST", "/", &[], b"").await;
     assert_eq!((post.status, post.code()), (405, "METHOD".to_owned()));
     web.peer.stop().await;

@@ -94,12 +94,18 @@ async fn find(web: &Web, path: &str, headers: &HeaderMap) -> io::Result<Option<W
 }
 
 /// Whether this is a person going somewhere, not a page fetching a part.
+///
+/// Chromium asks the host, past a page's worker, for what `<a download>` names: a navigation too, but one that
+/// shows nothing. It must not save the page under the name of something else.
 fn wants_page(headers: &HeaderMap) -> bool {
-    let has = |name: HeaderName, text: &str| {
-        let value = headers.get(name).and_then(|value| value.to_str().ok());
-        value.is_some_and(|value| value.contains(text))
-    };
-    has(ACCEPT, "text/html") || has(HeaderName::from_static("sec-fetch-mode"), "navigate")
+    let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+    match text(HeaderName::from_static("sec-fetch-dest")) {
+        Some(shown_as) => ["document", "iframe", "frame"].contains(&shown_as),
+        None => {
+            text(ACCEPT).is_some_and(|accepted| accepted.contains("text/html"))
+                || text(HeaderName::from_static("sec-fetch-mode")) == Some("navigate")
+        }
+    }
 }
 
 fn respond(file: WebFile, request: &HeaderMap) -> Response {
