@@ -1,0 +1,143 @@
+import { readFileSync } from 'node:fs';
+import { createTarchive } from '../../src/publish/tarchive.ts';
+import { bufferAccess, type RandomAccess } from '../../src/self-encryption/file.ts';
+import { paddedFilm, pieced } from './film.ts';
+import { expect, type Gateway, test } from './harness.ts';
+import { PeerProcess } from './peer.ts';
+import { noise, publish } from './publish.ts';
+import { sha256 } from './tar.ts';
+
+const page = `<!doctype html><title>Media</title>
+<video src="film.webm" muted></video><audio src="sound.wav" muted></audio>
+<p><a href="report.bin" download>a report</a></p>
+<p><a href="report.bin?download">an attachment</a></p>`;
+
+const report = noise(31, 3_000_000);
+const pdf = minimalPdf();
+
+// Sealed once for all tests.
+test.describe.configure({ mode: 'default' });
+
+let peer: PeerProcess;
+let gateway: Gateway;
+let address: string;
+
+test.beforeAll(async () => {
+  peer = await PeerProcess.start();
+  address = await publish(await mediaSite(), peer);
+});
+test.beforeEach(async ({ openGateway }) => {
+  gateway = await openGateway({ peers: [peer.url] });
+});
+test.afterAll(() => peer.stop());
+
+for (const [element, middle] of [
+  ['video', 15],
+  ['audio', 300],
+] as const) {
+  test(`a ${element} plays from its middle without what lies before and after`, async () => {
+    const before = await peer.chunksGiven();
+    const media = await gateway.openPage(`/${address}/`);
+    const played = await media.evaluate(
+      async ([element, middle]) => {
+        const player = document.querySelector<HTMLMediaElement>(element)!;
+        const until = (event: string) =>
+          new Promise((resolve, reject) => {
+            player.addEventListener(event, resolve, { once: true });
+            player.addEventListener('error', () => reject(new Error(player.error?.message)), { once: true });
+          });
+        if (player.readyState < HTMLMediaElement.HAVE_METADATA) await until('loadedmetadata');
+        const seeked = until('seeked');
+        player.currentTime = middle;
+        await seeked;
+        await player.play();
+        while (player.currentTime < middle + 0.5) await until('timeupdate');
+        player.pause();
+        return { duration: Math.round(player.duration), at: player.currentTime };
+      },
+      [element, middle] as const,
+    );
+    expect(played.at).toBeGreaterThan(middle);
+    expect(played.duration).toBeGreaterThan(middle + 10);
+    // Of more than seventy chunks.
+    expect((await peer.chunksGiven()) - before).toBeLessThan(35);
+  });
+}
+
+test('a saved attachment is the content', async () => {
+  const shown = await gateway.openPage(`/${address}/`);
+  const [download] = await Promise.all([
+    shown.waitForEvent('download'),
+    shown.getByRole('link', { name: 'an attachment' }).click(),
+  ]);
+  expect(download.suggestedFilename()).toBe('report.bin');
+  expect(sha256(readFileSync(await download.path()))).toBe(sha256(report));
+});
+
+test('a link with the attribute `download`, which Chromium follows past the worker, saves nothing wrong', async () => {
+  const shown = await gateway.openPage(`/${address}/`);
+  const [download] = await Promise.all([
+    shown.waitForEvent('download'),
+    shown.getByRole('link', { name: 'a report' }).click(),
+  ]);
+  expect(await download.failure()).not.toBeNull();
+});
+
+test('a PDF opens in the browser’s own viewer, and is read in parts', async () => {
+  const shown = await gateway.shell.context().newPage();
+  const response = await shown.goto(`${gateway.url}/${address}/paper.pdf`);
+  expect(response!.headers()['content-type']).toBe('application/pdf');
+  const shownIn = () => shown.frames().map((frame) => new URL(frame.url()).protocol);
+  await expect.poll(shownIn).toContain('chrome-extension:');
+  const part = await gateway.fetch(`/${address}/paper.pdf`, { headers: { Range: 'bytes=-6' } });
+  expect([part.status, part.text]).toEqual([206, '%%EOF\n']);
+});
+
+/** A film, a sound, a paper and a report in one archive of about 300 MB, most of it zeros. */
+function mediaSite(): Promise<RandomAccess> {
+  return createTarchive([
+    { path: 'index.html', source: bufferAccess(Buffer.from(page)) },
+    { path: 'film.webm', source: paddedFilm() },
+    { path: 'paper.pdf', source: bufferAccess(pdf) },
+    { path: 'report.bin', source: bufferAccess(report) },
+    { path: 'sound.wav', source: silence(600) },
+  ]);
+}
+
+/** So many seconds of nothing, in 16 bits at 48 kHz, two channels. */
+function silence(seconds: number): RandomAccess {
+  const rate = 48_000;
+  const data = rate * 4 * seconds;
+  const head = Buffer.alloc(44);
+  head.write('RIFF');
+  head.writeUInt32LE(36 + data, 4);
+  head.write('WAVEfmt ', 8);
+  head.writeUInt32LE(16, 16);
+  head.writeUInt16LE(1, 20);
+  head.writeUInt16LE(2, 22);
+  head.writeUInt32LE(rate, 24);
+  head.writeUInt32LE(rate * 4, 28);
+  head.writeUInt16LE(4, 32);
+  head.writeUInt16LE(16, 34);
+  head.write('data', 36);
+  head.writeUInt32LE(data, 40);
+  return pieced([{ start: 0, bytes: head }], 44 + data);
+}
+
+function minimalPdf(): Buffer {
+  const objects = [
+    '<</Type/Catalog/Pages 2 0 R>>',
+    '<</Type/Pages/Kids[3 0 R]/Count 1>>',
+    '<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]>>',
+  ];
+  let text = '%PDF-1.4\n';
+  const offsets = objects.map((object, i) => {
+    const at = text.length;
+    text += `${i + 1} 0 obj${object}endobj\n`;
+    return String(at).padStart(10, '0');
+  });
+  const xref = text.length;
+  text += `xref\n0 4\n0000000000 65535 f \n${offsets.map((at) => `${at} 00000 n \n`).join('')}`;
+  text += `trailer<</Size 4/Root 1 0 R>>\nstartxref\n${xref}\n%%EOF\n`;
+  return Buffer.from(text);
+}
