@@ -1,0 +1,197 @@
+import { brotliCompressSync } from 'node:zlib';
+import { Address } from '../../src/address.ts';
+import { limits } from '../../src/limits.ts';
+import { loadBlake3 } from '../../src/self-encryption/blake3.ts';
+import { DataMap, encodeBincode } from '../../src/self-encryption/data-map.ts';
+import { deriveKeys } from '../../src/self-encryption/keys.ts';
+import { xorPad } from '../../src/self-encryption/xor.ts';
+import { publishMap, sealAt } from '../http/huge-file.ts';
+import { linesOf, makeTarchive } from '../http/tarchive.ts';
+import { type Answer, errorCode, expect, type Gateway, test } from './harness.ts';
+import type { PeerProcess } from './peer.ts';
+import { codec, noise, publish } from './publish.ts';
+import { sha256 } from './tar.ts';
+
+let peer: PeerProcess;
+let gateway: Gateway;
+
+test.beforeEach(async ({ startPeer, openGateway }) => {
+  peer = await startPeer();
+  gateway = await openGateway({ peers: [peer.url] });
+});
+
+// Whatever it was given, the worker still answers.
+test.afterEach(async () => {
+  expect((await gateway.fetch('/-/health')).status).toBe(200);
+});
+
+test('paths that lead out, are absolute or are no text are refused by name; odd ones are just names', async () => {
+  const content = 'what every entry points to';
+  const refused = ['../up.txt', 'a/../../b.txt', '/etc/passwd', '..', 'folder/', 'a\0b.txt'];
+  const served = [
+    '...',
+    'a/./b.txt',
+    'a//b.txt',
+    'C:\\x.txt',
+    '__proto__',
+    'constructor',
+    '-/stats',
+    'sw.js',
+  ];
+  served.push('x'.repeat(3_000), "<img src=x onerror='x'>.txt", '\u202etxt.exe');
+  const tar = await makeTarchive({ 'real.txt': content }, ([real]) =>
+    [...['real.txt'], ...refused, ...served]
+      .map((path) => `${path} ${real!.offset} ${real!.size}\n`)
+      .join(''),
+  );
+  const address = await publish(tar, peer);
+  const listed = JSON.parse((await gateway.fetch(`/${address}/?format=json`)).text) as { path: string }[];
+  expect(listed.length).toBeGreaterThan(5);
+  for (const path of ['...', '__proto__', 'constructor', '-/stats', 'sw.js', 'x'.repeat(3_000)]) {
+    const answer = await gateway.fetch(`/${address}/${encodeURI(path)}`);
+    expect([path, answer.status, answer.text]).toEqual([path, 200, content]);
+  }
+  expect((await gateway.fetch(`/${address}/a//b.txt`)).text).toBe(content);
+  expect((await gateway.fetch(`/${address}/etc/passwd`)).status).toBe(404);
+  const page = await gateway.openPage(`/${address}/`);
+  await expect(page.getByRole('listitem')).toHaveCount(refused.length);
+  expect(await page.locator('img').count()).toBe(0);
+});
+
+test('100,000 entries open, also as a page; one more is too large', async () => {
+  const content = 'one content for all';
+  const archive = (count: number) =>
+    makeTarchive({ 'real.txt': content }, ([real]) => {
+      let index = linesOf([real!]);
+      for (let i = 1; i < count; i++)
+        index += `folder-${i % 10}/file-${i}.txt ${real!.offset} ${real!.size}\n`;
+      return index;
+    });
+  const address = await publish(await archive(limits.archiveEntries), peer);
+  expect((await gateway.fetch(`/${address}/folder-9/file-99999.txt`)).text).toBe(content);
+  const listed = await gateway.shell.evaluate(
+    async (url) => ((await (await fetch(url)).json()) as unknown[]).length,
+    `/${address}/folder-3/?format=json`,
+  );
+  expect(listed).toBe(10_000);
+
+  const page = await gateway.openPage(`/${address}/folder-3/`);
+  await expect(page.getByRole('heading')).toHaveText('Contents of folder-3/');
+  await expect(page.getByText('0 folders, 10,000 files.')).toBeVisible();
+  // By keyboard: to the first link after the two of the formats, and the one that leads up.
+  for (let i = 0; i < 4; i++) await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await expect(page.locator('body')).toHaveText(content);
+
+  const tooMany = await gateway.fetch(`/${await publish(await archive(limits.archiveEntries + 1), peer)}/`);
+  expectError(tooMany, 507, 'TOO_LARGE');
+});
+
+test('entries that overlap, or hold the index itself, are just their bytes', async () => {
+  const files = { 'a.txt': 'A'.repeat(600), 'b.txt': 'B'.repeat(600) };
+  const tar = await makeTarchive(files, (lines) => {
+    const [a, b] = lines;
+    return `${linesOf(lines)}both.bin ${a!.offset} ${b!.offset + b!.size - a!.offset}\nall.bin 0 3584\n`;
+  });
+  const address = await publish(tar, peer);
+  const both = await gateway.fetch(`/${address}/both.bin`);
+  expect(both.sha256).toBe(sha256(tar.subarray(512, 512 + 1_024 + 512 + 600)));
+  expect((await gateway.fetch(`/${address}/all.bin`)).sha256).toBe(sha256(tar.subarray(0, 3584)));
+});
+
+test('an index that lies about sizes: what lies outside is refused, the rest is inside the archive', async () => {
+  const tar = await makeTarchive({ 'real.txt': 'real', 'other.txt': 'other' }, ([real]) =>
+    [
+      `real.txt ${real!.offset} 4`,
+      'longer.txt 512 99999999',
+      'outside.txt 99999999999 4',
+      'absurd.txt 1e9 4',
+      `huge.txt 512 ${'9'.repeat(400)}`,
+      'negative.txt 512 -4',
+      '-4 -4 -4',
+    ].join('\n'),
+  );
+  const address = await publish(tar, peer);
+  expect((await gateway.fetch(`/${address}/real.txt`)).text).toBe('real');
+  for (const name of ['longer.txt', 'outside.txt', 'absurd.txt', 'huge.txt', 'negative.txt', '-4']) {
+    expectError(await gateway.fetch(`/${address}/${name}`), 404, 'NOT_FOUND');
+  }
+});
+
+test('an index whose first entry is no member is not believed: the headers are', async () => {
+  const tar = await makeTarchive({ 'real.txt': 'real' }, () => 'fake.txt 700 4\n');
+  const address = await publish(tar, peer);
+  expect((await gateway.fetch(`/${address}/real.txt`)).text).toBe('real');
+  expect((await gateway.fetch(`/${address}/fake.txt`)).status).toBe(404);
+});
+
+test('an index of garbage serves nothing wrong, and says so', async () => {
+  const address = await publish(await makeTarchive({ 'real.txt': 'real' }, () => noise(5, 20_000)), peer);
+  const page = await gateway.openPage(`/${address}/`);
+  await expect(page.getByRole('heading', { name: 'Not served' })).toBeVisible();
+});
+
+test('a tar whose header claims more than there is serves what comes before it', async () => {
+  const tar = await makeTarchive({ 'first.txt': 'first', 'second.txt': 'second' }, null);
+  // GNU's binary size of the second member: 2^62.
+  const header = tar.subarray(1024, 1536);
+  header.fill(0, 124, 136);
+  header.set([0x80, 0, 0, 0, 0x40], 124);
+  header.write('        ', 148);
+  const sum = header.reduce((sum, byte) => sum + byte, 0);
+  header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
+  const address = await publish(tar, peer);
+  expect((await gateway.fetch(`/${address}/first.txt`)).text).toBe('first');
+  expect((await gateway.fetch(`/${address}/second.txt`)).status).toBe(404);
+});
+
+test('patterns made to run for ever do not', async () => {
+  const routeMap = { [`${'*a'.repeat(60)}b`]: 'index.html', [`${'{a,a}'.repeat(50)}*c`]: 'index.html' };
+  const address = await publish(
+    await makeTarchive({ 'app-conf.json': JSON.stringify({ routeMap }), 'index.html': 'home', 'x.txt': 'x' }),
+    peer,
+  );
+  expect((await gateway.fetch(`/${address}/${'a'.repeat(2_000)}`)).status).toBe(404);
+  expect((await gateway.fetch(`/${address}/x.txt`)).text).toBe('x');
+});
+
+test('routes that are no routes are named, and the rest serves', async () => {
+  for (const conf of ['{', '[]', '{"routeMap": 7}', '{"routeMap": {"a": {}}}', ' '.repeat(2 * 1024 ** 2)]) {
+    const address = await publish(await makeTarchive({ 'app-conf.json': conf, 'x.txt': 'x' }), peer);
+    expect((await gateway.fetch(`/${address}/x.txt`)).text).toBe('x');
+  }
+});
+
+test('a data map nested deeper than the limit is too large, however small', async () => {
+  const content = await sealAt(0, Buffer.from('at the bottom'), peer);
+  let map = content;
+  for (let level = 1; level <= limits.mapDepth; level++) map = await sealAt(level, encodeBincode(map), peer);
+  expect((await gateway.fetch(`/${await publishMap(map, peer)}`)).text).toBe('at the bottom');
+  map = await sealAt(limits.mapDepth + 1, encodeBincode(map), peer);
+  expectError(await gateway.fetch(`/${await publishMap(map, peer)}`), 507, 'TOO_LARGE');
+});
+
+test('a nested data map that claims gigabytes is refused before any of it is fetched', async () => {
+  const count = 1_000;
+  const sizes = new Uint32Array(count).fill(limits.plaintextChunkBytes);
+  const map = new DataMap(noise(1, 32 * count), noise(2, 32 * count), sizes, 1);
+  expectError(await gateway.fetch(`/${await publishMap(map, peer)}`), 507, 'TOO_LARGE');
+  expect(await peer.chunksGiven()).toBe(1);
+});
+
+test('a chunk that unpacks to more than its data map says is corrupt', async () => {
+  const bomb = brotliCompressSync(Buffer.alloc(256 * 1024 ** 2));
+  const honest = await sealAt(0, Buffer.from('nothing to see here'), peer);
+  const { pad, key, nonce } = deriveKeys(honest.srcHashes, 0, 0);
+  const sealed = xorPad(await (await codec.aead()).seal(key, nonce, new Uint8Array(bomb)), pad);
+  const { bytes, hex } = Address.fromBytes((await loadBlake3())(sealed));
+  await peer.put(hex, sealed);
+  const dstHashes = honest.dstHashes.slice();
+  dstHashes.set(bytes);
+  const map = new DataMap(dstHashes, honest.srcHashes, honest.sizes);
+  expectError(await gateway.fetch(`/${await publishMap(map, peer)}`), 502, 'CORRUPT');
+});
+
+function expectError(answer: Answer, status: number, code: string): void {
+  expect([answer.status, errorCode(answer)]).toEqual([status, code]);
+}
