@@ -26,9 +26,7 @@ export default defineConfig({
   },
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   server: {
-    proxy: Object.fromEntries(
-      ['/antway.json', '/chunk/', '/pointer/', '/-/'].map((path) => [path, developmentPeer]),
-    ),
+    proxy: Object.fromEntries(['/antway.json', '/chunk/', '/-/'].map((path) => [path, developmentPeer])),
   },
   plugins: [
     VitePWA({

@@ -42,15 +42,16 @@ const defaultCache = { maxBytes: 4 * gibibyte, memoryBytes: 64 * 1024 ** 2 };
  */
 export function parseConfig(value: unknown, baseUrl: string): Config {
   const root = objectAt('', value, ['$schema', 'peers', 'isolation', 'names', 'trusted', 'denied', 'cache']);
-  const cache = objectAt('cache', root.cache ?? {}, ['maxBytes', 'memoryBytes']);
-  const isolation = root.isolation ?? 'path';
+  const { cache: cacheValue = {}, isolation = 'path', names = {}, $schema = '' } = root;
+  const cache = objectAt('cache', cacheValue, ['maxBytes', 'memoryBytes']);
+  if (typeof $schema !== 'string') throw bad('$schema', 'it must be the URL of a schema');
   if (isolation !== 'path' && isolation !== 'subdomain') {
     throw bad('isolation', 'it must be "path" or "subdomain"');
   }
   return {
     peers: listAt('peers', root.peers).map((peer, i) => parsePeer(peer, baseUrl, `peers[${i}]`)),
     isolation,
-    names: parseNames(root.names ?? {}),
+    names: parseNames(names),
     trusted: addressSet('trusted', root.trusted),
     denied: addressSet('denied', root.denied),
     cache: {
@@ -65,7 +66,8 @@ export function parseConfig(value: unknown, baseUrl: string): Config {
  * @throws AntwayError `BAD_CONFIG` naming `key`.
  */
 export function parsePeer(value: unknown, baseUrl: string, key = 'peers'): PeerConfig {
-  if (typeof value !== 'string' || !URL.canParse(value, baseUrl)) throw bad(key, 'it must be a URL');
+  const isUrl = typeof value === 'string' && (value === '/' || /^https?:\/\//i.test(value));
+  if (!isUrl || !URL.canParse(value, baseUrl)) throw bad(key, 'it must be a URL, or / for this host');
   const url = new URL(value, baseUrl);
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url.hostname))) {
     throw bad(key, 'it must be an https:// URL, or http:// on loopback');
@@ -94,7 +96,10 @@ function parseNames(value: unknown): Map<string, Address> {
   return new Map(
     Object.entries(value).map(([name, address]) => {
       if (!/^[a-z0-9][a-z0-9._-]*$/i.test(name) || Address.isHex(name) || name.length > 100) {
-        throw bad(`names.${name}`, 'a name has letters, digits, dots, dashes, and is not an address');
+        throw bad(
+          `names.${name}`,
+          'a name has letters, digits, dots, dashes and underscores, and is not an address',
+        );
       }
       return [name, addressAt(`names.${name}`, address)];
     }),

@@ -17,6 +17,13 @@ const platform: CodecPlatform = {
 /** What the fetch event knows of a request. */
 export type RequestContext = Omit<GatewayContext, 'configProblem'>;
 
+/** How old the host's configuration may be before it is asked again, in milliseconds. */
+const maxAgeMs = 60_000;
+/** The same while there is none to work with, or it lacks what was asked for. */
+const maxAgeInNeedMs = 2_000;
+/** How long answers under way may go on after another configuration has taken over, in milliseconds. */
+const handOverMs = 60_000;
+
 /**
  * The gateway of this worker, made from the configuration that is known, and made anew when the host gives
  * another. Everything here can be lost with the worker at any time.
@@ -26,9 +33,11 @@ export class Runtime {
   readonly #stats = new Stats();
   readonly #broadcast = new StatsBroadcast(this.#stats);
   #current: { json: string; gateway: Gateway } | undefined;
+  /** Whether it works with the default because the host has not been reached yet. */
+  #isProvisional = false;
   #problem: AntwayError | undefined;
-  readonly #refreshed = this.#refresh();
-  readonly #started = this.#start();
+  #refreshing: Promise<void> | undefined;
+  #refreshedAt = 0;
 
   /**
    * Answers a request of this origin.
@@ -36,32 +45,50 @@ export class Runtime {
    */
   async handle(request: Request, context: RequestContext): Promise<Response | undefined> {
     try {
-      const answer = (await this.#started).handle(request, this.#with(context));
+      const answer = (await this.#gateway()).handle(request, this.#with(context));
       if (answer) return await answer;
       // Perhaps a name that the host has given since.
-      await this.#refreshed;
+      await this.#refresh(maxAgeInNeedMs);
       return await this.#current?.gateway.handle(request, this.#with(context));
     } catch (error) {
       return errorResponse(asAntwayError(error), request);
     }
   }
 
-  async #start(): Promise<Gateway> {
-    const stored = await this.#hostConfig.stored();
-    // What the host has given by now is newer.
-    if (stored && !this.#current) this.#use(stored);
+  async #gateway(): Promise<Gateway> {
+    const refreshing = this.#refresh(this.#current && !this.#isProvisional ? maxAgeMs : maxAgeInNeedMs);
     if (!this.#current) {
-      await this.#refreshed;
-      if (this.#problem) throw this.#problem;
-      if (!this.#current) this.#use(this.#hostConfig.default());
+      const stored = await this.#hostConfig.stored();
+      // What the host has given by now is newer.
+      if (stored && !this.#current) this.#use(stored);
+    }
+    if (!this.#current) {
+      await refreshing;
+      if (!this.#current) {
+        if (this.#problem) throw this.#problem;
+        this.#use(this.#hostConfig.default());
+        this.#isProvisional = true;
+      }
     }
     return this.#current!.gateway;
   }
 
-  async #refresh(): Promise<void> {
+  /** Asks the host for its configuration, unless that was done a short while ago. Never rejects. */
+  #refresh(olderThanMs: number): Promise<void> {
+    if (!this.#refreshing || Date.now() - this.#refreshedAt > olderThanMs) {
+      this.#refreshedAt = Date.now();
+      this.#refreshing = this.#askHost();
+    }
+    return this.#refreshing;
+  }
+
+  async #askHost(): Promise<void> {
     try {
       const config = await this.#hostConfig.fetch();
-      if (config) this.#use(config);
+      if (!config) return;
+      this.#problem = undefined;
+      this.#isProvisional = false;
+      this.#use(config);
     } catch (error) {
       this.#problem = asAntwayError(error);
       console.error('antway: the host’s configuration is not used:', this.#problem.message);
@@ -77,7 +104,8 @@ export class Runtime {
       value instanceof Map || value instanceof Set ? [...value] : value,
     );
     if (this.#current?.json === json) return;
-    this.#current?.gateway.close();
+    const former = this.#current?.gateway;
+    if (former) setTimeout(() => former.close(), handOverMs);
     this.#current = { json, gateway: new Gateway(config, platform, this.#stats, this.#broadcast) };
   }
 }

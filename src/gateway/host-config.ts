@@ -39,15 +39,17 @@ export class HostConfig {
    */
   async fetch(): Promise<Config | undefined> {
     let response: Response;
+    let text: string;
     try {
       response = await fetch(path, { cache: 'no-cache', signal: AbortSignal.timeout(timeoutMs) });
+      text = await response.text();
     } catch {
-      return undefined; // offline, or the host is down
+      return undefined; // offline, or the host is down or too slow
     }
     if (response.status >= 500) return undefined;
     // A host that answers every unknown path with its start page has no configuration either.
     const isPage = response.headers.get('Content-Type')?.startsWith('text/html');
-    const value = response.ok && !isPage ? await parseJson(response) : defaultConfig;
+    const value = response.ok && !isPage ? parseJson(text) : defaultConfig;
     const config = parseConfig(value, this.#origin);
     await set(key, value, settings).catch((error) => console.warn('antway: configuration not kept', error));
     return config;
@@ -59,9 +61,9 @@ export class HostConfig {
   }
 }
 
-async function parseJson(response: Response): Promise<unknown> {
+function parseJson(text: string): unknown {
   try {
-    return await response.json();
+    return JSON.parse(text);
   } catch (cause) {
     throw new AntwayError('BAD_CONFIG', 'antway.json is not valid JSON.', {}, { cause });
   }
