@@ -42,6 +42,8 @@ export const limits = Object.freeze({
   /** Longest run of pax or GNU long-name data before a tar header. */
   tarMetadataBytes: 1024 * 1024,
 
+  /** Bytes of a file that one OPEN asks for: three whole chunks, which is all of a small archive. */
+  openBytes: 3 * 4_190_208,
   /** Addresses in one GET or HAS request of the peer protocol. */
   addressesPerRequest: 64,
   /** Largest `/-/info` answer. */
@@ -73,8 +75,8 @@ export const limits = Object.freeze({
   warmSessions: 3,
   sessions: 8,
 
-  /** Chunks that one reader fetches ahead of its consumer. */
-  readAheadChunks: 4,
+  /** Chunks that one reader fetches ahead of its consumer: before the link was measured, at least, and at most. */
+  readAheadChunks: { first: 4, least: 3, most: 6 },
   /** Bytes handed to a response body at once. */
   streamPieceBytes: 1024 * 1024,
 });

@@ -2,11 +2,16 @@ import { LRUCache } from 'lru-cache';
 import type { Address } from '../address.ts';
 import { equalBytes, toHex } from '../address.ts';
 import { AntwayError } from '../errors.ts';
+import { limits } from '../limits.ts';
 import type { ChunkPeers } from '../peers/pool.ts';
+import type { OpenRange } from '../peers/protocol.ts';
+import { raceAbort } from '../peers/watchdog.ts';
 import type { Codec } from '../self-encryption/codec.ts';
-import type { DataMap } from '../self-encryption/data-map.ts';
+import { type DataMap, decodeDataMap } from '../self-encryption/data-map.ts';
+import { unshrink } from '../self-encryption/file.ts';
 import type { Stats } from '../stats/stats.ts';
 import type { Trace } from '../stats/trace.ts';
+import { Arrivals } from './arrivals.ts';
 import { SingleFlight } from './single-flight.ts';
 import type { ChunkStore } from './store.ts';
 import { VerifiedChunk } from './verified-chunk.ts';
@@ -27,6 +32,7 @@ export class Chunks {
   readonly #peers: ChunkPeers;
   readonly #stats: Stats;
   readonly #opened: LRUCache<string, Uint8Array<ArrayBuffer>>;
+  readonly #ahead = new Set<Arrivals>();
   readonly #fetching = new SingleFlight<VerifiedChunk>();
   readonly #opening = new SingleFlight<Uint8Array<ArrayBuffer>>();
 
@@ -42,10 +48,22 @@ export class Chunks {
   }
 
   /**
+   * Chunks that a reader should have under way: twice what the link holds, so that the next answer begins while the
+   * last is still coming in, and one that is being opened.
+   */
+  get readAhead(): number {
+    const { first, least, most } = limits.readAheadChunks;
+    const bytes = this.#peers.bandwidthDelayBytes?.();
+    if (bytes === undefined) return first;
+    return Math.min(Math.max(Math.ceil((2 * bytes) / limits.plaintextChunkBytes) + 1, least), most);
+  }
+
+  /**
    * A record's own bytes, checked against its address.
    * @throws AntwayError as `PeerPool.fetch`; the signal's reason when aborted.
    */
   async record(address: Address, signal?: AbortSignal, trace?: Trace): Promise<VerifiedChunk> {
+    const ahead = [...this.#ahead];
     const stored = await this.store.get(address);
     if (stored) {
       try {
@@ -58,7 +76,7 @@ export class Chunks {
         await this.#forgetDamaged(address);
       }
     }
-    return this.#fetch(address, signal, trace);
+    return this.#fetch(address, ahead, signal, trace);
   }
 
   /**
@@ -72,8 +90,7 @@ export class Chunks {
     trace?: Trace,
   ): Promise<Uint8Array<ArrayBuffer>> {
     signal?.throwIfAborted();
-    // Both hashes: whoever knows only a sealed chunk's address must not find its plaintext here.
-    const key = toHex(map.dstHashes.subarray(32 * index, 32 * index + 32)) + toHex(map.srcHash(index));
+    const key = keyOf(map, index);
     const opened = this.#opened.get(key);
     if (opened) {
       this.#stats.fromMemory(opened.length);
@@ -103,6 +120,7 @@ export class Chunks {
       return trace ? trace.time('openMs', work) : work();
     };
     const address = map.address(index);
+    const ahead = [...this.#ahead];
     const stored = await this.store.get(address);
     if (stored) {
       try {
@@ -118,15 +136,112 @@ export class Chunks {
         await this.#forgetDamaged(address);
       }
     }
-    const chunk = await this.#fetch(address, signal, trace);
+    const chunk = await this.#fetch(address, ahead, signal, trace);
     return decrypt(chunk.bytes);
   }
 
-  #fetch(address: Address, signal?: AbortSignal, trace?: Trace): Promise<VerifiedChunk> {
+  /**
+   * Begins to fetch what a range of a file needs, in one round trip where a peer can do that. Requests for those
+   * chunks then wait for what is on its way. A hint: nothing is thrown, and what does not come is fetched.
+   *
+   * @param range in bytes of the file.
+   * @param wantsAll whether what follows the first chunk is wanted too, once the file's size is known.
+   */
+  openAhead(
+    address: Address,
+    range: OpenRange,
+    signal: AbortSignal,
+    wantsAll: (size: number) => boolean,
+  ): void {
+    const arrivals = new Arrivals();
+    arrivals.expect([address]);
+    this.#ahead.add(arrivals);
+    this.#receiveAhead(arrivals, address, range, signal, wantsAll)
+      .catch((error) => {
+        if (!signal.aborted) console.warn('antway: reading ahead failed', error);
+      })
+      .finally(() => {
+        arrivals.end();
+        this.#ahead.delete(arrivals);
+      });
+  }
+
+  async #receiveAhead(
+    arrivals: Arrivals,
+    address: Address,
+    range: OpenRange,
+    signal: AbortSignal,
+    wantsAll: (size: number) => boolean,
+  ): Promise<void> {
+    const blake3 = await this.codec.blake3();
+    const controller = new AbortController();
+    const stop = () => controller.abort(signal.reason);
+    signal.addEventListener('abort', stop, { once: true });
+    /** Set once the map is known and only the first chunk is wanted. */
+    let last: Address | undefined;
+    try {
+      await this.#peers.open?.(address, range, {
+        signal: controller.signal,
+        onRecord: async (of, bytes) => {
+          const chunk = VerifiedChunk.verify(of, bytes, blake3);
+          if (of.equals(address)) {
+            // Without waiting: opening nested maps needs the records that come next.
+            this.#prepare(arrivals, chunk, range, controller.signal)
+              .then((root) => {
+                if (root && !wantsAll(root.size)) last = root.address(root.chunkAt(0));
+              })
+              .finally(() => arrivals.prepared())
+              .catch(() => undefined); // whoever opens the map for real meets the same error
+          }
+          arrivals.arrived(chunk);
+          await this.store.put(chunk);
+          if (last?.equals(of)) controller.abort(new DOMException('The rest is not needed.', 'AbortError'));
+        },
+      });
+    } finally {
+      signal.removeEventListener('abort', stop);
+    }
+  }
+
+  /** Finds out what a peer will send after a file's map. @returns the file's own map. */
+  async #prepare(
+    arrivals: Arrivals,
+    record: VerifiedChunk,
+    range: OpenRange,
+    signal: AbortSignal,
+  ): Promise<DataMap | undefined> {
+    const map = decodeDataMap(record.bytes);
+    if (!map) return undefined;
+    const root = await unshrink(map, (level, index) => {
+      arrivals.expect([level.address(index)]);
+      return this.open(level, index, signal);
+    });
+    const start = 'last' in range ? Math.max(root.size - range.last, 0) : range.start;
+    const length = 'last' in range ? range.last : range.length || root.size;
+    const end = Math.min(start + length, root.size);
+    const first = root.chunkAt(start);
+    for (let i = first; i < root.count && root.offsets[i]! < end; i++) arrivals.expect([root.address(i)]);
+    return root;
+  }
+
+  /**
+   * @param ahead what was on its way before the store was looked into: it may have come, and been stored, since.
+   */
+  #fetch(
+    address: Address,
+    ahead: readonly Arrivals[],
+    signal?: AbortSignal,
+    trace?: Trace,
+  ): Promise<VerifiedChunk> {
     return this.#fetching.run(
       address.hex,
       signal,
       async (shared) => {
+        const arrived = await firstArrival(ahead, address, shared);
+        if (arrived) {
+          if (trace) trace.chunks.peer++;
+          return arrived;
+        }
         const blake3 = await this.codec.blake3();
         const verify = (received: Uint8Array<ArrayBuffer>) => VerifiedChunk.verify(address, received, blake3);
         const ask = () => this.#peers.fetch(address, { signal: shared, verify });
@@ -149,6 +264,27 @@ export class Chunks {
     this.#stats.damaged();
     await this.store.delete(address);
   }
+}
+
+async function firstArrival(
+  ahead: readonly Arrivals[],
+  address: Address,
+  signal: AbortSignal,
+): Promise<VerifiedChunk | undefined> {
+  for (const arrivals of ahead) {
+    const chunk = await raceAbort(arrivals.take(address), signal);
+    if (chunk) return chunk;
+  }
+  return undefined;
+}
+
+/**
+ * Names a chunk as a map opens it: by its address and all that its keys are made of. Whoever knows only the address
+ * must not find the plaintext, and a map with wrong hashes must not share a run with a right one.
+ */
+function keyOf(map: DataMap, index: number): string {
+  const before = (steps: number) => toHex(map.srcHash((index - steps + map.count) % map.count));
+  return `${map.address(index)}.${before(0)}.${before(1)}.${before(2)}.${index}.${map.childLevel}`;
 }
 
 function isCorrupt(error: unknown): boolean {

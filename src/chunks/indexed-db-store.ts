@@ -20,6 +20,8 @@ interface Totals {
 const queueBytes = 32 * 1024 * 1024;
 /** Bytes written in one transaction. */
 const batchBytes = 16 * 1024 * 1024;
+/** How often the times of last use are brought up to date when nothing else is written, in milliseconds. */
+const touchIntervalMs = 10_000;
 /** After eviction the store is this much below its ceiling, so that the next write does not evict again. */
 const evictTo = 0.9;
 
@@ -35,6 +37,7 @@ export class IndexedDbStore implements ChunkStore {
   #queuedBytes = 0;
   /** Read since the last write: their `lastUsed` is brought up to date with the next one. */
   readonly #touched = new Map<string, Address>();
+  #touchesWrittenAt = 0;
   #writing: Promise<void> | undefined;
   #available = true;
   #hasWorked = false;
@@ -83,6 +86,7 @@ export class IndexedDbStore implements ChunkStore {
   }
 
   async flush(): Promise<void> {
+    if (this.#touched.size > 0 && Date.now() - this.#touchesWrittenAt > touchIntervalMs) this.#startWriting();
     while (this.#writing) await this.#writing;
   }
 
@@ -153,6 +157,7 @@ export class IndexedDbStore implements ChunkStore {
       total = (await changeTotals(totals, count, bytes)).bytes;
     });
     for (const { hex } of touched) this.#touched.delete(hex);
+    this.#touchesWrittenAt = now;
     if (total > this.#maxBytes) await this.#evict(total - this.#maxBytes * evictTo);
   }
 

@@ -22,7 +22,7 @@ export class ChunkDatabase {
 
   /** One store in a transaction of its own, in the form that `idb-keyval`'s functions take. */
   store(name: keyof typeof storeNames): UseStore {
-    return async (mode, callback) => callback((await this.#open()).transaction(name, mode).objectStore(name));
+    return async (mode, callback) => callback((await this.#transaction(name, mode)).objectStore(name));
   }
 
   /**
@@ -33,7 +33,7 @@ export class ChunkDatabase {
   async write(
     work: (stores: Record<keyof typeof storeNames, IDBObjectStore>) => Promise<void> | void,
   ): Promise<void> {
-    const transaction = (await this.#open()).transaction(Object.values(storeNames), 'readwrite', {
+    const transaction = await this.#transaction(Object.values(storeNames), 'readwrite', {
       durability: 'relaxed',
     });
     const done = promisifyRequest(transaction);
@@ -51,9 +51,25 @@ export class ChunkDatabase {
     await done;
   }
 
+  /** Safari drops connections without an event: one that turns out dead is opened anew, once. */
+  async #transaction(
+    names: string | string[],
+    mode: IDBTransactionMode,
+    options?: IDBTransactionOptions,
+  ): Promise<IDBTransaction> {
+    const database = await this.#open();
+    try {
+      return database.transaction(names, mode, options);
+    } catch (error) {
+      if (!(error instanceof DOMException && error.name === 'InvalidStateError')) throw error;
+      this.#opening = undefined;
+      return (await this.#open()).transaction(names, mode, options);
+    }
+  }
+
   #open(): Promise<IDBDatabase> {
     if (!this.#opening) {
-      const opening = openDatabase(this.#name);
+      const opening = withinTime(openDatabase(this.#name));
       this.#opening = opening;
       const forget = () => {
         if (this.#opening === opening) this.#opening = undefined;
@@ -80,6 +96,19 @@ function openDatabase(name: string): Promise<IDBDatabase> {
     database.createObjectStore(storeNames.totals);
   };
   return promisifyRequest(request);
+}
+
+/** An open that never ends (another tab holds an old version, a browser's bug) must not hold up every read. */
+const openTimeoutMs = 5_000;
+
+function withinTime<T>(opening: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(
+      () => reject(new DOMException('The database did not open.', 'TimeoutError')),
+      openTimeoutMs,
+    );
+    opening.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
 }
 
 function tryAbort(transaction: IDBTransaction): void {

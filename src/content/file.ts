@@ -47,7 +47,7 @@ export class ContentFile implements ByteSource {
     let next = 0;
     let current: Uint8Array = new Uint8Array();
     const fetchAhead = () => {
-      while (next < parts.length && ahead.length < limits.readAheadChunks) {
+      while (next < parts.length && ahead.length < this.#chunks.readAhead) {
         const part = this.#part(parts[next++]!, controller.signal, trace);
         part.catch(() => undefined); // reported when it is its turn
         ahead.push(part);

@@ -5,6 +5,7 @@ import { SingleFlight } from '../chunks/single-flight.ts';
 import type { VerifiedChunk } from '../chunks/verified-chunk.ts';
 import { AntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
+import type { OpenRange } from '../peers/protocol.ts';
 import { type DataMap, decodeDataMap } from '../self-encryption/data-map.ts';
 import { unshrink } from '../self-encryption/file.ts';
 import type { Trace } from '../stats/trace.ts';
@@ -28,31 +29,60 @@ export interface LocalManifests {
   get(id: Address): Promise<Uint8Array | undefined>;
 }
 
-/** Parsed maps and indexes kept in memory, so that a page's hundred requests parse them once. */
-const remembered = 32;
+export interface ResolverOptions {
+  manifests?: LocalManifests;
+  denied?: ReadonlySet<string>;
+}
+
+/** What a request tells of what it will read, so that it can be fetched together with the map. */
+export interface ReadHint {
+  /** The part of a file that was asked for; undefined for the whole. */
+  range?: OpenRange | undefined;
+  /** Whether the URL names something inside the address, as in an archive. */
+  isInside: boolean;
+  /** Whether no body will be sent. */
+  isHead: boolean;
+}
+
+/** Memory for what addresses stand for, so that a page's hundred requests parse their index once. Bytes. */
+const rememberedBytes = 64 * 1024 * 1024;
+/** What an entry of an archive, or anything else with a few fields, takes in memory. An estimate. */
+const entryBytes = 400;
+
+function sizeOf(content: Content): number {
+  if (content.kind === 'record') return content.source.size + entryBytes;
+  return content.kind === 'archive' ? (content.archive.members.size + 1) * entryBytes : entryBytes;
+}
 
 /** Finds out what an address stands for. */
 export class Resolver {
   readonly #chunks: Chunks;
-  readonly #known = new LRUCache<string, Content>({ max: remembered });
+  readonly #known = new LRUCache<string, Content>({
+    maxSize: rememberedBytes,
+    sizeCalculation: sizeOf,
+  });
   readonly #resolving = new SingleFlight<Content>();
 
   readonly #manifests: LocalManifests | undefined;
+  readonly #denied: ReadonlySet<string>;
 
-  constructor(chunks: Chunks, manifests?: LocalManifests) {
+  /** @param denied addresses (hex) that are never resolved, whatever names them. */
+  constructor(chunks: Chunks, { manifests, denied = new Set() }: ResolverOptions = {}) {
     this.#chunks = chunks;
     this.#manifests = manifests;
+    this.#denied = denied;
   }
 
   /**
    * Costs the record, the records of nested maps, a file's first chunk (is it a tar?) and an archive's last.
-   * @throws AntwayError `UNSUPPORTED` for an unknown map version, `TOO_LARGE`, `CORRUPT`, or as `Chunks.record`.
+   * @throws AntwayError `DENIED`, `UNSUPPORTED` for an unknown map version, `TOO_LARGE`, `CORRUPT`, or as `Chunks.record`.
    */
-  async resolve(address: Address, signal?: AbortSignal, trace?: Trace): Promise<Content> {
+  async resolve(address: Address, signal?: AbortSignal, trace?: Trace, hint?: ReadHint): Promise<Content> {
+    this.#admit(address);
     const known = this.#known.get(address.hex);
     if (known) return known;
     return this.#resolving.run(address.hex, signal, async (shared) => {
-      const content = await this.#resolve(address, shared, trace);
+      const content = await this.#resolve(address, shared, trace, hint);
       this.#known.set(address.hex, content);
       return content;
     });
@@ -60,7 +90,16 @@ export class Resolver {
 
   /** The record's own bytes, unopened. */
   record(address: Address, signal?: AbortSignal, trace?: Trace): Promise<VerifiedChunk> {
+    this.#admit(address);
     return this.#chunks.record(address, signal, trace);
+  }
+
+  #admit(address: Address): void {
+    if (this.#denied.has(address.hex)) {
+      throw new AntwayError('DENIED', 'The host of this gateway has blocked this address.', {
+        address: address.hex,
+      });
+    }
   }
 
   /** Forgets what an address stood for: its local manifest was taken away. */
@@ -68,9 +107,10 @@ export class Resolver {
     this.#known.delete(address.hex);
   }
 
-  async #resolve(address: Address, signal: AbortSignal, trace?: Trace): Promise<Content> {
+  async #resolve(address: Address, signal: AbortSignal, trace?: Trace, hint?: ReadHint): Promise<Content> {
     const manifest = await this.#manifests?.get(address);
     if (manifest) return this.#openManifest(manifest, signal);
+    if (hint && !(await this.#chunks.store.get(address))) this.#openAhead(address, hint, signal);
     const { bytes } = await this.#chunks.record(address, signal, trace);
     const map = decodeDataMap(bytes);
     if (!map) return { kind: 'record', source: memorySource(bytes) };
@@ -82,6 +122,26 @@ export class Resolver {
       throw new AntwayError('TOO_LARGE', `A manifest has at most ${limits.manifestBytes} bytes.`);
     }
     return this.#openManifest(await file.read(0, file.size, signal, trace), signal);
+  }
+
+  /**
+   * Asks for the map, the first chunk (is it a tar?) and what will be read next in one round trip: the part that was
+   * asked for, or the beginning, and for what may be in an archive the end, where its index is.
+   */
+  #openAhead(address: Address, { range, isInside, isHead }: ReadHint, signal: AbortSignal): void {
+    const ahead = (part: OpenRange, wantsAll = (_size: number) => true) =>
+      this.#chunks.openAhead(address, part, signal, wantsAll);
+    if (isHead || range) {
+      ahead({ start: 0, length: 1 });
+      // Of a member, a range says nothing about where it is in the archive.
+      if (range && !isInside) ahead(range);
+    } else if (isInside) {
+      // A small archive whole; of a large one only the end is needed, and then the member.
+      ahead({ start: 0, length: limits.openBytes }, (size) => size <= limits.openBytes);
+      ahead({ last: limits.indexTailBytes });
+    } else {
+      ahead({ start: 0, length: limits.openBytes });
+    }
   }
 
   async #openFile(map: DataMap, signal?: AbortSignal, trace?: Trace): Promise<ContentFile> {
@@ -108,6 +168,7 @@ export class Resolver {
 
   async #openSource(source: ManifestSource, signal?: AbortSignal): Promise<ByteSource> {
     if (source.kind === 'embedded') return this.#openFile(source.map, signal);
+    this.#admit(source.address);
     const { bytes } = await this.#chunks.record(source.address, signal);
     const map = decodeDataMap(bytes);
     return map ? this.#openFile(map, signal) : memorySource(bytes);

@@ -35,7 +35,7 @@ interface Members {
 
 async function indexed(tar: ContentFile, signal?: AbortSignal): Promise<Members | undefined> {
   // All of the last chunk is there once its end is: look at it whole before asking for more.
-  const firstRead = Math.max(limits.indexTailBytes, tar.size - tar.lastChunkStart);
+  const firstRead = tar.size - tar.lastChunkStart;
   const index = await readIndex(tar, firstRead, signal);
   if (!index) return undefined;
   const { entries, refused }: ParsedIndex = parseIndex(index, tar.size);

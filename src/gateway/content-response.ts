@@ -7,6 +7,7 @@ import { sniffBytes, sniffType, typeOfName } from './content-type.ts';
 import { contentDisposition } from './disposition.ts';
 import { folderTar } from './folder-tar.ts';
 import { listingJson, listingPage } from './listing.ts';
+import { requestedPart } from './range.ts';
 import type { Representation } from './representation.ts';
 import { contentHeaders, ownPageHeaders } from './security.ts';
 import { type ContentTarget, encodePath } from './target.ts';
@@ -30,6 +31,9 @@ export interface ContentContext {
   /** Whether the answer will be shown as a document. */
   isNavigation: boolean;
   accept: string | null;
+  isHead: boolean;
+  /** The `Range` header. */
+  range: string | null;
   signal: AbortSignal;
   trace: Trace;
 }
@@ -46,7 +50,12 @@ export async function answerContent(target: ContentTarget, context: ContentConte
     throw new AntwayError('UNSUPPORTED', `There is no format “${format}”; there are raw, json and tar.`);
   }
   const { resolver, signal, trace } = context;
-  const content = await trace.time('resolveMs', () => resolver.resolve(target.address, signal, trace));
+  const hint = {
+    isInside: target.path !== undefined,
+    isHead: context.isHead,
+    range: context.range ? requestedPart(context.range) : undefined,
+  };
+  const content = await trace.time('resolveMs', () => resolver.resolve(target.address, signal, trace, hint));
   if (content.kind === 'archive') {
     if (format === 'tar') return tar(target, content, context);
     return inArchive(target, content.archive, context);

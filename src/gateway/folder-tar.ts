@@ -3,6 +3,9 @@ import { type ByteSource, randomAccessSource } from '../content/byte-source.ts';
 import { AntwayError } from '../errors.ts';
 import { createTarchive } from '../publish/tarchive.ts';
 
+/** Each file whose size the archive does not tell costs a request before the first byte of the tar. */
+const mostUnsized = 1_000;
+
 /**
  * A folder of an archive as a tarchive of its own, with paths from that folder; made as it is read.
  *
@@ -13,6 +16,13 @@ export async function folderTar(archive: Archive, folder: string, signal: AbortS
   if (!archive.folder(folder))
     throw new AntwayError('NOT_FOUND', `There is no folder “${folder}” to make a tar of.`);
   const members = Array.from(archive.members.values()).filter(({ path }) => path.startsWith(folder));
+  const unsized = members.filter(({ size }) => size === undefined).length;
+  if (unsized > mostUnsized) {
+    throw new AntwayError(
+      'TOO_LARGE',
+      `A tar needs every size first, and ${unsized} files do not tell theirs.`,
+    );
+  }
   const entries = [];
   for (const member of members) {
     entries.push({ path: member.path.slice(folder.length), source: await lazily(member, signal) });

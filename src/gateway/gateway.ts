@@ -54,7 +54,7 @@ export class Gateway {
     this.#manifests = new ManifestStore(() => codec.blake3());
     const { memoryBytes } = config.cache;
     const chunks = new Chunks({ codec, store: this.#store, peers: this.#peers, stats, memoryBytes });
-    this.#resolver = new Resolver(chunks, this.#manifests);
+    this.#resolver = new Resolver(chunks, { manifests: this.#manifests, denied: config.denied });
   }
 
   /**
@@ -119,13 +119,13 @@ export class Gateway {
   }
 
   async #content(target: ContentTarget, request: Request, context: RequestContext): Promise<Response> {
-    const observer = this.#observe(context);
+    const observer = this.#observe(request, context);
     try {
-      this.#admit(target, request);
+      admit(request);
       if (request.method === 'OPTIONS') return done(observer, methodsOf());
-      // While the store is looked through, sessions open that may be needed.
-      this.#peers.warm();
       const isTopLevel = request.mode === 'navigate' && request.destination === 'document';
+      // While the document comes from the store, sessions open that the rest of the page may need.
+      if (isTopLevel) this.#peers.warm();
       const decision = target.isIsolated ? 'trusted' : await this.#decision(target);
       const trace = new Trace();
       const answer = await answerContent(target, {
@@ -133,6 +133,8 @@ export class Gateway {
         isTrusted: decision === 'trusted',
         isNavigation: isNavigation(request),
         accept: request.headers.get('Accept'),
+        isHead: request.method === 'HEAD',
+        range: request.headers.get('Range'),
         signal: request.signal,
         trace,
       });
@@ -172,7 +174,7 @@ export class Gateway {
   }
 
   /** Counts a request, and keeps the worker alive until what was fetched for it is on disk. */
-  #observe(context: RequestContext): BodyObserver {
+  #observe({ signal }: Request, context: RequestContext): BodyObserver {
     this.#stats.requestStarted();
     let written = () => {};
     context.waitUntil(
@@ -181,30 +183,29 @@ export class Gateway {
       }),
     );
     let hasEnded = false;
-    return {
-      sent: (bytes) => this.#stats.served(bytes),
-      ended: (failure?: ErrorCode) => {
-        if (hasEnded) return;
-        hasEnded = true;
-        this.#stats.requestEnded(failure);
-        this.#store.flush().then(written, written);
-      },
+    const ended = (failure?: ErrorCode) => {
+      if (hasEnded) return;
+      hasEnded = true;
+      signal.removeEventListener('abort', onAbort);
+      this.#stats.requestEnded(failure);
+      this.#store.flush().then(written, written);
     };
+    // A body that nobody reads or cancels any more tells nothing by itself.
+    const onAbort = () => ended();
+    signal.addEventListener('abort', onAbort);
+    return { sent: (bytes) => this.#stats.served(bytes), ended };
   }
+}
 
-  /** @throws AntwayError `METHOD`, `DENIED`, or `REFUSED` for content that is asked for as a worker's script. */
-  #admit({ address }: ContentTarget, request: Request): void {
-    if (!methods.includes(request.method)) {
-      throw new AntwayError('METHOD', `${request.method} is not possible: content is read-only.`, {
-        allow: methods.join(', '),
-      });
-    }
-    if (this.#config.denied.has(address.hex)) {
-      throw new AntwayError('DENIED', 'The host of this gateway has blocked this address.');
-    }
-    if (request.headers.get('Service-Worker') === 'script') {
-      throw new AntwayError('REFUSED', 'Content may not register a service worker on the gateway.');
-    }
+/** @throws AntwayError `METHOD`, or `REFUSED` for content that is asked for as a worker's script. */
+function admit(request: Request): void {
+  if (!methods.includes(request.method)) {
+    throw new AntwayError('METHOD', `${request.method} is not possible: content is read-only.`, {
+      allow: methods.join(', '),
+    });
+  }
+  if (request.headers.get('Service-Worker') === 'script') {
+    throw new AntwayError('REFUSED', 'Content may not register a service worker on the gateway.');
   }
 }
 

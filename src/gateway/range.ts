@@ -1,7 +1,25 @@
+import { limits } from '../limits.ts';
+import type { OpenRange } from '../peers/protocol.ts';
+
 /** Bytes `start` up to `end` (not included) of a representation. */
 export interface ByteRange {
   start: number;
   end: number;
+}
+
+const singleRange = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i;
+
+/**
+ * What a `Range` header asks for before the size is known: enough to fetch it ahead, not to answer it.
+ * @returns undefined when it does not ask for one range. A range without an end is taken to begin only.
+ */
+export function requestedPart(header: string): OpenRange | undefined {
+  const [, first = '', last = ''] = singleRange.exec(header) ?? [];
+  if (first === '') return Number(last) > 0 ? { last: Math.min(Number(last), limits.openBytes) } : undefined;
+  const start = Number(first);
+  const length = last === '' ? limits.openBytes : Number(last) - start + 1;
+  if (!Number.isSafeInteger(start) || length < 1) return undefined;
+  return { start, length: Math.min(length, limits.openBytes) };
 }
 
 /**
@@ -13,7 +31,7 @@ export interface ByteRange {
  *   nothing, which no partial answer can say: then the whole is sent.
  */
 export function parseRange(header: string | null, size: number): ByteRange | 'unsatisfiable' | undefined {
-  const match = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(header ?? '');
+  const match = singleRange.exec(header ?? '');
   if (!match) return undefined;
   const [, first = '', last = ''] = match;
   if (first === '') {

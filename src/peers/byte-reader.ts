@@ -31,6 +31,11 @@ export class ByteReader {
     return bytes;
   }
 
+  /** Whether the stream has ended and everything was read. */
+  async isAtEnd(): Promise<boolean> {
+    return this.#left.length === 0 && !(await this.#fill());
+  }
+
   /** Everything up to the end, at most `maxBytes`. @returns undefined when there is more. */
   async readToEnd(maxBytes: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
     const parts: Uint8Array[] = [];

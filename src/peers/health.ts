@@ -16,6 +16,7 @@ export class PeerHealth {
   readonly #total = new Histogram();
   #success = 1;
   #firstByteMs: number | undefined;
+  #leastFirstByteMs: number | undefined;
   #msPerMebibyte: number | undefined;
   #bannedUntil = 0;
   #bans = 0;
@@ -48,6 +49,7 @@ export class PeerHealth {
       this.#total.decay();
     }
     this.#firstByteMs = smoothed(this.#firstByteMs, firstByteMs);
+    this.#leastFirstByteMs = Math.min(this.#leastFirstByteMs ?? firstByteMs, firstByteMs);
     const mebibytes = bytes / 2 ** 20;
     // A few bytes arrive with the first one and tell nothing of the rate.
     if (mebibytes > 0.05)
@@ -94,6 +96,11 @@ export class PeerHealth {
   get weight(): number {
     const costMs = 20 + (this.#firstByteMs ?? 0) + (this.#msPerMebibyte ?? 0);
     return Math.max(this.#success, 0.01) ** 2 / costMs;
+  }
+
+  /** The shortest time in which an answer began, when nothing was queued; undefined before the first one. */
+  get leastFirstByteMs(): number | undefined {
+    return this.#leastFirstByteMs;
   }
 
   /** How long to wait for it before another is asked as well. */

@@ -8,7 +8,7 @@ import type { Face } from './face.ts';
 import { PeerHealth } from './health.ts';
 import { outrun } from './hedge.ts';
 import { HttpFace } from './http.ts';
-import { webTransportPath } from './protocol.ts';
+import { type OpenRange, webTransportPath } from './protocol.ts';
 import { type WebTransportEndpoint, WebTransportFace } from './webtransport.ts';
 
 export type PeerState = 'idle' | 'webtransport' | 'http' | 'unreachable' | 'banned';
@@ -22,6 +22,12 @@ export interface AskOptions<T> {
   report(attempt: Attempt): void;
 }
 
+export interface OpenOptions {
+  signal: AbortSignal;
+  /** Takes each record as it arrives. @throws `CORRUPT` for one that is not what its address says. */
+  onRecord(address: Address, bytes: Uint8Array<ArrayBuffer>): Promise<void>;
+}
+
 /** One configured peer: its faces, and what is known of it from using it. */
 export class Peer {
   readonly url: string;
@@ -32,6 +38,7 @@ export class Peer {
   /** Whether WebTransport is worth waiting for. It heals in the background, while HTTP serves. */
   readonly #webTransportCircuit = new CircuitBreaker(limits.webTransportCircuit);
   #lastTransport: Transport | undefined;
+  #hasNoOpen = false;
   #lastUsed = 0;
 
   constructor({ url, certificateHashes }: PeerConfig, stats: Stats) {
@@ -87,6 +94,34 @@ export class Peer {
     throw last ?? new AntwayError('PEERS_UNREACHABLE', `This browser has no way to reach ${this.url}.`);
   }
 
+  /** Whether a request by OPEN would be answered in one round trip. */
+  get canOpen(): boolean {
+    return (this.#webTransport?.canOpen ?? false) && !this.#hasNoOpen;
+  }
+
+  /**
+   * Asks for all that a range of a file needs. A hint: it ends early, or brings nothing, without an error, unless
+   * what it brings is wrong.
+   */
+  async open(address: Address, range: OpenRange, { signal, onRecord }: OpenOptions): Promise<void> {
+    this.#lastUsed = Date.now();
+    let arrived = 0;
+    try {
+      await this.#webTransport?.open(address, range, signal, async (of, bytes) => {
+        arrived++;
+        await onRecord(of, bytes);
+        this.#stats.opened(this.url, bytes.length);
+      });
+    } catch (error) {
+      if (signal.aborted) return;
+      const { code } = asAntwayError(error);
+      if (code === 'CORRUPT') this.#ban();
+      this.#stats.peerFailed(this.url, 'webtransport', code);
+      // Refused before the first record, on a session that works: it does not know the operation.
+      if (arrived === 0 && code === 'PEERS_UNREACHABLE' && this.hasSession) this.#hasNoOpen = true;
+    }
+  }
+
   get state(): PeerState {
     if (this.health.isBanned) return 'banned';
     if (this.health.circuit !== 'closed') return 'unreachable';
@@ -132,6 +167,11 @@ export class Peer {
     }
   }
 
+  #ban(): void {
+    this.health.ban();
+    this.#stats.peerBanned(this.url);
+  }
+
   #succeeded(face: Face, firstByteMs: number, totalMs: number, bytes: number): void {
     this.#lastTransport = face.transport;
     if (face === this.#webTransport) this.#webTransportCircuit.succeeded();
@@ -141,8 +181,7 @@ export class Peer {
 
   #isWorthAnotherFace(face: Face, { code, details }: AntwayError): boolean {
     if (code === 'CORRUPT') {
-      this.health.ban();
-      this.#stats.peerBanned(this.url);
+      this.#ban();
       return false;
     }
     if (code === 'NOT_FOUND') {
@@ -161,7 +200,7 @@ export class Peer {
 
 /** Asks a peer's HTTP face where its WebTransport listens, and which certificates it shows now and next. */
 async function discover(http: HttpFace): Promise<WebTransportEndpoint> {
-  const { webTransport } = await http.info();
+  const { webTransport, operations } = await http.info();
   if (!webTransport) throw new AntwayError('UNSUPPORTED', `${http.url} has no WebTransport.`);
   const { protocol, hostname } = new URL(http.url);
   if (protocol === 'http:' && webTransport.certificateHashes.length === 0) {
@@ -173,5 +212,6 @@ async function discover(http: HttpFace): Promise<WebTransportEndpoint> {
   return {
     url: `https://${host}:${webTransport.port}${webTransport.path}`,
     certificateHashes: webTransport.certificateHashes,
+    operations,
   };
 }

@@ -2,9 +2,11 @@ import type { Address } from '../address.ts';
 import type { PeerConfig } from '../config.ts';
 import { AntwayError, type Attempt } from '../errors.ts';
 import { limits } from '../limits.ts';
+import { RateMeter } from '../stats/rate.ts';
 import type { PeerTally, Stats } from '../stats/stats.ts';
 import { HedgeBudget, hedge, type Try } from './hedge.ts';
-import { Peer, type PeerState } from './peer.ts';
+import { type OpenOptions, Peer, type PeerState } from './peer.ts';
+import type { OpenRange } from './protocol.ts';
 import { rendezvousScore } from './ranking.ts';
 
 export interface FetchOptions<T> {
@@ -16,6 +18,14 @@ export interface FetchOptions<T> {
 /** Where chunks come from. */
 export interface ChunkPeers {
   fetch<T>(address: Address, options: FetchOptions<T>): Promise<T>;
+  /**
+   * Asks one peer for a file's map and for all that a range of it needs, where that costs one round trip.
+   * A hint: what does not come this way must be fetched. Resolves when nothing more will come. A source without
+   * round trips, such as a folder, lacks it.
+   */
+  open?(address: Address, range: OpenRange, options: OpenOptions): Promise<void>;
+  /** Bytes that must be under way to keep the link busy, as far as was measured; undefined before that. */
+  bandwidthDelayBytes?(): number | undefined;
 }
 
 /**
@@ -26,10 +36,12 @@ export interface ChunkPeers {
 export class PeerPool implements ChunkPeers {
   readonly #peers: readonly Peer[];
   readonly #stats: Stats;
+  readonly #rate = new RateMeter();
   readonly #hedges = new HedgeBudget(limits.hedgeShare, limits.hedgeBurst);
 
   constructor(peers: readonly PeerConfig[], stats: Stats) {
-    this.#peers = peers.map((peer) => new Peer(peer, stats));
+    const unique = new Map(peers.map((peer) => [peer.url, peer]));
+    this.#peers = Array.from(unique.values(), (peer) => new Peer(peer, stats));
     this.#stats = stats;
   }
 
@@ -40,15 +52,17 @@ export class PeerPool implements ChunkPeers {
    */
   async fetch<T>(address: Address, { signal, verify }: FetchOptions<T>): Promise<T> {
     signal.throwIfAborted();
-    const banned = this.#peers.filter(({ health }) => health.isBanned);
-    const attempts: Attempt[] = banned.map(leftOut);
     const order = this.#order(address);
+    const attempts: Attempt[] = this.#peers.filter((peer) => !order.includes(peer)).map(leftOut);
     const tries = order.map(
       (peer): Try<T> => ({
         run: (own, onFirstByte) =>
           peer.ask(address, {
             signal: own,
-            verify,
+            verify: (received) => {
+              this.#rate.record(received.length, performance.now());
+              return verify(received);
+            },
             onFirstByte,
             report: (attempt) => attempts.push(attempt),
           }),
@@ -73,6 +87,19 @@ export class PeerPool implements ChunkPeers {
     }
   }
 
+  async open(address: Address, range: OpenRange, options: OpenOptions): Promise<void> {
+    const peer = this.#order(address).find(({ canOpen, health }) => canOpen && !health.isBanned);
+    await peer?.open(address, range, options);
+  }
+
+  bandwidthDelayBytes(): number | undefined {
+    const delays = this.#peers
+      .map(({ health }) => health.leastFirstByteMs)
+      .filter((delay) => delay !== undefined);
+    const rate = this.#rate.bytesPerSecond(performance.now());
+    return delays.length === 0 || rate === 0 ? undefined : (rate * Math.min(...delays)) / 1000;
+  }
+
   /** Opens sessions with the peers that will be asked most, ahead of the first request. */
   warm(): void {
     const best = this.#peers.toSorted((a, b) => b.health.weight - a.health.weight);
@@ -93,10 +120,13 @@ export class PeerPool implements ChunkPeers {
     for (const peer of this.#peers) peer.close();
   }
 
-  /** Whom to ask for an address: healthy peers by their score, then, as a last resort, those that failed lately. */
+  /**
+   * Whom to ask for an address: healthy peers by their score, then, as a last resort, those that failed lately. Liars
+   * are left out, unless there is nobody else: what they send is checked, so that they can do no harm but waste time.
+   */
   #order(address: Address): Peer[] {
-    return this.#peers
-      .filter(({ health }) => !health.isBanned)
+    const honest = this.#peers.filter(({ health }) => !health.isBanned);
+    return (honest.length > 0 ? honest : this.#peers)
       .map((peer) => ({
         peer,
         isOpen: peer.health.circuit === 'open',

@@ -9,7 +9,7 @@ import { limits } from '../limits.ts';
 
 export const webTransportPath = '/v1';
 
-export const operations = { get: 1, has: 2, put: 3, info: 4 } as const;
+export const operations = { get: 1, has: 2, put: 3, info: 4, open: 5 } as const;
 
 export const statuses = {
   found: 0,
@@ -33,6 +33,8 @@ export interface PeerInfo {
     /** SHA-256 of the current and the next certificate, hex. Empty with a CA-signed certificate. */
     certificateHashes: string[];
   } | null;
+  /** What it can do by WebTransport; empty for a peer that does not tell. */
+  operations: number[];
 }
 
 /** GET or HAS: op, count, addresses. */
@@ -49,6 +51,23 @@ export function encodeAddressRequest(
   frame[0] = operation;
   frame[1] = addresses.length;
   for (const [i, address] of addresses.entries()) frame.set(address.bytes, 2 + 32 * i);
+  return frame;
+}
+
+/** Which bytes of a file: from `start`, or its end. `length` 0 means up to the end. */
+export type OpenRange = { start: number; length: number } | { last: number };
+
+/** In place of the first byte: the last `length` bytes are meant. */
+const fromEnd = 2n ** 64n - 1n;
+
+/** OPEN: op, address, first byte, length. */
+export function encodeOpen(address: Address, range: OpenRange): Uint8Array<ArrayBuffer> {
+  const frame = new Uint8Array(1 + 32 + 8 + 8);
+  const view = new DataView(frame.buffer);
+  frame[0] = operations.open;
+  frame.set(address.bytes, 1);
+  view.setBigUint64(33, 'last' in range ? fromEnd : BigInt(range.start));
+  view.setBigUint64(41, BigInt('last' in range ? range.last : range.length));
   return frame;
 }
 
@@ -117,5 +136,6 @@ export function parseInfo(value: unknown): PeerInfo {
     version: String(info.version ?? ''),
     protocol: info.protocol,
     webTransport: face,
+    operations: Array.isArray(info.operations) ? info.operations.filter(Number.isInteger) : [],
   };
 }

@@ -1,9 +1,9 @@
-import type { Address } from '../address.ts';
+import { Address } from '../address.ts';
 import { AntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { ByteReader } from './byte-reader.ts';
 import type { Face } from './face.ts';
-import { checkAnswer, encodeAddressRequest, operations } from './protocol.ts';
+import { checkAnswer, encodeAddressRequest, encodeOpen, type OpenRange, operations } from './protocol.ts';
 import { raceAbort, transferMs, Watchdog } from './watchdog.ts';
 
 /** Where a peer's WebTransport face listens. */
@@ -12,6 +12,8 @@ export interface WebTransportEndpoint {
   url: string;
   /** SHA-256 of the certificates it may show, hex; empty for a CA-signed one. */
   certificateHashes: readonly string[];
+  /** Operations that the peer says it knows; undefined when it has not been asked. */
+  operations?: readonly number[];
 }
 
 /** A peer's WebTransport face: one session, opened when first needed and again after it closed. */
@@ -19,6 +21,7 @@ export class WebTransportFace implements Face {
   readonly transport = 'webtransport';
   readonly #endpoint: () => Promise<WebTransportEndpoint>;
   #session: Promise<WebTransport> | undefined;
+  #operations: readonly number[] | undefined;
   /** When the last session began to be opened, as `performance.now()`. */
   #openedAt = 0;
   /** The session that is up, when there is one. */
@@ -35,17 +38,52 @@ export class WebTransportFace implements Face {
     return typeof WebTransport === 'function';
   }
 
+  /** Whether a session is up with a peer that is not known to lack OPEN. */
+  get canOpen(): boolean {
+    return this.isConnected && this.#operations?.includes(operations.open) !== false;
+  }
+
   get isConnected(): boolean {
     return this.#connected !== undefined;
   }
 
-  async fetch(
+  fetch(address: Address, signal: AbortSignal, onFirstByte?: () => void): Promise<Uint8Array<ArrayBuffer>> {
+    const request = encodeAddressRequest(operations.get, [address]);
+    const totalMs = limits.stallMs + transferMs(limits.chunkBytes);
+    return this.#request(request, totalMs, signal, (reader) => readAnswer(reader, onFirstByte));
+  }
+
+  /**
+   * Asks for a file's map and what a range of it needs, in one request (OPEN). What comes is not yet verified.
+   * @param onRecord called with each record as it arrives; the next is read when its promise is done.
+   * @throws as `fetch`.
+   */
+  open(
     address: Address,
+    range: OpenRange,
     signal: AbortSignal,
-    onFirstByte?: () => void,
-  ): Promise<Uint8Array<ArrayBuffer>> {
+    onRecord: (address: Address, bytes: Uint8Array<ArrayBuffer>) => Promise<void>,
+  ): Promise<void> {
+    // As many chunks as a session may be asked to bring at once.
+    const totalMs = limits.stallMs + transferMs(limits.openBytes);
+    return this.#request(encodeOpen(address, range), totalMs, signal, async (reader) => {
+      await onRecord(address, await readAnswer(reader));
+      while (!(await reader.isAtEnd())) {
+        const next = Address.fromBytes(await reader.read(32));
+        await onRecord(next, await readAnswer(reader));
+      }
+    });
+  }
+
+  /** One request on a stream of its own, under the watchdog. */
+  async #request<T>(
+    request: Uint8Array<ArrayBuffer>,
+    totalMs: number,
+    signal: AbortSignal,
+    read: (reader: ByteReader) => Promise<T>,
+  ): Promise<T> {
     const { stallMs } = limits;
-    const watchdog = new Watchdog({ stallMs, totalMs: stallMs + transferMs(limits.chunkBytes), signal });
+    const watchdog = new Watchdog({ stallMs, totalMs, signal });
     const onBytes = () => {
       watchdog.touch();
       this.#lastArrival = performance.now();
@@ -58,11 +96,12 @@ export class WebTransportFace implements Face {
       const stream = await watchdog.race(openStream(session, watchdog.signal));
       writer = stream.writable.getWriter();
       reader = new ByteReader(stream.readable, onBytes);
-      const request = encodeAddressRequest(operations.get, [address]);
       // Not awaited apart: a peer that resets the stream makes the write fail, and the read says why.
       const written = writer.write(request).then(() => writer?.close());
-      const answer = readAnswer(reader, onFirstByte);
-      return await watchdog.race(Promise.all([answer, written]).then(([bytes]) => bytes));
+      const result = await watchdog.race(Promise.all([read(reader), written]).then(([result]) => result));
+      // A peer that goes on after its answer is not listened to.
+      void reader.cancel();
+      return result;
     } catch (error) {
       // A reset in both directions: the peer stops sending at once.
       void reader?.cancel();
@@ -141,7 +180,8 @@ export class WebTransportFace implements Face {
   }
 
   async #connect(): Promise<WebTransport> {
-    const { url, certificateHashes } = await this.#endpoint();
+    const { url, certificateHashes, operations } = await this.#endpoint();
+    this.#operations = operations;
     let session: WebTransport | undefined;
     try {
       session = new WebTransport(url, {

@@ -147,6 +147,14 @@ export class Stats {
     this.#changed();
   }
 
+  /** A record came unasked for, ahead of its request. */
+  opened(url: string, bytes: number): void {
+    const counters = this.#peer(url).webtransport;
+    counters.chunks++;
+    counters.bytes += bytes;
+    this.#changed();
+  }
+
   peerFailed(url: string, transport: Transport, code: ErrorCode): void {
     const peer = this.#peer(url);
     increment(peer[transport].failures, code);

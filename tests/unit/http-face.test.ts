@@ -234,6 +234,7 @@ describe('a peer’s HTTP face, asked for what it is', () => {
       version: '1',
       protocol: 1,
       webTransport: { port: 4433, path: '/v1', certificateHashes: [hash] },
+      operations: [1, 2],
     };
     const peer = await startHttpPeer((_, response) => response.end(JSON.stringify(info)));
     expect(await new HttpFace(peer.url).info()).toEqual(info);

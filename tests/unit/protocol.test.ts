@@ -63,6 +63,7 @@ describe('what a peer says of itself', () => {
       version: '1.2',
       protocol: 1,
       webTransport,
+      operations: [],
     });
   });
 

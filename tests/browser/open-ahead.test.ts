@@ -1,0 +1,58 @@
+import { randomBytes } from 'node:crypto';
+import { expect, test } from './harness.ts';
+import type { PeerProcess } from './peer.ts';
+import { publish, RepeatingFile } from './publish.ts';
+import { anttpFixture } from './tar.ts';
+
+/** How often a peer was asked by each operation over WebTransport. */
+async function asked(peer: PeerProcess): Promise<{ open: number; get: number }> {
+  // A request is counted when its stream has ended.
+  await expect.poll(() => peer.metric('streams')).toBe(0);
+  const count = (op: string) => peer.metric('requests_total', { face: 'webtransport', op });
+  return { open: await count('open'), get: await count('get') };
+}
+
+test.describe('on a warm session', () => {
+  test('a cold file comes in one round trip: one OPEN, and no GET', async ({ startPeer, openGateway }) => {
+    const peer = await startPeer();
+    await peer.putFixture('anttp/tiny3');
+    const size = 5_000_000;
+    const address = await publish(randomBytes(size), peer);
+    const gateway = await openGateway({ peers: [peer.url] });
+    expect((await gateway.fetch(`/${anttpFixture('tiny3').address}`)).status).toBe(200);
+
+    const before = await asked(peer);
+    const answer = await gateway.fetch(`/${address}`);
+    expect([answer.status, answer.size]).toEqual([200, size]);
+    expect(await asked(peer)).toEqual({ open: before.open + 1, get: before.get });
+  });
+
+  test('so does a nested map, of which the peer opens the levels', async ({ startPeer, openGateway }) => {
+    const peer = await startPeer();
+    await peer.putFixture('anttp/tiny3');
+    const size = 13_000_000;
+    const address = await publish(new RepeatingFile(size), peer);
+    const gateway = await openGateway({ peers: [peer.url] });
+    expect((await gateway.fetch(`/${anttpFixture('tiny3').address}`)).status).toBe(200);
+
+    const before = await asked(peer);
+    const answer = await gateway.fetch(`/${address}`, { headers: { Range: 'bytes=0-9' } });
+    expect([answer.status, answer.size]).toEqual([206, 10]);
+    const after = await asked(peer);
+    expect(after.get).toBe(before.get);
+  });
+
+  test('a cold member of an archive comes in one round trip', async ({ startPeer, openGateway }) => {
+    const peer = await startPeer();
+    await peer.putFixture('anttp/tiny3');
+    await peer.putFixture('anttp/tarchive_many300');
+    const gateway = await openGateway({ peers: [peer.url] });
+    expect((await gateway.fetch(`/${anttpFixture('tiny3').address}`)).status).toBe(200);
+
+    const before = await asked(peer);
+    const { address } = anttpFixture('tarchive_many300');
+    const answer = await gateway.fetch(`/${address}/dir/file_0150_xxxxxxxxxxxxxxxxxxxx.txt`);
+    expect(answer.status).toBe(200);
+    expect((await asked(peer)).get).toBe(before.get);
+  });
+});
