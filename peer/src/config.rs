@@ -6,12 +6,18 @@ use crate::limits::{Limits, MAX_TOKEN_BYTES};
 use crate::logging::{LogFormat, LogLevel};
 use crate::origins::{AllowedOrigin, AllowedOrigins};
 use crate::peer::PeerConfig;
+use crate::pull_through::{Patience, PullThrough};
+use crate::source::ChunkSource;
+use crate::store::Eviction;
 use crate::units::{parse_bytes, parse_duration};
+use crate::upstream::{UpstreamUrl, Upstreams};
 use crate::writes::{TokenHash, WritePolicy};
+use std::collections::HashSet;
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Longer times are mistakes.
@@ -45,6 +51,45 @@ pub struct ServeArgs {
     /// The most bytes of chunks to keep (such as 10GiB); without it, what the disk takes
     #[arg(long, env = "ANTWAY_PEER_MAX_STORE_BYTES", value_name = "SIZE", value_parser = parse_bytes)]
     pub max_store_bytes: Option<u64>,
+
+    /// Drop chunks that came from upstreams to make room for others, the longest unused first
+    #[arg(long, env = "ANTWAY_PEER_EVICT", requires = "max_store_bytes")]
+    pub evict: bool,
+
+    /// After those, also drop chunks that clients wrote
+    #[arg(long, env = "ANTWAY_PEER_EVICT_WRITTEN", requires = "evict")]
+    pub evict_written: bool,
+
+    /// A file of addresses, one in a line, whose chunks are never dropped (repeatable, or with commas)
+    #[arg(
+        long,
+        env = "ANTWAY_PEER_PIN_FILE",
+        value_name = "FILE",
+        value_delimiter = ',',
+        requires = "evict"
+    )]
+    pub pin_file: Vec<PathBuf>,
+
+    /// Where to get chunks that are not here, in this order (repeatable, or with commas)
+    #[arg(
+        long,
+        env = "ANTWAY_PEER_UPSTREAM",
+        value_name = "URL",
+        value_delimiter = ','
+    )]
+    pub upstream: Vec<UpstreamUrl>,
+
+    /// Also write what clients write to the upstreams that are object stores
+    #[arg(long, env = "ANTWAY_PEER_UPSTREAM_WRITE", requires = "upstream")]
+    pub upstream_write: bool,
+
+    /// How long one upstream may take (time)
+    #[arg(long, env = "ANTWAY_PEER_UPSTREAM_TIMEOUT", value_name = "TIME", default_value = "8s", value_parser = parse_duration)]
+    pub upstream_timeout: Duration,
+
+    /// How long to remember that no upstream has a chunk (time)
+    #[arg(long, env = "ANTWAY_PEER_NOT_FOUND_LIFETIME", value_name = "TIME", default_value = "10s", value_parser = parse_duration)]
+    pub not_found_lifetime: Duration,
 
     /// Let clients that know this token write; better set in the environment, where other users can't see it
     #[arg(
@@ -209,6 +254,35 @@ impl ServeArgs {
         })
     }
 
+    /// What the store may drop.
+    pub fn eviction(&self) -> Result<Eviction, BadSetting> {
+        let mut pinned = HashSet::new();
+        for path in &self.pin_file {
+            let bad = |why: &dyn fmt::Display| {
+                BadSetting::new("--pin-file", format!("{}: {why}", path.display()))
+            };
+            let text = std::fs::read_to_string(path).map_err(|error| bad(&error))?;
+            for (number, line) in text.lines().enumerate() {
+                let line = line.split('#').next().unwrap_or_default().trim();
+                if line.is_empty() {
+                    continue;
+                }
+                let address = line.parse().map_err(|_| {
+                    let number = number + 1;
+                    bad(&format!(
+                        "line {number} is no address of 64 lower-case hex characters"
+                    ))
+                })?;
+                pinned.insert(address);
+            }
+        }
+        Ok(Eviction {
+            pulled: self.evict,
+            written: self.evict_written,
+            pinned,
+        })
+    }
+
     fn write_policy(&self) -> Result<WritePolicy, BadSetting> {
         if let Some(token) = &self.write_token {
             return match token.len() {
@@ -240,11 +314,35 @@ impl ServeArgs {
         }
     }
 
+    /// Puts the upstreams behind `local`, if there are any.
+    pub fn source(&self, local: Arc<dyn ChunkSource>) -> Result<Arc<dyn ChunkSource>, BadSetting> {
+        if self.upstream.is_empty() {
+            return Ok(local);
+        }
+        let failed = |error| BadSetting::new("--upstream", error);
+        let mut upstreams = Upstreams::open(&self.upstream).map_err(failed)?;
+        match (self.upstream_write, upstreams.sinks.is_empty()) {
+            (false, _) => upstreams.sinks.clear(),
+            (true, false) => {}
+            (true, true) => {
+                let why = "none of the upstreams is an object store";
+                return Err(BadSetting::new("--upstream-write", why));
+            }
+        }
+        let patience = Patience {
+            upstream_timeout: self.upstream_timeout,
+            not_found_lifetime: self.not_found_lifetime,
+        };
+        Ok(Arc::new(PullThrough::new(local, upstreams, patience)))
+    }
+
     fn limits(&self) -> Result<Limits, BadSetting> {
         let times = [
             ("--idle-timeout", self.idle_timeout),
             ("--request-timeout", self.request_timeout),
             ("--shutdown-grace", self.shutdown_grace),
+            ("--upstream-timeout", self.upstream_timeout),
+            ("--not-found-lifetime", self.not_found_lifetime),
         ];
         if let Some((flag, _)) = times.into_iter().find(|(_, time)| *time > MAX_TIME) {
             return Err(BadSetting::new(flag, "is longer than a day"));

@@ -53,6 +53,15 @@ fn write_and_rename(
     File::open(folder)?.sync_all()
 }
 
+/// Moves a file on the same file system so that it is in the one place or in the other, and returns once that
+/// would survive a loss of power. Missing folders of `to` are made.
+pub fn move_durably(from: &Path, to: &Path) -> io::Result<()> {
+    let folder = to.parent().expect("a file is in a folder");
+    create_folders_durably(folder)?;
+    fs::rename(from, to)?;
+    File::open(folder)?.sync_all()
+}
+
 /// A new folder is an entry in the one above, which has to be synced too.
 fn create_folders_durably(folder: &Path) -> io::Result<()> {
     if folder.is_dir() {

@@ -1,5 +1,6 @@
 //! Every bound the peer keeps, in one place.
 
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
 /// The largest chunk of the network: 4 MiB.
@@ -10,6 +11,18 @@ pub const MAX_ADDRESSES_PER_REQUEST: u8 = 64;
 
 /// The longest write token.
 pub const MAX_TOKEN_BYTES: usize = 1024;
+
+/// The length of every pointer record.
+pub const POINTER_BYTES: usize = 5303;
+
+/// How long a connection to an upstream may take.
+pub const UPSTREAM_CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// Chunks from upstreams that wait for the disk, at a time. Further ones wait before they are served.
+pub const STORING_CHUNKS: usize = 16;
+
+/// Of how many chunks it is remembered that no upstream has them.
+pub const REMEMBERED_ABSENT: NonZeroUsize = NonZeroUsize::new(65_536).unwrap();
 
 /// How many answers of one request are fetched ahead of the one being sent.
 pub const PREFETCHED_ANSWERS: usize = 3;

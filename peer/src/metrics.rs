@@ -45,6 +45,7 @@ pub struct Metrics {
     chunks: Gauge,
     bytes: Gauge,
     quarantined: Counter,
+    evicted: Counter,
 }
 
 /// Adds one to a gauge as long as it lives.
@@ -85,6 +86,7 @@ impl Default for Metrics {
             chunks: Gauge::default(),
             bytes: Gauge::default(),
             quarantined: Counter::default(),
+            evicted: Counter::default(),
         };
         metrics.register();
         metrics
@@ -92,6 +94,11 @@ impl Default for Metrics {
 }
 
 impl Metrics {
+    /// Where others add what they count.
+    pub fn registry(&mut self) -> &mut Registry {
+        &mut self.registry
+    }
+
     fn register(&mut self) {
         let r = &mut self.registry;
         r.register(
@@ -149,6 +156,11 @@ impl Metrics {
             "quarantined_chunks",
             "Damaged chunks taken out of service since the start",
             self.quarantined.clone(),
+        );
+        r.register(
+            "evicted_chunks",
+            "Chunks dropped to make room since the start",
+            self.evicted.clone(),
         );
     }
 
@@ -209,6 +221,7 @@ impl Metrics {
         self.chunks.set(gauge(stats.chunks));
         self.bytes.set(gauge(stats.bytes));
         self.quarantined.inner().store(stats.quarantined, Relaxed);
+        self.evicted.inner().store(stats.evicted, Relaxed);
         let mut text = String::new();
         encode(&mut text, &self.registry).expect("writing to a string does not fail");
         text
@@ -231,6 +244,7 @@ mod tests {
             chunks: 1,
             bytes: 2,
             quarantined: 3,
+            evicted: 4,
         });
         for line in [
             r#"antway_peer_requests_total{face="http",op="get",outcome="found"} 1"#,
@@ -240,6 +254,7 @@ mod tests {
             "antway_peer_sessions 1",
             "antway_peer_store_bytes 2",
             "antway_peer_quarantined_chunks_total 3",
+            "antway_peer_evicted_chunks_total 4",
         ] {
             assert!(text.lines().any(|l| l == line), "{line} not in\n{text}");
         }

@@ -72,7 +72,8 @@ async fn run(
 ) -> Result<(), Failure> {
     let config = args.peer_config()?;
     let max_bytes = args.max_store_bytes.unwrap_or(u64::MAX);
-    let store = FolderStore::open(&args.store, max_bytes).map_err(|error| {
+    let eviction = args.eviction()?;
+    let store = FolderStore::open(&args.store, max_bytes, eviction).map_err(|error| {
         let folder = args.store.display();
         io::Error::new(error.kind(), format!("--store {folder}: {error}"))
     })?;
@@ -82,7 +83,8 @@ async fn run(
     let mut hangup = signal(SignalKind::hangup())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
-    let peer = Peer::start(config, certificates, source_of(store)).await?;
+    let source = args.source(source_of(store))?;
+    let peer = Peer::start(config, certificates, source).await?;
     println!("{}", peer.listening(&args.store));
     let version = env!("CARGO_PKG_VERSION");
     tracing::info!(

@@ -10,6 +10,7 @@ use crate::metrics::{Face, Metrics};
 use crate::origins::AllowedOrigins;
 use crate::protocol::Status;
 use crate::source::{Chunk, ChunkBody, ChunkSource, PutOutcome, SourceError, SourceStats};
+use crate::via::Via;
 use crate::writes::{Refusal, WritePolicy};
 use bytes::Bytes;
 use futures_util::stream::{self, Stream, StreamExt};
@@ -59,10 +60,12 @@ impl Service {
         writes: WritePolicy,
         web_transport_port: Option<u16>,
     ) -> Self {
+        let mut metrics = Metrics::default();
+        source.register(metrics.registry());
         Self {
             memory: Arc::new(Semaphore::new(limits.chunks_in_memory)),
             large_data_maps: Arc::new(Semaphore::new(LARGE_DATA_MAPS)),
-            metrics: Metrics::default(),
+            metrics,
             limits,
             origins,
             writes,
@@ -74,7 +77,12 @@ impl Service {
 
     /// Asks the source for one chunk.
     pub async fn get(&self, face: Face, address: Address) -> Got {
-        let got = self.find(address).await;
+        self.get_via(face, address, Via::default()).await
+    }
+
+    /// The same for a request that has come by other peers.
+    pub async fn get_via(&self, face: Face, address: Address, via: Via) -> Got {
+        let got = self.find(address, via).await;
         let status = match &got {
             Got::Found(..) => Status::Ok,
             Got::Nothing(status) => *status,
@@ -98,15 +106,27 @@ impl Service {
             .buffered(1 + PREFETCHED_ANSWERS)
     }
 
-    async fn find(&self, address: Address) -> Got {
+    async fn find(&self, address: Address, via: Via) -> Got {
         let Some(room) = self.room().await else {
             return Got::Nothing(Status::Busy);
         };
-        match timeout(self.limits.request_timeout, self.source.get(address)).await {
+        let getting = self.source.get_via(address, via);
+        match timeout(self.limits.request_timeout, getting).await {
             Ok(Ok(Some(body))) => Got::Found(body, room),
             Ok(Ok(None)) => Got::Nothing(Status::NotFound),
             Ok(Err(error)) => Got::Nothing(failed(address, &error)),
             Err(_late) => Got::Nothing(Status::Busy),
+        }
+    }
+
+    /// The newest pointer record at this address. An error is the status to answer.
+    pub async fn pointer(&self, address: Address, via: Via) -> Result<Bytes, Status> {
+        let getting = self.source.pointer(address, via);
+        match timeout(self.limits.request_timeout, getting).await {
+            Ok(Ok(Some(record))) => Ok(record),
+            Ok(Ok(None)) => Err(Status::NotFound),
+            Ok(Err(error)) => Err(failed(address, &error)),
+            Err(_late) => Err(Status::Busy),
         }
     }
 

@@ -1,9 +1,11 @@
 //! Where a peer's chunks come from. The folder store is one source; upstreams are others.
 
 use crate::address::Address;
+use crate::via::Via;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, BoxStream, StreamExt};
+use prometheus_client::registry::Registry;
 use std::fmt;
 
 /// Found bytes are handed on in pieces of this size, so that a cancel takes effect between them.
@@ -19,11 +21,29 @@ pub trait ChunkSource: Send + Sync + 'static {
     /// The chunk's bytes, or `None` where this source does not have it.
     fn get(&self, address: Address) -> SourceFuture<'_, Option<ChunkBody>>;
 
-    /// Whether [`get`](Self::get) would find the chunk, as far as can be told without reading it.
+    /// The same for a request that has come by other peers. Sources that ask peers tell them.
+    fn get_via(&self, address: Address, _via: Via) -> SourceFuture<'_, Option<ChunkBody>> {
+        self.get(address)
+    }
+
+    /// Whether this source itself holds the chunk, as far as can be told without reading it.
     fn has(&self, address: Address) -> SourceFuture<'_, bool>;
 
     /// Keeps the chunk. Once this returns, the chunk survives a crash.
     fn put(&self, chunk: Chunk) -> SourceFuture<'_, PutOutcome>;
+
+    /// Keeps a chunk that can be had again elsewhere, so it may be dropped when others need the room.
+    fn cache(&self, chunk: Chunk) -> SourceFuture<'_, PutOutcome> {
+        self.put(chunk)
+    }
+
+    /// The newest pointer record that is known to be at this address.
+    fn pointer(&self, _address: Address, _via: Via) -> SourceFuture<'_, Option<Bytes>> {
+        Box::pin(async { Ok(None) })
+    }
+
+    /// Adds what this source counts to the metrics.
+    fn register(&self, _registry: &mut Registry) {}
 
     /// Totals for `/-/info` and the metrics. Called often, so it must be cheap.
     fn stats(&self) -> SourceStats;
@@ -109,10 +129,12 @@ pub struct SourceStats {
     pub bytes: u64,
     /// How many damaged chunks were taken out of service since the start.
     pub quarantined: u64,
+    /// How many were dropped to make room since the start.
+    pub evicted: u64,
 }
 
 /// Why a source could not answer.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum SourceError {
     /// Too much to do. Another try later may work.
     Busy,

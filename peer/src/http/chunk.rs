@@ -9,6 +9,7 @@ use crate::metrics::Face;
 use crate::protocol::Status;
 use crate::service::{Got, Service};
 use crate::source::PutOutcome;
+use crate::via::{BadVia, VIA_HEADER, Via};
 use crate::writes::Refusal;
 use axum::body::Body;
 use axum::extract::{Path, Request, State};
@@ -42,7 +43,10 @@ pub async fn get(
         measured.set("not_modified");
         return (StatusCode::NOT_MODIFIED, immutable(etag)).into_response();
     }
-    match service.get(FACE, address).await {
+    let Ok(via) = via_of(&headers) else {
+        return refuse(HttpError::Loop, measured);
+    };
+    match service.get_via(FACE, address, via).await {
         Got::Found(body, room) => {
             if method == Method::HEAD {
                 measured.set("ok");
@@ -173,12 +177,20 @@ fn too_large(service: &Service) -> HttpError {
     HttpError::TooLarge
 }
 
-fn refuse(error: HttpError, mut measured: Measured) -> Response {
+/// The peers that the request has come by.
+pub fn via_of(headers: &HeaderMap) -> Result<Via, BadVia> {
+    match headers.get(VIA_HEADER) {
+        None => Ok(Via::default()),
+        Some(value) => value.to_str().map_err(|_| BadVia)?.parse(),
+    }
+}
+
+pub fn refuse(error: HttpError, mut measured: Measured) -> Response {
     measured.set(error.name());
     error.into_response()
 }
 
-fn error_of(status: Status) -> HttpError {
+pub fn error_of(status: Status) -> HttpError {
     match status {
         Status::NotFound => HttpError::NotFound,
         Status::Busy => HttpError::Busy,

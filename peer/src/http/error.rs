@@ -33,6 +33,8 @@ pub enum HttpError {
     Failed,
     /// No room.
     Full,
+    /// The request came by too many peers.
+    Loop,
 }
 
 #[derive(Serialize)]
@@ -102,6 +104,11 @@ impl HttpError {
                 "failed",
             ),
             Self::Full => (S::INSUFFICIENT_STORAGE, "the store is full", "full"),
+            Self::Loop => (
+                S::LOOP_DETECTED,
+                "the request came by too many peers",
+                "loop",
+            ),
         }
     }
 }

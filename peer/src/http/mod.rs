@@ -6,6 +6,7 @@ mod connection;
 mod cors;
 mod error;
 mod measure;
+mod pointer;
 mod routes;
 mod web;
 

@@ -3,7 +3,7 @@
 use super::error::HttpError;
 use super::measure::Measured;
 use super::web::{self, Web};
-use super::{chunk, cors};
+use super::{chunk, cors, pointer};
 use crate::service::Service;
 use axum::Router;
 use axum::extract::{Request, State};
@@ -18,6 +18,7 @@ pub fn router(service: Arc<Service>, web: Option<Web>) -> Router {
     let own = Router::new()
         .route("/chunk/{*address}", get(chunk::get).put(chunk::put))
         .route("/chunk/", any(HttpError::BadAddress))
+        .route("/pointer/{*address}", get(pointer::get))
         .route("/-/info", get(info))
         .route("/-/health", get(health))
         .route("/metrics", get(metrics))

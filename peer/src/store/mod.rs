@@ -2,12 +2,16 @@
 //!
 //! ```text
 //! <store>/chunks/<aa>/<bb>/<address>   aa, bb: the address's first two bytes
+//! <store>/pulled/<aa>/<bb>/<address>   the same for chunks that came from an upstream
 //! <store>/quarantine/                  files whose bytes did not match their address
 //! <store>/temporary/                   files being written; emptied at start
 //! <store>/lock                         held by the running peer
 //! ```
 
+mod eviction;
 mod scan;
+
+pub use eviction::Eviction;
 
 use crate::address::Address;
 use crate::durable::{self, Readers};
@@ -16,12 +20,16 @@ use crate::source::{
     Chunk, ChunkBody, ChunkSource, PutOutcome, SourceError, SourceFuture, SourceStats,
 };
 use bytes::Bytes;
+use eviction::{Evictable, Found, Origin};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// The time of a file says when its chunk was last used, to about this much.
+const USE_PRECISION: Duration = Duration::from_secs(3600);
 
 /// A store in a folder of its own. Clones share it.
 #[derive(Clone)]
@@ -35,6 +43,8 @@ struct Inner {
     chunks: AtomicU64,
     bytes: AtomicU64,
     quarantined: AtomicU64,
+    evicted: AtomicU64,
+    evictable: Evictable,
     /// Changes to files of one address are made one at a time; addresses share these locks by their last byte.
     changes: [Mutex<()>; 64],
     /// Locked as long as this is open.
@@ -44,9 +54,10 @@ struct Inner {
 impl FolderStore {
     /// Opens the store in `folder`, which is made if it does not exist, and counts what it holds.
     ///
-    /// At most `max_bytes` of chunks are kept. Fails where another process has the store open.
-    pub fn open(folder: &Path, max_bytes: u64) -> io::Result<Self> {
-        for name in ["chunks", "quarantine", "temporary"] {
+    /// At most `max_bytes` of chunks are kept; to make room, what `eviction` allows is dropped. Fails where
+    /// another process has the store open.
+    pub fn open(folder: &Path, max_bytes: u64, eviction: Eviction) -> io::Result<Self> {
+        for name in ["chunks", "pulled", "quarantine", "temporary"] {
             fs::create_dir_all(folder.join(name))?;
         }
         let lock = File::create(folder.join("lock"))?;
@@ -58,18 +69,40 @@ impl FolderStore {
             fs::TryLockError::Error(error) => error,
         })?;
         scan::empty(&folder.join("temporary"))?;
-        let totals = scan::count(&folder.join("chunks"))?;
+        let (mut chunks, mut bytes, mut found) = (0, 0, Vec::new());
+        for origin in [Origin::Written, Origin::Pulled] {
+            scan::for_each_chunk(&folder.join(folder_of(origin)), |address, metadata| {
+                chunks += 1;
+                bytes += metadata.len();
+                if eviction.is_on() {
+                    found.push(Found {
+                        address,
+                        origin,
+                        last_use: metadata.modified().unwrap_or(UNIX_EPOCH),
+                    });
+                }
+            })?;
+        }
         Ok(Self {
             inner: Arc::new(Inner {
                 folder: folder.to_owned(),
                 max_bytes,
-                chunks: AtomicU64::new(totals.chunks),
-                bytes: AtomicU64::new(totals.bytes),
+                chunks: AtomicU64::new(chunks),
+                bytes: AtomicU64::new(bytes),
                 quarantined: AtomicU64::new(0),
+                evicted: AtomicU64::new(0),
+                evictable: Evictable::new(eviction, found),
                 changes: [const { Mutex::new(()) }; 64],
                 _lock: lock,
             }),
         })
+    }
+}
+
+fn folder_of(origin: Origin) -> &'static str {
+    match origin {
+        Origin::Written => "chunks",
+        Origin::Pulled => "pulled",
     }
 }
 
@@ -84,12 +117,17 @@ impl ChunkSource for FolderStore {
 
     fn has(&self, address: Address) -> SourceFuture<'_, bool> {
         let inner = Arc::clone(&self.inner);
-        in_background(move || inner.path(address).try_exists())
+        in_background(move || inner.find(address))
     }
 
     fn put(&self, chunk: Chunk) -> SourceFuture<'_, PutOutcome> {
         let inner = Arc::clone(&self.inner);
-        in_background(move || inner.write(&chunk))
+        in_background(move || inner.write(&chunk, Origin::Written))
+    }
+
+    fn cache(&self, chunk: Chunk) -> SourceFuture<'_, PutOutcome> {
+        let inner = Arc::clone(&self.inner);
+        in_background(move || inner.write(&chunk, Origin::Pulled))
     }
 
     fn stats(&self) -> SourceStats {
@@ -97,6 +135,7 @@ impl ChunkSource for FolderStore {
             chunks: self.inner.chunks.load(Relaxed),
             bytes: self.inner.bytes.load(Relaxed),
             quarantined: self.inner.quarantined.load(Relaxed),
+            evicted: self.inner.evicted.load(Relaxed),
         }
     }
 }
@@ -114,11 +153,16 @@ fn in_background<T: Send + 'static>(
 }
 
 impl Inner {
-    fn path(&self, address: Address) -> PathBuf {
+    fn path(&self, address: Address, origin: Origin) -> PathBuf {
         let name = address.to_string();
-        let mut path = self.folder.join("chunks");
+        let mut path = self.folder.join(folder_of(origin));
         path.extend([&name[..2], &name[2..4], &name]);
         path
+    }
+
+    fn find(&self, address: Address) -> io::Result<bool> {
+        let is_written = self.path(address, Origin::Written).try_exists()?;
+        Ok(is_written || self.path(address, Origin::Pulled).try_exists()?)
     }
 
     fn lock_changes(&self, address: Address) -> MutexGuard<'_, ()> {
@@ -131,91 +175,215 @@ impl Inner {
 
     /// The chunk's bytes, checked. A damaged file is taken out of service.
     fn read(&self, address: Address) -> io::Result<Option<Bytes>> {
-        let path = self.path(address);
-        match read_file(&path)? {
-            None => Ok(None),
-            Some(bytes) if Address::of(&bytes) == address => Ok(Some(bytes.into())),
-            Some(_) => {
-                let _changing = self.lock_changes(address);
-                // It may have been replaced by a good one in the meantime.
-                match read_file(&path)? {
-                    Some(bytes) if Address::of(&bytes) == address => Ok(Some(bytes.into())),
-                    Some(_) => self.quarantine(address, &path).map(|()| None),
-                    None => Ok(None),
-                }
+        let written = self.read_from(address, Origin::Written)?;
+        match written {
+            Some(bytes) => Ok(Some(bytes)),
+            None => self.read_from(address, Origin::Pulled),
+        }
+    }
+
+    fn read_from(&self, address: Address, origin: Origin) -> io::Result<Option<Bytes>> {
+        let path = self.path(address, origin);
+        let Some(file) = ChunkFile::open(&path)? else {
+            return Ok(None);
+        };
+        let bytes = file.read()?;
+        if Address::of(&bytes) == address {
+            if self.evictable.is_on() {
+                self.evictable.used(address, origin);
+                file.set_used(&path);
             }
+            return Ok(Some(bytes.into()));
+        }
+        let _changing = self.lock_changes(address);
+        // It may have been replaced by a good one in the meantime.
+        match read_file(&path)? {
+            Some(bytes) if Address::of(&bytes) == address => Ok(Some(bytes.into())),
+            Some(_) => self.quarantine(address, origin).map(|()| None),
+            None => Ok(None),
         }
     }
 
     /// Keeps the chunk, over a damaged file if there is one.
-    fn write(&self, chunk: &Chunk) -> io::Result<PutOutcome> {
-        let address = chunk.address();
-        let path = self.path(address);
-        let _changing = self.lock_changes(address);
-        if let Some(bytes) = read_file(&path)? {
-            if bytes == *chunk.bytes() {
-                return Ok(PutOutcome::AlreadyThere);
-            }
-            self.quarantine(address, &path)?;
+    fn write(&self, chunk: &Chunk, origin: Origin) -> io::Result<PutOutcome> {
+        // Looked at twice, as room is made before the lock is taken: that takes other chunks' locks.
+        if let Some(outcome) = self.keep_existing(chunk, origin)? {
+            return Ok(outcome);
         }
         let length = chunk.bytes().len() as u64;
         if !self.reserve(length) {
             return Ok(PutOutcome::Full);
         }
-        let temporary = self.folder.join("temporary").join(address.to_string());
-        let written = durable::write_durably(&temporary, &path, chunk.bytes(), Readers::Usual);
-        if let Err(error) = written {
-            self.bytes.fetch_sub(length, Relaxed);
-            return match error.kind() {
-                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-                    tracing::warn!(%address, %error, "no room to store a chunk");
-                    Ok(PutOutcome::Full)
-                }
-                _ => Err(error),
-            };
+        let outcome = match self.write_new(chunk, origin) {
+            Err(error) if is_full(&error) && self.evict_one()? => self.write_new(chunk, origin),
+            outcome => outcome,
+        };
+        if !matches!(outcome, Ok(PutOutcome::Stored)) {
+            self.release(length);
         }
+        match outcome {
+            Err(error) if is_full(&error) => {
+                tracing::warn!(address = %chunk.address(), %error, "no room to store a chunk");
+                Ok(PutOutcome::Full)
+            }
+            outcome => outcome,
+        }
+    }
+
+    fn write_new(&self, chunk: &Chunk, origin: Origin) -> io::Result<PutOutcome> {
+        let address = chunk.address();
+        let _changing = self.lock_changes(address);
+        let path = self.path(address, origin);
+        if path.try_exists()? {
+            return Ok(PutOutcome::AlreadyThere);
+        }
+        let temporary = self.folder.join("temporary").join(address.to_string());
+        durable::write_durably(&temporary, &path, chunk.bytes(), Readers::Usual)?;
         self.chunks.fetch_add(1, Relaxed);
+        self.evictable.used(address, origin);
         Ok(PutOutcome::Stored)
     }
 
+    /// What is to be done if the chunk is there already. One that a client writes stays, wherever it came from.
+    fn keep_existing(&self, chunk: &Chunk, origin: Origin) -> io::Result<Option<PutOutcome>> {
+        let address = chunk.address();
+        let _changing = self.lock_changes(address);
+        for place in [Origin::Written, Origin::Pulled] {
+            let path = self.path(address, place);
+            match read_file(&path)? {
+                None => continue,
+                Some(bytes) if bytes == *chunk.bytes() => {}
+                Some(_) => {
+                    self.quarantine(address, place)?;
+                    continue;
+                }
+            }
+            if (place, origin) == (Origin::Pulled, Origin::Written) {
+                durable::move_durably(&path, &self.path(address, origin))?;
+                self.evictable.gone(address, place);
+                self.evictable.used(address, origin);
+            }
+            return Ok(Some(PutOutcome::AlreadyThere));
+        }
+        Ok(None)
+    }
+
+    /// Takes room for so many bytes, and drops chunks for it if it may.
     fn reserve(&self, length: u64) -> bool {
+        if length > self.max_bytes {
+            return false;
+        }
         let fits = |bytes: u64| bytes.checked_add(length).filter(|&n| n <= self.max_bytes);
-        self.bytes.fetch_update(Relaxed, Relaxed, fits).is_ok()
+        while self.bytes.fetch_update(Relaxed, Relaxed, fits).is_err() {
+            match self.evict_one() {
+                Ok(true) => {}
+                Ok(false) => return false,
+                Err(error) => {
+                    tracing::error!(%error, "a chunk could not be dropped");
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    fn release(&self, length: u64) {
+        // Totals are only close after files have changed by themselves; they must not wrap.
+        let subtract = |bytes: u64| Some(bytes.saturating_sub(length));
+        let _ = self.bytes.fetch_update(Relaxed, Relaxed, subtract);
+    }
+
+    /// Drops the chunk that was not used for the longest time. `false` if there is none to drop.
+    fn evict_one(&self) -> io::Result<bool> {
+        let Some((address, origin)) = self.evictable.next() else {
+            return Ok(false);
+        };
+        let _changing = self.lock_changes(address);
+        let path = self.path(address, origin);
+        let length = match fs::metadata(&path) {
+            Ok(metadata) => metadata.len(),
+            // Moved or quarantined in the meantime.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
+            Err(error) => return Err(error),
+        };
+        fs::remove_file(&path)?;
+        self.chunks.fetch_sub(1, Relaxed);
+        self.release(length);
+        self.evicted.fetch_add(1, Relaxed);
+        tracing::debug!(%address, "dropped to make room");
+        Ok(true)
     }
 
     /// Moves a damaged file away. The caller holds the lock on changes of this address.
-    fn quarantine(&self, address: Address, path: &Path) -> io::Result<()> {
-        let length = fs::metadata(path)?.len();
+    fn quarantine(&self, address: Address, origin: Origin) -> io::Result<()> {
+        let path = self.path(address, origin);
+        let length = fs::metadata(&path)?.len();
         let time = SystemTime::now().duration_since(UNIX_EPOCH);
         let millis = time.map_or(0, |time| time.as_millis());
         let to = self
             .folder
             .join("quarantine")
             .join(format!("{address}.{millis}"));
-        fs::rename(path, &to)?;
+        fs::rename(&path, &to)?;
+        self.evictable.gone(address, origin);
         self.chunks.fetch_sub(1, Relaxed);
-        // A file that changed its length was counted with another one, so this total is only close
-        // until the next start; it must not wrap.
-        let subtract = |bytes: u64| Some(bytes.saturating_sub(length));
-        let _ = self.bytes.fetch_update(Relaxed, Relaxed, subtract);
+        self.release(length);
         self.quarantined.fetch_add(1, Relaxed);
         tracing::error!(%address, moved_to = %to.display(), "a stored chunk is damaged");
         Ok(())
     }
 }
 
-/// The file's bytes, or `None` where there is no file. Of one that is too long to be a chunk, only the start.
+fn is_full(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
+    )
+}
+
+/// The file of a chunk, open.
+struct ChunkFile {
+    file: File,
+    metadata: fs::Metadata,
+}
+
+impl ChunkFile {
+    /// `None` where there is no such file.
+    fn open(path: &Path) -> io::Result<Option<Self>> {
+        let file = match File::open(path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let metadata = file.metadata()?;
+        Ok(Some(Self { file, metadata }))
+    }
+
+    /// Its bytes. Of a file that is too long to be a chunk, only the start.
+    fn read(&self) -> io::Result<Vec<u8>> {
+        let most = u64::from(MAX_CHUNK_BYTES) + 1;
+        let length = self.metadata.len().min(most);
+        let mut bytes = Vec::with_capacity(length as usize);
+        (&self.file).take(most).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Notes that the chunk was used, so that the next process knows.
+    fn set_used(&self, path: &Path) {
+        let now = SystemTime::now();
+        let last_use = self.metadata.modified().unwrap_or(UNIX_EPOCH);
+        let age = now.duration_since(last_use).unwrap_or_default();
+        if age >= USE_PRECISION
+            && let Err(error) = self.file.set_modified(now)
+        {
+            tracing::warn!(path = %path.display(), %error, "the last use of a chunk is not noted");
+        }
+    }
+}
+
+/// The file's bytes, or `None` where there is no file.
 fn read_file(path: &Path) -> io::Result<Option<Vec<u8>>> {
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    let most = u64::from(MAX_CHUNK_BYTES) + 1;
-    let length = file.metadata()?.len().min(most);
-    let mut bytes = Vec::with_capacity(length as usize);
-    file.take(most).read_to_end(&mut bytes)?;
-    Ok(Some(bytes))
+    ChunkFile::open(path)?.map(|file| file.read()).transpose()
 }
 
 #[cfg(test)]

@@ -5,37 +5,28 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// How many chunks there are, and their bytes together.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub struct Totals {
-    /// Number of chunks.
-    pub chunks: u64,
-    /// Sum of their lengths.
-    pub bytes: u64,
-}
-
-/// Counts the chunks below `folder`. Files that a store did not name so are left alone.
-pub fn count(folder: &Path) -> io::Result<Totals> {
-    let mut totals = Totals::default();
+/// Calls `visit` with the chunks below `folder`. Files that a store did not name so are left alone.
+pub fn for_each_chunk(
+    folder: &Path,
+    mut visit: impl FnMut(Address, &fs::Metadata),
+) -> io::Result<()> {
     for_each_entry(folder, |first| {
         for_each_entry(&first.path(), |second| {
             for_each_entry(&second.path(), |file| {
                 let name = file.file_name();
                 let name = name.to_string_lossy();
-                let is_in_its_place = name.parse::<Address>().is_ok()
-                    && first.file_name() == name[..2]
-                    && second.file_name() == name[2..4];
-                if is_in_its_place {
-                    totals.chunks += 1;
-                    totals.bytes += file.metadata()?.len();
-                } else {
-                    tracing::warn!(path = %file.path().display(), "not a chunk; ignored");
+                let address = name
+                    .parse()
+                    .ok()
+                    .filter(|_| first.file_name() == name[..2] && second.file_name() == name[2..4]);
+                match address {
+                    Some(address) => visit(address, &file.metadata()?),
+                    None => tracing::warn!(path = %file.path().display(), "not a chunk; ignored"),
                 }
                 Ok(())
             })
         })
-    })?;
-    Ok(totals)
+    })
 }
 
 /// Removes the files in `folder`.

@@ -3,7 +3,7 @@ use futures_util::TryStreamExt;
 use tempfile::TempDir;
 
 fn store(folder: &TempDir) -> FolderStore {
-    FolderStore::open(folder.path(), u64::MAX).unwrap()
+    FolderStore::open(folder.path(), u64::MAX, Eviction::default()).unwrap()
 }
 
 fn chunk(content: &[u8]) -> Chunk {
@@ -57,7 +57,7 @@ async fn the_same_chunk_put_many_times_at_once_is_stored_once() {
 #[tokio::test]
 async fn a_full_store_refuses_new_chunks_and_keeps_the_old() {
     let folder = TempDir::new().unwrap();
-    let store = FolderStore::open(folder.path(), 10).unwrap();
+    let store = FolderStore::open(folder.path(), 10, Eviction::default()).unwrap();
     let first = chunk(b"12345678");
     assert_eq!(store.put(first.clone()).await.unwrap(), PutOutcome::Stored);
     assert_eq!(store.put(chunk(b"123")).await.unwrap(), PutOutcome::Full);
@@ -78,7 +78,7 @@ async fn a_damaged_chunk_is_quarantined_and_can_be_stored_again() {
     let address = chunk.address();
     for damage in [vec![2; 5000], vec![1; 4999], vec![], vec![1; 5_000_000]] {
         store.put(chunk.clone()).await.unwrap();
-        fs::write(store.inner.path(address), &damage).unwrap();
+        fs::write(store.inner.path(address, Origin::Written), &damage).unwrap();
         assert_eq!(read(&store, address).await, None);
         assert_eq!(read(&store, address).await, None);
     }
@@ -89,7 +89,7 @@ async fn a_damaged_chunk_is_quarantined_and_can_be_stored_again() {
         read(&store, address).await.as_deref(),
         Some(&chunk.bytes()[..])
     );
-    fs::write(store.inner.path(address), b"damaged again").unwrap();
+    fs::write(store.inner.path(address, Origin::Written), b"damaged again").unwrap();
     assert_eq!(
         store.put(chunk.clone()).await.unwrap(),
         PutOutcome::Stored,
@@ -124,11 +124,132 @@ async fn opening_counts_what_is_there_and_removes_what_a_crash_left() {
 async fn a_store_is_open_in_one_place_at_a_time() {
     let folder = TempDir::new().unwrap();
     let first = store(&folder);
-    let second = FolderStore::open(folder.path(), u64::MAX);
+    let second = FolderStore::open(folder.path(), u64::MAX, Eviction::default());
     assert_eq!(
         second.err().map(|e| e.kind()),
         Some(io::ErrorKind::ResourceBusy)
     );
     drop(first);
     store(&folder);
+}
+
+/// Four chunks of 10 bytes fit.
+fn small(folder: &TempDir, eviction: &Eviction) -> FolderStore {
+    FolderStore::open(folder.path(), 40, eviction.clone()).unwrap()
+}
+
+fn ten_bytes(seed: u8) -> Chunk {
+    chunk(&[seed; 10])
+}
+
+async fn has(store: &FolderStore, seeds: &[u8]) -> Vec<bool> {
+    let asked = seeds
+        .iter()
+        .map(|&seed| store.has(ten_bytes(seed).address()));
+    futures_util::future::try_join_all(asked).await.unwrap()
+}
+
+#[tokio::test]
+async fn chunks_from_upstreams_make_room_the_longest_unused_first() {
+    let folder = TempDir::new().unwrap();
+    let eviction = Eviction {
+        pulled: true,
+        written: false,
+        pinned: [ten_bytes(2).address()].into(),
+    };
+    let store = small(&folder, &eviction);
+    assert_eq!(store.put(ten_bytes(0)).await.unwrap(), PutOutcome::Stored);
+    for seed in 1..4 {
+        assert_eq!(
+            store.cache(ten_bytes(seed)).await.unwrap(),
+            PutOutcome::Stored
+        );
+    }
+    assert_eq!(read(&store, ten_bytes(1).address()).await.unwrap(), [1; 10]);
+    assert_eq!(store.put(ten_bytes(4)).await.unwrap(), PutOutcome::Stored);
+    assert_eq!(
+        has(&store, &[0, 1, 2, 3, 4]).await,
+        [true, true, true, false, true]
+    );
+    assert_eq!(store.cache(ten_bytes(5)).await.unwrap(), PutOutcome::Stored);
+    assert_eq!(
+        has(&store, &[0, 1, 2, 4, 5]).await,
+        [true, false, true, true, true]
+    );
+    let stats = store.stats();
+    assert_eq!((stats.chunks, stats.bytes, stats.evicted), (4, 40, 2));
+    assert_eq!(store.put(ten_bytes(6)).await.unwrap(), PutOutcome::Stored);
+    assert_eq!(
+        store.put(ten_bytes(7)).await.unwrap(),
+        PutOutcome::Full,
+        "what is left is pinned or written"
+    );
+    assert_eq!(store.stats().bytes, 40);
+}
+
+#[tokio::test]
+async fn what_a_client_writes_is_not_dropped_even_if_it_came_from_an_upstream_before() {
+    let folder = TempDir::new().unwrap();
+    let eviction = Eviction {
+        pulled: true,
+        ..Eviction::default()
+    };
+    let store = small(&folder, &eviction);
+    store.cache(ten_bytes(0)).await.unwrap();
+    assert_eq!(
+        store.put(ten_bytes(0)).await.unwrap(),
+        PutOutcome::AlreadyThere
+    );
+    assert_eq!(store.stats().chunks, 1);
+    for seed in 1..9 {
+        store.cache(ten_bytes(seed)).await.unwrap();
+    }
+    assert_eq!(has(&store, &[0, 1, 8]).await, [true, false, true]);
+}
+
+#[tokio::test]
+async fn written_chunks_are_dropped_last_and_only_if_told_so() {
+    let folder = TempDir::new().unwrap();
+    let eviction = Eviction {
+        pulled: true,
+        written: true,
+        ..Eviction::default()
+    };
+    let store = small(&folder, &eviction);
+    for seed in 0..3 {
+        store.put(ten_bytes(seed)).await.unwrap();
+    }
+    store.cache(ten_bytes(3)).await.unwrap();
+    store.put(ten_bytes(4)).await.unwrap();
+    assert_eq!(has(&store, &[0, 3, 4]).await, [true, false, true]);
+    store.put(ten_bytes(5)).await.unwrap();
+    assert_eq!(has(&store, &[0, 1, 5]).await, [false, true, true]);
+    assert_eq!(store.put(chunk(&[9; 41])).await.unwrap(), PutOutcome::Full);
+    assert_eq!(
+        store.stats().chunks,
+        4,
+        "nothing is dropped for what never fits"
+    );
+}
+
+#[tokio::test]
+async fn the_order_of_use_outlives_the_process() {
+    let folder = TempDir::new().unwrap();
+    let eviction = Eviction {
+        pulled: true,
+        ..Eviction::default()
+    };
+    let store = small(&folder, &eviction);
+    for seed in 0..4 {
+        store.cache(ten_bytes(seed)).await.unwrap();
+        let path = store.inner.path(ten_bytes(seed).address(), Origin::Pulled);
+        let days_ago = SystemTime::now() - Duration::from_secs(86_400 * (9 - u64::from(seed)));
+        File::open(path).unwrap().set_modified(days_ago).unwrap();
+    }
+    read(&store, ten_bytes(0).address()).await.unwrap();
+    drop(store);
+    let store = small(&folder, &eviction);
+    assert_eq!(store.stats().chunks, 4);
+    store.cache(ten_bytes(5)).await.unwrap();
+    assert_eq!(has(&store, &[0, 1, 2]).await, [true, false, true]);
 }

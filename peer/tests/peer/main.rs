@@ -5,6 +5,7 @@ mod cancel;
 mod chunks;
 mod faults;
 mod http;
+mod http_server;
 mod limits;
 mod malformed;
 mod open;
@@ -13,6 +14,7 @@ mod rotation;
 mod session;
 mod shutdown;
 mod test_peer;
+mod upstream;
 mod web;
 mod writes;
 

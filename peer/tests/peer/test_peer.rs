@@ -60,9 +60,10 @@ impl TestPeer {
         let args = parse(&[&fixed[..], &[path.to_str().unwrap()], flags].concat());
         let config = args.peer_config().unwrap();
         let max_bytes = args.max_store_bytes.unwrap_or(u64::MAX);
-        let store = FolderStore::open(&path, max_bytes).unwrap();
+        let eviction = args.eviction().unwrap();
+        let store = FolderStore::open(&path, max_bytes, eviction).unwrap();
         let certificates = args.certificates().unwrap();
-        let source = source_of(store.clone(), path);
+        let source = args.source(source_of(store.clone(), path)).unwrap();
         let peer = Peer::start(config, certificates, source).await.unwrap();
         Self {
             peer,

@@ -1,0 +1,279 @@
+//! A source that asks upstreams for the chunks it does not have, and keeps them.
+//!
+//! Whatever an upstream gives is compared with its address first: a peer passes on no wrong byte, so that its
+//! own clients have no reason to leave it.
+
+mod absent;
+mod flights;
+
+use crate::address::Address;
+use crate::limits::STORING_CHUNKS;
+use crate::pointer;
+use crate::source::{
+    Chunk, ChunkBody, ChunkSource, PutOutcome, SourceError, SourceFuture, SourceStats,
+};
+use crate::upstream::{Upstream, UpstreamMetrics, Upstreams};
+use crate::via::{PeerId, Via};
+use absent::Absent;
+use bytes::Bytes;
+use flights::Flights;
+use futures_util::future::{BoxFuture, join_all};
+use prometheus_client::registry::Registry;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+/// The local source, and the upstreams behind it.
+pub struct PullThrough {
+    inner: Arc<Inner>,
+}
+
+/// How patient it is, and how forgetful.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    /// How long one upstream may take.
+    pub upstream_timeout: Duration,
+    /// How long it is remembered that no upstream has a chunk.
+    pub not_found_lifetime: Duration,
+}
+
+struct Inner {
+    local: Arc<dyn ChunkSource>,
+    upstreams: Upstreams,
+    patience: Patience,
+    id: PeerId,
+    flights: Flights,
+    absent: Absent,
+    /// Chunks that are served already and on their way to the local source.
+    storing: Arc<Semaphore>,
+    metrics: UpstreamMetrics,
+}
+
+impl PullThrough {
+    /// `local` is asked first, and keeps what is found elsewhere.
+    pub fn new(local: Arc<dyn ChunkSource>, upstreams: Upstreams, patience: Patience) -> Self {
+        let inner = Inner {
+            local,
+            upstreams,
+            patience,
+            id: PeerId::random(),
+            flights: Flights::default(),
+            absent: Absent::new(patience.not_found_lifetime),
+            storing: Arc::new(Semaphore::new(STORING_CHUNKS)),
+            metrics: UpstreamMetrics::default(),
+        };
+        Self {
+            inner: Arc::new(inner),
+        }
+    }
+}
+
+impl ChunkSource for PullThrough {
+    fn get(&self, address: Address) -> SourceFuture<'_, Option<ChunkBody>> {
+        self.get_via(address, Via::default())
+    }
+
+    fn get_via(&self, address: Address, via: Via) -> SourceFuture<'_, Option<ChunkBody>> {
+        Box::pin(self.inner.get(address, via))
+    }
+
+    fn has(&self, address: Address) -> SourceFuture<'_, bool> {
+        self.inner.local.has(address)
+    }
+
+    fn put(&self, chunk: Chunk) -> SourceFuture<'_, PutOutcome> {
+        Box::pin(self.inner.put(chunk))
+    }
+
+    fn pointer(&self, address: Address, via: Via) -> SourceFuture<'_, Option<Bytes>> {
+        Box::pin(self.inner.pointer(address, via))
+    }
+
+    fn stats(&self) -> SourceStats {
+        self.inner.local.stats()
+    }
+
+    fn register(&self, registry: &mut Registry) {
+        self.inner.local.register(registry);
+        self.inner.metrics.register(registry);
+    }
+}
+
+impl Inner {
+    async fn get(
+        self: &Arc<Self>,
+        address: Address,
+        via: Via,
+    ) -> Result<Option<ChunkBody>, SourceError> {
+        match self.local.get(address).await {
+            Ok(Some(body)) => return Ok(Some(body)),
+            Ok(None) => {}
+            // A disk that can't be read is no reason not to serve.
+            Err(error) => tracing::error!(%address, %error, "the store could not be read"),
+        }
+        // A request that this peer made, and that comes back, is not made again.
+        if via.contains(self.id) {
+            return Ok(None);
+        }
+        if self.absent.contains(address) {
+            self.metrics.remembered();
+            return Ok(None);
+        }
+        let flight = self.flights.join(address, &via, || {
+            let inner = Arc::clone(self);
+            let via = via.clone();
+            Box::pin(async move { inner.fetch(address, via).await })
+        });
+        Ok(flight.await?.map(ChunkBody::whole))
+    }
+
+    /// Asks one upstream after the other.
+    async fn fetch(
+        self: Arc<Self>,
+        address: Address,
+        via: Via,
+    ) -> Result<Option<Bytes>, SourceError> {
+        let via_here = via.and(self.id);
+        let mut trouble = None;
+        for upstream in &self.upstreams.all {
+            match self.ask(&**upstream, address, &via_here).await {
+                Ok(Some(chunk)) => {
+                    let bytes = chunk.bytes().clone();
+                    self.store(chunk).await;
+                    return Ok(Some(bytes));
+                }
+                Ok(None) => {}
+                Err(error) => trouble = Some(worse(trouble, error)),
+            }
+        }
+        match trouble {
+            Some(error) => Err(error),
+            None => {
+                // Peers that were asked for another peer may have left out that one, which may have it.
+                if via.is_empty() {
+                    self.absent.insert(address);
+                }
+                Ok(None)
+            }
+        }
+    }
+
+    async fn ask(
+        &self,
+        upstream: &dyn Upstream,
+        address: Address,
+        via: &Via,
+    ) -> Result<Option<Chunk>, SourceError> {
+        let started = Instant::now();
+        let asking = timeout(self.patience.upstream_timeout, upstream.get(address, via));
+        let (answer, outcome) = match asking.await {
+            Ok(Ok(Some(bytes))) => match verify(address, bytes).await {
+                Some(chunk) => (Ok(Some(chunk)), "found"),
+                None => (Err(SourceError::Failed("wrong bytes".to_owned())), "wrong"),
+            },
+            Ok(Ok(None)) => (Ok(None), "not_found"),
+            Ok(Err(SourceError::Busy)) => (Err(SourceError::Busy), "busy"),
+            Ok(Err(error)) => (Err(error), "failed"),
+            Err(_late) => (Err(SourceError::Busy), "timeout"),
+        };
+        let bytes = match &answer {
+            Ok(Some(chunk)) => chunk.bytes().len(),
+            _ => 0,
+        };
+        if let Err(error) = &answer {
+            tracing::warn!(%address, upstream = upstream.name(), outcome, %error, "no answer");
+        }
+        self.metrics
+            .asked(upstream.name(), outcome, bytes, started.elapsed());
+        answer
+    }
+
+    /// Hands the chunk to the local source, without making the client wait for the disk.
+    async fn store(self: &Arc<Self>, chunk: Chunk) {
+        let permit = Arc::clone(&self.storing).acquire_owned().await;
+        let permit = permit.expect("the semaphore is never closed");
+        let inner = Arc::clone(self);
+        tokio::spawn(async move {
+            let address = chunk.address();
+            match inner.local.cache(chunk).await {
+                Ok(PutOutcome::Full) => tracing::debug!(%address, "no room to keep a chunk"),
+                Ok(_) => {}
+                Err(error) => tracing::error!(%address, %error, "a chunk was not kept"),
+            }
+            drop(permit);
+        });
+    }
+
+    /// Keeps a client's chunk: here, and wherever chunks are written to.
+    async fn put(&self, chunk: Chunk) -> Result<PutOutcome, SourceError> {
+        let address = chunk.address();
+        let mut is_kept = false;
+        for sink in &self.upstreams.sinks {
+            let writing = timeout(self.patience.upstream_timeout, sink.put(chunk.clone()));
+            let (written, outcome) = match writing.await {
+                Ok(Ok(())) => (Ok(()), "ok"),
+                Ok(Err(error)) => (Err(error), "failed"),
+                Err(_late) => (Err(SourceError::Busy), "timeout"),
+            };
+            self.metrics.wrote(sink.name(), outcome);
+            if let Err(error) = written {
+                tracing::error!(%address, upstream = sink.name(), %error, "a chunk was not written");
+                return Err(error);
+            }
+            is_kept = true;
+        }
+        self.absent.remove(address);
+        match self.local.put(chunk).await {
+            Ok(PutOutcome::Full) if is_kept => Ok(PutOutcome::Stored),
+            outcome => outcome,
+        }
+    }
+
+    /// Asks all upstreams, and takes the newest of what they say.
+    async fn pointer(&self, address: Address, via: Via) -> Result<Option<Bytes>, SourceError> {
+        if via.contains(self.id) {
+            return Ok(None);
+        }
+        let via = via.and(self.id);
+        let asking = self.upstreams.all.iter().map(|upstream| {
+            let asking: BoxFuture<'_, _> = upstream.pointer(address, &via);
+            timeout(self.patience.upstream_timeout, asking)
+        });
+        let mut newest = None;
+        let mut trouble = None;
+        for answer in join_all(asking).await {
+            match answer.unwrap_or(Err(SourceError::Busy)) {
+                Ok(Some(record)) if pointer::is_at(&record, address) => {
+                    newest = Some(match newest {
+                        Some(before) => pointer::newer(before, record),
+                        None => record,
+                    });
+                }
+                Ok(Some(_)) => {
+                    tracing::warn!(%address, "an upstream gave a pointer of another owner")
+                }
+                Ok(None) => {}
+                Err(error) => trouble = Some(worse(trouble, error)),
+            }
+        }
+        match (newest, trouble) {
+            (None, Some(error)) => Err(error),
+            (newest, _) => Ok(newest),
+        }
+    }
+}
+
+/// What a client is told if several upstreams had trouble: that another try may help, if it may.
+fn worse(before: Option<SourceError>, error: SourceError) -> SourceError {
+    match before {
+        Some(SourceError::Busy) => SourceError::Busy,
+        _ => error,
+    }
+}
+
+async fn verify(address: Address, bytes: Bytes) -> Option<Chunk> {
+    let hashing = tokio::task::spawn_blocking(|| Chunk::new(bytes));
+    let chunk = hashing.await.expect("hashing does not panic");
+    (chunk.address() == address).then_some(chunk)
+}

@@ -1,0 +1,202 @@
+//! Upstreams that speak HTTP: other peers, AntTP, the antd daemon.
+
+use super::Upstream;
+use crate::address::Address;
+use crate::limits::{MAX_CHUNK_BYTES, POINTER_BYTES, UPSTREAM_CONNECT_TIMEOUT};
+use crate::source::{SourceError, SourceFuture};
+use crate::via::{VIA_HEADER, Via};
+use base64::Engine;
+use base64::alphabet::STANDARD;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use bytes::Bytes;
+use http_body_util::{BodyExt, Empty, Limited};
+use hyper::header::USER_AGENT;
+use hyper::{Request, StatusCode};
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use serde::Deserialize;
+use std::borrow::Cow;
+use std::error::Error;
+use std::io;
+use std::time::Duration;
+
+const PRODUCT: &str = concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION"));
+
+/// How long a connection that is not used is kept. Shorter than most servers do.
+const KEEP_CONNECTION: Duration = Duration::from_secs(20);
+
+/// What a JSON answer may have around its base64.
+const JSON_BYTES: usize = 64 * 1024;
+
+/// How chunks are asked for, and answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// As by this peer.
+    Peer,
+    /// As by AntTP: raw bytes at another path.
+    AntTp,
+    /// As by the antd daemon: base64 in JSON.
+    Antd,
+}
+
+/// A client for all HTTP upstreams of a peer. It follows no redirects.
+#[derive(Clone)]
+pub struct HttpClient(Client<HttpsConnector<HttpConnector>, Empty<Bytes>>);
+
+impl HttpClient {
+    /// Trusts the authorities that the system trusts.
+    pub fn new() -> io::Result<Self> {
+        let mut tcp = HttpConnector::new();
+        tcp.set_connect_timeout(Some(UPSTREAM_CONNECT_TIMEOUT));
+        tcp.set_nodelay(true);
+        // The connector around it decides.
+        tcp.enforce_http(false);
+        let tls = HttpsConnectorBuilder::new()
+            .with_provider_and_native_roots(rustls::crypto::ring::default_provider())?
+            .https_or_http()
+            .enable_http1()
+            .wrap_connector(tcp);
+        let client = Client::builder(TokioExecutor::new())
+            .pool_idle_timeout(KEEP_CONNECTION)
+            .pool_timer(TokioTimer::new())
+            .build(tls);
+        Ok(Self(client))
+    }
+}
+
+/// One of them.
+pub struct HttpUpstream {
+    dialect: Dialect,
+    base: String,
+    client: HttpClient,
+}
+
+impl HttpUpstream {
+    /// `base` has no slash at its end.
+    pub fn new(dialect: Dialect, base: &str, client: HttpClient) -> Self {
+        Self {
+            dialect,
+            base: base.to_owned(),
+            client,
+        }
+    }
+
+    async fn fetch(
+        &self,
+        path: String,
+        via: &Via,
+        most: usize,
+    ) -> Result<Option<Bytes>, SourceError> {
+        let mut request = Request::get(format!("{}{path}", self.base)).header(USER_AGENT, PRODUCT);
+        if self.dialect == Dialect::Peer {
+            request = request.header(VIA_HEADER, via.to_string());
+        }
+        let request = request.body(Empty::new()).map_err(failed)?;
+        let response = self.client.0.request(request).await.map_err(failed)?;
+        match response.status() {
+            StatusCode::OK => {}
+            StatusCode::NOT_FOUND | StatusCode::GONE => return Ok(None),
+            StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS => {
+                return Err(SourceError::Busy);
+            }
+            status => return Err(SourceError::Failed(format!("it answered {status}"))),
+        }
+        let body = Limited::new(response.into_body(), most);
+        let body = body
+            .collect()
+            .await
+            .map_err(|error| SourceError::Failed(reasons(&*error)))?;
+        Ok(Some(body.to_bytes()))
+    }
+
+    async fn chunk(&self, address: Address, via: &Via) -> Result<Option<Bytes>, SourceError> {
+        let most = MAX_CHUNK_BYTES as usize;
+        match self.dialect {
+            Dialect::Peer => self.fetch(format!("/chunk/{address}"), via, most).await,
+            Dialect::AntTp => {
+                let path = format!("/anttp-0/binary/chunk/{address}");
+                self.fetch(path, via, most).await
+            }
+            Dialect::Antd => {
+                let most = most.div_ceil(3) * 4 + JSON_BYTES;
+                let json = self
+                    .fetch(format!("/v1/chunks/{address}"), via, most)
+                    .await?;
+                json.map(|json| decode(&json)).transpose()
+            }
+        }
+    }
+}
+
+impl Upstream for HttpUpstream {
+    fn name(&self) -> &str {
+        &self.base
+    }
+
+    fn get<'a>(&'a self, address: Address, via: &'a Via) -> SourceFuture<'a, Option<Bytes>> {
+        Box::pin(self.chunk(address, via))
+    }
+
+    fn pointer<'a>(&'a self, address: Address, via: &'a Via) -> SourceFuture<'a, Option<Bytes>> {
+        match self.dialect {
+            Dialect::Peer => {
+                let path = format!("/pointer/{address}");
+                Box::pin(self.fetch(path, via, POINTER_BYTES))
+            }
+            Dialect::AntTp | Dialect::Antd => Box::pin(async { Ok(None) }),
+        }
+    }
+}
+
+/// A chunk as the daemon gives it.
+#[derive(Deserialize)]
+struct Encoded<'a> {
+    #[serde(alias = "content", alias = "chunk", alias = "bytes", borrow)]
+    data: Cow<'a, str>,
+}
+
+fn decode(json: &[u8]) -> Result<Bytes, SourceError> {
+    // With or without padding.
+    let config =
+        GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
+    let encoded: Encoded<'_> = serde_json::from_slice(json).map_err(failed)?;
+    let decoded = GeneralPurpose::new(&STANDARD, config).decode(&*encoded.data);
+    Ok(decoded.map_err(failed)?.into())
+}
+
+fn failed(error: impl Error + 'static) -> SourceError {
+    SourceError::Failed(reasons(&error))
+}
+
+/// An error with those behind it, which tell more.
+fn reasons(error: &(dyn Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut behind = error.source();
+    while let Some(error) = behind {
+        text = format!("{text}: {error}");
+        behind = error.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_is_read_with_and_without_padding_under_any_of_its_names() {
+        for json in [
+            r#"{"data":"aGk="}"#,
+            r#"{"data":"aGk"}"#,
+            r#"{"data":"aG\u006b="}"#,
+            r#"{"address":"00","content":"aGk="}"#,
+        ] {
+            assert_eq!(decode(json.as_bytes()).unwrap(), b"hi"[..], "{json}");
+        }
+        for json in ["", "[]", "{}", r#"{"data":"*"}"#, r#"{"data":7}"#] {
+            assert!(decode(json.as_bytes()).is_err(), "{json}");
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! What is counted for each upstream.
+
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::Registry;
+use std::time::Duration;
+
+type Labels = Vec<(&'static str, String)>;
+
+/// Counters by upstream. Clones share them.
+#[derive(Clone)]
+pub struct UpstreamMetrics {
+    requests: Family<Labels, Counter>,
+    writes: Family<Labels, Counter>,
+    bytes: Family<Labels, Counter>,
+    seconds: Family<Labels, Histogram>,
+    remembered: Counter,
+}
+
+fn latency_histogram() -> Histogram {
+    Histogram::new([
+        0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0,
+    ])
+}
+
+impl Default for UpstreamMetrics {
+    fn default() -> Self {
+        Self {
+            requests: Family::default(),
+            writes: Family::default(),
+            bytes: Family::default(),
+            seconds: Family::new_with_constructor(latency_histogram),
+            remembered: Counter::default(),
+        }
+    }
+}
+
+impl UpstreamMetrics {
+    /// Makes them part of `/metrics`.
+    pub fn register(&self, registry: &mut Registry) {
+        registry.register(
+            "upstream_requests",
+            "Chunks asked of an upstream, by upstream and outcome",
+            self.requests.clone(),
+        );
+        registry.register(
+            "upstream_writes",
+            "Chunks written to an upstream, by upstream and outcome",
+            self.writes.clone(),
+        );
+        registry.register(
+            "upstream_received_bytes",
+            "Bytes of chunks from an upstream",
+            self.bytes.clone(),
+        );
+        registry.register(
+            "upstream_seconds",
+            "Time for an upstream to answer",
+            self.seconds.clone(),
+        );
+        registry.register(
+            "upstream_remembered",
+            "Chunks that no upstream was asked for, as none had them a moment before",
+            self.remembered.clone(),
+        );
+    }
+
+    /// Counts what came of asking for one chunk.
+    pub fn asked(&self, upstream: &str, outcome: &'static str, bytes: usize, took: Duration) {
+        let name = || ("upstream", upstream.to_owned());
+        self.requests
+            .get_or_create(&vec![name(), ("outcome", outcome.to_owned())])
+            .inc();
+        self.bytes.get_or_create(&vec![name()]).inc_by(bytes as u64);
+        self.seconds
+            .get_or_create(&vec![name()])
+            .observe(took.as_secs_f64());
+    }
+
+    /// Counts what came of writing one chunk.
+    pub fn wrote(&self, upstream: &str, outcome: &'static str) {
+        let labels = vec![
+            ("upstream", upstream.to_owned()),
+            ("outcome", outcome.to_owned()),
+        ];
+        self.writes.get_or_create(&labels).inc();
+    }
+
+    /// Counts an answer from memory that nobody has a chunk.
+    pub fn remembered(&self) {
+        self.remembered.inc();
+    }
+}

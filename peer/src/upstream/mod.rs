@@ -1,0 +1,79 @@
+//! Where a peer gets the chunks that it does not have.
+
+mod http;
+mod metrics;
+#[cfg(feature = "object-store")]
+mod object_store;
+mod url;
+
+pub use http::HttpClient;
+pub use metrics::UpstreamMetrics;
+pub use url::UpstreamUrl;
+
+use crate::address::Address;
+use crate::source::{Chunk, SourceFuture};
+use crate::via::Via;
+use bytes::Bytes;
+use http::HttpUpstream;
+#[cfg(feature = "object-store")]
+use object_store::ObjectStoreUpstream;
+use std::sync::Arc;
+
+/// A place that chunks are fetched from. What it gives is checked by whoever asks.
+pub trait Upstream: Send + Sync + 'static {
+    /// What logs and metrics call it. No secrets.
+    fn name(&self) -> &str;
+
+    /// The bytes that it has for this address, or `None` if it has none.
+    fn get<'a>(&'a self, address: Address, via: &'a Via) -> SourceFuture<'a, Option<Bytes>>;
+
+    /// The newest pointer record that it has at this address.
+    fn pointer<'a>(&'a self, _address: Address, _via: &'a Via) -> SourceFuture<'a, Option<Bytes>> {
+        Box::pin(async { Ok(None) })
+    }
+}
+
+/// A place that chunks are written to as well.
+pub trait Sink: Send + Sync + 'static {
+    /// What logs and metrics call it. No secrets.
+    fn name(&self) -> &str;
+
+    /// Keeps the chunk for good.
+    fn put(&self, chunk: Chunk) -> SourceFuture<'_, ()>;
+}
+
+/// All upstreams of a peer.
+#[derive(Default)]
+pub struct Upstreams {
+    /// In the order in which they are asked.
+    pub all: Vec<Arc<dyn Upstream>>,
+    /// Those that chunks can be written to.
+    pub sinks: Vec<Arc<dyn Sink>>,
+}
+
+impl Upstreams {
+    /// Gets them ready; none of them is asked yet. An error is for the operator.
+    pub fn open(urls: &[UpstreamUrl]) -> Result<Self, String> {
+        let mut upstreams = Self::default();
+        let mut client = None;
+        for url in urls {
+            match url {
+                UpstreamUrl::Http(dialect, base) => {
+                    let client = match &client {
+                        Some(client) => client,
+                        None => client.insert(HttpClient::new().map_err(|e| e.to_string())?),
+                    };
+                    let upstream = HttpUpstream::new(*dialect, base, client.clone());
+                    upstreams.all.push(Arc::new(upstream));
+                }
+                #[cfg(feature = "object-store")]
+                UpstreamUrl::ObjectStore(url) => {
+                    let upstream = Arc::new(ObjectStoreUpstream::open(url)?);
+                    upstreams.all.push(Arc::clone(&upstream) as _);
+                    upstreams.sinks.push(upstream);
+                }
+            }
+        }
+        Ok(upstreams)
+    }
+}

@@ -1,0 +1,89 @@
+//! Upstreams that are object stores: S3 and what speaks like it, Google's, Azure's, a folder.
+//!
+//! A chunk is the object `<prefix>/<address>`. Keys and endpoints come from the environment, in the variables
+//! that crate `object_store` documents.
+
+use super::{Sink, Upstream};
+use crate::address::Address;
+use crate::limits::MAX_CHUNK_BYTES;
+use crate::source::{Chunk, SourceError, SourceFuture};
+use crate::via::Via;
+use bytes::Bytes;
+use object_store::path::Path;
+use object_store::{Error, ObjectStore, ObjectStoreExt, parse_url_opts};
+use std::env;
+use url::Url;
+
+/// The variables that are looked at. Others could mean something else to the rest of the system.
+const VARIABLES: [&str; 3] = ["AWS_", "AZURE_", "GOOGLE_"];
+
+/// One of them.
+pub struct ObjectStoreUpstream {
+    name: String,
+    store: Box<dyn ObjectStore>,
+    prefix: Path,
+}
+
+impl ObjectStoreUpstream {
+    /// Reads the settings; nothing is connected to yet.
+    pub fn open(url: &Url) -> Result<Self, String> {
+        // The HTTP client of the object stores takes the process's. It is set already for the second store.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let settings =
+            env::vars().filter(|(name, _)| VARIABLES.iter().any(|prefix| name.starts_with(prefix)));
+        let opened = parse_url_opts(url, settings);
+        let (store, prefix) = opened.map_err(|error| format!("{url}: {error}"))?;
+        Ok(Self {
+            name: url.as_str().to_owned(),
+            store,
+            prefix,
+        })
+    }
+
+    fn path(&self, address: Address) -> Path {
+        self.prefix.clone().join(address.to_string())
+    }
+
+    async fn read(&self, address: Address) -> Result<Option<Bytes>, SourceError> {
+        let found = match self.store.get(&self.path(address)).await {
+            Ok(found) => found,
+            Err(Error::NotFound { .. }) => return Ok(None),
+            Err(error) => return Err(SourceError::Failed(error.to_string())),
+        };
+        let size = found.meta.size;
+        if size > MAX_CHUNK_BYTES.into() {
+            let why = format!("an object of {size} bytes is no chunk");
+            return Err(SourceError::Failed(why));
+        }
+        match found.bytes().await {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) => Err(SourceError::Failed(error.to_string())),
+        }
+    }
+}
+
+impl Upstream for ObjectStoreUpstream {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn get<'a>(&'a self, address: Address, _via: &'a Via) -> SourceFuture<'a, Option<Bytes>> {
+        Box::pin(self.read(address))
+    }
+}
+
+impl Sink for ObjectStoreUpstream {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn put(&self, chunk: Chunk) -> SourceFuture<'_, ()> {
+        Box::pin(async move {
+            let path = self.path(chunk.address());
+            match self.store.put(&path, chunk.bytes().clone().into()).await {
+                Ok(_) => Ok(()),
+                Err(error) => Err(SourceError::Failed(error.to_string())),
+            }
+        })
+    }
+}

@@ -1,0 +1,108 @@
+//! The values of `--upstream`.
+
+use super::http::Dialect;
+use std::str::FromStr;
+use url::Url;
+
+/// Which upstream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UpstreamUrl {
+    /// Something that answers HTTP. Without a slash at the end.
+    Http(Dialect, String),
+    /// A bucket, container or folder, and what the names of all chunks in it begin with.
+    #[cfg(feature = "object-store")]
+    ObjectStore(Url),
+}
+
+impl FromStr for UpstreamUrl {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (dialect, plain) = match text.split_once('+') {
+            Some(("anttp", plain)) => (Some(Dialect::AntTp), plain),
+            Some(("antd", plain)) => (Some(Dialect::Antd), plain),
+            _ => (None, text),
+        };
+        let url = Url::parse(plain).map_err(|error| error.to_string())?;
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err("a URL here has no user name or password".to_owned());
+        }
+        if url.query().is_some() || url.fragment().is_some() {
+            return Err("a URL here has nothing after ? or #".to_owned());
+        }
+        match (dialect, url.scheme()) {
+            (dialect, "http" | "https") => {
+                let base = url.as_str().trim_end_matches('/').to_owned();
+                Ok(Self::Http(dialect.unwrap_or(Dialect::Peer), base))
+            }
+            #[cfg(feature = "object-store")]
+            (None, "s3" | "gs" | "az" | "file") => Ok(Self::ObjectStore(url)),
+            #[cfg(not(feature = "object-store"))]
+            (None, "s3" | "gs" | "az" | "file") => {
+                Err("this peer was built without its feature object-store".to_owned())
+            }
+            _ => Err(format!(
+                "not an upstream: {}",
+                "http(s)://, anttp+http(s)://, antd+http(s)://, s3://, gs://, az:// or file:///"
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_scheme_says_what_it_is() {
+        let http = |dialect, base: &str| Ok(UpstreamUrl::Http(dialect, base.to_owned()));
+        assert_eq!(
+            "https://peer.example/".parse(),
+            http(Dialect::Peer, "https://peer.example")
+        );
+        assert_eq!(
+            "http://127.0.0.1:8080/a/b".parse(),
+            http(Dialect::Peer, "http://127.0.0.1:8080/a/b")
+        );
+        assert_eq!(
+            "anttp+http://localhost:18888".parse(),
+            http(Dialect::AntTp, "http://localhost:18888")
+        );
+        assert_eq!(
+            "antd+https://d.example".parse(),
+            http(Dialect::Antd, "https://d.example")
+        );
+    }
+
+    #[cfg(feature = "object-store")]
+    #[test]
+    fn object_stores_have_schemes_of_their_own() {
+        for url in [
+            "s3://bucket",
+            "gs://b/prefix",
+            "az://container/p/q",
+            "file:///var/chunks",
+        ] {
+            assert!(
+                matches!(url.parse(), Ok(UpstreamUrl::ObjectStore(_))),
+                "{url}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_would_be_ignored_is_refused() {
+        for bad in [
+            "",
+            "peer.example",
+            "ftp://peer.example",
+            "anttp+s3://bucket",
+            "other+http://x",
+            "https://user:secret@peer.example",
+            "https://peer.example?x=1",
+            "https://peer.example#sha-256=00",
+        ] {
+            assert!(bad.parse::<UpstreamUrl>().is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! A small HTTP server that answers what a test wants answered.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tokio::time::sleep;
+
+/// What is sent back.
+pub struct Answer {
+    pub status: u16,
+    pub headers: &'static str,
+    pub body: Vec<u8>,
+    pub after: Duration,
+}
+
+impl Answer {
+    pub fn new(status: u16, body: impl Into<Vec<u8>>) -> Self {
+        Self {
+            status,
+            headers: "",
+            body: body.into(),
+            after: Duration::ZERO,
+        }
+    }
+
+    pub fn after(mut self, after: Duration) -> Self {
+        self.after = after;
+        self
+    }
+}
+
+pub struct HttpServer {
+    pub url: String,
+    heads: Arc<Mutex<Vec<String>>>,
+    serving: JoinHandle<()>,
+}
+
+impl HttpServer {
+    /// `answer` gets the path of each request.
+    pub async fn start(answer: impl Fn(&str) -> Answer + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let heads = Arc::new(Mutex::new(Vec::new()));
+        let answer = Arc::new(answer);
+        let serving = tokio::spawn({
+            let heads = Arc::clone(&heads);
+            async move {
+                loop {
+                    let (mut stream, _) = listener.accept().await.unwrap();
+                    let (answer, heads) = (Arc::clone(&answer), Arc::clone(&heads));
+                    tokio::spawn(async move {
+                        let mut head = Vec::new();
+                        while !head.ends_with(b"\r\n\r\n") {
+                            match stream.read_u8().await {
+                                Ok(byte) => head.push(byte),
+                                Err(_) => return,
+                            }
+                        }
+                        let head = String::from_utf8(head).unwrap();
+                        let answer = answer(head.split(' ').nth(1).unwrap());
+                        heads.lock().unwrap().push(head);
+                        sleep(answer.after).await;
+                        let text = format!(
+                            "HTTP/1.1 {} -\r\nConnection: close\r\nContent-Length: {}\r\n{}\r\n",
+                            answer.status,
+                            answer.body.len(),
+                            answer.headers
+                        );
+                        let bytes = [text.as_bytes(), &answer.body].concat();
+                        // Fails where the client has gone.
+                        let _ = stream.write_all(&bytes).await;
+                    });
+                }
+            }
+        });
+        Self {
+            url,
+            heads,
+            serving,
+        }
+    }
+
+    /// The heads of the requests so far.
+    pub fn heads(&self) -> Vec<String> {
+        self.heads.lock().unwrap().clone()
+    }
+}
+
+impl Drop for HttpServer {
+    fn drop(&mut self) {
+        self.serving.abort();
+    }
+}

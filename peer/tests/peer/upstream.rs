@@ -1,0 +1,407 @@
+//! Chunks that the peer gets from elsewhere.
+
+use crate::fault::{Fault, HostileSource, Misbehaviour};
+use crate::http::{get, request};
+use crate::http_server::{Answer, HttpServer};
+use crate::session::Session;
+use crate::test_peer::{SOON, TestPeer, chunk};
+use antway_peer::address::Address;
+use antway_peer::limits::MAX_CHUNK_BYTES;
+use antway_peer::source::Chunk;
+use std::fs;
+use std::net::TcpListener;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio::time::{Instant, sleep};
+
+fn upstream(url: &str) -> String {
+    format!("--upstream={url}")
+}
+
+fn path(chunk: &Chunk) -> String {
+    format!("/chunk/{}", chunk.address())
+}
+
+/// The metric of an upstream and an outcome.
+fn asked(url: &str, outcome: &str) -> String {
+    format!(r#"antway_peer_upstream_requests_total{{upstream="{url}",outcome="{outcome}"}}"#)
+}
+
+/// A port that is free now, for a peer that others must know before it is up.
+fn free_address() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().to_string()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_chunk_of_another_peer_is_served_and_kept() {
+    let origin = TestPeer::start(&[]).await;
+    let url = origin.peer.http().to_owned();
+    let peer = TestPeer::start(&[&upstream(&url)]).await;
+    let chunk = origin.stored(1, MAX_CHUNK_BYTES as usize).await;
+    let session = Session::open(&peer.peer).await;
+    let expected = [(0, chunk.bytes().to_vec())];
+    assert!(session.get(&[chunk.address()]).await == expected);
+    peer.metric_soon("antway_peer_store_chunks", |n| n == 1)
+        .await;
+    assert_eq!(peer.metric(&asked(&url, "found")).await, 1);
+    origin.stop().await;
+    assert!(
+        session.get(&[chunk.address()]).await == expected,
+        "it is here now"
+    );
+    assert!(peer.get(&path(&chunk)).await.body == chunk.bytes()[..]);
+    assert_eq!(peer.metric(&asked(&url, "found")).await, 1);
+    let received = format!(r#"antway_peer_upstream_received_bytes_total{{upstream="{url}"}}"#);
+    assert_eq!(peer.metric(&received).await, u64::from(MAX_CHUNK_BYTES));
+    peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn wrong_bytes_are_never_passed_on_and_the_next_upstream_is_asked() {
+    let chunk = chunk(1, 5000);
+    let mut hostile = Vec::new();
+    for fault in [Fault::Flip, Fault::Short, Fault::Junk] {
+        let misbehaviour = Misbehaviour {
+            fault,
+            bytes_per_second: 1000,
+            honest_first: 0,
+        };
+        let peer = TestPeer::start_with(TempDir::new().unwrap(), &[], |store, path| {
+            Arc::new(HostileSource::new(store, path, misbehaviour))
+        });
+        let peer = peer.await;
+        peer.stored(1, 5000).await;
+        hostile.push(peer);
+    }
+    let urls: Vec<_> = hostile
+        .iter()
+        .map(|peer| upstream(peer.peer.http()))
+        .collect();
+    let mut flags: Vec<&str> = urls.iter().map(String::as_str).collect();
+    let alone = TestPeer::start(&flags).await;
+    let response = alone.get(&path(&chunk)).await;
+    assert_eq!(
+        (response.status, response.code()),
+        (500, "FAILED".to_owned())
+    );
+    assert_eq!(alone.store_chunks().await, 0);
+
+    let honest = TestPeer::start(&[]).await;
+    honest.stored(1, 5000).await;
+    let last = upstream(honest.peer.http());
+    flags.push(&last);
+    let peer = TestPeer::start(&flags).await;
+    assert!(peer.get(&path(&chunk)).await.body == chunk.bytes()[..]);
+    assert_eq!(
+        peer.metric(&asked(hostile[0].peer.http(), "wrong")).await,
+        1
+    );
+    assert_eq!(
+        peer.metric(&asked(hostile[2].peer.http(), "failed")).await,
+        1,
+        "too long"
+    );
+    for peer in hostile.into_iter().chain([alone, honest, peer]) {
+        peer.stop().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_who_want_the_same_chunk_make_one_request() {
+    let wanted = chunk(1, 100_000);
+    let bytes = wanted.bytes().to_vec();
+    let slow = HttpServer::start(move |_| {
+        Answer::new(200, bytes.clone()).after(Duration::from_millis(500))
+    })
+    .await;
+    let peer = TestPeer::start(&[&upstream(&slow.url)]).await;
+    let session = Session::open(&peer.peer).await;
+    let address = wanted.address();
+    let asking = (0..20).map(|_| async { session.get(&[address]).await });
+    for answer in futures_util::future::join_all(asking).await {
+        assert!(answer == [(0, wanted.bytes().to_vec())]);
+    }
+    assert_eq!(slow.heads().len(), 1);
+    peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_of_many_who_leaves_takes_nothing_from_the_others() {
+    let wanted = chunk(1, 1000);
+    let bytes = wanted.bytes().to_vec();
+    let slow = HttpServer::start(move |_| {
+        Answer::new(200, bytes.clone()).after(Duration::from_millis(700))
+    })
+    .await;
+    let peer = TestPeer::start(&[&upstream(&slow.url)]).await;
+    let first = Session::open(&peer.peer).await;
+    let second = Session::open(&peer.peer).await;
+    let address = wanted.address();
+    let leaving = tokio::spawn({
+        let connection = first.connection.clone();
+        async move {
+            sleep(Duration::from_millis(300)).await;
+            connection.close(0_u32.into(), b"");
+        }
+    });
+    let (_send, _recv) = {
+        let (mut send, recv) = first.stream().await;
+        crate::session::send_all(&mut send, &crate::session::get_request(&[address])).await;
+        send.quic_stream_mut().finish().unwrap();
+        (send, recv)
+    };
+    peer.metric_soon("antway_peer_streams", |n| n == 1).await;
+    assert!(second.get(&[address]).await == [(0, wanted.bytes().to_vec())]);
+    leaving.await.unwrap();
+    peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_nobody_has_is_remembered_for_a_short_time() {
+    let origin = TestPeer::start(&[]).await;
+    let url = origin.peer.http().to_owned();
+    let peer = TestPeer::start(&[&upstream(&url), "--not-found-lifetime=2s"]).await;
+    let wanted = chunk(1, 1000);
+    for _ in 0..5 {
+        assert_eq!(peer.get(&path(&wanted)).await.status, 404);
+    }
+    assert_eq!(peer.metric(&asked(&url, "not_found")).await, 1);
+    assert_eq!(
+        peer.metric("antway_peer_upstream_remembered_total").await,
+        4
+    );
+    origin.stored(1, 1000).await;
+    let started = Instant::now();
+    while peer.get(&path(&wanted)).await.status == 404 {
+        assert!(started.elapsed() < SOON);
+        sleep(Duration::from_millis(100)).await;
+    }
+    origin.stop().await;
+    peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn peers_that_ask_each_other_find_what_one_has_and_do_not_go_round_in_circles() {
+    let (a, b) = (free_address(), free_address());
+    let urls = [format!("http://{a}"), format!("http://{b}")];
+    let of_a = TestPeer::start(&[&format!("--http={a}"), &upstream(&urls[1])]).await;
+    let of_b = TestPeer::start(&[&format!("--http={b}"), &upstream(&urls[0])]).await;
+    let chunk = of_b.stored(1, 1000).await;
+    assert!(of_a.get(&path(&chunk)).await.body == chunk.bytes()[..]);
+    let started = Instant::now();
+    let absent = format!("/chunk/{}", Address::of(b"absent"));
+    // Both at once: each waits for an answer of the other meanwhile.
+    let (from_a, from_b) = tokio::join!(of_a.get(&absent), of_b.get(&absent));
+    assert_eq!((from_a.status, from_b.status), (404, 404));
+    assert!(
+        started.elapsed() < Duration::from_secs(5),
+        "{:?}",
+        started.elapsed()
+    );
+    of_a.stop().await;
+    of_b.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_that_came_by_too_many_peers_is_refused() {
+    let peer = TestPeer::start(&[]).await;
+    let chunk = peer.stored(1, 1000).await;
+    let id = "0123456789abcdef";
+    for (via, status) in [
+        ([id; 4].join(", "), 200),
+        ([id; 5].join(", "), 508),
+        ("nonsense".to_owned(), 508),
+    ] {
+        let headers = [("Antway-Via", via.as_str())];
+        let response = request(peer.peer.http(), "GET", &path(&chunk), &headers, b"").await;
+        assert_eq!(response.status, status, "{via}");
+        if status == 508 {
+            assert_eq!(response.code(), "LOOP");
+        }
+    }
+    peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_peer_tells_peers_and_nobody_else_that_it_asks() {
+    let server = HttpServer::start(|_| Answer::new(404, "")).await;
+    let also = format!("anttp+{}", server.url);
+    let peer = TestPeer::start(&[&upstream(&server.url), &upstream(&also)]).await;
+    assert_eq!(peer.get(&path(&chunk(1, 1))).await.status, 404);
+    let heads = server.heads();
+    let tells = |head: &String| head.to_lowercase().contains("\r\nantway-via: ");
+    assert_eq!(heads.iter().map(tells).collect::<Vec<_>>(), [true, false]);
+    peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_silent_upstream_is_given_up_and_the_next_one_asked() {
+    let silent = HttpServer::start(|_| Answer::new(200, "").after(SOON)).await;
+    let flags = [upstream(&silent.url), "--upstream-timeout=500ms".to_owned()];
+    let alone = TestPeer::start(&[&flags[0], &flags[1]]).await;
+    let response = alone.get(&path(&chunk(1, 1000))).await;
+    assert_eq!((response.status, response.code()), (503, "BUSY".to_owned()));
+    let origin = TestPeer::start(&[]).await;
+    let chunk = origin.stored(1, 1000).await;
+    let peer = TestPeer::start(&[&flags[0], &flags[1], &upstream(origin.peer.http())]).await;
+    assert!(peer.get(&path(&chunk)).await.body == chunk.bytes()[..]);
+    assert_eq!(peer.metric(&asked(&silent.url, "timeout")).await, 1);
+    for peer in [alone, origin, peer] {
+        peer.stop().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn redirects_are_not_followed_and_trouble_is_not_taken_for_absence() {
+    let target = TestPeer::start(&[]).await;
+    let wanted = target.stored(1, 1000).await;
+    let elsewhere = format!("Location: {}{}\r\n", target.peer.http(), path(&wanted));
+    let elsewhere: &'static str = elsewhere.leak();
+    let server = HttpServer::start(move |_| Answer {
+        headers: elsewhere,
+        ..Answer::new(302, "")
+    })
+    .await;
+    let nobody = format!("http://{}", free_address());
+    let peer = TestPeer::start(&[&upstream(&server.url), &upstream(&nobody)]).await;
+    for _ in 0..2 {
+        let response = peer.get(&path(&wanted)).await;
+        assert_eq!(
+            (response.status, response.code()),
+            (500, "FAILED".to_owned())
+        );
+    }
+    assert_eq!(server.heads().len(), 2, "nothing is remembered of it");
+    target.stop().await;
+    peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn anttp_and_the_antd_daemon_are_asked_in_their_own_way() {
+    let chunk = chunk(1, 3);
+    let address = chunk.address();
+    let raw = chunk.bytes().to_vec();
+    let anttp =
+        HttpServer::start(
+            move |path| match path == format!("/anttp-0/binary/chunk/{address}") {
+                true => Answer::new(200, raw.clone()),
+                false => Answer::new(404, ""),
+            },
+        )
+        .await;
+    // The three bytes of the chunk, as the daemon gives them.
+    let json = format!(r#"{{"data":"{}"}}"#, base64(chunk.bytes()));
+    let antd = HttpServer::start(move |path| match path == format!("/v1/chunks/{address}") {
+        true => Answer::new(200, json.clone()),
+        false => Answer::new(404, r#"{"error":"not found"}"#),
+    })
+    .await;
+    for url in [format!("anttp+{}", anttp.url), format!("antd+{}", antd.url)] {
+        let peer = TestPeer::start(&[&upstream(&url)]).await;
+        assert!(
+            peer.get(&path(&chunk)).await.body == chunk.bytes()[..],
+            "{url}"
+        );
+        let absent = format!("/chunk/{}", Address::of(b"absent"));
+        assert_eq!(peer.get(&absent).await.status, 404, "{url}");
+        peer.stop().await;
+    }
+}
+
+/// Of three bytes.
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let number = u32::from_be_bytes([0, bytes[0], bytes[1], bytes[2]]);
+    let digits = [18, 12, 6, 0].map(|shift| DIGITS[(number >> shift) as usize % 64]);
+    String::from_utf8(digits.to_vec()).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_newest_pointer_of_all_upstreams_is_given() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/self-encryption");
+    let record = |name: &str| fs::read(fixtures.join(name)).unwrap();
+    let address = Address::from(blake3::derive_key(
+        "autonomi.pointer.address.v1",
+        &record("pointer-s1-c0.bin")[1..1953],
+    ));
+    let mut servers = Vec::new();
+    for name in [
+        "pointer-s1-c0.bin",
+        "pointer-s1-c7.bin",
+        "pointer-s2-c3.bin",
+    ] {
+        let record = record(name);
+        servers.push(HttpServer::start(move |_| Answer::new(200, record.clone())).await);
+    }
+    let flags: Vec<_> = servers.iter().map(|server| upstream(&server.url)).collect();
+    let flags: Vec<_> = flags.iter().map(String::as_str).collect();
+    let peer = TestPeer::start(&flags).await;
+    let response = peer.get(&format!("/pointer/{address}")).await;
+    assert!(response.body == record("pointer-s1-c7.bin"));
+    assert_eq!(response.header("cache-control"), Some("no-store"));
+    let heads = servers[0].heads();
+    assert!(heads[0].starts_with(&format!("GET /pointer/{address} ")));
+    let other = get(peer.peer.http(), &format!("/pointer/{}", Address::of(b"x"))).await;
+    assert_eq!(other.status, 404);
+    let alone = TestPeer::start(&[]).await;
+    assert_eq!(alone.get(&format!("/pointer/{address}")).await.status, 404);
+    peer.stop().await;
+    alone.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_store_does_not_keep_a_peer_from_serving() {
+    let origin = TestPeer::start(&[]).await;
+    let chunk = origin.stored(1, 5000).await;
+    let peer = TestPeer::start(&[&upstream(origin.peer.http()), "--max-store-bytes=4999"]).await;
+    for _ in 0..2 {
+        assert!(peer.get(&path(&chunk)).await.body == chunk.bytes()[..]);
+    }
+    assert_eq!(peer.store_chunks().await, 0);
+    origin.stop().await;
+    peer.stop().await;
+}
+
+#[cfg(feature = "object-store")]
+mod object_stores {
+    use super::*;
+
+    async fn put(peer: &TestPeer, chunk: &Chunk) -> u16 {
+        let response = request(peer.peer.http(), "PUT", &path(chunk), &[], chunk.bytes()).await;
+        response.status
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_folder_is_read_and_with_a_flag_written() {
+        let folder = TempDir::new().unwrap();
+        let url = format!("file://{}/of/chunks", folder.path().display());
+        let files = folder.path().join("of/chunks");
+        fs::create_dir_all(&files).unwrap();
+        let there = chunk(1, 1000);
+        fs::write(files.join(there.address().to_string()), there.bytes()).unwrap();
+        let reader = TestPeer::start(&[&upstream(&url), "--allow-open-writes"]).await;
+        assert!(reader.get(&path(&there)).await.body == there.bytes()[..]);
+        let written = chunk(2, 1000);
+        let file = files.join(written.address().to_string());
+        assert_eq!(reader.get(&path(&written)).await.status, 404);
+        assert_eq!(put(&reader, &written).await, 201);
+        assert!(!file.exists());
+        reader.stop().await;
+
+        let flags = [&upstream(&url), "--allow-open-writes", "--upstream-write"];
+        let writer = TestPeer::start(&flags).await;
+        assert_eq!(put(&writer, &written).await, 201);
+        assert!(fs::read(&file).unwrap() == written.bytes()[..]);
+        let wrote =
+            format!(r#"antway_peer_upstream_writes_total{{upstream="{url}",outcome="ok"}}"#);
+        assert_eq!(writer.metric(&wrote).await, 1);
+        // A chunk that can't be written there is not confirmed.
+        fs::remove_dir_all(folder.path().join("of")).unwrap();
+        fs::write(folder.path().join("of"), "not a folder").unwrap();
+        assert_eq!(put(&writer, &chunk(3, 1000)).await, 500);
+        writer.stop().await;
+    }
+}
