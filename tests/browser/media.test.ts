@@ -23,6 +23,7 @@ let gateway: Gateway;
 let address: string;
 
 test.beforeAll(async () => {
+  test.setTimeout(180_000);
   peer = await PeerProcess.start();
   address = await publish(await mediaSite(), peer);
 });

@@ -2,7 +2,7 @@ import { type Case, describeExpected, describeRequest } from './case.ts';
 import type { Result } from './exchange.ts';
 
 /** A column of results: which gateway, and what each case gave there. */
-export interface Column {
+interface Column {
   title: string;
   results: readonly Result[];
 }

@@ -118,29 +118,10 @@ export const routedFiles: Files = {
 };
 
 /** Addresses by the name that the table gives them. */
-export type Fixtures = Record<(typeof fixtureNames)[number], string>;
-
-export const fixtureNames = [
-  'site',
-  'trusted',
-  'fresh',
-  'denied',
-  'routed',
-  'bare',
-  'untold',
-  'file',
-  'page',
-  'record',
-  'manifest',
-  'huge',
-  'torn',
-  'wrong',
-  'version2',
-  'missing',
-] as const;
+export type Fixtures = Awaited<ReturnType<typeof publishFixtures>>;
 
 /** Seals and stores what the table asks for. The same every time, so the addresses are too. */
-export async function publishFixtures(sink: ChunkSink): Promise<Fixtures> {
+export async function publishFixtures(sink: ChunkSink) {
   const file = await publish(Buffer.from(alphabet), sink);
   const manifest = manifestOf([
     ['first.txt', file],

@@ -52,12 +52,8 @@ export async function publishHugeFile(sink: ChunkSink): Promise<string> {
       : Address.fromBytes(blake3(Buffer.from(`chunk ${i} that does not exist`)));
     builder.set(i, address.bytes, srcHashes.subarray(32 * i, 32 * i + 32), plaintext.length);
   }
-  return publishMap(await shrink(builder.build(0), 1, sink), sink);
-}
-
-/** Self-encrypts a data map, as is done with every map of more than three chunks. @returns the map of that. */
-export async function shrink(map: DataMap, level: number, sink: ChunkSink): Promise<DataMap> {
-  return sealAt(level, encodeBincode(map), sink);
+  // As every map of more than three chunks, it is self-encrypted itself.
+  return publishMap(await sealAt(1, encodeBincode(builder.build(0)), sink), sink);
 }
 
 /** Stores a data map. @returns the address that opens it. */

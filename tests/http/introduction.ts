@@ -29,4 +29,24 @@ gateway finds its chunks (a network of one's own, an object store, \`antway-peer
 are the same every time. The last writes this table with one more column, where \`–\` is a case that is not asked.
 Paths are then sent as they stand, without what a browser makes of them, and *open* means the headers that
 browsers send when they navigate.
+
+**The URLs**, on the gateway's own origin in path mode; in subdomain mode the first four lead to the site's own
+origin, where \`/<path>\` is the path in the archive.
+
+| URL | answer |
+| --- | --- |
+| \`/<address>\` | a file, or a record that is no data map: its bytes. An archive: a redirect to \`/<address>/\` |
+| \`/<address>/<path>\` | a member, a folder's default document (\`index.html\`, or what the routes say) or its listing; what follows a plain file is only a name for it |
+| \`/<name>/…\` | the same, for an address that the host's configuration names |
+| \`?format=raw\`, \`json\`, \`tar\` | the record itself; a folder's listing; a folder as a tarchive |
+| \`?filename=\`, \`?download\` | another name, and with it another type; saved instead of shown |
+| \`/-/…\` | the gateway's own endpoints, for its own pages only |
+| everything else | the shell |
+
+**What a table does not show**, and other tests do. A cold HEAD, 304, 416 or listing costs the data map, the first
+chunk (is it an archive?) and an archive's last (its index), and a range besides only the chunks that it overlaps.
+A name without a known extension costs the chunk that is looked at to tell its type. The first byte is sent as
+soon as its chunk is there; an error after it breaks the body off. Chromium follows a link that has the attribute
+\`download\` past every service worker: such a download fails. A link to \`?download\` without that attribute saves
+the content.
 `;
