@@ -11,10 +11,10 @@ const id = {
 };
 const segmentStart = 36;
 /** Bytes of nothing between two clusters, each two seconds long. */
-const gap = 12_000_000;
+const gap = 20_000_000;
 
 /**
- * The sample site's film of 30 seconds as a file of 180 MB: the same pictures and sound, with much nothing (a WebM
+ * The sample site's film of 30 seconds as a file of 300 MB: the same pictures and sound, with much nothing (a WebM
  * `Void` element) between every two seconds, and an index (`Cues`) at its start.
  */
 export function paddedFilm(): RandomAccess {
