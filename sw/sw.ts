@@ -10,6 +10,8 @@ import {
   precacheAndRoute,
 } from 'workbox-precaching';
 import { NavigationRoute, registerRoute } from 'workbox-routing';
+import { AntwayError } from '../src/errors.ts';
+import { errorResponse } from '../src/gateway/error-response.ts';
 import { siteOfHost } from '../src/gateway/site-host.ts';
 import { type RequestContext, Runtime } from './runtime.ts';
 
@@ -24,11 +26,17 @@ const isSite = siteOfHost(self.location.host) !== undefined;
 /** The shell's own documents: only pages loaded from there may use `/-/…`. */
 const shellPaths = new Set(isSite ? [] : ['/', '/index.html']);
 
+const framed = new Set<RequestDestination>(['iframe', 'frame', 'embed', 'object']);
+
 // Before workbox's listener: the first one to answer wins.
 self.addEventListener('fetch', (event) => {
   const url = new URL(event.request.url);
   if (url.origin !== self.location.origin) return;
-  if (!isSite && (shellPaths.has(url.pathname) || getCacheKeyForURL(url.href))) return;
+  if (!isSite && (shellPaths.has(url.pathname) || getCacheKeyForURL(url.href))) {
+    // The host's headers say so too; a site that may script must not get hold of the shell in a frame.
+    if (framed.has(event.request.destination)) event.respondWith(refuseFrame(event.request));
+    return;
+  }
   event.respondWith(answer(event));
 });
 
@@ -46,6 +54,13 @@ if (isSite) {
 } else {
   precacheAndRoute(precached);
   registerRoute(new NavigationRoute(createHandlerBoundToURL('/index.html'), { allowlist: [/^\/(\?|$)/] }));
+}
+
+function refuseFrame(request: Request): Response {
+  return errorResponse(
+    new AntwayError('REFUSED', 'The gateway’s own pages are not shown in frames.'),
+    request,
+  );
 }
 
 async function answer(event: FetchEvent): Promise<Response> {

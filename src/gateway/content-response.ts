@@ -46,7 +46,8 @@ export interface ContentContext {
 export async function answerContent(target: ContentTarget, context: ContentContext): Promise<Answer> {
   const format = target.query.get('format');
   if (format === 'raw') return rawRecord(target, context);
-  if (format !== null && format !== 'json' && format !== 'tar') {
+  // Inside an archive the query is the site's own, and may well have a “format” of another meaning.
+  if (format !== null && format !== 'json' && format !== 'tar' && !namesMember(target)) {
     throw new AntwayError('UNSUPPORTED', `There is no format “${format}”; there are raw, json and tar.`);
   }
   const { resolver, signal, trace } = context;
@@ -60,7 +61,7 @@ export async function answerContent(target: ContentTarget, context: ContentConte
     if (format === 'tar') return tar(target, content, context);
     return inArchive(target, content.archive, context);
   }
-  if (format !== null) {
+  if (format === 'tar' || format === 'json') {
     throw new AntwayError('UNSUPPORTED', `Only archives have the format “${format}”, and this is none.`);
   }
   // What follows the address of a file is only a name for it.
@@ -212,6 +213,10 @@ function caching(target: ContentTarget): Record<string, string> {
 /** An address never changes its content; a name may be given to another address tomorrow. */
 function cacheControl({ name }: ContentTarget): string {
   return name === undefined ? 'public, max-age=31536000, immutable' : 'public, max-age=60';
+}
+
+function namesMember({ path = '' }: ContentTarget): boolean {
+  return path !== '' && !path.endsWith('/');
 }
 
 function wantsJson({ query }: ContentTarget, { accept }: ContentContext): boolean {

@@ -540,6 +540,7 @@ const formats: Row[] = [
   ['`tar` of a file', get('/{file}?format=tar'), failure(501, 'UNSUPPORTED')],
   ['`json` of a file', get('/{file}?format=json'), failure(501, 'UNSUPPORTED')],
   ['one that does not exist', get('/{file}?format=zip'), failure(501, 'UNSUPPORTED')],
+  ['one of a site’s own, on a member', get('/{site}/abc.txt?format=print'), ok(alphabet)],
 ];
 
 const aliases: Row[] = [
