@@ -1,10 +1,11 @@
 //! The settings of `serve`: flags, each also an environment variable.
 
+use crate::asker::Rates;
 use crate::certificates::{Authority, Certificates, MAX_LIFETIME, MIN_LIFETIME, SelfSigned};
 use crate::http::{Web, WebFolder};
 use crate::limits::{Limits, MAX_TOKEN_BYTES};
 use crate::logging::{LogFormat, LogLevel};
-use crate::origins::{AllowedOrigin, AllowedOrigins};
+use crate::origins::{AllowedOrigin, AllowedOrigins, is_loopback_name};
 use crate::peer::PeerConfig;
 use crate::pull_through::{Patience, PullThrough};
 use crate::source::ChunkSource;
@@ -19,6 +20,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
+use url::Url;
 
 /// Longer times are mistakes.
 const MAX_TIME: Duration = Duration::from_secs(24 * 3600);
@@ -168,6 +170,24 @@ pub struct ServeArgs {
     #[arg(long, env = "ANTWAY_PEER_MAX_CHUNKS_IN_MEMORY", value_name = "NUMBER", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub max_chunks_in_memory: u32,
 
+    /// The most chunks per second that one client address may ask for [default: no limit]
+    #[arg(long, env = "ANTWAY_PEER_MAX_REQUESTS_PER_SECOND", value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_requests_per_second: Option<u32>,
+
+    /// The most bytes of chunks per second for one client address (such as 10MB) [default: no limit]
+    #[arg(long, env = "ANTWAY_PEER_MAX_BYTES_PER_SECOND", value_name = "SIZE", value_parser = parse_bytes)]
+    pub max_bytes_per_second: Option<u64>,
+
+    /// Another peer to tell clients about (URL; repeatable, or with commas)
+    #[arg(
+        long,
+        env = "ANTWAY_PEER_ANNOUNCE_PEER",
+        value_name = "URL",
+        value_delimiter = ',',
+        value_parser = parse_peer
+    )]
+    pub announce_peer: Vec<String>,
+
     /// How long a connection without requests is kept, and how long a client may take no bytes (time)
     #[arg(long, env = "ANTWAY_PEER_IDLE_TIMEOUT", value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
     pub idle_timeout: Duration,
@@ -197,6 +217,23 @@ pub struct ServeArgs {
         default_value = "info"
     )]
     pub log_level: LogLevel,
+}
+
+/// Reads the URL of a peer as clients take it: with the hashes of its certificates after `#`, if they are to be
+/// pinned, and plain HTTP on loopback only.
+fn parse_peer(text: &str) -> Result<String, String> {
+    let url = Url::parse(text).map_err(|error| error.to_string())?;
+    let is_loopback = url.host_str().is_some_and(is_loopback_name);
+    let is_peer = match url.scheme() {
+        "https" => true,
+        "http" => is_loopback,
+        _ => false,
+    };
+    let is_plain = url.username().is_empty() && url.password().is_none() && url.query().is_none();
+    match is_peer && is_plain && url.path() == "/" {
+        true => Ok(text.trim_end_matches('/').to_owned()),
+        false => Err("not a peer such as https://peer.example:4433".to_owned()),
+    }
 }
 
 /// The value of `--webtransport`.
@@ -251,6 +288,7 @@ impl ServeArgs {
             origins: AllowedOrigins::new(self.allow_origin.iter().cloned()),
             writes: self.write_policy()?,
             web: self.web()?,
+            announced_peers: self.announce_peer.clone(),
         })
     }
 
@@ -352,6 +390,10 @@ impl ServeArgs {
             streams_per_session: self.max_streams_per_session,
             http_connections: self.max_http_connections as usize,
             chunks_in_memory: self.max_chunks_in_memory as usize,
+            rates: Rates {
+                requests_per_second: self.max_requests_per_second,
+                bytes_per_second: self.max_bytes_per_second.filter(|&bytes| bytes > 0),
+            },
             idle_timeout: self.idle_timeout,
             request_timeout: self.request_timeout,
             shutdown_grace: self.shutdown_grace,

@@ -10,7 +10,7 @@ use time::format_description::well_known::Rfc3339;
 /// The JSON of `/-/info`.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Info {
+pub struct Info<'a> {
     name: &'static str,
     version: &'static str,
     protocol: u32,
@@ -19,6 +19,8 @@ pub struct Info {
     limits: LimitsInfo,
     write: &'static str,
     store: StoreInfo,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    peers: &'a [String],
 }
 
 /// How to reach the WebTransport face.
@@ -46,11 +48,12 @@ struct StoreInfo {
     bytes: u64,
 }
 
-impl Info {
-    /// Puts it together. `write` is `open`, `token` or `none`.
+impl<'a> Info<'a> {
+    /// Puts it together. `peers` are the URLs of others; `write` is `open`, `token` or `none`.
     pub fn new(
         web_transport: Option<WebTransportInfo>,
         limits: &Limits,
+        peers: &'a [String],
         write: &'static str,
         stats: SourceStats,
     ) -> Self {
@@ -71,6 +74,7 @@ impl Info {
                 chunks: stats.chunks,
                 bytes: stats.bytes,
             },
+            peers,
         }
     }
 

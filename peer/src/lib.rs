@@ -6,6 +6,7 @@
 //! checked by the client against the address it asked for, so a peer can withhold, never forge.
 
 pub mod address;
+pub mod asker;
 pub mod certificates;
 pub mod config;
 pub mod data_map;

@@ -1,5 +1,6 @@
 //! Every bound the peer keeps, in one place.
 
+use crate::asker::Rates;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
@@ -23,6 +24,15 @@ pub const STORING_CHUNKS: usize = 16;
 
 /// Of how many chunks it is remembered that no upstream has them.
 pub const REMEMBERED_ABSENT: NonZeroUsize = NonZeroUsize::new(65_536).unwrap();
+
+/// For how long a client may save up what it did not ask for.
+pub const BURST: Duration = Duration::from_secs(5);
+
+/// Of how many client addresses it is known what they asked for lately.
+pub const REMEMBERED_CLIENTS: NonZeroUsize = NonZeroUsize::new(65_536).unwrap();
+
+/// One session gets at most this part of the memory for chunks.
+const SHARE_OF_SESSION: usize = 4;
 
 /// How many answers of one request are fetched ahead of the one being sent.
 pub const PREFETCHED_ANSWERS: usize = 3;
@@ -66,6 +76,8 @@ pub struct Limits {
     pub http_connections: usize,
     /// Chunks in memory at a time, over both faces. A request that waits too long for one is told `busy`.
     pub chunks_in_memory: usize,
+    /// What one client address may ask for.
+    pub rates: Rates,
     /// How long a connection without a request is kept, and how long a client may take no bytes of an answer.
     pub idle_timeout: Duration,
     /// How long a request may take to arrive, and a source to answer it.
@@ -75,6 +87,11 @@ pub struct Limits {
 }
 
 impl Limits {
+    /// Chunks in memory at a time for one session.
+    pub fn chunks_of_session(&self) -> usize {
+        (self.chunks_in_memory / SHARE_OF_SESSION).max(1)
+    }
+
     /// How long a chunk of `length` bytes may be on its way, in or out.
     pub fn transfer_timeout(&self, length: u32) -> Duration {
         self.request_timeout + Duration::from_secs(u64::from(length / MIN_BYTES_PER_SECOND))
@@ -88,6 +105,7 @@ impl Default for Limits {
             streams_per_session: 256,
             http_connections: 1024,
             chunks_in_memory: 128,
+            rates: Rates::default(),
             idle_timeout: Duration::from_secs(30),
             request_timeout: Duration::from_secs(20),
             shutdown_grace: Duration::from_secs(5),

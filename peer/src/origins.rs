@@ -53,14 +53,11 @@ impl AllowedOrigins {
         self.may_read(origin) || origin.is_some_and(|origin| is_same_origin(origin, host))
     }
 
-    /// The same for a peer that lets everyone on its machine write.
+    /// The same for a peer that lets everyone on its machine write. A page on another name or port of the
+    /// machine is another site: those that a gateway serves have names of their own below its own.
     pub fn may_write_openly(&self, origin: Option<&str>, host: &str) -> bool {
         is_loopback_name(without_port(host))
-            && origin.is_none_or(|origin| {
-                self.lists(origin)
-                    || host_of_origin(origin)
-                        .is_some_and(|host| is_loopback_name(without_port(host)))
-            })
+            && origin.is_none_or(|origin| self.lists(origin) || is_same_origin(origin, host))
     }
 }
 
@@ -163,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn open_writes_are_for_pages_of_the_same_machine_and_for_listed_origins() {
+    fn open_writes_are_for_the_peers_own_pages_and_for_listed_origins() {
         let any = AllowedOrigins::Any;
         for host in [
             "127.0.0.1:8080",
@@ -172,11 +169,17 @@ mod tests {
             "x.antway.localhost:1",
         ] {
             assert!(any.may_write_openly(None, host), "{host}");
-            assert!(any.may_write_openly(Some("http://localhost:5173"), host));
-            assert!(any.may_write_openly(Some("http://antway.localhost"), host));
-            assert!(!any.may_write_openly(Some("https://evil.example"), host));
-            assert!(!any.may_write_openly(Some("http://localhost.evil.example"), host));
-            assert!(!any.may_write_openly(Some("null"), host));
+            assert!(any.may_write_openly(Some(&format!("http://{host}")), host));
+            for other in [
+                "http://localhost:5173",
+                "http://antway.localhost",
+                "http://y.x.antway.localhost:1",
+                "https://evil.example",
+                "http://localhost.evil.example",
+                "null",
+            ] {
+                assert!(!any.may_write_openly(Some(other), host), "{other} {host}");
+            }
             assert!(listed().may_write_openly(Some("https://a.example"), host));
         }
         let rebound = "evil.example:8080";

@@ -31,6 +31,8 @@ pub struct PeerConfig {
     pub writes: WritePolicy,
     /// What is hosted besides.
     pub web: Option<Web>,
+    /// The URLs of other peers, for clients that want some.
+    pub announced_peers: Vec<String>,
 }
 
 /// A peer that serves until it is [stopped](Self::stop).
@@ -106,6 +108,7 @@ impl Peer {
             config.origins,
             config.writes,
             web_transport.as_ref().map(|(_, address)| address.port()),
+            config.announced_peers,
         ));
         let shutdown = Shutdown::default();
         let peer = Self {

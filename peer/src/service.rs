@@ -1,6 +1,7 @@
 //! What both faces do: chunks in and out of the source, within the limits.
 
 use crate::address::Address;
+use crate::asker::{Asker, RateLimiter};
 use crate::certificates::Certificates;
 use crate::info::{Info, WebTransportInfo};
 use crate::limits::{
@@ -32,10 +33,15 @@ pub struct Service {
     web_transport_port: Option<u16>,
     memory: Arc<Semaphore>,
     large_data_maps: Arc<Semaphore>,
+    rates: RateLimiter,
+    announced_peers: Vec<String>,
 }
 
 /// Room in memory for one chunk, as long as it lives.
-pub struct ChunkRoom(#[expect(dead_code, reason = "held for its drop")] OwnedSemaphorePermit);
+pub struct ChunkRoom {
+    _room: OwnedSemaphorePermit,
+    _share: Option<OwnedSemaphorePermit>,
+}
 
 /// Room in memory for one data map, as long as it lives. A small one needs none.
 pub struct DataMapRoom(
@@ -59,12 +65,15 @@ impl Service {
         origins: AllowedOrigins,
         writes: WritePolicy,
         web_transport_port: Option<u16>,
+        announced_peers: Vec<String>,
     ) -> Self {
         let mut metrics = Metrics::default();
         source.register(metrics.registry());
         Self {
             memory: Arc::new(Semaphore::new(limits.chunks_in_memory)),
             large_data_maps: Arc::new(Semaphore::new(LARGE_DATA_MAPS)),
+            rates: RateLimiter::new(limits.rates),
+            announced_peers,
             metrics,
             limits,
             origins,
@@ -75,41 +84,73 @@ impl Service {
         }
     }
 
+    /// Whether this client may ask for one more thing now, which is then counted.
+    pub fn admits(&self, asker: &Asker) -> bool {
+        self.rates.admit(asker.ip)
+    }
+
     /// Asks the source for one chunk.
-    pub async fn get(&self, face: Face, address: Address) -> Got {
-        self.get_via(face, address, Via::default()).await
+    pub async fn get(&self, asker: &Asker, address: Address) -> Got {
+        self.get_via(asker, address, Via::default()).await
     }
 
     /// The same for a request that has come by other peers.
-    pub async fn get_via(&self, face: Face, address: Address, via: Via) -> Got {
-        let got = self.find(address, via).await;
-        let status = match &got {
-            Got::Found(..) => Status::Ok,
-            Got::Nothing(status) => *status,
-        };
-        self.metrics.answer(face, status.name());
-        got
+    pub async fn get_via(&self, asker: &Asker, address: Address, via: Via) -> Got {
+        let room = self.room(asker).await;
+        self.get_into(room, asker, address, via).await
     }
 
     /// The answers to several GETs, in order, fetched a few ahead of the one that is taken.
     pub fn get_all(
         self: &Arc<Self>,
-        face: Face,
+        asker: &Asker,
         addresses: Vec<Address>,
     ) -> impl Stream<Item = Got> + Send + use<> {
-        let service = Arc::clone(self);
+        let work = Arc::new((Arc::clone(self), asker.clone()));
         stream::iter(addresses)
-            .map(move |address| {
-                let service = Arc::clone(&service);
-                async move { service.get(face, address).await }
+            // Room is taken in order, or else the later answers of some could take all that the first ones
+            // of others wait for.
+            .then(move |address| {
+                let work = Arc::clone(&work);
+                async move {
+                    let (service, asker) = &*work;
+                    let room = match service.admits(asker) {
+                        true => service.room(asker).await,
+                        false => None,
+                    };
+                    (work, address, room)
+                }
+            })
+            .map(|(work, address, room)| async move {
+                let (service, asker) = &*work;
+                service.get_into(room, asker, address, Via::default()).await
             })
             .buffered(1 + PREFETCHED_ANSWERS)
     }
 
-    async fn find(&self, address: Address, via: Via) -> Got {
-        let Some(room) = self.room().await else {
-            return Got::Nothing(Status::Busy);
+    async fn get_into(
+        &self,
+        room: Option<ChunkRoom>,
+        asker: &Asker,
+        address: Address,
+        via: Via,
+    ) -> Got {
+        let got = match room {
+            Some(room) => self.find(room, address, via).await,
+            None => Got::Nothing(Status::Busy),
         };
+        let status = match &got {
+            Got::Found(body, _) => {
+                self.rates.answered(asker.ip, body.length());
+                Status::Ok
+            }
+            Got::Nothing(status) => *status,
+        };
+        self.metrics.answer(asker.face, status.name());
+        got
+    }
+
+    async fn find(&self, room: ChunkRoom, address: Address, via: Via) -> Got {
         let getting = self.source.get_via(address, via);
         match timeout(self.limits.request_timeout, getting).await {
             Ok(Ok(Some(body))) => Got::Found(body, room),
@@ -131,14 +172,19 @@ impl Service {
     }
 
     /// The statuses of several chunks, in order.
-    pub async fn has_all(&self, face: Face, addresses: Vec<Address>) -> Vec<Status> {
+    pub async fn has_all(&self, asker: &Asker, addresses: Vec<Address>) -> Vec<Status> {
         let statuses = stream::iter(addresses)
-            .map(|address| self.has(address))
+            .map(|address| async move {
+                match self.admits(asker) {
+                    true => self.has(address).await,
+                    false => Status::Busy,
+                }
+            })
             .buffered(1 + PREFETCHED_ANSWERS)
             .collect::<Vec<_>>()
             .await;
         for status in &statuses {
-            self.metrics.answer(face, status.name());
+            self.metrics.answer(asker.face, status.name());
         }
         statuses
     }
@@ -174,10 +220,19 @@ impl Service {
     }
 
     /// Room for one chunk, or `None` if there was none for too long.
-    pub async fn room(&self) -> Option<ChunkRoom> {
-        let permit = Arc::clone(&self.memory).acquire_owned();
-        let permit = timeout(self.limits.request_timeout, permit).await.ok()?;
-        Some(ChunkRoom(permit.expect("the semaphore is never closed")))
+    pub async fn room(&self, asker: &Asker) -> Option<ChunkRoom> {
+        let taking = async {
+            let share = match &asker.share {
+                Some(share) => Some(Arc::clone(share).acquire_owned().await),
+                None => None,
+            };
+            let room = Arc::clone(&self.memory).acquire_owned().await;
+            ChunkRoom {
+                _room: room.expect("the semaphore is never closed"),
+                _share: share.map(|share| share.expect("the semaphore is never closed")),
+            }
+        };
+        timeout(self.limits.request_timeout, taking).await.ok()
     }
 
     /// Room for a data map of `length` bytes, or `None` if it is too long, or there is none now. To wait for
@@ -221,6 +276,7 @@ impl Service {
         Info::new(
             web_transport,
             &self.limits,
+            &self.announced_peers,
             self.writes.name(),
             self.stats(),
         )

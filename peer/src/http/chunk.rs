@@ -4,6 +4,7 @@ use super::body::AnswerBody;
 use super::error::HttpError;
 use super::measure::Measured;
 use crate::address::Address;
+use crate::asker::Asker;
 use crate::limits::MAX_CHUNK_BYTES;
 use crate::metrics::Face;
 use crate::protocol::Status;
@@ -11,6 +12,7 @@ use crate::service::{Got, Service};
 use crate::source::PutOutcome;
 use crate::via::{BadVia, VIA_HEADER, Via};
 use crate::writes::Refusal;
+use axum::Extension;
 use axum::body::Body;
 use axum::extract::{Path, Request, State};
 use axum::http::header::{
@@ -30,6 +32,7 @@ const FACE: Face = Face::Http;
 pub async fn get(
     State(service): State<Arc<Service>>,
     Path(address): Path<String>,
+    Extension(asker): Extension<Asker>,
     method: Method,
     headers: HeaderMap,
 ) -> Response {
@@ -46,7 +49,10 @@ pub async fn get(
     let Ok(via) = via_of(&headers) else {
         return refuse(HttpError::Loop, measured);
     };
-    match service.get_via(FACE, address, via).await {
+    if !service.admits(&asker) {
+        return refuse(HttpError::Rate, measured);
+    }
+    match service.get_via(&asker, address, via).await {
         Got::Found(body, room) => {
             if method == Method::HEAD {
                 measured.set("ok");
@@ -64,13 +70,15 @@ pub async fn get(
 pub async fn put(
     State(service): State<Arc<Service>>,
     Path(address): Path<String>,
+    Extension(asker): Extension<Asker>,
     request: Request,
 ) -> Response {
     let mut measured = Measured::new(&service, "put");
     let expects_100 = request.headers().contains_key(EXPECT);
     let (head, mut body) = request.into_parts();
     let stored = match check(&service, &address, &head.headers, &body) {
-        Ok(address) => store(&service, address, &mut body).await,
+        Ok(_) if !service.admits(&asker) => Err(HttpError::Rate),
+        Ok(address) => store(&service, &asker, address, &mut body).await,
         Err(error) => Err(error),
     };
     match stored {
@@ -116,10 +124,11 @@ fn check(
 
 async fn store(
     service: &Service,
+    asker: &Asker,
     address: Address,
     body: &mut Body,
 ) -> Result<(StatusCode, HeaderValue), HttpError> {
-    let _room = service.room().await.ok_or(HttpError::Busy)?;
+    let _room = service.room(asker).await.ok_or(HttpError::Busy)?;
     let longest = body.size_hint().upper().unwrap_or(MAX_CHUNK_BYTES.into());
     let longest = u32::try_from(longest).unwrap_or(MAX_CHUNK_BYTES);
     let reading = timeout(

@@ -1,11 +1,15 @@
 //! One HTTP connection.
 
+use crate::asker::Asker;
 use crate::limits::MAX_HTTP_HEAD_BYTES;
 use crate::metrics::{Face, Metrics};
 use crate::service::Service;
 use crate::shutdown::Shutdown;
 use axum::Router;
+use hyper::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use prometheus_client::metrics::counter::Counter;
@@ -23,6 +27,7 @@ use tokio_rustls::TlsAcceptor;
 /// Serves requests until the client leaves or idles, or the peer shuts down.
 pub async fn serve(
     stream: TcpStream,
+    asker: Asker,
     tls: Option<TlsAcceptor>,
     router: Router,
     service: Arc<Service>,
@@ -32,26 +37,32 @@ pub async fn serve(
     stream.set_nodelay(true)?;
     let stream = Watched::new(stream, service.limits.idle_timeout, &service.metrics);
     match tls {
-        None => serve_requests(stream, router, &service, shutdown).await,
+        None => serve_requests(stream, asker, router, &service, shutdown).await,
         Some(tls) => {
             let handshake = timeout(service.limits.request_timeout, tls.accept(stream));
-            serve_requests(handshake.await??, router, &service, shutdown).await
+            serve_requests(handshake.await??, asker, router, &service, shutdown).await
         }
     }
 }
 
 async fn serve_requests(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    asker: Asker,
     router: Router,
     service: &Service,
     shutdown: Shutdown,
 ) -> Result<(), Box<dyn Error + Send + Sync>> {
+    let router = TowerToHyperService::new(router);
+    let answering = service_fn(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(asker.clone());
+        router.call(request)
+    });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         // It runs from the end of the request before, so it is the idle timeout as well.
         .header_read_timeout(service.limits.idle_timeout)
         .max_header_size(MAX_HTTP_HEAD_BYTES)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+        .serve_connection(TokioIo::new(stream), answering);
     let mut connection = pin!(connection);
     tokio::select! {
         ended = connection.as_mut() => return Ok(ended?),

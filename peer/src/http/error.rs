@@ -31,6 +31,8 @@ pub enum HttpError {
     Busy,
     /// The peer could not find out.
     Failed,
+    /// The client asked for more than it may.
+    Rate,
     /// No room.
     Full,
     /// The request came by too many peers.
@@ -103,6 +105,11 @@ impl HttpError {
                 "the peer could not find out",
                 "failed",
             ),
+            Self::Rate => (
+                S::TOO_MANY_REQUESTS,
+                "too many requests from your address; try again later",
+                "rate",
+            ),
             Self::Full => (S::INSUFFICIENT_STORAGE, "the store is full", "full"),
             Self::Loop => (
                 S::LOOP_DETECTED,
@@ -129,7 +136,7 @@ impl IntoResponse for HttpError {
             Self::Unauthorized => {
                 headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             }
-            Self::Busy => {
+            Self::Busy | Self::Rate => {
                 headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
             }
             _ => {}

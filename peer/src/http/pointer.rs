@@ -3,7 +3,9 @@
 use super::chunk::{error_of, refuse, via_of};
 use super::error::HttpError;
 use super::measure::Measured;
+use crate::asker::Asker;
 use crate::service::Service;
+use axum::Extension;
 use axum::extract::{Path, State};
 use axum::http::HeaderMap;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
@@ -14,6 +16,7 @@ use std::sync::Arc;
 pub async fn get(
     State(service): State<Arc<Service>>,
     Path(address): Path<String>,
+    Extension(asker): Extension<Asker>,
     headers: HeaderMap,
 ) -> Response {
     let mut measured = Measured::new(&service, "pointer");
@@ -23,6 +26,9 @@ pub async fn get(
     let Ok(via) = via_of(&headers) else {
         return refuse(HttpError::Loop, measured);
     };
+    if !service.admits(&asker) {
+        return refuse(HttpError::Rate, measured);
+    }
     match service.pointer(address, via).await {
         Ok(record) => {
             measured.set("ok");

@@ -3,9 +3,10 @@
 //! It is a hint, so whatever the peer can't read or has no room for ends the answer early; the client asks for
 //! what it still needs by GET.
 
-use super::request::{End, Exchange, FACE};
+use super::request::{End, Exchange};
 use crate::address::Address;
 use crate::data_map::{DataMap, MAX_LEVELS, Range, Unreadable};
+use crate::protocol::Status;
 use crate::service::{DataMapRoom, Got};
 use bytes::Bytes;
 use futures_util::StreamExt;
@@ -37,7 +38,7 @@ impl Exchange {
             return Ok(());
         }
         let addresses = read.map.addresses_in(range);
-        let mut answers = pin!(self.service.get_all(FACE, addresses.clone()));
+        let mut answers = pin!(self.service.get_all(&self.client.asker, addresses.clone()));
         for address in addresses {
             self.send_address(address).await?;
             let Some(got) = answers.next().await else {
@@ -50,7 +51,10 @@ impl Exchange {
 
     /// Sends the answer for a record, and gives the map if it is one.
     async fn send_record(&mut self, address: Address) -> Result<Option<Read>, End> {
-        let got = self.service.get(FACE, address).await;
+        let got = match self.service.admits(&self.client.asker) {
+            true => self.service.get(&self.client.asker, address).await,
+            false => Got::Nothing(Status::Busy),
+        };
         let room = match &got {
             Got::Found(body, _) => self.service.data_map_room(body.length().into()),
             Got::Nothing(_) => None,
@@ -75,7 +79,7 @@ impl Exchange {
         // As long as all chunks before were opened.
         let mut opened = Some(Vec::new());
         let addresses = outer.map.addresses();
-        let mut answers = pin!(self.service.get_all(FACE, addresses.clone()));
+        let mut answers = pin!(self.service.get_all(&self.client.asker, addresses.clone()));
         for (index, address) in addresses.into_iter().enumerate() {
             self.send_address(address).await?;
             let Some(got) = answers.next().await else {

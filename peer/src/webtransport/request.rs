@@ -3,6 +3,7 @@
 use super::sending::Sending;
 use super::session::var_int;
 use crate::address::Address;
+use crate::asker::Asker;
 use crate::limits::MAX_CHUNK_BYTES;
 use crate::metrics::Face;
 use crate::protocol::{self, Decoded, ErrorCode, Request, Status};
@@ -17,13 +18,15 @@ use std::time::Instant;
 use tokio::time::timeout;
 use wtransport::{RecvStream, SendStream};
 
-pub(super) const FACE: Face = Face::WebTransport;
+const FACE: Face = Face::WebTransport;
 
 /// How much is read at a time at most.
 const READ_BYTES: usize = 64 * 1024;
 
 /// Who asks.
 pub struct Client {
+    /// The session.
+    pub asker: Asker,
     /// The page's origin, if a browser asks.
     pub origin: Option<String>,
     /// The name and port by which the peer was reached.
@@ -92,7 +95,7 @@ pub(super) struct Exchange {
     /// What has arrived and is not used yet.
     received: BytesMut,
     received_bytes: Counter,
-    client: Arc<Client>,
+    pub(super) client: Arc<Client>,
     pub(super) service: Arc<Service>,
     op: &'static str,
 }
@@ -107,7 +110,7 @@ impl Exchange {
             }
             Request::Has(addresses) => {
                 self.expect_end().await?;
-                let statuses = self.service.has_all(FACE, addresses).await;
+                let statuses = self.service.has_all(&self.client.asker, addresses).await;
                 let statuses: Bytes = statuses.into_iter().map(|s| s as u8).collect();
                 self.send.write(statuses).await?;
             }
@@ -131,7 +134,7 @@ impl Exchange {
     }
 
     async fn get(&mut self, addresses: Vec<Address>) -> Result<(), End> {
-        let mut answers = pin!(self.service.get_all(FACE, addresses));
+        let mut answers = pin!(self.service.get_all(&self.client.asker, addresses));
         while let Some(got) = answers.next().await {
             self.send_answer(got, |_| {}).await?;
         }
@@ -198,7 +201,10 @@ impl Exchange {
                 .refused_write(FACE, Status::TooLarge.name());
             return Ok((Status::TooLarge, None));
         }
-        let Some(_room) = self.service.room().await else {
+        if !self.service.admits(&client.asker) {
+            return Ok((Status::Busy, None));
+        }
+        let Some(_room) = self.service.room(&client.asker).await else {
             return Ok((Status::Busy, None));
         };
         let reading = timeout(

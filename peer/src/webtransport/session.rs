@@ -2,6 +2,7 @@
 
 use super::H3_NO_ERROR;
 use super::request::{self, Client};
+use crate::asker::Asker;
 use crate::protocol::{self, ErrorCode};
 use crate::service::Service;
 use crate::shutdown::Shutdown;
@@ -46,12 +47,14 @@ async fn admit(
         request.forbidden().await;
         return Ok(None);
     }
-    let client = client_of(&request);
+    let client = client_of(&request, service);
     Ok(Some((request.accept().await?, client)))
 }
 
-fn client_of(request: &SessionRequest) -> Arc<Client> {
+fn client_of(request: &SessionRequest, service: &Service) -> Arc<Client> {
+    let ip = request.remote_address().ip();
     Arc::new(Client {
+        asker: Asker::session(ip, service.limits.chunks_of_session()),
         origin: request.origin().map(str::to_owned),
         host: request.authority().to_owned(),
     })

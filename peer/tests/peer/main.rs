@@ -3,6 +3,7 @@
 mod authority;
 mod cancel;
 mod chunks;
+mod fairness;
 mod faults;
 mod http;
 mod http_server;
@@ -11,6 +12,8 @@ mod malformed;
 mod open;
 mod process;
 mod rotation;
+#[cfg(feature = "object-store")]
+mod s3;
 mod session;
 mod shutdown;
 mod test_peer;

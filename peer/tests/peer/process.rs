@@ -7,7 +7,8 @@ use tempfile::TempDir;
 
 use crate::http::get;
 
-fn command(flags: &[&str]) -> Command {
+/// The program with these flags of `serve`.
+pub fn command(flags: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_antway-peer"));
     command.arg("serve").args(flags).stdin(Stdio::null());
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -19,15 +20,20 @@ fn run(flags: &[&str]) -> Output {
 }
 
 /// A peer that is killed if a test fails.
-struct Running(Child);
+pub struct Running(Child);
 
 impl Running {
-    fn start(command: &mut Command) -> (Self, Value) {
+    /// Starts it, and reads its one line.
+    pub fn start(command: &mut Command) -> (Self, Value) {
         let mut running = Self(command.spawn().unwrap());
         let mut line = String::new();
         let stdout = running.0.stdout.as_mut().unwrap();
         BufReader::new(stdout).read_line(&mut line).unwrap();
         (running, serde_json::from_str(&line).unwrap())
+    }
+
+    pub fn id(&self) -> u32 {
+        self.0.id()
     }
 
     fn signal(&self, name: &str) {

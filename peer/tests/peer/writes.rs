@@ -151,27 +151,44 @@ async fn a_full_store_says_so() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn open_writes_are_for_pages_of_this_machine() {
+async fn open_writes_are_for_the_peers_own_pages() {
     let peer = TestPeer::start(&["--allow-open-writes"]).await;
     let hashes = peer.peer.certificate_hashes();
     let url = peer.peer.web_transport().unwrap();
-    for (seed, origin, may) in [
-        (1, "http://localhost:5173", true),
-        (2, "http://antway.localhost", true),
-        (3, "http://127.0.0.1:8080", true),
-        (4, "https://evil.example", false),
-        (5, "http://localhost.evil.example", false),
-        (6, "null", false),
+    let own_over_web_transport = url.strip_suffix("/v1").unwrap();
+    for (seed, origin, may_http, may_web_transport) in [
+        (1, peer.peer.http(), true, false),
+        (2, own_over_web_transport, false, true),
+        (3, "http://localhost:5173", false, false),
+        (4, "http://antway.localhost", false, false),
+        (5, "https://evil.example", false, false),
+        (6, "http://localhost.evil.example", false, false),
+        (7, "null", false, false),
     ] {
-        let expected = if may { 201 } else { 403 };
+        let expected = if may_http { 201 } else { 403 };
         let response = put(&peer, &chunk(seed, 100), &[("Origin", origin)]).await;
         assert_eq!(response.status, expected, "{origin}");
         let session = Session::connect(url, &hashes, Some(origin)).await.unwrap();
         let answer = session.put(b"", chunk(seed, 200).bytes()).await;
-        assert_eq!(answer[0] == 0, may, "{origin}");
+        assert_eq!(answer[0] == 0, may_web_transport, "{origin}");
         let preflight = preflight(&peer, origin).await;
         let methods = preflight.header("access-control-allow-methods").unwrap();
-        assert_eq!(methods.contains("PUT"), may, "{origin}");
+        assert_eq!(methods.contains("PUT"), may_http, "{origin}");
+    }
+    peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_site_below_the_gateways_name_does_not_write_to_its_peer() {
+    let peer = TestPeer::start(&["--allow-open-writes"]).await;
+    let host = ("Host", "antway.localhost:8080");
+    for (origin, status) in [
+        ("http://antway.localhost:8080", 201),
+        ("http://abcdefgh.antway.localhost:8080", 403),
+        ("http://antway.localhost:8081", 403),
+    ] {
+        let response = put(&peer, &chunk(1, 100), &[host, ("Origin", origin)]).await;
+        assert_eq!(response.status, status, "{origin}");
     }
     peer.stop().await;
 }

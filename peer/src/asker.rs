@@ -1,0 +1,180 @@
+//! Who asks, and how much of the peer they may have.
+
+use crate::limits::{BURST, REMEMBERED_CLIENTS};
+use crate::metrics::Face;
+use lru::LruCache;
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+use tokio::sync::Semaphore;
+
+/// One WebTransport session or HTTP connection.
+#[derive(Clone)]
+pub struct Asker {
+    /// Which way in.
+    pub face: Face,
+    /// Where from.
+    pub ip: IpAddr,
+    /// Its share of the memory for chunks. An HTTP connection has one request at a time, and needs no share.
+    pub share: Option<Arc<Semaphore>>,
+}
+
+impl Asker {
+    /// An HTTP connection.
+    pub fn connection(ip: IpAddr) -> Self {
+        Self {
+            face: Face::Http,
+            ip,
+            share: None,
+        }
+    }
+
+    /// A WebTransport session that may have so many chunks in memory.
+    pub fn session(ip: IpAddr, chunks: usize) -> Self {
+        Self {
+            face: Face::WebTransport,
+            ip,
+            share: Some(Arc::new(Semaphore::new(chunks))),
+        }
+    }
+}
+
+/// How much one client address may ask for, over all its sessions and connections.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rates {
+    /// Chunks and pointers asked for or written.
+    pub requests_per_second: Option<u32>,
+    /// Bytes of chunks answered.
+    pub bytes_per_second: Option<u64>,
+}
+
+/// Keeps clients to their rates. What they did not use is saved up for [`BURST`].
+pub struct RateLimiter {
+    rates: Rates,
+    accounts: Mutex<LruCache<IpAddr, Account>>,
+}
+
+struct Account {
+    requests: f64,
+    bytes: f64,
+    as_of: Instant,
+}
+
+impl RateLimiter {
+    /// The address that is looked at is a client's own, or that of a proxy.
+    pub fn new(rates: Rates) -> Self {
+        Self {
+            rates,
+            accounts: Mutex::new(LruCache::new(REMEMBERED_CLIENTS)),
+        }
+    }
+
+    /// Whether one more request may be answered, which is then counted.
+    pub fn admit(&self, ip: IpAddr) -> bool {
+        self.with_account(ip, |account, rates| {
+            let has_requests = rates.requests_per_second.is_none() || account.requests >= 1.0;
+            let has_bytes = rates.bytes_per_second.is_none() || account.bytes > 0.0;
+            if has_requests && has_bytes {
+                account.requests -= 1.0;
+            }
+            has_requests && has_bytes
+        })
+        .unwrap_or(true)
+    }
+
+    /// Counts the bytes of an answer. They may be more than are left: then later requests wait for it.
+    pub fn answered(&self, ip: IpAddr, bytes: u32) {
+        self.with_account(ip, |account, _| account.bytes -= f64::from(bytes));
+    }
+
+    /// `None` where there are no rates to keep.
+    fn with_account<T>(
+        &self,
+        ip: IpAddr,
+        work: impl FnOnce(&mut Account, Rates) -> T,
+    ) -> Option<T> {
+        let rates = self.rates;
+        if rates.requests_per_second.is_none() && rates.bytes_per_second.is_none() {
+            return None;
+        }
+        let seconds = BURST.as_secs_f64();
+        let most_requests = f64::from(rates.requests_per_second.unwrap_or(0)) * seconds;
+        let most_bytes = rates.bytes_per_second.unwrap_or(0) as f64 * seconds;
+        let now = Instant::now();
+        let mut accounts = self.accounts.lock().unwrap_or_else(PoisonError::into_inner);
+        let account = accounts.get_or_insert_mut(network_of(ip), || Account {
+            requests: most_requests,
+            bytes: most_bytes,
+            as_of: now,
+        });
+        let saved = now.duration_since(account.as_of).as_secs_f64() / seconds;
+        account.requests = (account.requests + most_requests * saved).min(most_requests);
+        account.bytes = (account.bytes + most_bytes * saved).min(most_bytes);
+        account.as_of = now;
+        Some(work(account, rates))
+    }
+}
+
+/// Who has an IPv6 address usually has all that begin with the same 64 bits.
+fn network_of(ip: IpAddr) -> IpAddr {
+    match ip.to_canonical() {
+        IpAddr::V4(ip) => ip.into(),
+        IpAddr::V6(ip) => {
+            let [a, b, c, d, ..] = ip.segments();
+            Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ip(text: &str) -> IpAddr {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn without_rates_everything_is_admitted() {
+        let limiter = RateLimiter::new(Rates::default());
+        limiter.answered(ip("127.0.0.1"), u32::MAX);
+        assert!((0..10_000).all(|_| limiter.admit(ip("127.0.0.1"))));
+    }
+
+    #[test]
+    fn a_client_may_save_up_some_requests_and_no_more() {
+        let limiter = RateLimiter::new(Rates {
+            requests_per_second: Some(1),
+            bytes_per_second: None,
+        });
+        let burst = BURST.as_secs() as usize;
+        let admitted = (0..100).filter(|_| limiter.admit(ip("10.0.0.1"))).count();
+        assert_eq!(admitted, burst);
+        assert!(limiter.admit(ip("10.0.0.2")), "another client");
+    }
+
+    #[test]
+    fn a_client_that_got_too_many_bytes_waits() {
+        let limiter = RateLimiter::new(Rates {
+            requests_per_second: None,
+            bytes_per_second: Some(1000),
+        });
+        assert!(limiter.admit(ip("::1")));
+        limiter.answered(ip("::1"), 1_000_000);
+        assert!(!limiter.admit(ip("::1")));
+    }
+
+    #[test]
+    fn addresses_of_one_network_share_a_rate() {
+        assert_eq!(
+            network_of(ip("2001:db8::1")),
+            network_of(ip("2001:db8::2:3"))
+        );
+        assert_ne!(
+            network_of(ip("2001:db8::1")),
+            network_of(ip("2001:db8:0:1::1"))
+        );
+        assert_eq!(network_of(ip("::ffff:10.0.0.1")), ip("10.0.0.1"));
+        assert_ne!(network_of(ip("10.0.0.1")), network_of(ip("10.0.0.2")));
+    }
+}
