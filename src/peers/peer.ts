@@ -110,6 +110,7 @@ export class Peer {
       await this.#webTransport?.open(address, range, signal, async (of, bytes) => {
         arrived++;
         await onRecord(of, bytes);
+        this.#lastTransport = 'webtransport';
         this.#stats.opened(this.url, bytes.length);
       });
     } catch (error) {

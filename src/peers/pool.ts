@@ -8,6 +8,7 @@ import { HedgeBudget, hedge, type Try } from './hedge.ts';
 import { type OpenOptions, Peer, type PeerState } from './peer.ts';
 import type { OpenRange } from './protocol.ts';
 import { rendezvousScore } from './ranking.ts';
+import { transferMs, Watchdog } from './watchdog.ts';
 
 export interface FetchOptions<T> {
   signal: AbortSignal;
@@ -87,9 +88,35 @@ export class PeerPool implements ChunkPeers {
     }
   }
 
-  async open(address: Address, range: OpenRange, options: OpenOptions): Promise<void> {
-    const peer = this.#order(address).find(({ canOpen, health }) => canOpen && !health.isBanned);
-    await peer?.open(address, range, options);
+  async open(address: Address, range: OpenRange, { signal, onRecord }: OpenOptions): Promise<void> {
+    const order = this.#order(address).filter(
+      ({ health }) => !health.isBanned && health.circuit === 'closed',
+    );
+    const peer = order.find(({ canOpen }) => canOpen);
+    // Or whoever has a session would be asked for everything, and nobody else would ever get one.
+    if (order[0] !== peer) order[0]?.warm();
+    if (!peer) return;
+    this.#limitSessions();
+    // With nobody else to ask, it is waited for to the end.
+    if (order.length === 1) return peer.open(address, range, { signal, onRecord });
+    let arrived = 0;
+    let waitingSince = performance.now();
+    const watchdog = new Watchdog({ ...openPatience(peer), signal });
+    try {
+      await peer.open(address, range, {
+        signal: watchdog.signal,
+        onRecord: async (of, bytes) => {
+          arrived++;
+          await onRecord(of, bytes);
+          watchdog.touch();
+          waitingSince = performance.now();
+        },
+      });
+    } finally {
+      watchdog.stop();
+    }
+    const wasSlow = watchdog.signal.aborted && !signal.aborted;
+    if (wasSlow) peer.health.outrun(performance.now() - waitingSince, arrived > 0);
   }
 
   bandwidthDelayBytes(): number | undefined {
@@ -143,6 +170,18 @@ export class PeerPool implements ChunkPeers {
     open.sort((a, b) => a.lastUsed - b.lastUsed);
     for (const peer of open.slice(0, open.length - limits.sessions)) peer.close();
   }
+}
+
+/**
+ * How long to wait for each record that a peer sends ahead, while others could be asked: whoever wants one of them
+ * waits too. What was measured with small answers must not make it too short for a large one.
+ */
+function openPatience({ health }: Peer): { stallMs: number; totalMs: number } {
+  const total = ({ firstByte, rest }: { firstByte: number; rest: number }) => firstByte + rest;
+  return {
+    stallMs: Math.max(total(health.patienceMs), total(limits.firstPatienceMs)),
+    totalMs: transferMs(limits.openBytes),
+  };
 }
 
 function leftOut(peer: Peer): Attempt {
