@@ -1,7 +1,6 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { createServer, request as httpRequest, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { announcing, urlOf } from './announcing.ts';
 import { expect, type Gateway, test } from './harness.ts';
 import type { PeerProcess } from './peer.ts';
 import { publish } from './publish.ts';
@@ -119,29 +118,4 @@ async function expectChunks(
   expect({ webtransport: tally!.webtransport.chunks, http: tally!.http.chunks }).toEqual(expected);
   expect(await peer.chunksGiven('webtransport')).toBe(expected.webtransport);
   expect(await peer.chunksGiven('http')).toBe(expected.http);
-}
-
-/** The peer's HTTP face, but its `/-/info` names another UDP port. */
-async function announcing(peer: PeerProcess, udpPort: number): Promise<Server> {
-  const server = createServer(async (request, response) => {
-    if (request.url !== '/-/info') {
-      const passedOn = httpRequest(peer.url + request.url, { method: request.method }, (answer) => {
-        response.writeHead(answer.statusCode!, answer.headers);
-        answer.pipe(response);
-      });
-      request.pipe(passedOn);
-      return;
-    }
-    const info = await (await fetch(`${peer.url}/-/info`)).json();
-    info.webTransport.port = udpPort;
-    response.writeHead(200, { 'Content-Type': 'application/json', 'Access-Control-Allow-Origin': '*' });
-    response.end(JSON.stringify(info));
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return server;
-}
-
-function urlOf(server: Server): string {
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
