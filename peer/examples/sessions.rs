@@ -1,0 +1,233 @@
+//! Puts a running peer under the load of many WebTransport sessions that fetch chunks at the same time.
+//!
+//! The chunks have to be there already: their addresses are given, or read from the peer's store.
+
+use antway_peer::address::Address;
+use clap::Parser;
+use serde_json::Value;
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+use tokio::time::{sleep, timeout};
+use wtransport::endpoint::endpoint_side::Client;
+use wtransport::tls::{Sha256Digest, Sha256DigestFmt};
+use wtransport::{ClientConfig, Connection, Endpoint};
+
+type Failure = Box<dyn Error + Send + Sync>;
+
+/// Puts a running peer under the load of many WebTransport sessions.
+#[derive(Parser)]
+struct Args {
+    /// The peer's line on stdout: `{"event":"listening",…}`
+    #[arg(long, value_name = "JSON")]
+    listening: String,
+
+    /// Sessions at a time
+    #[arg(long, default_value_t = 1000)]
+    sessions: u32,
+
+    /// Chunks that each session fetches, one after the other
+    #[arg(long, default_value_t = 20)]
+    chunks: u32,
+
+    /// An address to fetch (repeatable) [default: all in the peer's store]
+    #[arg(long)]
+    address: Vec<String>,
+
+    /// How long a session may take to open, and a chunk to arrive, in seconds
+    #[arg(long, default_value_t = 30)]
+    patience: u64,
+
+    /// The peer's process, to tell how much memory it takes
+    #[arg(long)]
+    pid: Option<u32>,
+}
+
+#[derive(Default)]
+struct Totals {
+    requests: AtomicU64,
+    failures: AtomicU64,
+    bytes: AtomicU64,
+    /// Of the peer, in kB.
+    most_memory: AtomicU64,
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Failure> {
+    let args = Args::parse();
+    let told: Value = serde_json::from_str(&args.listening)?;
+    let url = told["webTransport"].as_str().ok_or("WebTransport is off")?;
+    let hashes = told["certificateHashes"].as_array().ok_or("no hashes")?;
+    let hashes: Result<Vec<_>, Failure> = hashes.iter().map(digest).collect();
+    let addresses: Arc<[Address]> = match args.address.is_empty() {
+        false => {
+            let read = args.address.iter().map(|text| text.parse());
+            read.collect::<Result<_, _>>()
+                .map_err(|_| "not an address")?
+        }
+        true => stored(Path::new(told["store"].as_str().unwrap_or_default()))?.into(),
+    };
+    if addresses.is_empty() {
+        return Err("the store is empty".into());
+    }
+    let hashes = hashes?;
+    let config = || {
+        ClientConfig::builder()
+            .with_bind_default()
+            .with_server_certificate_hashes(hashes.iter().cloned())
+            .keep_alive_interval(Some(Duration::from_secs(5)))
+            .build()
+    };
+    // A few sockets for all sessions, as one would be its own bottleneck.
+    let endpoints = (0..8).map(|_| Endpoint::client(config()));
+    let endpoints: Vec<_> = endpoints.collect::<Result<_, _>>()?;
+    let patience = Duration::from_secs(args.patience);
+    let memory_before = memory(args.pid);
+
+    let opening = Instant::now();
+    let mut tasks = Vec::new();
+    let endpoints: Arc<[Endpoint<Client>]> = endpoints.into();
+    for number in 0..args.sessions as usize {
+        let (endpoints, url) = (Arc::clone(&endpoints), url.to_owned());
+        tasks.push(tokio::spawn(async move {
+            let endpoint = &endpoints[number % endpoints.len()];
+            Ok::<_, Failure>(timeout(patience, endpoint.connect(url)).await??)
+        }));
+        // A thousand handshakes at the same instant measure the handshakes.
+        sleep(Duration::from_millis(1)).await;
+    }
+    let mut sessions: Vec<Connection> = Vec::new();
+    let mut refused = 0;
+    for task in tasks {
+        match task.await? {
+            Ok(session) => sessions.push(session),
+            Err(error) => {
+                refused += 1;
+                if refused == 1 {
+                    println!("first session that did not open: {error}");
+                }
+            }
+        }
+    }
+    let open = sessions.len();
+    println!(
+        "{open} sessions open, {refused} not, in {:.1} s",
+        opening.elapsed().as_secs_f64()
+    );
+    if let (Some(before), Some(now)) = (memory_before, memory(args.pid)) {
+        println!(
+            "memory: {before} kB before, {now} kB with the sessions idle: {:.1} kB each",
+            per_session(before, now, open)
+        );
+    }
+
+    let totals = Arc::new(Totals::default());
+    let started = Instant::now();
+    let fetching = sessions
+        .iter()
+        .cloned()
+        .enumerate()
+        .map(|(number, session)| {
+            let (addresses, totals) = (Arc::clone(&addresses), Arc::clone(&totals));
+            tokio::spawn(async move {
+                for n in 0..args.chunks as usize {
+                    let address = addresses[(number + n) % addresses.len()];
+                    totals.requests.fetch_add(1, Relaxed);
+                    match timeout(patience, fetch(&session, address)).await {
+                        Ok(Ok(bytes)) => totals.bytes.fetch_add(bytes, Relaxed),
+                        _ => totals.failures.fetch_add(1, Relaxed),
+                    };
+                }
+            })
+        });
+    let fetching: Vec<_> = fetching.collect();
+    let watching = tokio::spawn({
+        let totals = Arc::clone(&totals);
+        async move {
+            while let Some(now) = memory(args.pid) {
+                totals.most_memory.fetch_max(now, Relaxed);
+                sleep(Duration::from_millis(200)).await;
+            }
+        }
+    });
+    for task in fetching {
+        task.await?;
+    }
+    watching.abort();
+    let seconds = started.elapsed().as_secs_f64();
+    let requests = totals.requests.load(Relaxed);
+    let bytes = totals.bytes.load(Relaxed);
+    println!(
+        "{requests} requests in {seconds:.1} s: {:.0} requests/s, {} failures, {:.1} MB/s",
+        requests as f64 / seconds,
+        totals.failures.load(Relaxed),
+        bytes as f64 / 1e6 / seconds
+    );
+    if let Some(before) = memory_before {
+        let most = totals.most_memory.load(Relaxed);
+        println!(
+            "memory: {most} kB at most under load: {:.1} kB each",
+            per_session(before, most, open)
+        );
+    }
+    Ok(())
+}
+
+fn per_session(before: u64, now: u64, sessions: usize) -> f64 {
+    now.saturating_sub(before) as f64 / sessions.max(1) as f64
+}
+
+/// The resident memory of a process, in kB.
+fn memory(pid: Option<u32>) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{}/status", pid?)).ok()?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))?;
+    line.trim().strip_suffix(" kB")?.parse().ok()
+}
+
+/// Fetches one chunk and checks it.
+async fn fetch(session: &Connection, address: Address) -> Result<u64, Failure> {
+    let (mut send, mut recv) = session.open_bi().await?.await?;
+    send.write_all(&[&[1, 1][..], address.as_bytes()].concat())
+        .await?;
+    send.quic_stream_mut().finish()?;
+    let mut answer = Vec::new();
+    while let Some(chunk) = recv.quic_stream_mut().read_chunk(usize::MAX, true).await? {
+        answer.extend_from_slice(&chunk.bytes);
+    }
+    let bytes = answer.get(5..).ok_or("no answer")?;
+    match answer[0] == 0 && Address::of(bytes) == address {
+        true => Ok(bytes.len() as u64),
+        false => Err(format!("status {}", answer[0]).into()),
+    }
+}
+
+/// The addresses of the chunks in a store.
+fn stored(store: &Path) -> Result<Vec<Address>, Failure> {
+    let mut addresses = Vec::new();
+    let mut folders: Vec<PathBuf> = vec![store.join("chunks")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder)? {
+            let path = entry?.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if let Some(address) = path
+                .file_name()
+                .and_then(|name| name.to_str()?.parse().ok())
+            {
+                addresses.push(address);
+            }
+        }
+    }
+    Ok(addresses)
+}
+
+fn digest(hash: &Value) -> Result<Sha256Digest, Failure> {
+    let hex = hash.as_str().ok_or("not a hash")?;
+    let bytes: Vec<&str> = (0..32).map(|i| &hex[2 * i..2 * i + 2]).collect();
+    Sha256Digest::from_str_fmt(bytes.join(":"), Sha256DigestFmt::DottedHex).map_err(|_| hex.into())
+}
