@@ -13,10 +13,13 @@ export interface LinkOptions {
 }
 
 export interface LinkTally {
+  /** Datagrams. */
   sent: number;
   lost: number;
   /** Dropped because the queue was full. */
   overflowed: number;
+  /** Of datagrams and streams, with their headers, that took up the link. */
+  bytes: number;
 }
 
 /**
@@ -24,7 +27,7 @@ export interface LinkTally {
  * link's rate and then travel for the delay, so nothing overtakes anything.
  */
 export class Link {
-  readonly tally: LinkTally = { sent: 0, lost: 0, overflowed: 0 };
+  readonly tally: LinkTally = { sent: 0, lost: 0, overflowed: 0, bytes: 0 };
   readonly #options: LinkOptions;
   readonly #random: () => number;
   #freeAtMs = 0;
@@ -53,6 +56,7 @@ export class Link {
   /** Sends a part of a stream, which is never lost. @returns when it arrives. */
   segment(bytes: number, nowMs: number): number {
     const { bitsPerSecond, delayMs } = this.#options;
+    this.tally.bytes += bytes;
     this.#freeAtMs = Math.max(this.#freeAtMs, nowMs) + (bytes * 8_000) / bitsPerSecond;
     return this.#freeAtMs + delayMs;
   }

@@ -22,7 +22,7 @@ describe('the arithmetic of a link', () => {
     const link = new Link({ ...perfect, bitsPerSecond: 1e6, queueMs: 50 });
     const arrivals = Array.from({ length: 20 }, () => link.datagram(1_250, 0));
     expect(arrivals.filter((at) => at !== undefined)).toEqual([10, 20, 30, 40, 50, 60]);
-    expect(link.tally).toEqual({ sent: 20, lost: 0, overflowed: 14 });
+    expect(link.tally).toEqual({ sent: 20, lost: 0, overflowed: 14, bytes: 6 * 1_250 });
   });
 
   it('loses the share that was asked for, and the same ones again with the same seed', () => {

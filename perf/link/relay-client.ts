@@ -1,0 +1,37 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fromRoot } from '../../tests/browser/paths.ts';
+import type { RelayPorts, RelayRequest, RelayTally } from './relay-process.ts';
+
+/** A relay that runs in a process of its own. */
+export class RelayClient {
+  private constructor(
+    private readonly child: ChildProcess,
+    readonly ports: RelayPorts,
+  ) {}
+
+  static async start(request: RelayRequest): Promise<RelayClient> {
+    const child = fork(fromRoot('perf/run.mjs'), ['link/relay-process.ts'], { stdio: 'inherit' });
+    return new RelayClient(child, await ask<RelayPorts>(child, request));
+  }
+
+  tally(): Promise<RelayTally> {
+    return ask(this.child, 'tally');
+  }
+
+  async stop(): Promise<void> {
+    if (this.child.exitCode !== null) return;
+    this.child.disconnect();
+    await once(this.child, 'exit');
+  }
+}
+
+async function ask<T>(child: ChildProcess, message: RelayRequest | 'tally'): Promise<T> {
+  const answer = once(child, 'message');
+  const ended = once(child, 'exit').then(([code]) => {
+    throw new Error(`The relay ended with ${code}.`);
+  });
+  child.send(message);
+  const [value] = await Promise.race([answer, ended]);
+  return value as T;
+}

@@ -1,0 +1,17 @@
+/** The middle one; the mean of both where there are two. */
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length / 2;
+  return sorted.length % 2 === 1 ? sorted[Math.floor(middle)]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}
+
+/** Lowest and highest, as text. */
+export function spread(values: readonly number[], digits = 0): string {
+  return `${Math.min(...values).toFixed(digits)}–${Math.max(...values).toFixed(digits)}`;
+}
+
+/** A table in Markdown; the first row is its head. */
+export function markdownTable([head, ...rows]: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  return [head!, head!.map(() => '---'), ...rows].map(line).join('\n');
+}

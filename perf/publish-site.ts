@@ -1,0 +1,17 @@
+import { type Published, publishFolder } from '../src/publish/publish.ts';
+import type { TarchiveEntry } from '../src/publish/tarchive.ts';
+import type { PeerProcess } from '../tests/browser/peer.ts';
+import { codec } from '../tests/browser/publish.ts';
+
+/** Stores files at a peer as one tarchive. */
+export function publishSite(peer: PeerProcess, entries: readonly TarchiveEntry[]): Promise<Published> {
+  return publishFolder(entries, {
+    codec,
+    sink: {
+      async store({ address, bytes }) {
+        await peer.put(address.hex, bytes);
+        return 'stored';
+      },
+    },
+  });
+}
