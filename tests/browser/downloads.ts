@@ -7,7 +7,7 @@ export interface Download {
   /** 0 when the request itself failed. */
   status: number;
   /** `failed`: the body broke off with an error. A body that ends too soon has `ended`, and the wrong hash. */
-  outcome: 'ended' | 'failed';
+  outcome: 'ended' | 'failed' | 'cancelled';
   received: number;
   sha256: string;
   /** The `code` of an error answer. */
@@ -18,17 +18,29 @@ export interface Download {
 
 type DownloadWindow = typeof globalThis & { received: number; hashwasm: typeof import('hash-wasm') };
 
-/** Fetches a path of the gateway in a page and hashes what comes, as it comes. One at a time in a page. */
-export async function download(page: Page, path: string, range?: string): Promise<Download> {
+export interface DownloadOptions {
+  /** The `Range` header. */
+  range?: string | undefined;
+  /** Cancels the body once this many bytes have come. */
+  cancelAfter?: number | undefined;
+}
+
+/** Fetches a path of the gateway in a page and hashes what comes, as it comes. */
+export async function download(
+  page: Page,
+  path: string,
+  { range, cancelAfter = Number.POSITIVE_INFINITY }: DownloadOptions = {},
+): Promise<Download> {
   await loadHasher(page);
   return page.evaluate(
-    async ([path, range]) => {
+    async ([path, range, cancelAfter]) => {
       const window = globalThis as DownloadWindow;
       const hasher = (await window.hashwasm.createSHA256()).init();
       const times = [Date.now()];
       let text = '';
       let status = 0;
-      let outcome: 'ended' | 'failed' = 'ended';
+      let received = 0;
+      let outcome: 'ended' | 'failed' | 'cancelled' = 'ended';
       try {
         const response = await fetch(path, range ? { headers: { Range: range } } : {});
         status = response.status;
@@ -36,21 +48,26 @@ export async function download(page: Page, path: string, range?: string): Promis
         for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
           times.push(Date.now());
           hasher.update(piece.value);
-          window.received += piece.value.length;
+          received += piece.value.length;
+          window.received = received;
           if (!response.ok) text += new TextDecoder().decode(piece.value);
+          if (received < cancelAfter) continue;
+          await reader.cancel();
+          outcome = 'cancelled';
+          break;
         }
       } catch {
         outcome = 'failed';
       }
       times.push(Date.now());
       const code = text ? (JSON.parse(text) as { code: string }).code : undefined;
-      return { status, outcome, received: window.received, sha256: hasher.digest('hex'), code, times };
+      return { status, outcome, received, sha256: hasher.digest('hex'), code, times };
     },
-    [path, range] as const,
+    [path, range, cancelAfter] as const,
   );
 }
 
-/** Resolves when the page's download has brought this many bytes. */
+/** Resolves when the page's one download has brought this many bytes. */
 export async function hasReceived(page: Page, bytes: number): Promise<void> {
   await page.waitForFunction((bytes) => (globalThis as DownloadWindow).received >= bytes, bytes, {
     polling: 5,

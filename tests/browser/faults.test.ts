@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { linkSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { limits } from '../../src/limits.ts';
@@ -12,7 +11,8 @@ import { type Download, download, hasReceived, longestPause } from './downloads.
 import { test as base, expect, type Gateway } from './harness.ts';
 import { hostilePeer } from './paths.ts';
 import { type PeerOptions, PeerProcess } from './peer.ts';
-import { noise, publish, RepeatingFile } from './publish.ts';
+import { noise, publish } from './publish.ts';
+import { copyStore, type Published, publishFile } from './stores.ts';
 import { sha256 } from './tar.ts';
 
 /** What all peers hold, in a store that each of them gets a copy of. */
@@ -23,12 +23,6 @@ interface Content {
   small: Published[];
   /** Records that are no files: one address and one request each. */
   records: Published[];
-}
-
-interface Published {
-  address: string;
-  size: number;
-  sha256: string;
 }
 
 interface Fixtures {
@@ -66,7 +60,7 @@ const test = base.extend<Fixtures, { content: Content }>({
     let holders = 0;
     await use((store, options) => {
       const own = join(folder, `peer-${++holders}`);
-      linkTree(join(store, 'chunks'), join(own, 'chunks'));
+      copyStore(store, own);
       return startPeer({ ...options, store: own });
     });
   },
@@ -460,21 +454,4 @@ async function whoAnswered(gateway: Gateway, records: readonly Published[]): Pro
     before = after;
   }
   return urls;
-}
-
-async function publishFile(size: number, peer: PeerProcess): Promise<Published> {
-  const file = new RepeatingFile(size);
-  const hash = createHash('sha256');
-  for await (const bytes of file) hash.update(bytes);
-  return { address: await publish(file, peer), size, sha256: hash.digest('hex') };
-}
-
-/** A copy of a folder whose files are the same ones: a store's files never change. */
-function linkTree(from: string, to: string): void {
-  mkdirSync(to, { recursive: true });
-  for (const entry of readdirSync(from, { withFileTypes: true })) {
-    const [source, target] = [join(from, entry.name), join(to, entry.name)];
-    if (entry.isDirectory()) linkTree(source, target);
-    else linkSync(source, target);
-  }
 }

@@ -62,6 +62,10 @@ export class PeerProcess {
     return this.listening.http;
   }
 
+  get processId(): number {
+    return this.child.pid!;
+  }
+
   /** Where its chunks are: another peer can take over once this one was killed. */
   get storeFolder(): string {
     return this.store;

@@ -1,0 +1,37 @@
+import { join } from 'node:path';
+import { expect, test } from './harness.ts';
+import { FaultyPeers, newSeed, printReport, publishContent, randomNumbers, soak } from './soak.ts';
+
+/** A short one in the suite; `pnpm soak` sets how long. */
+const seconds = Number(process.env.ANTWAY_SOAK_SECONDS ?? 45);
+const seed = Number(process.env.ANTWAY_SOAK_SEED ?? newSeed());
+
+test('mixed load over failing and lying peers brings no wrong byte, hangs nowhere and leaves nothing open', async ({
+  folder,
+  openGateway,
+  browser,
+}) => {
+  test.setTimeout((seconds + 150) * 1000);
+  console.log(`soak for ${seconds} s, ANTWAY_SOAK_SEED=${seed}`);
+  const random = randomNumbers(seed);
+  const store = join(folder, 'store');
+  const resources = await publishContent(store, folder);
+  const peers = new FaultyPeers(store, random);
+  try {
+    await peers.start();
+    // So little is kept that most of it comes from the peers every time.
+    const cache = { maxBytes: 16 * 1024 ** 2, memoryBytes: 8 * 1024 ** 2 };
+    const gateway = await openGateway({ peers: peers.urls, cache });
+    const report = await soak({ gateway, browser, peers, resources, random, seconds });
+    printReport(report);
+    expect(report.wrong).toEqual([]);
+    expect(report.hung).toEqual([]);
+    expect([report.activeRequests, report.openStreams]).toEqual([0, 0]);
+    expect(report.whole).toBeGreaterThan(seconds);
+    const failed = Object.values(report.failed).reduce((sum, count) => sum + count, 0);
+    // One honest peer is up at any time.
+    expect(failed / report.requests).toBeLessThan(0.02);
+  } finally {
+    await peers.stop();
+  }
+});
