@@ -28,6 +28,8 @@ export interface FirstByte {
   medianMs: number;
   /** One round trip, and the site's bytes at the link's rate. */
   limitMs: number;
+  /** What the link carried, by what the sites have: more than 1 by headers and what was sent twice. */
+  carriedShare: number;
 }
 
 export interface LinkTransfer extends Transfer {
@@ -151,10 +153,17 @@ async function measure({ browser, peer, folder, content, file, cell, face }: Set
     const page = await context.newPage();
     await openWarm(page, host, face === 'http' ? 'http' : 'webtransport', content.warmUps);
     const firstByte = async (sites: Site[]): Promise<FirstByte> => {
+      const before = await relay.tally();
       const milliseconds: number[] = [];
       for (const { path } of sites) milliseconds.push(await firstByteMs(page, path));
-      const limitMs = cell.rttMs + (sites[0]!.bytes * 8) / (cell.mbitPerSecond * 1000);
-      return { milliseconds, medianMs: median(milliseconds), limitMs };
+      const after = await relay.tally();
+      const { bytes } = sites[0]!;
+      return {
+        milliseconds,
+        medianMs: median(milliseconds),
+        limitMs: cell.rttMs + (bytes * 8) / (cell.mbitPerSecond * 1000),
+        carriedShare: (after.down.bytes - before.down.bytes) / (bytes * sites.length),
+      };
     };
     const small = await firstByte(content.smallSites);
     const large = await firstByte(content.largeSites);

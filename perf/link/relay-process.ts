@@ -1,4 +1,5 @@
 // The relay in a process of its own, so that what measures does not hold it up. Speaks by Node's IPC.
+import { spawnSync } from 'node:child_process';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { infoProxy } from './info-proxy.ts';
 import type { LinkOptions, LinkTally } from './link.ts';
@@ -28,6 +29,10 @@ export interface RelayTally {
 
 /** The operation that the other face lacks. */
 const open = 5;
+
+// A link does not wait for a processor: real time where that is allowed (Linux, root). Where it is not, how late the
+// relay was is told, and shows whether it matters.
+spawnSync('chrt', ['--fifo', '--pid', '1', String(process.pid)]);
 
 process.once('message', async ({ link, httpPort, webTransportPort }: RelayRequest) => {
   const relay = new LinkRelay(link);

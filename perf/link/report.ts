@@ -15,6 +15,7 @@ const head = [
   'in RTTs, less nearby',
   'large site, first byte ms',
   'of its limit',
+  'carried',
   'lost + overflowed, of sent (down)',
   'relay late ms',
 ];
@@ -48,6 +49,7 @@ function row(
     nearby && rttMs > 0 ? ((small.medianMs - nearby.small.medianMs) / rttMs).toFixed(1) : '–',
     firstByte(large),
     ratio(large, rttMs),
+    `${large.carriedShare.toFixed(2)} ×`,
     face === 'http' ? '–' : `${lost} + ${overflowed} of ${sent}`,
     relay.lateMs.toFixed(0),
   ];
