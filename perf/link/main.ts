@@ -1,5 +1,5 @@
 // `pnpm perf:link`: reading from a peer that is far away, beside what the link could carry.
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -94,6 +94,7 @@ async function main(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'antway-perf-'));
   try {
     const machine = describeMachine(browser);
+    await cp(distFolder, webFolder(folder), { recursive: true }); // one build for all, whoever builds meanwhile
     const content = await publishContent(peer, repeats);
     const measurements: Measurement[] = [];
     for (const cell of [nearby, ...cells()]) {
@@ -120,7 +121,7 @@ async function main(): Promise<void> {
 interface Setting {
   browser: Browser;
   peer: PeerProcess;
-  /** For configuration files. */
+  /** For the host's files. */
   folder: string;
   content: Content;
   /** Of which the throughput is measured, if it is. */
@@ -144,7 +145,7 @@ async function measure({ browser, peer, folder, content, file, cell, face }: Set
   const config = join(folder, 'antway.json');
   await writeFile(config, JSON.stringify({ peers: [`http://127.0.0.1:${relay.ports[face]}`] }));
   const host = await PeerProcess.start({
-    flags: ['--web', distFolder, '--web-config', config],
+    flags: ['--web', webFolder(folder), '--web-config', config],
     webTransport: 'none',
   });
   // A profile of its own: nothing is stored, and no session is open.
@@ -191,6 +192,10 @@ async function transferOver(relay: RelayClient, page: Page, file: string, cell: 
     shareOfLink: mbitPerSecond / cell.mbitPerSecond,
     onLinkMbitPerSecond: megabits(after.down.bytes - before.down.bytes),
   };
+}
+
+function webFolder(folder: string): string {
+  return join(folder, 'web');
 }
 
 function fileBytes({ mbitPerSecond }: Cell): number {

@@ -1,7 +1,7 @@
 // `pnpm perf:smoke`: reading pictures through the gateway, beside what the browser can do at all. Fails when a byte
 // is wrong or does not come from where it should; never because of a time.
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -47,7 +47,9 @@ try {
   const server = await started({ flags: ['--web', site], webTransport: 'none' });
   const config = join(folder, 'antway.json');
   await writeFile(config, JSON.stringify({ peers: [peer.url] }));
-  const host = await started({ flags: ['--web', distFolder, '--web-config', config], webTransport: 'none' });
+  const web = join(folder, 'web');
+  await cp(distFolder, web, { recursive: true }); // one build for all rounds, whoever builds meanwhile
+  const host = await started({ flags: ['--web', web, '--web-config', config], webTransport: 'none' });
 
   const context = await browser.newContext();
   const gateway = await Gateway.open(host, await context.newPage());
