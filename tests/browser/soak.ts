@@ -208,6 +208,7 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
     ...{ openStreams: 0, activeRequests: 0, failed: {}, wrong: [], hung: [], memory: [] },
     faults: peers.faults,
   };
+  /** When the stopping of a worker was over; infinite while it is under way. */
   const workerStops: number[] = [];
 
   const every = async (milliseconds: () => number, act: () => Promise<void>) => {
@@ -267,8 +268,9 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
     every(
       () => stopWorkerEveryMs,
       async () => {
+        const stop = workerStops.push(Number.POSITIVE_INFINITY) - 1;
         await stopWorkers(gateway.shell);
-        workerStops.push(Date.now());
+        workerStops[stop] = Date.now();
         peers.faults['worker stopped'] = workerStops.length;
       },
     ),
