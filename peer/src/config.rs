@@ -81,6 +81,26 @@ pub struct ServeArgs {
     )]
     pub upstream: Vec<UpstreamUrl>,
 
+    /// A node to reach the Autonomi network by, for --upstream autonomi: (multiaddress; repeatable, or with commas)
+    #[cfg(feature = "autonomi")]
+    #[arg(
+        long,
+        env = "ANTWAY_PEER_BOOTSTRAP",
+        value_name = "MULTIADDR",
+        value_delimiter = ',',
+        requires = "upstream"
+    )]
+    pub bootstrap: Vec<ant_core::data::MultiAddr>,
+
+    /// Take nodes on this machine for nodes of the Autonomi network, as in a network for tests
+    #[cfg(feature = "autonomi")]
+    #[arg(
+        long,
+        env = "ANTWAY_PEER_AUTONOMI_ALLOW_LOOPBACK",
+        requires = "bootstrap"
+    )]
+    pub autonomi_allow_loopback: bool,
+
     /// Also write what clients write to the upstreams that are object stores
     #[arg(long, env = "ANTWAY_PEER_UPSTREAM_WRITE", requires = "upstream")]
     pub upstream_write: bool,
@@ -358,6 +378,10 @@ impl ServeArgs {
             return Ok(local);
         }
         let failed = |error| BadSetting::new("--upstream", error);
+        #[cfg(feature = "autonomi")]
+        let mut upstreams =
+            Upstreams::open(&self.upstream, &self.autonomi_settings()?).map_err(failed)?;
+        #[cfg(not(feature = "autonomi"))]
         let mut upstreams = Upstreams::open(&self.upstream).map_err(failed)?;
         match (self.upstream_write, upstreams.sinks.is_empty()) {
             (false, _) => upstreams.sinks.clear(),
@@ -372,6 +396,19 @@ impl ServeArgs {
             not_found_lifetime: self.not_found_lifetime,
         };
         Ok(Arc::new(PullThrough::new(local, upstreams, patience)))
+    }
+
+    #[cfg(feature = "autonomi")]
+    fn autonomi_settings(&self) -> Result<crate::upstream::AutonomiSettings, BadSetting> {
+        let is_asked = self.upstream.contains(&UpstreamUrl::Autonomi);
+        if is_asked && self.bootstrap.is_empty() {
+            let why = "--upstream autonomi: needs at least one node to begin with";
+            return Err(BadSetting::new("--bootstrap", why));
+        }
+        Ok(crate::upstream::AutonomiSettings {
+            bootstrap: self.bootstrap.clone(),
+            allow_loopback: self.autonomi_allow_loopback,
+        })
     }
 
     fn limits(&self) -> Result<Limits, BadSetting> {

@@ -1,11 +1,15 @@
 //! Where a peer gets the chunks that it does not have.
 
+#[cfg(feature = "autonomi")]
+mod autonomi;
 mod http;
 mod metrics;
 #[cfg(feature = "object-store")]
 mod object_store;
 mod url;
 
+#[cfg(feature = "autonomi")]
+pub use autonomi::AutonomiSettings;
 pub use http::HttpClient;
 pub use metrics::UpstreamMetrics;
 pub use url::UpstreamUrl;
@@ -13,6 +17,8 @@ pub use url::UpstreamUrl;
 use crate::address::Address;
 use crate::source::{Chunk, SourceFuture};
 use crate::via::Via;
+#[cfg(feature = "autonomi")]
+use autonomi::AutonomiUpstream;
 use bytes::Bytes;
 use http::HttpUpstream;
 #[cfg(feature = "object-store")]
@@ -53,7 +59,10 @@ pub struct Upstreams {
 
 impl Upstreams {
     /// Gets them ready; none of them is asked yet. An error is for the operator.
-    pub fn open(urls: &[UpstreamUrl]) -> Result<Self, String> {
+    pub fn open(
+        urls: &[UpstreamUrl],
+        #[cfg(feature = "autonomi")] autonomi: &AutonomiSettings,
+    ) -> Result<Self, String> {
         let mut upstreams = Self::default();
         let mut client = None;
         for url in urls {
@@ -64,6 +73,11 @@ impl Upstreams {
                         None => client.insert(HttpClient::new().map_err(|e| e.to_string())?),
                     };
                     let upstream = HttpUpstream::new(*dialect, base, client.clone());
+                    upstreams.all.push(Arc::new(upstream));
+                }
+                #[cfg(feature = "autonomi")]
+                UpstreamUrl::Autonomi => {
+                    let upstream = AutonomiUpstream::new(autonomi.clone());
                     upstreams.all.push(Arc::new(upstream));
                 }
                 #[cfg(feature = "object-store")]

@@ -9,6 +9,9 @@ use url::Url;
 pub enum UpstreamUrl {
     /// Something that answers HTTP. Without a slash at the end.
     Http(Dialect, String),
+    /// The Autonomi network itself.
+    #[cfg(feature = "autonomi")]
+    Autonomi,
     /// A bucket, container or folder, and what the names of all chunks in it begin with.
     #[cfg(feature = "object-store")]
     ObjectStore(Url),
@@ -18,6 +21,12 @@ impl FromStr for UpstreamUrl {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
+        if text == "autonomi:" {
+            #[cfg(feature = "autonomi")]
+            return Ok(Self::Autonomi);
+            #[cfg(not(feature = "autonomi"))]
+            return Err("this peer was built without its feature autonomi".to_owned());
+        }
         let (dialect, plain) = match text.split_once('+') {
             Some(("anttp", plain)) => (Some(Dialect::AntTp), plain),
             Some(("antd", plain)) => (Some(Dialect::Antd), plain),
@@ -43,7 +52,7 @@ impl FromStr for UpstreamUrl {
             }
             _ => Err(format!(
                 "not an upstream: {}",
-                "http(s)://, anttp+http(s)://, antd+http(s)://, s3://, gs://, az:// or file:///"
+                "http(s)://, anttp+http(s)://, antd+http(s)://, s3://, gs://, az://, file:/// or autonomi:"
             )),
         }
     }

@@ -1,0 +1,86 @@
+//! The Autonomi network as an upstream: read only, without a wallet.
+
+use super::Upstream;
+use crate::address::Address;
+use crate::source::{SourceError, SourceFuture};
+use crate::via::Via;
+use ant_core::data::{Client, ClientConfig, Error, MultiAddr};
+use bytes::Bytes;
+use tokio::sync::OnceCell;
+
+/// How to get into the network.
+#[derive(Clone, Debug, Default)]
+pub struct AutonomiSettings {
+    /// Nodes to begin with.
+    pub bootstrap: Vec<MultiAddr>,
+    /// Whether nodes may be on this machine, as in a network for tests.
+    pub allow_loopback: bool,
+}
+
+/// A client of the network. It connects when it is first asked.
+pub struct AutonomiUpstream {
+    settings: AutonomiSettings,
+    client: OnceCell<Client>,
+}
+
+impl AutonomiUpstream {
+    /// Nothing is connected to yet.
+    pub fn new(settings: AutonomiSettings) -> Self {
+        Self {
+            settings,
+            client: OnceCell::new(),
+        }
+    }
+
+    /// The client, connected. If that failed, the next request tries again.
+    async fn client(&self) -> Result<&Client, SourceError> {
+        let connecting = || async {
+            let config = ClientConfig {
+                allow_loopback: self.settings.allow_loopback,
+                ipv6: !self.settings.allow_loopback,
+                ..ClientConfig::default()
+            };
+            Client::connect_multiaddrs(&self.settings.bootstrap, config).await
+        };
+        self.client
+            .get_or_try_init(connecting)
+            .await
+            .map_err(failed)
+    }
+
+    async fn chunk(&self, address: Address) -> Result<Option<Bytes>, SourceError> {
+        let client = self.client().await?;
+        let chunk = client.chunk_get(address.as_bytes()).await.map_err(failed)?;
+        // A client that knows no nodes finds nothing either, which says nothing about the chunk.
+        if chunk.is_none() && client.network().connected_peers().await.is_empty() {
+            let why = "it is not connected to any node".to_owned();
+            return Err(SourceError::Failed(why));
+        }
+        Ok(chunk.map(|chunk| chunk.content))
+    }
+
+    async fn newest_pointer(&self, address: Address) -> Result<Option<Bytes>, SourceError> {
+        let client = self.client().await?;
+        let pointer = client.pointer_get(address.as_bytes()).await;
+        let pointer = pointer.map_err(failed)?;
+        Ok(pointer.map(|pointer| pointer.to_bytes().into()))
+    }
+}
+
+impl Upstream for AutonomiUpstream {
+    fn name(&self) -> &str {
+        "autonomi:"
+    }
+
+    fn get<'a>(&'a self, address: Address, _via: &'a Via) -> SourceFuture<'a, Option<Bytes>> {
+        Box::pin(self.chunk(address))
+    }
+
+    fn pointer<'a>(&'a self, address: Address, _via: &'a Via) -> SourceFuture<'a, Option<Bytes>> {
+        Box::pin(self.newest_pointer(address))
+    }
+}
+
+fn failed(error: Error) -> SourceError {
+    SourceError::Failed(error.to_string())
+}
