@@ -204,8 +204,11 @@ test(`where UDP is blocked, HTTP serves: the first byte comes within ${seconds(3
   report('UDP is blocked', Math.max(...pauses), seen);
   // Each peer is given its time to connect once, if it comes to that.
   expect(Math.max(...pauses)).toBeLessThan(3 * connectGraceMs + machineMs);
+  expect(seen.map(({ state }) => state)).toContain('http');
   for (const { state, webtransport } of seen) {
-    expect({ state, chunks: webtransport.chunks }).toEqual({ state: 'http', chunks: 0 });
+    // One of them may never have been asked.
+    expect(['http', 'idle']).toContain(state);
+    expect(webtransport.chunks).toBe(0);
   }
   for (const proxy of proxies) proxy.close();
   blackHole.close();
