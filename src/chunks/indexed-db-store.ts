@@ -97,7 +97,12 @@ export class IndexedDbStore implements ChunkStore {
     } catch (error) {
       this.#failed(error);
     }
-    return { ...(totals ?? { count: 0, bytes: 0 }), maxBytes: this.#maxBytes, available: this.#available };
+    return {
+      ...(totals ?? { count: 0, bytes: 0 }),
+      waiting: this.#queue.size,
+      maxBytes: this.#maxBytes,
+      available: this.#available,
+    };
   }
 
   #startWriting(): void {

@@ -5,6 +5,8 @@ import type { VerifiedChunk } from './verified-chunk.ts';
 export interface StoreSummary {
   count: number;
   bytes: number;
+  /** Chunks that are still to be written. */
+  waiting: number;
   /** Its ceiling in bytes. */
   maxBytes: number;
   /** False when storage is blocked (some private windows): then nothing is kept. */
@@ -30,5 +32,5 @@ export const noStore: ChunkStore = {
   put: async () => {},
   delete: async () => {},
   flush: async () => {},
-  summary: async () => ({ count: 0, bytes: 0, maxBytes: 0, available: false }),
+  summary: async () => ({ count: 0, bytes: 0, waiting: 0, maxBytes: 0, available: false }),
 };

@@ -120,39 +120,53 @@ export class Gateway {
 
   async #content(target: ContentTarget, request: Request, context: RequestContext): Promise<Response> {
     const observer = this.#observe(request, context);
+    const trace = new Trace();
+    let response: Response;
     try {
       admit(request);
-      if (request.method === 'OPTIONS') return done(observer, methodsOf());
-      const isTopLevel = request.mode === 'navigate' && request.destination === 'document';
-      // While the document comes from the store, sessions open that the rest of the page may need.
-      if (isTopLevel) this.#peers.warm();
-      const decision = target.isIsolated ? 'trusted' : await this.#decision(target);
-      const trace = new Trace();
-      const answer = await answerContent(target, {
-        resolver: this.#resolver,
-        isTrusted: decision === 'trusted',
-        isNavigation: isNavigation(request),
-        accept: request.headers.get('Accept'),
-        isHead: request.method === 'HEAD',
-        range: request.headers.get('Range'),
-        signal: request.signal,
-        trace,
-      });
-      if (answer.kind === 'redirect') return done(observer, redirect(answer.location, 301, answer.headers));
-      const { representation } = answer;
-      if (isTopLevel && decision === undefined && isScriptable(representation)) {
-        const { pathname, search } = new URL(request.url);
-        return done(observer, interstitial(target, await this.#trust.token(), pathname + search));
-      }
-      const response = await respond(representation, request, request.signal, observer, trace);
-      if (isTopLevel && response.ok) this.#remember(target, context);
-      return response;
+      response = await this.#answer(target, request, context, observer, trace);
     } catch (error) {
       const failure = asAntwayError(error);
       observer.ended(isAbort(error, request.signal) ? undefined : failure.code);
       failure.details.address ??= target.address.hex;
-      return errorResponse(failure, request);
+      response = errorResponse(failure, request);
     }
+    // Last: what came before the first byte is in it.
+    response.headers.set('Server-Timing', trace.serverTiming());
+    return response;
+  }
+
+  async #answer(
+    target: ContentTarget,
+    request: Request,
+    context: RequestContext,
+    observer: BodyObserver,
+    trace: Trace,
+  ): Promise<Response> {
+    if (request.method === 'OPTIONS') return done(observer, methodsOf());
+    const isTopLevel = request.mode === 'navigate' && request.destination === 'document';
+    // While the document comes from the store, sessions open that the rest of the page may need.
+    if (isTopLevel) this.#peers.warm();
+    const decision = target.isIsolated ? 'trusted' : await this.#decision(target);
+    const answer = await answerContent(target, {
+      resolver: this.#resolver,
+      isTrusted: decision === 'trusted',
+      isNavigation: isNavigation(request),
+      accept: request.headers.get('Accept'),
+      isHead: request.method === 'HEAD',
+      range: request.headers.get('Range'),
+      signal: request.signal,
+      trace,
+    });
+    if (answer.kind === 'redirect') return done(observer, redirect(answer.location, 301, answer.headers));
+    const { representation } = answer;
+    if (isTopLevel && decision === undefined && isScriptable(representation)) {
+      const { pathname, search } = new URL(request.url);
+      return done(observer, interstitial(target, await this.#trust.token(), pathname + search));
+    }
+    const response = await respond(representation, request, request.signal, observer, trace);
+    if (isTopLevel && response.ok) this.#remember(target, context);
+    return response;
   }
 
   /** Where storage is blocked a decision cannot be kept, so nobody is asked, and the site runs no scripts. */

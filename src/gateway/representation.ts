@@ -25,6 +25,14 @@ export interface BodyObserver {
   ended(failure?: ErrorCode): void;
 }
 
+/** A request on its way to an answer. */
+interface Exchange {
+  request: Request;
+  signal: AbortSignal;
+  observer: BodyObserver;
+  trace: Trace;
+}
+
 /**
  * Answers a GET or HEAD for a representation: preconditions, a single byte range, exact lengths.
  *
@@ -40,10 +48,11 @@ export async function respond(
   observer: BodyObserver,
   trace: Trace,
 ): Promise<Response> {
+  const exchange = { request, signal, observer, trace };
   const { source, etag } = representation;
   if (representation.status === 404) {
     const headers = new Headers({ ...representation.headers, 'Cache-Control': 'no-store' });
-    return send(source, { start: 0, end: source.size }, 404, headers, request, signal, observer, trace);
+    return send(source, { start: 0, end: source.size }, { status: 404, headers }, exchange);
   }
   const headers = new Headers({ ...representation.headers, ETag: etag, 'Accept-Ranges': 'bytes' });
   if (!matchHolds(request.headers.get('If-Match'), etag)) {
@@ -61,26 +70,19 @@ export async function respond(
   }
   if (range) headers.set('Content-Range', `bytes ${range.start}-${range.end - 1}/${source.size}`);
   const whole = { start: 0, end: source.size };
-  return send(source, range ?? whole, range ? 206 : 200, headers, request, signal, observer, trace);
+  return send(source, range ?? whole, { status: range ? 206 : 200, headers }, exchange);
 }
 
 async function send(
   source: ByteSource,
-  { start, end }: ByteRange,
-  status: number,
-  headers: Headers,
-  { method }: Request,
-  signal: AbortSignal,
-  observer: BodyObserver,
-  trace: Trace,
+  range: ByteRange,
+  { status, headers }: { status: number; headers: Headers },
+  exchange: Exchange,
 ): Promise<Response> {
-  headers.set('Content-Length', String(end - start));
-  const isEmpty = method === 'HEAD' || start === end;
-  const content = isEmpty ? null : await body(source, start, end, signal, observer, trace);
-  if (isEmpty) observer.ended();
-  // Last: what came before the first byte is in it.
-  headers.set('Server-Timing', trace.serverTiming());
-  return new Response(content, { status, headers });
+  headers.set('Content-Length', String(range.end - range.start));
+  if (exchange.request.method === 'HEAD' || range.start === range.end)
+    return empty(status, headers, exchange.observer);
+  return new Response(await body(source, range, exchange), { status, headers });
 }
 
 function empty(status: number, headers: Headers, observer: BodyObserver): Response {
@@ -91,11 +93,8 @@ function empty(status: number, headers: Headers, observer: BodyObserver): Respon
 /** Short bodies are sent as one buffer, which costs the browser far less than a stream. */
 async function body(
   source: ByteSource,
-  start: number,
-  end: number,
-  signal: AbortSignal,
-  observer: BodyObserver,
-  trace: Trace,
+  { start, end }: ByteRange,
+  { signal, observer, trace }: Exchange,
 ): Promise<BodyInit> {
   if (end - start <= limits.streamPieceBytes) {
     const bytes = await source.read(start, end, signal, trace);

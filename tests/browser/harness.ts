@@ -118,17 +118,21 @@ export class Gateway {
     return (await this.#internal<{ peers: { url: string; state: string }[] }>('peers')).peers;
   }
 
-  cache(): Promise<{ count: number; bytes: number }> {
+  cache(): Promise<{ count: number; bytes: number; waiting: number }> {
     return this.#internal('cache');
   }
 
   /** Resolves when the worker has nothing left to send or to write, so that its counters stand still. */
   async settled(): Promise<void> {
+    let before = '';
     await expect
       .poll(async () => {
-        const { chunks, peers, requests } = await this.stats();
-        const fetched = peers.reduce((sum, peer) => sum + peer.webtransport.chunks + peer.http.chunks, 0);
-        return requests.active === 0 && chunks.stored.count + chunks.unstored >= fetched;
+        const { requests, ...counters } = await this.stats();
+        const { waiting } = await this.cache();
+        const now = JSON.stringify(counters);
+        const standStill = now === before;
+        before = now;
+        return standStill && requests.active === 0 && waiting === 0;
       })
       .toBe(true);
   }

@@ -46,6 +46,27 @@ test('HEAD answers as GET does, without the body', async () => {
   }
 });
 
+test('every answer tells what it cost: whole, part, none, not changed, missing, refused', async () => {
+  const gateway = await open();
+  const { etag = '' } = (await gateway.fetch(`/${site}/text.txt`)).headers;
+  const answers: [status: number, path: string, options?: Parameters<typeof gateway.fetch>[1]][] = [
+    [200, 'text.txt'],
+    [206, 'text.txt', { headers: { Range: 'bytes=0-0' } }],
+    [200, 'text.txt', { method: 'HEAD' }],
+    [304, 'text.txt', { headers: { 'If-None-Match': etag }, cache: 'no-store' }],
+    [416, 'text.txt', { headers: { Range: 'bytes=9999-' } }],
+    [404, 'none.txt'],
+    [405, 'text.txt', { method: 'POST' }],
+  ];
+  for (const [status, path, options] of answers) {
+    const answer = await gateway.fetch(`/${site}/${path}`, options);
+    expect(answer.status).toBe(status);
+    expect(answer.headers['server-timing']).toMatch(
+      /^resolve;dur=.+, fetch;dur=.+, open;dur=.+, total;dur=.+, chunks;desc=/,
+    );
+  }
+});
+
 test('a single byte range is answered with just those bytes', async () => {
   const gateway = await open();
   const whole = Buffer.from(text);

@@ -28,7 +28,7 @@ export class MemoryStore implements ChunkStore {
   async flush(): Promise<void> {}
 
   async summary(): Promise<StoreSummary> {
-    return { count: this.held.size, bytes: 0, maxBytes: 0, available: true };
+    return { count: this.held.size, bytes: 0, waiting: 0, maxBytes: 0, available: true };
   }
 }
 
