@@ -12,7 +12,7 @@ import { median } from '../numbers.ts';
 import { type Content, publishContent, publishFile, type Site } from './content.ts';
 import { firstByteMs, openWarm, type Transfer, transfer } from './measure.ts';
 import { RelayClient } from './relay-client.ts';
-import { type FaceName, faces, type RelayTally } from './relay-process.ts';
+import { type FaceName, faces, type RelayTally } from './relay-messages.ts';
 import { linkTable } from './report.ts';
 
 /** One link. */
@@ -58,6 +58,7 @@ const usage = `pnpm perf:link [options]
   --repeats 5         pages of which the first byte is measured
   --queue <ms>        of the link; a round trip, and at least 50 ms, if not given
   --seed 1            of the loss
+  --real-time         the relay goes before all other programs (Linux, root; needs chrt)
   --quick             two links, and a file of 8 s`;
 
 const { values } = parseArgs({
@@ -70,6 +71,7 @@ const { values } = parseArgs({
     repeats: { type: 'string', default: '5' },
     queue: { type: 'string' },
     seed: { type: 'string', default: '1' },
+    'real-time': { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -141,6 +143,7 @@ async function measure({ browser, peer, folder, content, file, cell, face }: Set
     },
     httpPort: Number(new URL(peer.listening.http).port),
     webTransportPort: Number(new URL(peer.listening.webTransport!).port),
+    isRealTime: values['real-time'],
   });
   const config = join(folder, 'antway.json');
   await writeFile(config, JSON.stringify({ peers: [`http://127.0.0.1:${relay.ports[face]}`] }));

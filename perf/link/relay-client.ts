@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fromRoot } from '../../tests/browser/paths.ts';
-import type { RelayPorts, RelayRequest, RelayTally } from './relay-process.ts';
+import type { RelayPorts, RelayRequest, RelayTally } from './relay-messages.ts';
 
 /** A relay that runs in a process of its own. */
 export class RelayClient {
