@@ -241,7 +241,13 @@ test('peers that come back with other certificates and ports are served by HTTP 
     expect(listening.webTransport).not.toBe(before[i]!.listening.webTransport);
   }
   const restartedAt = Date.now();
-  const pause = longestPause(await expectWhole(gateway, content.file));
+  // Rarely the browser itself rejects the first request (docs/RELIABILITY.md); the next must be served.
+  const first = await download(gateway.shell, `/${content.file.address}`);
+  if (first.status === 0)
+    console.log('recovery | certificates and ports rotated: the first request was rejected');
+  else expectComplete(first, content.file);
+  const got = first.status === 0 ? await expectWhole(gateway, content.file) : first;
+  const pause = Math.max(longestPause(first), longestPause(got));
   report('certificates and ports rotated', pause, await seenPeers(gateway));
   expect(pause).toBeLessThan(deadlineMs + machineMs);
   // New content until each of them was asked over WebTransport again.
@@ -432,14 +438,17 @@ function report(fault: string, milliseconds: number, seen: Seen[]): void {
 
 async function expectWhole(gateway: Gateway, published: Published): Promise<Download> {
   const got = await download(gateway.shell, `/${published.address}`);
-  const { status, outcome, received, sha256 } = got;
+  expectComplete(got, published);
+  return got;
+}
+
+function expectComplete({ status, outcome, received, sha256 }: Download, published: Published): void {
   expect({ status, outcome, received, sha256 }).toEqual({
     status: 200,
     outcome: 'ended',
     received: published.size,
     sha256: published.sha256,
   });
-  return got;
 }
 
 async function expectSessions(peer: PeerProcess): Promise<void> {
