@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -167,7 +168,7 @@ test.describe('of three peers, one', () => {
       const pauses = [];
       if (onceRunning) {
         await expectWhole(gateway, first!);
-        await expectSessions(faulty!);
+        await expectSessions(gateway, [faulty!]);
         await onceRunning(faulty!);
       } else {
         pauses.push(longestPause(await expectWhole(gateway, first!)));
@@ -226,7 +227,7 @@ test('peers that come back with other certificates and ports are served by HTTP 
   const before = await Promise.all([1, 2, 3].map(() => startHolder(content.store)));
   const gateway = await openGateway({ peers: before.map(({ url }) => url) });
   for (const published of content.small.slice(0, 5)) await expectWhole(gateway, published);
-  for (const peer of before) await expectSessions(peer);
+  await expectSessions(gateway, before);
   for (const peer of before) await peer.kill();
   const after = await Promise.all(
     // In a store of their own, with certificates that no client has seen.
@@ -451,8 +452,14 @@ function expectComplete({ status, outcome, received, sha256 }: Download, publish
   });
 }
 
-async function expectSessions(peer: PeerProcess): Promise<void> {
-  await expect.poll(() => peer.metric('sessions')).toBeGreaterThan(0);
+/** Has the gateway connect to every peer: what none of them has, each of them is asked for. */
+async function expectSessions(gateway: Gateway, peers: readonly PeerProcess[]): Promise<void> {
+  await expect
+    .poll(async () => {
+      await gateway.fetch(`/${randomBytes(32).toString('hex')}`);
+      return Math.min(...(await Promise.all(peers.map((peer) => peer.metric('sessions')))));
+    })
+    .toBeGreaterThan(0);
 }
 
 /** Fetches one after the other. @returns for each the URL of the peer that it came from. */
