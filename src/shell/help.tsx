@@ -13,8 +13,8 @@ export function Help() {
         <p>
           Antway lets this browser open sites and files of the Autonomi network by their content address. A
           service worker fetches their encrypted chunks from peers, checks each against its address, and
-          decrypts it here. Peers cannot change what you see. What was seen is kept, encrypted, and opens
-          offline.
+          decrypts it here. Peers cannot change what you see. What was seen is kept as peers hold it, and
+          opens offline.
         </p>
         <p>
           An address has 64 hex digits. Put a path behind it to open one file of a site:{' '}

@@ -21,7 +21,7 @@ export function Storage({ cache }: { cache: Resource<CacheState> }) {
             <span>
               <strong>{formatBytes(value.bytes)}</strong> of {formatBytes(ceilingOf(value))}
             </span>
-            <span class="label">{formatCount(value.count)} chunks, all encrypted</span>
+            <span class="label">{formatCount(value.count)} chunks, as peers hold them</span>
           </p>
           <progress
             aria-label="Storage used"

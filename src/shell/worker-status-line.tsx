@@ -43,7 +43,7 @@ function lineFor(
       break;
   }
   if (fault) return ['bad', 'Running, with a problem'];
-  if (!online) return ['wait', 'Offline: what was seen or pinned still opens'];
+  if (!online) return ['wait', 'Offline: what was seen still opens'];
   if (peers?.length === 0) return ['bad', 'Running, without a peer'];
   if (peers?.every(isOut)) return ['bad', 'Running, but no peer answers'];
   return ['good', 'Gateway running'];

@@ -107,7 +107,7 @@ test.describe('with a peer', () => {
     await gateway.fetch(`/${'ab'.repeat(32)}`);
     await expect(figure(shell, 'Failed')).toHaveText('1');
     await expect(region(shell, 'Activity').getByRole('listitem')).toHaveText('NOT_FOUND 1');
-    await expect(region(shell, 'Stored in this browser')).toContainText('4 chunks, all encrypted');
+    await expect(region(shell, 'Stored in this browser')).toContainText('4 chunks, as peers hold them');
   });
 
   test('the status line tells whether there is a network, and whether a peer answers', async () => {
