@@ -1,20 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import type { Page } from '@playwright/test';
+import { limits } from '../../src/limits.ts';
 import { errorCode, expect, Gateway, stopWorkers, test } from './harness.ts';
 import { publish } from './publish.ts';
 import { makeTarchive } from './tar.ts';
 
 /**
- * A site of three chunks. Opening its front page fetches the first (what is this?) and the last (its index), so
- * that `unseen.html` in the middle one is not kept.
+ * A site of six chunks. Opening its front page may bring the first three, which one OPEN asks for, and the last with
+ * its index: `unseen.html` is in the fifth, which nothing asks for.
  */
 function makeSite(folder: string): Buffer {
   return makeTarchive(folder, {
     'index.html': '<title>Kept</title><p>This page was seen.</p><img src="seen.svg" alt="">',
     'seen.svg': '<svg xmlns="http://www.w3.org/2000/svg" width="7" height="7"/>',
-    'first.bin': randomBytes(100_000),
+    'first.bin': randomBytes(4.5 * limits.plaintextChunkBytes),
     'unseen.html': '<p>This page was not seen.</p>',
-    'second.bin': randomBytes(100_000),
+    'second.bin': randomBytes(limits.plaintextChunkBytes),
   });
 }
 
