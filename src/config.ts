@@ -4,6 +4,9 @@ import { AntwayError } from './errors.ts';
 /** How sites are kept apart: all under the gateway's origin, or each on an origin of its own. */
 export type Isolation = 'path' | 'subdomain';
 
+/** By what peers are asked: whatever works, or one way only. */
+export type TransportChoice = 'auto' | 'webtransport' | 'http';
+
 /** One peer as configured: where its HTTP face or its WebTransport listens, and which certificates it may show. */
 export interface PeerConfig {
   /** Origin, such as `https://peer.example:4433` or `http://127.0.0.1:8080`. */
@@ -12,9 +15,12 @@ export interface PeerConfig {
   certificateHashes: readonly string[];
 }
 
-/** The contents of `antway.json`, checked, with defaults filled in. */
+/** What the gateway works by: `antway.json` and the person's settings, checked, with defaults filled in. */
 export interface Config {
   peers: readonly PeerConfig[];
+  /** Whether peers that the configured ones name may be asked too. */
+  usePeersOfPeers: boolean;
+  transport: TransportChoice;
   isolation: Isolation;
   /** Aliases: first path segment → address. */
   names: ReadonlyMap<string, Address>;
@@ -30,32 +36,144 @@ export interface Config {
   };
 }
 
+/** What a person can set in the shell, as JSON. What is not set is as the host has it. */
+export interface Settings {
+  /** In place of the host's. */
+  peers?: string[];
+  usePeersOfPeers?: boolean;
+  transport?: TransportChoice;
+  cache?: { maxBytes?: number; memoryBytes?: number };
+  /** Name → address, beside the host's names. */
+  names?: Record<string, string>;
+  /** Addresses that are not served either: what the host denies stays denied. */
+  denied?: string[];
+}
+
+/** The value of an `antway.json` that was found to be valid. */
+export interface HostFile extends Settings {
+  isolation?: Isolation;
+  trusted?: string[];
+}
+
+/** Who says what a value is. */
+export type Source = 'host' | 'person' | 'default';
+
+/** Where each value of a `Config` comes from; of names and denied addresses, each by itself. */
+export interface ConfigSources {
+  peers: Source;
+  usePeersOfPeers: Source;
+  transport: Source;
+  isolation: Source;
+  names: Record<string, Source>;
+  trusted: Source;
+  denied: Record<string, Source>;
+  cache: Record<keyof Config['cache'], Source>;
+}
+
 const gibibyte = 1024 ** 3;
 const defaultCache = { maxBytes: 4 * gibibyte, memoryBytes: 64 * 1024 ** 2 };
 
+/** Of a host without a file: it is taken for a peer, as when `antway-peer` hosts the gateway. */
+const withoutFile: HostFile = { peers: ['/'] };
+
+const settingsKeys = ['peers', 'usePeersOfPeers', 'transport', 'names', 'denied', 'cache'];
+
 /**
- * Reads the value of `antway.json`.
- *
+ * Checks the value of `antway.json`.
  * @param value the parsed JSON.
  * @param baseUrl resolves a peer written as a path, such as `/` for "the host of this page is the peer".
  * @throws AntwayError `BAD_CONFIG` that names the key, for an unknown key or a bad value.
  */
-export function parseConfig(value: unknown, baseUrl: string): Config {
-  const root = objectAt('', value, ['$schema', 'peers', 'isolation', 'names', 'trusted', 'denied', 'cache']);
-  const { cache: cacheValue = {}, isolation = 'path', names = {}, $schema = '' } = root;
+export function parseHostFile(value: unknown, baseUrl: string): HostFile {
+  return within('antway.json', () => {
+    parseConfig(objectAt('', value, [...settingsKeys, '$schema', 'isolation', 'trusted']), baseUrl);
+    return value as HostFile;
+  });
+}
+
+/** Checks what a person set. Parameters and errors as of `parseHostFile`. */
+export function parseSettings(value: unknown, baseUrl: string): Settings {
+  return within('The settings', () => {
+    parseConfig(objectAt('', value, settingsKeys), baseUrl);
+    return value as Settings;
+  });
+}
+
+/**
+ * Lays a person's settings over the host's file.
+ * @param host null when the host has no file.
+ * @param quotaBytes what the browser gives this origin, if it tells: without a ceiling of its own, the chunk store
+ *   takes a tenth of it, at most 4 GiB.
+ */
+export function combine(
+  host: HostFile | null,
+  settings: Settings,
+  baseUrl: string,
+  quotaBytes?: number,
+): { config: Config; sources: ConfigSources } {
+  const file = host ?? withoutFile;
+  const config = parseConfig(
+    {
+      ...file,
+      ...settings,
+      names: { ...file.names, ...settings.names },
+      denied: [...(file.denied ?? []), ...(settings.denied ?? [])],
+      cache: { ...file.cache, ...settings.cache },
+    },
+    baseUrl,
+    quotaBytes,
+  );
+  const deniedByHost = addressSet('denied', file.denied);
+  const { peers, usePeersOfPeers, transport, names, cache } = settings;
+  const sources: ConfigSources = {
+    peers: sourceOf(peers, host?.peers),
+    usePeersOfPeers: sourceOf(usePeersOfPeers, host?.usePeersOfPeers),
+    transport: sourceOf(transport, host?.transport),
+    isolation: sourceOf(undefined, host?.isolation),
+    names: sourceOfEach(config.names.keys(), (name) => Object.hasOwn(names ?? {}, name)),
+    trusted: sourceOf(undefined, host?.trusted),
+    denied: sourceOfEach(config.denied, (address) => !deniedByHost.has(address)),
+    cache: {
+      maxBytes: sourceOf(cache?.maxBytes, host?.cache?.maxBytes),
+      memoryBytes: sourceOf(cache?.memoryBytes, host?.cache?.memoryBytes),
+    },
+  };
+  return { config, sources };
+}
+
+function sourceOf(own: unknown, hosts: unknown): Source {
+  if (own !== undefined) return 'person';
+  return hosts === undefined ? 'default' : 'host';
+}
+
+function sourceOfEach(keys: Iterable<string>, isOwn: (key: string) => boolean): Record<string, Source> {
+  return Object.fromEntries(Array.from(keys, (key) => [key, isOwn(key) ? 'person' : 'host']));
+}
+
+/** Reads values whose names are known. @throws AntwayError `BAD_CONFIG` naming the key. */
+function parseConfig(root: Record<string, unknown>, baseUrl: string, quotaBytes = Infinity): Config {
+  const { isolation = 'path', transport = 'auto', usePeersOfPeers = false } = root;
+  const { cache: cacheValue = {}, names = {}, $schema = '' } = root;
   const cache = objectAt('cache', cacheValue, ['maxBytes', 'memoryBytes']);
   if (typeof $schema !== 'string') throw bad('$schema', 'it must be the URL of a schema');
   if (isolation !== 'path' && isolation !== 'subdomain') {
     throw bad('isolation', 'it must be "path" or "subdomain"');
   }
+  if (transport !== 'auto' && transport !== 'webtransport' && transport !== 'http') {
+    throw bad('transport', 'it must be "auto", "webtransport" or "http"');
+  }
+  if (typeof usePeersOfPeers !== 'boolean') throw bad('usePeersOfPeers', 'it must be true or false');
+  const maxBytes = Math.min(Math.floor(quotaBytes / 10), defaultCache.maxBytes);
   return {
     peers: listAt('peers', root.peers).map((peer, i) => parsePeer(peer, baseUrl, `peers[${i}]`)),
+    usePeersOfPeers,
+    transport,
     isolation,
     names: parseNames(names),
     trusted: addressSet('trusted', root.trusted),
     denied: addressSet('denied', root.denied),
     cache: {
-      maxBytes: bytesAt('cache.maxBytes', cache.maxBytes, defaultCache.maxBytes),
+      maxBytes: bytesAt('cache.maxBytes', cache.maxBytes, maxBytes),
       memoryBytes: bytesAt('cache.memoryBytes', cache.memoryBytes, defaultCache.memoryBytes),
     },
   };
@@ -130,7 +248,7 @@ function bytesAt(key: string, value: unknown, fallback: number): number {
 
 function objectAt(key: string, value: unknown, known: readonly string[]): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw bad(key || 'the file', 'it must be an object');
+    throw bad(key || 'the whole', 'it must be an object');
   }
   for (const name of Object.keys(value)) {
     if (!known.includes(name)) throw bad(key ? `${key}.${name}` : name, 'there is no such key');
@@ -139,5 +257,15 @@ function objectAt(key: string, value: unknown, known: readonly string[]): Record
 }
 
 function bad(key: string, why: string): AntwayError {
-  return new AntwayError('BAD_CONFIG', `antway.json, ${key}: ${why}.`, { key });
+  return new AntwayError('BAD_CONFIG', `${key}: ${why}.`, { key });
+}
+
+/** Says in which file, or whose settings, the key is wrong. */
+function within<T>(place: string, parse: () => T): T {
+  try {
+    return parse();
+  } catch (error) {
+    if (!(error instanceof AntwayError)) throw error;
+    throw new AntwayError(error.code, `${place}, ${error.message}`, error.details);
+  }
 }

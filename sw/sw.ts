@@ -12,8 +12,9 @@ import {
 import { NavigationRoute, registerRoute } from 'workbox-routing';
 import { AntwayError } from '../src/errors.ts';
 import { errorResponse } from '../src/gateway/error-response.ts';
+import type { RequestContext } from '../src/gateway/gateway.ts';
 import { siteOfHost } from '../src/gateway/site-host.ts';
-import { type RequestContext, Runtime } from './runtime.ts';
+import { Runtime } from './runtime.ts';
 
 declare const self: ServiceWorkerGlobalScope & { __WB_MANIFEST: (PrecacheEntry | string)[] };
 

@@ -90,6 +90,14 @@ export class IndexedDbStore implements ChunkStore {
     while (this.#writing) await this.#writing;
   }
 
+  async clear(): Promise<void> {
+    await this.flush();
+    await this.#database.write(({ chunks, metadata, totals }) => {
+      for (const store of [chunks, metadata, totals]) store.clear();
+    });
+    this.#touched.clear();
+  }
+
   async summary(): Promise<StoreSummary> {
     let totals: Totals | undefined;
     try {

@@ -23,6 +23,8 @@ export interface ChunkStore {
   delete(address: Address): Promise<void>;
   /** Resolves once everything that was put is written. */
   flush(): Promise<void>;
+  /** Forgets every chunk. @throws when the storage fails. */
+  clear(): Promise<void>;
   summary(): Promise<StoreSummary>;
 }
 
@@ -32,5 +34,6 @@ export const noStore: ChunkStore = {
   put: async () => {},
   delete: async () => {},
   flush: async () => {},
+  clear: async () => {},
   summary: async () => ({ count: 0, bytes: 0, waiting: 0, maxBytes: 0, available: false }),
 };

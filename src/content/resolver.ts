@@ -96,7 +96,7 @@ export class Resolver {
 
   #admit(address: Address): void {
     if (this.#denied.has(address.hex)) {
-      throw new AntwayError('DENIED', 'The host of this gateway has blocked this address.', {
+      throw new AntwayError('DENIED', 'This address is on the deny list of this gateway.', {
         address: address.hex,
       });
     }

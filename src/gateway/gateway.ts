@@ -8,6 +8,7 @@ import { PeerPool } from '../peers/pool.ts';
 import { Codec, type CodecPlatform } from '../self-encryption/codec.ts';
 import type { Stats } from '../stats/stats.ts';
 import { Trace } from '../stats/trace.ts';
+import type { Configuration, InForce } from './configuration.ts';
 import { answerContent } from './content-response.ts';
 import { errorResponse, isNavigation } from './error-response.ts';
 import { answerInternal } from './internal.ts';
@@ -25,8 +26,15 @@ export interface RequestContext {
   waitUntil(work: Promise<unknown>): void;
   /** Whether the request may use `/-/…`: it comes from the shell and not from content. */
   isFromShell(): Promise<boolean>;
-  /** What is wrong with the host's configuration, while an earlier one stays in force; null when nothing is. */
-  readonly configProblem: string | null;
+}
+
+export interface GatewayOptions {
+  inForce: InForce;
+  /** Where `inForce` comes from, and where the person changes it. */
+  configuration: Configuration;
+  platform: CodecPlatform;
+  stats: Stats;
+  broadcast: StatsBroadcast;
 }
 
 const methods = ['GET', 'HEAD', 'OPTIONS'];
@@ -34,6 +42,8 @@ const methods = ['GET', 'HEAD', 'OPTIONS'];
 /** Request in, response out: the part of Antway that a browser sees. */
 export class Gateway {
   readonly #config: Config;
+  readonly #inForce: InForce;
+  readonly #configuration: Configuration;
   readonly #stats: Stats;
   readonly #store: ChunkStore;
   readonly #peers: PeerPool;
@@ -43,13 +53,16 @@ export class Gateway {
   readonly #trust: Trust;
   readonly #recent = new RecentSites();
 
-  constructor(config: Config, platform: CodecPlatform, stats: Stats, broadcast: StatsBroadcast) {
+  constructor({ inForce, configuration, platform, stats, broadcast }: GatewayOptions) {
+    const { config } = inForce;
     this.#config = config;
+    this.#inForce = inForce;
+    this.#configuration = configuration;
     this.#stats = stats;
     this.#broadcast = broadcast;
     this.#trust = new Trust(config.trusted);
     this.#store = new IndexedDbStore(config.cache.maxBytes, stats);
-    this.#peers = new PeerPool(config.peers, stats);
+    this.#peers = new PeerPool(config.peers, stats, config.transport);
     const codec = new Codec(platform);
     this.#manifests = new ManifestStore(() => codec.blake3());
     const { memoryBytes } = config.cache;
@@ -90,8 +103,8 @@ export class Gateway {
         throw new AntwayError('REFUSED', 'These endpoints are for the gateway’s own pages only.');
       }
       return await answerInternal(name, request, {
-        config: this.#config,
-        configProblem: context.configProblem,
+        inForce: this.#inForce,
+        configuration: this.#configuration,
         store: this.#store,
         peers: this.#peers,
         resolver: this.#resolver,

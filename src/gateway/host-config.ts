@@ -1,14 +1,11 @@
 import { get, set } from 'idb-keyval';
-import { type Config, parseConfig } from '../config.ts';
+import { type HostFile, parseHostFile } from '../config.ts';
 import { AntwayError } from '../errors.ts';
 import { settings } from './settings.ts';
 
 const path = '/antway.json';
 const key = 'host-config';
 const timeoutMs = 5_000;
-
-/** Without a configuration the host itself is taken for a peer, as when `antway-peer` hosts the gateway. */
-const defaultConfig = { peers: ['/'] };
 
 /**
  * The host's `antway.json`: the last known one at once, so that the gateway works offline and starts fast, and
@@ -21,11 +18,11 @@ export class HostConfig {
     this.#origin = origin;
   }
 
-  /** The one that was in force when the gateway last ran; undefined when it never did, or cannot be read. */
-  async stored(): Promise<Config | undefined> {
+  /** What the host gave last: null when it has no file, undefined when it never answered, or it cannot be read. */
+  async stored(): Promise<HostFile | null | undefined> {
     try {
       const value = await get<unknown>(key, settings);
-      return value === undefined ? undefined : parseConfig(value, this.#origin);
+      return value === undefined || value === null ? value : parseHostFile(value, this.#origin);
     } catch (error) {
       console.warn('antway: the kept configuration cannot be used', error);
       return undefined;
@@ -34,10 +31,10 @@ export class HostConfig {
 
   /**
    * Asks the host.
-   * @returns undefined when the host cannot be reached: what is known stays in force.
+   * @returns null when it has no file; undefined when it cannot be reached: what is known stays in force.
    * @throws AntwayError `BAD_CONFIG` naming the key that is wrong.
    */
-  async fetch(): Promise<Config | undefined> {
+  async fetch(): Promise<HostFile | null | undefined> {
     let response: Response;
     let text: string;
     try {
@@ -49,15 +46,9 @@ export class HostConfig {
     if (response.status >= 500) return undefined;
     // A host that answers every unknown path with its start page has no configuration either.
     const isPage = response.headers.get('Content-Type')?.startsWith('text/html');
-    const value = response.ok && !isPage ? parseJson(text) : defaultConfig;
-    const config = parseConfig(value, this.#origin);
-    await set(key, value, settings).catch((error) => console.warn('antway: configuration not kept', error));
-    return config;
-  }
-
-  /** For a gateway that has never reached its host. */
-  default(): Config {
-    return parseConfig(defaultConfig, this.#origin);
+    const file = response.ok && !isPage ? parseHostFile(parseJson(text), this.#origin) : null;
+    await set(key, file, settings).catch((error) => console.warn('antway: configuration not kept', error));
+    return file;
   }
 }
 

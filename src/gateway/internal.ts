@@ -1,11 +1,13 @@
 import { Address } from '../address.ts';
 import type { ChunkStore } from '../chunks/store.ts';
-import type { Config } from '../config.ts';
+import { type Config, parsePeer } from '../config.ts';
 import type { Resolver } from '../content/resolver.ts';
 import { AntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { PeerPool } from '../peers/pool.ts';
+import { probePeer } from '../peers/probe.ts';
 import type { Stats } from '../stats/stats.ts';
+import type { Configuration, InForce } from './configuration.ts';
 import type { ManifestStore } from './manifest-store.ts';
 import type { RecentSites } from './recent.ts';
 import { internalHeaders } from './security.ts';
@@ -13,8 +15,8 @@ import type { StatsBroadcast } from './stats-broadcast.ts';
 import type { Decision, Trust } from './trust.ts';
 
 export interface InternalContext {
-  config: Config;
-  configProblem: string | null;
+  inForce: InForce;
+  configuration: Configuration;
   store: ChunkStore;
   peers: PeerPool;
   resolver: Resolver;
@@ -42,7 +44,31 @@ const endpoints: Record<string, Endpoint> = {
   peers: { GET: (_url, _request, { peers }) => ({ peers: peers.describe() }) },
   health: { GET: () => ({ status: 'ok', gateway: 'antway' }) },
   config: {
-    GET: (_url, _request, { config, configProblem }) => ({ ...asJson(config), problem: configProblem }),
+    GET: (_url, _request, { inForce: { config, sources }, configuration }) => ({
+      ...asJson(config),
+      sources,
+      problem: configuration.problem,
+    }),
+  },
+  settings: {
+    GET: (_url, _request, { configuration }) => configuration.settings(),
+    PUT: async (_, request, { configuration }) => configuration.set(await jsonOf(request)),
+  },
+  'test-peer': {
+    async POST(_, request, { inForce: { config } }) {
+      const { url } = objectOf(await jsonOf(request));
+      const peer = parsePeer(url, new URL(request.url).origin, 'url');
+      return { url: peer.url, ...(await probePeer(peer, config.transport, request.signal)) };
+    },
+  },
+  reset: {
+    async POST(_, request, { configuration, trust, recent, manifests, store }) {
+      const { chunks = false } = objectOf(await jsonOf(request));
+      if (typeof chunks !== 'boolean') throw new AntwayError('REFUSED', '“chunks” is true or false.');
+      await Promise.all([trust.clear(), recent.clear(), manifests.clear(), chunks && store.clear()]);
+      // Last: then the next request meets a gateway that remembers nothing of it.
+      await configuration.reset();
+    },
   },
   recent: {
     GET: (_url, _request, { recent }) => recent.list(),
@@ -58,8 +84,6 @@ const endpoints: Record<string, Endpoint> = {
   manifests: {
     GET: (_url, _request, { manifests }) => manifests.list(),
     async POST(_, request, { manifests }) {
-      // Any page of the web can make a form that leads here; only the shell can fetch.
-      if (request.mode === 'navigate') throw new AntwayError('REFUSED', 'A manifest is not sent by a form.');
       return manifests.add(await bodyOf(request));
     },
     async DELETE(url, _, { manifests, resolver }) {
@@ -69,6 +93,9 @@ const endpoints: Record<string, Endpoint> = {
     },
   },
 };
+
+/** The interstitial's form is checked by its token. */
+const takesForms = new Set(['trust']);
 
 /**
  * Answers `/-/<name>`.
@@ -87,6 +114,10 @@ export async function answerInternal(
       .flatMap((name) => (name === 'GET' ? ['GET', 'HEAD'] : name))
       .join(', ');
     throw new AntwayError('METHOD', `/-/${name} does not take ${request.method}.`, { allow });
+  }
+  // Any page of the web can make a form that leads here; only the shell can fetch.
+  if (request.method === 'POST' && request.mode === 'navigate' && !takesForms.has(name)) {
+    throw new AntwayError('REFUSED', `/-/${name} does not take forms.`);
   }
   const result = await method(new URL(request.url), request, context);
   if (result instanceof Response) return result;
@@ -112,7 +143,7 @@ async function decideByForm(request: Request, trust: Trust): Promise<Response> {
 
 /** The shell's own request: `{address, decision}`. */
 async function decideByJson(request: Request, trust: Trust): Promise<void> {
-  const body = (await request.json().catch(() => ({}))) as { address?: unknown; decision?: unknown };
+  const body = objectOf(await jsonOf(request));
   await trust.decide(Address.fromHex(required(body.address, 'address')), decisionOf(body.decision));
 }
 
@@ -126,6 +157,19 @@ function required(value: unknown, name: string): string {
   throw new AntwayError('REFUSED', `“${name}” is missing.`);
 }
 
+/** The body's value. @throws AntwayError `REFUSED`. */
+async function jsonOf(request: Request): Promise<unknown> {
+  try {
+    return await request.json();
+  } catch (cause) {
+    throw new AntwayError('REFUSED', 'The body is not JSON.', {}, { cause });
+  }
+}
+
+function objectOf(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
 async function bodyOf(request: Request): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = new Uint8Array(await request.arrayBuffer());
   if (bytes.length <= limits.manifestBytes) return bytes;
@@ -135,6 +179,8 @@ async function bodyOf(request: Request): Promise<Uint8Array<ArrayBuffer>> {
 function asJson(config: Config): Record<string, unknown> {
   return {
     peers: config.peers.map(({ url }) => url),
+    usePeersOfPeers: config.usePeersOfPeers,
+    transport: config.transport,
     isolation: config.isolation,
     names: Object.fromEntries(Array.from(config.names, ([name, address]) => [name, address.hex])),
     trusted: [...config.trusted],

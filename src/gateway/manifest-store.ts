@@ -1,4 +1,4 @@
-import { del, get, getMany, keys, set } from 'idb-keyval';
+import { del, delMany, get, getMany, keys, set } from 'idb-keyval';
 import { Address } from '../address.ts';
 import { parseManifest } from '../content/manifest.ts';
 import type { LocalManifests } from '../content/resolver.ts';
@@ -53,8 +53,7 @@ export class ManifestStore implements LocalManifests {
   }
 
   async list(): Promise<KeptManifest[]> {
-    const names = (await keys<string>(settings)).filter((name) => name.startsWith(recordPrefix));
-    const records = await getMany<KeptRecord>(names, settings);
+    const records = await getMany<KeptRecord>(await recordKeys(), settings);
     const summaries = records
       .filter((record) => record !== undefined)
       .map(({ summary }) => this.#open(summary));
@@ -63,6 +62,12 @@ export class ManifestStore implements LocalManifests {
 
   async remove(id: Address): Promise<void> {
     await del(recordKey(id), settings);
+  }
+
+  /** Forgets all of them, and the key that they were encrypted with. */
+  async clear(): Promise<void> {
+    await delMany([...(await recordKeys()), keyName], settings);
+    this.#key = undefined;
   }
 
   async #seal(bytes: Uint8Array<ArrayBuffer>): Promise<Sealed> {
@@ -89,6 +94,10 @@ interface KeptRecord {
   /** A `KeptManifest` as JSON. */
   summary: Sealed;
   manifest: Sealed;
+}
+
+async function recordKeys(): Promise<string[]> {
+  return (await keys<string>(settings)).filter((name) => name.startsWith(recordPrefix));
 }
 
 async function loadKey(): Promise<CryptoKey> {

@@ -1,4 +1,4 @@
-import { get, update } from 'idb-keyval';
+import { del, get, update } from 'idb-keyval';
 import { settings } from './settings.ts';
 import type { ContentTarget } from './target.ts';
 
@@ -36,6 +36,10 @@ export class RecentSites {
 
   async remove(path: string): Promise<void> {
     await this.#change((sites) => sites.filter((site) => site.path !== path));
+  }
+
+  async clear(): Promise<void> {
+    await del(key, settings);
   }
 
   #change(change: (sites: RecentSite[]) => RecentSite[]): Promise<void> {

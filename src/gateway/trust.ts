@@ -1,4 +1,4 @@
-import { get, set, update } from 'idb-keyval';
+import { delMany, get, set, update } from 'idb-keyval';
 import type { Address } from '../address.ts';
 import type { Config } from '../config.ts';
 import { settings } from './settings.ts';
@@ -61,6 +61,11 @@ export class Trust {
     const token = crypto.randomUUID();
     await set(tokenKey, token, settings);
     return token;
+  }
+
+  /** Forgets every decision, and the token: forms that are open no longer decide. */
+  async clear(): Promise<void> {
+    await delMany([key, tokenKey], settings);
   }
 
   #change(change: (sites: DecidedSite[]) => DecidedSite[]): Promise<void> {

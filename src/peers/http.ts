@@ -3,7 +3,7 @@ import { AntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { ByteReader } from './byte-reader.ts';
 import type { Face } from './face.ts';
-import { answered, type PeerInfo, parseInfo, tooLong } from './protocol.ts';
+import { answered, decodeInfo, type PeerInfo, tooLong } from './protocol.ts';
 import { transferMs, Watchdog } from './watchdog.ts';
 
 export interface PutOptions {
@@ -80,20 +80,10 @@ export class HttpFace implements Face {
   }
 
   /** @throws AntwayError `UNSUPPORTED` when what listens there is not a peer of this protocol version. */
-  async info(signal?: AbortSignal): Promise<PeerInfo> {
+  async info(signal?: AbortSignal, onFirstByte?: () => void): Promise<PeerInfo> {
     return this.#request('/-/info', {}, signal, async (response, reader) => {
-      const body = response.ok ? await reader.readToEnd(limits.infoBytes) : undefined;
-      try {
-        return parseInfo(JSON.parse(new TextDecoder().decode(body)));
-      } catch (cause) {
-        if (cause instanceof AntwayError) throw cause;
-        throw new AntwayError(
-          'UNSUPPORTED',
-          `${this.url} does not describe itself as a peer.`,
-          {},
-          { cause },
-        );
-      }
+      onFirstByte?.();
+      return decodeInfo(response.ok ? await reader.readToEnd(limits.infoBytes) : undefined);
     });
   }
 

@@ -1,5 +1,5 @@
 import type { Address } from '../address.ts';
-import type { PeerConfig } from '../config.ts';
+import type { PeerConfig, TransportChoice } from '../config.ts';
 import { AntwayError, type Attempt, asAntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { Stats, Transport } from '../stats/stats.ts';
@@ -8,7 +8,7 @@ import type { Face } from './face.ts';
 import { PeerHealth } from './health.ts';
 import { outrun } from './hedge.ts';
 import { HttpFace } from './http.ts';
-import { type OpenRange, webTransportPath } from './protocol.ts';
+import { type OpenRange, type PeerInfo, webTransportPath } from './protocol.ts';
 import { type WebTransportEndpoint, WebTransportFace } from './webtransport.ts';
 
 export type PeerState = 'idle' | 'webtransport' | 'http' | 'unreachable' | 'banned';
@@ -33,6 +33,7 @@ export class Peer {
   readonly url: string;
   readonly health = new PeerHealth();
   readonly #stats: Stats;
+  readonly #transport: TransportChoice;
   readonly #http: HttpFace | undefined;
   readonly #webTransport: WebTransportFace | undefined;
   /** Whether WebTransport is worth waiting for. It heals in the background, while HTTP serves. */
@@ -41,15 +42,15 @@ export class Peer {
   #hasNoOpen = false;
   #lastUsed = 0;
 
-  constructor({ url, certificateHashes }: PeerConfig, stats: Stats) {
+  /** @param transport the faces to use; WebTransport may be found by the HTTP face even if that is not one of them. */
+  constructor({ url, certificateHashes }: PeerConfig, stats: Stats, transport: TransportChoice) {
     this.url = url;
     this.#stats = stats;
-    const pinned = { url: url + webTransportPath, certificateHashes };
+    this.#transport = transport;
     // Only WebTransport lets a page accept a self-signed certificate.
-    const http = certificateHashes.length > 0 ? undefined : new HttpFace(url);
-    this.#http = http;
-    if (WebTransportFace.isSupported) {
-      this.#webTransport = new WebTransportFace(http ? () => discover(http) : async () => pinned);
+    if (certificateHashes.length === 0 && transport !== 'webtransport') this.#http = new HttpFace(url);
+    if (transport !== 'http' && WebTransportFace.isSupported) {
+      this.#webTransport = new WebTransportFace(() => webTransportOf({ url, certificateHashes }));
     }
   }
 
@@ -91,7 +92,7 @@ export class Peer {
       }
     }
     this.health.unreachable();
-    throw last ?? new AntwayError('PEERS_UNREACHABLE', `This browser has no way to reach ${this.url}.`);
+    throw last ?? noWay(this.url, this.#transport);
   }
 
   /** Whether a request by OPEN would be answered in one round trip. */
@@ -199,13 +200,27 @@ export class Peer {
   }
 }
 
-/** Asks a peer's HTTP face where its WebTransport listens, and which certificates it shows now and next. */
-async function discover(http: HttpFace): Promise<WebTransportEndpoint> {
-  const { webTransport, operations } = await http.info();
-  if (!webTransport) throw new AntwayError('UNSUPPORTED', `${http.url} has no WebTransport.`);
-  const { protocol, hostname } = new URL(http.url);
+/** The error for a peer that has none of the faces that this browser may use. */
+export function noWay(url: string, transport: TransportChoice): AntwayError {
+  const limit = { auto: '', webtransport: ' by WebTransport alone', http: ' by HTTP alone' }[transport];
+  return new AntwayError('PEERS_UNREACHABLE', `This browser has no way to reach ${url}${limit}.`);
+}
+
+/**
+ * Where a peer's WebTransport listens, and which certificates it shows: as configured, or asked of its HTTP face.
+ * @throws AntwayError `UNSUPPORTED` for a peer that has none, or as `HttpFace.info`.
+ */
+export async function webTransportOf({ url, certificateHashes }: PeerConfig): Promise<WebTransportEndpoint> {
+  if (certificateHashes.length > 0) return { url: url + webTransportPath, certificateHashes };
+  return webTransportIn(await new HttpFace(url).info(), url);
+}
+
+/** @throws AntwayError `UNSUPPORTED` when the peer at `url` says that it has no WebTransport. */
+export function webTransportIn({ webTransport, operations }: PeerInfo, url: string): WebTransportEndpoint {
+  if (!webTransport) throw new AntwayError('UNSUPPORTED', `${url} has no WebTransport.`);
+  const { protocol, hostname } = new URL(url);
   if (protocol === 'http:' && webTransport.certificateHashes.length === 0) {
-    throw new AntwayError('UNSUPPORTED', `${http.url} does not tell its WebTransport certificate.`);
+    throw new AntwayError('UNSUPPORTED', `${url} does not tell its WebTransport certificate.`);
   }
   // Loopback names may resolve to ::1 first, where a peer bound to 127.0.0.1 does not listen; QUIC gets no
   // refusal from there, so it would only time out.

@@ -1,5 +1,5 @@
 import type { Address } from '../address.ts';
-import type { PeerConfig } from '../config.ts';
+import type { PeerConfig, TransportChoice } from '../config.ts';
 import { AntwayError, type Attempt } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { RateMeter } from '../stats/rate.ts';
@@ -40,9 +40,9 @@ export class PeerPool implements ChunkPeers {
   readonly #rate = new RateMeter();
   readonly #hedges = new HedgeBudget(limits.hedgeShare, limits.hedgeBurst);
 
-  constructor(peers: readonly PeerConfig[], stats: Stats) {
+  constructor(peers: readonly PeerConfig[], stats: Stats, transport: TransportChoice = 'auto') {
     const unique = new Map(peers.map((peer) => [peer.url, peer]));
-    this.#peers = Array.from(unique.values(), (peer) => new Peer(peer, stats));
+    this.#peers = Array.from(unique.values(), (peer) => new Peer(peer, stats, transport));
     this.#stats = stats;
   }
 

@@ -54,6 +54,11 @@ export function encodeAddressRequest(
   return frame;
 }
 
+/** INFO: op alone. */
+export function encodeInfo(): Uint8Array<ArrayBuffer> {
+  return Uint8Array.of(operations.info);
+}
+
 /** Which bytes of a file: from `start`, or its end. `length` 0 means up to the end. */
 export type OpenRange = { start: number; length: number } | { last: number };
 
@@ -102,6 +107,17 @@ export function tooLong(length: number): AntwayError {
     'CORRUPT',
     `The peer sent ${length} bytes; a chunk has at most ${limits.chunkBytes}.`,
   );
+}
+
+/** Reads the bytes of `/-/info`. @throws AntwayError `UNSUPPORTED` when they are no JSON, or as `parseInfo`. */
+export function decodeInfo(bytes: Uint8Array | undefined): PeerInfo {
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder().decode(bytes));
+  } catch (cause) {
+    throw new AntwayError('UNSUPPORTED', 'What answered does not describe itself as a peer.', {}, { cause });
+  }
+  return parseInfo(value);
 }
 
 /**

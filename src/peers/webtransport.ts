@@ -3,7 +3,16 @@ import { AntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { ByteReader } from './byte-reader.ts';
 import type { Face } from './face.ts';
-import { checkAnswer, encodeAddressRequest, encodeOpen, type OpenRange, operations } from './protocol.ts';
+import {
+  checkAnswer,
+  decodeInfo,
+  encodeAddressRequest,
+  encodeInfo,
+  encodeOpen,
+  type OpenRange,
+  operations,
+  type PeerInfo,
+} from './protocol.ts';
 import { raceAbort, transferMs, Watchdog } from './watchdog.ts';
 
 /** Where a peer's WebTransport face listens. */
@@ -72,6 +81,17 @@ export class WebTransportFace implements Face {
         const next = Address.fromBytes(await reader.read(32));
         await onRecord(next, await readAnswer(reader));
       }
+    });
+  }
+
+  /** What the peer says of itself (INFO). @throws AntwayError `UNSUPPORTED` as `decodeInfo`, or as `fetch`. */
+  info(signal: AbortSignal, onFirstByte?: () => void): Promise<PeerInfo> {
+    return this.#request(encodeInfo(), limits.stallMs, signal, async (reader) => {
+      const length = new DataView((await reader.read(4)).buffer).getUint32(0);
+      onFirstByte?.();
+      if (length > limits.infoBytes)
+        throw new AntwayError('UNSUPPORTED', 'The peer says too much of itself.');
+      return decodeInfo(await reader.read(length));
     });
   }
 

@@ -16,6 +16,8 @@ export interface HostConfig {
   trusted?: readonly string[];
   denied?: readonly string[];
   cache?: { maxBytes?: number; memoryBytes?: number };
+  transport?: 'auto' | 'webtransport' | 'http';
+  usePeersOfPeers?: boolean;
 }
 
 /** What a page got from `fetch`. */
@@ -31,6 +33,7 @@ export interface Answer {
 /** What of `RequestInit` can be handed to a page. */
 export type FetchOptions = Pick<RequestInit, 'cache' | 'mode' | 'method'> & {
   headers?: Record<string, string>;
+  body?: string;
 };
 
 interface Fixtures {

@@ -146,7 +146,7 @@ test.describe('in path mode', () => {
   test('a script of a trusted site gets none of the endpoints', async ({ openGateway }) => {
     const gateway = await openGateway({ peers: [peer.url], trusted: [hostile] });
     const page = await gateway.openPage(`/${hostile}/`);
-    for (const name of ['stats', 'trust', 'recent', 'config', 'cache']) {
+    for (const name of ['stats', 'trust', 'recent', 'config', 'settings', 'cache']) {
       expect((await fetchIn(page, `/-/${name}`)).status, name).toBe(403);
     }
     const body = JSON.stringify({ address: hostile, decision: 'trusted' });
@@ -162,6 +162,8 @@ test.describe('in path mode', () => {
     for (const [endpoint, fields] of [
       ['trust', { token: 'guess', address: hostile, decision: 'trusted', return: '/' }],
       ['manifests', { a: 'b' }],
+      ['test-peer', { url: 'https://peer.example' }],
+      ['reset', { chunks: 'true' }],
     ] as const) {
       const page = await gateway.shell.context().newPage();
       const [answer] = await Promise.all([

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { parseConfig } from '../../src/config.ts';
+import { combine, parseHostFile } from '../../src/config.ts';
 import { AntwayError } from '../../src/errors.ts';
 
 const schema = JSON.parse(readFileSync(new URL('../../docs/antway.schema.json', import.meta.url), 'utf8'));
@@ -14,7 +14,7 @@ const other = 'CD'.repeat(32);
 /** Whether the gateway takes a configuration. */
 function isAccepted(value: unknown): boolean {
   try {
-    parseConfig(value, base);
+    parseHostFile(value, base);
     return true;
   } catch (error) {
     if (error instanceof AntwayError && error.code === 'BAD_CONFIG') return false;
@@ -36,6 +36,10 @@ describe('the schema of antway.json, like the gateway,', () => {
     [{ peers: ['http://antway.localhost:8080', 'http://a.b.localhost'] }],
     [{ isolation: 'path' }],
     [{ isolation: 'subdomain' }],
+    [{ transport: 'auto' }],
+    [{ transport: 'webtransport' }],
+    [{ transport: 'http', usePeersOfPeers: true }],
+    [{ usePeersOfPeers: false }],
     [{ names: {} }],
     [{ names: { docs: address, 'My.site-2_b': other, '7': address } }],
     [{ names: { ['n'.repeat(100)]: address } }],
@@ -81,6 +85,9 @@ describe('the schema of antway.json, like the gateway,', () => {
     [{ peers: [`http://127.0.0.1:8080#sha-256=${address}`] }],
     [{ isolation: 'paths' }],
     [{ isolation: true }],
+    [{ transport: 'quic' }],
+    [{ transport: null }],
+    [{ usePeersOfPeers: 'yes' }],
     [{ names: [] }],
     [{ names: 'docs' }],
     [{ names: { docs: 'no address' } }],
@@ -120,5 +127,6 @@ it('the schema tells the defaults that the gateway has', () => {
   const cache = schema.properties.cache.properties as Record<string, { default: number }>;
   told.cache = Object.fromEntries(Object.entries(cache).map(([key, property]) => [key, property.default]));
   expect(Object.entries(told).filter(([, value]) => value === undefined)).toEqual([]);
-  expect(parseConfig(told, base)).toEqual(parseConfig({}, base));
+  const config = (file: unknown) => combine(parseHostFile(file, base), {}, base).config;
+  expect(config(told)).toEqual(config({}));
 });

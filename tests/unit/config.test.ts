@@ -1,15 +1,30 @@
 import { describe, expect, it } from 'vitest';
-import { parseConfig, parsePeer } from '../../src/config.ts';
+import {
+  type Config,
+  combine,
+  parseHostFile,
+  parsePeer,
+  parseSettings,
+  type Settings,
+} from '../../src/config.ts';
 import { AntwayError } from '../../src/errors.ts';
 
 const base = 'https://gateway.example/';
 const address = 'ab'.repeat(32);
 const hash = 'cd'.repeat(32);
 
-/** The key that a bad configuration is said to have. */
-function badKeyOf(value: unknown): unknown {
+/** What a gateway works by whose host has this file. */
+function configOf(file: unknown): Config {
+  return combine(parseHostFile(file, base), {}, base).config;
+}
+
+/** The key that a bad file is said to have, or other bad settings. */
+function badKeyOf(
+  value: unknown,
+  parse: typeof parseHostFile | typeof parseSettings = parseHostFile,
+): unknown {
   try {
-    parseConfig(value, base);
+    parse(value, base);
   } catch (error) {
     expect(error).toBeInstanceOf(AntwayError);
     const { code, details, message } = error as AntwayError;
@@ -22,8 +37,10 @@ function badKeyOf(value: unknown): unknown {
 
 describe('antway.json', () => {
   it('may be empty: everything has a default', () => {
-    expect(parseConfig({}, base)).toEqual({
+    expect(configOf({})).toEqual({
       peers: [],
+      usePeersOfPeers: false,
+      transport: 'auto',
       isolation: 'path',
       names: new Map(),
       trusted: new Set(),
@@ -33,23 +50,22 @@ describe('antway.json', () => {
   });
 
   it('sets every key that it names', () => {
-    const config = parseConfig(
-      {
-        $schema: './antway.schema.json',
-        peers: ['https://peer.example:4433', 'http://127.0.0.1:8080'],
-        isolation: 'subdomain',
-        names: { docs: address, 'my.site-2_b': address.toUpperCase() },
-        trusted: [address.toUpperCase()],
-        denied: [hash],
-        cache: { maxBytes: 0, memoryBytes: 1 },
-      },
-      base,
-    );
+    const config = configOf({
+      $schema: './antway.schema.json',
+      peers: ['https://peer.example:4433', 'http://127.0.0.1:8080'],
+      isolation: 'subdomain',
+      names: { docs: address, 'my.site-2_b': address.toUpperCase() },
+      trusted: [address.toUpperCase()],
+      denied: [hash],
+      cache: { maxBytes: 0, memoryBytes: 1 },
+      transport: 'http',
+      usePeersOfPeers: true,
+    });
     expect(config.peers.map(({ url }) => url)).toEqual([
       'https://peer.example:4433',
       'http://127.0.0.1:8080',
     ]);
-    expect(config.isolation).toBe('subdomain');
+    expect(config).toMatchObject({ isolation: 'subdomain', transport: 'http', usePeersOfPeers: true });
     expect(Array.from(config.names, ([name, { hex }]) => [name, hex])).toEqual([
       ['docs', address],
       ['my.site-2_b', address],
@@ -60,7 +76,7 @@ describe('antway.json', () => {
   });
 
   it('keeps the defaults of the cache for what is not set', () => {
-    expect(parseConfig({ cache: { maxBytes: 5 } }, base).cache).toEqual({
+    expect(configOf({ cache: { maxBytes: 5 } }).cache).toEqual({
       maxBytes: 5,
       memoryBytes: 64 * 1024 ** 2,
     });
@@ -76,15 +92,17 @@ describe('antway.json', () => {
   });
 
   it.each([
-    ['the file', null],
-    ['the file', []],
-    ['the file', 'peers'],
+    ['the whole', null],
+    ['the whole', []],
+    ['the whole', 'peers'],
     ['peers', { peers: 'https://peer.example' }],
     ['peers', { peers: null }],
     ['peers[1]', { peers: ['/', 7] }],
     ['peers[0]', { peers: ['ftp://peer.example'] }],
     ['isolation', { isolation: 'paths' }],
     ['isolation', { isolation: true }],
+    ['transport', { transport: 'udp' }],
+    ['usePeersOfPeers', { usePeersOfPeers: 1 }],
     ['names', { names: [address] }],
     ['names', { names: 'docs' }],
     ['names.docs', { names: { docs: 'no address' } }],
@@ -103,6 +121,98 @@ describe('antway.json', () => {
     ['cache.memoryBytes', { cache: { memoryBytes: null } }],
   ])('with a bad %s is refused, naming the key (%j)', (key, value) => {
     expect(badKeyOf(value)).toBe(key);
+  });
+});
+
+describe('what a person sets', () => {
+  const host = {
+    peers: ['https://host.example'],
+    names: { docs: address },
+    denied: [address],
+    trusted: [hash],
+  };
+  const over = (settings: Settings, file: object | null = host, quota?: number) =>
+    combine(file && parseHostFile(file, base), parseSettings(settings, base), base, quota);
+
+  it('is nothing at first: all is as the host or this program has it', () => {
+    const { config, sources } = over({});
+    expect(config).toEqual(configOf(host));
+    expect(sources).toEqual({
+      peers: 'host',
+      usePeersOfPeers: 'default',
+      transport: 'default',
+      isolation: 'default',
+      names: { docs: 'host' },
+      trusted: 'host',
+      denied: { [address]: 'host' },
+      cache: { maxBytes: 'default', memoryBytes: 'default' },
+    });
+  });
+
+  it('takes the place of the host’s peers, transport and sizes, each by itself', () => {
+    const { config, sources } = over(
+      { peers: ['https://mine.example'], transport: 'http', cache: { maxBytes: 7 } },
+      { ...host, transport: 'webtransport', cache: { maxBytes: 5, memoryBytes: 6 } },
+    );
+    expect(config).toMatchObject({
+      peers: [{ url: 'https://mine.example' }],
+      transport: 'http',
+      cache: { maxBytes: 7, memoryBytes: 6 },
+    });
+    expect(sources).toMatchObject({
+      peers: 'person',
+      transport: 'person',
+      cache: { maxBytes: 'person', memoryBytes: 'host' },
+    });
+  });
+
+  it('adds to the host’s names, and may give one of them another address', () => {
+    const { config, sources } = over(
+      { names: { docs: hash, mine: hash } },
+      { names: { docs: address, news: address } },
+    );
+    expect(Array.from(config.names, ([name, { hex }]) => [name, hex])).toEqual([
+      ['docs', hash],
+      ['news', address],
+      ['mine', hash],
+    ]);
+    expect(sources.names).toEqual({ docs: 'person', news: 'host', mine: 'person' });
+  });
+
+  it('adds to what the host denies, and lifts nothing of it', () => {
+    const { config, sources } = over({ denied: [address, hash] });
+    expect([...config.denied]).toEqual([address, hash]);
+    expect(sources.denied).toEqual({ [address]: 'host', [hash]: 'person' });
+  });
+
+  it('stands alone where the host has no file, and is then its own peer', () => {
+    expect(over({}, null)).toMatchObject({
+      config: { peers: [{ url: 'https://gateway.example' }] },
+      sources: { peers: 'default' },
+    });
+    expect(over({ peers: [] }, null)).toMatchObject({ config: { peers: [] }, sources: { peers: 'person' } });
+  });
+
+  it.each<[string, unknown]>([
+    ['peers[1]', { peers: ['/', 'http://peer.example'] }],
+    ['transport', { transport: 'udp' }],
+    ['cache.maxBytes', { cache: { maxBytes: -1 } }],
+    ['names.docs', { names: { docs: 'no address' } }],
+    // The host's alone: trust is decided by site, and the origins are laid out by the host.
+    ['trusted', { trusted: [address] }],
+    ['isolation', { isolation: 'path' }],
+    ['the whole', []],
+  ])('is refused with a bad %s, naming the key (%j)', (key, value) => {
+    expect(badKeyOf(value, parseSettings)).toBe(key);
+  });
+
+  it('leaves the store a tenth of what the browser gives, and at most 4 GiB', () => {
+    const gibibyte = 1024 ** 3;
+    expect(over({}, host, 5 * gibibyte).config.cache.maxBytes).toBe(gibibyte / 2);
+    expect(over({}, host, 500 * gibibyte).config.cache.maxBytes).toBe(4 * gibibyte);
+    expect(over({}, { cache: { maxBytes: 9 * gibibyte } }, gibibyte).config.cache.maxBytes).toBe(
+      9 * gibibyte,
+    );
   });
 });
 

@@ -27,6 +27,10 @@ export class MemoryStore implements ChunkStore {
 
   async flush(): Promise<void> {}
 
+  async clear(): Promise<void> {
+    this.held.clear();
+  }
+
   async summary(): Promise<StoreSummary> {
     return { count: this.held.size, bytes: 0, waiting: 0, maxBytes: 0, available: true };
   }

@@ -1,0 +1,143 @@
+import { type Config, type ConfigSources, combine, type HostFile, type Settings } from '../config.ts';
+import { type AntwayError, asAntwayError } from '../errors.ts';
+import { HostConfig } from './host-config.ts';
+import { OwnSettings } from './own-settings.ts';
+
+/** How old the host's file may be before it is asked for again, in milliseconds. */
+const maxAgeMs = 60_000;
+/** The same while there is none to work with, or it lacks what was asked for. */
+const maxAgeInNeedMs = 2_000;
+
+/** A configuration to work by. Another object means another configuration. */
+export interface InForce {
+  readonly config: Config;
+  readonly sources: ConfigSources;
+}
+
+/**
+ * The configuration in force: the host's file, as it was last known until the host gives another, and what the
+ * person set over it. Everything here can be lost with the worker at any time.
+ */
+export class Configuration {
+  readonly #origin: string;
+  readonly #hostConfig: HostConfig;
+  readonly #ownSettings: OwnSettings;
+  /** undefined: not known yet. */
+  #host: HostFile | null | undefined;
+  /** Whether it works without a file because the host has not been reached yet. */
+  #isProvisional = false;
+  #hostProblem: AntwayError | undefined;
+  #settingsProblem: AntwayError | undefined;
+  #settings: Promise<Settings> | undefined;
+  #quota: Promise<number | undefined> | undefined;
+  #inForce: (InForce & { json: string }) | undefined;
+  #refreshing: Promise<void> | undefined;
+  #refreshedAt = 0;
+
+  constructor(origin: string) {
+    this.#origin = origin;
+    this.#hostConfig = new HostConfig(origin);
+    this.#ownSettings = new OwnSettings(origin);
+  }
+
+  /** What is wrong with the host's file, or the kept settings, while others are in force; null when nothing is. */
+  get problem(): string | null {
+    return (this.#hostProblem ?? this.#settingsProblem)?.message ?? null;
+  }
+
+  /** What the person set. */
+  settings(): Promise<Settings> {
+    this.#settings ??= this.#ownSettings.read().catch((error) => {
+      this.#settingsProblem = asAntwayError(error);
+      return {};
+    });
+    return this.#settings;
+  }
+
+  /** Keeps what the person set; it is in force for the next request. @throws AntwayError `BAD_CONFIG`. */
+  async set(value: unknown): Promise<Settings> {
+    const settings = await this.#ownSettings.write(value);
+    this.#settings = Promise.resolve(settings);
+    this.#settingsProblem = undefined;
+    return settings;
+  }
+
+  /** Forgets what the person set, and begins anew: the next request meets another configuration, even an equal one. */
+  async reset(): Promise<void> {
+    await this.#ownSettings.clear();
+    this.#settings = undefined;
+    this.#settingsProblem = undefined;
+    this.#inForce = undefined;
+  }
+
+  /**
+   * The configuration to answer a request by.
+   * @throws AntwayError `BAD_CONFIG` when the host's file is not valid and there was none before.
+   */
+  async current(): Promise<InForce> {
+    const isKnown = this.#host !== undefined && !this.#isProvisional;
+    const refreshing = this.#refresh(isKnown ? maxAgeMs : maxAgeInNeedMs);
+    if (this.#host === undefined) {
+      const stored = await this.#hostConfig.stored();
+      // What the host has given by now is newer.
+      this.#host ??= stored;
+    }
+    if (this.#host === undefined) {
+      await refreshing;
+      if (this.#host === undefined) {
+        if (this.#hostProblem) throw this.#hostProblem;
+        this.#host = null;
+        this.#isProvisional = true;
+      }
+    }
+    return this.#combined();
+  }
+
+  /** Asks the host again, for something that the known configuration lacks. Never rejects. */
+  renew(): Promise<void> {
+    return this.#refresh(maxAgeInNeedMs);
+  }
+
+  async #combined(): Promise<InForce> {
+    this.#quota ??= storageQuota();
+    const [settings, quota] = await Promise.all([this.settings(), this.#quota]);
+    const combined = combine(this.#host ?? null, settings, this.#origin, quota);
+    const json = JSON.stringify(combined, (_, value) =>
+      value instanceof Map || value instanceof Set ? [...value] : value,
+    );
+    if (this.#inForce?.json !== json) this.#inForce = { ...combined, json };
+    return this.#inForce;
+  }
+
+  /** Asks the host, unless that was done a short while ago. Never rejects. */
+  #refresh(olderThanMs: number): Promise<void> {
+    if (!this.#refreshing || Date.now() - this.#refreshedAt > olderThanMs) {
+      this.#refreshedAt = Date.now();
+      this.#refreshing = this.#askHost();
+    }
+    return this.#refreshing;
+  }
+
+  async #askHost(): Promise<void> {
+    try {
+      const file = await this.#hostConfig.fetch();
+      if (file === undefined) return;
+      this.#hostProblem = undefined;
+      this.#isProvisional = false;
+      this.#host = file;
+    } catch (error) {
+      this.#hostProblem = asAntwayError(error);
+      console.error('antway: the host’s configuration is not used:', this.#hostProblem.message);
+    }
+  }
+}
+
+/** What the browser gives this origin, in bytes. Asked once, since it changes a little all the time. */
+async function storageQuota(): Promise<number | undefined> {
+  const storage: Partial<StorageManager> | undefined = navigator.storage;
+  try {
+    return (await storage?.estimate?.())?.quota;
+  } catch {
+    return undefined; // storage is blocked, so nothing is kept anyway
+  }
+}

@@ -1,0 +1,34 @@
+import { del, get, set } from 'idb-keyval';
+import { parseSettings, type Settings } from '../config.ts';
+import { settings } from './settings.ts';
+
+const key = 'settings';
+
+/** What the person set in the shell, kept in this browser. */
+export class OwnSettings {
+  readonly #origin: string;
+
+  constructor(origin: string) {
+    this.#origin = origin;
+  }
+
+  /** Nothing where storage is blocked. @throws AntwayError `BAD_CONFIG` when an earlier version kept what this one refuses. */
+  async read(): Promise<Settings> {
+    const kept = await get<unknown>(key, settings).catch((error) => {
+      console.warn('antway: the settings cannot be read', error);
+      return undefined;
+    });
+    return kept === undefined ? {} : parseSettings(kept, this.#origin);
+  }
+
+  /** Takes the whole in place of what was set before. @throws AntwayError `BAD_CONFIG` naming the key. */
+  async write(value: unknown): Promise<Settings> {
+    const own = parseSettings(value, this.#origin);
+    await set(key, own, settings);
+    return own;
+  }
+
+  async clear(): Promise<void> {
+    await del(key, settings);
+  }
+}
