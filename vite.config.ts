@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type InlineConfig, type Plugin } from 'vite';
 import { VitePWA } from 'vite-plugin-pwa';
+import { libsodiumWasm } from './build/libsodium-wasm.ts';
 
 const fromRoot = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
@@ -59,6 +60,8 @@ export default defineConfig({
       injectManifest: {
         rollupFormat: 'iife',
         globPatterns: ['**/*.{html,js,css,svg,png,ico,wasm}'],
+        // `sw/sodium-wasm.ts` keeps it, in the browsers that need it.
+        globIgnores: ['**/libsodium-*.wasm'],
       },
       integration: { configureCustomSWViteBuild: buildAsClassicScript },
       // The worker answers `/` from its precache, which holds nothing else in development.
@@ -89,7 +92,7 @@ function buildAsClassicScript(config: InlineConfig): void {
       transform: { define: { 'import.meta.url': 'self.location.href' } },
     },
   };
-  config.plugins = [withoutPreloading];
+  config.plugins = [withoutPreloading, libsodiumWasm()];
 }
 
 /** An application's `import()` goes through a helper that preloads, and reports failures to a `window`. */

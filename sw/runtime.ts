@@ -7,10 +7,12 @@ import { Gateway, type RequestContext } from '../src/gateway/gateway.ts';
 import { StatsBroadcast } from '../src/gateway/stats-broadcast.ts';
 import type { CodecPlatform } from '../src/self-encryption/codec.ts';
 import { Stats } from '../src/stats/stats.ts';
+import { sodiumWasm } from './sodium-wasm.ts';
 
 const platform: CodecPlatform = {
   // A worker's own requests do not pass through its precache.
   brotliDecoderWasm: async () => (await matchPrecache(decoderWasmUrl)) ?? fetch(decoderWasmUrl),
+  sodiumWasm,
 };
 
 /** How long answers under way may go on after another configuration has taken over, in milliseconds. */

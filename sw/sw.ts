@@ -15,6 +15,7 @@ import { errorResponse } from '../src/gateway/error-response.ts';
 import type { RequestContext } from '../src/gateway/gateway.ts';
 import { siteOfHost } from '../src/gateway/site-host.ts';
 import { Runtime } from './runtime.ts';
+import { installSodium } from './sodium-wasm.ts';
 
 declare const self: ServiceWorkerGlobalScope & { __WB_MANIFEST: (PrecacheEntry | string)[] };
 
@@ -40,6 +41,8 @@ self.addEventListener('fetch', (event) => {
   }
   event.respondWith(answer(event));
 });
+
+self.addEventListener('install', (event) => event.waitUntil(installSodium()));
 
 self.addEventListener('message', (event) => {
   if (event.data?.type === 'SKIP_WAITING') void self.skipWaiting();

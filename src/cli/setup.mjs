@@ -86,7 +86,7 @@ export async function buildShell() {
   await step({
     name: 'shell',
     title: 'Building the gateway’s page and service worker',
-    inputs: [...builtByVite, 'sw', 'public', 'vite.config.ts'],
+    inputs: [...builtByVite, 'sw', 'public', 'build', 'vite.config.ts'],
     output: join(built.shell, 'index.html'),
     work: () => run(process.execPath, [vite, 'build', '--logLevel', 'warn']),
   });

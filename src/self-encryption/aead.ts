@@ -1,4 +1,5 @@
 import { AntwayError } from '../errors.ts';
+import { loadSodium } from './sodium.ts';
 
 /** ChaCha20-Poly1305 (RFC 8439), the tag behind the ciphertext, no associated data. */
 export interface Aead {
@@ -13,20 +14,24 @@ type Bytes = Uint8Array<ArrayBuffer>;
 
 export type AeadName = Aead['name'];
 
+/** Gives libsodium's WebAssembly. */
+export type SodiumWasm = () => Promise<BufferSource | Response>;
+
 /**
  * The AEAD back end. `native` is WebCrypto's `ChaCha20-Poly1305`, which runs off the calling thread; browsers
  * and Node versions without it get `sodium` (libsodium compiled to WebAssembly).
  *
  * @param name take this one instead of detecting.
+ * @param sodiumWasm called only when libsodium is taken; without it the package's own copy is used.
  * @throws AntwayError `UNSUPPORTED` when `native` is asked for and not there.
  */
-export async function loadAead(name?: AeadName): Promise<Aead> {
-  if (name === 'sodium') return loadSodium();
+export async function loadAead(name?: AeadName, sodiumWasm?: SodiumWasm): Promise<Aead> {
+  if (name === 'sodium') return sodiumAead(sodiumWasm);
   if (await hasNative()) return native;
   if (name === 'native') {
     throw new AntwayError('UNSUPPORTED', 'This platform has no ChaCha20-Poly1305 in WebCrypto.');
   }
-  return loadSodium();
+  return sodiumAead(sodiumWasm);
 }
 
 const algorithm = 'ChaCha20-Poly1305';
@@ -62,28 +67,19 @@ async function hasNative(): Promise<boolean> {
   }
 }
 
-async function loadSodium(): Promise<Aead> {
-  const { default: sodium } = await import('libsodium-wrappers');
-  await sodium.ready;
+async function sodiumAead(wasm: SodiumWasm | undefined): Promise<Aead> {
+  const sodium = await loadSodium(wasm);
   return {
     name: 'sodium',
-    async seal(key, nonce, plaintext) {
-      return owned(sodium.crypto_aead_chacha20poly1305_ietf_encrypt(plaintext, null, null, nonce, key));
-    },
+    seal: async (key, nonce, plaintext) => sodium.seal(key, nonce, plaintext),
     async open(key, nonce, sealed) {
-      try {
-        return owned(sodium.crypto_aead_chacha20poly1305_ietf_decrypt(null, sealed, null, nonce, key));
-      } catch (cause) {
-        throw doesNotOpen(cause);
-      }
+      const plaintext = sodium.open(key, nonce, sealed);
+      if (!plaintext) throw doesNotOpen();
+      return plaintext;
     },
   };
 }
 
-function owned(bytes: Uint8Array): Bytes {
-  return bytes as Bytes; // libsodium-wrappers copies its results out of wasm memory into a plain buffer
-}
-
-function doesNotOpen(cause: unknown): AntwayError {
+function doesNotOpen(cause?: unknown): AntwayError {
   return new AntwayError('CORRUPT', 'A chunk does not open with the keys of its data map.', {}, { cause });
 }

@@ -1,6 +1,6 @@
 import { equalBytes } from '../address.ts';
 import { AntwayError } from '../errors.ts';
-import { type Aead, type AeadName, loadAead } from './aead.ts';
+import { type Aead, type AeadName, loadAead, type SodiumWasm } from './aead.ts';
 import { type Blake3, loadBlake3 } from './blake3.ts';
 import { type BrotliDecoder, type BrotliEncoder, loadBrotliDecoder } from './brotli.ts';
 import type { DataMap } from './data-map.ts';
@@ -13,6 +13,11 @@ export interface CodecPlatform {
   brotliDecoderWasm(): Promise<BufferSource | Response>;
   /** Gives the compressor of package `brotli-wasm`; only publishing needs it. */
   brotliEncoder?(): Promise<BrotliEncoder>;
+  /**
+   * Gives libsodium's WebAssembly, where the build keeps that apart. Called at most once, and only where WebCrypto
+   * lacks ChaCha20-Poly1305.
+   */
+  sodiumWasm?: SodiumWasm;
   /** Overrides the choice of the AEAD back end. */
   aead?: AeadName;
 }
@@ -33,7 +38,7 @@ export class Codec {
 
   /** The AEAD back end in use. */
   aead(): Promise<Aead> {
-    this.#aead ??= forgetRejected(loadAead(this.#platform.aead), () => {
+    this.#aead ??= forgetRejected(loadAead(this.#platform.aead, this.#platform.sodiumWasm), () => {
       this.#aead = undefined;
     });
     return this.#aead;

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { build } from 'vite';
+import { libsodiumWasm } from '../../build/libsodium-wasm.ts';
 import { vectorDetail, vectorInput, vectors } from '../unit/vectors.ts';
 import type { CodecPage } from './codec-page/codec-page.ts';
 import { expect, test } from './harness.ts';
@@ -24,6 +25,7 @@ test.beforeAll(async ({ browser }) => {
     configFile: false,
     root: fromRoot('tests/browser/codec-page'),
     logLevel: 'error',
+    plugins: [libsodiumWasm()],
     build: { outDir: web, target: 'es2022', assetsInlineLimit: 0, modulePreload: false, minify: false },
   });
   mkdirSync(join(web, 'inputs'));

@@ -1,5 +1,6 @@
 /** The codec as a browser runs it, for `codec.test.ts` to call. */
 
+import sodiumWasmUrl from 'virtual:libsodium.wasm?url';
 import decoderWasmUrl from 'brotli-dec-wasm/web/bg.wasm?url';
 import brotliWasm from 'brotli-wasm';
 import { type Address, equalBytes, toHex } from '../../../src/address.ts';
@@ -29,6 +30,7 @@ function codecWith(aead: AeadName): Codec {
   return new Codec({
     aead,
     brotliDecoderWasm: () => fetch(decoderWasmUrl),
+    sodiumWasm: () => fetch(sodiumWasmUrl),
     brotliEncoder: async () => {
       const { compress } = await brotliWasm;
       return (bytes) => compress(bytes, { quality: 6 });

@@ -1,0 +1,45 @@
+/** The part of Emscripten's libsodium that `sodium.ts` calls. Lengths are u64 in C: a low and a high word here. */
+declare module 'libsodium' {
+  export interface Sodium {
+    /** The module's memory. Another array after it has grown. */
+    readonly HEAPU8: Uint8Array<ArrayBuffer>;
+    _malloc(bytes: number): number;
+    _free(pointer: number): void;
+    _sodium_init(): number;
+    _crypto_aead_chacha20poly1305_ietf_encrypt(
+      sealed: number,
+      sealedLengthPointer: 0,
+      plaintext: number,
+      plaintextBytes: number,
+      plaintextBytesHigh: 0,
+      data: 0,
+      dataBytes: 0,
+      dataBytesHigh: 0,
+      secretNonce: 0,
+      nonce: number,
+      key: number,
+    ): number;
+    _crypto_aead_chacha20poly1305_ietf_decrypt(
+      plaintext: number,
+      plaintextLengthPointer: 0,
+      secretNonce: 0,
+      sealed: number,
+      sealedBytes: number,
+      sealedBytesHigh: 0,
+      data: 0,
+      dataBytes: 0,
+      dataBytesHigh: 0,
+      nonce: number,
+      key: number,
+    ): number;
+  }
+
+  export interface SodiumOptions {
+    /** 32 random bits. */
+    getRandomValue?(): number;
+    /** Instantiates in place of the library, which then takes no WebAssembly of its own. */
+    instantiateWasm?(imports: WebAssembly.Imports, done: (instance: WebAssembly.Instance) => void): void;
+  }
+
+  export default function libsodium(options?: SodiumOptions): Promise<Sodium>;
+}

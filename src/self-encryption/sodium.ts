@@ -1,0 +1,111 @@
+import type { Sodium } from 'libsodium';
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** The tag that follows a ciphertext. */
+const tagBytes = 16;
+
+/** ChaCha20-Poly1305 (RFC 8439) of libsodium. Calls are synchronous. */
+export interface SodiumAead {
+  /** @returns ciphertext ‖ 16-byte tag. */
+  seal(key: Bytes, nonce: Bytes, plaintext: Bytes): Bytes;
+  /** @returns undefined when the tag does not fit. */
+  open(key: Bytes, nonce: Bytes, sealed: Bytes): Bytes | undefined;
+}
+
+/**
+ * libsodium itself, without its wrappers: of their hundreds of functions two are needed, and a worker reads all of
+ * its script before it can answer.
+ *
+ * @param wasm gives its WebAssembly where a build has taken that out of the package.
+ */
+export async function loadSodium(wasm?: () => Promise<BufferSource | Response>): Promise<SodiumAead> {
+  const { default: libsodium } = await import('libsodium');
+  const sodium = await (wasm
+    ? instantiate(libsodium, await compile(await wasm()))
+    : libsodium({ getRandomValue }));
+  if (sodium._sodium_init() < 0) throw new Error('libsodium could not be initialised.');
+  return {
+    seal: (key, nonce, plaintext) =>
+      withMemory(sodium, plaintext.length + tagBytes, [plaintext, nonce, key], (to, [from, nonce, key]) =>
+        sodium._crypto_aead_chacha20poly1305_ietf_encrypt(
+          to,
+          0,
+          from,
+          plaintext.length,
+          0,
+          0,
+          0,
+          0,
+          0,
+          nonce,
+          key,
+        ),
+      )!,
+    open: (key, nonce, sealed) =>
+      sealed.length < tagBytes
+        ? undefined
+        : withMemory(sodium, sealed.length - tagBytes, [sealed, nonce, key], (to, [from, nonce, key]) =>
+            sodium._crypto_aead_chacha20poly1305_ietf_decrypt(
+              to,
+              0,
+              0,
+              from,
+              sealed.length,
+              0,
+              0,
+              0,
+              0,
+              nonce,
+              key,
+            ),
+          ),
+  };
+}
+
+/** Compiles while it streams, where the type that the host gives it allows that. */
+function compile(wasm: BufferSource | Response): Promise<WebAssembly.Module> {
+  if (!(wasm instanceof Response)) return WebAssembly.compile(wasm);
+  if (wasm.headers.get('Content-Type') === 'application/wasm') return WebAssembly.compileStreaming(wasm);
+  return wasm.arrayBuffer().then((bytes) => WebAssembly.compile(bytes));
+}
+
+/** The library itself would wait for ever for an instance that cannot be made. */
+function instantiate(
+  libsodium: typeof import('libsodium').default,
+  module: WebAssembly.Module,
+): Promise<Sodium> {
+  return new Promise((resolve, reject) => {
+    libsodium({
+      getRandomValue,
+      instantiateWasm: (imports, done) => void WebAssembly.instantiate(module, imports).then(done, reject),
+    }).then(resolve, reject);
+  });
+}
+
+/** What the library cannot find by itself in a module of Node. */
+function getRandomValue(): number {
+  return crypto.getRandomValues(new Uint32Array(1))[0]!;
+}
+
+/** Copies `inputs` into libsodium's memory, and what `call` made of them out of it, unless it returns an error. */
+function withMemory(
+  sodium: Sodium,
+  outputBytes: number,
+  inputs: readonly [Bytes, Bytes, Bytes],
+  call: (output: number, inputs: readonly [number, number, number]) => number,
+): Bytes | undefined {
+  const sizes = inputs.map(({ length }) => length);
+  const start = sodium._malloc(sizes.reduce((sum, size) => sum + size, outputBytes));
+  if (start === 0) throw new RangeError('libsodium has no memory left.');
+  const pointers = sizes.map(
+    (_, i) => start + outputBytes + sizes.slice(0, i).reduce((sum, size) => sum + size, 0),
+  );
+  try {
+    for (const [i, input] of inputs.entries()) sodium.HEAPU8.set(input, pointers[i]!);
+    const isOk = call(start, pointers as [number, number, number]) === 0;
+    return isOk ? sodium.HEAPU8.slice(start, start + outputBytes) : undefined;
+  } finally {
+    sodium._free(start);
+  }
+}

@@ -1,0 +1,73 @@
+import { readFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join, normalize } from 'node:path';
+import { lookup } from 'mrmime';
+
+/** A file in place of the folder's: its bytes, or what the folder's are made into. */
+type Override = string | Buffer | ((original: Buffer) => string | Buffer);
+
+export interface StaticHostOptions {
+  /** Folders whose files are served; the first that has a file wins. */
+  folders: readonly string[];
+  /** By path on the host, with a slash in front. */
+  files?: Record<string, Override>;
+  /** Where the folders are mounted, with a slash at both ends; `/` if not given. */
+  base?: string;
+  /** Sent with every answer. */
+  headers?: Record<string, string>;
+}
+
+/** What static hosting gives a site: files, an index per folder, 404, the headers it was told to send. Nothing else. */
+export class StaticHost {
+  /** Paths that were asked for, in order. */
+  readonly requests: string[] = [];
+
+  private constructor(
+    private readonly server: Server,
+    private readonly options: StaticHostOptions,
+  ) {}
+
+  static async start(options: StaticHostOptions): Promise<StaticHost> {
+    const server = createServer();
+    const host = new StaticHost(server, options);
+    server.on('request', async (request, response) => {
+      const { pathname } = new URL(request.url!, 'http://host');
+      host.requests.push(pathname);
+      const path = pathname.endsWith('/') ? `${pathname}index.html` : pathname;
+      const body = await host.#read(path);
+      const type = lookup(path) ?? 'application/octet-stream';
+      response.writeHead(body ? 200 : 404, {
+        'Content-Type': body ? `${type}${type.startsWith('text/') ? '; charset=utf-8' : ''}` : 'text/plain',
+        'Cache-Control': 'no-cache',
+        ...options.headers,
+      });
+      response.end(request.method === 'HEAD' ? undefined : (body ?? 'There is no such file.'));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return host;
+  }
+
+  /** Origin, without a slash at its end. */
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  async #read(path: string): Promise<string | Buffer | undefined> {
+    const { folders, files = {}, base = '/' } = this.options;
+    const override = files[path];
+    if (override !== undefined && typeof override !== 'function') return override;
+    if (!path.startsWith(base)) return undefined;
+    for (const folder of folders) {
+      const file = join(folder, normalize(`/${decodeURIComponent(path.slice(base.length))}`));
+      const bytes = await readFile(file).catch(() => undefined);
+      if (bytes) return override ? override(bytes) : bytes;
+    }
+    return undefined;
+  }
+
+  async stop(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+}
