@@ -16,6 +16,9 @@ import { SingleFlight } from './single-flight.ts';
 import type { ChunkStore } from './store.ts';
 import { VerifiedChunk } from './verified-chunk.ts';
 
+/** What of a range is wanted ahead: all of it, the file's first chunk only, or nothing after all. */
+export type AheadWish = 'all' | 'first' | 'none';
+
 export interface ChunksOptions {
   codec: Codec;
   store: ChunkStore;
@@ -145,21 +148,19 @@ export class Chunks {
    * chunks then wait for what is on its way. A hint: nothing is thrown, and what does not come is fetched.
    *
    * @param range in bytes of the file.
-   * @param wantsAll whether what follows the first chunk is wanted too, once the file's size is known.
+   * @param wants what of the range is wanted, once the file's own map is known: the rest is cancelled.
    */
   openAhead(
     address: Address,
     range: OpenRange,
     signal: AbortSignal,
-    wantsAll: (size: number) => boolean,
+    wants: (file: DataMap) => AheadWish,
   ): void {
     const arrivals = new Arrivals();
     arrivals.expect([address]);
     this.#ahead.add(arrivals);
-    this.#receiveAhead(arrivals, address, range, signal, wantsAll)
-      .catch((error) => {
-        if (!signal.aborted) console.warn('antway: reading ahead failed', error);
-      })
+    this.#receiveAhead(arrivals, address, range, signal, wants)
+      .catch((error) => console.warn('antway: reading ahead failed', error))
       .finally(() => {
         arrivals.end();
         this.#ahead.delete(arrivals);
@@ -171,12 +172,13 @@ export class Chunks {
     address: Address,
     range: OpenRange,
     signal: AbortSignal,
-    wantsAll: (size: number) => boolean,
+    wants: (file: DataMap) => AheadWish,
   ): Promise<void> {
     const blake3 = await this.codec.blake3();
     const controller = new AbortController();
     const stop = () => controller.abort(signal.reason);
     signal.addEventListener('abort', stop, { once: true });
+    const enough = () => controller.abort(new DOMException('The rest is not needed.', 'AbortError'));
     /** Set once the map is known and only the first chunk is wanted. */
     let last: Address | undefined;
     try {
@@ -188,16 +190,20 @@ export class Chunks {
             // Without waiting: opening nested maps needs the records that come next.
             this.#prepare(arrivals, chunk, range, controller.signal)
               .then((root) => {
-                if (root && !wantsAll(root.size)) last = root.address(root.chunkAt(0));
+                const wish = root ? wants(root) : 'all';
+                if (wish === 'none') enough();
+                if (wish === 'first') last = root!.address(0);
               })
               .finally(() => arrivals.prepared())
               .catch(() => undefined); // whoever opens the map for real meets the same error
           }
           arrivals.arrived(chunk);
           await this.store.put(chunk);
-          if (last?.equals(of)) controller.abort(new DOMException('The rest is not needed.', 'AbortError'));
+          if (last?.equals(of)) enough();
         },
       });
+    } catch (error) {
+      if (!controller.signal.aborted) throw error;
     } finally {
       signal.removeEventListener('abort', stop);
     }

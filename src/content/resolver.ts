@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Address } from '../address.ts';
-import type { Chunks } from '../chunks/chunks.ts';
+import type { AheadWish, Chunks } from '../chunks/chunks.ts';
 import { SingleFlight } from '../chunks/single-flight.ts';
 import type { VerifiedChunk } from '../chunks/verified-chunk.ts';
 import { AntwayError } from '../errors.ts';
@@ -129,18 +129,23 @@ export class Resolver {
    * asked for, or the beginning, and for what may be in an archive the end, where its index is.
    */
   #openAhead(address: Address, { range, isInside, isHead }: ReadHint, signal: AbortSignal): void {
-    const ahead = (part: OpenRange, wantsAll = (_size: number) => true) =>
-      this.#chunks.openAhead(address, part, signal, wantsAll);
-    if (isHead || range) {
-      ahead({ start: 0, length: 1 });
-      // Of a member, a range says nothing about where it is in the archive.
-      if (range && !isInside) ahead(range);
+    const ahead = (part: OpenRange, wants: (file: DataMap) => AheadWish = () => 'all') =>
+      this.#chunks.openAhead(address, part, signal, wants);
+    const first = { start: 0, length: 1 };
+    // Of a member, a range says nothing about where it is in the archive.
+    if (isHead || (isInside && range)) {
+      ahead(first);
     } else if (isInside) {
       // A small archive whole; of a large one only the end is needed, and then the member.
-      ahead({ start: 0, length: limits.openBytes }, (size) => size <= limits.openBytes);
-      ahead({ last: limits.indexTailBytes });
+      const isSmall = ({ size }: DataMap) => size <= limits.openBytes;
+      ahead({ start: 0, length: limits.openBytes }, (file) => (isSmall(file) ? 'all' : 'first'));
+      ahead({ last: limits.indexTailBytes }, (file) => (isSmall(file) ? 'none' : 'all'));
     } else {
-      ahead({ start: 0, length: limits.openBytes });
+      const part = range ?? { start: 0, length: limits.openBytes };
+      ahead(part);
+      if ('start' in part && part.start === 0) return;
+      const startIn = ({ size }: DataMap) => ('last' in part ? size - part.last : part.start);
+      ahead(first, (file) => (startIn(file) < file.offsets[1]! ? 'none' : 'all'));
     }
   }
 

@@ -3,6 +3,7 @@ import { Address } from '../../src/address.ts';
 import { Arrivals } from '../../src/chunks/arrivals.ts';
 import { Chunks } from '../../src/chunks/chunks.ts';
 import { Resolver } from '../../src/content/resolver.ts';
+import { limits } from '../../src/limits.ts';
 import type { OpenOptions } from '../../src/peers/peer.ts';
 import { encodeOpen, type OpenRange } from '../../src/peers/protocol.ts';
 import { decodeDataMap } from '../../src/self-encryption/data-map.ts';
@@ -15,6 +16,8 @@ const { signal } = new AbortController();
 /** Peers that answer OPEN as the protocol says, for files of which the map itself lists the chunks. */
 class OpeningPeers extends MemoryPeers {
   readonly opened: OpenRange[] = [];
+  /** Chunks of the file, without its map, that were sent for each request. */
+  readonly sent: number[] = [];
 
   constructor(
     readonly records: Records,
@@ -27,8 +30,11 @@ class OpeningPeers extends MemoryPeers {
   }
 
   async open(address: Address, range: OpenRange, { signal, onRecord }: OpenOptions): Promise<void> {
-    this.opened.push(range);
+    const request = this.opened.push(range) - 1;
+    this.sent[request] = 0;
     const send = async (of: Address) => {
+      // As on a link: between two records there is time to say that no more is wanted.
+      await new Promise((resolve) => setTimeout(resolve));
       signal.throwIfAborted();
       const bytes = this.change(of.hex, this.records.get(of.hex)!);
       if (bytes) await onRecord(of, bytes);
@@ -37,7 +43,10 @@ class OpeningPeers extends MemoryPeers {
     const map = decodeDataMap(this.records.get(address.hex)!)!;
     const start = 'last' in range ? Math.max(map.size - range.last, 0) : range.start;
     const end = 'last' in range || range.length === 0 ? map.size : Math.min(start + range.length, map.size);
-    for (let i = map.chunkAt(start); i < map.count && map.offsets[i]! < end; i++) await send(map.address(i));
+    for (let i = map.chunkAt(start); i < map.count && map.offsets[i]! < end; i++) {
+      await send(map.address(i));
+      this.sent[request]!++;
+    }
   }
 }
 
@@ -93,7 +102,35 @@ describe('opening ahead', () => {
     const peers = new OpeningPeers(records);
     const hint = { isInside: false, isHead: false, range: { last: 10 } };
     await over(peers).resolver.resolve(address, signal, undefined, hint);
-    expect(peers.opened).toEqual([{ start: 0, length: 1 }, { last: 10 }]);
+    expect(peers.opened).toEqual([{ last: 10 }, { start: 0, length: 1 }]);
+    await expect.poll(() => peers.sent).toEqual([1, 1]);
+  });
+
+  it('asks only once where the part begins with the file, and gives up what comes twice', async () => {
+    const { address, records } = await seal(text);
+    for (const [range, sent] of [
+      [{ start: 0, length: 10 }, [1]],
+      [{ start: 5, length: 10 }, [1, 0]],
+      [{ last: text.length }, [3, 0]],
+    ] as const) {
+      const peers = new OpeningPeers(records);
+      await over(peers).resolver.resolve(address, signal, undefined, {
+        isInside: false,
+        isHead: false,
+        range,
+      });
+      await expect.poll(() => peers.sent).toEqual(sent);
+      expect(peers.asked).toEqual([]);
+    }
+  });
+
+  it('of a small archive gets each chunk once: its end comes with the rest', async () => {
+    const { address, records } = await seal(text);
+    const peers = new OpeningPeers(records);
+    await over(peers).resolver.resolve(address, signal, undefined, { isInside: true, isHead: false });
+    await expect.poll(() => peers.sent).toEqual([3, 0]);
+    expect(peers.opened).toEqual([{ start: 0, length: limits.openBytes }, { last: limits.indexTailBytes }]);
+    expect(peers.asked).toEqual([]);
   });
 
   it('asks for nothing that is stored', async () => {
