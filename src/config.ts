@@ -203,7 +203,8 @@ export function parsePeer(value: unknown, baseUrl: string, key = 'peers'): PeerC
   return { url: url.origin, certificateHashes };
 }
 
-function isLoopback(hostname: string): boolean {
+/** Whether a URL's host name means this machine. */
+export function isLoopback(hostname: string): boolean {
   return /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }
 

@@ -46,6 +46,8 @@ export const limits = Object.freeze({
   openBytes: 3 * 4_190_208,
   /** Addresses in one GET or HAS request of the peer protocol. */
   addressesPerRequest: 64,
+  /** Most peers that are learnt from others. */
+  peersOfPeers: 8,
   /** Largest `/-/info` answer. */
   infoBytes: 64 * 1024,
 

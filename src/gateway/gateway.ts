@@ -62,7 +62,7 @@ export class Gateway {
     this.#broadcast = broadcast;
     this.#trust = new Trust(config.trusted);
     this.#store = new IndexedDbStore(config.cache.maxBytes, stats);
-    this.#peers = new PeerPool(config.peers, stats, config.transport);
+    this.#peers = new PeerPool(config.peers, stats, config);
     const codec = new Codec(platform);
     this.#manifests = new ManifestStore(() => codec.blake3());
     const { memoryBytes } = config.cache;

@@ -28,9 +28,11 @@ export interface OpenOptions {
   onRecord(address: Address, bytes: Uint8Array<ArrayBuffer>): Promise<void>;
 }
 
-/** One configured peer: its faces, and what is known of it from using it. */
+/** One peer: its faces, and what is known of it from using it. */
 export class Peer {
   readonly url: string;
+  /** The URL of the peer that it is known from; null for a configured one. */
+  readonly namedBy: string | null;
   readonly health = new PeerHealth();
   readonly #stats: Stats;
   readonly #transport: TransportChoice;
@@ -43,8 +45,14 @@ export class Peer {
   #lastUsed = 0;
 
   /** @param transport the faces to use; WebTransport may be found by the HTTP face even if that is not one of them. */
-  constructor({ url, certificateHashes }: PeerConfig, stats: Stats, transport: TransportChoice) {
+  constructor(
+    { url, certificateHashes }: PeerConfig,
+    stats: Stats,
+    transport: TransportChoice,
+    namedBy: string | null = null,
+  ) {
     this.url = url;
+    this.namedBy = namedBy;
     this.#stats = stats;
     this.#transport = transport;
     // Only WebTransport lets a page accept a self-signed certificate.
@@ -93,6 +101,13 @@ export class Peer {
     }
     this.health.unreachable();
     throw last ?? noWay(this.url, this.#transport);
+  }
+
+  /** What it says of itself. @throws AntwayError as the faces' `info`. */
+  async info(): Promise<PeerInfo> {
+    if (this.#http) return this.#http.info();
+    if (!this.#webTransport) throw noWay(this.url, this.#transport);
+    return this.#webTransport.info();
   }
 
   /** Whether a request by OPEN would be answered in one round trip. */

@@ -6,6 +6,7 @@ import { RateMeter } from '../stats/rate.ts';
 import type { PeerTally, Stats } from '../stats/stats.ts';
 import { HedgeBudget, hedge, type Try } from './hedge.ts';
 import { type OpenOptions, Peer, type PeerState } from './peer.ts';
+import { PeersOfPeers } from './peers-of-peers.ts';
 import type { OpenRange } from './protocol.ts';
 import { rendezvousScore } from './ranking.ts';
 import { transferMs, Watchdog } from './watchdog.ts';
@@ -29,21 +30,46 @@ export interface ChunkPeers {
   bandwidthDelayBytes?(): number | undefined;
 }
 
+/** A peer as `/-/peers` tells of it; with its tally once it was asked. */
+export interface PeerDescription extends Partial<PeerTally> {
+  url: string;
+  /** The URL of the peer that named it; null for a configured one. */
+  namedBy: string | null;
+  state: PeerState;
+}
+
+export interface PeerPoolOptions {
+  /** By what peers are asked. `'auto'` if not given. */
+  transport?: TransportChoice;
+  /** Whether peers that the configured ones name are asked too. */
+  usePeersOfPeers?: boolean;
+}
+
 /**
- * The configured peers. Each address has an order of its own among them, the same for every client, so that each
+ * The configured peers, and those that they name if that is wanted. Each address has an order of its own among them, the same for every client, so that each
  * peer's cache holds its share; how a peer does shifts its place. One that is slow is hedged by the next, one that
  * fails or lies is left out for a while.
  */
 export class PeerPool implements ChunkPeers {
-  readonly #peers: readonly Peer[];
+  readonly #peers: Peer[];
+  readonly #peersOfPeers: PeersOfPeers | undefined;
   readonly #stats: Stats;
   readonly #rate = new RateMeter();
   readonly #hedges = new HedgeBudget(limits.hedgeShare, limits.hedgeBurst);
 
-  constructor(peers: readonly PeerConfig[], stats: Stats, transport: TransportChoice = 'auto') {
+  constructor(
+    peers: readonly PeerConfig[],
+    stats: Stats,
+    { transport = 'auto', usePeersOfPeers = false }: PeerPoolOptions = {},
+  ) {
     const unique = new Map(peers.map((peer) => [peer.url, peer]));
     this.#peers = Array.from(unique.values(), (peer) => new Peer(peer, stats, transport));
     this.#stats = stats;
+    if (usePeersOfPeers) {
+      this.#peersOfPeers = new PeersOfPeers([...this.#peers], (found, namedBy) =>
+        this.#peers.push(new Peer(found, stats, transport, namedBy)),
+      );
+    }
   }
 
   /**
@@ -53,6 +79,7 @@ export class PeerPool implements ChunkPeers {
    */
   async fetch<T>(address: Address, { signal, verify }: FetchOptions<T>): Promise<T> {
     signal.throwIfAborted();
+    this.#peersOfPeers?.look();
     const order = this.#order(address);
     const attempts: Attempt[] = this.#peers.filter((peer) => !order.includes(peer)).map(leftOut);
     const tries = order.map(
@@ -129,16 +156,18 @@ export class PeerPool implements ChunkPeers {
 
   /** Opens sessions with the peers that will be asked most, ahead of the first request. */
   warm(): void {
+    this.#peersOfPeers?.look();
     const best = this.#peers.toSorted((a, b) => b.health.weight - a.health.weight);
     for (const peer of best.slice(0, limits.warmSessions)) peer.warm();
   }
 
   /** Each peer's state and tally, for `/-/peers`. */
-  describe(): ({ url: string; state: PeerState } & Partial<PeerTally>)[] {
+  describe(): PeerDescription[] {
     const tallies = this.#stats.snapshot().peers;
     return this.#peers.map((peer) => ({
       ...tallies.find((tally) => tally.url === peer.url),
       url: peer.url,
+      namedBy: peer.namedBy,
       state: peer.state,
     }));
   }

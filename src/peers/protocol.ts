@@ -35,6 +35,8 @@ export interface PeerInfo {
   } | null;
   /** What it can do by WebTransport; empty for a peer that does not tell. */
   operations: number[];
+  /** URLs of other peers that it names, not checked. */
+  peers: string[];
 }
 
 /** GET or HAS: op, count, addresses. */
@@ -153,5 +155,6 @@ export function parseInfo(value: unknown): PeerInfo {
     protocol: info.protocol,
     webTransport: face,
     operations: Array.isArray(info.operations) ? info.operations.filter(Number.isInteger) : [],
+    peers: Array.isArray(info.peers) ? info.peers.filter((url) => typeof url === 'string') : [],
   };
 }

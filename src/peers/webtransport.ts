@@ -85,7 +85,7 @@ export class WebTransportFace implements Face {
   }
 
   /** What the peer says of itself (INFO). @throws AntwayError `UNSUPPORTED` as `decodeInfo`, or as `fetch`. */
-  info(signal: AbortSignal, onFirstByte?: () => void): Promise<PeerInfo> {
+  info(signal = new AbortController().signal, onFirstByte?: () => void): Promise<PeerInfo> {
     return this.#request(encodeInfo(), limits.stallMs, signal, async (reader) => {
       const length = new DataView((await reader.read(4)).buffer).getUint32(0);
       onFirstByte?.();

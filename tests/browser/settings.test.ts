@@ -138,6 +138,25 @@ test('a peer can be tried before it is used', async ({ startPeer, openGateway })
   expect(await gateway.peers()).toEqual([]);
 });
 
+test('peers that a peer names are asked only when the person, or the host, wants that', async ({
+  startPeer,
+  openGateway,
+}) => {
+  const other = await startPeer();
+  const address = await holding(other);
+  const peer = await startPeer({ flags: ['--announce-peer', other.url] });
+  const gateway = await openGateway({ peers: [peer.url] });
+  expect(errorCode(await gateway.fetch(`/${address}`))).toBe('NOT_FOUND');
+  expect(await gateway.peers()).toMatchObject([{ url: peer.url, namedBy: null }]);
+
+  await put(gateway, { usePeersOfPeers: true });
+  await expect.poll(async () => (await gateway.fetch(`/${address}`)).text).toBe(content);
+  expect(await gateway.peers()).toMatchObject([
+    { url: peer.url, namedBy: null },
+    { url: other.url, namedBy: peer.url },
+  ]);
+});
+
 test('a reset forgets what the person did here, and on request the chunks', async ({
   startPeer,
   openGateway,

@@ -235,6 +235,7 @@ describe('a peer’s HTTP face, asked for what it is', () => {
       protocol: 1,
       webTransport: { port: 4433, path: '/v1', certificateHashes: [hash] },
       operations: [1, 2],
+      peers: ['https://other.example'],
     };
     const peer = await startHttpPeer((_, response) => response.end(JSON.stringify(info)));
     expect(await new HttpFace(peer.url).info()).toEqual(info);

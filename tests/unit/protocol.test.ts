@@ -64,6 +64,7 @@ describe('what a peer says of itself', () => {
       protocol: 1,
       webTransport,
       operations: [],
+      peers: [],
     });
   });
 

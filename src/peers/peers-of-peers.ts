@@ -1,0 +1,59 @@
+import { isLoopback, type PeerConfig, parsePeer } from '../config.ts';
+import { limits } from '../limits.ts';
+import type { Peer } from './peer.ts';
+
+/** How long after a peer could not be asked for others it is asked again, in milliseconds. */
+const askAgainMs = 60_000;
+
+/**
+ * Learns of other peers from the configured ones (`peers` of `/-/info`). Those that are found are not asked for
+ * more, so that one peer can name a few and no crowd.
+ */
+export class PeersOfPeers {
+  readonly #configured: readonly Peer[];
+  readonly #onFound: (peer: PeerConfig, namedBy: string) => void;
+  readonly #known: Set<string>;
+  /** When each may be asked next, in milliseconds since 1970. */
+  readonly #askAt: Map<Peer, number>;
+
+  /** @param onFound called with each peer that was not known, at most `limits.peersOfPeers` times. */
+  constructor(configured: readonly Peer[], onFound: (peer: PeerConfig, namedBy: string) => void) {
+    this.#configured = configured;
+    this.#onFound = onFound;
+    this.#known = new Set(configured.map(({ url }) => url));
+    this.#askAt = new Map(configured.map((peer) => [peer, 0]));
+  }
+
+  /** Asks those that have not answered yet, in the background. */
+  look(): void {
+    const now = Date.now();
+    for (const [peer, askAt] of this.#askAt) if (now >= askAt) void this.#ask(peer);
+  }
+
+  async #ask(peer: Peer): Promise<void> {
+    this.#askAt.set(peer, Date.now() + askAgainMs);
+    try {
+      const { peers } = await peer.info();
+      this.#askAt.delete(peer);
+      for (const url of peers) this.#add(url, peer);
+    } catch {
+      // It is asked again; chunks come from it, or do not, whatever it says of itself.
+    }
+  }
+
+  #add(url: string, namedBy: Peer): void {
+    if (this.#known.size >= this.#configured.length + limits.peersOfPeers) return;
+    let found: PeerConfig;
+    try {
+      found = parsePeer(url, namedBy.url);
+    } catch (error) {
+      console.warn(`antway: ${namedBy.url} names a peer that cannot be one`, error);
+      return;
+    }
+    // Only what is on this machine itself may send a browser to other ports of it.
+    const isNear = ({ url }: { url: string }) => isLoopback(new URL(url).hostname);
+    if (this.#known.has(found.url) || (isNear(found) && !isNear(namedBy))) return;
+    this.#known.add(found.url);
+    this.#onFound(found, namedBy.url);
+  }
+}
