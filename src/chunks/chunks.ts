@@ -9,7 +9,7 @@ import { raceAbort } from '../peers/watchdog.ts';
 import type { Codec } from '../self-encryption/codec.ts';
 import { type DataMap, decodeDataMap } from '../self-encryption/data-map.ts';
 import { unshrink } from '../self-encryption/file.ts';
-import type { Stats } from '../stats/stats.ts';
+import type { ChunkState, Stats } from '../stats/stats.ts';
 import type { Trace } from '../stats/trace.ts';
 import { Arrivals } from './arrivals.ts';
 import { SingleFlight } from './single-flight.ts';
@@ -98,8 +98,10 @@ export class Chunks {
     if (opened) {
       this.#stats.fromMemory(opened.length);
       if (trace) trace.chunks.memory++;
+      this.#note(map, index, 'm', trace);
       return opened;
     }
+    this.#note(map, index, '~', trace);
     return this.#opening.run(
       key,
       signal,
@@ -131,6 +133,7 @@ export class Chunks {
         const plaintext = await decrypt(stored);
         this.#stats.fromDisk(stored.length);
         if (trace) trace.chunks.disk++;
+        this.#note(map, index, 'd', trace);
         return plaintext;
       } catch (error) {
         // A good chunk that does not open is the fault of the map, and fetching it again would not help.
@@ -140,7 +143,13 @@ export class Chunks {
       }
     }
     const chunk = await this.#fetch(address, ahead, signal, trace);
+    this.#note(map, index, 'p', trace);
     return decrypt(chunk.bytes);
+  }
+
+  /** For whoever watches a file being read. The maps of maps are no file. */
+  #note(map: DataMap, index: number, state: ChunkState, trace?: Trace): void {
+    if (map.childLevel === 0) this.#stats.chunkOf(map, index, state, trace?.path ?? null);
   }
 
   /**

@@ -133,7 +133,7 @@ export class Gateway {
 
   async #content(target: ContentTarget, request: Request, context: RequestContext): Promise<Response> {
     const observer = this.#observe(request, context);
-    const trace = new Trace();
+    const trace = new Trace(new URL(request.url).pathname);
     let response: Response;
     try {
       admit(request);
@@ -203,6 +203,8 @@ export class Gateway {
   /** Counts a request, and keeps the worker alive until what was fetched for it is on disk. */
   #observe({ signal }: Request, context: RequestContext): BodyObserver {
     this.#stats.requestStarted();
+    const startedAt = performance.now();
+    let firstByteMs: number | undefined;
     let written = () => {};
     context.waitUntil(
       new Promise<void>((resolve) => {
@@ -214,13 +216,20 @@ export class Gateway {
       if (hasEnded) return;
       hasEnded = true;
       signal.removeEventListener('abort', onAbort);
-      this.#stats.requestEnded(failure);
+      const totalMs = performance.now() - startedAt;
+      // A redirect, or what was left before it came, says nothing of how fast bytes come.
+      const isWhole = !failure && !signal.aborted && firstByteMs !== undefined;
+      this.#stats.requestEnded(failure, isWhole ? { firstByteMs: firstByteMs!, totalMs } : undefined);
       this.#store.flush().then(written, written);
     };
     // A body that nobody reads or cancels any more tells nothing by itself.
     const onAbort = () => ended();
     signal.addEventListener('abort', onAbort);
-    return { sent: (bytes) => this.#stats.served(bytes), ended };
+    const sent = (bytes: number) => {
+      firstByteMs ??= performance.now() - startedAt;
+      this.#stats.served(bytes);
+    };
+    return { sent, ended };
   }
 }
 

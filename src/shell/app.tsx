@@ -1,19 +1,18 @@
-import { useMemo } from 'preact/hooks';
-import { Activity } from './activity.tsx';
-import { AddressForm } from './address-form.tsx';
-import { Bookmarks } from './bookmarks.tsx';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { BootProblem } from './boot-problem.tsx';
-import { DecidedSites } from './decided-sites.tsx';
 import { GatewayApiError, gateway } from './gateway-api.ts';
-import { Help } from './help.tsx';
+import { InstallNotice } from './install-notice.tsx';
+import { LiveScreen } from './live/live-screen.tsx';
 import { Logo } from './logo.tsx';
-import { RecentSites } from './recent-sites.tsx';
-import { Sources } from './sources.tsx';
-import { Storage } from './storage.tsx';
+import { Navigation } from './navigation.tsx';
+import { OpenScreen } from './open/open-screen.tsx';
+import { type Screen, useRoute } from './route.ts';
+import { ScreenLink } from './screen-link.tsx';
+import { SettingsScreen } from './settings/settings-screen.tsx';
+import { texts } from './texts/texts.ts';
 import { UpdateNotice } from './update-notice.tsx';
 import { useOnline } from './use-online.ts';
 import { useResource } from './use-resource.ts';
-import { useStats } from './use-stats.ts';
 import { useVisible } from './use-visible.ts';
 import { useWorker } from './use-worker.ts';
 import { WorkerStatusLine } from './worker-status-line.tsx';
@@ -22,8 +21,9 @@ const refreshMs = 5_000;
 /** The host's configuration changes rarely, but a broken one should be seen to heal. */
 const configMs = 15_000;
 
-/** The shell's one page. */
-export function App() {
+/** The frame around all screens, and what more than one of them asks the gateway. */
+export function App({ onLanguage }: { onLanguage: () => void }) {
+  const route = useRoute();
   const visible = useVisible();
   const online = useOnline();
   const worker = useWorker();
@@ -33,56 +33,73 @@ export function App() {
   // A gateway that cannot say how it is configured answers nothing else either: one message says so.
   const fault = config.error ?? (config.value?.problem ? newConfigRefused(config.value.problem) : null);
   const asksMore = active && config.error === null;
-  const recent = useResource(gateway.recent, asksMore);
-  const decided = useResource(gateway.trust, asksMore);
   const peers = useResource(gateway.peers, asksMore, refreshMs);
-  const cache = useResource(gateway.cache, asksMore, refreshMs);
-  const live = useStats(asksMore);
   const names = useMemo(() => new Map(Object.entries(config.value?.names ?? {})), [config.value]);
+  useScreenChange(route.screen);
 
   return (
     <>
+      {/* biome-ignore lint/a11y/useValidAnchor: a skip link is one; the fragment is taken by the screens */}
+      <a class="skip-link" href="#main" onClick={skipToMain}>
+        {texts.nav.skip}
+      </a>
       <header class="page-header">
-        <a class="brand" href="/" aria-current="page">
+        <ScreenLink to="open" class="brand">
           <Logo />
-          Antway
-        </a>
+          {texts.appName}
+        </ScreenLink>
         <WorkerStatusLine status={worker.status} online={online} fault={fault} peers={peers.value} />
       </header>
       {worker.update && <UpdateNotice onUpdate={worker.update} />}
+      <InstallNotice active={asksMore} />
       {fault && (
         <p class="banner banner-problem" role="alert">
           <span>{fault.message}</span> <span class="code">{fault.code}</span>
         </p>
       )}
-      <main>
+      <Navigation current={route.screen} />
+      <main id="main" class={`screen screen-${route.screen}`} tabIndex={-1}>
         {worker.problem ? (
           <BootProblem problem={worker.problem} />
         ) : (
           <>
-            <AddressForm names={names} />
-            <div class="columns">
-              <div class="column">
-                <Bookmarks names={names} />
-                <RecentSites recent={recent} />
-                <Storage cache={cache} />
-              </div>
-              <div class="column">
-                <Activity live={live} />
-                <Sources stats={live.stats} peers={peers} />
-                <DecidedSites decided={decided} names={names} />
-              </div>
-            </div>
+            {route.screen === 'open' && (
+              <OpenScreen
+                route={route}
+                names={names}
+                active={asksMore}
+                isReady={asksMore && config.value !== null}
+              />
+            )}
+            {route.screen === 'live' && <LiveScreen active={asksMore} peers={peers} />}
+            {route.screen === 'settings' && (
+              <SettingsScreen active={asksMore} names={names} onLanguage={onLanguage} />
+            )}
           </>
         )}
       </main>
-      <footer>
-        <Help />
-      </footer>
     </>
   );
 }
 
+/** Tells people who do not see the page that it is another one: by its title, and by the focus on its heading. */
+function useScreenChange(screen: Screen): void {
+  const last = useRef(screen);
+  useEffect(() => {
+    document.title = screen === 'open' ? texts.appName : `${texts.nav[screen]} · ${texts.appName}`;
+    if (last.current === screen) return;
+    last.current = screen;
+    scrollTo(0, 0);
+    document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true });
+  });
+}
+
+/** The fragment of the URL is the screen, so a link to a part of it would lead away. */
+function skipToMain(event: MouseEvent): void {
+  event.preventDefault();
+  document.getElementById('main')?.focus();
+}
+
 function newConfigRefused(problem: string): GatewayApiError {
-  return new GatewayApiError('BAD_CONFIG', `The host’s new configuration is not used: ${problem}`);
+  return new GatewayApiError('BAD_CONFIG', texts.status.configRefused(problem));
 }

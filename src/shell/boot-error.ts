@@ -1,3 +1,5 @@
+import { texts } from './texts/texts.ts';
+
 /** Why the gateway's worker cannot answer. Shown to people, so that they can quote it. */
 export type BootErrorCode =
   | 'INSECURE_CONTEXT'
@@ -10,29 +12,32 @@ export type BootErrorCode =
   | 'NOT_ANSWERED'
   | 'NOTHING_HERE';
 
+/** What happened, and what the person can do about it. */
+export interface BootProblemText {
+  message: string;
+  advice: string;
+}
+
 /** A reason why this page cannot hand over to the gateway's worker. `message` is what happened. */
 export class BootError extends Error {
   override readonly name = 'BootError';
 
   constructor(
     readonly code: BootErrorCode,
-    message: string,
-    /** What the person can do about it. */
-    readonly advice: string,
+    { message, advice }: BootProblemText,
     options?: ErrorOptions,
   ) {
     super(message, options);
+    this.advice = advice;
   }
+
+  /** What the person can do about it. */
+  readonly advice: string;
 }
 
 /** Any thrown value as a `BootError`. */
 export function asBootError(error: unknown): BootError {
   if (error instanceof BootError) return error;
   const message = error instanceof Error ? error.message : String(error);
-  return new BootError(
-    'WORKER_BROKEN',
-    `The gateway could not start: ${message}`,
-    'Try again. If it stays so, the host of this gateway has to look into it.',
-    { cause: error },
-  );
+  return new BootError('WORKER_BROKEN', texts.boot.other(message), { cause: error });
 }

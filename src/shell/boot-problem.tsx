@@ -1,21 +1,22 @@
 import { homeOf, isShellPath } from './boot.ts';
 import type { BootError } from './boot-error.ts';
+import { texts } from './texts/texts.ts';
 
 /** Says what keeps the gateway from working, what to do, and a code to quote. */
 export function BootProblem({ problem }: { problem: BootError }) {
   const elsewhere = !isShellPath(location);
   return (
     <div role="alert" class="problem">
-      <h1>{problem.code === 'NOTHING_HERE' ? 'Nothing here' : 'The gateway cannot start'}</h1>
+      <h1>{problem.code === 'NOTHING_HERE' ? texts.boot.nothingHere : texts.boot.cannotStart}</h1>
       <p>{problem.message}</p>
       <p>{problem.advice}</p>
       <p class="actions">
         <button type="button" class="button" onClick={() => location.reload()}>
-          Try again
+          {texts.common.tryAgain}
         </button>
         {elsewhere && (
           <a class="button button-quiet" href={homeOf(location)}>
-            Start page
+            {texts.common.startPage}
           </a>
         )}
       </p>

@@ -1,6 +1,7 @@
 import { siteOfHost } from '../gateway/site-host.ts';
 import { BootError } from './boot-error.ts';
 import { mayReopen, type Reopening } from './reopen-guard.ts';
+import { texts } from './texts/texts.ts';
 import { registerWorker, untilActive, workerOfThisPage } from './worker.ts';
 
 const storageKey = 'antway.reopened';
@@ -67,25 +68,11 @@ function writeReopening({ url, at }: Reopening): void {
 
 /** Without a place to remember the navigation, nothing would stop this page from loading itself for ever. */
 function storageBlocked(cause: unknown): BootError {
-  return new BootError(
-    'STORAGE_BLOCKED',
-    'This browser blocks storage for this site, and the gateway cannot work without it.',
-    'Allow site data (cookies) for this site, then try again.',
-    { cause },
-  );
+  return new BootError('STORAGE_BLOCKED', texts.boot.storageBlocked, { cause });
 }
 
 function notAnswered(wasControlled: boolean): BootError {
-  if (wasControlled) {
-    return new BootError(
-      'NOTHING_HERE',
-      `The gateway has nothing at ${location.pathname}: it is neither an address nor a bookmark of this gateway.`,
-      'See that the link is complete. An address has 64 hex digits.',
-    );
-  }
-  return new BootError(
-    'NOT_ANSWERED',
-    'The gateway is installed, but the browser did not let it answer this page.',
-    'An extension or a developer tool (“Bypass for network”) may hold it back. Switch it off, then try again.',
-  );
+  return wasControlled
+    ? new BootError('NOTHING_HERE', texts.boot.nothingAt(location.pathname))
+    : new BootError('NOT_ANSWERED', texts.boot.notAnswered);
 }

@@ -5,6 +5,7 @@ import type { RecentSite } from '../gateway/recent.ts';
 import type { DecidedSite, Decision } from '../gateway/trust.ts';
 import type { PeerState } from '../peers/peer.ts';
 import type { StatsSnapshot } from '../stats/stats.ts';
+import { texts } from './texts/texts.ts';
 
 /** The part of `GET /-/config` that the shell shows. */
 export interface GatewayConfig {
@@ -80,7 +81,7 @@ export const gateway = {
 /** @throws GatewayApiError when the worker does not answer, or answers with an error. */
 async function ask(path: string, init: RequestInit): Promise<unknown> {
   if (!navigator.serviceWorker?.controller) {
-    throw new GatewayApiError('NO_WORKER', 'The gateway does not control this page yet.');
+    throw new GatewayApiError('NO_WORKER', texts.status.noWorker);
   }
   const response = await fetch(path, { ...init, cache: 'no-store' });
   if (response.status === 204) return null;

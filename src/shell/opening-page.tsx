@@ -4,6 +4,7 @@ import { asBootError, type BootError } from './boot-error.ts';
 import { BootProblem } from './boot-problem.tsx';
 import { decodePath } from './format.ts';
 import { Logo } from './logo.tsx';
+import { texts } from './texts/texts.ts';
 
 /** Most pages open faster than this, and a flash of "Opening" would only unsettle. */
 const quietMs = 400;
@@ -24,7 +25,7 @@ export function OpeningPage() {
     <main class="notice-page">
       <a class="brand" href={homeOf(location)}>
         <Logo />
-        Antway
+        {texts.appName}
       </a>
       {problem ? (
         <BootProblem problem={problem} />
@@ -32,14 +33,12 @@ export function OpeningPage() {
         <div role="status" class="opening">
           {waited !== 'quiet' && (
             <>
-              <h1>Opening …</h1>
+              <h1>{texts.boot.opening}</h1>
               <p class="opening-path">{decodePath(location.pathname)}</p>
               <div class="opening-bar" aria-hidden="true" />
             </>
           )}
-          {waited === 'long' && (
-            <p>This takes longer than usual. If the link is a download, the browser is already saving it.</p>
-          )}
+          {waited === 'long' && <p>{texts.boot.openingLong}</p>}
         </div>
       )}
     </main>

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { GatewayApiError } from './gateway-api.ts';
+import { texts } from './texts/texts.ts';
 
 interface Props {
   /** Names the section, and its heading by `<id>-heading`. */
@@ -21,7 +22,7 @@ export function Section({ id, title, error, children }: Props) {
       {children}
       {error && (
         <p class="note note-problem">
-          Not up to date: {error.message} <span class="code">{error.code}</span>
+          {texts.common.notUpToDate(error.message)} <span class="code">{error.code}</span>
         </p>
       )}
     </section>

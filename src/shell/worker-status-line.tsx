@@ -1,4 +1,5 @@
 import type { GatewayApiError, PeerStatus } from './gateway-api.ts';
+import { texts } from './texts/texts.ts';
 import type { WorkerStatus } from './use-worker.ts';
 
 interface Props {
@@ -17,7 +18,7 @@ export function WorkerStatusLine({ status, online, fault, peers }: Props) {
       {text}
       {status === 'bypassed' && (
         <button type="button" class="link" onClick={() => location.reload()}>
-          Reload
+          {texts.common.reload}
         </button>
       )}
     </p>
@@ -34,19 +35,19 @@ function lineFor(
 ): [Tone, string] {
   switch (status) {
     case 'starting':
-      return ['wait', 'Starting the gateway …'];
+      return ['wait', texts.status.starting];
     case 'bypassed':
-      return ['wait', 'This page was loaded past the gateway.'];
+      return ['wait', texts.status.bypassed];
     case 'failed':
-      return ['bad', 'The gateway is not running'];
+      return ['bad', texts.status.failed];
     case 'running':
       break;
   }
-  if (fault) return ['bad', 'Running, with a problem'];
-  if (!online) return ['wait', 'Offline: what was seen still opens'];
-  if (peers?.length === 0) return ['bad', 'Running, without a peer'];
-  if (peers?.every(isOut)) return ['bad', 'Running, but no peer answers'];
-  return ['good', 'Gateway running'];
+  if (fault) return ['bad', texts.status.fault];
+  if (!online) return ['wait', texts.status.offline];
+  if (peers?.length === 0) return ['bad', texts.status.noPeer];
+  if (peers?.every(isOut)) return ['bad', texts.status.noPeerAnswers];
+  return ['good', texts.status.running];
 }
 
 function isOut({ state }: PeerStatus): boolean {

@@ -1,5 +1,6 @@
 import { Workbox } from 'workbox-window';
 import { BootError } from './boot-error.ts';
+import { texts } from './texts/texts.ts';
 
 /** In development the worker is a module, built on request. Only a build makes the one classic script. */
 const script = import.meta.env.DEV
@@ -12,18 +13,10 @@ const script = import.meta.env.DEV
  */
 export function workerOfThisPage(): Workbox {
   if (!window.isSecureContext) {
-    throw new BootError(
-      'INSECURE_CONTEXT',
-      `This page came over an unprotected connection (${location.origin}). Browsers run a gateway only over https, or on this same computer.`,
-      'Open it by its https address. On the computer that runs it, use http://localhost or http://127.0.0.1.',
-    );
+    throw new BootError('INSECURE_CONTEXT', texts.boot.insecure(location.origin));
   }
   if (!('serviceWorker' in navigator)) {
-    throw new BootError(
-      'WORKERS_UNAVAILABLE',
-      'This browser offers no service workers here, and the gateway is one.',
-      'Private windows of Firefox and in-app browsers leave them out: open this page in an ordinary window of an up-to-date browser.',
-    );
+    throw new BootError('WORKERS_UNAVAILABLE', texts.boot.noWorkers);
   }
   return new Workbox(script.url, { scope: '/', updateViaCache: 'none', type: script.type });
 }
@@ -56,13 +49,7 @@ export function untilActive(registration: ServiceWorkerRegistration): Promise<vo
       if (registration.active) {
         resolve();
       } else if (!candidate || candidate.state === 'redundant') {
-        reject(
-          new BootError(
-            'WORKER_BROKEN',
-            'The gateway was fetched, but it could not be installed.',
-            'Try again: a file may have failed to load. If it stays so, this browser may be out of storage, or block it for this site.',
-          ),
-        );
+        reject(new BootError('WORKER_BROKEN', texts.boot.notInstalled));
       } else {
         return;
       }
@@ -79,39 +66,19 @@ async function registrationError(error: unknown): Promise<BootError> {
     error instanceof DOMException &&
     (error.name === 'SecurityError' || error.name === 'NotSupportedError')
   ) {
-    return new BootError(
-      'REGISTRATION_REFUSED',
-      `The browser does not allow this site to install its gateway: ${error.message}`,
-      'Allow site data (cookies) for this site, leave the private window, or ask whoever manages this browser.',
-      cause,
-    );
+    return new BootError('REGISTRATION_REFUSED', texts.boot.refused(error.message), cause);
   }
   // A rejected registration does not tell why, so ask for the script again.
   let status: number;
   try {
     status = (await fetch(script.url, { method: 'HEAD', cache: 'no-store' })).status;
   } catch {
-    return new BootError(
-      'WORKER_UNREACHABLE',
-      navigator.onLine
-        ? `The host of this gateway (${location.host}) does not answer.`
-        : 'This browser is offline, and the gateway is not installed in it yet.',
-      'Check the connection, then try again. Once installed, the gateway also works offline.',
-      cause,
-    );
+    const { hostSilent, offline, unreachableAdvice: advice } = texts.boot;
+    const message = navigator.onLine ? hostSilent(location.host) : offline;
+    return new BootError('WORKER_UNREACHABLE', { message, advice }, cause);
   }
   if (status !== 200) {
-    return new BootError(
-      'WORKER_NOT_FOUND',
-      `The host has no gateway to install: it answered ${status} for ${script.url}.`,
-      'Try again later. If this is your host, see that it serves all files of the build.',
-      cause,
-    );
+    return new BootError('WORKER_NOT_FOUND', texts.boot.notFound(status, script.url), cause);
   }
-  return new BootError(
-    'WORKER_BROKEN',
-    'The gateway was fetched, but this browser could not run it.',
-    'Update the browser, then try again. If it stays so, the host of this gateway has to look into it.',
-    cause,
-  );
+  return new BootError('WORKER_BROKEN', texts.boot.broken, cause);
 }

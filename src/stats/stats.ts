@@ -37,7 +37,14 @@ export interface PeerTally {
 export interface StatsSnapshot {
   /** When this worker started, in milliseconds since 1970. A browser may stop and start it at any time. */
   startedAt: number;
-  requests: { total: number; active: number; failed: Partial<Record<ErrorCode, number>> };
+  requests: {
+    total: number;
+    active: number;
+    failed: Partial<Record<ErrorCode, number>>;
+    /** From the request to the answer's first body byte, and to its last, in milliseconds. Of answers that went well. */
+    firstByteMs: HistogramSnapshot;
+    totalMs: HistogramSnapshot;
+  };
   /** Body bytes handed to pages. */
   servedBytes: number;
   chunks: {
@@ -55,16 +62,40 @@ export interface StatsSnapshot {
     damaged: number;
   };
   peers: PeerTally[];
+  /** The file that was read last while somebody watched; null before there was one. */
+  reading: FileReading | null;
 }
+
+/** Where the chunks of one file are. */
+export interface FileReading {
+  /** The URL's path that it was asked for by; null when it was not read for a request. */
+  path: string | null;
+  /** Plaintext bytes. */
+  size: number;
+  /** Chunks that it has. */
+  count: number;
+  /**
+   * A character for each chunk, or for each run of neighbours when there are more than 4,096: `.` not asked for,
+   * `~` on the way, `p` came from a peer, `d` from the disk, `m` from memory.
+   */
+  chunks: string;
+}
+
+export type ChunkState = '~' | 'p' | 'd' | 'm';
+/** More than a screen can show apart. */
+const maxCells = 4_096;
 
 /** Counters of one worker. Every layer may hold it; nobody reads it but `/-/stats`. */
 export class Stats {
-  readonly #data: Omit<StatsSnapshot, 'peers'> = {
+  readonly #data = {
     startedAt: Date.now(),
-    requests: { total: 0, active: 0, failed: {} },
+    requests: { total: 0, active: 0, failed: {} as Partial<Record<ErrorCode, number>> },
     servedBytes: 0,
     chunks: { memory: tally(), disk: tally(), joined: 0, stored: tally(), unstored: 0, damaged: 0 },
   };
+  readonly #firstByte = new Histogram();
+  readonly #total = new Histogram();
+  #reading: { map: object; cells: ChunkState[]; about: Omit<FileReading, 'chunks'> } | undefined;
   readonly #peers = new Map<string, PeerCounters>();
   readonly #listeners = new Set<() => void>();
 
@@ -75,7 +106,39 @@ export class Stats {
       http: http.snapshot(),
       ...rest,
     }));
-    return structuredClone({ ...this.#data, peers });
+    const requests = {
+      ...this.#data.requests,
+      firstByteMs: this.#firstByte.snapshot(),
+      totalMs: this.#total.snapshot(),
+    };
+    return structuredClone({ ...this.#data, requests, peers, reading: this.#readingSnapshot() });
+  }
+
+  #readingSnapshot(): FileReading | null {
+    if (!this.#reading) return null;
+    const { about, cells } = this.#reading;
+    return { ...about, chunks: Array.from(cells, (state) => state ?? '.').join('') };
+  }
+
+  /**
+   * A chunk of a file is wanted, or was found. Costs nothing while nobody watches.
+   * @param map the file's own data map: the same object for the same file.
+   * @param path of the URL that the file is read for.
+   */
+  chunkOf(map: { count: number; size: number }, index: number, state: ChunkState, path: string | null): void {
+    if (this.#listeners.size === 0) return;
+    if (this.#reading?.map !== map) {
+      // What comes late of a file that was read before does not bring it back.
+      if (state !== '~' && state !== 'm') return;
+      const { count, size } = map;
+      const cells = new Array<ChunkState>(Math.min(count, maxCells));
+      this.#reading = { map, cells, about: { path, size, count } };
+    }
+    const { cells, about } = this.#reading;
+    // Of an archive the part that is read now.
+    about.path = path ?? about.path;
+    cells[map.count <= maxCells ? index : Math.floor((index * maxCells) / map.count)] = state;
+    this.#changed();
   }
 
   /** Calls `listener` after every change, until the returned function is called. */
@@ -90,10 +153,17 @@ export class Stats {
     this.#changed();
   }
 
-  /** @param failure the error's code when the request was not answered whole. */
-  requestEnded(failure?: ErrorCode): void {
+  /**
+   * @param failure the error's code when the request was not answered whole.
+   * @param times of an answer that was, from the request to its first and last byte, in milliseconds.
+   */
+  requestEnded(failure?: ErrorCode, times?: { firstByteMs: number; totalMs: number }): void {
     this.#data.requests.active--;
     if (failure) increment(this.#data.requests.failed, failure);
+    if (times) {
+      this.#firstByte.record(times.firstByteMs);
+      this.#total.record(times.totalMs);
+    }
     this.#changed();
   }
 

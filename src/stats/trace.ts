@@ -1,6 +1,10 @@
 /** What one request cost, for its `Server-Timing` header. Times are milliseconds. */
 export class Trace {
   readonly #startedAt = performance.now();
+
+  /** @param path of the request's URL. */
+  constructor(readonly path: string | null = null) {}
+
   /** Finding out what the address stands for: data map, index. Includes their chunks. */
   resolveMs = 0;
   /** Waiting for peers. */

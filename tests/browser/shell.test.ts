@@ -10,6 +10,9 @@ import { makeTarchive } from './tar.ts';
 
 const addressBox = (page: Page) => page.getByRole('textbox', { name: 'Open an address' });
 const region = (page: Page, name: string) => page.getByRole('region', { name });
+/** Goes to a screen by its link. */
+const goTo = (page: Page, name: string) =>
+  page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name }).click();
 const statusLine = (page: Page) => page.getByRole('banner').getByRole('status');
 
 /** A figure of a section, by its label. */
@@ -96,13 +99,18 @@ test.describe('with a peer', () => {
   });
 
   test('the counters move while content is served', async () => {
+    await goTo(shell, 'Live');
     await expect(figure(shell, 'Requests')).toHaveText('0');
     await gateway.fetch(`/${letter}`);
     await expect(figure(shell, 'Requests')).toHaveText('1');
     await expect(figure(shell, 'Served')).toHaveText('8 B');
+    const peers = region(shell, 'Peers');
+    await expect(peers.getByRole('row').filter({ hasText: peer.url.slice(7) })).toContainText(
+      /connected by (WebTransport|HTTP)/,
+    );
     const sources = region(shell, 'Where chunks came from');
     await expect(sources.getByRole('listitem').filter({ hasText: peer.url.slice(7) })).toContainText(
-      /connected by (WebTransport|HTTP)/,
+      '4 chunks',
     );
     await gateway.fetch(`/${'ab'.repeat(32)}`);
     await expect(figure(shell, 'Failed')).toHaveText('1');

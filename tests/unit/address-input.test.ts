@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Address } from '../../src/address.ts';
-import { parseAddressInput } from '../../src/shell/address-input.ts';
+import { parseAddressInput } from '../../src/shell/open/address-input.ts';
 
 const hex = 'be43dd41c1baeed69ee43005062b5c5f21b2c0b59b1ef4a6cde9a1c05ab24c3f';
 const base32 = Address.fromHex(hex).base32;

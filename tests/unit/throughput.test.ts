@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { addSample, noThroughput, sampleCount, type Throughput } from '../../src/shell/throughput.ts';
+import { addSample, noThroughput, sampleCount, type Throughput } from '../../src/shell/live/throughput.ts';
 import { Stats, type StatsSnapshot } from '../../src/stats/stats.ts';
 
 const empty = new Stats().snapshot();

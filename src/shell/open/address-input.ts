@@ -1,4 +1,5 @@
-import { Address } from '../address.ts';
+import { Address } from '../../address.ts';
+import { texts } from '../texts/texts.ts';
 
 /** What a person's text opens: a path of this gateway, a whole manifest, or nothing and the reason. */
 export type AddressInput = { path: string } | { manifestLink: string } | { problem: string };
@@ -12,12 +13,14 @@ export interface AddressInputContext {
 
 /**
  * Reads what was typed or pasted into the address box: `<address>`, `<address>/path`, `ant://<address>`,
- * `ant://manifest/<base64url>`, a name of this gateway, or the URL of any gateway with an address in it, as a path segment or, in hex or
- * base32, as a label of the host name. What follows the address (path, query, fragment) is kept.
+ * the same with `autonomi://` or `web+ant:`, `ant://manifest/<base64url>`, a name of this gateway, or the URL of any
+ * gateway with an address in it, as a path segment or, in hex or base32, as a label of the host name. What follows the address (path, query, fragment) is kept.
  */
 export function parseAddressInput(text: string, { names, origin }: AddressInputContext): AddressInput {
-  const input = text.trim();
-  if (input === '') return { problem: 'Type or paste an address.' };
+  const { problems } = texts.open;
+  // Browsers hand over links of our own kind as they were written: with or without the slashes.
+  const input = text.trim().replace(/^(?:web\+ant|autonomi):(?:\/\/)?(?:ant:\/\/)?/i, 'ant://');
+  if (input === '') return { problem: problems.empty };
   // Decoded only when it is opened: it can be long, and this runs at every keystroke.
   if (/^ant:\/\/manifest\//i.test(input)) return { manifestLink: input };
 
@@ -25,9 +28,7 @@ export function parseAddressInput(text: string, { names, origin }: AddressInputC
   const afterScheme = input.slice(scheme?.[0].length ?? 0);
   const isWeb = /^https?$/i.test(scheme?.[1] ?? '');
   if (scheme && !isWeb && scheme[1]!.toLowerCase() !== 'ant') {
-    return {
-      problem: `“${scheme[0]}” links cannot be opened here: only ant://, https:// and http:// links.`,
-    };
+    return { problem: problems.scheme(scheme[0]) };
   }
 
   const { segments, tail } = splitPath(afterScheme);
@@ -39,7 +40,7 @@ export function parseAddressInput(text: string, { names, origin }: AddressInputC
     if (address) return pathWithin(address.hex, segments.slice(1), tail);
   }
   if (isWeb && URL.canParse(input) && new URL(input).origin === origin) segments.shift();
-  else if (isWeb) return { problem: 'There is no address in this link. An address has 64 hex digits.' };
+  else if (isWeb) return { problem: problems.noAddress };
 
   const [first = '', ...rest] = segments;
   if (names.has(first)) return pathWithin(first, rest, tail);
@@ -69,20 +70,20 @@ function pathWithin(site: string, segments: readonly string[], tail: string): Ad
   // The parser resolves “..”, in all of its spellings, and escapes what a URL cannot hold.
   const url = new URL(path, 'https://gateway.invalid');
   if (url.pathname !== `/${site}` && !url.pathname.startsWith(`/${site}/`)) {
-    return { problem: 'The path after the address leads out of it.' };
+    return { problem: texts.open.problems.outside };
   }
   return { path: url.pathname + url.search + url.hash };
 }
 
 function problemOf(text: string): string {
-  if (text === '') return 'There is no address in this link. An address has 64 hex digits.';
+  const { problems } = texts.open;
+  if (text === '') return problems.noAddress;
   if (/^[0-9a-f]{16,}$/i.test(text)) {
-    return `An address has 64 hex digits. This one has ${text.length}.`;
+    return problems.digits(text.length);
   }
   if (text.length === 64) {
-    const wrong = /[^0-9a-f]/i.exec(text)![0];
-    return `An address has only the digits 0–9 and the letters a–f. This one has “${wrong}”.`;
+    return problems.character(/[^0-9a-f]/i.exec(text)![0]);
   }
-  if (text.length > 40) return 'This is not an address: it must be 64 hex digits.';
-  return `“${text}” is neither an address (64 hex digits) nor a bookmark of this gateway.`;
+  if (text.length > 40) return problems.long;
+  return problems.neither(text);
 }

@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { isAbort } from '../errors.ts';
-import { channelName } from '../gateway/stats-broadcast.ts';
-import type { StatsSnapshot } from '../stats/stats.ts';
-import { asGatewayApiError, type GatewayApiError, gateway, type StatsMessage } from './gateway-api.ts';
+import { isAbort } from '../../errors.ts';
+import { channelName } from '../../gateway/stats-broadcast.ts';
+import type { StatsSnapshot } from '../../stats/stats.ts';
+import { asGatewayApiError, type GatewayApiError, gateway, type StatsMessage } from '../gateway-api.ts';
 import { addSample, noThroughput, type Throughput } from './throughput.ts';
 
 /** The worker sends changes for 10 s after each question. */

@@ -1,12 +1,24 @@
-import { useRef, useState } from 'preact/hooks';
-import { manifestOfLink } from '../content/manifest.ts';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { manifestOfLink } from '../../content/manifest.ts';
+import { asGatewayApiError, type GatewayApiError } from '../gateway-api.ts';
+import type { Route } from '../route.ts';
+import { texts } from '../texts/texts.ts';
+import { useDrop } from '../use-drop.ts';
 import { parseAddressInput } from './address-input.ts';
-import { asGatewayApiError, type GatewayApiError } from './gateway-api.ts';
+import { takeIncoming } from './incoming.ts';
 import { openManifest } from './open-manifest.ts';
-import { useDrop } from './use-drop.ts';
 
-/** The address box. Opens what was typed, chosen or dropped, or says why it cannot. */
-export function AddressForm({ names }: { names: ReadonlyMap<string, string> }) {
+interface Props {
+  /** Name → address of this gateway's bookmarks. */
+  names: ReadonlyMap<string, string>;
+  /** What the page's own URL carries. */
+  manifest: Route['manifest'];
+  /** Whether the gateway runs, so that what came from outside can be opened. */
+  isReady: boolean;
+}
+
+/** The address box. Opens what was typed, chosen, dropped or handed over, or says why it cannot. */
+export function AddressForm({ names, manifest, isReady }: Props) {
   const input = useRef<HTMLInputElement>(null);
   const picker = useRef<HTMLInputElement>(null);
   const [text, setText] = useState('');
@@ -38,16 +50,40 @@ export function AddressForm({ names }: { names: ReadonlyMap<string, string> }) {
     input.current?.focus();
   }
 
-  async function keepAndOpen(manifest: () => Blob) {
+  async function keepAndOpen(manifest: () => Blob, path?: string, isReplacing?: boolean) {
     setFailure(null);
     setIsReading(true);
     try {
-      await openManifest(manifest());
+      await openManifest(manifest(), path, isReplacing);
     } catch (error) {
       setFailure(asGatewayApiError(error));
     }
     setIsReading(false);
   }
+
+  // A link of ours that another program opened, something shared, a link that carries a manifest: as if pasted.
+  const incoming = useRef<string | undefined>(undefined);
+  useEffect(() => {
+    const taken = takeIncoming();
+    if (taken === undefined) return;
+    incoming.current = taken;
+    change(taken);
+  }, []);
+  useEffect(() => {
+    if (!isReady || incoming.current === undefined) return;
+    const parsed = parse(incoming.current);
+    incoming.current = undefined;
+    open(parsed);
+  }, [isReady]);
+  useEffect(() => {
+    if (!isReady || !manifest) return;
+    keepAndOpen(
+      () => new Blob([manifestOfLink(`ant://manifest/${manifest.text}`)]),
+      manifest.path || '/',
+      true,
+    );
+  }, [isReady, manifest?.text, manifest?.path]);
+  useLaunchedFiles((file) => keepAndOpen(() => file), isReady);
 
   function choose(files: FileList | null) {
     const file = files?.[0];
@@ -75,8 +111,8 @@ export function AddressForm({ names }: { names: ReadonlyMap<string, string> }) {
         open(parsed);
       }}
     >
-      <h1>
-        <label for="address">Open an address</label>
+      <h1 tabIndex={-1}>
+        <label for="address">{texts.open.title}</label>
       </h1>
       <div class="address-box">
         <input
@@ -88,32 +124,32 @@ export function AddressForm({ names }: { names: ReadonlyMap<string, string> }) {
           autocapitalize="none"
           autocorrect="off"
           spellcheck={false}
-          placeholder="Address, link or bookmark"
+          placeholder={texts.open.placeholder}
           value={text}
           onInput={(event) => change(event.currentTarget.value)}
           aria-invalid={problem !== null}
           aria-describedby="address-note"
         />
         <button type="submit" class="button">
-          Open
+          {texts.open.button}
         </button>
       </div>
       <div class="address-notes">
         <p id="address-note" class={problem ? 'note note-problem' : 'note'} aria-live="polite">
           {isReading
-            ? 'Reading the manifest …'
-            : (problem ?? 'An address of 64 hex digits, an ant:// link, or a link of any gateway.')}
+            ? texts.open.reading
+            : (problem ?? (manifest ? texts.open.privateLink : texts.open.hint))}
           {failure && <span class="code"> {failure.code}</span>}
         </p>
         <p class="note">
-          <span id="file-note">A manifest (.ant) stays on this device.</span>{' '}
+          <span id="file-note">{texts.open.fileNote}</span>{' '}
           <button
             type="button"
             class="link"
             aria-describedby="file-note"
             onClick={() => picker.current?.click()}
           >
-            Open a file…
+            {texts.open.openFile}
           </button>
         </p>
         {/* Takes every file: phones grey out all of those with an ending that they do not know. */}
@@ -130,9 +166,26 @@ export function AddressForm({ names }: { names: ReadonlyMap<string, string> }) {
       </div>
       {isOver && (
         <div class="drop-state" aria-hidden="true">
-          <span>Drop a manifest (.ant) or a link to open it</span>
+          <span>{texts.open.drop}</span>
         </div>
       )}
     </form>
   );
 }
+
+/** Files that the system opens with the installed app (https://wicg.github.io/manifest-incubations/#launchqueue-interface). */
+function useLaunchedFiles(open: (file: File) => void, isReady: boolean): void {
+  useEffect(() => {
+    if (!isReady) return;
+    (window as LaunchingWindow).launchQueue?.setConsumer(async ({ files }) => {
+      const file = await files?.[0]?.getFile();
+      if (file) open(file);
+    });
+  }, [isReady]);
+}
+
+type LaunchingWindow = Window & {
+  launchQueue?: {
+    setConsumer(consumer: (launch: { files?: readonly FileSystemFileHandle[] }) => void): void;
+  };
+};

@@ -1,11 +1,12 @@
-import { shortAddress } from './format.ts';
-import { Section } from './section.tsx';
+import { shortAddress } from '../format.ts';
+import { Section } from '../section.tsx';
+import { texts } from '../texts/texts.ts';
 
 /** The names that this gateway's host gives to addresses. Hidden when there are none. */
 export function Bookmarks({ names }: { names: ReadonlyMap<string, string> }) {
   if (names.size === 0) return null;
   return (
-    <Section id="bookmarks" title="Bookmarks">
+    <Section id="bookmarks" title={texts.open.bookmarks}>
       <ul class="bookmark-list">
         {[...names].map(([name, address]) => (
           <li key={name}>

@@ -1,4 +1,4 @@
-import type { StatsSnapshot } from '../stats/stats.ts';
+import type { StatsSnapshot } from '../../stats/stats.ts';
 
 /** How many samples the picture of the throughput shows: a minute of seconds. */
 export const sampleCount = 60;

@@ -1,0 +1,28 @@
+import type { Screen } from './route.ts';
+
+/** Outlines on a grid of 24, drawn with the text's colour. Decoration: words stand beside each. */
+const shapes = {
+  open: 'M4 12h14M12 5l7 7-7 7',
+  library: 'M5 4h4v16H5zM9 4h4v16H9zM14.5 5.2l3.8-1 3.6 14.6-3.8 1z',
+  live: 'M3 12h4l3-8 4 16 3-8h4',
+  publish: 'M12 16V4M7 9l5-5 5 5M4 16v4h16v-4',
+  settings: 'M4 7h9M19 7h1M4 17h1M11 17h9M16 4.5v5M8 14.5v5',
+  close: 'M6 6l12 12M18 6L6 18',
+  pin: 'M12 21v-6M8 4h8l-1.2 6 3.2 5H6l3.2-5z',
+  offline: 'M5 12.5l4.5 4.5L19 7.5',
+  folder: 'M3 6h6l2 2.5h10V19H3z',
+  more: 'M6 12h.01M12 12h.01M18 12h.01',
+  up: 'M12 19V6M6 11l6-6 6 6',
+  down: 'M12 5v13M6 13l6 6 6-6',
+  site: 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM3.5 12h17M12 3c-5 5.5-5 12.500 0 18M12 3c5 5.500 5 12.500 0 18',
+} satisfies Record<string, string> & Record<Screen, string>;
+
+export type IconName = keyof typeof shapes;
+
+export function Icon({ name, size = 20 }: { name: IconName; size?: number }) {
+  return (
+    <svg class="icon" viewBox="0 0 24 24" width={size} height={size} aria-hidden="true">
+      <path d={shapes[name]} />
+    </svg>
+  );
+}

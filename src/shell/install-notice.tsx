@@ -1,0 +1,71 @@
+import { useEffect, useState } from 'preact/hooks';
+import { gateway } from './gateway-api.ts';
+import { Icon } from './icons.tsx';
+import { declineInstall, isInstallDeclined } from './preferences.ts';
+import { texts } from './texts/texts.ts';
+import { useResource } from './use-resource.ts';
+
+/** Chromium's offer to install a page (https://wicg.github.io/manifest-incubations/); other browsers make none. */
+interface InstallPrompt extends Event {
+  prompt(): Promise<{ outcome: 'accepted' | 'dismissed' }>;
+}
+
+/** Who opened this many sites has seen what Antway is for. */
+const sitesBefore = 2;
+
+/** Kept from the moment when the browser makes it, which may be before anything is rendered. */
+let offered: InstallPrompt | null = null;
+const listeners = new Set<() => void>();
+window.addEventListener('beforeinstallprompt', (event) => {
+  event.preventDefault();
+  offer(event as InstallPrompt);
+});
+window.addEventListener('appinstalled', () => offer(null));
+
+function offer(prompt: InstallPrompt | null): void {
+  offered = prompt;
+  for (const listener of listeners) listener();
+}
+
+/** Offers to install Antway, once, to those who use it. It does not come back when it was declined. */
+export function InstallNotice({ active }: { active: boolean }) {
+  const [prompt, setPrompt] = useState(offered);
+  const [isDeclined, setDeclined] = useState(isInstallDeclined);
+  const recent = useResource(gateway.recent, active && prompt !== null && !isDeclined);
+  useEffect(() => {
+    const look = () => setPrompt(offered);
+    listeners.add(look);
+    look();
+    return () => {
+      listeners.delete(look);
+    };
+  }, []);
+
+  if (!prompt || isDeclined || (recent.value?.length ?? 0) < sitesBefore) return null;
+
+  async function install(shown: InstallPrompt) {
+    const { outcome } = await shown.prompt();
+    // A prompt can be shown once. The browser makes another when the person may want it again.
+    offer(null);
+    if (outcome === 'dismissed') decline();
+  }
+
+  function decline() {
+    declineInstall();
+    setDeclined(true);
+  }
+
+  return (
+    <section class="banner" aria-label={texts.notices.installNow}>
+      <span>{texts.notices.install}</span>
+      <span class="banner-actions">
+        <button type="button" class="button button-small" onClick={() => install(prompt)}>
+          {texts.notices.installNow}
+        </button>
+        <button type="button" class="icon-button" aria-label={texts.notices.dismiss} onClick={decline}>
+          <Icon name="close" />
+        </button>
+      </span>
+    </section>
+  );
+}

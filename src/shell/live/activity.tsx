@@ -1,0 +1,83 @@
+import type { HistogramSnapshot } from '../../stats/histogram.ts';
+import { formatBytes, formatCount, formatMilliseconds } from '../format.ts';
+import { Section } from '../section.tsx';
+import { locale, texts } from '../texts/texts.ts';
+import type { LiveStats } from './use-stats.ts';
+
+/** Requests, and how long their answers took. */
+export function Activity({ live: { stats, error } }: { live: LiveStats }) {
+  const failures = Object.entries(stats?.requests.failed ?? {});
+  const failed = failures.reduce((sum, [, count]) => sum + count, 0);
+  return (
+    <Section id="activity" title={texts.live.activity} error={error}>
+      <dl class="figures">
+        <Figure label={texts.live.requests} value={stats && formatCount(stats.requests.total)} />
+        <Figure label={texts.live.active} value={stats && formatCount(stats.requests.active)} />
+        <Figure label={texts.live.failed} value={stats && formatCount(failed)} isBad={failed > 0} />
+        <Figure label={texts.live.served} value={stats && formatBytes(stats.servedBytes)} />
+      </dl>
+      {failures.length > 0 && (
+        <ul class="codes" aria-label={texts.live.failedByReason}>
+          {failures.map(([code, count]) => (
+            <li key={code}>
+              <span class="code">{code}</span> {formatCount(count)}
+            </li>
+          ))}
+        </ul>
+      )}
+      {stats && <Latency firstByte={stats.requests.firstByteMs} whole={stats.requests.totalMs} />}
+      {stats && (
+        <p class="note">
+          {texts.live.since(new Date(stats.startedAt).toLocaleTimeString(locale, { timeStyle: 'short' }))}
+        </p>
+      )}
+    </Section>
+  );
+}
+
+function Figure({ label, value, isBad = false }: { label: string; value: string | null; isBad?: boolean }) {
+  return (
+    <div class={isBad ? 'figure-bad' : undefined}>
+      <dt>{label}</dt>
+      <dd>{value ?? '–'}</dd>
+    </div>
+  );
+}
+
+const percentiles = [
+  ['p50', 50],
+  ['p95', 95],
+  ['p99', 99],
+] as const;
+
+function Latency({ firstByte, whole }: { firstByte: HistogramSnapshot; whole: HistogramSnapshot }) {
+  const rows = [
+    [texts.live.firstByte, firstByte],
+    [texts.live.whole, whole],
+  ] as const;
+  return (
+    <table class="latency">
+      <caption>{texts.live.latency}</caption>
+      <thead>
+        <tr>
+          <td />
+          {percentiles.map(([key, percent]) => (
+            <th key={key} scope="col">
+              {texts.live.percentile(percent)}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(([label, histogram]) => (
+          <tr key={label}>
+            <th scope="row">{label}</th>
+            {percentiles.map(([key]) => (
+              <td key={key}>{histogram[key] === null ? '–' : formatMilliseconds(histogram[key])}</td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,38 @@
+import { useState } from 'preact/hooks';
+import type { StatsSnapshot } from '../../stats/stats.ts';
+import { saveAs } from '../save-as.ts';
+import { texts } from '../texts/texts.ts';
+
+/** The figures as they are, for a report or a program. */
+export function StatsActions({ stats }: { stats: StatsSnapshot | null }) {
+  const [said, setSaid] = useState('');
+  const json = () => JSON.stringify(stats, null, 2);
+
+  async function copy() {
+    try {
+      await navigator.clipboard.writeText(json());
+      setSaid(texts.live.statsCopied);
+    } catch {
+      setSaid(texts.common.notCopied);
+    }
+  }
+
+  return (
+    <>
+      <button type="button" class="button button-quiet button-small" disabled={!stats} onClick={copy}>
+        {texts.live.copyStats}
+      </button>
+      <button
+        type="button"
+        class="button button-quiet button-small"
+        disabled={!stats}
+        onClick={() => saveAs(new Blob([json()], { type: 'application/json' }), 'antway-stats.json')}
+      >
+        {texts.live.saveStats}
+      </button>
+      <p class="note" role="status">
+        {said}
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,32 @@
+import { limits } from '../../limits.ts';
+import { formatBytes } from '../format.ts';
+import { GatewayApiError, gateway } from '../gateway-api.ts';
+import { texts } from '../texts/texts.ts';
+
+/**
+ * Hands a manifest to the gateway, which keeps it on this device, and opens it.
+ *
+ * @param path what to open in it, beginning with a slash; all of it if not given.
+ * @param isReplacing whether it takes this page's place in the history.
+ * @throws GatewayApiError `TOO_LARGE` before anything is read, `UNREADABLE` for a folder or a file that is gone,
+ *   or as the gateway refuses it.
+ */
+export async function openManifest(manifest: Blob, path = '/', isReplacing = false): Promise<void> {
+  if (manifest.size > limits.manifestBytes) {
+    throw new GatewayApiError(
+      'TOO_LARGE',
+      texts.open.manifestTooLarge(formatBytes(manifest.size), formatBytes(limits.manifestBytes)),
+    );
+  }
+  const { id } = await gateway.addManifest(await read(manifest));
+  if (isReplacing) location.replace(`/${id}${path}`);
+  else location.assign(`/${id}${path}`);
+}
+
+async function read(manifest: Blob): Promise<ArrayBuffer> {
+  try {
+    return await manifest.arrayBuffer();
+  } catch (error) {
+    throw new GatewayApiError('UNREADABLE', texts.open.unreadable((error as Error).message));
+  }
+}

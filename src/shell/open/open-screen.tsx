@@ -1,0 +1,31 @@
+import { gateway } from '../gateway-api.ts';
+import type { Route } from '../route.ts';
+import { useResource } from '../use-resource.ts';
+import { AddressForm } from './address-form.tsx';
+import { Bookmarks } from './bookmarks.tsx';
+import { Help } from './help.tsx';
+import { RecentSites } from './recent-sites.tsx';
+
+interface Props {
+  route: Route;
+  /** Name → address of this gateway's bookmarks. */
+  names: ReadonlyMap<string, string>;
+  active: boolean;
+  /** Whether names are known, so that what came from outside can be opened. */
+  isReady: boolean;
+}
+
+/** The start: an address box, and what was opened before. */
+export function OpenScreen({ route, names, active, isReady }: Props) {
+  const recent = useResource(gateway.recent, active);
+  return (
+    <>
+      <AddressForm names={names} manifest={route.manifest} isReady={isReady} />
+      <Bookmarks names={names} />
+      <RecentSites recent={recent} />
+      <footer>
+        <Help />
+      </footer>
+    </>
+  );
+}

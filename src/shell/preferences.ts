@@ -1,0 +1,76 @@
+import { browserLanguage, isLanguage, type Language, speak } from './texts/texts.ts';
+
+export const themes = ['auto', 'light', 'dark'] as const;
+export type Theme = (typeof themes)[number];
+
+const prefix = 'antway.';
+
+/** Small things that this page remembers by itself. Where storage is blocked nothing is. */
+function read(key: string): string | null {
+  try {
+    return localStorage.getItem(prefix + key);
+  } catch {
+    return null;
+  }
+}
+
+function write(key: string, value: string | null): void {
+  try {
+    if (value === null) localStorage.removeItem(prefix + key);
+    else localStorage.setItem(prefix + key, value);
+  } catch {
+    // Storage is blocked: what was chosen holds as long as the page does.
+  }
+}
+
+export function chosenTheme(): Theme {
+  return themes.find((theme) => theme === read('theme')) ?? 'auto';
+}
+
+export function chooseTheme(theme: Theme): void {
+  write('theme', theme === 'auto' ? null : theme);
+  applyTheme(theme);
+}
+
+/** The person's choice over the system's: styles follow the attribute, and the browser's own bars the colour. */
+export function applyTheme(theme: Theme = chosenTheme()): void {
+  const root = document.documentElement;
+  if (theme === 'auto') delete root.dataset.theme;
+  else root.dataset.theme = theme;
+  for (const meta of document.querySelectorAll<HTMLMetaElement>('meta[name="theme-color"]')) {
+    const scheme = theme === 'auto' ? meta.dataset.scheme : theme;
+    meta.content = scheme === 'dark' ? '#14171f' : '#f7f5f1';
+  }
+}
+
+/** Null: as the browser's own. */
+export function chosenLanguage(): Language | null {
+  const value = read('language');
+  return isLanguage(value) ? value : null;
+}
+
+/** Done when the texts are there; the caller renders again. */
+export async function chooseLanguage(language: Language | null): Promise<void> {
+  write('language', language);
+  await applyLanguage();
+}
+
+export async function applyLanguage(): Promise<void> {
+  const language = chosenLanguage() ?? browserLanguage();
+  await speak(language);
+  document.documentElement.lang = language;
+}
+
+/** Whether the offer to install was declined in this browser. */
+export function isInstallDeclined(): boolean {
+  return read('install-declined') !== null;
+}
+
+export function declineInstall(): void {
+  write('install-declined', 'yes');
+}
+
+/** For the reset: this page's own memory goes too. */
+export function forgetPreferences(): void {
+  for (const key of ['theme', 'language', 'install-declined']) write(key, null);
+}

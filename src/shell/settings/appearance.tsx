@@ -1,0 +1,52 @@
+import { useState } from 'preact/hooks';
+import { chooseLanguage, chooseTheme, chosenLanguage, chosenTheme, themes } from '../preferences.ts';
+import { Section } from '../section.tsx';
+import { isLanguage, languageNames, languages, texts } from '../texts/texts.ts';
+
+/** How this page looks and which language it speaks. Kept by the page: the gateway needs neither. */
+export function Appearance({ onLanguage }: { onLanguage: () => void }) {
+  const [theme, setTheme] = useState(chosenTheme);
+  return (
+    <Section id="appearance" title={texts.settings.appearance}>
+      <fieldset class="choice">
+        <legend>{texts.settings.theme}</legend>
+        <div class="segments">
+          {themes.map((each) => (
+            <label key={each}>
+              <input
+                type="radio"
+                name="theme"
+                checked={theme === each}
+                onChange={() => {
+                  chooseTheme(each);
+                  setTheme(each);
+                }}
+              />
+              <span>{texts.settings.themes[each]}</span>
+            </label>
+          ))}
+        </div>
+      </fieldset>
+      <label class="field field-row">
+        <span class="field-label">{texts.settings.languageLabel}</span>
+        <select
+          id="language"
+          value={chosenLanguage() ?? ''}
+          onChange={async ({ currentTarget: { value } }) => {
+            await chooseLanguage(isLanguage(value) ? value : null);
+            onLanguage();
+            // Everything was made anew, and what had the focus with it.
+            document.getElementById('language')?.focus();
+          }}
+        >
+          <option value="">{texts.settings.languageAuto}</option>
+          {languages.map((each) => (
+            <option key={each} value={each} lang={each}>
+              {languageNames[each]}
+            </option>
+          ))}
+        </select>
+      </label>
+    </Section>
+  );
+}

@@ -1,0 +1,44 @@
+import { en, type Texts } from './en.ts';
+
+export type { Texts };
+
+/** The languages that the shell speaks, by their BCP 47 tag. Only English is in the first load. */
+const catalogues = {
+  en: async () => en,
+  de: async () => (await import('./de.ts')).de,
+} satisfies Record<string, () => Promise<Texts>>;
+
+export type Language = keyof typeof catalogues;
+export const languages = Object.keys(catalogues) as Language[];
+/** Each language's name in itself: whoever looks for theirs may not read the one on the screen. */
+export const languageNames: Record<Language, string> = { en: 'English', de: 'Deutsch' };
+
+/** What the shell says, in the language that was chosen last. */
+export let texts: Texts = en;
+export let language: Language = 'en';
+/** For numbers and dates: as the person's browser writes the language, such as `en-GB`. */
+export let locale: string | undefined;
+
+/** Changes the language. What is on the screen changes when it is rendered again. */
+export async function speak(next: Language): Promise<void> {
+  texts = await catalogues[next]();
+  language = next;
+  locale = preferred().find((tag) => languageOf(tag) === next) ?? next;
+}
+
+/** The first of the browser's languages that there is a catalogue for, or English. */
+export function browserLanguage(): Language {
+  return preferred().map(languageOf).find(isLanguage) ?? 'en';
+}
+
+export function isLanguage(value: unknown): value is Language {
+  return languages.includes(value as Language);
+}
+
+function preferred(): readonly string[] {
+  return globalThis.navigator?.languages ?? [];
+}
+
+function languageOf(tag: string): string {
+  return tag.split('-')[0]!.toLowerCase();
+}
