@@ -79,6 +79,8 @@ export const limits = Object.freeze({
 
   /** Chunks that one reader fetches ahead of its consumer: before the link was measured, at least, and at most. */
   readAheadChunks: { first: 4, least: 3, most: 6 },
+  /** Chunks of a pin that are fetched at the same time. */
+  parallelPinFetches: 8,
   /** Bytes handed to a response body at once. */
   streamPieceBytes: 1024 * 1024,
 });

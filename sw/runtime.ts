@@ -1,5 +1,6 @@
 import decoderWasmUrl from 'brotli-dec-wasm/web/bg.wasm?url';
 import { matchPrecache } from 'workbox-precaching';
+import { IndexedDbStore } from '../src/chunks/indexed-db-store.ts';
 import { asAntwayError } from '../src/errors.ts';
 import { Configuration, type InForce } from '../src/gateway/configuration.ts';
 import { errorResponse } from '../src/gateway/error-response.ts';
@@ -26,6 +27,7 @@ export class Runtime {
   readonly #configuration = new Configuration(self.location.origin);
   readonly #stats = new Stats();
   readonly #broadcast = new StatsBroadcast(this.#stats);
+  readonly #store = new IndexedDbStore(this.#stats);
   #current: { inForce: InForce; gateway: Gateway } | undefined;
 
   /**
@@ -44,15 +46,26 @@ export class Runtime {
     }
   }
 
+  /**
+   * Goes on with the pins.
+   * @returns whether all are done.
+   */
+  async workOnPins(): Promise<boolean> {
+    return (await this.#gateway()).workOnPins();
+  }
+
   async #gateway(): Promise<Gateway> {
     const inForce = await this.#configuration.current();
     if (this.#current?.inForce !== inForce) {
       const former = this.#current?.gateway;
+      former?.handOver();
       if (former) setTimeout(() => former.close(), handOverMs);
+      void this.#store.setMaxBytes(inForce.config.cache.maxBytes);
       const gateway = new Gateway({
         inForce,
         configuration: this.#configuration,
         platform,
+        store: this.#store,
         stats: this.#stats,
         broadcast: this.#broadcast,
       });

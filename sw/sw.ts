@@ -60,6 +60,32 @@ if (isSite) {
   registerRoute(new NavigationRoute(createHandlerBoundToURL('/index.html'), { allowlist: [/^\/(\?|$)/] }));
 }
 
+/** Chromium's Background Sync, which TypeScript does not know. */
+interface SyncManager {
+  register(tag: string): Promise<void>;
+}
+
+const syncTag = 'antway-pins';
+
+/** Asks for a `sync` event as soon as there is a network, even when no page is open by then. */
+function wakeLater(): void {
+  const { sync } = self.registration as ServiceWorkerRegistration & { sync?: SyncManager };
+  // Refused without the permission, or where no page is open: then a pin goes on when Antway is next open.
+  sync?.register(syncTag).catch(() => undefined);
+}
+
+self.addEventListener('sync', (event) => {
+  const { tag, waitUntil } = event as ExtendableEvent & { tag: string };
+  if (tag === syncTag) waitUntil.call(event, finishPins());
+});
+
+self.addEventListener('online', () => void runtime.workOnPins().catch(() => undefined));
+
+/** @throws when something is left to be done: then the browser tries again later. */
+async function finishPins(): Promise<void> {
+  if (!(await runtime.workOnPins())) throw new Error('Not all pins are complete.');
+}
+
 function refuseFrame(request: Request): Response {
   return errorResponse(
     new AntwayError('REFUSED', 'The gateway’s own pages are not shown in frames.'),
@@ -72,6 +98,7 @@ async function answer(event: FetchEvent): Promise<Response> {
   const context: RequestContext = {
     waitUntil: (work) => event.waitUntil(work),
     isFromShell: () => isFromShell(event),
+    wakeLater,
   };
   const response = await runtime.handle(request, context);
   if (response) return response;

@@ -1,20 +1,22 @@
-import { get, promisifyRequest } from 'idb-keyval';
+import { get, promisifyRequest, type UseStore } from 'idb-keyval';
 import type { Address } from '../address.ts';
 import type { Stats } from '../stats/stats.ts';
+import {
+  addressOfKey,
+  deleteChunk,
+  evictSlice,
+  freeChunks,
+  type Gone,
+  holdChunks,
+  type Metadata,
+  releaseSlice,
+  sliceChunks,
+  storeBatch,
+  type Totals,
+} from './bookkeeping.ts';
 import { ChunkDatabase } from './indexed-db.ts';
-import type { ChunkStore, StoreSummary } from './store.ts';
+import type { HoldingStore, StoreSummary } from './store.ts';
 import type { VerifiedChunk } from './verified-chunk.ts';
-
-interface Metadata {
-  size: number;
-  /** Milliseconds since 1970. */
-  lastUsed: number;
-}
-
-interface Totals {
-  count: number;
-  bytes: number;
-}
 
 /** Bytes that may wait to be written before `put` makes its caller wait. */
 const queueBytes = 32 * 1024 * 1024;
@@ -22,34 +24,62 @@ const queueBytes = 32 * 1024 * 1024;
 const batchBytes = 16 * 1024 * 1024;
 /** How often the times of last use are brought up to date when nothing else is written, in milliseconds. */
 const touchIntervalMs = 10_000;
-/** After eviction the store is this much below its ceiling, so that the next write does not evict again. */
+/** Eviction goes on until the store is this much below its ceiling, so that the next write does not evict again. */
 const evictTo = 0.9;
+/** Metadata read in one piece. */
+const metadataSlice = 1_000;
 
 const databaseName = 'antway-chunks';
 
-/** The chunk store in IndexedDB: ciphertext only, least recently used chunks evicted at the ceiling. */
-export class IndexedDbStore implements ChunkStore {
-  readonly #database = new ChunkDatabase(databaseName);
-  readonly #maxBytes: number;
+/** A chunk that waits to be written. */
+interface Waiting {
+  chunk: VerifiedChunk;
+  /** Whether it is on disk, once that is known. */
+  outcome: Promise<boolean>;
+  settle(isStored: boolean): void;
+}
+
+/** The chunk store in IndexedDB: what peers gave and nothing else; least recently used chunks go at the ceiling. */
+export class IndexedDbStore implements HoldingStore {
+  readonly #database = new ChunkDatabase(databaseName, () => this.#lost());
+  #maxBytes: number;
   readonly #stats: Stats;
   /** Put but not yet written; readers find them here. */
-  readonly #queue = new Map<string, VerifiedChunk>();
+  readonly #queue = new Map<string, Waiting>();
   #queuedBytes = 0;
   /** Read since the last write: their `lastUsed` is brought up to date with the next one. */
   readonly #touched = new Map<string, Address>();
   #touchesWrittenAt = 0;
   #writing: Promise<void> | undefined;
+  #sizes: { map: Map<string, number>; loaded: Promise<void> } | undefined;
+  #changes = 0;
+  #losses = 0;
   #available = true;
   #hasWorked = false;
 
-  constructor(maxBytes: number, stats: Stats) {
-    this.#maxBytes = maxBytes;
+  constructor(stats: Stats, maxBytes = Number.POSITIVE_INFINITY) {
     this.#stats = stats;
+    this.#maxBytes = maxBytes;
+  }
+
+  /** What is kept beside the chunks, in the same database: they go when it goes. */
+  get pins(): UseStore {
+    return this.#database.store('pins');
+  }
+
+  get contents(): UseStore {
+    return this.#database.store('contents');
+  }
+
+  /** Another ceiling; what is over it goes. */
+  async setMaxBytes(maxBytes: number): Promise<void> {
+    this.#maxBytes = maxBytes;
+    await this.#guarded(() => this.makeRoom(0), false);
   }
 
   async get(address: Address): Promise<Uint8Array<ArrayBuffer> | undefined> {
     const queued = this.#queue.get(address.hex);
-    if (queued) return queued.bytes;
+    if (queued) return queued.chunk.bytes;
     if (!this.#available) return undefined;
     try {
       const stored = await get<ArrayBuffer>(address.bytes, this.#database.store('chunks'));
@@ -65,24 +95,28 @@ export class IndexedDbStore implements ChunkStore {
 
   async put(chunk: VerifiedChunk): Promise<void> {
     if (!this.#available || this.#queue.has(chunk.address.hex)) return;
-    this.#queue.set(chunk.address.hex, chunk);
+    let settle!: Waiting['settle'];
+    const outcome = new Promise<boolean>((resolve) => {
+      settle = resolve;
+    });
+    this.#queue.set(chunk.address.hex, { chunk, outcome, settle });
     this.#queuedBytes += chunk.bytes.length;
     this.#startWriting();
     while (this.#queuedBytes > queueBytes && this.#writing) await this.#writing;
   }
 
+  async written({ hex, bytes }: Address): Promise<boolean> {
+    const waiting = this.#queue.get(hex);
+    if (waiting) return waiting.outcome;
+    if (this.#sizes) return (await this.sizes()).has(hex);
+    const known = () => get<Metadata>(bytes, this.#database.store('metadata'));
+    return (await this.#guarded(known, undefined)) !== undefined;
+  }
+
   async delete(address: Address): Promise<void> {
-    try {
-      await this.#database.write(async ({ chunks, metadata, totals }) => {
-        const known: Metadata | undefined = await promisifyRequest(metadata.get(address.bytes));
-        if (!known) return;
-        chunks.delete(address.bytes);
-        metadata.delete(address.bytes);
-        await changeTotals(totals, -1, -known.size);
-      });
-    } catch (error) {
-      this.#failed(error);
-    }
+    await this.#guarded(async () => {
+      this.#removed(await this.#database.write((stores) => deleteChunk(stores, address)));
+    }, undefined);
   }
 
   async flush(): Promise<void> {
@@ -92,25 +126,71 @@ export class IndexedDbStore implements ChunkStore {
 
   async clear(): Promise<void> {
     await this.flush();
-    await this.#database.write(({ chunks, metadata, totals }) => {
-      for (const store of [chunks, metadata, totals]) store.clear();
-    });
+    await this.#database.clear();
     this.#touched.clear();
+    this.#lost();
   }
 
   async summary(): Promise<StoreSummary> {
-    let totals: Totals | undefined;
-    try {
-      totals = await get<Totals>('all', this.#database.store('totals'));
-    } catch (error) {
-      this.#failed(error);
-    }
+    const known = () => get<Totals>('all', this.#database.store('totals'));
+    const totals = await this.#guarded(known, undefined);
     return {
       ...(totals ?? { count: 0, bytes: 0 }),
       waiting: this.#queue.size,
       maxBytes: this.#maxBytes,
       available: this.#available,
     };
+  }
+
+  async sizes(): Promise<ReadonlyMap<string, number>> {
+    if (!this.#sizes) {
+      const map = new Map<string, number>();
+      this.#sizes = { map, loaded: this.#loadSizes(map) };
+      this.#sizes.loaded.catch(() => {
+        if (this.#sizes?.map === map) this.#sizes = undefined;
+      });
+    }
+    const { map, loaded } = this.#sizes;
+    await loaded;
+    return map;
+  }
+
+  get changes(): number {
+    return this.#changes;
+  }
+
+  get losses(): number {
+    return this.#losses;
+  }
+
+  async hold(holder: Address, chunks: readonly Address[]): Promise<void> {
+    for (const slice of slicesOf(chunks)) {
+      await this.#database.write((stores) => holdChunks(stores, holder, slice));
+    }
+  }
+
+  async release(holder: Address, except: ReadonlySet<string> = new Set()): Promise<void> {
+    let after: Address | undefined;
+    do {
+      const from = after;
+      const slice = await this.#database.write((stores) => releaseSlice(stores, holder, from, except));
+      this.#removed(slice.gone);
+      after = slice.last;
+    } while (after);
+  }
+
+  async free(chunks: readonly Address[]): Promise<void> {
+    for (const slice of slicesOf(chunks)) {
+      this.#removed(await this.#database.write((stores) => freeChunks(stores, slice)));
+    }
+  }
+
+  async makeRoom(bytes: number): Promise<boolean> {
+    const totals = await get<Totals>('all', this.#database.store('totals'));
+    const stored = totals?.bytes ?? 0;
+    if (stored + bytes <= this.#maxBytes) return true;
+    const freed = await this.#evict(stored + bytes - this.#maxBytes * evictTo);
+    return stored + bytes - freed <= this.#maxBytes;
   }
 
   #startWriting(): void {
@@ -123,74 +203,102 @@ export class IndexedDbStore implements ChunkStore {
   async #writeBatch(): Promise<void> {
     // Let what arrives in the same moment join the batch.
     await new Promise((resolve) => setTimeout(resolve));
-    const batch: VerifiedChunk[] = [];
+    const batch: Waiting[] = [];
     let bytes = 0;
-    for (const chunk of this.#queue.values()) {
-      if (batch.length > 0 && bytes + chunk.bytes.length > batchBytes) break;
-      batch.push(chunk);
-      bytes += chunk.bytes.length;
+    for (const waiting of this.#queue.values()) {
+      const { length } = waiting.chunk.bytes;
+      if (batch.length > 0 && bytes + length > batchBytes) break;
+      batch.push(waiting);
+      bytes += length;
     }
+    const chunks = batch.map(({ chunk }) => chunk);
+    let kept: ReadonlySet<VerifiedChunk> = new Set();
     try {
-      await this.#write(batch).catch(async (error) => {
+      kept = await this.#write(chunks, bytes).catch(async (error) => {
         if (!isQuotaExceeded(error)) throw error;
         await this.#evict(bytes);
-        await this.#write(batch);
+        return this.#write(chunks, bytes);
       });
-      for (const chunk of batch) this.#stats.stored(chunk.bytes.length);
     } catch (error) {
-      for (const _ of batch) this.#stats.unstored();
       this.#failed(error);
     } finally {
-      for (const chunk of batch) this.#queue.delete(chunk.address.hex);
+      for (const { chunk, settle } of batch) {
+        const isStored = kept.has(chunk);
+        if (isStored) this.#stats.stored(chunk.bytes.length);
+        else this.#stats.unstored();
+        this.#queue.delete(chunk.address.hex);
+        settle(isStored);
+      }
       this.#queuedBytes -= bytes;
     }
   }
 
-  async #write(batch: readonly VerifiedChunk[]): Promise<void> {
-    const now = Date.now();
+  /** @returns those that are on disk now: all, unless what is held leaves no room for them. */
+  async #write(batch: readonly VerifiedChunk[], bytes: number): Promise<Set<VerifiedChunk>> {
+    // First, so that the ceiling is never passed.
+    if (bytes > 0) await this.makeRoom(bytes);
     const touched = [...this.#touched.values()];
-    let total = 0;
-    await this.#database.write(async ({ chunks, metadata, totals }) => {
-      let count = 0;
-      let bytes = 0;
-      const known = await Promise.all(
-        batch.map(({ address }) => promisifyRequest<Metadata | undefined>(metadata.get(address.bytes))),
-      );
-      for (const [i, chunk] of batch.entries()) {
-        if (known[i]) continue;
-        chunks.put(exactBuffer(chunk.bytes), chunk.address.bytes);
-        metadata.put({ size: chunk.bytes.length, lastUsed: now } satisfies Metadata, chunk.address.bytes);
-        count++;
-        bytes += chunk.bytes.length;
-      }
-      for (const address of touched) {
-        const metadatum: Metadata | undefined = await promisifyRequest(metadata.get(address.bytes));
-        if (metadatum) metadata.put({ ...metadatum, lastUsed: now } satisfies Metadata, address.bytes);
-      }
-      total = (await changeTotals(totals, count, bytes)).bytes;
-    });
+    const { kept } = await this.#database.write((stores) =>
+      storeBatch(stores, batch, touched, this.#maxBytes),
+    );
     for (const { hex } of touched) this.#touched.delete(hex);
-    this.#touchesWrittenAt = now;
-    if (total > this.#maxBytes) await this.#evict(total - this.#maxBytes * evictTo);
+    this.#touchesWrittenAt = Date.now();
+    for (const { address, bytes } of kept) this.#sizes?.map.set(address.hex, bytes.length);
+    if (kept.length > 0) this.#changes++;
+    return new Set(kept);
   }
 
-  /** Deletes least recently used chunks until `bytes` are free or none is left. */
-  async #evict(bytes: number): Promise<void> {
-    await this.#database.write(async ({ chunks, metadata, totals }) => {
-      let freed = 0;
-      let count = 0;
-      const request = metadata.index('lastUsed').openCursor();
-      for (let cursor = await promisifyRequest(request); cursor && freed < bytes; ) {
-        freed += (cursor.value as Metadata).size;
-        count++;
-        chunks.delete(cursor.primaryKey);
-        cursor.delete();
-        const next = promisifyRequest(request);
-        cursor.continue();
-        cursor = await next;
-      }
-      await changeTotals(totals, -count, -freed);
-    });
+  /** Deletes least recently used chunks until `bytes` are free or none is left. @returns the bytes that are free. */
+  async #evict(bytes: number): Promise<number> {
+    let freed = 0;
+    for (let isDone = false; !isDone && freed < bytes; ) {
+      const missing = bytes - freed;
+      const { gone, isLast } = await this.#database.write((stores) => evictSlice(stores, missing));
+      this.#removed(gone);
+      for (const { size } of gone) freed += size;
+      isDone = isLast || gone.length === 0;
+    }
+    return freed;
+  }
+
+  #removed(gone: Gone): void {
+    if (gone.length === 0) return;
+    for (const { address } of gone) this.#sizes?.map.delete(address.hex);
+    this.#changes++;
+    this.#losses++;
+  }
+
+  /** Nothing is known any more of what is stored. */
+  #lost(): void {
+    this.#sizes = undefined;
+    this.#changes++;
+    this.#losses++;
+  }
+
+  /** In pieces, so that nothing else has to wait for all of it. What changes meanwhile is changed in the map, too. */
+  async #loadSizes(map: Map<string, number>): Promise<void> {
+    let range: IDBKeyRange | null = null;
+    for (let isDone = false; !isDone; ) {
+      const wanted = range;
+      await this.#database.store('metadata')('readonly', async (metadata) => {
+        const [keys, values] = await Promise.all([
+          promisifyRequest(metadata.getAllKeys(wanted, metadataSlice)),
+          promisifyRequest<Metadata[]>(metadata.getAll(wanted, metadataSlice)),
+        ]);
+        for (const [i, key] of keys.entries()) map.set(addressOfKey(key).hex, values[i]!.size);
+        isDone = keys.length < metadataSlice;
+        if (!isDone) range = IDBKeyRange.lowerBound(keys.at(-1), true);
+      });
+    }
+  }
+
+  async #guarded<T>(work: () => Promise<T>, otherwise: T): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      this.#failed(error);
+      return otherwise;
+    }
   }
 
   /** Storage that never worked (blocked, private window) is not tried again by this worker. */
@@ -200,18 +308,11 @@ export class IndexedDbStore implements ChunkStore {
   }
 }
 
-async function changeTotals(totals: IDBObjectStore, count: number, bytes: number): Promise<Totals> {
-  const before: Totals = (await promisifyRequest(totals.get('all'))) ?? { count: 0, bytes: 0 };
-  const after = { count: before.count + count, bytes: before.bytes + bytes };
-  totals.put(after, 'all');
-  return after;
+function* slicesOf(addresses: readonly Address[]): Generator<readonly Address[]> {
+  for (let at = 0; at < addresses.length; at += sliceChunks) yield addresses.slice(at, at + sliceChunks);
 }
 
 function isQuotaExceeded(error: unknown): boolean {
-  return error instanceof DOMException && error.name === 'QuotaExceededError';
-}
-
-/** The buffer to store: a view would take its whole backing buffer along. */
-function exactBuffer(bytes: Uint8Array<ArrayBuffer>): ArrayBuffer {
-  return bytes.byteLength === bytes.buffer.byteLength ? bytes.buffer : bytes.slice().buffer;
+  // An error's own class, QuotaExceededError, is new; the name is the same.
+  return error instanceof Error && error.name === 'QuotaExceededError';
 }

@@ -1,54 +1,81 @@
 import { promisifyRequest, type UseStore } from 'idb-keyval';
 
-const version = 1;
+const version = 2;
 
 /** Names of the object stores in the chunk database. */
-export const storeNames = { chunks: 'chunks', metadata: 'metadata', totals: 'totals' } as const;
+export const storeNames = {
+  chunks: 'chunks',
+  metadata: 'metadata',
+  totals: 'totals',
+  holds: 'holds',
+  contents: 'contents',
+  pins: 'pins',
+} as const;
+
+type StoreName = keyof typeof storeNames;
+
+/** Those that change together when chunks come and go. */
+const written = ['chunks', 'metadata', 'totals', 'holds'] as const satisfies StoreName[];
+
+/** The stores of a write, by their names. */
+export type WriteStores = Record<(typeof written)[number], IDBObjectStore>;
 
 /**
  * A database with the layout of the chunk store:
  *
  * - `chunks`: raw 32-byte address → the sealed bytes, as an ArrayBuffer of exactly their size;
- * - `metadata`: raw address → `{ size, lastUsed }`, indexed by `lastUsed`, so that eviction never reads values;
- * - `totals`: `all` → `{ count, bytes }`, changed in the transactions that change the others.
+ * - `metadata`: raw address → `{ size, lastUsed }`, indexed by `lastUsed`, so that eviction never reads values. A
+ *   chunk that is held has no `lastUsed`, so eviction never meets it;
+ * - `totals`: `all` → `{ count, bytes }`, changed in the transactions that change the others;
+ * - `holds`: raw address of a pin ‖ raw address of a chunk → `{ chunk }`, indexed by `chunk`: who holds what, whether it
+ *   is stored already or not. A row for each pair and no count, so that what is done twice is done once;
+ * - `contents`: raw address of a site or file → the chunks it is made of, which never change;
+ * - `pins`: raw address → what the person asked for.
+ *
+ * A later version may add to this, and never takes away: then an earlier one can go on with the database, too.
  */
 export class ChunkDatabase {
   readonly #name: string;
   #opening: Promise<IDBDatabase> | undefined;
+  #onClosed: () => void;
 
-  constructor(name: string) {
+  /** @param onClosed called when others may have changed, or deleted, what it holds. */
+  constructor(name: string, onClosed: () => void = () => {}) {
     this.#name = name;
+    this.#onClosed = onClosed;
   }
 
   /** One store in a transaction of its own, in the form that `idb-keyval`'s functions take. */
-  store(name: keyof typeof storeNames): UseStore {
+  store(name: StoreName): UseStore {
     return async (mode, callback) => callback((await this.#transaction(name, mode)).objectStore(name));
   }
 
   /**
-   * Runs `work` in one read-write transaction over all stores; resolves when it is complete. Durability is
-   * relaxed: a chunk lost to a power cut is fetched again, while a flush to disk per batch would cost more
-   * than the network does.
+   * Runs `work` in one read-write transaction over the chunks and all that goes with them; resolves when it is
+   * complete. Durability is relaxed: a chunk lost to a power cut is fetched again, while a flush to disk per batch
+   * would cost more than the network does.
    */
-  async write(
-    work: (stores: Record<keyof typeof storeNames, IDBObjectStore>) => Promise<void> | void,
-  ): Promise<void> {
-    const transaction = await this.#transaction(Object.values(storeNames), 'readwrite', {
-      durability: 'relaxed',
-    });
+  async write<T>(work: (stores: WriteStores) => Promise<T> | T): Promise<T> {
+    const transaction = await this.#transaction([...written], 'readwrite', { durability: 'relaxed' });
     const done = promisifyRequest(transaction);
+    let result: T;
     try {
-      await work({
-        chunks: transaction.objectStore('chunks'),
-        metadata: transaction.objectStore('metadata'),
-        totals: transaction.objectStore('totals'),
-      });
+      const stores = written.map((name) => [name, transaction.objectStore(name)] as const);
+      result = await work(Object.fromEntries(stores) as WriteStores);
     } catch (error) {
       done.catch(() => undefined);
       if (transaction.error === null) tryAbort(transaction);
       throw transaction.error ?? error;
     }
     await done;
+    return result;
+  }
+
+  /** Deletes everything in all stores. */
+  async clear(): Promise<void> {
+    const transaction = await this.#transaction(Object.values(storeNames), 'readwrite');
+    for (const name of Object.values(storeNames)) transaction.objectStore(name).clear();
+    await promisifyRequest(transaction);
   }
 
   /** Safari drops connections without an event: one that turns out dead is opened anew, once. */
@@ -62,7 +89,7 @@ export class ChunkDatabase {
       return database.transaction(names, mode, options);
     } catch (error) {
       if (!(error instanceof DOMException && error.name === 'InvalidStateError')) throw error;
-      this.#opening = undefined;
+      this.#forget();
       return (await this.#open()).transaction(names, mode, options);
     }
   }
@@ -72,7 +99,7 @@ export class ChunkDatabase {
       const opening = withinTime(openDatabase(this.#name));
       this.#opening = opening;
       const forget = () => {
-        if (this.#opening === opening) this.#opening = undefined;
+        if (this.#opening === opening) this.#forget();
       };
       opening.then((database) => {
         // Safari drops connections; another tab may delete the database or upgrade it.
@@ -85,15 +112,41 @@ export class ChunkDatabase {
     }
     return this.#opening;
   }
+
+  #forget(): void {
+    this.#opening = undefined;
+    this.#onClosed();
+  }
 }
 
-function openDatabase(name: string): Promise<IDBDatabase> {
-  const request = indexedDB.open(name, version);
-  request.onupgradeneeded = () => {
-    const database = request.result;
+/** Each brings the layout from the version of its position to the next. */
+const upgrades: readonly ((database: IDBDatabase) => void)[] = [
+  (database) => {
     database.createObjectStore(storeNames.chunks);
     database.createObjectStore(storeNames.metadata).createIndex('lastUsed', 'lastUsed');
     database.createObjectStore(storeNames.totals);
+  },
+  (database) => {
+    database.createObjectStore(storeNames.holds).createIndex('chunk', 'chunk');
+    database.createObjectStore(storeNames.contents);
+    database.createObjectStore(storeNames.pins);
+  },
+];
+
+async function openDatabase(name: string): Promise<IDBDatabase> {
+  try {
+    return await requestDatabase(name, version);
+  } catch (error) {
+    if (!(error instanceof DOMException && error.name === 'VersionError')) throw error;
+    // A later Antway was here, whose layout has all that is used here.
+    return requestDatabase(name);
+  }
+}
+
+function requestDatabase(name: string, wanted?: number): Promise<IDBDatabase> {
+  const request = indexedDB.open(name, wanted);
+  request.onupgradeneeded = ({ oldVersion }) => {
+    for (const upgrade of upgrades.slice(oldVersion)) upgrade(request.result);
   };
   return promisifyRequest(request);
 }

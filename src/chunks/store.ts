@@ -28,6 +28,26 @@ export interface ChunkStore {
   summary(): Promise<StoreSummary>;
 }
 
+/** Chunks that their holders want to keep whatever else has to go. A holder is known by the address of its content. */
+export interface HoldingStore extends ChunkStore {
+  /** Resolves once it is known whether a chunk that was put is on disk. False for one that was never put. */
+  written(address: Address): Promise<boolean>;
+  /** The bytes of every chunk on disk, by hex address; kept up to date while the worker lives. */
+  sizes(): Promise<ReadonlyMap<string, number>>;
+  /** Grows with every change of `sizes`. */
+  readonly changes: number;
+  /** Grows when chunks go. */
+  readonly losses: number;
+  /** Keeps chunks from being evicted, those that are stored and those that will be. Done twice it is done once. */
+  hold(holder: Address, chunks: readonly Address[]): Promise<void>;
+  /** Lets go of all that a holder holds, but for `except` (hex), and deletes what nobody else holds. */
+  release(holder: Address, except?: ReadonlySet<string>): Promise<void>;
+  /** Deletes those of the chunks that nobody holds. */
+  free(chunks: readonly Address[]): Promise<void>;
+  /** Evicts until so many bytes can be stored. @returns whether they can be. */
+  makeRoom(bytes: number): Promise<boolean>;
+}
+
 /** Keeps nothing: for a command that runs once. */
 export const noStore: ChunkStore = {
   get: async () => undefined,

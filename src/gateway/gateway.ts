@@ -1,9 +1,9 @@
 import { Chunks } from '../chunks/chunks.ts';
-import { IndexedDbStore } from '../chunks/indexed-db-store.ts';
-import type { ChunkStore } from '../chunks/store.ts';
+import type { IndexedDbStore } from '../chunks/indexed-db-store.ts';
 import type { Config } from '../config.ts';
 import { Resolver } from '../content/resolver.ts';
 import { AntwayError, asAntwayError, type ErrorCode, isAbort } from '../errors.ts';
+import { Library } from '../library/library.ts';
 import { PeerPool } from '../peers/pool.ts';
 import { Codec, type CodecPlatform } from '../self-encryption/codec.ts';
 import type { Stats } from '../stats/stats.ts';
@@ -16,6 +16,7 @@ import { canRunScripts, interstitial } from './interstitial.ts';
 import { ManifestStore } from './manifest-store.ts';
 import { RecentSites } from './recent.ts';
 import { type BodyObserver, type Representation, respond } from './representation.ts';
+import { settings } from './settings.ts';
 import type { StatsBroadcast } from './stats-broadcast.ts';
 import { type ContentTarget, parseTarget, type Target } from './target.ts';
 import { Trust } from './trust.ts';
@@ -26,6 +27,8 @@ export interface RequestContext {
   waitUntil(work: Promise<unknown>): void;
   /** Whether the request may use `/-/…`: it comes from the shell and not from content. */
   isFromShell(): Promise<boolean>;
+  /** Asks the browser to wake the worker when there is a network, where it does that. */
+  wakeLater(): void;
 }
 
 export interface GatewayOptions {
@@ -33,6 +36,8 @@ export interface GatewayOptions {
   /** Where `inForce` comes from, and where the person changes it. */
   configuration: Configuration;
   platform: CodecPlatform;
+  /** The one of the worker, whatever the configuration. */
+  store: IndexedDbStore;
   stats: Stats;
   broadcast: StatsBroadcast;
 }
@@ -45,15 +50,16 @@ export class Gateway {
   readonly #inForce: InForce;
   readonly #configuration: Configuration;
   readonly #stats: Stats;
-  readonly #store: ChunkStore;
+  readonly #store: IndexedDbStore;
   readonly #peers: PeerPool;
   readonly #resolver: Resolver;
   readonly #broadcast: StatsBroadcast;
   readonly #manifests: ManifestStore;
   readonly #trust: Trust;
+  readonly #library: Library;
   readonly #recent = new RecentSites();
 
-  constructor({ inForce, configuration, platform, stats, broadcast }: GatewayOptions) {
+  constructor({ inForce, configuration, platform, store, stats, broadcast }: GatewayOptions) {
     const { config } = inForce;
     this.#config = config;
     this.#inForce = inForce;
@@ -61,13 +67,22 @@ export class Gateway {
     this.#stats = stats;
     this.#broadcast = broadcast;
     this.#trust = new Trust(config.trusted);
-    this.#store = new IndexedDbStore(config.cache.maxBytes, stats);
+    this.#store = store;
     this.#peers = new PeerPool(config.peers, stats, config);
     const codec = new Codec(platform);
     this.#manifests = new ManifestStore(() => codec.blake3());
     const { memoryBytes } = config.cache;
     const chunks = new Chunks({ codec, store: this.#store, peers: this.#peers, stats, memoryBytes });
     this.#resolver = new Resolver(chunks, { manifests: this.#manifests, denied: config.denied });
+    this.#library = new Library({
+      store,
+      chunks,
+      manifests: this.#manifests,
+      denied: config.denied,
+      stats,
+      settings,
+      onPins: () => broadcast.report('pins', () => this.#library.pins.list()),
+    });
   }
 
   /**
@@ -81,10 +96,12 @@ export class Gateway {
         case 'other':
           return undefined;
         case 'internal':
+          this.#goOnWithPins(context);
           return this.#internal(target.name, request, context);
         case 'elsewhere':
           return this.#elsewhere(target, request, context);
         case 'content':
+          if (!target.content.isIsolated) this.#goOnWithPins(context);
           return this.#content(target.content, request, context);
       }
     } catch (error) {
@@ -92,7 +109,27 @@ export class Gateway {
     }
   }
 
-  /** Ends the sessions with peers; for when another configuration takes over. */
+  /**
+   * Works on the pins until nothing can be done for now.
+   * @returns whether all are done.
+   */
+  async workOnPins(): Promise<boolean> {
+    this.#library.pins.encourage();
+    await this.#library.pins.work();
+    return !(await this.#library.pins.isUnfinished());
+  }
+
+  /** A worker lives as long as it is asked for something, and so long it works on the pins. */
+  #goOnWithPins(context: RequestContext): void {
+    context.waitUntil(this.#library.pins.work());
+  }
+
+  /** Another configuration takes over. What is under way may go on; what begins anew does so there. */
+  handOver(): void {
+    this.#library.pins.close();
+  }
+
+  /** Ends the sessions with peers. */
   close(): void {
     this.#peers.close();
   }
@@ -111,6 +148,8 @@ export class Gateway {
         stats: this.#stats,
         broadcast: this.#broadcast,
         recent: this.#recent,
+        library: this.#library,
+        wakeLater: () => context.wakeLater(),
         trust: this.#trust,
         manifests: this.#manifests,
       });
@@ -195,9 +234,22 @@ export class Gateway {
   #remember(target: ContentTarget, context: RequestContext): void {
     // A site's own origin has no list of sites.
     if (target.isIsolated) return;
-    context.waitUntil(
-      this.#recent.add(target).catch((error) => console.warn('antway: the visit was not noted', error)),
-    );
+    const noted = Promise.all([this.#recent.add(target), this.#noteVisit(target)]);
+    context.waitUntil(noted.catch((error) => console.warn('antway: the visit was not noted', error)));
+  }
+
+  async #noteVisit({ address, name, root, path }: ContentTarget): Promise<void> {
+    // What was just served is known without a request.
+    const { kind } = await this.#resolver.resolve(address);
+    await this.#library.visited({
+      address: address.hex,
+      path: path === undefined ? root : `${root}/`,
+      name: name ?? null,
+      title: null,
+      icon: null,
+      kind,
+      lastOpened: Date.now(),
+    });
   }
 
   /** Counts a request, and keeps the worker alive until what was fetched for it is on disk. */

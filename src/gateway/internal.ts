@@ -3,6 +3,7 @@ import type { ChunkStore } from '../chunks/store.ts';
 import { type Config, parsePeer } from '../config.ts';
 import type { Resolver } from '../content/resolver.ts';
 import { AntwayError } from '../errors.ts';
+import type { Library } from '../library/library.ts';
 import { limits } from '../limits.ts';
 import type { PeerPool } from '../peers/pool.ts';
 import { probePeer } from '../peers/probe.ts';
@@ -23,8 +24,11 @@ export interface InternalContext {
   stats: Stats;
   broadcast: StatsBroadcast;
   recent: RecentSites;
+  library: Library;
   trust: Trust;
   manifests: ManifestStore;
+  /** Asks the browser to wake the worker when there is a network, where it does that. */
+  wakeLater(): void;
 }
 
 /** An endpoint's methods. What they return is sent as JSON, or as it is when it is a `Response`. */
@@ -62,10 +66,12 @@ const endpoints: Record<string, Endpoint> = {
     },
   },
   reset: {
-    async POST(_, request, { configuration, trust, recent, manifests, store }) {
+    async POST(_, request, { configuration, trust, recent, manifests, library, store }) {
       const { chunks = false } = objectOf(await jsonOf(request));
       if (typeof chunks !== 'boolean') throw new AntwayError('REFUSED', '“chunks” is true or false.');
-      await Promise.all([trust.clear(), recent.clear(), manifests.clear(), chunks && store.clear()]);
+      if (chunks) library.pins.close();
+      const kept = [trust, recent, manifests, library.visits];
+      await Promise.all([...kept.map((each) => each.clear()), chunks && store.clear()]);
       // Last: then the next request meets a gateway that remembers nothing of it.
       await configuration.reset();
     },
@@ -74,12 +80,32 @@ const endpoints: Record<string, Endpoint> = {
     GET: (_url, _request, { recent }) => recent.list(),
     DELETE: (url, _, { recent }) => recent.remove(required(url.searchParams.get('path'), 'path')),
   },
+  sites: {
+    GET: async (_url, _request, { library }) => ({ sites: await library.list() }),
+    DELETE: (url, _, { library }) => library.forget(addressIn(url)),
+  },
+  pins: {
+    async GET(url, _, { library, broadcast }) {
+      if (url.searchParams.has('watch')) broadcast.watch();
+      return { pins: await library.pins.list() };
+    },
+    async POST(_, request, { library, wakeLater }) {
+      const { address: text, action } = objectOf(await jsonOf(request));
+      const address = Address.fromHex(required(text, 'address'));
+      if (!isPinAction(action)) {
+        throw new AntwayError('REFUSED', `“action” is one of ${pinActions.join(', ')}.`);
+      }
+      const state = await library.pins[action](address);
+      wakeLater();
+      return { address: address.hex, ...state };
+    },
+    DELETE: (url, _, { library }) => library.unpin(addressIn(url)),
+  },
   trust: {
     GET: (_url, _request, { trust }) => trust.list(),
     POST: (_, request, { trust }) =>
       (request.mode === 'navigate' ? decideByForm : decideByJson)(request, trust),
-    DELETE: (url, _, { trust }) =>
-      trust.revoke(Address.fromHex(required(url.searchParams.get('address'), 'address'))),
+    DELETE: (url, _, { trust }) => trust.revoke(addressIn(url)),
   },
   manifests: {
     GET: (_url, _request, { manifests }) => manifests.list(),
@@ -150,6 +176,17 @@ async function decideByJson(request: Request, trust: Trust): Promise<void> {
 function decisionOf(value: unknown): Decision {
   if (value === 'trusted' || value === 'restricted') return value;
   throw new AntwayError('REFUSED', 'A decision is “trusted” or “restricted”.');
+}
+
+const pinActions = ['pin', 'pause', 'resume', 'verify'] as const;
+
+function isPinAction(value: unknown): value is (typeof pinActions)[number] {
+  return (pinActions as readonly unknown[]).includes(value);
+}
+
+/** @throws AntwayError `REFUSED` when it is missing, `BAD_ADDRESS` when it is none. */
+function addressIn({ searchParams }: URL): Address {
+  return Address.fromHex(required(searchParams.get('address'), 'address'));
 }
 
 function required(value: unknown, name: string): string {

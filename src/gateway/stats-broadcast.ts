@@ -6,12 +6,13 @@ export const channelName = 'antway';
 const watchMs = 10_000;
 const intervalMs = 250;
 
-/** Sends snapshots of the counters to pages, but only while somebody watches and only when something changed. */
+/** Reports to pages, but only while somebody watches and only when something changed. */
 export class StatsBroadcast {
   readonly #stats: Stats;
   #watchedUntil = 0;
   #stopListening: (() => void) | undefined;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Reports on their way, by their type. */
+  readonly #timers = new Map<string, ReturnType<typeof setTimeout>>();
 
   constructor(stats: Stats) {
     this.#stats = stats;
@@ -20,21 +21,31 @@ export class StatsBroadcast {
   /** A page looks on: report for the next ten seconds. */
   watch(): void {
     this.#watchedUntil = Date.now() + watchMs;
-    this.#stopListening ??= this.#stats.onChange(() => this.#schedule());
+    this.#stopListening ??= this.#stats.onChange(() => this.#statsChanged());
   }
 
-  #schedule(): void {
-    if (this.#timer !== undefined) return;
+  /** Sends `{type, [type]: content}` a moment later, with the content of then. */
+  report(type: string, content: () => unknown): void {
+    if (this.#timers.has(type) || Date.now() > this.#watchedUntil) return;
+    const send = async () => {
+      this.#timers.delete(type);
+      const message = { type, [type]: await content() };
+      const channel = new BroadcastChannel(channelName);
+      channel.postMessage(message);
+      channel.close();
+    };
+    this.#timers.set(
+      type,
+      setTimeout(() => void send(), intervalMs),
+    );
+  }
+
+  #statsChanged(): void {
     if (Date.now() > this.#watchedUntil) {
       this.#stopListening?.();
       this.#stopListening = undefined;
       return;
     }
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
-      const channel = new BroadcastChannel(channelName);
-      channel.postMessage({ type: 'stats', stats: this.#stats.snapshot() });
-      channel.close();
-    }, intervalMs);
+    this.report('stats', () => this.#stats.snapshot());
   }
 }

@@ -11,6 +11,7 @@ const layers = [
   ['src/shell', 'src/drop-in', 'src/cli'],
   ['src/gateway'],
   ['src/publish'],
+  ['src/library'],
   ['src/content'],
   ['src/chunks'],
   ['src/peers'],

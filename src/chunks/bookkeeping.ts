@@ -1,0 +1,186 @@
+/** What the coming and going of chunks changes in the database. Each function runs inside one transaction. */
+
+import { promisifyRequest } from 'idb-keyval';
+import { Address } from '../address.ts';
+import type { WriteStores } from './indexed-db.ts';
+import type { VerifiedChunk } from './verified-chunk.ts';
+
+export interface Metadata {
+  /** Bytes as stored. */
+  size: number;
+  /** Milliseconds since 1970. Missing for a chunk that is held: the index of those that may go has not got it. */
+  lastUsed?: number;
+}
+
+export interface Totals {
+  count: number;
+  bytes: number;
+}
+
+/** Chunks that one transaction deals with at most, so that reads never wait long for it. */
+export const sliceChunks = 64;
+
+/** Bytes of an address. */
+const addressBytes = 32;
+
+/**
+ * Stores those chunks of a batch that are not there yet, as far as there is room, and notes what was read since.
+ * @returns those that are in the database now, and the totals.
+ */
+export async function storeBatch(
+  { chunks, metadata, holds, totals }: WriteStores,
+  batch: readonly VerifiedChunk[],
+  touched: readonly Address[],
+  maxBytes: number,
+): Promise<{ kept: VerifiedChunk[]; totals: Totals }> {
+  const now = Date.now();
+  const [before, known, holders, used] = await Promise.all([
+    readTotals(totals),
+    Promise.all(batch.map(({ address }) => metadataOf(metadata, address))),
+    Promise.all(batch.map(({ address }) => anyHolder(holds, address))),
+    Promise.all(touched.map((address) => metadataOf(metadata, address))),
+  ]);
+  const after = { ...before };
+  const kept = batch.filter(({ address, bytes }, i) => {
+    if (known[i]) return true;
+    if (after.bytes + bytes.length > maxBytes) return false;
+    chunks.put(exactBuffer(bytes), address.bytes);
+    const metadatum: Metadata = { size: bytes.length, ...(holders[i] ? {} : { lastUsed: now }) };
+    metadata.put(metadatum, address.bytes);
+    after.count++;
+    after.bytes += bytes.length;
+    return true;
+  });
+  for (const [i, address] of touched.entries()) {
+    const metadatum = used[i];
+    if (metadatum?.lastUsed !== undefined) metadata.put({ ...metadatum, lastUsed: now }, address.bytes);
+  }
+  totals.put(after, 'all');
+  return { kept, totals: after };
+}
+
+/** Deletes the least recently used of the chunks that nobody holds, until `bytes` are free or a slice is done. */
+export async function evictSlice(
+  stores: WriteStores,
+  bytes: number,
+): Promise<{ gone: Gone; isLast: boolean }> {
+  const index = stores.metadata.index('lastUsed');
+  const [values, keys] = await Promise.all([
+    promisifyRequest<Metadata[]>(index.getAll(null, sliceChunks)),
+    promisifyRequest(index.getAllKeys(null, sliceChunks)),
+  ]);
+  const gone: Gone = [];
+  let freed = 0;
+  for (const [i, { size }] of values.entries()) {
+    if (freed >= bytes) break;
+    freed += size;
+    gone.push({ address: addressOfKey(keys[i]!), size });
+  }
+  await remove(stores, gone);
+  return { gone, isLast: values.length < sliceChunks && gone.length === values.length };
+}
+
+/** Chunks that were deleted. */
+export type Gone = { address: Address; size: number }[];
+
+/** Deletes one chunk, whoever holds it: its bytes are not what they were. */
+export async function deleteChunk(stores: WriteStores, address: Address): Promise<Gone> {
+  const known = await metadataOf(stores.metadata, address);
+  const gone = known ? [{ address, size: known.size }] : [];
+  await remove(stores, gone);
+  return gone;
+}
+
+/** Notes that `holder` holds these chunks, so that none of them is evicted. */
+export async function holdChunks(
+  { metadata, holds }: WriteStores,
+  holder: Address,
+  addresses: readonly Address[],
+): Promise<void> {
+  const known = await Promise.all(addresses.map((address) => metadataOf(metadata, address)));
+  for (const [i, address] of addresses.entries()) {
+    holds.put({ chunk: address.bytes }, holdKey(holder, address));
+    const metadatum = known[i];
+    if (metadatum?.lastUsed !== undefined) metadata.put({ size: metadatum.size }, address.bytes);
+  }
+}
+
+/**
+ * Lets go of a slice of what `holder` holds, and deletes what nobody else holds.
+ * @param after the last chunk of the slice before.
+ * @param except chunks (hex) that stay held.
+ * @returns the last chunk of the slice; undefined when there are no more.
+ */
+export async function releaseSlice(
+  stores: WriteStores,
+  holder: Address,
+  after: Address | undefined,
+  except: ReadonlySet<string>,
+): Promise<{ gone: Gone; last: Address | undefined }> {
+  const from = after ? holdKey(holder, after) : holdKey(holder, lowest);
+  const range = IDBKeyRange.bound(from, holdKey(holder, highest), after !== undefined);
+  const keys = await promisifyRequest(stores.holds.getAllKeys(range, sliceChunks));
+  const held = keys.map((key) => Address.fromBytes(new Uint8Array(key as ArrayBuffer, addressBytes)));
+  const released = held.filter(({ hex }) => !except.has(hex));
+  for (const address of released) stores.holds.delete(holdKey(holder, address));
+  return { gone: await freeChunks(stores, released), last: held.at(-1) };
+}
+
+/** Deletes those chunks that nobody holds. */
+export async function freeChunks(stores: WriteStores, addresses: readonly Address[]): Promise<Gone> {
+  const [known, holders] = await Promise.all([
+    Promise.all(addresses.map((address) => metadataOf(stores.metadata, address))),
+    Promise.all(addresses.map((address) => anyHolder(stores.holds, address))),
+  ]);
+  const gone: Gone = [];
+  for (const [i, address] of addresses.entries()) {
+    const size = known[i]?.size;
+    if (size !== undefined && !holders[i]) gone.push({ address, size });
+  }
+  await remove(stores, gone);
+  return gone;
+}
+
+export async function readTotals(totals: IDBObjectStore): Promise<Totals> {
+  return (await promisifyRequest<Totals | undefined>(totals.get('all'))) ?? { count: 0, bytes: 0 };
+}
+
+/** The key of an address, as the database gives it back. */
+export function addressOfKey(key: IDBValidKey): Address {
+  return Address.fromBytes(new Uint8Array(key as ArrayBuffer));
+}
+
+async function remove({ chunks, metadata, totals }: WriteStores, gone: Gone): Promise<void> {
+  if (gone.length === 0) return;
+  const { count, bytes } = await readTotals(totals);
+  let freed = 0;
+  for (const { address, size } of gone) {
+    chunks.delete(address.bytes);
+    metadata.delete(address.bytes);
+    freed += size;
+  }
+  totals.put({ count: count - gone.length, bytes: bytes - freed } satisfies Totals, 'all');
+}
+
+function metadataOf(metadata: IDBObjectStore, { bytes }: Address): Promise<Metadata | undefined> {
+  return promisifyRequest(metadata.get(bytes));
+}
+
+function anyHolder(holds: IDBObjectStore, { bytes }: Address): Promise<IDBValidKey | undefined> {
+  return promisifyRequest(holds.index('chunk').getKey(bytes));
+}
+
+const lowest = Address.fromBytes(new Uint8Array(addressBytes));
+const highest = Address.fromBytes(new Uint8Array(addressBytes).fill(0xff));
+
+function holdKey(holder: Address, chunk: Address): Uint8Array<ArrayBuffer> {
+  const key = new Uint8Array(2 * addressBytes);
+  key.set(holder.bytes);
+  key.set(chunk.bytes, addressBytes);
+  return key;
+}
+
+/** The buffer to store: a view would take its whole backing buffer along. */
+function exactBuffer(bytes: Uint8Array<ArrayBuffer>): ArrayBuffer {
+  return bytes.byteLength === bytes.buffer.byteLength ? bytes.buffer : bytes.slice().buffer;
+}

@@ -1,0 +1,173 @@
+import { Address } from '../address.ts';
+import { AntwayError } from '../errors.ts';
+import { limits } from '../limits.ts';
+import type { Blake3 } from '../self-encryption/blake3.ts';
+import { type DataMap, decodeDataMap } from '../self-encryption/data-map.ts';
+import { unshrink } from '../self-encryption/file.ts';
+import { isManifest, parseManifest } from './manifest.ts';
+import type { Content, LocalManifests } from './resolver.ts';
+import { blockBytes } from './tar-header.ts';
+import { isTar } from './tarchive.ts';
+
+/** All chunks that a site or file is made of: its record, those of nested maps, and those of all its files. */
+export interface Inventory {
+  kind: Content['kind'];
+  /** Addresses, 32 bytes each, in the order in which they are met. Each once. */
+  hashes: Uint8Array<ArrayBuffer>;
+  /** What is known of each one's size: a record's own, else the length of what it opens to. In bytes. */
+  sizes: Uint32Array<ArrayBuffer>;
+  /** False when something could not be looked into, and there may be more. */
+  isWhole: boolean;
+}
+
+/** Where an inventory reads what it has to look into. */
+export interface InventorySource {
+  /** A record's bytes, checked against its address. Undefined when it shall be done without. */
+  record(address: Address): Promise<Uint8Array | undefined>;
+  /** The plaintext of a chunk. Undefined when it shall be done without. */
+  open(map: DataMap, index: number): Promise<Uint8Array | undefined>;
+  manifests: LocalManifests;
+  /** Addresses (hex) that are never read. */
+  denied: ReadonlySet<string>;
+  blake3: Blake3;
+  /** Told of chunks before the first of them is read. */
+  onFound?(chunks: readonly Address[]): Promise<void>;
+}
+
+/** Entries of a manifest that are looked into at the same time. */
+const parallelEntries = 8;
+
+/**
+ * Finds out what a site or file is made of, reading only what tells: records, nested maps, a manifest, and the first
+ * chunk of the file itself (is it an archive?). What a manifest names and the host denies is left out.
+ *
+ * @throws AntwayError `DENIED`, `UNSUPPORTED`, `TOO_LARGE` or `CORRUPT` as `Resolver.resolve`, and what the source throws.
+ */
+export async function takeInventory(address: Address, source: InventorySource): Promise<Inventory> {
+  if (source.denied.has(address.hex)) {
+    throw new AntwayError('DENIED', 'This address is on the deny list of this gateway.', {
+      address: address.hex,
+    });
+  }
+  const walk = new Walk(source);
+  const manifest = await source.manifests.get(address);
+  if (!manifest) return walk.finish(await walk.root(address));
+  await walk.entries(manifest);
+  return walk.finish('archive');
+}
+
+class Walk {
+  readonly #source: InventorySource;
+  readonly #sizes = new Map<string, { address: Address; size: number }>();
+  #isWhole = true;
+
+  constructor(source: InventorySource) {
+    this.#source = source;
+  }
+
+  async root(address: Address): Promise<Content['kind']> {
+    const map = await this.#record(address);
+    if (!map) return 'record';
+    const start = await this.#start(map, Math.min(blockBytes, map.size));
+    if (!start) return 'file';
+    if (isTar(start)) return 'archive';
+    if (!isManifest(start)) return 'file';
+    if (map.size > limits.manifestBytes) {
+      throw new AntwayError('TOO_LARGE', `A manifest has at most ${limits.manifestBytes} bytes.`);
+    }
+    const manifest = await this.#start(map, map.size);
+    if (manifest) await this.entries(manifest);
+    return 'archive';
+  }
+
+  async entries(manifest: Uint8Array): Promise<void> {
+    const { denied, blake3 } = this.#source;
+    const { entries } = parseManifest(manifest, blake3);
+    const sources = entries
+      .map(({ source }) => source)
+      .filter((source) => source.kind === 'embedded' || !denied.has(source.address.hex));
+    await this.#found(
+      sources.filter((source) => source.kind === 'public').map(({ address }) => ({ address, size: 0 })),
+    );
+    const waiting = sources.values();
+    const look = async () => {
+      for (const source of waiting) {
+        if (source.kind === 'embedded') await this.#map(source.map);
+        else await this.#record(source.address);
+      }
+    };
+    await Promise.all(Array.from({ length: parallelEntries }, look));
+  }
+
+  finish(kind: Content['kind']): Inventory {
+    const hashes = new Uint8Array(32 * this.#sizes.size);
+    const sizes = new Uint32Array(this.#sizes.size);
+    let i = 0;
+    for (const { address, size } of this.#sizes.values()) {
+      hashes.set(address.bytes, 32 * i);
+      sizes[i++] = size;
+    }
+    return { kind, hashes, sizes, isWhole: this.#isWhole };
+  }
+
+  /** The first bytes of a file. */
+  async #start(map: DataMap, length: number): Promise<Uint8Array | undefined> {
+    const bytes = new Uint8Array(length);
+    for (let i = 0; i < map.count && map.offsets[i]! < length; i++) {
+      const part = await this.#source.open(map, i);
+      if (!part) return this.#missing();
+      bytes.set(part.subarray(0, length - map.offsets[i]!), map.offsets[i]!);
+    }
+    return bytes;
+  }
+
+  /** @returns the file's own map; undefined for a record that is no map. */
+  async #record(address: Address): Promise<DataMap | undefined> {
+    await this.#found([{ address, size: 0 }]);
+    const bytes = await this.#source.record(address);
+    if (!bytes) return this.#missing();
+    this.#sizes.get(address.hex)!.size = bytes.length;
+    const map = decodeDataMap(bytes);
+    return map && this.#map(map);
+  }
+
+  async #map(map: DataMap): Promise<DataMap | undefined> {
+    await this.#foundAll(map);
+    let current = map;
+    let isMissing = false;
+    const root = await unshrink(map, async (level, index) => {
+      if (level !== current) {
+        current = level;
+        await this.#foundAll(level);
+      }
+      const part = await this.#source.open(level, index);
+      isMissing ||= !part;
+      return part ?? new Uint8Array();
+    }).catch((error) => {
+      if (!isMissing) throw error;
+    });
+    if (!root) return this.#missing();
+    if (root !== map) await this.#foundAll(root);
+    return root;
+  }
+
+  #missing(): undefined {
+    this.#isWhole = false;
+  }
+
+  #foundAll(map: DataMap): Promise<void> {
+    return this.#found(Array.from(map.sizes, (size, i) => ({ address: map.address(i), size })));
+  }
+
+  async #found(chunks: readonly { address: Address; size: number }[]): Promise<void> {
+    const fresh = chunks.filter(({ address }) => !this.#sizes.has(address.hex));
+    if (fresh.length === 0) return;
+    for (const chunk of fresh) this.#sizes.set(chunk.address.hex, chunk);
+    await this.#source.onFound?.(fresh.map(({ address }) => address));
+  }
+}
+
+/** The addresses of an inventory, one after the other. */
+export function* addressesOf({ hashes, sizes }: Inventory): Generator<Address> {
+  for (let i = 0; i < sizes.length; i++) yield Address.fromBytes(hashes.subarray(32 * i, 32 * i + 32));
+}

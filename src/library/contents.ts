@@ -1,0 +1,63 @@
+import { del, get, set, type UseStore } from 'idb-keyval';
+import type { Address } from '../address.ts';
+import { addressesOf, type Inventory } from '../content/inventory.ts';
+
+/** How much of something is stored. */
+export interface Share {
+  stored: number;
+  /** Of bytes: what is stored as it is, and what is missing by the length it opens to. */
+  total: number;
+}
+
+/** How much of a site is stored. */
+export interface Tally {
+  chunks: Share;
+  bytes: Share;
+}
+
+/** Addresses that are looked up in one go, so that nobody has to wait for all of them. */
+const lookups = 2_000;
+
+/** The inventories that are known. What an address stands for never changes, so each is taken once. */
+export class Contents {
+  readonly #store: () => UseStore;
+
+  constructor(store: () => UseStore) {
+    this.#store = store;
+  }
+
+  get(address: Address): Promise<Inventory | undefined> {
+    return get<Inventory>(address.bytes, this.#store());
+  }
+
+  set(address: Address, inventory: Inventory): Promise<void> {
+    return set(address.bytes, inventory, this.#store());
+  }
+
+  delete(address: Address): Promise<void> {
+    return del(address.bytes, this.#store());
+  }
+}
+
+/** Counts what of an inventory is stored. @param sizes of stored chunks, by hex address. */
+export async function tally(inventory: Inventory, sizes: ReadonlyMap<string, number>): Promise<Tally> {
+  const chunks = { stored: 0, total: inventory.sizes.length };
+  const bytes = { stored: 0, total: 0 };
+  let i = 0;
+  for (const { hex } of addressesOf(inventory)) {
+    const size = sizes.get(hex);
+    if (size === undefined) bytes.total += inventory.sizes[i]!;
+    else {
+      chunks.stored++;
+      bytes.stored += size;
+      bytes.total += size;
+    }
+    if (++i % lookups === 0) await pause();
+  }
+  return { chunks, bytes };
+}
+
+/** Lets others have their turn. */
+export function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve));
+}

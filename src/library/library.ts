@@ -1,0 +1,194 @@
+import type { UseStore } from 'idb-keyval';
+import { Address } from '../address.ts';
+import type { Chunks } from '../chunks/chunks.ts';
+import type { HoldingStore } from '../chunks/store.ts';
+import { addressesOf, type Inventory, takeInventory } from '../content/inventory.ts';
+import type { Content, LocalManifests } from '../content/resolver.ts';
+import type { Stats } from '../stats/stats.ts';
+import { Contents, type Tally, tally } from './contents.ts';
+import type { PinState } from './pin.ts';
+import { Pins } from './pins.ts';
+import { type Visit, Visits } from './visits.ts';
+
+/** A site or file that was opened or pinned. Sizes in bytes, times in milliseconds. */
+export interface Site {
+  address: string;
+  /** Opens it. */
+  path: string;
+  name: string | null;
+  title: string | null;
+  /** Path of its icon. */
+  icon: string | null;
+  kind: Content['kind'];
+  /** Null when it was pinned, and never opened. */
+  lastOpened: number | null;
+  /** Totals are null as long as it is not known what all belongs to it. */
+  bytes: { stored: number; total: number | null };
+  chunks: { stored: number; total: number | null };
+  /** Whether all of it is stored. */
+  offline: boolean;
+  pin: PinState | null;
+}
+
+export interface LibraryOptions {
+  store: HoldingStore & { readonly pins: UseStore; readonly contents: UseStore };
+  chunks: Chunks;
+  manifests: LocalManifests;
+  /** Addresses (hex) that are never read. */
+  denied: ReadonlySet<string>;
+  stats: Stats;
+  /** Where visits are kept. */
+  settings: UseStore;
+  /** Called after every change of the list of pins. */
+  onPins(): void;
+}
+
+/** Most sites of which one list finds out anew what belongs to them: each costs some reads. */
+const inventoriesPerList = 20;
+
+/** What was opened and pinned here, and how much of it is stored. */
+export class Library {
+  readonly pins: Pins;
+  readonly visits: Visits;
+  readonly #options: LibraryOptions;
+  readonly #contents: Contents;
+  /** How much of a site is stored, as of `changes` of the store. */
+  readonly #tallies = new Map<string, { changes: number; tally: Tally; kind: Content['kind'] }>();
+  /** What was missing (hex) when the inventory of a site was last tried. */
+  readonly #missing = new Map<string, string>();
+
+  constructor(options: LibraryOptions) {
+    this.#options = options;
+    this.visits = new Visits(options.settings);
+    this.#contents = new Contents(() => options.store.contents);
+    const { onPins, settings: _, ...rest } = options;
+    this.pins = new Pins({ ...rest, contents: this.#contents, onChange: onPins });
+  }
+
+  /** Notes a visit, and what belongs to the site: what was read to open it tells that, and is still in memory. */
+  async visited(visit: Visit): Promise<void> {
+    await this.visits.add(visit);
+    await this.#options.store.flush();
+    await this.#inventory(Address.fromHex(visit.address));
+  }
+
+  /** What was opened, the last first, and what is pinned beside that. */
+  async list(): Promise<Site[]> {
+    const [visits, listed] = await Promise.all([this.visits.list(), this.pins.list()]);
+    const pins = new Map(listed.map(({ address, ...pin }) => [address, pin]));
+    const budget = { inventories: inventoriesPerList };
+    const sites: Site[] = [];
+    for (const visit of visits) {
+      const pin = pins.get(visit.address) ?? null;
+      pins.delete(visit.address);
+      sites.push({ ...visit, ...(await this.#share(visit.address, pin, budget)), pin });
+    }
+    for (const [address, pin] of pins) {
+      const { kind = 'file', ...share } = await this.#share(address, pin, budget);
+      const unopened = { path: `/${address}`, name: null, title: null, icon: null, lastOpened: null };
+      sites.push({ address, ...unopened, kind, ...share, pin });
+    }
+    return sites;
+  }
+
+  /** Forgets that a site was opened, and deletes those of its chunks that no pin holds. */
+  async forget(address: Address): Promise<void> {
+    const { store } = this.#options;
+    await this.visits.remove(address);
+    await store.flush();
+    const inventory = (await this.#contents.get(address)) ?? (await this.#takeStored(address, 'skip'));
+    if (inventory) await store.free([...addressesOf(inventory)]);
+    const isPinned = (await this.pins.list()).some((pin) => pin.address === address.hex);
+    if (!isPinned) await this.#dropContents(address);
+  }
+
+  /** Removes a pin, and deletes what no other holds. */
+  async unpin(address: Address): Promise<void> {
+    await this.pins.remove(address);
+    if (!(await this.visits.get(address))) await this.#dropContents(address);
+  }
+
+  async #dropContents(address: Address): Promise<void> {
+    this.#tallies.delete(address.hex);
+    await this.#contents.delete(address);
+  }
+
+  async #share(
+    hex: string,
+    pin: PinState | null,
+    budget: { inventories: number },
+  ): Promise<Pick<Site, 'bytes' | 'chunks' | 'offline'> & { kind?: Content['kind'] }> {
+    const { store } = this.#options;
+    let known = this.#tallies.get(hex);
+    if (known?.changes !== store.changes) {
+      const inventory = await this.#inventory(Address.fromHex(hex), budget);
+      known = undefined;
+      if (inventory) {
+        const { changes } = store;
+        const { kind } = inventory;
+        known = { changes, tally: await tally(inventory, await store.sizes()), kind };
+        this.#tallies.set(hex, known);
+      }
+    }
+    if (known) {
+      const { chunks, bytes } = known.tally;
+      return { chunks, bytes, offline: chunks.stored === chunks.total, kind: known.kind };
+    }
+    const unknown = (stored = 0) => ({ stored, total: null });
+    return {
+      chunks: unknown(pin?.chunks.stored),
+      bytes: unknown(pin?.bytes.stored),
+      offline: false,
+    };
+  }
+
+  /** What belongs to a site, if what tells that is stored. */
+  async #inventory(
+    address: Address,
+    budget: { inventories: number } = { inventories: 1 },
+  ): Promise<Inventory | undefined> {
+    const { store } = this.#options;
+    const known = await this.#contents.get(address);
+    if (known) return known;
+    const sizes = await store.sizes();
+    const missing = this.#missing.get(address.hex);
+    if ((missing !== undefined && !sizes.has(missing)) || budget.inventories === 0) return undefined;
+    budget.inventories--;
+    const inventory = await this.#takeStored(address, 'stop');
+    if (!inventory) return undefined;
+    this.#missing.delete(address.hex);
+    await this.#contents.set(address, inventory);
+    return inventory;
+  }
+
+  /** Takes an inventory from what is stored only. @param missing what to do about what is not. */
+  async #takeStored(address: Address, missing: 'stop' | 'skip'): Promise<Inventory | undefined> {
+    const { store, chunks, manifests, denied } = this.#options;
+    const sizes = await store.sizes();
+    const ifStored = async <T>(chunk: Address, read: () => Promise<T>): Promise<T | undefined> => {
+      if (sizes.has(chunk.hex)) return read();
+      if (missing === 'skip') return undefined;
+      throw new NotStored(chunk.hex);
+    };
+    try {
+      return await takeInventory(address, {
+        manifests,
+        denied,
+        blake3: await chunks.codec.blake3(),
+        record: (record) => ifStored(record, async () => (await chunks.record(record)).bytes),
+        open: (map, index) => ifStored(map.address(index), () => chunks.open(map, index)),
+      });
+    } catch (error) {
+      // What cannot be opened at all (denied, damaged, unknown) never has one; opening it tells why.
+      this.#missing.set(address.hex, error instanceof NotStored ? error.hex : '');
+      return undefined;
+    }
+  }
+}
+
+/** Ends an inventory that would have to fetch something. */
+class NotStored extends Error {
+  constructor(readonly hex: string) {
+    super(`Chunk ${hex} is not stored.`);
+  }
+}

@@ -1,0 +1,121 @@
+import type { Address } from '../address.ts';
+import type { Inventory } from '../content/inventory.ts';
+import type { ErrorCode } from '../errors.ts';
+import { Backoff } from '../peers/backoff.ts';
+import type { Tally } from './contents.ts';
+
+/** What the shell is told of a pin. Sizes in bytes, times in milliseconds. */
+export interface PinState extends Tally {
+  /** `partial`: some chunks are not here yet. `damaged`: the disk had lost some, and they are not back yet. */
+  state: 'complete' | 'partial' | 'damaged';
+  /** `waiting`: for its turn, or until it makes sense to try again what `problem` is about. */
+  activity: 'idle' | 'fetching' | 'verifying' | 'paused' | 'waiting';
+  bytesPerSecond: number | null;
+  secondsLeft: number | null;
+  problem: { code: ErrorCode; message: string } | null;
+}
+
+/** A pin in the list of all. */
+export interface ListedPin extends PinState {
+  address: string;
+}
+
+/** What of a pin is on disk. Everything else follows from what is stored. */
+export interface PinRecord {
+  /** Milliseconds since 1970. */
+  since: number;
+  isPaused: boolean;
+  /** Whether a check found chunks missing or damaged that are not back yet. */
+  isDamaged: boolean;
+  /** Position in the inventory up to which a check under way has come. */
+  verified?: number;
+  /** Whether what it holds may be more than its inventory: it came from a file. */
+  isImported?: boolean;
+  /** Whether it is being removed. */
+  isRemoved?: boolean;
+}
+
+/** After how long what failed is tried again. */
+const retry = { firstMs: 5_000, maxMs: 300_000 };
+/** How far back a rate looks, in milliseconds. */
+const rateWindowMs = 5_000;
+
+/** One pin as this worker works on it. */
+export class Pin {
+  inventory: Inventory | undefined;
+  /** Until the inventory is known: of what was found. */
+  tally: Tally = { chunks: { stored: 0, total: 0 }, bytes: { stored: 0, total: 0 } };
+  running: 'fetching' | 'verifying' | undefined;
+  problem: PinState['problem'] = null;
+  /** When what failed may be tried again. */
+  retryAt = 0;
+  /** What is under way, or was last. */
+  work: Promise<void> | undefined;
+  /** Stops it. */
+  controller = new AbortController();
+  readonly #backoff = new Backoff(retry);
+  #arrivals: { at: number; bytes: number }[] = [];
+
+  constructor(
+    readonly address: Address,
+    readonly record: PinRecord,
+  ) {}
+
+  get isComplete(): boolean {
+    return this.inventory !== undefined && this.tally.chunks.stored === this.tally.chunks.total;
+  }
+
+  /** Whether there is something to do that may be done now. */
+  get isWaiting(): boolean {
+    const { isPaused, isRemoved, verified } = this.record;
+    return !isPaused && !isRemoved && (!this.isComplete || verified !== undefined);
+  }
+
+  /** A chunk is on disk that was not there. @param wasFetched whether it came from a peer just now. */
+  stored(size: number, expected: number, wasFetched: boolean): void {
+    this.tally.chunks.stored++;
+    this.tally.bytes.stored += size;
+    this.tally.bytes.total += size - expected;
+    if (wasFetched) this.#arrivals.push({ at: Date.now(), bytes: size });
+  }
+
+  /** @param isHopeless whether time alone will not help. */
+  failed(problem: NonNullable<PinState['problem']>, isHopeless: boolean): void {
+    this.problem = problem;
+    this.retryAt = isHopeless ? Number.POSITIVE_INFINITY : Date.now() + this.#backoff.next();
+  }
+
+  /** Something was done, or has changed: the next try is a first one. */
+  encouraged(): void {
+    this.retryAt = 0;
+    this.#backoff.reset();
+  }
+
+  state(): PinState {
+    const bytesPerSecond = this.running === 'fetching' ? this.#rate() : null;
+    const { stored, total } = this.tally.bytes;
+    return {
+      state: this.isComplete ? 'complete' : this.record.isDamaged ? 'damaged' : 'partial',
+      activity: this.#activity(),
+      chunks: { ...this.tally.chunks },
+      bytes: { ...this.tally.bytes },
+      bytesPerSecond,
+      secondsLeft: bytesPerSecond ? Math.ceil(Math.max(total - stored, 0) / bytesPerSecond) : null,
+      problem: this.problem,
+    };
+  }
+
+  #activity(): PinState['activity'] {
+    if (this.record.isPaused) return 'paused';
+    return this.running ?? (this.isWaiting ? 'waiting' : 'idle');
+  }
+
+  #rate(): number | null {
+    const now = Date.now();
+    this.#arrivals = this.#arrivals.filter(({ at }) => at > now - rateWindowMs);
+    const [first] = this.#arrivals;
+    if (!first) return null;
+    const bytes = this.#arrivals.reduce((sum, arrival) => sum + arrival.bytes, 0);
+    return Math.round((1000 * bytes) / Math.max(now - first.at, 500));
+  }
+}

@@ -1,0 +1,79 @@
+import { get, promisifyRequest, type UseStore } from 'idb-keyval';
+import type { Address } from '../address.ts';
+import type { Content } from '../content/resolver.ts';
+
+/** A site or file that was opened. */
+export interface Visit {
+  address: string;
+  /** The path to open it again: `/<address or name>/`, or without the slash for a file. */
+  path: string;
+  /** The alias it was opened by, if it was. */
+  name: string | null;
+  /** What its document calls itself. */
+  title: string | null;
+  /** Path of its icon. */
+  icon: string | null;
+  kind: Content['kind'];
+  /** Milliseconds since 1970. */
+  lastOpened: number;
+}
+
+/** Most visits that are remembered. */
+const mostVisits = 1_000;
+
+const prefix = 'site:';
+const range = () => IDBKeyRange.bound(prefix, `${prefix}\uffff`);
+
+/** What was opened, one visit to an address: the last. History in the clear, as a browser's own is. */
+export class Visits {
+  readonly #settings: UseStore;
+
+  constructor(settings: UseStore) {
+    this.#settings = settings;
+  }
+
+  /** Those opened last come first. */
+  async list(): Promise<Visit[]> {
+    const visits = await this.#settings('readonly', (store) =>
+      promisifyRequest<Visit[]>(store.getAll(range())),
+    );
+    return visits.sort((a, b) => b.lastOpened - a.lastOpened);
+  }
+
+  get({ hex }: Address): Promise<Visit | undefined> {
+    return get<Visit>(prefix + hex, this.#settings);
+  }
+
+  /** Notes a visit. Title and icon stay as they were where this one has none. */
+  async add(visit: Visit): Promise<void> {
+    await this.#settings('readwrite', async (store) => {
+      const key = prefix + visit.address;
+      const before = await promisifyRequest<Visit | undefined>(store.get(key));
+      const title = visit.title ?? before?.title ?? null;
+      const icon = visit.icon ?? before?.icon ?? null;
+      store.put({ ...visit, title, icon } satisfies Visit, key);
+      if (!before && (await promisifyRequest(store.count(range()))) > mostVisits) await removeOldest(store);
+      await promisifyRequest(store.transaction);
+    });
+  }
+
+  async remove({ hex }: Address): Promise<void> {
+    await this.#settings('readwrite', (store) => {
+      store.delete(prefix + hex);
+      return promisifyRequest(store.transaction);
+    });
+  }
+
+  async clear(): Promise<void> {
+    await this.#settings('readwrite', (store) => {
+      store.delete(range());
+      return promisifyRequest(store.transaction);
+    });
+  }
+}
+
+async function removeOldest(store: IDBObjectStore): Promise<void> {
+  const visits = await promisifyRequest<Visit[]>(store.getAll(range()));
+  const oldest = visits.reduce((a, b) => (a.lastOpened <= b.lastOpened ? a : b));
+  store.delete(prefix + oldest.address);
+}
