@@ -1,7 +1,11 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type InlineConfig, type Plugin } from 'vite';
 import { VitePWA } from 'vite-plugin-pwa';
 import { libsodiumWasm } from './build/libsodium-wasm.ts';
+import packageJson from './package.json' with { type: 'json' };
 
 const fromRoot = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
@@ -14,6 +18,7 @@ const developmentPeer = process.env.ANTWAY_PEER ?? 'http://127.0.0.1:8080';
 export default defineConfig({
   root: fromRoot('src/shell'),
   publicDir: fromRoot('public'),
+  define: { __ANTWAY_VERSION__: JSON.stringify(process.env.ANTWAY_VERSION ?? packageJson.version) },
   // Absolute: a host answers every unknown path, at any depth, with this one document.
   base: '/',
   build: {
@@ -30,6 +35,7 @@ export default defineConfig({
     proxy: Object.fromEntries(['/antway.json', '/chunk/', '/-/'].map((path) => [path, developmentPeer])),
   },
   plugins: [
+    rememberingOutDir(),
     VitePWA({
       strategies: 'injectManifest',
       srcDir: '../../sw',
@@ -62,6 +68,9 @@ export default defineConfig({
         globPatterns: ['**/*.{html,js,css,svg,png,ico,wasm}'],
         // `sw/sodium-wasm.ts` keeps it, in the browsers that need it.
         globIgnores: ['**/libsodium-*.wasm'],
+        manifestTransforms: [
+          async (entries) => ({ manifest: await Promise.all(entries.map(withIntegrity)), warnings: [] }),
+        ],
       },
       integration: { configureCustomSWViteBuild: buildAsClassicScript },
       // The worker answers `/` from its precache, which holds nothing else in development.
@@ -69,6 +78,29 @@ export default defineConfig({
     }),
   ],
 });
+
+let outDir = '';
+
+function rememberingOutDir(): Plugin {
+  return {
+    name: 'antway:out-dir',
+    apply: 'build',
+    configResolved: (config) => {
+      outDir = config.build.outDir;
+    },
+  };
+}
+
+/**
+ * Gives each file with a hash in its name, which no host has a reason to change, the hash that it must have. A host
+ * that answers every path with its start page then makes an update fail that needs a file which is not there yet,
+ * instead of having that page kept in the file's place.
+ */
+async function withIntegrity<Entry extends { url: string }>(entry: Entry): Promise<Entry> {
+  if (!entry.url.startsWith('assets/')) return entry;
+  const hash = createHash('sha256').update(await readFile(join(outDir, entry.url)));
+  return { ...entry, integrity: `sha256-${hash.digest('base64')}` };
+}
 
 /**
  * The plugin builds the worker as a Vite library, and Vite writes every asset of a library into its script.

@@ -1,7 +1,7 @@
 /// <reference lib="webworker" />
 import { clientsClaim } from 'workbox-core';
 import {
-  cleanupOutdatedCaches,
+  addPlugins,
   createHandlerBoundToURL,
   getCacheKeyForURL,
   matchPrecache,
@@ -14,6 +14,7 @@ import { AntwayError } from '../src/errors.ts';
 import { errorResponse } from '../src/gateway/error-response.ts';
 import type { RequestContext } from '../src/gateway/gateway.ts';
 import { siteOfHost } from '../src/gateway/site-host.ts';
+import { deleteFormerCaches, nameCaches } from './caches.ts';
 import { Runtime } from './runtime.ts';
 import { installSodium } from './sodium-wasm.ts';
 
@@ -50,9 +51,14 @@ self.addEventListener('message', (event) => {
   if (event.data?.type === 'CLAIM') event.waitUntil(self.clients.claim());
 });
 
+self.addEventListener('activate', (event) => event.waitUntil(deleteFormerCaches()));
+
 // The page that installs the worker uses its endpoints at once.
 clientsClaim();
-cleanupOutdatedCaches();
+nameCaches();
+// The browser's own cache is asked only for what the host says is still so: what was wrong there once, under a name that
+// is good for a year, would else make every installation fail.
+addPlugins([{ requestWillFetch: async ({ request }) => new Request(request, { cache: 'no-cache' }) }]);
 if (isSite) {
   precache(precached.filter((entry) => /\.wasm$/.test(typeof entry === 'string' ? entry : entry.url)));
 } else {

@@ -8,6 +8,7 @@ import { limits } from '../limits.ts';
 import type { PeerPool } from '../peers/pool.ts';
 import { probePeer } from '../peers/probe.ts';
 import type { Stats } from '../stats/stats.ts';
+import { version } from '../version.ts';
 import type { Configuration, InForce } from './configuration.ts';
 import type { ManifestStore } from './manifest-store.ts';
 import type { RecentSites } from './recent.ts';
@@ -46,7 +47,7 @@ const endpoints: Record<string, Endpoint> = {
     GET: async (_url, _request, { store }) => ({ ...(await store.summary()), ...(await browserStorage()) }),
   },
   peers: { GET: (_url, _request, { peers }) => ({ peers: peers.describe() }) },
-  health: { GET: () => ({ status: 'ok', gateway: 'antway' }) },
+  health: { GET: () => ({ status: 'ok', gateway: 'antway', version }) },
   config: {
     GET: (_url, _request, { inForce: { config, sources }, configuration }) => ({
       ...asJson(config),

@@ -50,8 +50,8 @@ export function App({ onLanguage }: { onLanguage: () => void }) {
         </ScreenLink>
         <WorkerStatusLine status={worker.status} online={online} fault={fault} peers={peers.value} />
       </header>
-      {worker.update && <UpdateNotice onUpdate={worker.update} />}
       <InstallNotice active={asksMore} />
+      {worker.update && <UpdateNotice update={worker.update} />}
       {fault && (
         <p class="banner banner-problem" role="alert">
           <span>{fault.message}</span> <span class="code">{fault.code}</span>

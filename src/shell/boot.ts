@@ -2,7 +2,7 @@ import { siteOfHost } from '../gateway/site-host.ts';
 import { BootError } from './boot-error.ts';
 import { mayReopen, type Reopening } from './reopen-guard.ts';
 import { texts } from './texts/texts.ts';
-import { registerWorker, untilActive, workerOfThisPage } from './worker.ts';
+import { registerWorker, untilActive } from './worker.ts';
 
 const storageKey = 'antway.reopened';
 
@@ -28,7 +28,7 @@ export function homeOf({ host, protocol }: Location): string {
 export async function openThroughWorker(): Promise<void> {
   const url = location.href;
   const wasControlled = navigator.serviceWorker?.controller != null;
-  const registration = await registerWorker(workerOfThisPage());
+  const registration = await registerWorker();
   await untilActive(registration);
   if (!mayReopen(url, isReload(), readReopening(), Date.now())) throw notAnswered(wasControlled);
   writeReopening({ url, at: Date.now() });

@@ -1,4 +1,3 @@
-import { Workbox } from 'workbox-window';
 import { BootError } from './boot-error.ts';
 import { texts } from './texts/texts.ts';
 
@@ -8,27 +7,20 @@ const script = import.meta.env.DEV
   : { url: '/sw.js', type: 'classic' as const };
 
 /**
- * The gateway's worker as this page sees it, not yet registered.
- * @throws BootError when this browser, or this page's origin, can have no worker.
+ * Registers the worker.
+ * @throws BootError when this browser, or this page's origin, can have none; else one that tells a refusal by the
+ *   browser from a script that is missing, unreachable or broken.
  */
-export function workerOfThisPage(): Workbox {
+export async function registerWorker(): Promise<ServiceWorkerRegistration> {
   if (!window.isSecureContext) {
     throw new BootError('INSECURE_CONTEXT', texts.boot.insecure(location.origin));
   }
   if (!('serviceWorker' in navigator)) {
     throw new BootError('WORKERS_UNAVAILABLE', texts.boot.noWorkers);
   }
-  return new Workbox(script.url, { scope: '/', updateViaCache: 'none', type: script.type });
-}
-
-/**
- * Registers the worker.
- * @throws BootError that tells a refusal by the browser from a script that is missing, unreachable or broken.
- */
-export async function registerWorker(worker: Workbox): Promise<ServiceWorkerRegistration> {
   try {
-    // Defined whenever `workerOfThisPage` found service workers.
-    return (await worker.register({ immediate: true }))!;
+    const { url, type } = script;
+    return await navigator.serviceWorker.register(url, { scope: '/', updateViaCache: 'none', type });
   } catch (error) {
     throw await registrationError(error);
   }
@@ -36,9 +28,6 @@ export async function registerWorker(worker: Workbox): Promise<ServiceWorkerRegi
 
 /**
  * Waits until the registration has a worker that can answer a navigation. It need not control this page.
- *
- * Not `Workbox.active`: after a hard reload this page has no controller, and that promise would wait for an
- * update that never comes.
  *
  * @throws BootError `WORKER_BROKEN` when the worker fails to install.
  */

@@ -158,7 +158,7 @@ test('a newer version is offered, and put in place when the person says so', asy
   const flags = ['--web', web, '--web-config', join(folder, 'antway.json')];
   writeFileSync(join(folder, 'antway.json'), '{"peers": []}');
   const gateway = await Gateway.open(await startPeer({ flags, webTransport: 'none' }), page);
-  const notice = page.getByText('A new version of Antway is ready.');
+  const notice = page.getByText('Update ready: reload');
   await expect(statusLine(page)).toHaveText('Running, without a peer');
   await expect(notice).toHaveCount(0);
 

@@ -47,7 +47,13 @@ export const de: Texts = {
   },
 
   notices: {
-    update: 'Eine neue Version von Antway ist bereit.',
+    update: 'Aktualisierung bereit: Neu laden, um die neue Version von Antway zu verwenden.',
+    updateWaits: (running) =>
+      running === 1
+        ? 'Aktualisierung bereit. Diese Seite lädt neu, sobald eine laufende Übertragung beendet ist.'
+        : `Aktualisierung bereit. Diese Seite lädt neu, sobald ${running} laufende Übertragungen beendet sind.`,
+    updatedElsewhere:
+      'Antway wurde in einem anderen Tab aktualisiert. Laden Sie auch diese Seite neu, wenn Sie hier fertig sind.',
     updateNow: 'Neu laden',
     install: 'Installiert öffnet sich Antway in einem eigenen Fenster, auch offline.',
     installNow: 'Installieren',

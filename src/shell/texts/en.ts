@@ -46,7 +46,12 @@ export const en = {
   },
 
   notices: {
-    update: 'A new version of Antway is ready.',
+    update: 'Update ready: reload to use the new version of Antway.',
+    updateWaits: (running: number) =>
+      running === 1
+        ? 'Update ready. This page reloads once a file that is being sent has come to its end.'
+        : `Update ready. This page reloads once ${running} files that are being sent have come to their end.`,
+    updatedElsewhere: 'Antway was updated in another tab. Reload this page too, when you are done here.',
     updateNow: 'Reload',
     install: 'Install Antway, and it opens in a window of its own, also offline.',
     installNow: 'Install',

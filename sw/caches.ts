@@ -1,0 +1,26 @@
+/// <reference lib="webworker" />
+import { cacheNames, setCacheNameDetails } from 'workbox-core';
+
+declare const self: ServiceWorkerGlobalScope;
+
+/** How all our caches begin: whatever else the origin keeps in Cache Storage is not ours to delete. */
+const prefix = 'antway-';
+
+/**
+ * Names the cache of the shell's files. Not “precache”, as by default: another worker of the same origin that uses
+ * workbox deletes every cache with that word and its own scope in its name.
+ */
+export function nameCaches(): void {
+  setCacheNameDetails({ prefix: prefix.slice(0, -1), precache: 'shell' });
+}
+
+/** Deletes what earlier builds under this worker's scope called their caches. Nothing else. */
+export async function deleteFormerCaches(): Promise<void> {
+  const { scope } = self.registration;
+  const isFormer = (name: string) =>
+    name !== cacheNames.precache && name.startsWith(prefix) && name.endsWith(`-${scope}`);
+  const own = (await caches.keys()).filter(
+    (name) => isFormer(name) || name === `workbox-precache-v2-${scope}`,
+  );
+  await Promise.all(own.map((name) => caches.delete(name)));
+}

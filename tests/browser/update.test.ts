@@ -1,0 +1,285 @@
+import { createHash } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from '@playwright/test';
+import packageJson from '../../package.json' with { type: 'json' };
+import { type Deployment, expect, nextVersion, test } from './deployments.ts';
+import { fetchIn, openWithoutScripts, stopWorkers } from './harness.ts';
+import { distFolder } from './paths.ts';
+import { publish, RepeatingFile } from './publish.ts';
+import { makeTarchive } from './tar.ts';
+
+const { version } = packageJson;
+
+const notice = (page: Page) => page.locator('.banner').filter({ hasText: 'pdate' });
+const reloadButton = (page: Page) => notice(page).getByRole('button', { name: 'Reload' });
+
+async function openShell(deployment: Deployment, page: Page): Promise<Page> {
+  await page.goto(deployment.url);
+  await page.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
+  return page;
+}
+
+/** The version of the worker that answers a page. */
+async function versionFor(page: Page): Promise<string> {
+  return JSON.parse((await fetchIn(page, '/-/health')).text).version;
+}
+
+async function storedChunks(page: Page): Promise<number> {
+  return JSON.parse((await fetchIn(page, '/-/cache', { cache: 'no-store' })).text).count;
+}
+
+/** Has the browser look for a newer worker, as it does by itself from time to time. */
+function lookForUpdate(page: Page): Promise<'found' | 'failed'> {
+  return page.evaluate(async () => {
+    const registration = (await navigator.serviceWorker.getRegistration())!;
+    return registration.update().then(
+      () => 'found' as const,
+      () => 'failed' as const,
+    );
+  });
+}
+
+/** Resolves when no new worker is being installed any more. @returns whether one waits. */
+async function isWaiting(page: Page): Promise<boolean> {
+  await page.waitForFunction(async () => !(await navigator.serviceWorker.getRegistration())!.installing);
+  return page.evaluate(async () => (await navigator.serviceWorker.getRegistration())!.waiting !== null);
+}
+
+/** Accepts the update and waits for the page that comes. */
+async function accept(page: Page): Promise<void> {
+  await Promise.all([page.waitForEvent('load'), reloadButton(page).click()]);
+}
+
+/** More than a browser takes in ahead of a page that does not read. */
+const file = new RepeatingFile(60_000_000);
+
+// They build another version, seal a large file and open several pages, beside other tests.
+test.setTimeout(120_000);
+
+async function sha256OfFile(): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const bytes of file) hash.update(bytes);
+  return hash.digest('hex');
+}
+
+/** The shell's script in a build. */
+function aScript(build: string): string {
+  return `assets/${readdirSync(join(build, 'assets')).find((name) => name.endsWith('.js'))}`;
+}
+
+type StreamWindow = typeof globalThis & { rest(): Promise<{ size: number; sha256: string }> };
+
+/** Begins a download in a page and leaves it at its first piece, until `finish`. */
+async function begin(page: Page, path: string): Promise<void> {
+  await page.evaluate(async (path) => {
+    const reader = (await fetch(path)).body!.getReader();
+    const pieces = [(await reader.read()).value!];
+    const rest = async () => {
+      for (let next = await reader.read(); !next.done; next = await reader.read()) pieces.push(next.value);
+      const bytes = await new Blob(pieces as Uint8Array<ArrayBuffer>[]).arrayBuffer();
+      const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
+      const sha256 = Array.from(hash, (byte) => byte.toString(16).padStart(2, '0')).join('');
+      return { size: bytes.byteLength, sha256 };
+    };
+    Object.assign(globalThis, { rest });
+  }, path);
+}
+
+const finish = (page: Page) => page.evaluate(() => (globalThis as StreamWindow).rest());
+
+test('an update waits for a download; it ends whole, then the new version serves from the same chunks', async ({
+  page,
+  startPeer,
+  deploy,
+  nextBuild,
+  folder,
+}) => {
+  const peer = await startPeer();
+  const address = await publish(file, peer);
+  const site = await publish(
+    makeTarchive(folder, { 'index.html': '<title>Open</title>', 'later.txt': 'asked for later' }),
+    peer,
+  );
+  const deployment = await deploy({ peers: [peer.url] });
+  const shell = await openShell(deployment, page);
+  const other = await openShell(deployment, await shell.context().newPage());
+  const content = await shell.context().newPage();
+  await content.goto(`${deployment.url}/${site}/`);
+  await openWithoutScripts(content);
+  await begin(other, `/${address}`);
+
+  // The new version is installed while the page is open, and changes nothing yet.
+  deployment.put(nextBuild);
+  expect(await lookForUpdate(shell)).toBe('found');
+  await expect(notice(shell)).toHaveText(/^Update ready: reload/);
+  await expect(notice(other)).toHaveText(/^Update ready: reload/);
+  expect(await versionFor(shell)).toBe(version);
+
+  // Asked for, it waits for the download, which another tab has under way.
+  const reloaded = shell.waitForEvent('load');
+  await reloadButton(shell).click();
+  await expect(notice(shell)).toContainText('once a file that is being sent has come to its end');
+  expect(await versionFor(shell)).toBe(version);
+  expect(await finish(other)).toEqual({ size: file.size, sha256: await sha256OfFile() });
+  await reloaded;
+  await expect.poll(() => versionFor(shell)).toBe(nextVersion);
+  await expect(notice(shell)).toHaveCount(0);
+
+  // The tab that did not ask is not reloaded under its person's hands.
+  await expect(notice(other)).toContainText('updated in another tab');
+  await accept(other);
+  await expect.poll(() => versionFor(other)).toBe(nextVersion);
+  await expect(notice(other)).toHaveCount(0);
+
+  // An open page goes on, and all that was stored still is.
+  await peer.kill();
+  expect(await fetchIn(content, 'later.txt')).toMatchObject({ status: 200, text: 'asked for later' });
+  expect(await fetchIn(shell, `/${address}`)).toMatchObject({
+    size: file.size,
+    sha256: await sha256OfFile(),
+  });
+});
+
+test('a version that takes over at once still lets the old one finish what it is sending', async ({
+  page,
+  startPeer,
+  deploy,
+  nextBuild,
+}) => {
+  const peer = await startPeer();
+  const address = await publish(file, peer);
+  const deployment = await deploy({ peers: [peer.url] });
+  const shell = await openShell(deployment, page);
+  await begin(shell, `/${address}`);
+  deployment.put(nextBuild);
+  await lookForUpdate(shell);
+  await expect(notice(shell)).toBeVisible();
+  await shell.evaluate(async () => {
+    (await navigator.serviceWorker.getRegistration())!.waiting!.postMessage({ type: 'SKIP_WAITING' });
+  });
+  expect(await finish(shell)).toEqual({ size: file.size, sha256: await sha256OfFile() });
+  await expect.poll(() => versionFor(shell)).toBe(nextVersion);
+});
+
+test.describe('an update that cannot be installed leaves the version before in place:', () => {
+  const faults: Record<string, (deployment: Deployment, build: string) => void> = {
+    'a file is missing': (deployment, build) => deployment.remove(aScript(build)),
+    'the host answers with its start page for a file that is not there': (deployment, build) =>
+      deployment.change(aScript(build), () => '<!doctype html><title>Antway</title>'),
+    'the host goes away in the middle': (deployment) => {
+      deployment.drops = (path) => path.startsWith('/assets/');
+    },
+    'its script throws': (deployment) =>
+      deployment.change('sw.js', (text) => `throw new Error('a broken build');${text}`),
+    'its script is missing': (deployment) => deployment.remove('sw.js'),
+  };
+
+  for (const [name, spoil] of Object.entries(faults)) {
+    test(name, async ({ page, startPeer, deploy, nextBuild }) => {
+      const peer = await startPeer();
+      const address = await publish(Buffer.from('a letter'), peer);
+      const deployment = await deploy({ peers: [peer.url] });
+      const shell = await openShell(deployment, page);
+      expect((await fetchIn(shell, `/${address}`)).text).toBe('a letter');
+      const chunks = await storedChunks(shell);
+
+      deployment.put(nextBuild);
+      spoil(deployment, nextBuild);
+      await lookForUpdate(shell);
+      expect(await isWaiting(shell)).toBe(false);
+      await stopWorkers(shell);
+      expect(await versionFor(shell)).toBe(version);
+      await expect(notice(shell)).toHaveCount(0);
+      await shell.reload();
+      expect(await isWaiting(shell)).toBe(false);
+      await expect(shell.getByRole('textbox', { name: 'Open an address' })).toBeVisible();
+      expect(await versionFor(shell)).toBe(version);
+      expect(await storedChunks(shell)).toBe(chunks);
+
+      // The page that saw it fail sees the next one, that is whole.
+      deployment.drops = undefined;
+      deployment.put(nextBuild);
+      await lookForUpdate(shell);
+      await expect(notice(shell)).toBeVisible();
+      await accept(shell);
+      await expect.poll(() => versionFor(shell)).toBe(nextVersion);
+      expect(await storedChunks(shell)).toBe(chunks);
+    });
+  }
+});
+
+test('an older version can take over again, and finds the chunks', async ({
+  page,
+  startPeer,
+  deploy,
+  nextBuild,
+}) => {
+  const peer = await startPeer();
+  const address = await publish(Buffer.from('a letter'), peer);
+  const deployment = await deploy({ peers: [peer.url] });
+  deployment.put(nextBuild);
+  const shell = await openShell(deployment, page);
+  expect((await fetchIn(shell, `/${address}`)).text).toBe('a letter');
+  await expect.poll(() => storedChunks(shell)).toBeGreaterThan(0);
+  expect(await versionFor(shell)).toBe(nextVersion);
+
+  deployment.put(distFolder);
+  await lookForUpdate(shell);
+  await accept(shell);
+  await expect.poll(() => versionFor(shell)).toBe(version);
+  await peer.kill();
+  expect((await fetchIn(shell, `/${address}`)).text).toBe('a letter');
+});
+
+test('an update deletes the files of the version before, and no cache of anybody else', async ({
+  page,
+  deploy,
+  nextBuild,
+}) => {
+  const deployment = await deploy({ peers: [] });
+  const shell = await openShell(deployment, page);
+  const scope = `${deployment.url}/`;
+  const own = [`workbox-precache-v2-${scope}`, `antway-shell-v0-${scope}`];
+  const foreign = [
+    'photos',
+    `other-precache-v2-${scope}`,
+    `workbox-precache-v2-${scope}blog/`,
+    `antway-shell-${scope}ant/`,
+  ];
+  const cachedFiles = () =>
+    shell.evaluate(async () => {
+      const files: Record<string, string[]> = {};
+      for (const name of await caches.keys()) {
+        const requests = await (await caches.open(name)).keys();
+        files[name] = requests.map(({ url }) => new URL(url).pathname);
+      }
+      return files;
+    });
+  const before = await cachedFiles();
+  // Where the browser lacks the cipher there is one more, with libsodium.
+  expect(Object.keys(before).filter((name) => !name.startsWith('antway-'))).toEqual([]);
+  await shell.evaluate(
+    async (names) => {
+      for (const name of names) await (await caches.open(name)).put('/a-file', new Response('kept'));
+    },
+    [...own, ...foreign],
+  );
+
+  deployment.put(nextBuild);
+  await lookForUpdate(shell);
+  await accept(shell);
+  await expect
+    .poll(async () => Object.keys(await cachedFiles()).sort())
+    .toEqual([...Object.keys(before), ...foreign].sort());
+  const scripts = (files: Record<string, string[]>) =>
+    files[`antway-shell-${scope}`]!.filter((path) => path.endsWith('.js')).sort();
+  const renamed = scripts(before).map((path) => path.replace(/\.js$/, 'x.js'));
+  expect(renamed).toContain(`/${aScript(nextBuild)}`);
+  expect(scripts(await cachedFiles())).toEqual(renamed);
+
+  // And the shell opens from them alone.
+  await deployment.close();
+  await shell.reload();
+  await expect(shell.getByRole('textbox', { name: 'Open an address' })).toBeVisible();
+});
