@@ -9,6 +9,7 @@ pub mod address;
 pub mod asker;
 pub mod certificates;
 pub mod config;
+pub mod congestion;
 pub mod data_map;
 mod durable;
 pub mod http;

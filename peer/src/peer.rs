@@ -1,6 +1,7 @@
 //! A running peer: its faces, brought up together and down together.
 
 use crate::certificates::Certificates;
+use crate::congestion::CongestionControl;
 use crate::http::{HttpFace, Web};
 use crate::limits::Limits;
 use crate::origins::AllowedOrigins;
@@ -23,6 +24,8 @@ pub struct PeerConfig {
     pub http: SocketAddr,
     /// Where WebTransport listens, if it does.
     pub web_transport: Option<SocketAddr>,
+    /// How fast WebTransport sends.
+    pub congestion_control: CongestionControl,
     /// The bounds to keep.
     pub limits: Limits,
     /// Which pages may read.
@@ -95,8 +98,13 @@ impl Peer {
             None => None,
             Some(address) => {
                 let failed = || failed("--webtransport", address);
-                let face = WebTransportFace::bind(address, &certificates, &config.limits)
-                    .map_err(failed())?;
+                let face = WebTransportFace::bind(
+                    address,
+                    &certificates,
+                    config.congestion_control,
+                    &config.limits,
+                )
+                .map_err(failed())?;
                 let address = face.address().map_err(failed())?;
                 Some((face, address))
             }

@@ -6,6 +6,7 @@ mod sending;
 mod session;
 
 use crate::certificates::Certificates;
+use crate::congestion::CongestionControl;
 use crate::limits::{
     Limits, SEND_WINDOW_BYTES, SESSION_RECEIVE_WINDOW_BYTES, STREAM_RECEIVE_WINDOW_BYTES,
 };
@@ -38,6 +39,7 @@ impl WebTransportFace {
     pub fn bind(
         address: SocketAddr,
         certificates: &Certificates,
+        congestion_control: CongestionControl,
         limits: &Limits,
     ) -> io::Result<Self> {
         let mut tls = certificates.resolver().tls(&[WEBTRANSPORT_ALPN]);
@@ -45,7 +47,7 @@ impl WebTransportFace {
         tls.max_early_data_size = 0;
         let config = ServerConfig::builder()
             .with_bind_socket(bind_socket(address)?)
-            .with_custom_tls_and_transport(tls, transport(limits))
+            .with_custom_tls_and_transport(tls, transport(congestion_control, limits))
             .build();
         Ok(Self {
             endpoint: Endpoint::server(config)?,
@@ -109,8 +111,9 @@ fn bind_socket(address: SocketAddr) -> io::Result<UdpSocket> {
     Ok(socket.into())
 }
 
-fn transport(limits: &Limits) -> QuicTransportConfig {
+fn transport(congestion_control: CongestionControl, limits: &Limits) -> QuicTransportConfig {
     let mut transport = QuicTransportConfig::default();
+    transport.congestion_controller_factory(congestion_control.factory());
     // One more than the requests: the session's own CONNECT stream.
     transport.max_concurrent_bidi_streams((limits.streams_per_session + 1).into());
     // HTTP/3's control and QPACK streams, and a few that browsers open to exercise the protocol.

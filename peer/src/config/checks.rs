@@ -1,0 +1,232 @@
+//! What flags mean together: checked before anything is begun.
+
+use super::flags::ServeArgs;
+use crate::asker::Rates;
+use crate::certificates::{Authority, Certificates, MAX_LIFETIME, MIN_LIFETIME, SelfSigned};
+use crate::http::{Web, WebFolder};
+use crate::limits::{Limits, MAX_TOKEN_BYTES};
+use crate::origins::AllowedOrigins;
+use crate::peer::PeerConfig;
+use crate::pull_through::{Patience, PullThrough};
+use crate::source::ChunkSource;
+use crate::store::Eviction;
+#[cfg(feature = "autonomi")]
+use crate::upstream::UpstreamUrl;
+use crate::upstream::Upstreams;
+use crate::writes::{TokenHash, WritePolicy};
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Longer times are mistakes.
+const MAX_TIME: Duration = Duration::from_secs(24 * 3600);
+
+/// A setting that can't be used.
+#[derive(Debug)]
+pub struct BadSetting {
+    flag: &'static str,
+    why: String,
+}
+
+impl BadSetting {
+    fn new(flag: &'static str, why: impl ToString) -> Self {
+        Self {
+            flag,
+            why: why.to_string(),
+        }
+    }
+}
+
+impl fmt::Display for BadSetting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.flag, self.why)
+    }
+}
+
+impl std::error::Error for BadSetting {}
+
+impl ServeArgs {
+    /// Checks the settings against each other, without changing anything on disk.
+    pub fn peer_config(&self) -> Result<PeerConfig, BadSetting> {
+        Ok(PeerConfig {
+            http: self.http,
+            web_transport: self.webtransport.0,
+            congestion_control: self.congestion_control,
+            limits: self.limits()?,
+            origins: AllowedOrigins::new(self.allow_origin.iter().cloned()),
+            writes: self.write_policy()?,
+            web: self.web()?,
+            announced_peers: self.announce_peer.clone(),
+        })
+    }
+
+    /// What the store may drop.
+    pub fn eviction(&self) -> Result<Eviction, BadSetting> {
+        let mut pinned = HashSet::new();
+        for path in &self.pin_file {
+            let bad = |why: &dyn fmt::Display| {
+                BadSetting::new("--pin-file", format!("{}: {why}", path.display()))
+            };
+            let text = std::fs::read_to_string(path).map_err(|error| bad(&error))?;
+            for (number, line) in text.lines().enumerate() {
+                let line = line.split('#').next().unwrap_or_default().trim();
+                if line.is_empty() {
+                    continue;
+                }
+                let address = line.parse().map_err(|_| {
+                    let number = number + 1;
+                    bad(&format!(
+                        "line {number} is no address of 64 lower-case hex characters"
+                    ))
+                })?;
+                pinned.insert(address);
+            }
+        }
+        Ok(Eviction {
+            pulled: self.evict,
+            written: self.evict_written,
+            pinned,
+        })
+    }
+
+    fn write_policy(&self) -> Result<WritePolicy, BadSetting> {
+        if let Some(token) = &self.write_token {
+            return match token.len() {
+                1..=MAX_TOKEN_BYTES => Ok(WritePolicy::Token(TokenHash::new(token.as_bytes()))),
+                0 => Err(BadSetting::new("--write-token", "is empty")),
+                _ => Err(BadSetting::new(
+                    "--write-token",
+                    format!("is longer than {MAX_TOKEN_BYTES} bytes"),
+                )),
+            };
+        }
+        if !self.allow_open_writes {
+            return Ok(WritePolicy::None);
+        }
+        let addresses = [Some(self.http), self.webtransport.0];
+        match addresses
+            .into_iter()
+            .flatten()
+            .find(|address| !address.ip().is_loopback())
+        {
+            None => Ok(WritePolicy::Open),
+            Some(address) => Err(BadSetting::new(
+                "--allow-open-writes",
+                format!(
+                    "everyone who reaches {address} could fill the store; \
+                     listen on loopback (127.0.0.1 or [::1]) only, or use --write-token"
+                ),
+            )),
+        }
+    }
+
+    /// Puts the upstreams behind `local`, if there are any.
+    pub fn source(&self, local: Arc<dyn ChunkSource>) -> Result<Arc<dyn ChunkSource>, BadSetting> {
+        if self.upstream.is_empty() {
+            return Ok(local);
+        }
+        let failed = |error| BadSetting::new("--upstream", error);
+        #[cfg(feature = "autonomi")]
+        let mut upstreams =
+            Upstreams::open(&self.upstream, &self.autonomi_settings()?).map_err(failed)?;
+        #[cfg(not(feature = "autonomi"))]
+        let mut upstreams = Upstreams::open(&self.upstream).map_err(failed)?;
+        match (self.upstream_write, upstreams.sinks.is_empty()) {
+            (false, _) => upstreams.sinks.clear(),
+            (true, false) => {}
+            (true, true) => {
+                let why = "none of the upstreams is an object store";
+                return Err(BadSetting::new("--upstream-write", why));
+            }
+        }
+        let patience = Patience {
+            upstream_timeout: self.upstream_timeout,
+            not_found_lifetime: self.not_found_lifetime,
+        };
+        Ok(Arc::new(PullThrough::new(local, upstreams, patience)))
+    }
+
+    #[cfg(feature = "autonomi")]
+    fn autonomi_settings(&self) -> Result<crate::upstream::AutonomiSettings, BadSetting> {
+        let is_asked = self.upstream.contains(&UpstreamUrl::Autonomi);
+        if is_asked && self.bootstrap.is_empty() {
+            let why = "--upstream autonomi: needs at least one node to begin with";
+            return Err(BadSetting::new("--bootstrap", why));
+        }
+        Ok(crate::upstream::AutonomiSettings {
+            bootstrap: self.bootstrap.clone(),
+            allow_loopback: self.autonomi_allow_loopback,
+        })
+    }
+
+    fn limits(&self) -> Result<Limits, BadSetting> {
+        let times = [
+            ("--idle-timeout", self.idle_timeout),
+            ("--request-timeout", self.request_timeout),
+            ("--shutdown-grace", self.shutdown_grace),
+            ("--upstream-timeout", self.upstream_timeout),
+            ("--not-found-lifetime", self.not_found_lifetime),
+        ];
+        if let Some((flag, _)) = times.into_iter().find(|(_, time)| *time > MAX_TIME) {
+            return Err(BadSetting::new(flag, "is longer than a day"));
+        }
+        Ok(Limits {
+            sessions: self.max_sessions as usize,
+            streams_per_session: self.max_streams_per_session,
+            http_connections: self.max_http_connections as usize,
+            chunks_in_memory: self.max_chunks_in_memory as usize,
+            rates: Rates {
+                requests_per_second: self.max_requests_per_second,
+                bytes_per_second: self.max_bytes_per_second.filter(|&bytes| bytes > 0),
+            },
+            idle_timeout: self.idle_timeout,
+            request_timeout: self.request_timeout,
+            shutdown_grace: self.shutdown_grace,
+        })
+    }
+
+    fn web(&self) -> Result<Option<Web>, BadSetting> {
+        let Some(folder) = &self.web else {
+            return Ok(None);
+        };
+        let folder = WebFolder::open(folder).map_err(|error| BadSetting::new("--web", error))?;
+        if let Some(config) = &self.web_config {
+            std::fs::read(config).map_err(|error| {
+                BadSetting::new("--web-config", format!("{}: {error}", config.display()))
+            })?;
+        }
+        Ok(Some(Web {
+            folder,
+            config: self.web_config.clone(),
+        }))
+    }
+
+    /// Reads the authority's certificate, or makes the self-signed ones that are missing. To be called
+    /// with the store open, so that no other peer does the same.
+    pub fn certificates(&self) -> Result<Certificates, BadSetting> {
+        if let (Some(certificate), Some(key)) = (&self.cert, &self.key) {
+            let authority = Authority::load(certificate, key);
+            let authority = authority.map_err(|error| BadSetting::new("--cert, --key", error))?;
+            return Ok(Certificates::Authority(authority));
+        }
+        if !(MIN_LIFETIME..=MAX_LIFETIME).contains(&self.certificate_lifetime) {
+            return Err(BadSetting::new(
+                "--certificate-lifetime",
+                "is not between 6s and 335h",
+            ));
+        }
+        let folder = match &self.certificate_folder {
+            Some(folder) => folder.clone(),
+            None => self.store.join("certificates"),
+        };
+        let pair = SelfSigned::open(&folder, self.certificate_lifetime);
+        let pair = pair.map_err(|error| {
+            BadSetting::new(
+                "--certificate-folder",
+                format!("{}: {error}", folder.display()),
+            )
+        })?;
+        Ok(Certificates::SelfSigned(pair))
+    }
+}

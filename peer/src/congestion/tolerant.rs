@@ -1,0 +1,351 @@
+//! A congestion controller for which a lost packet alone is no sign of congestion.
+//!
+//! It keeps on the way what the path carries in a round trip, and a small queue so that the path never runs dry. What
+//! the path carries is the best rate of the last rounds; a round trip is the shortest of late. Every few rounds it sends
+//! more for one round, to see whether more comes; then it lets the queue drain. It gives way when losses are many, which
+//! is how a short queue shows that it is full, and it looks for the path's own round trip by sending little now and
+//! then, so that a queue of its own making does not last.
+//!
+//! That is BBR's model, with a window in the place of BBR's pacing: the QUIC library paces by the window alone.
+
+use super::path::{Path, RoundEnd};
+use quinn_proto::RttEstimator;
+use quinn_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
+use std::any::Any;
+use std::mem;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// As large senders begin. The smallest archives fit.
+const INITIAL_PACKETS: u64 = 32;
+
+/// Enough for acknowledgements that come for several packets together.
+const LEAST_PACKETS: u64 = 6;
+
+/// The queue that is kept, as a part of the round trip …
+const QUEUE_PART: u32 = 8;
+
+/// … and at least. It outlasts what schedulers and radios hold packets back for.
+const LEAST_QUEUE: Duration = Duration::from_millis(8);
+
+/// The share of bytes whose loss is not taken for congestion.
+const TOLERATED_LOSS: f64 = 0.08;
+
+/// Over how many packets that share is taken: enough that a path which loses 3 % hardly ever seems to lose so many.
+const LOSS_SAMPLE_PACKETS: u64 = 200;
+
+/// Startup ends after so many rounds in which the rate did not grow by a quarter.
+const STALE_ROUNDS: u32 = 3;
+
+/// Rounds between two attempts to get more: this, and up to three more so that sessions do not do it together.
+const CRUISING_ROUNDS: u32 = 5;
+
+/// When the shortest round trip was not confirmed for so long, it is looked for.
+const SHORTEST_LIFETIME: Duration = Duration::from_secs(10);
+
+/// For how long little is sent then, and at least for a round trip.
+const LOOKING_TIME: Duration = Duration::from_millis(200);
+
+#[derive(Clone, Copy, Debug)]
+enum Phase {
+    /// The window doubles every round, until the path is full.
+    Startup { best_rate: u64, stale_rounds: u32 },
+    /// One round without a queue of its own.
+    Drain,
+    /// With a small queue.
+    Cruise { rounds_left: u32 },
+    /// One round with a quarter more.
+    Probe,
+    /// With half of what the path holds, so that the queue empties. `until` is known once it should be empty.
+    Look {
+        until: Option<Instant>,
+        shortest: Option<Duration>,
+    },
+}
+
+/// Bytes that were acknowledged together.
+#[derive(Clone, Copy, Debug, Default)]
+struct Batch {
+    bytes: u64,
+    newest_sent: Option<Instant>,
+}
+
+/// Bytes, since the share of losses was last taken.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sample {
+    delivered: u64,
+    lost: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Tolerant {
+    packet_bytes: u64,
+    window: u64,
+    /// What the window has to stay below after many losses, until the path bears more.
+    ceiling: Option<u64>,
+    phase: Phase,
+    path: Path,
+    batch: Batch,
+    sample: Sample,
+    /// Whether a router marked a packet instead of dropping it.
+    marked: bool,
+}
+
+/// Makes them.
+pub struct TolerantConfig;
+
+impl ControllerFactory for TolerantConfig {
+    fn build(self: Arc<Self>, now: Instant, current_mtu: u16) -> Box<dyn Controller> {
+        Box::new(Tolerant::new(now, u64::from(current_mtu)))
+    }
+}
+
+impl Tolerant {
+    fn new(now: Instant, packet_bytes: u64) -> Self {
+        Self {
+            packet_bytes,
+            window: INITIAL_PACKETS * packet_bytes,
+            ceiling: None,
+            phase: Phase::startup(),
+            path: Path::new(now),
+            batch: Batch::default(),
+            sample: Sample::default(),
+            marked: false,
+        }
+    }
+
+    fn least_window(&self) -> u64 {
+        LEAST_PACKETS * self.packet_bytes
+    }
+
+    /// What the path holds together with the queue that is kept in it.
+    fn full_path(&self) -> u64 {
+        let round_trip = self.path.recent_round_trip();
+        let queue = (round_trip / QUEUE_PART).max(LEAST_QUEUE);
+        self.path.bytes_in(round_trip + queue)
+    }
+
+    /// The window to have, or `None` while it grows freely.
+    fn target(&self) -> Option<u64> {
+        let target = match self.phase {
+            Phase::Startup { .. } => return None,
+            Phase::Drain => self.path.bytes_in(self.path.recent_round_trip()),
+            Phase::Cruise { .. } => self.full_path(),
+            Phase::Probe => self.full_path() * 5 / 4,
+            Phase::Look { .. } => self.path.bytes_in(self.path.shortest_round_trip()) / 2,
+        };
+        Some(
+            target
+                .min(self.ceiling.unwrap_or(u64::MAX))
+                .max(self.least_window()),
+        )
+    }
+
+    /// Whether the bytes that were lost lately are too many. Asking begins a new sample when this one is large enough.
+    fn loses_much(&mut self) -> bool {
+        let bytes = self.sample.delivered + self.sample.lost;
+        if bytes < LOSS_SAMPLE_PACKETS * self.packet_bytes {
+            return false;
+        }
+        let sample = mem::take(&mut self.sample);
+        sample.lost as f64 / bytes as f64 > TOLERATED_LOSS
+    }
+
+    fn end_round(&mut self, end: RoundEnd, now: Instant) {
+        let marked = mem::take(&mut self.marked);
+        let is_congested = self.loses_much() || marked;
+        if is_congested {
+            let most = self.window.min(self.full_path() * 5 / 4);
+            self.ceiling = Some((most * 17 / 20).max(self.least_window()));
+        }
+        self.phase = match self.phase {
+            Phase::Startup {
+                best_rate,
+                stale_rounds,
+            } => self.after_startup_round(end, is_congested, best_rate, stale_rounds),
+            Phase::Drain => self.cruise(),
+            Phase::Cruise { rounds_left: 0 } if !end.idle && !is_congested => Phase::Probe,
+            Phase::Cruise { rounds_left } => Phase::Cruise {
+                rounds_left: rounds_left.saturating_sub(1),
+            },
+            Phase::Probe => {
+                if !is_congested {
+                    self.raise_ceiling();
+                }
+                // What came of it has to be followed up while it lasts.
+                if end.rate > end.rate_before + end.rate_before / 10 {
+                    Phase::Probe
+                } else {
+                    Phase::Drain
+                }
+            }
+            Phase::Look {
+                until: Some(until),
+                shortest,
+            } if now >= until => {
+                if let Some(shortest) = shortest {
+                    self.path.set_shortest_round_trip(shortest, now);
+                }
+                self.cruise()
+            }
+            looking @ Phase::Look { .. } => looking,
+        };
+        let may_look = !matches!(self.phase, Phase::Startup { .. } | Phase::Look { .. });
+        if may_look && !end.idle && self.path.unconfirmed_for(now) > SHORTEST_LIFETIME {
+            self.phase = Phase::Look {
+                until: None,
+                shortest: None,
+            };
+        }
+    }
+
+    fn after_startup_round(
+        &self,
+        end: RoundEnd,
+        is_congested: bool,
+        best_rate: u64,
+        stale_rounds: u32,
+    ) -> Phase {
+        let shortest = self.path.shortest_round_trip();
+        let is_queued = end.round_trip > shortest + (shortest / 2).max(2 * LEAST_QUEUE);
+        if is_congested || (is_queued && !end.idle) {
+            Phase::Drain
+        } else if end.idle {
+            self.phase
+        } else if end.rate > best_rate + best_rate / 4 {
+            Phase::Startup {
+                best_rate: end.rate,
+                stale_rounds: 0,
+            }
+        } else if stale_rounds + 1 < STALE_ROUNDS {
+            Phase::Startup {
+                best_rate,
+                stale_rounds: stale_rounds + 1,
+            }
+        } else {
+            Phase::Drain
+        }
+    }
+
+    fn cruise(&self) -> Phase {
+        // Any number that differs between sessions will do.
+        let extra_rounds = (self.path.rate() % 4) as u32;
+        Phase::Cruise {
+            rounds_left: CRUISING_ROUNDS + extra_rounds,
+        }
+    }
+
+    fn raise_ceiling(&mut self) {
+        let full_path = self.full_path();
+        self.ceiling = self
+            .ceiling
+            .map(|ceiling| ceiling + ceiling / 4)
+            .filter(|ceiling| *ceiling < 2 * full_path);
+    }
+}
+
+impl Phase {
+    fn startup() -> Self {
+        Self::Startup {
+            best_rate: 0,
+            stale_rounds: 0,
+        }
+    }
+}
+
+impl Controller for Tolerant {
+    fn on_ack(
+        &mut self,
+        _now: Instant,
+        sent: Instant,
+        bytes: u64,
+        _app_limited: bool,
+        _rtt: &RttEstimator,
+    ) {
+        self.batch.bytes += bytes;
+        self.batch.newest_sent = self.batch.newest_sent.max(Some(sent));
+        self.sample.delivered += bytes;
+    }
+
+    fn on_end_acks(
+        &mut self,
+        now: Instant,
+        in_flight: u64,
+        app_limited: bool,
+        _largest_packet_num_acked: Option<u64>,
+    ) {
+        let Batch {
+            bytes,
+            newest_sent: Some(newest_sent),
+        } = mem::take(&mut self.batch)
+        else {
+            return;
+        };
+        let end = self.path.acknowledged(now, bytes, newest_sent, app_limited);
+        if let Phase::Look { until, shortest } = &mut self.phase {
+            let path_bytes = self.path.bytes_in(self.path.shortest_round_trip());
+            if until.is_some() {
+                let round_trip = now.saturating_duration_since(newest_sent);
+                *shortest = Some(shortest.map_or(round_trip, |known| known.min(round_trip)));
+            } else if in_flight <= path_bytes * 6 / 10 + LEAST_PACKETS * self.packet_bytes {
+                let time = LOOKING_TIME.max(self.path.shortest_round_trip());
+                *until = Some(now + time);
+            }
+        }
+        if let Some(end) = end {
+            self.end_round(end, now);
+        }
+        match self.target() {
+            Some(target) if target <= self.window => self.window = target,
+            // A window that is not used is no measure of what the path bears.
+            _ if app_limited => {}
+            Some(target) => self.window = target.min(self.window + bytes),
+            None => self.window += bytes,
+        }
+    }
+
+    fn on_congestion_event(
+        &mut self,
+        _now: Instant,
+        _sent: Instant,
+        is_persistent_congestion: bool,
+        lost_bytes: u64,
+    ) {
+        self.sample.lost += lost_bytes;
+        self.marked |= lost_bytes == 0;
+        if is_persistent_congestion {
+            // Nothing got through for long: the path that was known is gone.
+            self.path.forget_rates();
+            self.phase = Phase::startup();
+            self.window = self.least_window();
+            self.sample = Sample::default();
+        }
+    }
+
+    fn on_mtu_update(&mut self, new_mtu: u16) {
+        self.packet_bytes = u64::from(new_mtu);
+        self.window = self.window.max(self.least_window());
+    }
+
+    fn window(&self) -> u64 {
+        self.window
+    }
+
+    fn metrics(&self) -> ControllerMetrics {
+        let mut metrics = ControllerMetrics::default();
+        metrics.congestion_window = self.window;
+        metrics
+    }
+
+    fn clone_box(&self) -> Box<dyn Controller> {
+        Box::new(self.clone())
+    }
+
+    fn initial_window(&self) -> u64 {
+        INITIAL_PACKETS * self.packet_bytes
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}
