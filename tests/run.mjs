@@ -17,7 +17,7 @@ import {
   stateFolder,
 } from '../src/cli/setup.mjs';
 
-const suites = ['unit', 'rust', 'browser'];
+const suites = ['unit', 'rust', 'browser', 'firefox'];
 const resultsFolder = join(stateFolder, 'test-results');
 
 try {
@@ -31,19 +31,21 @@ try {
     await buildCli();
   }
   const chromium = wanted.includes('browser') ? await findChromium() : undefined;
+  const firefox = wanted.includes('firefox') ? await findFirefox() : undefined;
   await mkdir(resultsFolder, { recursive: true });
 
   const results = [];
   if (wanted.includes('unit')) results.push(await runUnit());
   if (wanted.includes('rust')) results.push(await runRust());
   if (wanted.includes('browser')) results.push(await runBrowser(chromium));
+  if (wanted.includes('firefox')) results.push(await runFirefox(firefox));
   process.exitCode = summarise(results);
 } catch (error) {
   process.on('exit', () => console.log('0 passed, 1 failed')); // whoever reads the last line must find one
   fail(error);
 }
 
-/** `--only unit|rust|browser`, which may be given more than once. */
+/** `--only unit|rust|browser|firefox`, which may be given more than once. */
 function readOptions() {
   let values;
   try {
@@ -60,17 +62,36 @@ function readOptions() {
 /** @typedef {{ name: string, passed: number, failed: number, problem?: string }} Result */
 
 /** @returns {Promise<Result>} */
-async function runUnit() {
-  const report = await freshReport('unit.json');
-  const code = await runner(process.execPath, [
-    join(root, 'node_modules/vitest/vitest.mjs'),
-    'run',
-    '--reporter=default',
-    '--reporter=json',
-    `--outputFile.json=${report}`,
-  ]);
+function runUnit() {
+  return runVitest('unit');
+}
+
+/**
+ * The core of it in Firefox. A test that fails is tried once more, and vitest says so.
+ * @returns {Promise<Result>}
+ */
+function runFirefox(firefox) {
+  const config = join(root, 'tests/firefox/vitest.config.ts');
+  return runVitest('firefox', ['--config', config], { ...process.env, ANTWAY_FIREFOX: firefox });
+}
+
+/** @returns {Promise<Result>} */
+async function runVitest(name, args = [], env = process.env) {
+  const report = await freshReport(`${name}.json`);
+  const code = await runner(
+    process.execPath,
+    [
+      join(root, 'node_modules/vitest/vitest.mjs'),
+      'run',
+      ...args,
+      '--reporter=default',
+      '--reporter=json',
+      `--outputFile.json=${report}`,
+    ],
+    { env },
+  );
   const json = await readReport(report);
-  return result('unit', code, json?.numPassedTests, json?.numFailedTests);
+  return result(name, code, json?.numPassedTests, json?.numFailedTests);
 }
 
 /** @returns {Promise<Result>} */
@@ -177,9 +198,8 @@ async function findChromium() {
   const found = installedChromium();
   if (found) return found;
   console.log('There is no Chromium here; installing one …');
-  if (process.platform === 'linux' && process.getuid?.() === 0 && pathOf('apt-get')) {
-    await run('apt-get', ['update']);
-    await run('apt-get', ['install', '-y', 'chromium']);
+  if (canInstall()) {
+    await install('chromium');
   } else {
     await run(process.execPath, [join(root, 'node_modules/@playwright/test/cli.js'), 'install', 'chromium']);
   }
@@ -189,21 +209,17 @@ async function findChromium() {
 }
 
 function installedChromium() {
-  for (const variable of ['ANTWAY_CHROMIUM', 'CHROME_PATH']) {
-    const path = process.env[variable];
-    if (path && existsSync(path)) return path;
-    if (path) throw new SetupError(`${variable} is “${path}”, and there is no such file.`);
-  }
   const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'];
-  for (const name of names) {
-    const path = pathOf(name);
-    if (path) return path;
-  }
-  return [
-    '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
-    '/Applications/Chromium.app/Contents/MacOS/Chromium',
-    'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
-  ].find((path) => existsSync(path));
+  return (
+    namedIn('ANTWAY_CHROMIUM') ??
+    namedIn('CHROME_PATH') ??
+    firstOnPath(names) ??
+    [
+      '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+      '/Applications/Chromium.app/Contents/MacOS/Chromium',
+      'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
+    ].find((path) => existsSync(path))
+  );
 }
 
 /** The browser that `playwright install` brings. */
@@ -211,6 +227,41 @@ async function playwrightChromium() {
   const { chromium } = await import('@playwright/test');
   const path = chromium.executablePath();
   return existsSync(path) ? path : undefined;
+}
+
+/** A Firefox to test with, like `findChromium`: Debian's, or any other of its age (153) or newer. */
+async function findFirefox() {
+  const installed = () => namedIn('ANTWAY_FIREFOX') ?? firstOnPath(['firefox-esr', 'firefox']);
+  if (!installed() && canInstall()) {
+    console.log('There is no Firefox here; installing one …');
+    await install('firefox-esr');
+  }
+  const path = installed();
+  if (path) return path;
+  throw new SetupError(
+    'There is no Firefox here. Install it, or name it in ANTWAY_FIREFOX. (`npm test -- --only browser` does without.)',
+  );
+}
+
+/** @returns the path that an environment variable gives, or undefined when it is not set. */
+function namedIn(variable) {
+  const path = process.env[variable];
+  if (path && !existsSync(path)) throw new SetupError(`${variable} is “${path}”, and there is no such file.`);
+  return path || undefined;
+}
+
+/** Whether this process may install Debian packages. */
+function canInstall() {
+  return process.platform === 'linux' && process.getuid?.() === 0 && pathOf('apt-get') !== undefined;
+}
+
+async function install(debianPackage) {
+  await run('apt-get', ['update']);
+  await run('apt-get', ['install', '-y', debianPackage]);
+}
+
+function firstOnPath(names) {
+  return names.map(pathOf).find((path) => path !== undefined);
 }
 
 /** @returns the full path of a command, or undefined. */
