@@ -150,6 +150,7 @@ export class Gateway {
         recent: this.#recent,
         library: this.#library,
         wakeLater: () => context.wakeLater(),
+        waitUntil: (work) => context.waitUntil(work),
         trust: this.#trust,
         manifests: this.#manifests,
       });

@@ -8,10 +8,13 @@ import { limits } from '../limits.ts';
 import type { PeerPool } from '../peers/pool.ts';
 import { probePeer } from '../peers/probe.ts';
 import type { Stats } from '../stats/stats.ts';
+import { Trace } from '../stats/trace.ts';
 import { version } from '../version.ts';
 import type { Configuration, InForce } from './configuration.ts';
+import { contentDisposition } from './disposition.ts';
 import type { ManifestStore } from './manifest-store.ts';
 import type { RecentSites } from './recent.ts';
+import { respond } from './representation.ts';
 import { internalHeaders } from './security.ts';
 import type { StatsBroadcast } from './stats-broadcast.ts';
 import type { Decision, Trust } from './trust.ts';
@@ -30,6 +33,8 @@ export interface InternalContext {
   manifests: ManifestStore;
   /** Asks the browser to wake the worker when there is a network, where it does that. */
   wakeLater(): void;
+  /** Keeps the worker alive until the promise is done. */
+  waitUntil(work: Promise<unknown>): void;
 }
 
 /** An endpoint's methods. What they return is sent as JSON, or as it is when it is a `Response`. */
@@ -101,6 +106,35 @@ const endpoints: Record<string, Endpoint> = {
       return { address: address.hex, ...state };
     },
     DELETE: (url, _, { library }) => library.unpin(addressIn(url)),
+  },
+  export: {
+    async GET(url, request, { library, waitUntil }) {
+      const address = addressIn(url);
+      const source = await library.export(address);
+      const headers = {
+        ...internalHeaders(),
+        'Content-Type': 'application/x-tar',
+        'Content-Disposition': contentDisposition('attachment', `${address.hex}.antway.tar`),
+      };
+      let ended = () => {};
+      // The worker lives until the last byte is taken.
+      waitUntil(new Promise<void>((resolve) => (ended = resolve)));
+      const representation = { source, etag: `"${address.hex}.site"`, headers };
+      return respond(
+        representation,
+        request,
+        request.signal,
+        { sent() {}, ended: () => ended() },
+        new Trace(),
+      ).catch((error) => {
+        ended();
+        throw error;
+      });
+    },
+  },
+  import: {
+    // Browsers without `Request.body` keep it in a file until it is read.
+    POST: async (_, request, { library }) => library.import(request.body ?? (await request.blob()).stream()),
   },
   trust: {
     GET: (_url, _request, { trust }) => trust.list(),

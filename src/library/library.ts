@@ -2,12 +2,14 @@ import type { UseStore } from 'idb-keyval';
 import { Address } from '../address.ts';
 import type { Chunks } from '../chunks/chunks.ts';
 import type { HoldingStore } from '../chunks/store.ts';
+import type { ByteSource } from '../content/byte-source.ts';
 import { addressesOf, type Inventory, takeInventory } from '../content/inventory.ts';
-import type { Content, LocalManifests } from '../content/resolver.ts';
+import type { Content } from '../content/resolver.ts';
 import type { Stats } from '../stats/stats.ts';
 import { Contents, type Tally, tally } from './contents.ts';
 import type { PinState } from './pin.ts';
 import { Pins } from './pins.ts';
+import { exportSite, type Imported, importSite, type ManifestKeeper } from './site-file.ts';
 import { type Visit, Visits } from './visits.ts';
 
 /** A site or file that was opened or pinned. Sizes in bytes, times in milliseconds. */
@@ -33,7 +35,7 @@ export interface Site {
 export interface LibraryOptions {
   store: HoldingStore & { readonly pins: UseStore; readonly contents: UseStore };
   chunks: Chunks;
-  manifests: LocalManifests;
+  manifests: ManifestKeeper;
   /** Addresses (hex) that are never read. */
   denied: ReadonlySet<string>;
   stats: Stats;
@@ -106,6 +108,20 @@ export class Library {
   async unpin(address: Address): Promise<void> {
     await this.pins.remove(address);
     if (!(await this.visits.get(address))) await this.#dropContents(address);
+  }
+
+  /** A site as a file, see `exportSite`. */
+  async export(address: Address): Promise<ByteSource> {
+    await this.#options.store.flush();
+    return exportSite(address, await this.#inventory(address), this.#options);
+  }
+
+  /** Takes a site from such a file, and pins it. See `importSite`. */
+  async import(file: ReadableStream<Uint8Array>): Promise<Imported> {
+    const begin = (address: Address) => this.pins.addImported(address);
+    const imported = await importSite(file, begin, this.#options);
+    await this.pins.pin(Address.fromHex(imported.address));
+    return imported;
   }
 
   async #dropContents(address: Address): Promise<void> {

@@ -62,6 +62,16 @@ export async function createTarchive(entries: readonly TarchiveEntry[]): Promise
 }
 
 /**
+ * Lays files out as an ordinary tar, in the order in which they come. As `createTarchive`, but that paths are taken as
+ * they are: plain names that the caller made.
+ */
+export async function createTar(entries: Iterable<TarchiveEntry>): Promise<RandomAccess> {
+  const layout = new Layout();
+  for (const { path, source } of entries) await layout.add({ name: path, size: source.size }, source);
+  return layout.finish();
+}
+
+/**
  * A path as it stands in the archive.
  * @throws AntwayError `UNSUPPORTED` with the reason: the rules are those by which readers refuse a member.
  */

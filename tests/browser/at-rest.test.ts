@@ -1,6 +1,7 @@
 import type { Page } from '@playwright/test';
 import { loadBlake3 } from '../../src/self-encryption/blake3.ts';
 import { expect, test } from './harness.ts';
+import { expectPin, pinAction } from './pins.ts';
 import { publish } from './publish.ts';
 import { anttpFixture, makeTarchive } from './tar.ts';
 
@@ -91,6 +92,51 @@ test('each stored chunk has the hash it is kept under, and the totals agree', as
   const total = { count: chunks.length, bytes: Object.values(sizes).reduce((sum, size) => sum + size, 0) };
   expect(JSON.parse(entriesOf('totals')[0]!.json)).toEqual(total);
   expect(await gateway.cache()).toMatchObject(total);
+});
+
+test('neither what is pinned nor what is imported is written in the clear, and each chunk has its hash', async ({
+  startPeer,
+  openGateway,
+  browser,
+  folder,
+}) => {
+  const peer = await startPeer();
+  const site = await publish(
+    makeTarchive(folder, { 'index.html': `<p>${plaintexts[0]}</p>`, 'a.css': plaintexts[1]! }),
+    peer,
+  );
+  const here = await openGateway({ peers: [peer.url] });
+  await pinAction(here.shell, site, 'pin');
+  await expectPin(here.shell, site, { state: 'complete', activity: 'idle' });
+  await pinAction(here.shell, site, 'verify');
+  await expectPin(here.shell, site, { state: 'complete', activity: 'idle' });
+  // As text, for the next page to send.
+  const exported = await here.shell.evaluate(async (address) => {
+    const bytes = new Uint8Array(await (await fetch(`/-/export?address=${address}`)).arrayBuffer());
+    return String.fromCharCode(...bytes);
+  }, site);
+  for (const text of plaintexts) expect(exported.includes(text), `${text} in the file`).toBe(false);
+
+  const there = await openGateway({ peers: [] }, await browser.newContext());
+  const { status } = await there.shell.evaluate(async (latin1) => {
+    const body = Uint8Array.from(latin1, (character) => character.charCodeAt(0));
+    return { status: (await fetch('/-/import', { method: 'POST', body })).status };
+  }, exported);
+  expect(status).toBe(200);
+  await expectPin(there.shell, site, { state: 'complete', activity: 'idle' });
+
+  const blake3 = await loadBlake3();
+  for (const { shell } of [here, there]) {
+    const stores = await dumpIndexedDb(shell);
+    for (const { name, entries } of stores) {
+      for (const { bytes } of entries.flatMap(({ key, value }) => [key, value])) {
+        for (const text of plaintexts) expect(bytes.includes(text), `${text} in ${name}`).toBe(false);
+      }
+    }
+    const { entries } = stores.find(({ name }) => name === 'antway-chunks/chunks')!;
+    expect(entries).toHaveLength(4);
+    for (const { key, value } of entries) expect(Buffer.from(blake3(value.bytes))).toEqual(key.bytes);
+  }
 });
 
 /** A key or a value: its bytes where it is binary, else those of its JSON. */

@@ -1,0 +1,276 @@
+import { createTarDecoder, type ParsedTarEntry } from 'modern-tar';
+import { Address } from '../address.ts';
+import type { Chunks } from '../chunks/chunks.ts';
+import type { HoldingStore } from '../chunks/store.ts';
+import { VerifiedChunk } from '../chunks/verified-chunk.ts';
+import { type ByteSource, randomAccessSource } from '../content/byte-source.ts';
+import { addressesOf, type Inventory } from '../content/inventory.ts';
+import type { Content } from '../content/resolver.ts';
+import { AntwayError } from '../errors.ts';
+import { limits } from '../limits.ts';
+import { createTar } from '../publish/tarchive.ts';
+import { bufferAccess, type RandomAccess } from '../self-encryption/file.ts';
+import { tally } from './contents.ts';
+
+/** The file's first member. */
+const descriptionName = 'antway-site.json';
+/** A manifest that no peer has. */
+const manifestName = 'manifest.ant';
+const format = 'antway-site';
+const version = 1;
+const mostDescriptionBytes = 64 * 1024;
+/** Chunks that are taken from a file before they are stored together. */
+const batch = { chunks: 64, bytes: 16 * 1024 * 1024 };
+
+interface Description {
+  format: typeof format;
+  version: number;
+  /** Of the site, 64 hex digits. */
+  address: string;
+  kind: Content['kind'];
+  chunks: number;
+  bytes: number;
+}
+
+export interface SiteFileOptions {
+  store: HoldingStore;
+  chunks: Chunks;
+  manifests: ManifestKeeper;
+}
+
+/** Manifests that this device keeps, by the BLAKE3 of their bytes. */
+export interface ManifestKeeper {
+  get(id: Address): Promise<Uint8Array | undefined>;
+  /** @throws AntwayError when it is none. */
+  add(bytes: Uint8Array<ArrayBuffer>): Promise<{ id: string }>;
+}
+
+/** What came of an import. */
+export interface Imported {
+  address: string;
+  /** Chunks that were right, and their bytes. */
+  chunks: number;
+  bytes: number;
+  /** Members that were not taken, and why. */
+  refused: { name: string; reason: string }[];
+}
+
+/**
+ * A site as one file: a tar of a description and of all its chunks, as peers hold them, named by their addresses. Each
+ * chunk is checked as it is read. Made as it is read, and the same every time.
+ *
+ * @throws AntwayError `NOT_FOUND` when not all of the site is stored.
+ */
+export async function exportSite(
+  address: Address,
+  inventory: Inventory | undefined,
+  { store, chunks, manifests }: SiteFileOptions,
+): Promise<ByteSource> {
+  const sizes = await store.sizes();
+  const known = inventory && (await tally(inventory, sizes));
+  if (!known || known.chunks.stored < known.chunks.total) {
+    const share = known ? `${known.chunks.stored} of its ${known.chunks.total} chunks are` : 'it is not all';
+    throw new AntwayError(
+      'NOT_FOUND',
+      `This cannot be exported yet: ${share} stored here. Pin it, and wait until the pin is complete.`,
+      { address: address.hex },
+    );
+  }
+  const manifest = await manifests.get(address);
+  const description: Description = {
+    format,
+    version,
+    address: address.hex,
+    kind: inventory.kind,
+    chunks: known.chunks.total,
+    bytes: known.bytes.stored,
+  };
+  const entries = [
+    { path: descriptionName, source: textAccess(`${JSON.stringify(description, undefined, 2)}\n`) },
+    ...(manifest ? [{ path: manifestName, source: bufferAccess(manifest) }] : []),
+    ...Array.from(addressesOf(inventory), (chunk) => ({
+      path: chunk.hex,
+      source: chunkAccess(chunk, sizes.get(chunk.hex)!, chunks),
+    })),
+  ];
+  return randomAccessSource(await createTar(entries));
+}
+
+function textAccess(text: string): RandomAccess {
+  return bufferAccess(new TextEncoder().encode(text));
+}
+
+/** A stored chunk, which is read in pieces but checked as a whole, once. */
+function chunkAccess(address: Address, size: number, chunks: Chunks): RandomAccess {
+  let current: Promise<VerifiedChunk> | undefined;
+  return {
+    size,
+    async read(start, end) {
+      current ??= chunks.record(address);
+      const reading = current;
+      // Not kept once its end was read, or by the end of a large site all of it would be in memory.
+      if (end === size) current = undefined;
+      return (await reading).bytes.subarray(start, end);
+    },
+  };
+}
+
+/**
+ * Reads what `exportSite` made. Every chunk is hashed; those that are wrong are refused by name, and the rest is taken.
+ * At no time more than some chunks are in memory.
+ *
+ * @param begin called with the site's address before anything is stored.
+ * @throws AntwayError `UNSUPPORTED` for another kind of file or version, `CORRUPT` when it ends early, `TOO_LARGE` when
+ *   there is no room: what came until then stays, and another import goes on with it.
+ */
+export async function importSite(
+  file: ReadableStream<Uint8Array>,
+  begin: (address: Address) => Promise<void>,
+  options: SiteFileOptions,
+): Promise<Imported> {
+  const entries = readTar(file);
+  const first = await entries.next();
+  if (first.done) throw notASite('it is empty');
+  const address = readDescription(first.value.header.name, await bytesOf(first.value, mostDescriptionBytes));
+  await begin(address);
+  const imported: Imported = { address: address.hex, chunks: 0, bytes: 0, refused: [] };
+  const blake3 = await options.chunks.codec.blake3();
+  let waiting: VerifiedChunk[] = [];
+  let waitingBytes = 0;
+  const storeWaiting = async () => {
+    await storeChunks(address, waiting, options.store);
+    waiting = [];
+    waitingBytes = 0;
+  };
+  for await (const entry of entries) {
+    const { name } = entry.header;
+    try {
+      if (name === manifestName) {
+        await takeManifest(address, await bytesOf(entry, limits.manifestBytes), options);
+        continue;
+      }
+      if (!/^[0-9a-f]{64}$/.test(name)) throw new AntwayError('CORRUPT', 'Its name is not that of a chunk.');
+      const bytes = await bytesOf(entry, limits.chunkBytes);
+      const chunk = VerifiedChunk.verify(Address.fromHex(name), bytes, blake3);
+      imported.chunks++;
+      imported.bytes += bytes.length;
+      waiting.push(chunk);
+      waitingBytes += bytes.length;
+    } catch (error) {
+      // One member may be wrong; when the file itself is, nothing more can be read.
+      if (error instanceof DamagedFile || !(error instanceof AntwayError)) throw error;
+      imported.refused.push({ name: name.slice(0, 200), reason: error.message });
+    }
+    if (waiting.length === batch.chunks || waitingBytes >= batch.bytes) await storeWaiting();
+  }
+  await storeWaiting();
+  return imported;
+}
+
+/** Held before they are stored, so that none is evicted for the next. @throws AntwayError `TOO_LARGE`. */
+async function storeChunks(
+  holder: Address,
+  chunks: readonly VerifiedChunk[],
+  store: HoldingStore,
+): Promise<void> {
+  const addresses = chunks.map(({ address }) => address);
+  await store.hold(holder, addresses);
+  const sizes = await store.sizes();
+  const fresh = chunks.filter(({ address }) => !sizes.has(address.hex));
+  for (const chunk of fresh) await store.put(chunk);
+  const stored = await Promise.all(fresh.map(({ address }) => store.written(address)));
+  if (stored.includes(false)) {
+    throw new AntwayError('TOO_LARGE', 'There is no room for all of this site: what came until now is kept.');
+  }
+}
+
+async function takeManifest(
+  address: Address,
+  bytes: Uint8Array<ArrayBuffer>,
+  { chunks, manifests }: SiteFileOptions,
+): Promise<void> {
+  const blake3 = await chunks.codec.blake3();
+  const id = Address.fromBytes(blake3(bytes));
+  if (!id.equals(address)) throw new AntwayError('CORRUPT', `It is the manifest of ${id}, another site.`);
+  await manifests.add(bytes);
+}
+
+function readDescription(name: string, bytes: Uint8Array): Address {
+  if (name !== descriptionName) throw notASite(`it does not begin with ${descriptionName}`);
+  let description: Partial<Description>;
+  try {
+    description = JSON.parse(new TextDecoder().decode(bytes)) as Partial<Description>;
+  } catch {
+    throw notASite(`its ${descriptionName} is not JSON`);
+  }
+  if (description?.format !== format) throw notASite(`its ${descriptionName} says nothing of one`);
+  if (description.version !== version) {
+    throw new AntwayError(
+      'UNSUPPORTED',
+      `This site was exported in version ${description.version} of the format; version ${version} is known here.`,
+    );
+  }
+  if (typeof description.address !== 'string' || !Address.isHex(description.address)) {
+    throw notASite('it has no address');
+  }
+  return Address.fromHex(description.address);
+}
+
+function notASite(why: string): AntwayError {
+  return new AntwayError('UNSUPPORTED', `This is not a site that was exported: ${why}.`);
+}
+
+/** The members of a tar, one after the other. @throws AntwayError `CORRUPT` when it ends early or is none. */
+async function* readTar(file: ReadableStream<Uint8Array>): AsyncGenerator<ParsedTarEntry, undefined> {
+  const reader = file.pipeThrough(createTarDecoder({ strict: true })).getReader();
+  try {
+    for (let next = await nextEntry(reader); next; next = await nextEntry(reader)) {
+      yield next;
+    }
+  } finally {
+    reader.cancel().catch(() => undefined);
+  }
+}
+
+async function nextEntry(
+  reader: ReadableStreamDefaultReader<ParsedTarEntry>,
+): Promise<ParsedTarEntry | undefined> {
+  try {
+    return (await reader.read()).value;
+  } catch (cause) {
+    throw damagedFile(cause);
+  }
+}
+
+/** @throws AntwayError `TOO_LARGE` when there are more than `most`. */
+async function bytesOf({ header, body }: ParsedTarEntry, most: number): Promise<Uint8Array<ArrayBuffer>> {
+  if (header.size > most) {
+    await body.cancel();
+    throw new AntwayError('TOO_LARGE', `It has ${header.size} bytes; at most ${most} can be.`);
+  }
+  const bytes = new Uint8Array(header.size);
+  let at = 0;
+  try {
+    for (const reader = body.getReader(); ; ) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      bytes.set(value, at);
+      at += value.length;
+    }
+  } catch (cause) {
+    throw damagedFile(cause);
+  }
+  if (at < bytes.length) throw damagedFile(undefined);
+  return bytes;
+}
+
+class DamagedFile extends AntwayError {}
+
+function damagedFile(cause: unknown): DamagedFile {
+  return new DamagedFile(
+    'CORRUPT',
+    'The file is damaged, or ends early. What came until there is kept: import it again, from a good copy.',
+    {},
+    { cause },
+  );
+}

@@ -1,0 +1,201 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from '@playwright/test';
+import { packTar, unpackTar } from 'modern-tar';
+import { errorCode, expect, fetchIn, type Gateway, stopWorkers, test } from './harness.ts';
+import { makePrivateManifest } from './manifests.ts';
+import { publishManyChunks } from './many-chunks.ts';
+import { expectPin, listSites, pinAction } from './pins.ts';
+import { noise, publish } from './publish.ts';
+import { makeTarchive } from './tar.ts';
+
+const complete = { state: 'complete', activity: 'idle', problem: null } as const;
+/** A peer that is not there. */
+const nowhere = 'http://127.0.0.1:9';
+
+interface Imported {
+  address: string;
+  chunks: number;
+  bytes: number;
+  refused: { name: string; reason: string }[];
+}
+
+/** Exports by a download, as a person does. @returns where the file is. */
+async function exportSite({ shell, url }: Gateway, address: string, folder: string): Promise<string> {
+  const page = await shell.context().newPage();
+  await page.goto(url);
+  const waiting = page.waitForEvent('download');
+  await page.evaluate((path) => void location.assign(path), `/-/export?address=${address}`);
+  const download = await waiting;
+  expect(download.suggestedFilename()).toBe(`${address}.antway.tar`);
+  const file = join(folder, 'exported.antway.tar');
+  await download.saveAs(file);
+  await page.close();
+  return file;
+}
+
+/** Imports a file by choosing it, as a person does. */
+async function importFile(page: Page, file: string | Buffer) {
+  await page.evaluate(() => {
+    const input = Object.assign(document.createElement('input'), { type: 'file', id: 'import-test' });
+    document.getElementById('import-test')?.remove();
+    document.body.append(input);
+  });
+  const chosen =
+    typeof file === 'string' ? file : { name: 'x.tar', mimeType: 'application/x-tar', buffer: file };
+  await page.setInputFiles('#import-test', chosen);
+  return page.evaluate(async () => {
+    const [body] = (document.getElementById('import-test') as HTMLInputElement).files!;
+    const response = await fetch('/-/import', { method: 'POST', body: body! });
+    return { status: response.status, json: (await response.json()) as unknown };
+  });
+}
+
+async function imported(page: Page, file: string | Buffer): Promise<Imported> {
+  const { status, json } = await importFile(page, file);
+  expect(status, JSON.stringify(json)).toBe(200);
+  return json as Imported;
+}
+
+test('a site goes to another device as a file, without any network, and opens there', async ({
+  startPeer,
+  openGateway,
+  browser,
+  folder,
+}) => {
+  const peer = await startPeer();
+  const large = noise(3, 9_000_000);
+  const site = makeTarchive(folder, {
+    'index.html': '<title>Carried</title><p>By hand.</p>',
+    'large.bin': large,
+  });
+  const address = await publish(site, peer);
+  const here = await openGateway({ peers: [peer.url] });
+
+  const early = await here.fetch(`/-/export?address=${address}`);
+  expect([early.status, errorCode(early)]).toEqual([404, 'NOT_FOUND']);
+  await pinAction(here.shell, address, 'pin');
+  await expectPin(here.shell, address, complete);
+  const file = await exportSite(here, address, folder);
+  const members = await unpackTar(new Uint8Array(readFileSync(file)));
+  expect(members.map(({ header }) => header.name)).toEqual([
+    'antway-site.json',
+    address,
+    ...Array.from({ length: 3 }, () => expect.stringMatching(/^[0-9a-f]{64}$/)),
+  ]);
+  expect(JSON.parse(new TextDecoder().decode(members[0]!.data))).toMatchObject({
+    version: 1,
+    address,
+    chunks: 4,
+  });
+
+  const there = await openGateway({ peers: [nowhere] }, await browser.newContext());
+  const { chunks, bytes, refused } = await imported(there.shell, file);
+  expect({ chunks, refused }).toEqual({ chunks: 4, refused: [] });
+  await expectPin(there.shell, address, { ...complete, bytes: { stored: bytes, total: bytes } });
+  expect(await listSites(there.shell)).toMatchObject([{ address, kind: 'archive', offline: true }]);
+  await there.shell.context().setOffline(true);
+  await stopWorkers(there.shell);
+  const page = await there.openPage(`/${address}/`);
+  await expect(page).toHaveTitle('Carried');
+  expect((await fetchIn(page, 'large.bin')).size).toBe(large.length);
+  // Once more does no harm, and changes nothing.
+  expect(await imported(there.shell, file)).toMatchObject({ chunks: 4, refused: [] });
+  await expectPin(there.shell, address, complete);
+  expect((await there.cache()).count).toBe(4);
+});
+
+test('wrong chunks are refused by name, and a good copy brings the rest', async ({
+  startPeer,
+  openGateway,
+  browser,
+  folder,
+}) => {
+  const peer = await startPeer();
+  const site = await publishManyChunks(peer, 200);
+  const here = await openGateway({ peers: [peer.url] });
+  await pinAction(here.shell, site.address, 'pin');
+  await expectPin(here.shell, site.address, complete);
+  const good = readFileSync(await exportSite(here, site.address, folder));
+
+  const members = await unpackTar(new Uint8Array(good));
+  const [wrong, large] = [members[10]!, members[20]!];
+  wrong.data![7]! ^= 1;
+  const bad = await packTar([
+    ...members.map((member) =>
+      member === large ? entry(member.header.name, new Uint8Array(4_194_305)) : member,
+    ),
+    entry('notes.txt', new Uint8Array(3)),
+  ]);
+  const there = await openGateway({ peers: [nowhere] }, await browser.newContext());
+  const first = await imported(there.shell, Buffer.from(bad));
+  expect(first.chunks).toBe(198);
+  expect(first.refused).toEqual([
+    { name: wrong.header.name, reason: expect.stringContaining('hash') },
+    { name: large.header.name, reason: expect.stringContaining('4194304') },
+    { name: 'notes.txt', reason: expect.stringContaining('name') },
+  ]);
+  await expectPin(there.shell, site.address, { state: 'partial', activity: 'waiting' });
+
+  // Half a file brings what is whole in it, and says that it is damaged.
+  const elsewhere = await openGateway({ peers: [nowhere] }, await browser.newContext());
+  const half = await importFile(elsewhere.shell, good.subarray(0, good.length / 2));
+  expect(half).toMatchObject({ status: 502, json: { code: 'CORRUPT' } });
+
+  for (const { shell } of [there, elsewhere]) {
+    expect(await imported(shell, good)).toMatchObject({ chunks: 200, refused: [] });
+    await expectPin(shell, site.address, { ...complete, chunks: { stored: 200, total: 200 } });
+  }
+  expect((await there.cache()).count).toBe(200);
+});
+
+test('a private manifest goes along, is not a chunk at the other end, and opens there', async ({
+  startPeer,
+  openGateway,
+  browser,
+  folder,
+}) => {
+  const peer = await startPeer();
+  const manifest = await makePrivateManifest('Secrets', { 'a.txt': 'a secret letter' }, peer);
+  const here = await openGateway({ peers: [peer.url] });
+  const { id } = (await here.shell.evaluate(
+    async (bytes) => (await fetch('/-/manifests', { method: 'POST', body: new Uint8Array(bytes) })).json(),
+    [...manifest],
+  )) as { id: string };
+  await pinAction(here.shell, id, 'pin');
+  await expectPin(here.shell, id, complete);
+  const file = await exportSite(here, id, folder);
+
+  const there = await openGateway({ peers: [nowhere] }, await browser.newContext());
+  expect(await imported(there.shell, file)).toMatchObject({ address: id, chunks: 3, refused: [] });
+  await expectPin(there.shell, id, complete);
+  expect((await there.fetch(`/${id}/a.txt`)).text).toBe('a secret letter');
+  expect((await there.cache()).count).toBe(3);
+});
+
+test('what is no exported site is not taken, and says why', async ({ openGateway, folder }) => {
+  const gateway = await openGateway({ peers: [nowhere], denied: ['de'.repeat(32)] });
+  const described = (description: object) =>
+    packTar([entry('antway-site.json', Buffer.from(JSON.stringify(description)))]);
+  const site = { format: 'antway-site', version: 1, address: 'ab'.repeat(32) };
+  writeFileSync(join(folder, 'a.txt'), 'x');
+  const cases = [
+    [Buffer.from('no tar at all'.repeat(200)), 502, 'CORRUPT'],
+    [Buffer.alloc(0), 502, 'CORRUPT'],
+    [await packTar([entry('a.txt', new Uint8Array(4))]), 501, 'UNSUPPORTED'],
+    [await packTar([entry('antway-site.json', new Uint8Array(4))]), 501, 'UNSUPPORTED'],
+    [await described({ ...site, format: 'x' }), 501, 'UNSUPPORTED'],
+    [await described({ ...site, version: 2 }), 501, 'UNSUPPORTED'],
+    [await described({ ...site, address: 'x' }), 501, 'UNSUPPORTED'],
+    [await described({ ...site, address: 'de'.repeat(32) }), 451, 'DENIED'],
+  ] as const;
+  for (const [file, status, code] of cases) {
+    const answer = await importFile(gateway.shell, Buffer.from(file));
+    expect(answer).toMatchObject({ status, json: { code } });
+  }
+  expect(await listSites(gateway.shell)).toEqual([]);
+});
+
+function entry(name: string, data: Uint8Array) {
+  return { header: { name, size: data.length, type: 'file' as const }, body: new Uint8Array(data) };
+}
