@@ -34,8 +34,11 @@ export default defineConfig({
   server: {
     proxy: Object.fromEntries(['/antway.json', '/chunk/', '/-/'].map((path) => [path, developmentPeer])),
   },
+  // The page's own worker, which publishes.
+  worker: { format: 'es', plugins: () => [libsodiumWasm()] },
   plugins: [
     rememberingOutDir(),
+    libsodiumWasm(),
     VitePWA({
       strategies: 'injectManifest',
       srcDir: '../../sw',
@@ -66,8 +69,9 @@ export default defineConfig({
       injectManifest: {
         rollupFormat: 'iife',
         globPatterns: ['**/*.{html,js,css,svg,png,ico,wasm}'],
-        // `sw/sodium-wasm.ts` keeps it, in the browsers that need it.
-        globIgnores: ['**/libsodium-*.wasm'],
+        // `sw/sodium-wasm.ts` keeps the one, in the browsers that need it. Only publishing needs the compressor,
+        // and a network besides.
+        globIgnores: ['**/libsodium-*.wasm', '**/brotli_wasm_bg-*.wasm'],
         manifestTransforms: [
           async (entries) => ({ manifest: await Promise.all(entries.map(withIntegrity)), warnings: [] }),
         ],

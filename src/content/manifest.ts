@@ -1,3 +1,4 @@
+import { encode } from '@msgpack/msgpack';
 import { Address } from '../address.ts';
 import { AntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
@@ -17,6 +18,8 @@ export type ManifestSource = { kind: 'public'; address: Address } | { kind: 'emb
 
 export interface ManifestEntry {
   path: string;
+  /** Whether the manifest gives the path; else it is the content's address. */
+  hasPath: boolean;
   /** As the manifest claims it, in bytes. */
   size: number | undefined;
   source: ManifestSource;
@@ -73,6 +76,42 @@ export function parseManifest(bytes: Uint8Array, blake3: Blake3): Manifest {
   };
 }
 
+/** What a manifest is written from. */
+export interface ManifestContent {
+  name?: string;
+  entries: readonly { path?: string; size?: number; source: ManifestSource }[];
+}
+
+/** Writes a manifest, as the network's own tools do. */
+export function encodeManifest({ name, entries }: ManifestContent): Uint8Array<ArrayBuffer> {
+  const body = encode({
+    ...(name === undefined ? {} : { name }),
+    entries: entries.map(({ path, size, source }) => ({
+      ...(path === undefined ? {} : { path }),
+      ...(size === undefined ? {} : { size }),
+      source: encodeSource(source),
+    })),
+  });
+  const bytes = new Uint8Array(header.length + 1 + body.length);
+  bytes.set([...header, version]);
+  bytes.set(body, header.length + 1);
+  return bytes;
+}
+
+function encodeSource(source: ManifestSource): Record<string, unknown> {
+  if (source.kind === 'public') return { Public: { address: source.address.bytes } };
+  const { map } = source;
+  const chunks = new Uint8Array(chunkBytes * map.count);
+  const view = new DataView(chunks.buffer);
+  for (let i = 0; i < map.count; i++) {
+    const at = chunkBytes * i;
+    chunks.set(map.address(i).bytes, at);
+    chunks.set(map.srcHash(i), at + 32);
+    view.setUint32(at + 64, map.sizes[i]!);
+  }
+  return { Embedded: { data_map: { chunks, ...(map.childLevel === 0 ? {} : { child: map.childLevel }) } } };
+}
+
 function decodeBody(body: Uint8Array): unknown {
   try {
     return decodeUntrusted(body, { maxDepth: 16, maxValues: limits.manifestValues });
@@ -87,6 +126,7 @@ function parseEntry(entry: Record<string, unknown>, blake3: Blake3): ManifestEnt
   if (path !== undefined && path !== null && typeof path !== 'string') throw corrupt('a path is not text');
   return {
     path: path ?? contentAddress(source, blake3).hex,
+    hasPath: typeof path === 'string',
     size: Number.isSafeInteger(size) && (size as number) >= 0 ? (size as number) : undefined,
     source,
   };

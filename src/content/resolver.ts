@@ -156,6 +156,11 @@ export class Resolver {
 
   async #openManifest(bytes: Uint8Array, signal: AbortSignal): Promise<Content> {
     const { name, entries, refused } = parseManifest(bytes, await this.#chunks.codec.blake3());
+    const [only, ...others] = entries;
+    // A list of one thing without a name stands for that thing.
+    if (only && !only.hasPath && others.length === 0 && refused.length === 0) {
+      return this.#openAlone(await this.#openSource(only.source, signal), signal);
+    }
     const members = entries.map(
       ({ path, size, source }): Member => ({
         path,
@@ -169,6 +174,12 @@ export class Resolver {
       archive: await Archive.open(members, { name, refused }, signal),
       tar: undefined,
     };
+  }
+
+  async #openAlone(source: ByteSource, signal: AbortSignal): Promise<Content> {
+    const start = await source.read(0, Math.min(blockBytes, source.size), signal);
+    if (!(source instanceof ContentFile) || !isTar(start)) return { kind: 'file', source };
+    return { kind: 'archive', archive: await openTarchive(source, signal), tar: source };
   }
 
   async #openSource(source: ManifestSource, signal?: AbortSignal): Promise<ByteSource> {

@@ -127,13 +127,18 @@ export function decodeDataMap(record: Uint8Array): DataMap | undefined {
 const bincodeHeaderBytes = 1 + 8;
 const bincodeChunkBytes = 8 + 32 + 32 + 8;
 
+/** Length of what `encodeBincode` writes. */
+export function bincodeBytes(count: number, childLevel: number): number {
+  return bincodeHeaderBytes + bincodeChunkBytes * count + (childLevel > 0 ? 9 : 1);
+}
+
 /**
  * The form in which a map is self-encrypted when it is shrunk: crate `bincode` 1.3, little-endian with fixed
  * integers: u8 version, u64 count, per chunk u64 index, dst, src, u64 size, then u8 0 or (u8 1, u64 child).
  */
 export function encodeBincode(map: DataMap): Uint8Array<ArrayBuffer> {
   const hasChild = map.childLevel > 0;
-  const bytes = new Uint8Array(bincodeHeaderBytes + bincodeChunkBytes * map.count + (hasChild ? 9 : 1));
+  const bytes = new Uint8Array(bincodeBytes(map.count, map.childLevel));
   const view = new DataView(bytes.buffer);
   bytes[0] = version;
   view.setBigUint64(1, BigInt(map.count), true);

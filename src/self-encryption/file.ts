@@ -2,7 +2,14 @@ import { Address } from '../address.ts';
 import { AntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { Codec } from './codec.ts';
-import { type DataMap, decodeBincode, encodeBincode, encodeDataMap, MapBuilder } from './data-map.ts';
+import {
+  bincodeBytes,
+  type DataMap,
+  decodeBincode,
+  encodeBincode,
+  encodeDataMap,
+  MapBuilder,
+} from './data-map.ts';
 import { deriveKeys } from './keys.ts';
 
 /** Bytes that can be read at any position: a `Blob`, a file on disk, a buffer. */
@@ -36,6 +43,19 @@ export interface SealOptions {
   /** Keep the data map's record back: whoever holds it can open the file, nobody else can. */
   isPrivate?: boolean;
   signal?: AbortSignal;
+}
+
+/**
+ * Chunks that a file of `size` bytes is cut into: its own, and those of the maps that its map is shrunk by. The record
+ * of the data map is not among them.
+ */
+export function chunkCount(size: number): number {
+  let total = partBoundaries(size).length - 1;
+  for (let count = total, level = 0; count > limits.publishedMapChunks; level++) {
+    count = partBoundaries(bincodeBytes(count, level)).length - 1;
+    total += count;
+  }
+  return total;
 }
 
 /** Plaintext boundaries of the chunks of a file of `size` bytes: `count + 1` positions. */

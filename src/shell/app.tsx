@@ -6,6 +6,7 @@ import { LiveScreen } from './live/live-screen.tsx';
 import { Logo } from './logo.tsx';
 import { Navigation } from './navigation.tsx';
 import { OpenScreen } from './open/open-screen.tsx';
+import { PublishScreen } from './publish/publish-screen.tsx';
 import { type Screen, useRoute } from './route.ts';
 import { ScreenLink } from './screen-link.tsx';
 import { SettingsScreen } from './settings/settings-screen.tsx';
@@ -72,6 +73,7 @@ export function App({ onLanguage }: { onLanguage: () => void }) {
               />
             )}
             {route.screen === 'live' && <LiveScreen active={asksMore} peers={peers} />}
+            {route.screen === 'publish' && <PublishScreen config={config.value} />}
             {route.screen === 'settings' && (
               <SettingsScreen active={asksMore} names={names} onLanguage={onLanguage} />
             )}

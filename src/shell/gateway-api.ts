@@ -9,6 +9,8 @@ import { texts } from './texts/texts.ts';
 
 /** The part of `GET /-/config` that the shell shows. */
 export interface GatewayConfig {
+  /** Origins, as configured. */
+  peers: string[];
   /** Name → address, 64 hex characters. */
   names: Record<string, string>;
   /** What is wrong with the host's configuration, while an earlier one stays in force. */

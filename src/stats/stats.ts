@@ -137,7 +137,10 @@ export class Stats {
     const { cells, about } = this.#reading;
     // Of an archive the part that is read now.
     about.path = path ?? about.path;
-    cells[map.count <= maxCells ? index : Math.floor((index * maxCells) / map.count)] = state;
+    const cell = map.count <= maxCells ? index : Math.floor((index * maxCells) / map.count);
+    // Where it came from first says more than that it is still in memory.
+    if (state === 'm' && (cells[cell] === 'p' || cells[cell] === 'd')) return;
+    cells[cell] = state;
     this.#changed();
   }
 

@@ -16,6 +16,8 @@ interface Listening {
 export interface PeerOptions {
   /** More flags for `antway-peer serve`. */
   flags?: readonly string[];
+  /** What it asks of writers; if not given, it takes writes from its own machine. */
+  token?: string;
   /** Another program that takes the flags of `serve`. */
   binary?: string;
   /** Address and port; a free port of loopback if not given. */
@@ -32,6 +34,8 @@ export class PeerProcess {
     readonly listening: Listening,
     private readonly store: string,
     private readonly ownsStore: boolean,
+    /** What it wrote to its log so far, line by line. */
+    readonly log: readonly string[],
   ) {}
 
   static async start(options: PeerOptions = {}): Promise<PeerProcess> {
@@ -40,7 +44,7 @@ export class PeerProcess {
       options.binary ?? fromRoot('peer/target/release/antway-peer'),
       [
         ...(options.binary ? [] : ['serve']),
-        '--allow-open-writes',
+        ...(options.token === undefined ? ['--allow-open-writes'] : ['--write-token', options.token]),
         ...['--http', options.http ?? '127.0.0.1:0'],
         ...['--webtransport', options.webTransport ?? '127.0.0.1:0'],
         ...['--store', store],
@@ -55,7 +59,7 @@ export class PeerProcess {
       child.once('error', reject);
       child.once('exit', (code) => reject(new Error(`the peer exited with ${code}:\n${log.join('\n')}`)));
     });
-    return new PeerProcess(child, await ready, store, options.store === undefined);
+    return new PeerProcess(child, await ready, store, options.store === undefined, log);
   }
 
   get url(): string {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { encode } from '@msgpack/msgpack';
 import { describe, expect, it } from 'vitest';
-import { isManifest, parseManifest } from '../../src/content/manifest.ts';
+import { encodeManifest, isManifest, parseManifest } from '../../src/content/manifest.ts';
 import { limits } from '../../src/limits.ts';
 import { loadBlake3 } from '../../src/self-encryption/blake3.ts';
 
@@ -36,6 +36,20 @@ describe('a manifest', () => {
       ['a.txt', 5],
       ['ab'.repeat(32), undefined],
     ]);
+  });
+
+  it('is written as it is read, private maps included', () => {
+    const parsed = parseManifest(recorded, blake3);
+    const written = encodeManifest({
+      ...(parsed.name === undefined ? {} : { name: parsed.name }),
+      entries: parsed.entries.map(({ path, hasPath, size, source }) => ({
+        ...(hasPath ? { path } : {}),
+        ...(size === undefined ? {} : { size }),
+        source,
+      })),
+    });
+    expect(parseManifest(written, blake3)).toEqual(parsed);
+    expect(parsed.entries.some(({ source }) => source.kind === 'embedded')).toBe(true);
   });
 
   it('refuses entries that no archive may hold, and serves the rest', () => {

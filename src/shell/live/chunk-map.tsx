@@ -27,7 +27,7 @@ function Reading({ reading: { path, size, count, chunks } }: { reading: FileRead
     <>
       {path && <p class="chunk-map-path address">{decodePath(path)}</p>}
       <p class="note">{mapOf(formatBytes(size), formatChunks(count))}</p>
-      <div class="chunk-map" role="img" aria-label={mapLabel(formatCount(here), formatCount(chunks.length))}>
+      <div class="chunk-grid" role="img" aria-label={mapLabel(formatCount(here), formatCount(chunks.length))}>
         {states.map(([state, name]) => (
           <Cells key={state} chunks={chunks} state={state} name={name} />
         ))}

@@ -69,7 +69,13 @@ export class ThroughputChart {
         scales: { x: { time: false }, y: { range: (_, __, most) => [0, Math.max(most ?? 0, 1000) * 1.1] } },
         series: [{}, { stroke: line, width: 2, fill: fade(line), points: { show: false } }],
         axes: [
-          { ...axis, grid: { show: false }, values: (_, at) => at.map((second) => `${second} s`), space: 70 },
+          {
+            ...axis,
+            grid: { show: false },
+            values: (_, at) => at.map((second) => `${second} s`),
+            space: 70,
+            size: 30,
+          },
           {
             ...axis,
             size: 72,

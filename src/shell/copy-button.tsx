@@ -1,0 +1,32 @@
+import { useState } from 'preact/hooks';
+import { texts } from './texts/texts.ts';
+
+/** Copies a text, and says so. @param what names it for people who do not see what it stands beside. */
+export function CopyButton({ text, what }: { text: string; what: string }) {
+  const [said, setSaid] = useState('');
+
+  async function copy() {
+    try {
+      await navigator.clipboard.writeText(text);
+      setSaid(texts.common.copied);
+    } catch {
+      setSaid(texts.common.notCopied);
+    }
+  }
+
+  return (
+    <span class="copy">
+      <button
+        type="button"
+        class="button button-quiet button-small"
+        aria-label={texts.publish.copyOf(what)}
+        onClick={copy}
+      >
+        {texts.common.copy}
+      </button>
+      <span class="note" role="status">
+        {said}
+      </span>
+    </span>
+  );
+}

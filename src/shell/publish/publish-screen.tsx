@@ -1,0 +1,172 @@
+import { useRef } from 'preact/hooks';
+import { formatBytes, formatChunks, formatCount, formatFiles } from '../format.ts';
+import type { GatewayConfig } from '../gateway-api.ts';
+import { Icon } from '../icons.tsx';
+import { ScreenHeading } from '../screen-heading.tsx';
+import { Section } from '../section.tsx';
+import { texts } from '../texts/texts.ts';
+import { useDrop } from '../use-drop.ts';
+import { type Picked, pickedFromDrop, pickedFromHandle, pickedFromList } from './pick.ts';
+import { type Measure, type PublishState, publishSession, usePublishState } from './publish-session.ts';
+import { PublishTargets } from './publish-targets.tsx';
+import { PublishResult } from './result.tsx';
+
+/** From a folder on this device to an address, a link and a code for phones. */
+export function PublishScreen({ config }: { config: GatewayConfig | null }) {
+  const state = usePublishState();
+  const isOver = useDrop((data) => {
+    if (state.step !== 'working') publishSession.choose(pickedFromDrop(data));
+  });
+  return (
+    <>
+      <ScreenHeading title={texts.publish.title} intro={texts.publish.intro} />
+      <div class="stack">
+        {(state.step === 'choose' || state.step === 'reading') && <Choice state={state} />}
+        {(state.step === 'ready' || state.step === 'stopped') && (
+          <>
+            <Chosen picked={state.picked} measure={state.measure} />
+            <PublishTargets state={state} config={config} />
+          </>
+        )}
+        {state.step === 'working' && <Work state={state} />}
+        {state.step === 'done' && <PublishResult done={state} />}
+      </div>
+      {isOver && (
+        <div class="drop-state" aria-hidden="true">
+          <span>{texts.publish.dropNow}</span>
+        </div>
+      )}
+    </>
+  );
+}
+
+type FolderPickingWindow = Window & { showDirectoryPicker?: () => Promise<FileSystemDirectoryHandle> };
+
+function Choice({ state }: { state: Extract<PublishState, { step: 'choose' | 'reading' }> }) {
+  const folderInput = useRef<HTMLInputElement>(null);
+  const filesInput = useRef<HTMLInputElement>(null);
+
+  async function chooseFolder() {
+    const { showDirectoryPicker } = window as FolderPickingWindow;
+    if (!showDirectoryPicker) {
+      folderInput.current?.click();
+      return;
+    }
+    try {
+      const folder = await showDirectoryPicker.call(window);
+      publishSession.choose(pickedFromHandle(folder));
+    } catch (error) {
+      // Closing the picker is a choice too.
+      if (!(error instanceof DOMException && error.name === 'AbortError')) {
+        publishSession.choose(Promise.reject(error));
+      }
+    }
+  }
+
+  function take({ currentTarget }: { currentTarget: HTMLInputElement }) {
+    const files = [...(currentTarget.files ?? [])];
+    // So that choosing the same once more is a change too.
+    currentTarget.value = '';
+    if (files.length > 0) publishSession.choose(Promise.resolve(pickedFromList(files)));
+  }
+
+  return (
+    <Section id="pick" title={texts.publish.pickTitle}>
+      <div class="drop-place">
+        <Icon name="folder" size={40} />
+        <p>{state.step === 'reading' ? texts.publish.reading : texts.publish.dropHere}</p>
+        <p class="actions">
+          <button type="button" class="button" onClick={chooseFolder}>
+            {texts.publish.chooseFolder}
+          </button>
+          <button type="button" class="button button-quiet" onClick={() => filesInput.current?.click()}>
+            {texts.publish.chooseFiles}
+          </button>
+        </p>
+        <input
+          ref={folderInput}
+          type="file"
+          name="folder"
+          hidden
+          onChange={take}
+          {...{ webkitdirectory: true }}
+        />
+        <input ref={filesInput} type="file" name="files" multiple hidden onChange={take} />
+      </div>
+      {state.step === 'choose' && state.error && (
+        <p class="note note-problem" role="alert">
+          {state.error.message} <span class="code">{state.error.code}</span>
+        </p>
+      )}
+    </Section>
+  );
+}
+
+/** More left-out paths than this nobody reads. */
+const shownPaths = 20;
+
+function Chosen({ picked, measure }: { picked: Picked; measure: Measure | null }) {
+  const { name, files, isFolder, leftOut, bytes } = picked;
+  const t = texts.publish;
+  const hasIndex = files.some(({ path }) => path === 'index.html');
+  return (
+    <Section id="pick" title={name || t.pickTitle}>
+      <p>{t.chosen(formatFiles(files.length), formatBytes(bytes))}</p>
+      <p class="note">
+        {measure ? t.becomes(formatChunks(measure.chunks), formatBytes(measure.bytes)) : t.measuring}
+      </p>
+      {isFolder && !hasIndex && <p class="note">{t.noIndex}</p>}
+      {leftOut.length > 0 && (
+        <details class="left-out">
+          <summary>{t.leftOut(leftOut.length, formatCount(leftOut.length))}</summary>
+          <ul>
+            {leftOut.slice(0, shownPaths).map(({ path, why }) => (
+              <li key={path}>
+                <span class="address">{path}</span>: {why === 'git' ? t.leftOutGit : t.leftOutSystem}
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+      <p class="actions">
+        <button
+          type="button"
+          class="button button-quiet button-small"
+          onClick={() => publishSession.restart()}
+        >
+          {t.change}
+        </button>
+      </p>
+    </Section>
+  );
+}
+
+function Work({ state: { task, progress, picked } }: { state: Extract<PublishState, { step: 'working' }> }) {
+  const t = texts.publish;
+  // Hashing is the first of two passes over the bytes, and the quicker one.
+  const done = progress ? progress.hashedBytes * 0.2 + progress.sealedBytes * 0.8 : 0;
+  const size = progress?.size ?? picked.bytes;
+  const isHashing = !progress || progress.sealedBytes === 0;
+  const isFinishing = progress !== null && progress.sealedBytes === progress.size;
+  const phase = isHashing ? t.phases.hashing : isFinishing ? t.phases.finishing : t.phases.sealing;
+  const bytes = isHashing ? (progress?.hashedBytes ?? 0) : progress.sealedBytes;
+  return (
+    <Section id="work" title={picked.name || t.pickTitle}>
+      <p class="work-line">
+        <span role="status">{task === 'tar' ? t.saving : phase}</span>
+        <span class="label">{t.progress(formatBytes(bytes), formatBytes(size))}</span>
+      </p>
+      <progress aria-label={t.title} value={done} max={Math.max(size, 1)} />
+      {progress && task === 'publish' && (
+        <p class="note">
+          {t.chunkProgress(formatChunks(progress.chunks), formatCount(progress.presentChunks))}
+        </p>
+      )}
+      <p class="actions">
+        <button type="button" class="button button-quiet" onClick={() => publishSession.cancel()}>
+          {t.cancel}
+        </button>
+      </p>
+    </Section>
+  );
+}

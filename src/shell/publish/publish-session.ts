@@ -1,0 +1,179 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { PublishProgress } from '../../publish/publish.ts';
+import { GatewayApiError } from '../gateway-api.ts';
+import { saveAs } from '../save-as.ts';
+import { texts } from '../texts/texts.ts';
+import type { PublishAnswer, PublishInput, PublishRequest } from './messages.ts';
+import type { Picked } from './pick.ts';
+
+export interface PublishOptions {
+  /** Origins of peers to upload to. */
+  peers: readonly string[];
+  token: string;
+  isPrivate: boolean;
+}
+
+export type Result = Extract<PublishAnswer, { type: 'published' }>;
+export type Saved = Pick<Extract<PublishAnswer, { type: 'saved' }>, 'address' | 'chunks'>;
+export type Task = 'publish' | 'tar' | 'chunks';
+
+export type PublishState =
+  /** Nothing is chosen. */
+  | { step: 'choose'; error: GatewayApiError | null }
+  | { step: 'reading' }
+  /** Chosen; `measure` is null while the archive is laid out. `saved` is what the last task wrote to a file. */
+  | {
+      step: 'ready';
+      picked: Picked;
+      measure: Measure | null;
+      error: GatewayApiError | null;
+      saved: Saved | null;
+    }
+  | { step: 'working'; picked: Picked; measure: Measure | null; task: Task; progress: PublishProgress | null }
+  /** Cancelled or failed half-way. */
+  | { step: 'stopped'; picked: Picked; measure: Measure | null; task: Task; error: GatewayApiError | null }
+  | { step: 'done'; picked: Picked; isPrivate: boolean; result: Result };
+
+/** Bytes before compression, of the tar where there is one; and chunks, the data map's record among them. */
+export interface Measure {
+  bytes: number;
+  chunks: number;
+}
+
+/**
+ * One publishing at a time, from the choice to the address. It is the page's and not a screen's: it goes on while the
+ * person looks elsewhere.
+ */
+class PublishSession {
+  state: PublishState = { step: 'choose', error: null };
+  #listeners = new Set<() => void>();
+  #worker: Worker | undefined;
+
+  /** @param reading gives what was chosen; it may take a while for a large folder. */
+  async choose(reading: Promise<Picked>): Promise<void> {
+    this.#set({ step: 'reading' });
+    let picked: Picked;
+    try {
+      picked = await reading;
+    } catch (error) {
+      const message = texts.open.unreadable((error as Error).message);
+      this.#set({ step: 'choose', error: new GatewayApiError('UNREADABLE', message) });
+      return;
+    }
+    if (picked.files.length === 0) {
+      this.#set({ step: 'choose', error: new GatewayApiError('NOT_FOUND', texts.publish.empty) });
+      return;
+    }
+    this.#set({ step: 'ready', picked, measure: null, error: null, saved: null });
+    const answer = await this.#ask({ task: 'measure', ...inputOf(picked) });
+    if (this.state.step !== 'ready' || this.state.picked !== picked) return;
+    if (answer.type === 'measured') this.#set({ ...this.state, measure: answer });
+    else if (answer.type === 'failed') this.#set({ ...this.state, error: asError(answer) });
+  }
+
+  /** Uploads to peers what was chosen. What they have of it already is not sent. */
+  publish(options: PublishOptions): Promise<void> {
+    return this.#run('publish', (picked) => ({ task: 'publish', ...inputOf(picked), ...options }));
+  }
+
+  /** Writes the tar, or the sealed chunks, to a file of the person. */
+  save(task: 'tar' | 'chunks'): Promise<void> {
+    return this.#run(task, (picked) => ({ task, ...inputOf(picked) }));
+  }
+
+  /** Ends what is under way. What was uploaded stays. */
+  cancel(): void {
+    this.#worker?.postMessage({ task: 'cancel' } satisfies PublishRequest);
+  }
+
+  /** Forgets what was chosen. */
+  restart(): void {
+    this.#set({ step: 'choose', error: null });
+  }
+
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async #run(task: Task, request: (picked: Picked) => PublishRequest): Promise<void> {
+    if (this.state.step !== 'ready' && this.state.step !== 'stopped') return;
+    const { picked, measure } = this.state;
+    const asked = request(picked);
+    this.#set({ step: 'working', picked, measure, task, progress: null });
+    const answer = await this.#ask(asked, (progress) => {
+      if (this.state.step === 'working') this.#set({ ...this.state, progress });
+    });
+    switch (answer.type) {
+      case 'published':
+        this.#set({
+          step: 'done',
+          picked,
+          isPrivate: asked.task === 'publish' && asked.isPrivate,
+          result: answer,
+        });
+        break;
+      case 'saved': {
+        const { content, address, chunks } = answer;
+        const name = picked.name || 'antway';
+        saveAs(content, task === 'tar' ? `${name}.tar` : `${name}.chunks.tar`);
+        this.#set({ step: 'ready', picked, measure, error: null, saved: { address, chunks } });
+        break;
+      }
+      case 'failed':
+        this.#set({ step: 'stopped', picked, measure, task, error: asError(answer) });
+        break;
+      default:
+        this.#set({ step: 'stopped', picked, measure, task, error: null });
+    }
+  }
+
+  /** One task in a worker of its own, which ends with it. */
+  #ask(request: PublishRequest, onProgress?: (progress: PublishProgress) => void): Promise<PublishAnswer> {
+    this.#worker?.terminate();
+    const worker = new Worker(new URL('./publish-worker.ts', import.meta.url), { type: 'module' });
+    this.#worker = worker;
+    return new Promise<PublishAnswer>((resolve) => {
+      worker.onmessage = ({ data }: MessageEvent<PublishAnswer>) => {
+        if (data.type === 'progress') onProgress?.(data.progress);
+        else resolve(data);
+      };
+      worker.onerror = ({ message }) =>
+        resolve({
+          type: 'failed',
+          code: 'WORKER_BROKEN',
+          message: texts.publish.workerFailed(message ?? ''),
+        });
+      worker.postMessage(request);
+    }).finally(() => {
+      worker.terminate();
+      if (this.#worker === worker) this.#worker = undefined;
+    });
+  }
+
+  #set(state: PublishState): void {
+    this.state = state;
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+export const publishSession = new PublishSession();
+
+/** The publishing as it goes on. */
+export function usePublishState(): PublishState {
+  const [state, setState] = useState(publishSession.state);
+  useEffect(() => {
+    const look = () => setState(publishSession.state);
+    look();
+    return publishSession.subscribe(look);
+  }, []);
+  return state;
+}
+
+function inputOf({ files, isFolder }: Picked): PublishInput {
+  return { files, isFolder };
+}
+
+function asError({ code, message }: { code: string; message: string }): GatewayApiError {
+  return new GatewayApiError(code, message);
+}

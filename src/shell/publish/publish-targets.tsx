@@ -1,0 +1,156 @@
+import { useState } from 'preact/hooks';
+import { parsePeer } from '../../config.ts';
+import { formatChunks } from '../format.ts';
+import type { GatewayConfig } from '../gateway-api.ts';
+import { hostOf } from '../live/peer-rows.ts';
+import { Section } from '../section.tsx';
+import { texts } from '../texts/texts.ts';
+import { type PublishState, publishSession } from './publish-session.ts';
+
+/** What was filled in stays while the person looks at other screens, as the publishing itself does. */
+const kept = { unchecked: new Set<string>(), other: '', token: '', isPrivate: false };
+
+interface Props {
+  state: Extract<PublishState, { step: 'ready' | 'stopped' }>;
+  config: GatewayConfig | null;
+}
+
+/** Where to upload, and for whom; or to a file instead. */
+export function PublishTargets({ state, config }: Props) {
+  const [form, setForm] = useState(kept);
+  const [problem, setProblem] = useState<'peer' | 'none' | null>(null);
+  const t = texts.publish;
+  const known = config?.peers ?? [];
+
+  function change(part: Partial<typeof kept>) {
+    setForm(Object.assign(kept, part) && { ...kept });
+    setProblem(null);
+  }
+
+  function publish() {
+    const peers = known.filter((url) => !form.unchecked.has(url));
+    if (form.other.trim()) {
+      try {
+        peers.push(parsePeer(form.other.trim(), location.origin).url);
+      } catch {
+        setProblem('peer');
+        document.getElementById('other-peer')?.focus();
+        return;
+      }
+    }
+    if (peers.length === 0) {
+      setProblem('none');
+      return;
+    }
+    const { token, isPrivate } = form;
+    publishSession.publish({ peers: [...new Set(peers)], token: token.trim(), isPrivate });
+  }
+
+  const isStopped = state.step === 'stopped';
+  return (
+    <Section id="targets" title={t.whereTitle}>
+      <form
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          publish();
+        }}
+      >
+        <fieldset class="choice">
+          <legend>{t.peers}</legend>
+          {known.map((url) => (
+            <label key={url} class="check">
+              <input
+                type="checkbox"
+                checked={!form.unchecked.has(url)}
+                onChange={({ currentTarget }) => {
+                  const unchecked = new Set(form.unchecked);
+                  if (currentTarget.checked) unchecked.delete(url);
+                  else unchecked.add(url);
+                  change({ unchecked });
+                }}
+              />
+              <span title={url}>{hostOf(url)}</span>
+            </label>
+          ))}
+        </fieldset>
+        <div class="field-pair">
+          <label class="field">
+            <span class="field-label">{t.otherPeer}</span>
+            <input
+              id="other-peer"
+              class="input input-mono"
+              type="url"
+              autocomplete="off"
+              placeholder={t.otherPeerPlaceholder}
+              value={form.other}
+              aria-invalid={problem === 'peer'}
+              onInput={({ currentTarget }) => change({ other: currentTarget.value })}
+            />
+          </label>
+          <label class="field">
+            <span class="field-label">{t.token}</span>
+            <input
+              class="input input-mono"
+              type="password"
+              autocomplete="off"
+              value={form.token}
+              aria-describedby="token-note"
+              onInput={({ currentTarget }) => change({ token: currentTarget.value })}
+            />
+            <span id="token-note" class="note">
+              {t.tokenNote}
+            </span>
+          </label>
+        </div>
+        <fieldset class="choice">
+          <legend>{t.whoTitle}</legend>
+          {[false, true].map((isPrivate) => (
+            <label key={String(isPrivate)} class="check">
+              <input
+                type="radio"
+                name="who"
+                checked={form.isPrivate === isPrivate}
+                onChange={() => change({ isPrivate })}
+              />
+              <span>
+                <strong>{isPrivate ? t.private : t.public}</strong>
+                <span class="note check-note">{isPrivate ? t.privateNote : t.publicNote}</span>
+              </span>
+            </label>
+          ))}
+        </fieldset>
+        <div role="alert">
+          {problem && <p class="note note-problem">{problem === 'peer' ? t.badPeer : t.noPeerChosen}</p>}
+          {state.error && (
+            <p class="note note-problem">
+              {isStopped && `${t.failed} `}
+              {state.error.message} <span class="code">{state.error.code}</span>
+            </p>
+          )}
+          {isStopped && !state.error && <p class="note">{t.cancelled}</p>}
+        </div>
+        <p class="actions">
+          <button type="submit" class="button">
+            {isStopped && state.task === 'publish' ? t.resume : t.start}
+          </button>
+          <button type="button" class="button button-quiet" onClick={() => publishSession.save('chunks')}>
+            {t.saveChunks}
+          </button>
+          {state.picked.isFolder && (
+            <button type="button" class="button button-quiet" onClick={() => publishSession.save('tar')}>
+              {t.saveTar}
+            </button>
+          )}
+          <span class="note">{t.saveNote}</span>
+        </p>
+        {state.step === 'ready' && state.saved?.address && (
+          <p class="note" role="status">
+            {t.savedChunks(formatChunks(state.saved.chunks))} {t.address}:{' '}
+            <span class="address">{state.saved.address}</span>
+          </p>
+        )}
+      </form>
+    </Section>
+  );
+}

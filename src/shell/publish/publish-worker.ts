@@ -1,0 +1,160 @@
+/// <reference lib="webworker" />
+
+import sodiumWasmUrl from 'virtual:libsodium.wasm?url';
+import decoderWasmUrl from 'brotli-dec-wasm/web/bg.wasm?url';
+import brotliWasm from 'brotli-wasm';
+import { createTarPacker } from 'modern-tar';
+import { encodeManifest } from '../../content/manifest.ts';
+import { asAntwayError, isAbort } from '../../errors.ts';
+import { HttpFace } from '../../peers/http.ts';
+import { type PublishProgress, publishFile } from '../../publish/publish.ts';
+import { createTarchive } from '../../publish/tarchive.ts';
+import { type ChunkSink, uploadTo } from '../../publish/upload.ts';
+import { Codec } from '../../self-encryption/codec.ts';
+import { decodeDataMap } from '../../self-encryption/data-map.ts';
+import { chunkCount, type RandomAccess } from '../../self-encryption/file.ts';
+import type { PublishAnswer, PublishInput, PublishRequest } from './messages.ts';
+
+declare const self: DedicatedWorkerGlobalScope;
+
+/** Bytes read at once while a tar is written. */
+const pieceBytes = 4 * 1024 * 1024;
+/** Progress is for people: more often would only cost. */
+const progressMs = 100;
+
+const cancelling = new AbortController();
+
+/** Sealing takes all of a thread: this one is not the page's. */
+self.onmessage = async ({ data }: MessageEvent<PublishRequest>) => {
+  if (data.task === 'cancel') {
+    cancelling.abort();
+    return;
+  }
+  let answer: PublishAnswer;
+  try {
+    answer = await run(data);
+  } catch (error) {
+    answer = isAbort(error, cancelling.signal) ? { type: 'cancelled' } : failureOf(error);
+  }
+  self.postMessage(answer);
+};
+
+async function run(request: Exclude<PublishRequest, { task: 'cancel' }>): Promise<PublishAnswer> {
+  const source = await sourceOf(request);
+  switch (request.task) {
+    case 'measure':
+      // The data map's record is a chunk too.
+      return { type: 'measured', bytes: source.size, chunks: chunkCount(source.size) + 1 };
+    case 'publish': {
+      const { peers, token, isPrivate } = request;
+      const targets = peers.map((url) => new HttpFace(url));
+      const published = await seal(source, uploadTo(targets, token ? { token } : {}), isPrivate);
+      const { address, chunks, presentChunks, uploadedBytes, record } = published;
+      const manifest = isPrivate ? manifestOf(request, record, source.size) : null;
+      return { type: 'published', address: address.hex, chunks, presentChunks, uploadedBytes, manifest };
+    }
+    case 'tar':
+      return { type: 'saved', content: await tarOf(source), address: null, chunks: 0 };
+    case 'chunks': {
+      const tar = new ChunkTar();
+      const { address, chunks } = await seal(source, tar, false);
+      return { type: 'saved', content: await tar.finish(), address: address.hex, chunks };
+    }
+  }
+}
+
+/** A file as it is; files as the archive that they make. */
+async function sourceOf({ files, isFolder }: PublishInput): Promise<RandomAccess> {
+  const entries = files.map(({ path, file }) => ({ path, source: fileAccess(file) }));
+  return isFolder ? createTarchive(entries) : entries[0]!.source;
+}
+
+function fileAccess(file: File): RandomAccess {
+  return {
+    size: file.size,
+    read: async (start, end) => new Uint8Array(await file.slice(start, end).arrayBuffer()),
+  };
+}
+
+function seal(source: RandomAccess, sink: ChunkSink, isPrivate: boolean) {
+  const codec = new Codec({
+    brotliDecoderWasm: () => fetch(decoderWasmUrl),
+    sodiumWasm: () => fetch(sodiumWasmUrl),
+    brotliEncoder: async () => {
+      const { compress } = await brotliWasm;
+      return (bytes) => compress(bytes, { quality: 6 });
+    },
+  });
+  return publishFile(source, { codec, sink, isPrivate, progress: report, signal: cancelling.signal });
+}
+
+let reportedAt = 0;
+
+function report(progress: PublishProgress): void {
+  const now = performance.now();
+  if (now - reportedAt < progressMs) return;
+  reportedAt = now;
+  self.postMessage({ type: 'progress', progress } satisfies PublishAnswer);
+}
+
+/** Its one entry has no path: the manifest then stands for that file, or for the archive that the file is. */
+function manifestOf({ files, isFolder }: PublishInput, record: Uint8Array, size: number) {
+  const map = decodeDataMap(record)!;
+  return encodeManifest({
+    ...(isFolder ? {} : { name: files[0]!.file.name }),
+    entries: [{ size, source: { kind: 'embedded', map } }],
+  });
+}
+
+/** Browsers put large blobs on the disk, so what is written is not held in memory. */
+function tarOf(source: RandomAccess): Promise<Blob> {
+  let at = 0;
+  const pieces = new ReadableStream<Uint8Array>(
+    {
+      async pull(stream) {
+        cancelling.signal.throwIfAborted();
+        const end = Math.min(at + pieceBytes, source.size);
+        stream.enqueue(await source.read(at, end));
+        at = end;
+        if (at === source.size) stream.close();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  return new Response(pieces as ReadableStream<Uint8Array<ArrayBuffer>>).blob();
+}
+
+/** Writes chunks into a tar, each named by its address, as `antway publish --out` names files. */
+class ChunkTar implements ChunkSink {
+  readonly #packer = createTarPacker();
+  readonly #content = new Response(this.#packer.readable as ReadableStream<Uint8Array<ArrayBuffer>>).blob();
+  /** One after the other: a tar has no place for two at once. */
+  #last: Promise<void> = Promise.resolve();
+
+  async store({ address, bytes }: { address: { hex: string }; bytes: Uint8Array }): Promise<'stored'> {
+    const before = this.#last;
+    this.#last = (async () => {
+      await before;
+      const header = { name: address.hex, size: bytes.length, mtime: new Date(0), mode: 0o644 };
+      const writer = this.#packer.controller.add(header).getWriter();
+      await writer.write(bytes);
+      await writer.close();
+    })();
+    await this.#last;
+    return 'stored';
+  }
+
+  finish(): Promise<Blob> {
+    this.#packer.controller.finalize();
+    return this.#content;
+  }
+}
+
+function failureOf(error: unknown): PublishAnswer {
+  // What Blobs reject with when their file was changed, moved or locked since it was chosen.
+  const isUnreadable =
+    error instanceof DOMException && ['NotReadableError', 'NotFoundError'].includes(error.name);
+  if (isUnreadable) return { type: 'failed', code: 'UNREADABLE', message: error.message };
+  const { code, message } = asAntwayError(error);
+  return { type: 'failed', code, message };
+}

@@ -1,0 +1,68 @@
+import type { ComponentType } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { CopyButton } from '../copy-button.tsx';
+import { formatBytes, formatChunks, formatFiles } from '../format.ts';
+import { Section } from '../section.tsx';
+import { texts } from '../texts/texts.ts';
+import { linksOf } from './links.ts';
+import { type PublishState, publishSession } from './publish-session.ts';
+
+/** What was published: its address, its links, a code for phones. */
+export function PublishResult({ done }: { done: Extract<PublishState, { step: 'done' }> }) {
+  const { picked, result, isPrivate } = done;
+  const links = linksOf(result, picked, location.origin);
+  const t = texts.publish;
+  return (
+    <Section id="published" title={isPrivate ? t.donePrivate : t.doneTitle}>
+      <p class="note">
+        {t.doneSummary(
+          formatFiles(picked.files.length),
+          formatChunks(result.chunks),
+          formatBytes(result.uploadedBytes),
+        )}
+      </p>
+      {isPrivate && <p class="notice-strong">{t.privateNote}</p>}
+      <div class="result">
+        <dl class="result-links">
+          {!isPrivate && <Line label={t.address} text={result.address} />}
+          <Line label={isPrivate ? t.privateLink : t.link} text={links.gateway} />
+          <Line label={isPrivate ? t.privateAntLink : t.antLink} text={links.ant} />
+        </dl>
+        <LazyQrCode link={links.gateway} />
+      </div>
+      <p class="actions">
+        {/* Not in this tab's own page: a fragment alone would not load anything anew. */}
+        <a class="button" href={links.gateway} target="_blank" rel="noopener">
+          {t.openIt}
+        </a>
+        <button type="button" class="button button-quiet" onClick={() => publishSession.restart()}>
+          {t.again}
+        </button>
+      </p>
+    </Section>
+  );
+}
+
+function Line({ label, text }: { label: string; text: string }) {
+  return (
+    <div>
+      <dt>{label}</dt>
+      <dd>
+        <span class="address result-text">{text}</span>
+        <CopyButton text={text} what={label} />
+      </dd>
+    </div>
+  );
+}
+
+function LazyQrCode({ link }: { link: string }) {
+  const [Code, setCode] = useState<{ it: ComponentType<{ link: string }> } | null>(null);
+  useEffect(() => {
+    // A link without its picture is still a link.
+    import('./qr-code.tsx').then(
+      (module) => setCode({ it: module.default }),
+      (error) => console.warn('antway: the QR code could not be loaded', error),
+    );
+  }, []);
+  return <div class="qr-place">{Code && <Code.it link={link} />}</div>;
+}

@@ -1,0 +1,435 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { dirname, join } from 'node:path';
+import type { BrowserContext, Page } from '@playwright/test';
+import { unpackTar } from 'modern-tar';
+import { listFolder } from '../../src/cli/folder.ts';
+import { publishFile } from '../../src/publish/publish.ts';
+import { createTarchive } from '../../src/publish/tarchive.ts';
+import { expect, fetchIn, Gateway, openWithoutScripts, test } from './harness.ts';
+import type { PeerProcess } from './peer.ts';
+import { codec, noise } from './publish.ts';
+
+const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+
+/** Writes files below a folder. @returns the folder. */
+function write(folder: string, files: Record<string, Uint8Array | string>): string {
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), content);
+  }
+  return folder;
+}
+
+const files = {
+  'index.html': '<!doctype html><title>Garden</title><h1>Garden</h1><img src="leaf.bin">',
+  'leaf.bin': noise(1, 9_000_000),
+  'über uns/a b.txt': 'spaces and umlauts',
+};
+
+async function choose(page: Page, path: string, kind: 'folder' | 'files' = 'folder'): Promise<void> {
+  await page.locator(`input[name=${kind}]`).setInputFiles(path);
+}
+
+const publishButton = (page: Page) => page.getByRole('button', { name: 'Publish', exact: true });
+
+/** The text beside a label of the result. */
+async function resultOf(page: Page, label: string): Promise<string> {
+  const line = page.locator('.result-links > div').filter({ has: page.getByText(label, { exact: true }) });
+  return (await line.locator('.result-text').textContent())!;
+}
+
+async function anotherProfile(context: BrowserContext): Promise<Page> {
+  const other = await context.browser()!.newContext();
+  return other.newPage();
+}
+
+async function expectSame(page: Page, root: string, expected: Record<string, Uint8Array | string>) {
+  for (const [path, content] of Object.entries(expected)) {
+    const bytes = Buffer.from(content as string);
+    const answer = await fetchIn(page, root + path.split('/').map(encodeURIComponent).join('/'));
+    expect([path, answer.status, answer.size, answer.sha256]).toEqual([
+      path,
+      200,
+      bytes.length,
+      sha256(bytes),
+    ]);
+  }
+}
+
+test.describe('publishing', () => {
+  let peer: PeerProcess;
+  let gateway: Gateway;
+  let shell: Page;
+
+  test.beforeEach(async ({ startPeer, openGateway }) => {
+    // Another origin may only write with a token.
+    peer = await startPeer({ token: 'open sesame' });
+    gateway = await openGateway({ peers: [peer.url] });
+    shell = gateway.shell;
+    await shell.goto(`${gateway.url}/#publish`);
+  });
+
+  test('a folder is published, and opens in another browser with every byte equal', async ({
+    folder,
+    context,
+  }) => {
+    const site = write(join(folder, 'garden'), { ...files, '.git/config': 'private', '.DS_Store': 'x' });
+    await choose(shell, site);
+    const pick = shell.getByRole('region', { name: 'garden' });
+    await expect(pick).toContainText('3 files, 9 MB');
+    await expect(pick).toContainText('4 chunks');
+    await expect(pick).toContainText('2 files are left out');
+
+    await shell.getByLabel('Write token').fill('open sesame');
+    await publishButton(shell).click();
+    const done = shell.getByRole('region', { name: 'Published' });
+    await expect(done).toContainText('3 files as');
+    await expect(done.getByRole('img', { name: 'QR code of the link' })).toBeVisible();
+
+    // The very address that the command gives.
+    const { entries } = await listFolder(write(join(folder, 'same'), files), []);
+    const same = await publishFile(await createTarchive(entries), {
+      codec,
+      sink: { store: async () => 'stored' },
+    });
+    const address = await resultOf(shell, 'Address');
+    expect(address).toBe(same.address.hex);
+    expect(await resultOf(shell, 'ant:// link')).toBe(`ant://${address}/`);
+
+    const page = await anotherProfile(context);
+    await Gateway.open(gateway.host, page);
+    await page.goto(await resultOf(shell, 'Link'));
+    await openWithoutScripts(page);
+    await expect(page.getByRole('heading')).toHaveText('Garden');
+    await page.goto(gateway.url);
+    await expectSame(page, `/${address}/`, files);
+    await page.context().close();
+  });
+
+  test('a single file stays a file, with its name in the link', async ({ folder }) => {
+    write(folder, { 'a letter.txt': 'Dear reader' });
+    await choose(shell, join(folder, 'a letter.txt'), 'files');
+    await shell.getByLabel('Write token').fill('open sesame');
+    await publishButton(shell).click();
+    const link = await resultOf(shell, 'Link');
+    expect(link).toMatch(/\/[0-9a-f]{64}\/a%20letter\.txt$/);
+    await shell.goto(link);
+    await expect(shell.getByText('Dear reader')).toBeVisible();
+  });
+
+  test('a wrong token is said by the peer, and the right one goes on', async ({ folder }) => {
+    write(folder, { 'a.txt': 'something' });
+    await choose(shell, join(folder, 'a.txt'), 'files');
+    await shell.getByLabel('Write token').fill('wrong');
+    await publishButton(shell).click();
+    const alert = shell.getByRole('region', { name: 'Where to' }).getByRole('alert');
+    await expect(alert).toContainText('REFUSED');
+    await shell.getByLabel('Write token').fill('open sesame');
+    await shell.getByRole('button', { name: 'Go on' }).click();
+    await expect(shell.getByRole('region', { name: 'Published' })).toBeVisible();
+  });
+
+  test('without a peer, or with what is none, nothing is sent and the reason is said', async ({ folder }) => {
+    write(folder, { 'a.txt': 'something' });
+    await choose(shell, join(folder, 'a.txt'), 'files');
+    const targets = shell.getByRole('region', { name: 'Where to' });
+    await targets.getByRole('checkbox').uncheck();
+    await publishButton(shell).click();
+    await expect(targets.getByRole('alert')).toHaveText('Choose a peer to upload to.');
+    await shell.getByLabel('Another peer').fill('http://peer.example');
+    await publishButton(shell).click();
+    await expect(targets.getByRole('alert')).toContainText('A peer is an https:// URL');
+    await expect(shell.getByLabel('Another peer')).toBeFocused();
+    expect(storedFiles(peer.storeFolder)).toEqual([]);
+  });
+
+  test('what is private opens by its link alone, and its map is on no peer', async ({ folder, context }) => {
+    const site = write(join(folder, 'diary'), files);
+    await choose(shell, site);
+    await shell.getByLabel('Write token').fill('open sesame');
+    await shell.getByRole('radio', { name: 'Private' }).check();
+    await publishButton(shell).click();
+    await expect(shell.getByRole('region', { name: 'Published privately' })).toBeVisible();
+    const link = await resultOf(shell, 'Private link');
+    expect(link).toMatch(/\/#manifest\/[\w-]+$/);
+
+    const page = await anotherProfile(context);
+    await page.goto(link);
+    await page.waitForURL(/\/[0-9a-f]{64}\/$/);
+    await openWithoutScripts(page);
+    await expect(page.getByRole('heading')).toHaveText('Garden');
+    const root = new URL(page.url()).pathname;
+    await page.goto(gateway.url);
+    await expectSame(page, root, files);
+
+    // The map's record, as a public publishing would have stored it, and the manifest that holds it.
+    const { entries } = await listFolder(site, []);
+    const chunks: string[] = [];
+    const { record, address } = await publishFile(await createTarchive(entries), {
+      codec,
+      isPrivate: true,
+      sink: {
+        async store(chunk) {
+          chunks.push(chunk.address.hex);
+          return 'stored';
+        },
+      },
+    });
+    const manifest = Buffer.from(new URL(link).hash.slice('#manifest/'.length), 'base64url');
+    const stored = storedFiles(peer.storeFolder);
+    expect(stored.length).toBeGreaterThanOrEqual(chunks.length);
+    expect(chunks.every((chunk) => stored.some((path) => path.endsWith(chunk)))).toBe(true);
+    for (const path of stored) {
+      expect(path).not.toContain(address.hex);
+      const bytes = readFileSync(path);
+      expect(bytes.includes(Buffer.from(record))).toBe(false);
+      expect(bytes.includes(manifest)).toBe(false);
+    }
+    const log = peer.log.join('\n');
+    const host = gateway.host.log.join('\n');
+    for (const secret of [address.hex, manifest.toString('base64url'), root.replaceAll('/', '')]) {
+      expect(log).not.toContain(secret);
+      expect(host).not.toContain(secret);
+    }
+    await page.context().close();
+  });
+
+  test('a cancelled upload goes on where it was: each chunk is sent once', async ({ folder }) => {
+    const site = write(join(folder, 'big'), { 'a.bin': repeated(3, 12 * 4_190_208) });
+    const gate = await Gate.start(peer.url);
+    await choose(shell, site);
+    const targets = shell.getByRole('region', { name: 'Where to' });
+    await targets.getByRole('checkbox').uncheck();
+    await shell.getByLabel('Another peer').fill(gate.url);
+    await shell.getByLabel('Write token').fill('open sesame');
+    gate.holdAfter(6);
+    await publishButton(shell).click();
+    await gate.held;
+    await shell.getByRole('button', { name: 'Cancel' }).click();
+    await expect(targets).toContainText('Cancelled. What was uploaded stays there');
+    gate.open();
+
+    await shell.getByRole('button', { name: 'Go on' }).click();
+    await expect(shell.getByRole('region', { name: 'Published' })).toBeVisible({ timeout: 60_000 });
+    const counts = [...gate.stored.values()];
+    expect(counts.length).toBeGreaterThanOrEqual(13);
+    expect(counts.filter((count) => count !== 1)).toEqual([]);
+    await gate.stop();
+  });
+});
+
+test.describe('choosing', () => {
+  let shell: Page;
+
+  test.beforeEach(async ({ openGateway }) => {
+    const gateway = await openGateway({ peers: [] });
+    shell = gateway.shell;
+    await shell.goto(`${gateway.url}/#publish`);
+  });
+
+  const small = { 'index.html': '<h1>Here</h1>', 'b/c.txt': 'deeper' };
+
+  test('a folder comes from the browser’s own picker, where there is one', async () => {
+    await shell.evaluate(async () => {
+      const root = await navigator.storage.getDirectory();
+      const site = await root.getDirectoryHandle('site', { create: true });
+      const put = async (folder: FileSystemDirectoryHandle, name: string, text: string) => {
+        const file = await (await folder.getFileHandle(name, { create: true })).createWritable();
+        await file.write(text);
+        await file.close();
+      };
+      await put(site, 'index.html', '<h1>Here</h1>');
+      await put(await site.getDirectoryHandle('b', { create: true }), 'c.txt', 'deeper');
+      Object.assign(window, { showDirectoryPicker: async () => site });
+    });
+    await shell.getByRole('button', { name: 'Choose a folder…' }).click();
+    await expect(shell.getByRole('region', { name: 'site' })).toContainText('2 files, 19 B');
+  });
+
+  test('a folder is dropped, and another chosen instead', async ({ folder }) => {
+    const session = await shell.context().newCDPSession(shell);
+    const files = [write(join(folder, 'dropped'), small)];
+    for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
+      const data = { items: [], files, dragOperationsMask: 1 };
+      await session.send('Input.dispatchDragEvent', { type, x: 200, y: 400, data });
+    }
+    await expect(shell.getByRole('region', { name: 'dropped' })).toContainText('2 files, 19 B');
+    await shell.getByRole('button', { name: 'Choose something else' }).click();
+    await choose(shell, write(join(folder, 'chosen'), { 'a.txt': 'only this' }));
+    await expect(shell.getByRole('region', { name: 'chosen' })).toContainText('1 file, 9 B');
+    await expect(shell.getByText('There is no index.html')).toBeVisible();
+  });
+
+  test('what is too small, or has no files, is refused with the reason', async ({ folder }) => {
+    write(folder, { tiny: 'ab', 'e/.DS_Store': 'x' });
+    await choose(shell, join(folder, 'tiny'), 'files');
+    await shell.getByLabel('Another peer').fill('http://127.0.0.1:9');
+    await publishButton(shell).click();
+    await expect(shell.getByRole('alert')).toContainText('fewer than 3 bytes');
+    await expect(shell.getByRole('alert')).toContainText('UNSUPPORTED');
+    await shell.getByRole('button', { name: 'Choose something else' }).click();
+    await choose(shell, join(folder, 'e'));
+    await expect(shell.getByRole('alert')).toContainText('There are no files in this.');
+  });
+
+  test('the tar and the chunks are saved for the network’s own tools', async ({ folder }) => {
+    const site = write(join(folder, 'site'), small);
+    await choose(shell, site);
+    const { entries } = await listFolder(site, []);
+    const archive = await createTarchive(entries);
+
+    const [tar] = await Promise.all([
+      shell.waitForEvent('download'),
+      shell.getByRole('button', { name: 'Save as a tar' }).click(),
+    ]);
+    expect(tar.suggestedFilename()).toBe('site.tar');
+    expect(readFileSync(await tar.path())).toEqual(Buffer.from(await archive.read(0, archive.size)));
+
+    const [saved] = await Promise.all([
+      shell.waitForEvent('download'),
+      shell.getByRole('button', { name: 'Save the chunks' }).click(),
+    ]);
+    expect(saved.suggestedFilename()).toBe('site.chunks.tar');
+    const chunks = new Map<string, Uint8Array>();
+    const sink = {
+      async store({ address, bytes }: { address: { hex: string }; bytes: Uint8Array }) {
+        chunks.set(address.hex, bytes);
+        return 'stored' as const;
+      },
+    };
+    const { address } = await publishFile(archive, { codec, sink });
+    const members = await unpackTar(readFileSync(await saved.path()));
+    expect(new Map(members.map(({ header, data }) => [header.name, Buffer.from(data!)]))).toEqual(
+      new Map([...chunks].map(([name, bytes]) => [name, Buffer.from(bytes)])),
+    );
+    await expect(shell.getByText(address.hex)).toBeVisible();
+  });
+});
+
+test('300 MB are published with bounded memory', async ({ folder, openGateway }) => {
+  test.setTimeout(300_000);
+  const gateway = await openGateway({ peers: ['/'] });
+  const shell = gateway.shell;
+  const part = 30_000_000;
+  for (let i = 0; i < 10; i++) write(join(folder, 'large'), { [`${i}.bin`]: repeated(i, part) });
+  await shell.goto(`${gateway.url}/#publish`);
+  await choose(shell, join(folder, 'large'));
+  await expect(shell.getByRole('region', { name: 'large' })).toContainText('300 MB before compression');
+  const before = await residentBytes(shell);
+  await publishButton(shell).click();
+  let most = 0;
+  const done = shell.getByRole('region', { name: 'Published' });
+  await expect
+    .poll(
+      async () => {
+        most = Math.max(most, await residentBytes(shell));
+        return done.isVisible();
+      },
+      { timeout: 270_000, intervals: [250] },
+    )
+    .toBe(true);
+  test.info().annotations.push({ type: 'memory', description: `${before} before, ${most} at most` });
+  // All of the browser's processes. The bytes alone would be 300 MB.
+  expect(most - before).toBeLessThan(200_000_000);
+});
+
+/** Memory of the browser and its pages that is its own, in bytes. */
+async function residentBytes(page: Page): Promise<number> {
+  const session = await page.context().browser()!.newBrowserCDPSession();
+  const { processInfo } = await session.send('SystemInfo.getProcessInfo');
+  await session.detach();
+  return processInfo.reduce((sum, { id }) => {
+    const kilobytes = /^RssAnon:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${id}/status`, 'utf8'))?.[1];
+    return sum + Number(kilobytes) * 1024;
+  }, 0);
+}
+
+/** The chunks that a peer holds. */
+function storedFiles(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /^[0-9a-f]{64}$/.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name));
+}
+
+/** Bytes that are sealed quickly: a piece of noise again and again. Every chunk of them is another. */
+function repeated(seed: number, size: number): Buffer {
+  return Buffer.alloc(size, noise(seed, 500_003));
+}
+
+/** A promise and the way to resolve it. */
+function deferred(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = () => {};
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}
+
+/** Stands before a peer: counts what is stored through it, and can hold everything back after so many chunks. */
+class Gate {
+  readonly stored = new Map<string, number>();
+  readonly #server: Server;
+  #holdAfter = Number.POSITIVE_INFINITY;
+  #opened = deferred();
+  #held = deferred();
+
+  private constructor(target: string) {
+    this.#server = createServer(async (request, response) => {
+      const origin = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Allow-Headers': '*' };
+      if (request.method === 'OPTIONS') {
+        response.writeHead(204, { ...origin, 'Access-Control-Allow-Methods': 'GET, HEAD, PUT' }).end();
+        return;
+      }
+      const body: Buffer[] = [];
+      for await (const piece of request) body.push(piece);
+      if (request.method === 'PUT' && this.stored.size >= this.#holdAfter) {
+        this.#held.resolve();
+        await this.#opened.promise;
+        // Whoever asked has gone.
+        response.destroy();
+        return;
+      }
+      const { authorization = '' } = request.headers;
+      const answer = await fetch(target + request.url, {
+        method: request.method!,
+        headers: { authorization },
+        ...(request.method === 'PUT' ? { body: Buffer.concat(body) } : {}),
+      });
+      if (answer.status === 201) this.stored.set(request.url!, (this.stored.get(request.url!) ?? 0) + 1);
+      if (answer.status === 200 && request.method === 'PUT') this.stored.set(request.url!, 2);
+      response.writeHead(answer.status, origin).end(Buffer.from(await answer.arrayBuffer()));
+    });
+  }
+
+  static async start(target: string): Promise<Gate> {
+    const gate = new Gate(target);
+    await new Promise<void>((resolve) => gate.#server.listen(0, '127.0.0.1', resolve));
+    return gate;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** Done when a chunk waits. */
+  get held(): Promise<void> {
+    return this.#held.promise;
+  }
+
+  holdAfter(chunks: number): void {
+    this.#holdAfter = chunks;
+  }
+
+  open(): void {
+    this.#holdAfter = Number.POSITIVE_INFINITY;
+    this.#opened.resolve();
+  }
+
+  stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    return new Promise((resolve) => this.#server.close(() => resolve()));
+  }
+}
