@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig, type InlineConfig, type Plugin } from 'vite';
 import { VitePWA } from 'vite-plugin-pwa';
 import { libsodiumWasm } from './build/libsodium-wasm.ts';
+import { classicDefines, withoutPreloading } from './build/worker.ts';
 import packageJson from './package.json' with { type: 'json' };
 
 const fromRoot = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -69,7 +70,7 @@ export default defineConfig({
       injectManifest: {
         rollupFormat: 'iife',
         globPatterns: ['**/*.{html,js,css,svg,png,ico,wasm}'],
-        // `sw/sodium-wasm.ts` keeps the one, in the browsers that need it. Only publishing needs the compressor,
+        // `sw/kept-files.ts` keeps the one, in the browsers that need it. Only publishing needs the compressor,
         // and a network besides.
         globIgnores: ['**/libsodium-*.wasm', '**/brotli_wasm_bg-*.wasm'],
         manifestTransforms: [
@@ -124,19 +125,8 @@ function buildAsClassicScript(config: InlineConfig): void {
       input: entry,
       // Service workers have no dynamic import(): one file must hold everything.
       output: { format: 'iife', entryFileNames: 'sw.js', codeSplitting: false },
-      // What `import.meta.url` would be if a classic script had it.
-      transform: { define: { 'import.meta.url': 'self.location.href' } },
+      transform: { define: classicDefines },
     },
   };
   config.plugins = [withoutPreloading, libsodiumWasm()];
 }
-
-/** An application's `import()` goes through a helper that preloads, and reports failures to a `window`. */
-const withoutPreloading: Plugin = {
-  name: 'antway:without-preloading',
-  enforce: 'pre',
-  load: {
-    filter: { id: /^\0vite\/preload-helper\.js$/ },
-    handler: () => 'export const __vitePreload = (load) => load();',
-  },
-};

@@ -82,10 +82,11 @@ const settingsKeys = ['peers', 'usePeersOfPeers', 'transport', 'names', 'denied'
  * Checks the value of `antway.json`.
  * @param value the parsed JSON.
  * @param baseUrl resolves a peer written as a path, such as `/` for "the host of this page is the peer".
+ * @param place what an error says it is in.
  * @throws AntwayError `BAD_CONFIG` that names the key, for an unknown key or a bad value.
  */
-export function parseHostFile(value: unknown, baseUrl: string): HostFile {
-  return within('antway.json', () => {
+export function parseHostFile(value: unknown, baseUrl: string, place = 'antway.json'): HostFile {
+  return within(place, () => {
     parseConfig(objectAt('', value, [...settingsKeys, '$schema', 'isolation', 'trusted']), baseUrl);
     return value as HostFile;
   });

@@ -1,20 +1,11 @@
-import decoderWasmUrl from 'brotli-dec-wasm/web/bg.wasm?url';
-import { matchPrecache } from 'workbox-precaching';
 import { IndexedDbStore } from '../src/chunks/indexed-db-store.ts';
 import { asAntwayError } from '../src/errors.ts';
-import { Configuration, type InForce } from '../src/gateway/configuration.ts';
+import type { Configuration, InForce } from '../src/gateway/configuration.ts';
 import { errorResponse } from '../src/gateway/error-response.ts';
 import { Gateway, type RequestContext } from '../src/gateway/gateway.ts';
 import { StatsBroadcast } from '../src/gateway/stats-broadcast.ts';
 import type { CodecPlatform } from '../src/self-encryption/codec.ts';
 import { Stats } from '../src/stats/stats.ts';
-import { sodiumWasm } from './sodium-wasm.ts';
-
-const platform: CodecPlatform = {
-  // A worker's own requests do not pass through its precache.
-  brotliDecoderWasm: async () => (await matchPrecache(decoderWasmUrl)) ?? fetch(decoderWasmUrl),
-  sodiumWasm,
-};
 
 /** How long answers under way may go on after another configuration has taken over, in milliseconds. */
 const handOverMs = 60_000;
@@ -24,11 +15,20 @@ const handOverMs = 60_000;
  * Everything here can be lost with the worker at any time.
  */
 export class Runtime {
-  readonly #configuration = new Configuration(self.location.origin);
+  readonly #configuration: Configuration;
+  readonly #platform: CodecPlatform;
+  readonly #base: string;
   readonly #stats = new Stats();
   readonly #broadcast = new StatsBroadcast(this.#stats);
   readonly #store = new IndexedDbStore(this.#stats);
   #current: { inForce: InForce; gateway: Gateway } | undefined;
+
+  /** @param base as for `parseTarget`. */
+  constructor(configuration: Configuration, platform: CodecPlatform, base = '/') {
+    this.#configuration = configuration;
+    this.#platform = platform;
+    this.#base = base;
+  }
 
   /**
    * Answers a request of this origin.
@@ -42,7 +42,7 @@ export class Runtime {
       await this.#configuration.renew();
       return await (await this.#gateway()).handle(request, context);
     } catch (error) {
-      return errorResponse(asAntwayError(error), request);
+      return errorResponse(asAntwayError(error), request, this.#base);
     }
   }
 
@@ -64,10 +64,11 @@ export class Runtime {
       const gateway = new Gateway({
         inForce,
         configuration: this.#configuration,
-        platform,
+        platform: this.#platform,
         store: this.#store,
         stats: this.#stats,
         broadcast: this.#broadcast,
+        base: this.#base,
       });
       this.#current = { inForce, gateway };
     }

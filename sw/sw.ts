@@ -1,4 +1,6 @@
 /// <reference lib="webworker" />
+import sodiumWasmUrl from 'virtual:libsodium.wasm?url';
+import decoderWasmUrl from 'brotli-dec-wasm/web/bg.wasm?url';
 import { clientsClaim } from 'workbox-core';
 import {
   addPlugins,
@@ -11,17 +13,24 @@ import {
 } from 'workbox-precaching';
 import { NavigationRoute, registerRoute } from 'workbox-routing';
 import { AntwayError } from '../src/errors.ts';
+import { Configuration } from '../src/gateway/configuration.ts';
 import { errorResponse } from '../src/gateway/error-response.ts';
 import type { RequestContext } from '../src/gateway/gateway.ts';
 import { siteOfHost } from '../src/gateway/site-host.ts';
 import { deleteFormerCaches, nameCaches } from './caches.ts';
+import { forgetFilesBut, installSodium, keptFile } from './kept-files.ts';
+import { workOnPinsLater } from './pins-later.ts';
 import { Runtime } from './runtime.ts';
-import { installSodium } from './sodium-wasm.ts';
 
 declare const self: ServiceWorkerGlobalScope & { __WB_MANIFEST: (PrecacheEntry | string)[] };
 
 const precached = self.__WB_MANIFEST;
-const runtime = new Runtime();
+const runtime = new Runtime(new Configuration(self.location.origin), {
+  // A worker's own requests do not pass through its precache.
+  brotliDecoderWasm: async () => (await matchPrecache(decoderWasmUrl)) ?? fetch(decoderWasmUrl),
+  sodiumWasm: () => keptFile(sodiumWasmUrl),
+});
+const wakeLater = workOnPinsLater(runtime);
 
 /** On a site's own origin every path is the site's, and the shell lives elsewhere. */
 const isSite = siteOfHost(self.location.host) !== undefined;
@@ -43,7 +52,9 @@ self.addEventListener('fetch', (event) => {
   event.respondWith(answer(event));
 });
 
-self.addEventListener('install', (event) => event.waitUntil(installSodium()));
+self.addEventListener('install', (event) => event.waitUntil(installSodium(sodiumWasmUrl)));
+
+self.addEventListener('activate', (event) => event.waitUntil(forgetFilesBut([sodiumWasmUrl])));
 
 self.addEventListener('message', (event) => {
   if (event.data?.type === 'SKIP_WAITING') void self.skipWaiting();
@@ -64,32 +75,6 @@ if (isSite) {
 } else {
   precacheAndRoute(precached);
   registerRoute(new NavigationRoute(createHandlerBoundToURL('/index.html'), { allowlist: [/^\/(\?|$)/] }));
-}
-
-/** Chromium's Background Sync, which TypeScript does not know. */
-interface SyncManager {
-  register(tag: string): Promise<void>;
-}
-
-const syncTag = 'antway-pins';
-
-/** Asks for a `sync` event as soon as there is a network, even when no page is open by then. */
-function wakeLater(): void {
-  const { sync } = self.registration as ServiceWorkerRegistration & { sync?: SyncManager };
-  // Refused without the permission, or where no page is open: then a pin goes on when Antway is next open.
-  sync?.register(syncTag).catch(() => undefined);
-}
-
-self.addEventListener('sync', (event) => {
-  const { tag, waitUntil } = event as ExtendableEvent & { tag: string };
-  if (tag === syncTag) waitUntil.call(event, finishPins());
-});
-
-self.addEventListener('online', () => void runtime.workOnPins().catch(() => undefined));
-
-/** @throws when something is left to be done: then the browser tries again later. */
-async function finishPins(): Promise<void> {
-  if (!(await runtime.workOnPins())) throw new Error('Not all pins are complete.');
 }
 
 function refuseFrame(request: Request): Response {

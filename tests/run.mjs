@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import {
   buildCli,
+  buildDropIn,
   buildPeer,
   buildShell,
   checkTools,
@@ -29,6 +30,7 @@ try {
     await buildPeer();
     await buildShell();
     await buildCli();
+    await buildDropIn();
   }
   const chromium = wanted.includes('browser') ? await findChromium() : undefined;
   const firefox = wanted.includes('firefox') ? await findFirefox() : undefined;

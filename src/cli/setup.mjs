@@ -2,7 +2,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -15,11 +15,12 @@ process.env.CARGO_TARGET_DIR = join(root, 'peer/target');
 /** What belongs to this copy of the project alone: stamps of finished steps, the peer's chunks. */
 export const stateFolder = join(root, '.antway');
 
-/** The peer, the command and the shell once they are built. */
+/** The peer, the command, the shell and the drop-in once they are built. */
 export const built = {
   peer: join(root, 'peer/target/release', process.platform === 'win32' ? 'antway-peer.exe' : 'antway-peer'),
   cli: join(root, 'dist-cli/antway.js'),
   shell: join(root, 'dist'),
+  dropIn: join(root, 'dist-drop-in'),
 };
 
 /** Something that the person at the keyboard has to put right. Its message says how. */
@@ -104,6 +105,25 @@ export async function buildCli() {
   });
 }
 
+/** Builds what other sites embed into `dist-drop-in/`. */
+export async function buildDropIn() {
+  await step({
+    name: 'drop-in',
+    title: 'Building the drop-in',
+    inputs: [...builtByVite, 'sw', 'build', 'vite.drop-in.config.ts', 'tsconfig.drop-in.json'],
+    output: join(built.dropIn, 'types/sw/workbox.d.ts'),
+    async work() {
+      // Its files' names change with their contents.
+      await rm(built.dropIn, { recursive: true, force: true });
+      const config = ['--config', 'vite.drop-in.config.ts', '--logLevel', 'warn'];
+      await run(process.execPath, [vite, 'build', '--app', ...config]);
+      for (const project of ['tsconfig.drop-in.json', 'sw/tsconfig.drop-in.json']) {
+        await run(process.execPath, [tsc, '-p', project]);
+      }
+    },
+  });
+}
+
 /**
  * Runs a command in the project's folder, its output shown as it comes.
  * @throws SetupError when it fails.
@@ -130,6 +150,7 @@ export function run(command, args, { env = process.env } = {}) {
 // npx and pnpm are .cmd files on Windows, which only a shell can run.
 const needsShell = process.platform === 'win32';
 
+const tsc = join(root, 'node_modules/typescript/bin/tsc');
 const vite = join(root, 'node_modules/vite/bin/vite.js');
 
 const builtByVite = ['src', 'package.json', 'pnpm-lock.yaml', 'tsconfig.base.json', 'tsconfig.json'];

@@ -1,6 +1,6 @@
 import { type Config, type ConfigSources, combine, type HostFile, type Settings } from '../config.ts';
 import { type AntwayError, asAntwayError } from '../errors.ts';
-import { HostConfig } from './host-config.ts';
+import { HostConfig, type HostConfigSource } from './host-config.ts';
 import { OwnSettings } from './own-settings.ts';
 
 /** How old the host's file may be before it is asked for again, in milliseconds. */
@@ -20,7 +20,7 @@ export interface InForce {
  */
 export class Configuration {
   readonly #origin: string;
-  readonly #hostConfig: HostConfig;
+  readonly #hostConfig: HostConfigSource;
   readonly #ownSettings: OwnSettings;
   /** undefined: not known yet. */
   #host: HostFile | null | undefined;
@@ -34,9 +34,9 @@ export class Configuration {
   #refreshing: Promise<void> | undefined;
   #refreshedAt = 0;
 
-  constructor(origin: string) {
+  constructor(origin: string, hostConfig: HostConfigSource = new HostConfig(origin)) {
     this.#origin = origin;
-    this.#hostConfig = new HostConfig(origin);
+    this.#hostConfig = hostConfig;
     this.#ownSettings = new OwnSettings(origin);
   }
 

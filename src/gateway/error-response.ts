@@ -2,6 +2,7 @@ import type { AntwayError, Attempt, ErrorCode } from '../errors.ts';
 import { type Html, html, page, pageResponse } from './page.ts';
 import { ownPageHeaders } from './security.ts';
 import { siteOfHost } from './site-host.ts';
+import { isEmbedded } from './target.ts';
 
 /** What each code means to a person, and whether trying again can help. */
 const explanations: Record<ErrorCode, { title: string; canRetry: boolean }> = {
@@ -20,12 +21,16 @@ const explanations: Record<ErrorCode, { title: string; canRetry: boolean }> = {
   INTERNAL: { title: 'The gateway failed', canRetry: true },
 };
 
-/** The answer to a request that failed: a page for navigations, JSON for everything else. */
-export function errorResponse(error: AntwayError, request: Request): Response {
+/**
+ * The answer to a request that failed: a page for navigations, JSON for everything else.
+ * @param base as for `parseTarget`.
+ */
+export function errorResponse(error: AntwayError, request: Request, base = '/'): Response {
   const extra: Record<string, string> = { 'Cache-Control': 'no-store' };
   if (error.code === 'METHOD') extra.Allow = String(error.details.allow);
   if (error.code === 'BAD_RANGE') extra['Content-Range'] = `bytes */${error.details.size}`;
-  if (isNavigation(request)) return pageResponse(errorPage(error, homeOf(request)), error.status, extra);
+  if (isNavigation(request))
+    return pageResponse(errorPage(error, wayOut(request, base)), error.status, extra);
   const headers = { 'Content-Type': 'application/json', ...ownPageHeaders(), ...extra };
   const body = request.method === 'HEAD' ? null : JSON.stringify(error);
   return new Response(body, { status: error.status, headers });
@@ -36,14 +41,15 @@ export function isNavigation(request: Request): boolean {
   return request.mode === 'navigate' || ['document', 'iframe', 'frame'].includes(request.destination);
 }
 
-/** The shell's URL: on a site's own origin `/` is the site's. */
-function homeOf(request: Request): string {
+/** The shell, which on a site's own origin is elsewhere; or the site that embeds the gateway. */
+function wayOut(request: Request, base: string): Html {
   const { protocol, host } = new URL(request.url);
+  if (isEmbedded(base)) return html`<a href="${base.replace(/[^/]+\/$/, '')}">Back to ${host}</a>`;
   const site = siteOfHost(host);
-  return site ? `${protocol}//${site.rootHost}/` : '/';
+  return html`<a href="${site ? `${protocol}//${site.rootHost}/` : '/'}">Open another address</a>`;
 }
 
-function errorPage(error: AntwayError, home: string): string {
+function errorPage(error: AntwayError, exit: Html): string {
   const { title, canRetry } = explanations[error.code];
   const { address, attempts = [] } = error.details;
   return page(
@@ -52,7 +58,7 @@ function errorPage(error: AntwayError, home: string): string {
 <p>${error.message}</p>
 <p class="quiet">Code <code>${error.code}</code>${address ? html`, address <code>${address}</code>` : ''}</p>
 ${attempts.length > 0 ? attemptsTable(attempts) : ''}
-<p class="actions">${canRetry ? html`<a href="">Try again</a>` : ''}<a href="${home}">Open another address</a></p>`,
+<p class="actions">${canRetry ? html`<a href="">Try again</a>` : ''}${exit}</p>`,
   );
 }
 

@@ -18,8 +18,8 @@ import { RecentSites } from './recent.ts';
 import { type BodyObserver, type Representation, respond } from './representation.ts';
 import { settings } from './settings.ts';
 import type { StatsBroadcast } from './stats-broadcast.ts';
-import { type ContentTarget, parseTarget, type Target } from './target.ts';
-import { Trust } from './trust.ts';
+import { type ContentTarget, isEmbedded, parseTarget, type Target } from './target.ts';
+import { type Decision, Trust } from './trust.ts';
 
 /** What the worker knows of a request that the request does not tell. */
 export interface RequestContext {
@@ -40,6 +40,8 @@ export interface GatewayOptions {
   store: IndexedDbStore;
   stats: Stats;
   broadcast: StatsBroadcast;
+  /** Path that the gateway's URLs begin with, as for `parseTarget`; `/` if not given. */
+  base?: string;
 }
 
 const methods = ['GET', 'HEAD', 'OPTIONS'];
@@ -58,9 +60,20 @@ export class Gateway {
   readonly #trust: Trust;
   readonly #library: Library;
   readonly #recent = new RecentSites();
+  readonly #base: string;
 
-  constructor({ inForce, configuration, platform, store, stats, broadcast }: GatewayOptions) {
+  constructor({ inForce, configuration, platform, store, stats, broadcast, base = '/' }: GatewayOptions) {
     const { config } = inForce;
+    if (isEmbedded(base) && config.isolation !== 'path') {
+      throw new AntwayError(
+        'BAD_CONFIG',
+        'isolation: on a site that embeds the gateway it is always “path”.',
+        {
+          key: 'isolation',
+        },
+      );
+    }
+    this.#base = base;
     this.#config = config;
     this.#inForce = inForce;
     this.#configuration = configuration;
@@ -91,7 +104,7 @@ export class Gateway {
    */
   handle(request: Request, context: RequestContext): Promise<Response> | undefined {
     try {
-      const target = parseTarget(new URL(request.url), this.#config);
+      const target = parseTarget(new URL(request.url), this.#config, this.#base);
       switch (target.kind) {
         case 'other':
           return undefined;
@@ -105,7 +118,7 @@ export class Gateway {
           return this.#content(target.content, request, context);
       }
     } catch (error) {
-      return Promise.resolve(errorResponse(asAntwayError(error), request));
+      return Promise.resolve(errorResponse(asAntwayError(error), request, this.#base));
     }
   }
 
@@ -139,6 +152,12 @@ export class Gateway {
       if (!(await context.isFromShell())) {
         throw new AntwayError('REFUSED', 'These endpoints are for the gateway’s own pages only.');
       }
+      if (name === 'trust' && isEmbedded(this.#base)) {
+        throw new AntwayError(
+          'REFUSED',
+          'What may run scripts here is decided by this site’s configuration.',
+        );
+      }
       return await answerInternal(name, request, {
         inForce: this.#inForce,
         configuration: this.#configuration,
@@ -155,7 +174,7 @@ export class Gateway {
         manifests: this.#manifests,
       });
     } catch (error) {
-      return errorResponse(asAntwayError(error), request);
+      return errorResponse(asAntwayError(error), request, this.#base);
     }
   }
 
@@ -182,7 +201,7 @@ export class Gateway {
       const failure = asAntwayError(error);
       observer.ended(isAbort(error, request.signal) ? undefined : failure.code);
       failure.details.address ??= target.address.hex;
-      response = errorResponse(failure, request);
+      response = errorResponse(failure, request, this.#base);
     }
     // Last: what came before the first byte is in it.
     response.headers.set('Server-Timing', trace.serverTiming());
@@ -223,7 +242,9 @@ export class Gateway {
   }
 
   /** Where storage is blocked a decision cannot be kept, so nobody is asked, and the site runs no scripts. */
-  async #decision({ address }: ContentTarget) {
+  async #decision({ address }: ContentTarget): Promise<Decision | undefined> {
+    // Whoever runs scripts on another site's origin is that site: only its owner can allow it.
+    if (isEmbedded(this.#base)) return this.#config.trusted.has(address.hex) ? 'trusted' : 'restricted';
     try {
       return await this.#trust.decision(address);
     } catch (error) {
@@ -233,8 +254,8 @@ export class Gateway {
   }
 
   #remember(target: ContentTarget, context: RequestContext): void {
-    // A site's own origin has no list of sites.
-    if (target.isIsolated) return;
+    // A site's own origin has no list of sites, and neither has one that embeds the gateway.
+    if (target.isIsolated || isEmbedded(this.#base)) return;
     const noted = Promise.all([this.#recent.add(target), this.#noteVisit(target)]);
     context.waitUntil(noted.catch((error) => console.warn('antway: the visit was not noted', error)));
   }

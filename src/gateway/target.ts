@@ -3,8 +3,8 @@ import type { Config } from '../config.ts';
 import { AntwayError } from '../errors.ts';
 import { siteOfHost } from './site-host.ts';
 
-/** Path of Antway's own endpoints in the worker. */
-export const internalPrefix = '/-/';
+/** Path of Antway's own endpoints in the worker, below its base. */
+const internalPrefix = '/-/';
 
 /** What a URL of the gateway's origin asks for. */
 export type Target =
@@ -34,13 +34,21 @@ export interface ContentTarget {
 /**
  * Reads a URL of this worker's origin: the gateway's, or in subdomain mode a site's own.
  *
+ * @param base path that the gateway's URLs begin with, a slash at both ends: `/`, or on a site that embeds the gateway
+ *   such as `/ant/`. Such a site has one origin, and so one way to isolate.
  * @throws AntwayError `BAD_ADDRESS` for what was meant as an address and is none, and for a path that no
  *   archive can hold (encoded slashes, NUL, `..`, bad percent-encoding).
  */
-export function parseTarget(url: URL, { names, isolation }: Pick<Config, 'names' | 'isolation'>): Target {
-  const site = siteOfHost(url.host);
-  if (url.pathname.startsWith(internalPrefix)) {
-    return { kind: 'internal', name: url.pathname.slice(internalPrefix.length) };
+export function parseTarget(
+  url: URL,
+  { names, isolation }: Pick<Config, 'names' | 'isolation'>,
+  base = '/',
+): Target {
+  if (!url.pathname.startsWith(base)) return { kind: 'other' };
+  const pathname = url.pathname.slice(base.length - 1);
+  const site = isEmbedded(base) ? undefined : siteOfHost(url.host);
+  if (pathname.startsWith(internalPrefix)) {
+    return { kind: 'internal', name: pathname.slice(internalPrefix.length) };
   }
   if (site) {
     const path = decodePath(url.pathname.slice(1));
@@ -50,19 +58,19 @@ export function parseTarget(url: URL, { names, isolation }: Pick<Config, 'names'
     const location = `${url.protocol}//${rootHost}/${address.hex}${url.pathname}${url.search}`;
     return { kind: 'elsewhere', location, isPermanent: false, content };
   }
-  const [, first = '', rest] = /^\/([^/]*)(?:\/(.*))?$/s.exec(url.pathname) ?? [];
+  const [, first = '', rest] = /^\/([^/]*)(?:\/(.*))?$/s.exec(pathname) ?? [];
   const named = names.get(safelyDecoded(first));
   if (!named && !looksLikeAddress(first)) return { kind: 'other' };
   const address = named ?? Address.fromHex(first);
   const content: ContentTarget = {
     address,
-    root: `/${first}`,
+    root: `${base}${first}`,
     path: rest === undefined ? undefined : decodePath(rest),
     ...queryOf(url),
     isIsolated: false,
   };
   if (named) content.name = safelyDecoded(first);
-  if (isolation === 'path') return { kind: 'content', content };
+  if (isolation === 'path' || isEmbedded(base)) return { kind: 'content', content };
   const location = `${url.protocol}//${address.base32}.${url.host}/${rest ?? ''}${url.search}`;
   if (!URL.canParse(location)) {
     throw new AntwayError(
@@ -71,6 +79,11 @@ export function parseTarget(url: URL, { names, isolation }: Pick<Config, 'names'
     );
   }
   return { kind: 'elsewhere', location, isPermanent: !named, content };
+}
+
+/** Whether the gateway has a part of another site's origin only. Then it is a guest there: that site decides. */
+export function isEmbedded(base: string): boolean {
+  return base !== '/';
 }
 
 function queryOf({ searchParams, search }: URL): Pick<ContentTarget, 'query' | 'search'> {

@@ -12,6 +12,8 @@ export interface StaticHostOptions {
   folders: readonly string[];
   /** By path on the host, with a slash in front. */
   files?: Record<string, Override>;
+  /** Texts to put in place of others in the folders' HTML, CSS and JavaScript. */
+  replace?: Record<string, string>;
   /** Where the folders are mounted, with a slash at both ends; `/` if not given. */
   base?: string;
   /** Sent with every answer. */
@@ -61,9 +63,15 @@ export class StaticHost {
     for (const folder of folders) {
       const file = join(folder, normalize(`/${decodeURIComponent(path.slice(base.length))}`));
       const bytes = await readFile(file).catch(() => undefined);
-      if (bytes) return override ? override(bytes) : bytes;
+      if (bytes) return override ? override(bytes) : this.#replaced(path, bytes);
     }
     return undefined;
+  }
+
+  #replaced(path: string, bytes: Buffer): string | Buffer {
+    const { replace } = this.options;
+    if (!replace || !/\.(html|css|m?js)$/.test(path)) return bytes;
+    return Object.entries(replace).reduce((text, [from, to]) => text.replaceAll(from, to), bytes.toString());
   }
 
   async stop(): Promise<void> {

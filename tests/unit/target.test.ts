@@ -151,3 +151,46 @@ describe('in subdomain mode', () => {
     expect(parse('/', 'subdomain', `https://${'1'.repeat(52)}.example`)).toEqual({ kind: 'other' });
   });
 });
+
+describe('a URL of a site that embeds the gateway', () => {
+  const embedded = (path: string, isolation: Config['isolation'] = 'path', base = '/repo/ant/') =>
+    parseTarget(new URL(`${origin}${path}`), { names, isolation }, base);
+
+  it('is the gateway’s below its prefix, and leads on below it', () => {
+    expect(contentOf(embedded(`/repo/ant/${hex}`))).toMatchObject({
+      root: `/repo/ant/${hex}`,
+      path: undefined,
+    });
+    expect(contentOf(embedded(`/repo/ant/${hex}/a/b`))).toMatchObject({
+      root: `/repo/ant/${hex}`,
+      path: 'a/b',
+    });
+    expect(contentOf(embedded('/repo/ant/docs/'))).toMatchObject({
+      root: '/repo/ant/docs',
+      name: 'docs',
+      path: '',
+    });
+    expect(embedded('/repo/ant/-/stats')).toEqual({ kind: 'internal', name: 'stats' });
+    expect(() => embedded(`/repo/ant/${hex}0`)).toThrow(badAddress);
+  });
+
+  it.each([
+    `/${hex}/`,
+    '/-/stats',
+    '/repo/',
+    '/repo/ant',
+    `/repo/${hex}`,
+    '/docs/',
+    '/repo/ant/',
+    '/repo/ant/photo.jpg',
+  ])('is the site’s at %s', (path) => expect(embedded(path)).toEqual({ kind: 'other' }));
+
+  it('has one origin, whatever it is called and configured', () => {
+    const site = `https://${address.base32}.gateway.example`;
+    expect(contentOf(embedded(`/repo/ant/${hex}/`, 'subdomain')).isIsolated).toBe(false);
+    expect(parseTarget(new URL(`${site}/ant/docs/a`), { names, isolation: 'path' }, '/ant/')).toMatchObject({
+      kind: 'content',
+      content: { isIsolated: false, root: '/ant/docs', path: 'a' },
+    });
+  });
+});

@@ -1,0 +1,135 @@
+import type { PinState } from '../library/pin.ts';
+import type { StatsSnapshot } from '../stats/stats.ts';
+import { version } from '../version.ts';
+import { urlOf } from './content-uri.ts';
+import { DropInError } from './error.ts';
+import { type DropInOptions, type ResolvedOptions, resolveOptions } from './options.ts';
+import { leadElsewhere, type Place, Rewriter, reloadEarly } from './rewriter.ts';
+import { untilParsed } from './until-parsed.ts';
+import { control } from './worker.ts';
+
+export type { HostFile } from '../config.ts';
+export type { PinState } from '../library/pin.ts';
+export type { StatsSnapshot } from '../stats/stats.ts';
+export type { DropInErrorCode } from './error.ts';
+export type { DropInOptions } from './options.ts';
+export { DropInError };
+
+/** Antway in a page. */
+export interface Antway {
+  readonly version: string;
+  /**
+   * Resolves when content addresses work in this page, by the worker or by the gateway that stands in for it.
+   * Rejects with a `DropInError` when neither does; the same error is the `detail` of the event `antway:error`.
+   */
+  readonly ready: Promise<void>;
+  /**
+   * The URL of some content in this page.
+   * @param address 64 hex digits, a configured name, or an `ant://` link.
+   * @param path in an archive, not encoded.
+   * @throws DropInError `BAD_ADDRESS`.
+   */
+  url(address: string, path?: string): string;
+  /** `fetch` of that URL, as soon as it works. Rejects as `ready` does, or as `fetch`. */
+  fetch(address: string, path?: string, init?: RequestInit): Promise<Response>;
+  /** The counters of the worker. @throws DropInError `WORKERS_UNAVAILABLE` when there is none. */
+  stats(): Promise<StatsSnapshot>;
+  /**
+   * Fetches all of a file or an archive, and keeps it in this browser until `unpin`. Resolves when that has begun.
+   * @param address 64 hex digits. @throws DropInError as `stats`; `FAILED` when the worker refuses.
+   */
+  pin(address: string): Promise<Pin>;
+  /** What is no longer pinned may be evicted. Parameters and errors as of `pin`. */
+  unpin(address: string): Promise<void>;
+  /** What is pinned in this browser by pages of this origin, and how far it has come. */
+  pins(): Promise<Pin[]>;
+}
+
+/** A promise to keep an address's chunks. */
+export interface Pin extends PinState {
+  address: string;
+}
+
+/**
+ * Registers the worker and makes content addresses work in this page. To be called once.
+ *
+ * Never throws: what is wrong is what `ready` rejects with. It is also written to the console and sent as the event
+ * `antway:error` of the document; `antway:ready` is sent when all is well.
+ *
+ * @param options themselves, or what reads them; its errors count as theirs.
+ * @param base URL that relative URLs in the options are resolved against; the document's if not given.
+ */
+export function createAntway(
+  options: DropInOptions | (() => DropInOptions) = {},
+  base: string = document.baseURI,
+): Antway {
+  let resolved: ResolvedOptions | undefined;
+  let contentBase = '/ant/';
+  let hasWorker = false;
+  const wasControlled = navigator.serviceWorker?.controller != null;
+
+  const start = async (): Promise<void> => {
+    resolved = resolveOptions(typeof options === 'function' ? options() : options, base);
+    contentBase = resolved.prefix;
+    await control(resolved);
+    hasWorker = true;
+  };
+
+  const worked = (): void => {
+    new Rewriter({ base: contentBase }).start(document);
+    if (!wasControlled) reloadEarly(document, contentBase);
+    announce('ready', { base: contentBase });
+  };
+
+  const failed = async (error: Error): Promise<void> => {
+    await untilParsed();
+    const gateway = resolved?.gateway;
+    const place: Place = gateway ? { base: gateway } : { problem: error.message };
+    new Rewriter(place).start(document);
+    leadElsewhere(document, contentBase, place);
+    console[gateway ? 'warn' : 'error'](`Antway: ${error.message}`);
+    announce('error', error);
+    if (!gateway) throw error;
+    contentBase = gateway;
+    announce('ready', { base: gateway });
+  };
+
+  const ready = start().then(worked, failed);
+  // It was told above; a page that does not use `ready` has nothing to handle.
+  ready.catch(() => {});
+
+  const url = (address: string, path = ''): string =>
+    urlOf(address, contentBase) + (path && `/${path.split('/').map(encodeURIComponent).join('/')}`);
+
+  const endpoint = async (name: string, init?: RequestInit): Promise<Response> => {
+    await ready;
+    if (!hasWorker) throw new DropInError('WORKERS_UNAVAILABLE', 'There is no worker in this page.');
+    const response = await fetch(`${contentBase}-/${name}`, init);
+    if (response.ok) return response;
+    const { code, message } = await response.json();
+    throw new DropInError('FAILED', `${code}: ${message}`);
+  };
+
+  return {
+    version,
+    ready,
+    url,
+    async fetch(address, path, init) {
+      await ready;
+      return fetch(url(address, path), init);
+    },
+    stats: async () => (await endpoint('stats')).json(),
+    async pin(address) {
+      const body = JSON.stringify({ address, action: 'pin' });
+      return (await endpoint('pins', { method: 'POST', body })).json();
+    },
+    async unpin(address) {
+      await endpoint(`pins?address=${encodeURIComponent(address)}`, { method: 'DELETE' });
+    },
+    pins: async () => (await (await endpoint('pins')).json()).pins,
+  };
+}
+
+function announce(name: 'ready' | 'error', detail: unknown): void {
+  document.dispatchEvent(new CustomEvent(`antway:${name}`, { detail }));
+}

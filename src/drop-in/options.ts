@@ -1,0 +1,109 @@
+import type { HostFile } from '../config.ts';
+import { DropInError } from './error.ts';
+
+/** What a site can set, as attributes of the script's element or as options of `createAntway`. */
+export interface DropInOptions {
+  /** The worker's script; `none` when the site's own worker has Antway's handler. `antway-sw.js` beside the script. */
+  worker?: string;
+  /** Path that the worker answers for. The folder of the worker's script; `/` with a worker of the site's own. */
+  scope?: string;
+  /** Path below the scope that content's URLs begin with. `ant/`. */
+  prefix?: string;
+  /** An HTTP gateway, `https://…/`, for browsers without service workers. */
+  gateway?: string;
+  /** What `antway.json` would hold; without it, that file is read from beside the worker's script. */
+  config?: HostFile;
+}
+
+/** The same, resolved to URLs. The worker checks the configuration. */
+export interface ResolvedOptions {
+  worker: URL | undefined;
+  scope: URL;
+  /** A path with a slash at both ends. */
+  prefix: string;
+  /** With a slash at its end. */
+  gateway: string | undefined;
+  config: HostFile | undefined;
+}
+
+const words = (text: string) => text.split(/\s+/).filter(Boolean);
+const number = (text: string) => (/^\d+$/.test(text.trim()) ? Number(text) : text);
+
+/** How each key of the configuration is read from its attribute. The worker's check names what is not valid. */
+const keys: Record<string, (text: string, config: HostFile) => void> = {
+  peers: (text, config) => set(config, 'peers', words(text)),
+  trusted: (text, config) => set(config, 'trusted', words(text)),
+  denied: (text, config) => set(config, 'denied', words(text)),
+  names: (text, config) => set(config, 'names', Object.fromEntries(words(text).map((word) => pair(word)))),
+  isolation: (text, config) => set(config, 'isolation', text),
+  transport: (text, config) => set(config, 'transport', text),
+  usePeersOfPeers: (text, config) =>
+    set(config, 'usePeersOfPeers', text === '' || text === 'true' ? true : text === 'false' ? false : text),
+  cacheMaxBytes: (text, config) => set(config, 'cache', { ...config.cache, maxBytes: number(text) }),
+  cacheMemoryBytes: (text, config) => set(config, 'cache', { ...config.cache, memoryBytes: number(text) }),
+};
+
+/**
+ * Reads the attributes of the script's element: the keys of `antway.json`, lists separated by spaces, names as
+ * `name=address`; and `worker`, `scope`, `prefix`, `gateway`.
+ *
+ * @throws DropInError `BAD_CONFIG` naming the attribute.
+ */
+export function readAttributes(dataset: DOMStringMap): DropInOptions {
+  const options: DropInOptions = {};
+  const config: HostFile = {};
+  for (const [key, text = ''] of Object.entries(dataset)) {
+    if (key === 'worker' || key === 'scope' || key === 'prefix' || key === 'gateway') options[key] = text;
+    else if (Object.hasOwn(keys, key)) keys[key]!(text, config);
+    else throw bad(attributeOf(key), 'there is no such attribute');
+  }
+  return Object.keys(config).length > 0 ? { ...options, config } : options;
+}
+
+/**
+ * Fills in what was not given.
+ * @param base URL that relative ones are resolved against.
+ * @throws DropInError `BAD_CONFIG` naming the option.
+ */
+export function resolveOptions(options: DropInOptions, base: string): ResolvedOptions {
+  const worker =
+    options.worker === 'none' ? undefined : url('worker', options.worker ?? 'antway-sw.js', base);
+  if (worker && worker.origin !== location.origin) {
+    throw bad('worker', `a worker's script must be on the page's own origin, and ${worker.href} is not`);
+  }
+  const scope = url('scope', options.scope ?? (worker ? './' : '/'), worker?.href ?? location.href);
+  const prefix = url('prefix', options.prefix ?? 'ant/', scope.href);
+  if (!prefix.href.startsWith(scope.href) || prefix.href === scope.href || !/\/$/.test(prefix.href)) {
+    throw bad('prefix', `it must be a path below ${scope.pathname} that ends with a slash`);
+  }
+  const gateway = options.gateway && url('gateway', options.gateway, location.href).href.replace(/\/*$/, '/');
+  return {
+    worker,
+    scope,
+    prefix: prefix.pathname,
+    gateway: gateway || undefined,
+    config: options.config,
+  };
+}
+
+function url(key: string, text: string, base: string): URL {
+  if (!URL.canParse(text, base)) throw bad(key, `“${text}” is not a URL`);
+  return new URL(text, base);
+}
+
+function set(config: HostFile, key: string, value: unknown): void {
+  Object.assign(config, { [key]: value });
+}
+
+function pair(word: string): [string, string] {
+  const at = word.indexOf('=');
+  return at < 0 ? [word, ''] : [word.slice(0, at), word.slice(at + 1)];
+}
+
+function attributeOf(key: string): string {
+  return `data-${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
+function bad(key: string, why: string): DropInError {
+  return new DropInError('BAD_CONFIG', `Antway, ${key}: ${why}.`, key);
+}

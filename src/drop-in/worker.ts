@@ -1,0 +1,112 @@
+import { DropInError } from './error.ts';
+import type { ResolvedOptions } from './options.ts';
+
+/** How long a worker that runs may take to take over this page, in milliseconds. */
+const takeOverMs = 10_000;
+
+/**
+ * Sees to it that the worker answers this page's requests: registers it, or waits for the site's own.
+ * @throws DropInError
+ */
+export async function control(options: ResolvedOptions): Promise<void> {
+  if (!isSecureContext) {
+    throw new DropInError('INSECURE_CONTEXT', 'This page did not come over https.');
+  }
+  if (!('serviceWorker' in navigator)) {
+    throw new DropInError('WORKERS_UNAVAILABLE', 'This browser offers no service workers here.');
+  }
+  if (!location.href.startsWith(options.scope.href)) {
+    throw new DropInError(
+      'OUT_OF_SCOPE',
+      `This page is not below ${options.scope.pathname}, which the worker answers for. Put the worker's script higher up, or set data-scope.`,
+    );
+  }
+  const registration = options.worker
+    ? await register(options.worker, options)
+    : await navigator.serviceWorker.ready;
+  const worker = await activated(registration);
+  await untilControlledBy(worker, options.worker !== undefined);
+  await probe(options.prefix, worker);
+}
+
+async function register(
+  script: URL,
+  { scope, prefix, config }: ResolvedOptions,
+): Promise<ServiceWorkerRegistration> {
+  const url = new URL(script);
+  // In the URL, so that the worker has them whenever it starts again.
+  url.searchParams.set('prefix', prefix);
+  if (config) url.searchParams.set('config', JSON.stringify(config));
+  const { serviceWorker } = navigator;
+  try {
+    const present = await serviceWorker.getRegistration(scope.href);
+    const other = present?.active ?? present?.waiting ?? present?.installing;
+    if (present?.scope === scope.href && other && new URL(other.scriptURL).pathname !== url.pathname) {
+      throw new DropInError(
+        'ANOTHER_WORKER',
+        `This site has a worker of its own, ${other.scriptURL}. Have it import antway-handler.js, and set data-worker="none".`,
+      );
+    }
+    return await serviceWorker.register(url, { scope: scope.href, updateViaCache: 'none' });
+  } catch (cause) {
+    if (cause instanceof DropInError) throw cause;
+    throw new DropInError(
+      'REGISTRATION_REFUSED',
+      `The worker ${url.pathname} could not be registered: ${cause instanceof Error ? cause.message : cause}`,
+      undefined,
+      { cause },
+    );
+  }
+}
+
+/** The newest worker of a registration, once it is active; one before it, when that one does not install. */
+function activated(registration: ServiceWorkerRegistration): Promise<ServiceWorker> {
+  const newest = registration.installing ?? registration.waiting ?? registration.active!;
+  return new Promise((resolve, reject) => {
+    const look = () => {
+      if (newest.state === 'activated') resolve(newest);
+      else if (newest.state !== 'redundant') return;
+      else if (registration.active) resolve(registration.active);
+      else reject(new DropInError('WORKER_BROKEN', 'The worker was fetched, but it did not install.'));
+      newest.removeEventListener('statechange', look);
+    };
+    newest.addEventListener('statechange', look);
+    look();
+  });
+}
+
+/** After a hard reload a page has no worker, until one claims it. */
+function untilControlledBy(worker: ServiceWorker, isOurs: boolean): Promise<void> {
+  const { serviceWorker } = navigator;
+  const isControlled = () => {
+    const { controller } = serviceWorker;
+    return controller !== null && (!isOurs || controller.scriptURL === worker.scriptURL);
+  };
+  return new Promise((resolve, reject) => {
+    if (isControlled()) return resolve();
+    const timer = setTimeout(() => {
+      reject(new DropInError('NOT_CONTROLLED', 'The worker runs, but the browser does not let it answer.'));
+    }, takeOverMs);
+    const look = () => {
+      if (!isControlled()) return;
+      clearTimeout(timer);
+      serviceWorker.removeEventListener('controllerchange', look);
+      resolve();
+    };
+    serviceWorker.addEventListener('controllerchange', look);
+    worker.postMessage({ type: 'antway:claim' });
+  });
+}
+
+/** Whether the worker has Antway's handler, under the prefix that this page knows, and a configuration to work by. */
+async function probe(prefix: string, worker: ServiceWorker): Promise<void> {
+  const response = await fetch(`${prefix}-/health`);
+  // What is no JSON is another's page.
+  const { gateway, code, message, details } = await response.json().catch(() => ({}));
+  if (gateway === 'antway') return;
+  if (code === 'BAD_CONFIG') throw new DropInError(code, message, details.key);
+  throw new DropInError(
+    'HANDLER_MISSING',
+    `The site's worker, ${worker.scriptURL}, does not answer for ${prefix}: it must import antway-handler.js and use it.`,
+  );
+}

@@ -1,0 +1,135 @@
+/// <reference lib="webworker" />
+import sodiumWasmUrl from 'virtual:libsodium.wasm?url';
+import decoderWasmUrl from 'brotli-dec-wasm/web/bg.wasm?url';
+import { type HostFile, parseHostFile } from '../src/config.ts';
+import { AntwayError } from '../src/errors.ts';
+import { Configuration } from '../src/gateway/configuration.ts';
+import { HostConfig, type HostConfigSource } from '../src/gateway/host-config.ts';
+import { forgetFilesBut, installSodium, keptFile } from './kept-files.ts';
+import { workOnPinsLater } from './pins-later.ts';
+import { Runtime } from './runtime.ts';
+
+declare const self: ServiceWorkerGlobalScope;
+
+export interface HandlerOptions {
+  /** Path that the content's URLs begin with. If not given, `ant/` below the worker's scope. */
+  prefix?: string;
+  /** What `antway.json` would hold. If not given, that file is read from beside the worker. */
+  config?: HostFile;
+  /** URL of the folder with Antway's `.wasm` files. If not given, the one that the worker's script is in. */
+  assets?: string;
+}
+
+/** Antway's part of a site's worker. */
+export interface AntwayHandler {
+  /** Path that the content's URLs begin with, a slash at both ends. */
+  readonly prefix: string;
+  /** Whether Antway answers this URL. */
+  matches(url: URL | string): boolean;
+  /** Answers a fetch event whose URL `matches`. Never rejects because of content: every error is an answer. */
+  handle(event: FetchEvent): Promise<Response>;
+}
+
+/**
+ * Makes the part of a site's worker that answers content addresses. To be called once, while the worker's script is
+ * first run: it listens for the worker's installation, to keep what it needs offline, and to the page's script, which
+ * asks to be taken over after a hard reload.
+ *
+ * @throws AntwayError `BAD_CONFIG` for a bad `prefix`. What is wrong with `config` every answer tells, and so does the
+ *   page's script.
+ */
+export function createHandler(options: HandlerOptions = {}): AntwayHandler {
+  const { scope } = self.registration;
+  const script = self.location.href;
+  const prefix = prefixBelow(scope, options.prefix ?? 'ant/');
+  const assets = new URL(options.assets ?? './', script).href;
+  // A build knows only the names; where the files are is the site's to say.
+  const [brotli, sodium] = [decoderWasmUrl, sodiumWasmUrl].map((url) => assets + url.split('/').pop()) as [
+    string,
+    string,
+  ];
+  const runtime = new Runtime(
+    new Configuration(self.location.origin, hostConfig(options.config, script)),
+    { brotliDecoderWasm: () => keptFile(brotli), sodiumWasm: () => keptFile(sodium) },
+    prefix,
+  );
+  const wakeLater = workOnPinsLater(runtime);
+  self.addEventListener('install', (event) =>
+    event.waitUntil(Promise.all([keptFile(brotli), installSodium(sodium)])),
+  );
+  self.addEventListener('activate', (event) => event.waitUntil(forgetFilesBut([brotli, sodium])));
+  self.addEventListener('message', (event) => {
+    if (event.data?.type === 'antway:claim') event.waitUntil(self.clients.claim());
+  });
+
+  const matches = (url: URL | string): boolean => {
+    const { origin, pathname } = new URL(url, self.location.href);
+    return origin === self.location.origin && pathname.startsWith(prefix);
+  };
+  return {
+    prefix,
+    matches,
+    async handle(event) {
+      const response = await runtime.handle(event.request, {
+        waitUntil: (work) => event.waitUntil(work),
+        isFromShell: () => isFromSite(event, matches),
+        wakeLater,
+      });
+      return response ?? fetch(event.request);
+    },
+  };
+}
+
+/** The site's own documents may use `/-/…`, and what comes from an address may not. Likewise a person in a tab. */
+async function isFromSite(
+  { request, clientId }: FetchEvent,
+  isContent: (url: string) => boolean,
+): Promise<boolean> {
+  if (request.mode === 'navigate') return request.destination === 'document';
+  const client = clientId ? await self.clients.get(clientId) : undefined;
+  return (
+    client !== undefined && new URL(client.url).origin === self.location.origin && !isContent(client.url)
+  );
+}
+
+function prefixBelow(scope: string, prefix: string): string {
+  const url = URL.canParse(prefix, scope) ? new URL(prefix, scope) : undefined;
+  const isBelow = url?.href.startsWith(scope) && url.href !== scope;
+  if (!url || !isBelow || url.search || url.hash || !url.pathname.endsWith('/') || url.pathname === '/') {
+    throw new AntwayError(
+      'BAD_CONFIG',
+      `prefix: “${prefix}” must be a path below the worker’s scope (${new URL(scope).pathname}) that ends with a slash.`,
+      { key: 'prefix' },
+    );
+  }
+  return url.pathname;
+}
+
+function hostConfig(config: HostFile | undefined, script: string): HostConfigSource {
+  const { origin } = self.location;
+  if (config !== undefined) {
+    return {
+      stored: async () => undefined,
+      fetch: async () => withPeers(parseHostFile(config, origin, 'Antway’s options')),
+    };
+  }
+  const file = new HostConfig(origin, new URL('antway.json', script).pathname);
+  return {
+    // One that has no peers was refused when it was fetched.
+    async stored() {
+      const stored = await file.stored();
+      return stored?.peers?.length ? stored : undefined;
+    },
+    fetch: async () => withPeers(await file.fetch()),
+  };
+}
+
+/** A static host is no peer, so there is none that could be taken for granted. */
+function withPeers<File extends HostFile | null | undefined>(file: File): File {
+  if (file === undefined || file?.peers?.length) return file;
+  throw new AntwayError(
+    'BAD_CONFIG',
+    'peers: there is none. Name one in data-peers, or in an antway.json beside the worker’s script.',
+    { key: 'peers' },
+  );
+}

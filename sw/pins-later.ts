@@ -1,0 +1,33 @@
+/// <reference lib="webworker" />
+import type { Runtime } from './runtime.ts';
+
+declare const self: ServiceWorkerGlobalScope;
+
+/** Chromium's Background Sync, which TypeScript does not know. */
+interface SyncManager {
+  register(tag: string): Promise<void>;
+}
+
+const syncTag = 'antway-pins';
+
+/**
+ * Goes on with pins when the network is back. To be called while the worker's script is first run.
+ * @returns what asks for a `sync` event as soon as there is a network, even when no page is open by then.
+ */
+export function workOnPinsLater(runtime: Runtime): () => void {
+  self.addEventListener('sync', (event) => {
+    const { tag, waitUntil } = event as ExtendableEvent & { tag: string };
+    if (tag === syncTag) waitUntil.call(event, finishPins(runtime));
+  });
+  self.addEventListener('online', () => void runtime.workOnPins().catch(() => undefined));
+  return () => {
+    const { sync } = self.registration as ServiceWorkerRegistration & { sync?: SyncManager };
+    // Refused without the permission, or where no page is open: then a pin goes on when Antway is next open.
+    sync?.register(syncTag).catch(() => undefined);
+  };
+}
+
+/** @throws when something is left to be done: then the browser tries again later. */
+async function finishPins(runtime: Runtime): Promise<void> {
+  if (!(await runtime.workOnPins())) throw new Error('Not all pins are complete.');
+}

@@ -1,0 +1,93 @@
+import { readFileSync } from 'node:fs';
+import { listFolder } from '../../src/cli/folder.ts';
+import type { Antway } from '../../src/drop-in/antway.ts';
+import { createTarchive } from '../../src/publish/tarchive.ts';
+import { fromRoot } from './paths.ts';
+import type { PeerProcess } from './peer.ts';
+import { publish } from './publish.ts';
+import { StaticHost, type StaticHostOptions } from './static-host.ts';
+
+export const dropInFolder = fromRoot('dist-drop-in');
+
+/** What the sites in `tests/sites/embedding` show. */
+export interface Published {
+  /** The sample site, as a tarchive. */
+  site: string;
+  /** A picture without a name. */
+  picture: string;
+  /** A page without a name, with a script in it. */
+  page: string;
+}
+
+export const pageText = 'A page without scripts';
+
+export async function publishContent(peer: PeerProcess): Promise<Published> {
+  const page = `<!doctype html><title>Page</title><p id="text">${pageText}</p><script>document.getElementById("text").textContent = "It ran a script"</script>`;
+  const { entries } = await listFolder(fromRoot('tests/sites/sample'), []);
+  return {
+    site: await publish(await createTarchive(entries), peer),
+    picture: await publish(readFileSync(fromRoot('tests/sites/sample/assets/img/crab.png')), peer),
+    page: await publish(new TextEncoder().encode(page), peer),
+  };
+}
+
+/** Serves a site with the drop-in's files beside its own, where its base is. */
+export function serveSite(
+  folders: readonly string[],
+  published: Published,
+  peers: string,
+  options: Partial<StaticHostOptions> = {},
+): Promise<StaticHost> {
+  const { site, picture, page } = published;
+  return StaticHost.start({
+    folders: [...folders.map((name) => (name.startsWith('/') ? name : fromRoot(name))), dropInFolder],
+    replace: { '%SITE%': site, '%PICTURE%': picture, '%PAGE%': page, '%PEERS%': peers },
+    ...options,
+  });
+}
+
+/** What of a page with the drop-in works. */
+export interface EmbeddingReport {
+  isControlled: boolean;
+  /** Width in pixels of each picture, by its id; 0 for one that did not load. */
+  pictures: Record<string, number>;
+  film: number;
+  links: string[];
+  backgrounds: string[];
+  embedded: string | null;
+  fetched: { status: number; bytes: number };
+  requests: number;
+}
+
+/**
+ * Waits until content addresses work in the plain site's page, and looks at everything in it. Complete in itself, so
+ * that any driver can run its source text in a page: `page.evaluate(lookAtPlainSite, picture)`.
+ */
+export async function lookAtPlainSite(picture: string): Promise<EmbeddingReport> {
+  const { Antway } = globalThis as unknown as { Antway: Antway };
+  await Antway.ready;
+  const until = async (isDone: () => boolean) => {
+    for (let i = 0; i < 300 && !isDone(); i++) await new Promise((resolve) => setTimeout(resolve, 50));
+  };
+  const images = [...document.images];
+  await until(() => images.every(({ naturalWidth }) => naturalWidth > 0));
+  const film = document.querySelector('video')!;
+  await until(() => film.readyState > 0);
+  const frame = () => document.querySelector('iframe')?.contentDocument?.getElementById('text');
+  await until(() => frame() != null);
+  const response = await Antway.fetch(picture);
+  const background = (id: string) => getComputedStyle(document.getElementById(id)!).backgroundImage;
+  return {
+    isControlled: navigator.serviceWorker.controller !== null,
+    pictures: Object.fromEntries(images.map(({ id, naturalWidth }) => [id, naturalWidth])),
+    film: film.videoWidth,
+    links: Array.from(
+      document.querySelectorAll('a'),
+      ({ href }) => new URL(href).pathname + new URL(href).search,
+    ),
+    backgrounds: [background('drawn'), background('styled')],
+    embedded: frame()?.textContent ?? null,
+    fetched: { status: response.status, bytes: (await response.arrayBuffer()).byteLength },
+    requests: (await Antway.stats()).requests.total,
+  };
+}

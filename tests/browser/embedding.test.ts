@@ -1,0 +1,465 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Page } from '@playwright/test';
+import { build } from 'vite';
+import type { Antway as InPage } from '../../src/drop-in/antway.ts';
+import {
+  dropInFolder,
+  lookAtPlainSite,
+  type Published,
+  pageText,
+  publishContent,
+  serveSite,
+} from './embedding-site.ts';
+import { test as base, errorCode, expect, fetchIn, hardReload } from './harness.ts';
+import { fromRoot } from './paths.ts';
+import type { PeerProcess } from './peer.ts';
+import { StaticHost, type StaticHostOptions } from './static-host.ts';
+
+declare const Antway: InPage;
+
+/** Width in pixels. */
+const crab = 720;
+
+interface Fixtures {
+  peer: PeerProcess;
+  published: Published;
+  /** Serves folders of `tests/sites/embedding` with the drop-in's files beside theirs. */
+  serve(folder: string, options?: Partial<StaticHostOptions>): Promise<StaticHost>;
+}
+
+const test = base.extend<Fixtures>({
+  peer: async ({ startPeer }, use) => use(await startPeer()),
+  published: async ({ peer }, use) => use(await publishContent(peer)),
+  serve: async ({ peer, published }, use) => {
+    const hosts: StaticHost[] = [];
+    await use(async (folder, options) => {
+      const path = folder.startsWith('/') ? folder : `tests/sites/embedding/${folder}`;
+      const host = await serveSite([path], published, peer.url, options);
+      hosts.push(host);
+      return host;
+    });
+    await Promise.all(hosts.map((host) => host.stop()));
+  },
+});
+
+const ready = (page: Page) => page.evaluate(() => Antway.ready);
+
+/** The error that `Antway.ready` rejects with. */
+const problemIn = (page: Page) =>
+  page.evaluate(() =>
+    Antway.ready.then(
+      () => null,
+      ({ code, key, message }) => ({ code, key, message }),
+    ),
+  );
+
+/** Waits until the page's picture with this `src` is loaded. */
+async function expectPicture(page: Page, selector = 'img', width = crab): Promise<void> {
+  await expect
+    .poll(() => page.locator(selector).evaluate((image: HTMLImageElement) => image.naturalWidth))
+    .toBe(width);
+}
+
+const withScript = (attributes: string, body = '') =>
+  `<!doctype html><title>Page</title><script src="antway.js" ${attributes}></script>${body}`;
+
+for (const [where, base] of [
+  ['at the root of its host', '/'],
+  ['on a sub-path', '/repo/'],
+] as const) {
+  test(`a plain site ${where} shows content by every kind of address at the first visit`, async ({
+    page,
+    published,
+    serve,
+  }) => {
+    const host = await serve('plain', { base });
+    await page.goto(host.url + base);
+    const report = await page.evaluate(lookAtPlainSite, published.picture);
+    const { site, picture } = published;
+    const background = `url("${host.url}${base}ant/${site}/assets/img/crab.png")`;
+    expect(report).toMatchObject({
+      isControlled: true,
+      pictures: { prefixed: crab, linked: crab, responsive: crab, tagged: crab },
+      film: expect.any(Number),
+      links: [`${base}ant/${site}/tides.html`, `${base}ant/${picture}?filename=crab.png`],
+      backgrounds: [background, background],
+      embedded: pageText,
+      fetched: { status: 200 },
+    });
+    expect(report.film).toBeGreaterThan(0);
+    expect(report.requests).toBeGreaterThan(0);
+    // Of content, only what stood in the page by its path before there was a worker was asked of the host.
+    const asked = host.requests.filter((path) => path.startsWith(`${base}ant/`));
+    expect(new Set(asked)).toEqual(new Set([`${base}ant/${site}/assets/img/crab.png`]));
+  });
+}
+
+test('content that is added or changed later works too', async ({ page, published, serve }) => {
+  const host = await serve('plain');
+  await page.goto(host.url);
+  await ready(page);
+  await page.evaluate(({ site, picture }) => {
+    document.body.insertAdjacentHTML(
+      'beforeend',
+      `<p><img id="added" src="ant://${site}/assets/img/pool.jpg"></p>`,
+    );
+    document.getElementById('linked')!.setAttribute('src', `autonomi://${site}/assets/img/pool.jpg`);
+    document.getElementById('tagged')!.dataset.antSrc = `ant://${site}/assets/img/pool.jpg`;
+    const style = document.createElement('style');
+    style.textContent = `h1 { background-image: url("ant://${picture}") }`;
+    document.head.append(style);
+  }, published);
+  for (const id of ['added', 'linked', 'tagged']) await expectPicture(page, `#${id}`, 640);
+  await expect
+    .poll(() => page.locator('h1').evaluate((heading) => getComputedStyle(heading).backgroundImage))
+    .toBe(`url("${host.url}/ant/${published.picture}")`);
+});
+
+test('what comes from an address runs no scripts on the site’s origin, and asks the worker nothing', async ({
+  page,
+  published,
+  serve,
+}) => {
+  const host = await serve('plain');
+  await page.goto(host.url);
+  await ready(page);
+  await page.goto(`${host.url}/ant/${published.page}`);
+  await expect(page.locator('#text')).toHaveText(pageText);
+  const answer = await fetchIn(page, '/ant/-/stats');
+  expect([answer.status, errorCode(answer)]).toEqual([403, 'REFUSED']);
+  // Nor can a visitor be talked into letting it: the site's owner decides.
+  await page.goto(host.url);
+  const trust = await fetchIn(page, '/ant/-/trust');
+  expect([trust.status, errorCode(trust)]).toEqual([403, 'REFUSED']);
+  expect((await fetchIn(page, '/ant/-/health')).status).toBe(200);
+});
+
+test('the site’s owner can let an address run scripts', async ({ page, peer, published, serve }) => {
+  const attributes = `data-peers="${peer.url}" data-trusted="${published.page}"`;
+  const host = await serve('plain', { files: { '/index.html': withScript(attributes) } });
+  await page.goto(host.url);
+  await ready(page);
+  await page.goto(`${host.url}/ant/${published.page}`);
+  await expect(page.locator('#text')).toHaveText('It ran a script');
+});
+
+test('an archive’s pages, listings and errors lead on below the prefix', async ({
+  page,
+  published,
+  serve,
+}) => {
+  const host = await serve('plain', { base: '/repo/' });
+  await page.goto(`${host.url}/repo/`);
+  await ready(page);
+  await page.goto(`${host.url}/repo/ant/${published.site}`);
+  await expect(page).toHaveURL(`${host.url}/repo/ant/${published.site}/`);
+  await page.getByRole('link', { name: 'Tides' }).first().click();
+  await expect(page).toHaveURL(`${host.url}/repo/ant/${published.site}/tides.html`);
+  await page.goto(`${host.url}/repo/ant/${published.site}/notes/`);
+  await page.getByRole('link', { name: 'counts.csv' }).waitFor();
+  await page.goto(`${host.url}/repo/ant/${'ab'.repeat(20)}abcdefabcdef`);
+  await expect(page.getByText('BAD_ADDRESS')).toBeVisible();
+  await expect(page.getByRole('link', { name: /^Back to / })).toHaveAttribute('href', '/repo/');
+});
+
+for (const [attributes, key] of [
+  ['data-peer="https://peer.example"', 'data-peer'],
+  ['data-peers="peer.example"', 'peers[0]'],
+  ['data-peers="https://peer.example" data-cache-max-bytes="lots"', 'cache.maxBytes'],
+  ['data-peers="https://peer.example" data-names="docs"', 'names.docs'],
+  ['data-peers="https://peer.example" data-isolation="subdomain"', 'isolation'],
+  ['data-peers="https://peer.example" data-prefix="/elsewhere"', 'prefix'],
+  ['', 'peers'],
+] as const) {
+  test(`a script element with ${attributes || 'no attribute at all'} is told what is wrong: ${key}`, async ({
+    page,
+    serve,
+  }) => {
+    const host = await serve('plain', { files: { '/index.html': withScript(attributes) } });
+    const inConsole = page.waitForEvent(
+      'console',
+      (message) => message.type() === 'error' && message.text().startsWith('Antway: '),
+    );
+    await page.addInitScript(() => {
+      document.addEventListener('antway:error', (event) => {
+        Object.assign(globalThis, { heard: (event as CustomEvent).detail.key });
+      });
+    });
+    await page.goto(host.url);
+    expect(await problemIn(page)).toMatchObject({ code: 'BAD_CONFIG', key });
+    expect(await page.evaluate(() => (globalThis as unknown as { heard: string }).heard)).toBe(key);
+    expect((await inConsole).text()).toContain(key.replace(/\[.*/, ''));
+  });
+}
+
+test('every key of the configuration has an attribute that the worker obeys', async ({
+  page,
+  peer,
+  published,
+  serve,
+}) => {
+  const attributes = [
+    `data-peers="${peer.url} https://other.example"`,
+    `data-names="low-tide=${published.site} crab=${published.picture}"`,
+    `data-denied="${published.page}"`,
+    `data-trusted="${published.site}"`,
+    'data-transport="http" data-use-peers-of-peers data-isolation="path"',
+    'data-cache-max-bytes="123456789" data-cache-memory-bytes="1000000"',
+  ].join(' ');
+  const host = await serve('plain', {
+    files: { '/index.html': withScript(attributes, '<img src="ant://crab">') },
+  });
+  await page.goto(host.url);
+  await ready(page);
+  await expectPicture(page);
+  const config = JSON.parse((await fetchIn(page, '/ant/-/config')).text);
+  expect(config).toMatchObject({
+    peers: [peer.url, 'https://other.example'],
+    names: { 'low-tide': published.site, crab: published.picture },
+    denied: [published.page],
+    trusted: [published.site],
+    transport: 'http',
+    usePeersOfPeers: true,
+    cache: { maxBytes: 123456789, memoryBytes: 1000000 },
+  });
+  expect((await fetchIn(page, `/ant/${published.page}`)).status).toBe(451);
+});
+
+test('without attributes the site’s antway.json is in force', async ({ page, peer, published, serve }) => {
+  const files = {
+    '/repo/index.html': withScript('', `<img src="ant://${published.picture}">`),
+    '/repo/antway.json': JSON.stringify({ peers: [peer.url] }),
+  };
+  const host = await serve('plain', { base: '/repo/', files });
+  await page.goto(`${host.url}/repo/`);
+  await ready(page);
+  await expectPicture(page);
+  expect(host.requests).toContain('/repo/antway.json');
+});
+
+test('a strict content security policy, as documented, is enough', async ({
+  page,
+  peer,
+  published,
+  serve,
+}) => {
+  const policy = [
+    "default-src 'none'",
+    "script-src 'self' 'wasm-unsafe-eval'",
+    "style-src 'self'",
+    "img-src 'self'",
+    "media-src 'self'",
+    "frame-src 'self'",
+    "worker-src 'self'",
+    `connect-src 'self' https: ${peer.url}`,
+  ].join('; ');
+  const host = await serve('plain', {
+    headers: { 'Content-Security-Policy': policy },
+    files: {
+      '/index.html': withScript(
+        `data-peers="${peer.url}"`,
+        `<img data-ant-src="ant://${published.picture}"><div data-ant-embed="ant://${published.page}" data-ant-type="text/html"></div>`,
+      ),
+    },
+  });
+  const violations: string[] = [];
+  page.on('console', (message) => {
+    if (message.text().includes('Content Security Policy')) violations.push(message.text());
+  });
+  await page.goto(host.url);
+  await ready(page);
+  await expectPicture(page);
+  await expect(page.frameLocator('iframe').locator('#text')).toHaveText(pageText);
+  // The embedded page's own script is what the gateway's policy is there to refuse.
+  expect(
+    violations.filter((text) => !text.includes("script-src 'none'") && !text.includes('sandbox')),
+  ).toEqual([]);
+});
+
+test.describe('where no service worker can run', () => {
+  const insecure = (host: StaticHost) => host.url.replace('127.0.0.1', 'insecure.test');
+
+  test('content comes from the gateway that the site names', async ({ page, published, serve }) => {
+    const gateway = await StaticHost.start({
+      folders: [],
+      files: { [`/${published.picture}`]: readFileSync(fromRoot('tests/sites/sample/assets/img/crab.png')) },
+      headers: { 'Content-Type': 'image/png' },
+    });
+    const body = `<img id="linked" src="ant://${published.picture}"><img id="prefixed" src="ant/${published.picture}">`;
+    const host = await serve('plain', {
+      files: { '/index.html': withScript(`data-gateway="${insecure(gateway)}"`, body) },
+    });
+    await page.goto(insecure(host));
+    await ready(page);
+    await expectPicture(page, '#linked');
+    await expectPicture(page, '#prefixed');
+    expect(await page.evaluate((address) => Antway.url(address), published.picture)).toBe(
+      `${insecure(gateway)}/${published.picture}`,
+    );
+    await gateway.stop();
+  });
+
+  test('and none is named, the page says why content is not there', async ({ page, serve }) => {
+    const host = await serve('plain');
+    await page.goto(insecure(host));
+    expect(await problemIn(page)).toMatchObject({ code: 'INSECURE_CONTEXT' });
+    await expect(page.getByRole('note').first()).toBeVisible();
+    await expect(page.getByRole('note').first()).toContainText('This page did not come over https.');
+    await expect(page.locator('#link')).toHaveAttribute('title', 'This page did not come over https.');
+    // What the site's author wrote for this case stays.
+    await expect(page.locator('#embedded')).toContainText('This page is on the Autonomi network.');
+  });
+});
+
+test('a worker that the site already has is not replaced', async ({ page, peer, serve }) => {
+  const host = await serve('own-worker', {
+    files: {
+      '/other.html': withScript(`data-peers="${peer.url}"`),
+    },
+  });
+  await page.goto(host.url);
+  await ready(page);
+  await page.goto(`${host.url}/other.html`);
+  expect(await problemIn(page)).toMatchObject({ code: 'ANOTHER_WORKER' });
+  expect(await page.evaluate(() => navigator.serviceWorker.controller?.scriptURL)).toBe(`${host.url}/sw.js`);
+});
+
+test('a site’s own worker answers content addresses with the imported handler', async ({
+  page,
+  peer,
+  serve,
+}) => {
+  const host = await serve('own-worker');
+  await page.goto(host.url);
+  await ready(page);
+  await expectPicture(page);
+  expect((await fetchIn(page, '/own')).text).toBe('of the site’s own worker');
+  expect(await page.evaluate(() => navigator.serviceWorker.controller?.scriptURL)).toBe(`${host.url}/sw.js`);
+  expect(await peer.chunksGiven()).toBeGreaterThan(0);
+});
+
+test('a page whose site’s worker lacks the handler is told so', async ({ page, serve }) => {
+  const host = await serve('own-worker', {
+    files: { '/sw.js': 'addEventListener("activate", (event) => event.waitUntil(clients.claim()));' },
+  });
+  await page.goto(host.url);
+  expect(await problemIn(page)).toMatchObject({ code: 'HANDLER_MISSING' });
+});
+
+test.describe('with a bundler', () => {
+  let folder: string;
+
+  test.beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'antway-site-'));
+  });
+  test.afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  const alias = [
+    { find: /^antway$/, replacement: join(dropInFolder, 'antway.mjs') },
+    { find: /^antway\/workbox$/, replacement: join(dropInFolder, 'workbox.mjs') },
+  ];
+
+  test('a site with Workbox adds content addresses as a route, and both keep their caches', async ({
+    page,
+    published,
+    serve,
+  }) => {
+    await build({
+      configFile: false,
+      logLevel: 'error',
+      resolve: { alias },
+      define: { 'process.env.NODE_ENV': '"production"' },
+      build: {
+        outDir: folder,
+        lib: {
+          entry: fromRoot('tests/sites/embedding/workbox/sw-source.js'),
+          formats: ['iife'],
+          name: 'worker',
+          fileName: () => 'sw.js',
+        },
+      },
+    });
+    const host = await serve(folder, {
+      files: {
+        '/index.html': withScript(
+          'data-worker="none"',
+          `<script>navigator.serviceWorker.register('sw.js')</script><img src="ant://${published.site}/assets/img/crab.png">`,
+        ),
+      },
+    });
+    await page.goto(host.url);
+    await page.evaluate(() =>
+      caches.open('the-sites-own').then((cache) => cache.put('/x', new Response('x'))),
+    );
+    await ready(page);
+    await expectPicture(page);
+    const names = await page.evaluate(() => caches.keys());
+    expect(names.filter((name) => !name.startsWith('antway-')).sort()).toEqual([
+      'the-sites-own',
+      `workbox-precache-v2-${host.url}/`,
+    ]);
+    const databases = await page.evaluate(() => indexedDB.databases());
+    expect(databases.map(({ name }) => name).filter((name) => !name?.startsWith('antway'))).toEqual([]);
+
+    const before = host.requests.length;
+    await page.goto(`${host.url}/index.html`);
+    await expectPicture(page);
+    expect(host.requests.slice(before)).not.toContain('/index.html');
+  });
+
+  test('an application of one page uses the module', async ({ page, serve }) => {
+    await build({
+      configFile: false,
+      logLevel: 'error',
+      root: fromRoot('tests/sites/embedding/spa'),
+      resolve: { alias },
+      build: { outDir: folder, emptyOutDir: true },
+    });
+    const host = await serve(folder);
+    await page.goto(`${host.url}/#picture`);
+    await expectPicture(page);
+    await page.evaluate(() => {
+      location.hash = '#text';
+    });
+    await expect(page.locator('main')).toContainText('limpet');
+  });
+});
+
+test('after a hard reload the worker takes the page over again', async ({ page, serve }) => {
+  const host = await serve('plain');
+  await page.goto(host.url);
+  await ready(page);
+  await hardReload(page);
+  await ready(page);
+  await expectPicture(page, '#linked');
+  expect(await page.evaluate(() => navigator.serviceWorker.controller !== null)).toBe(true);
+});
+
+test('a page pins content, which then is there without peer and host', async ({
+  page,
+  peer,
+  published,
+  serve,
+}) => {
+  const host = await serve('plain');
+  await page.goto(host.url);
+  await ready(page);
+  const pinned = await page.evaluate((site) => Antway.pin(site), published.site);
+  expect(pinned.address).toBe(published.site);
+  await expect
+    .poll(() =>
+      page.evaluate(async () => (await Antway.pins()).map(({ address, state }) => [address, state])),
+    )
+    .toEqual([[published.site, 'complete']]);
+  await peer.stop();
+  await host.stop();
+  const answer = await page.evaluate(async (site) => {
+    const response = await Antway.fetch(site, 'notes/counts.csv');
+    return [response.status, (await response.text()).length > 0];
+  }, published.site);
+  expect(answer).toEqual([200, true]);
+  await page.evaluate((site) => Antway.unpin(site), published.site);
+  expect(await page.evaluate(() => Antway.pins())).toEqual([]);
+});

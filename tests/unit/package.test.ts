@@ -1,0 +1,136 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { buildDropIn, built, root } from '../../src/cli/setup.mjs';
+
+beforeAll(buildDropIn, 300_000);
+
+/** Of a file as a host would compress it. */
+function compressedBytes(path: string): number {
+  return gzipSync(readFileSync(path), { level: 9 }).length;
+}
+
+/** What the shell's document names, and so is loaded before it shows anything. */
+function shellBytes(): number {
+  const document = readFileSync(join(built.shell, 'index.html'), 'utf8');
+  const paths = Array.from(
+    document.matchAll(/(?:src|href)="\/(assets\/[^"]+\.(?:js|css))"/g),
+    ([, path]) => path!,
+  );
+  expect(paths.length).toBeGreaterThan(1);
+  return paths.reduce((sum, path) => sum + compressedBytes(join(built.shell, path)), 0);
+}
+
+describe('what a first visit loads', () => {
+  const kibibyte = 1024;
+
+  it.each([
+    ['the drop-in’s script', () => compressedBytes(join(built.dropIn, 'antway.js')), 6],
+    [
+      'the drop-in’s worker, without WebAssembly',
+      () => compressedBytes(join(built.dropIn, 'antway-sw.js')),
+      120,
+    ],
+    ['the gateway’s worker, without WebAssembly', () => compressedBytes(join(built.shell, 'sw.js')), 120],
+    ['the shell’s scripts and styles', shellBytes, 80],
+  ])('%s is within its budget', (name, measure, budget) => {
+    const bytes = measure();
+    console.log(`${name}: ${(bytes / kibibyte).toFixed(1)} of ${budget} KiB, gzip`);
+    expect(bytes).toBeLessThanOrEqual(budget * kibibyte);
+  });
+
+  it('is no WebAssembly as text', () => {
+    // BLAKE3's, which every request needs, is 11 kB; libsodium's and Brotli's are files of their own.
+    const worker = readFileSync(join(built.dropIn, 'antway-sw.js'), 'utf8');
+    const embedded = Array.from(worker.matchAll(/AGFzbQ[A-Za-z0-9+/]+/g), ([text]) => text.length);
+    expect(Math.max(0, ...embedded)).toBeLessThan(16_000);
+  });
+});
+
+describe('the package', () => {
+  const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+
+  it('holds every file that it exports, and those that a site copies', () => {
+    const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
+    const output = execFileSync(npm, ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+      cwd: root,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const [{ files }] = JSON.parse(output) as [{ files: { path: string }[] }];
+    const paths = files.map(({ path }) => path);
+    const exported = Object.entries<string | Record<string, string>>(exports)
+      .filter(([name]) => !name.includes('*'))
+      .flatMap(([, target]) => (typeof target === 'string' ? target : Object.values(target)))
+      .map((path) => path.replace('./', ''));
+    expect(paths).toEqual(expect.arrayContaining(exported));
+    for (const pattern of [/antway\.js$/, /antway-sw\.js$/, /antway-handler\.js$/, /brotli.*\.wasm$/]) {
+      expect(paths.filter((path) => path.startsWith('dist-drop-in/') && pattern.test(path))).toHaveLength(1);
+    }
+    expect(paths.filter((path) => /^(src|tests|peer|sw)\//.test(path))).toEqual([]);
+  });
+
+  it('has types that a site’s TypeScript can use', () => {
+    const site = mkdtempSync(join(tmpdir(), 'antway-types-'));
+    try {
+      symlinkSync(join(root, 'node_modules'), join(site, 'node_modules'), 'dir');
+      const compilerOptions = { strict: true, noEmit: true, module: 'esnext', moduleResolution: 'bundler' };
+      const paths = Object.fromEntries(
+        ['.', './handler', './workbox'].map((name) => [
+          name.replace('.', 'antway'),
+          [join(root, exports[name].types)],
+        ]),
+      );
+      const project = (file: string, lib: string[]) => ({
+        compilerOptions: {
+          ...compilerOptions,
+          types: [],
+          lib: ['es2024', ...lib],
+          paths,
+          skipLibCheck: true,
+        },
+        files: [file],
+      });
+      const files = {
+        'page.ts': `import { createAntway, DropInError, type Pin } from 'antway';
+const antway = createAntway({ gateway: 'https://g.example/', config: { peers: ['https://p.example'] } });
+export const pins: Promise<Pin[]> = antway.pins();
+export const served: Promise<number> = antway.stats().then(({ requests }) => requests.total);
+export const isBad = (error: unknown): boolean => error instanceof DropInError && error.code === 'BAD_CONFIG';
+// @ts-expect-error: there is no such option
+createAntway({ gatway: '' });
+// @ts-expect-error: nor such a key
+createAntway({ config: { peer: [] } });
+`,
+        'worker.ts': `import { createHandler } from 'antway/handler';
+import { antwayRoute } from 'antway/workbox';
+const antway = createHandler({ prefix: 'ant/' });
+addEventListener('fetch', ((event: FetchEvent) => {
+  if (antway.matches(event.request.url)) event.respondWith(antway.handle(event));
+}) as EventListener);
+export const methods: readonly string[] = antwayRoute().methods;
+`,
+        'page.json': JSON.stringify(project('page.ts', ['dom'])),
+        'worker.json': JSON.stringify(project('worker.ts', ['webworker'])),
+      };
+      for (const [name, text] of Object.entries(files)) writeFileSync(join(site, name), text);
+      for (const name of ['page.json', 'worker.json']) {
+        const tsc = join(root, 'node_modules/typescript/bin/tsc');
+        expect(() =>
+          execFileSync(process.execPath, [tsc, '-p', join(site, name)], { encoding: 'utf8' }),
+        ).not.toThrow();
+      }
+    } finally {
+      rmSync(site, { recursive: true, force: true });
+    }
+  });
+
+  it('prints and keeps the hashes that an integrity attribute needs', () => {
+    const hashes = JSON.parse(readFileSync(join(built.dropIn, 'integrity.json'), 'utf8'));
+    expect(Object.keys(hashes)).toEqual(['antway.js', 'antway-sw.js', 'antway-handler.js']);
+    for (const hash of Object.values(hashes)) expect(hash).toMatch(/^sha384-[A-Za-z0-9+/]{64}$/);
+  });
+});

@@ -1,0 +1,63 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig, type EnvironmentOptions } from 'vite';
+import { writeIntegrity } from './build/integrity.ts';
+import { libsodiumWasm } from './build/libsodium-wasm.ts';
+import { classicDefines, withoutPreloading } from './build/worker.ts';
+import packageJson from './package.json' with { type: 'json' };
+
+const fromRoot = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+const outDir = fromRoot('dist-drop-in');
+
+/** Beside the worker by these names, whose hashes let it keep them. */
+const assetFileNames = ({ names }: { names: string[] }) =>
+  names.some((name) => name.startsWith('libsodium'))
+    ? 'antway-libsodium-[hash][extname]'
+    : 'antway-brotli-[hash][extname]';
+
+/** All in one file: a worker cannot import more while it runs. */
+function bundle(format: 'iife' | 'es', input: string, fileName: string): EnvironmentOptions {
+  return {
+    consumer: 'client',
+    build: {
+      rolldownOptions: {
+        input: fromRoot(input),
+        preserveEntrySignatures: 'strict',
+        output: { format, entryFileNames: fileName, codeSplitting: false, assetFileNames },
+        transform: { define: classicDefines },
+      },
+    },
+  };
+}
+
+const bundles = {
+  page: bundle('iife', 'src/drop-in/script.ts', 'antway.js'),
+  worker: bundle('iife', 'sw/drop-in.ts', 'antway-sw.js'),
+  handler: bundle('iife', 'sw/handler-global.ts', 'antway-handler.js'),
+  pageModule: bundle('es', 'src/drop-in/antway.ts', 'antway.mjs'),
+  handlerModule: bundle('es', 'sw/handler.ts', 'handler.mjs'),
+  workboxModule: bundle('es', 'sw/workbox.ts', 'workbox.mjs'),
+};
+
+/** What other sites embed, as files to copy and as the modules of the npm package: `vite build --app`. */
+export default defineConfig({
+  publicDir: false,
+  define: { __ANTWAY_VERSION__: JSON.stringify(process.env.ANTWAY_VERSION ?? packageJson.version) },
+  plugins: [libsodiumWasm(), withoutPreloading],
+  build: {
+    outDir,
+    // Several builds fill it.
+    emptyOutDir: false,
+    target: 'es2022',
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    // The advice to split cannot be followed.
+    chunkSizeWarningLimit: 1000,
+  },
+  environments: bundles,
+  builder: {
+    async buildApp({ build, environments }) {
+      for (const name of Object.keys(bundles)) await build(environments[name]!);
+      writeIntegrity(outDir, ['antway.js', 'antway-sw.js', 'antway-handler.js']);
+    },
+  },
+});
