@@ -6,8 +6,11 @@ export interface Aead {
   readonly name: 'native' | 'sodium';
   /** @returns ciphertext ‖ 16-byte tag. */
   seal(key: Bytes, nonce: Bytes, plaintext: Bytes): Promise<Bytes>;
-  /** @throws AntwayError `CORRUPT` when the tag does not fit. */
-  open(key: Bytes, nonce: Bytes, sealed: Bytes): Promise<Bytes>;
+  /**
+   * Makes a key ready to open with. The function has read `sealed` when it returns its promise, so that one buffer can
+   * serve many calls; it rejects with AntwayError `CORRUPT` when the tag does not fit.
+   */
+  opener(key: Bytes): Promise<(nonce: Bytes, sealed: Bytes) => Promise<Bytes>>;
 }
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -45,23 +48,31 @@ const native: Aead = {
     const secret = await crypto.subtle.importKey(keyFormat, key, algorithm, false, ['encrypt']);
     return new Uint8Array(await crypto.subtle.encrypt({ name: algorithm, iv: nonce }, secret, plaintext));
   },
-  async open(key, nonce, sealed) {
+  async opener(key) {
     const secret = await crypto.subtle.importKey(keyFormat, key, algorithm, false, ['decrypt']);
-    try {
-      return new Uint8Array(await crypto.subtle.decrypt({ name: algorithm, iv: nonce }, secret, sealed));
-    } catch (cause) {
-      throw doesNotOpen(cause);
-    }
+    return async (nonce, sealed) => {
+      try {
+        return new Uint8Array(await crypto.subtle.decrypt({ name: algorithm, iv: nonce }, secret, sealed));
+      } catch (cause) {
+        throw doesNotOpen(cause);
+      }
+    };
   },
 };
 
-/** Seals and opens a byte: a browser that lists the algorithm but cannot run it is not trusted with it. */
+/**
+ * Seals and opens a byte: a browser that lists the algorithm but cannot run it is not trusted with it. Nor is one that
+ * does not take a copy of its input at once, as WebCrypto has to.
+ */
 async function hasNative(): Promise<boolean> {
   const key = new Uint8Array(32);
   const nonce = new Uint8Array(12);
   try {
     const sealed = await native.seal(key, nonce, new Uint8Array([42]));
-    return (await native.open(key, nonce, sealed))[0] === 42;
+    const open = await native.opener(key);
+    const opening = open(nonce, sealed);
+    sealed.fill(0);
+    return (await opening)[0] === 42;
   } catch {
     return false;
   }
@@ -72,7 +83,7 @@ async function sodiumAead(wasm: SodiumWasm | undefined): Promise<Aead> {
   return {
     name: 'sodium',
     seal: async (key, nonce, plaintext) => sodium.seal(key, nonce, plaintext),
-    async open(key, nonce, sealed) {
+    opener: async (key) => async (nonce, sealed) => {
       const plaintext = sodium.open(key, nonce, sealed);
       if (!plaintext) throw doesNotOpen();
       return plaintext;

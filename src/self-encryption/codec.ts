@@ -5,6 +5,7 @@ import { type Blake3, loadBlake3 } from './blake3.ts';
 import { type BrotliDecoder, type BrotliEncoder, loadBrotliDecoder } from './brotli.ts';
 import type { DataMap } from './data-map.ts';
 import { type ChunkKeys, keysOf } from './keys.ts';
+import { takeStored } from './stored.ts';
 import { xorPad } from './xor.ts';
 
 /** What differs between a service worker, a page and Node: where the WebAssembly comes from. */
@@ -31,6 +32,7 @@ export class Codec {
   #aead: Promise<Aead> | undefined;
   #decoder: Promise<BrotliDecoder> | undefined;
   #encoder: Promise<BrotliEncoder> | undefined;
+  #scratchBuffer = new Uint8Array();
 
   constructor(platform: CodecPlatform) {
     this.#platform = platform;
@@ -56,9 +58,11 @@ export class Codec {
   async open(map: DataMap, index: number, sealed: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
     const { pad, key, nonce } = keysOf(map, index);
     const size = map.sizes[index]!;
-    const [aead, decode, blake3] = await Promise.all([this.aead(), this.#brotliDecoder(), this.blake3()]);
-    const compressed = await aead.open(key, nonce, xorPad(sealed, pad));
-    const plaintext = decode(compressed, size);
+    const [aead, blake3] = await Promise.all([this.aead(), this.blake3()]);
+    const decrypt = await aead.opener(key);
+    const compressed = await decrypt(nonce, xorPad(sealed, pad, this.#scratch(sealed.length)));
+    // Most chunks are parts of what was compressed before, and need no decoder, nor its WebAssembly.
+    const plaintext = takeStored(compressed, size) ?? (await this.#brotliDecoder())(compressed, size);
     if (plaintext.length !== size || !equalBytes(blake3(plaintext), map.srcHash(index))) {
       throw new AntwayError('CORRUPT', 'A chunk opened to other bytes than its data map says.', {
         address: map.address(index).hex,
@@ -70,7 +74,14 @@ export class Codec {
   /** Seals one plaintext part. @returns the bytes whose BLAKE3 is the chunk's address. */
   async seal(plaintext: Uint8Array, { pad, key, nonce }: ChunkKeys): Promise<Uint8Array<ArrayBuffer>> {
     const [aead, encode] = await Promise.all([this.aead(), this.#brotliEncoder()]);
-    return xorPad(await aead.seal(key, nonce, new Uint8Array(encode(plaintext))), pad);
+    const sealed = await aead.seal(key, nonce, encode(plaintext) as Uint8Array<ArrayBuffer>);
+    return xorPad(sealed, pad, sealed);
+  }
+
+  /** A buffer for what is read before anything else can happen. It is the same every time, since new memory is dear. */
+  #scratch(size: number): Uint8Array<ArrayBuffer> {
+    if (this.#scratchBuffer.length < size) this.#scratchBuffer = new Uint8Array(size);
+    return this.#scratchBuffer;
   }
 
   #brotliDecoder(): Promise<BrotliDecoder> {

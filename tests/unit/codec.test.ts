@@ -9,6 +9,7 @@ import { Codec } from '../../src/self-encryption/codec.ts';
 import { DataMap, encodeBincode } from '../../src/self-encryption/data-map.ts';
 import { bufferAccess, partBoundaries, sealFile, unshrink } from '../../src/self-encryption/file.ts';
 import { keysOf } from '../../src/self-encryption/keys.ts';
+import { takeStored } from '../../src/self-encryption/stored.ts';
 import { xorPad } from '../../src/self-encryption/xor.ts';
 import { codec, noise, seal } from './support/sealed.ts';
 
@@ -231,6 +232,55 @@ describe('the Brotli decoder', () => {
   });
 });
 
+describe('a Brotli stream that only stores its bytes', () => {
+  const taken = (stream: Uint8Array, maxBytes: number) => takeStored(stream.slice(), maxBytes);
+
+  it('is what the encoder makes of noise, and is taken apart to the same bytes', () => {
+    for (const length of [200, 1_000, 65_536, 300_001, limits.plaintextChunkBytes, limits.largestPartBytes]) {
+      const plain = noise(length, 9);
+      const opened = taken(compress(plain), length);
+      expect(opened, `${length} bytes`).toBeDefined();
+      expect(Buffer.compare(opened!, plain)).toBe(0);
+    }
+  });
+
+  it('is left to the decoder when it holds more than it may', () => {
+    expect(taken(compress(noise(1_000)), 1_000)).toBeDefined();
+    expect(taken(compress(noise(1_000)), 999)).toBeUndefined();
+  });
+
+  it('is left to the decoder when anything in it is compressed, or stands behind it', () => {
+    expect(taken(compress(new TextEncoder().encode('again and '.repeat(1_000))), 10_000)).toBeUndefined();
+    const mixed = new Uint8Array(5_000_000);
+    mixed.set(noise(2_000_000));
+    expect(taken(compress(mixed), mixed.length)).toBeUndefined();
+    expect(taken(Uint8Array.of(...compress(noise(1_000)), 0), 1_000)).toBeUndefined();
+    expect(taken(new Uint8Array(), 10)).toBeUndefined();
+  });
+
+  it('never gives what the decoder would not, whatever was damaged', () => {
+    const plain = noise(300, 3);
+    const compressed = compress(plain);
+    const damage = fc.array(fc.tuple(fc.oneof(fc.nat(5), fc.nat(compressed.length - 1)), fc.nat(255)), {
+      minLength: 1,
+      maxLength: 3,
+    });
+    let agreed = 0;
+    fc.assert(
+      fc.property(damage, fc.nat(compressed.length), (changes, cut) => {
+        const damaged = compressed.slice(0, cut % 3 === 0 ? cut : undefined);
+        for (const [at, value] of changes) if (at < damaged.length) damaged[at] = value;
+        const opened = taken(damaged, plain.length);
+        if (!opened) return;
+        agreed++;
+        expect(Buffer.compare(opened, decompress(damaged, plain.length))).toBe(0);
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(agreed).toBeGreaterThan(10);
+  });
+});
+
 describe('a nested map', () => {
   const nested = new DataMap(new Uint8Array(96), new Uint8Array(96), Uint32Array.of(10, 10, 10), 1);
 
@@ -272,7 +322,8 @@ describe('a nested map', () => {
 
 describe('a codec', () => {
   it('tries to load its decoder again after a failure', async () => {
-    const { map, records } = await seal(noise(30));
+    // What is compressed needs the decoder.
+    const { map, records } = await seal(new Uint8Array(3_000));
     let tries = 0;
     const flaky = new Codec({
       aead: 'sodium',
@@ -283,7 +334,7 @@ describe('a codec', () => {
     });
     const sealed = records.get(map.address(0).hex)!;
     await expect(flaky.open(map, 0, sealed)).rejects.toThrow('Failed to fetch');
-    await expect(flaky.open(map, 0, sealed)).resolves.toHaveLength(10);
+    await expect(flaky.open(map, 0, sealed)).resolves.toHaveLength(1_000);
     await flaky.open(map, 1, records.get(map.address(1).hex)!);
     expect(tries).toBe(2);
   });
@@ -293,6 +344,19 @@ describe('a codec', () => {
     await expect(sealFile(reader, bufferAccess(noise(30)), { emit: async () => {} })).rejects.toMatchObject({
       code: 'UNSUPPORTED',
     });
+  });
+});
+
+describe('a codec that opens many chunks at once', () => {
+  it('keeps them apart, though they share a buffer', async () => {
+    const bytes = noise(60_000);
+    const { map, records } = await seal(bytes);
+    const opened = await Promise.all(
+      [0, 1, 2, 2, 1, 0].map((i) => codec.open(map, i, records.get(map.address(i).hex)!)),
+    );
+    for (const [at, i] of [0, 1, 2, 2, 1, 0].entries()) {
+      expect(Buffer.compare(opened[at]!, bytes.subarray(map.offsets[i], map.offsets[i + 1]))).toBe(0);
+    }
   });
 });
 
@@ -306,6 +370,11 @@ describe('the pad', () => {
         const once = xorPad(frame.subarray(offset), pad);
         expect(once).toEqual(bytes.map((byte, i) => byte ^ pad[i % 52]!));
         expect(xorPad(once, pad)).toEqual(bytes);
+        // Into a buffer that was used before, and in place.
+        const used = new Uint8Array(500).fill(9);
+        expect(xorPad(frame.subarray(offset), pad, used)).toEqual(once);
+        expect(used.subarray(bytes.length).every((byte) => byte === 9)).toBe(true);
+        expect(xorPad(once, pad, once)).toEqual(bytes);
       }),
     );
   });

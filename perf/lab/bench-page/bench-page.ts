@@ -1,0 +1,27 @@
+/** The stages of self-encryption as a browser runs them, for the lab to call. */
+
+import decoderWasmUrl from 'brotli-dec-wasm/web/bg.wasm?url';
+import brotliWasm from 'brotli-wasm';
+import type { AeadName } from '../../../src/self-encryption/aead.ts';
+import { type Stage, timeStage } from '../bench.ts';
+
+export interface BenchPage {
+  /** @returns the milliseconds that a stage takes for what the host serves at `url`. */
+  time(stage: Stage, url: string, aead: AeadName): Promise<number>;
+}
+
+const benchPage: BenchPage = {
+  async time(stage, url, aead) {
+    const content = new Uint8Array(await (await fetch(url)).arrayBuffer());
+    return timeStage(stage, content, {
+      aead,
+      brotliDecoderWasm: () => fetch(decoderWasmUrl),
+      brotliEncoder: async () => {
+        const { compress } = await brotliWasm;
+        return (bytes) => compress(bytes, { quality: 6 });
+      },
+    });
+  },
+};
+
+Object.assign(globalThis, { benchPage });

@@ -1,0 +1,102 @@
+import { limits } from '../../src/limits.ts';
+import { loadAead } from '../../src/self-encryption/aead.ts';
+import { loadBrotliDecoder } from '../../src/self-encryption/brotli.ts';
+import { Codec, type CodecPlatform } from '../../src/self-encryption/codec.ts';
+import type { DataMap } from '../../src/self-encryption/data-map.ts';
+import { bufferAccess, sealFile, unshrink } from '../../src/self-encryption/file.ts';
+import { takeStored } from '../../src/self-encryption/stored.ts';
+import { xorPad } from '../../src/self-encryption/xor.ts';
+
+/** What of self-encryption is timed: all of it, or one of its stages. */
+export const stages = [
+  'seal',
+  'open',
+  'blake3',
+  'xor',
+  'aead-seal',
+  'aead-open',
+  'brotli-encode',
+  'brotli-decode',
+] as const;
+export type Stage = (typeof stages)[number];
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/**
+ * Does one stage to all of `content`, in parts of the size of chunks and one after the other. What it starts from
+ * (compressed, sealed bytes) is made before the time. Runs in a browser as in Node.
+ * @returns the milliseconds.
+ */
+export async function timeStage(stage: Stage, content: Bytes, platform: CodecPlatform): Promise<number> {
+  const work = await prepare(stage, content, platform);
+  const startedMs = performance.now();
+  await work();
+  return performance.now() - startedMs;
+}
+
+async function prepare(stage: Stage, content: Bytes, platform: CodecPlatform): Promise<() => Promise<void>> {
+  const codec = new Codec(platform);
+  const parts = partsOf(content);
+  switch (stage) {
+    case 'seal': {
+      await sealFile(codec, bufferAccess(content.subarray(0, 3)), { emit: async () => {} }); // loads its WebAssembly
+      return async () => void (await sealFile(codec, bufferAccess(content), { emit: async () => {} }));
+    }
+    case 'open': {
+      const sealed = new Map<string, Bytes>();
+      const { map } = await sealFile(codec, bufferAccess(content), {
+        emit: async ({ address, bytes }) => void sealed.set(address.hex, bytes),
+      });
+      const open = (of: DataMap, i: number) => codec.open(of, i, sealed.get(of.address(i).hex)!);
+      const root = await unshrink(map, open);
+      await open(root, 0);
+      return async () => {
+        for (let i = 0; i < root.count; i++) await open(root, i);
+      };
+    }
+    case 'blake3': {
+      const blake3 = await codec.blake3();
+      return async () => parts.forEach((part) => void blake3(part));
+    }
+    case 'xor': {
+      const pad = new Uint8Array(52).fill(7);
+      const target = new Uint8Array(limits.plaintextChunkBytes);
+      return async () => parts.forEach((part) => void xorPad(part, pad, target));
+    }
+    case 'aead-seal':
+    case 'aead-open': {
+      const aead = await loadAead(platform.aead);
+      const key = new Uint8Array(32);
+      const nonce = new Uint8Array(12);
+      const sealed: Bytes[] = [];
+      if (stage === 'aead-open') for (const part of parts) sealed.push(await aead.seal(key, nonce, part));
+      return async () => {
+        if (stage === 'aead-open') for (const part of sealed) await (await aead.opener(key))(nonce, part);
+        else for (const part of parts) await aead.seal(key, nonce, part);
+      };
+    }
+    case 'brotli-encode': {
+      const encode = await platform.brotliEncoder!();
+      return async () => parts.forEach((part) => void encode(part));
+    }
+    case 'brotli-decode': {
+      const encode = await platform.brotliEncoder!();
+      const decode = await loadBrotliDecoder(await platform.brotliDecoderWasm());
+      const compressed = parts.map((part) => encode(part) as Bytes);
+      return async () => {
+        for (const [i, each] of compressed.entries()) {
+          const { length } = parts[i]!;
+          if (!takeStored(each, length)) decode(each, length);
+        }
+      };
+    }
+  }
+}
+
+function partsOf(content: Bytes): Bytes[] {
+  const parts: Bytes[] = [];
+  for (let at = 0; at < content.length; at += limits.plaintextChunkBytes) {
+    parts.push(content.slice(at, at + limits.plaintextChunkBytes));
+  }
+  return parts;
+}

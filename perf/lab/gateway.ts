@@ -1,0 +1,201 @@
+import { join } from 'node:path';
+import { type Browser, type BrowserContext, expect, type Page } from '@playwright/test';
+import type { StatsSnapshot, Transport } from '../../src/stats/stats.ts';
+import { stopWorkers } from '../../tests/browser/harness.ts';
+import type { PeerProcess } from '../../tests/browser/peer.ts';
+import { MemoryWatch } from './inspector.ts';
+import { WorkerProfile } from './profile.ts';
+import { type Readers, readAll } from './read.ts';
+import type { Measured } from './scenario.ts';
+
+/** Where what is read comes from. */
+export type State =
+  /** From the peer, by a session that is up: neither memory nor disk has anything. */
+  | 'cold'
+  /** From the disk, by a worker that has just started. */
+  | 'warm'
+  /** From the worker's memory. */
+  | 'hot';
+
+/** How often contents are read before they must be in memory, if they ever are. */
+const hotReads = 3;
+
+/** A gateway in a browser: a page of a trusted site that reads, and one that sees the worker's counters. */
+export class LabGateway {
+  private constructor(
+    readonly host: PeerProcess,
+    readonly page: Page,
+    private readonly browser: Browser,
+    private readonly counters: Page,
+    private readonly transport: Transport,
+    /** Paths of small files, to open a session with. */
+    private readonly warmUps: readonly string[],
+    private readonly profileFolder: string | undefined,
+  ) {}
+
+  /**
+   * @param readerPath of a page that may run scripts, from which the gateway is read: the shell is not used, because
+   *   it shows the worker's counters all the time.
+   */
+  static async open(options: {
+    host: PeerProcess;
+    browser: Browser;
+    context: BrowserContext;
+    transport: Transport;
+    warmUps: readonly string[];
+    readerPath: string;
+    profileFolder?: string | undefined;
+  }): Promise<LabGateway> {
+    const { host, context, browser, transport, warmUps, readerPath, profileFolder } = options;
+    const page = await context.newPage();
+    await page.goto(host.url);
+    await page.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
+    await page.goto(host.url + readerPath);
+    const counters = await context.newPage();
+    return new LabGateway(host, page, browser, counters, transport, warmUps, profileFolder);
+  }
+
+  /** Closes its pages. */
+  async close(): Promise<void> {
+    await this.page.close();
+    await this.counters.close();
+  }
+
+  stats(): Promise<StatsSnapshot> {
+    return this.#internal('stats');
+  }
+
+  /** Has a session with the peer up. If there is none, it empties the disk, so that there is something to ask for. */
+  async connect(): Promise<void> {
+    const { peers } = await this.#internal<{ peers: { state: string }[] }>('peers');
+    if (!peers.some(({ state }) => state === this.transport)) await this.#empty();
+  }
+
+  /** Stops the worker, and all others of the browser. The next request starts it again, with nothing in memory. */
+  async stopWorker(): Promise<void> {
+    await stopWorkers(this.page);
+  }
+
+  /** Brings about a state in which these contents are read. */
+  async enter(state: State, readers: Readers): Promise<void> {
+    if (state === 'cold') return this.#empty();
+    if (state === 'warm') return this.#fill(readers);
+    for (let i = 0; i < hotReads; i++) {
+      const before = await this.stats();
+      await readAll(this.page, readers);
+      await this.settled();
+      const after = await this.stats();
+      if (isFromMemory(before, after)) return;
+    }
+    throw new Error('The worker does not keep what is read in memory.');
+  }
+
+  /**
+   * Reads, and proves by the worker's counters that it came from where it should.
+   * @param profileName what a CPU profile is called, if any is made.
+   * @throws Error when it did not, or a body was wrong.
+   */
+  async read(state: State, readers: Readers, profileName: string): Promise<Measured> {
+    const before = await this.stats();
+    const script = `${this.host.url}/sw.js`;
+    const profile = this.profileFolder ? await WorkerProfile.start(this.browser, script) : undefined;
+    const memory = await MemoryWatch.start(this.browser, script);
+    const measured = await readAll(this.page, readers);
+    const workerPeakBytes = await memory?.stop();
+    await profile?.stop(join(this.profileFolder!, profileName));
+    await this.settled();
+    prove(state, before, await this.stats(), distinctBytes(readers));
+    return { ...measured, ...(workerPeakBytes !== undefined && { workerPeakBytes }) };
+  }
+
+  /** Starts the worker with nothing in memory or on disk, and opens a session with the peer. */
+  async #empty(): Promise<void> {
+    await stopWorkers(this.page);
+    await this.page.evaluate(async () => {
+      for (const { name } of await indexedDB.databases()) {
+        if (!name?.startsWith('antway-chunks')) continue;
+        await new Promise((resolve, reject) => {
+          const request = indexedDB.deleteDatabase(name);
+          request.onsuccess = resolve;
+          request.onerror = () => reject(request.error);
+        });
+      }
+    });
+    for (const path of this.warmUps) {
+      await this.page.evaluate(async (path) => (await fetch(path)).arrayBuffer(), path);
+      const { peers } = await this.stats();
+      if (peers.some((peer) => peer[this.transport].chunks > 0)) return this.settled();
+    }
+    throw new Error(`The peer was not used by ${this.transport}.`);
+  }
+
+  /** Has everything on disk, and starts the worker with nothing in memory. */
+  async #fill(readers: Readers): Promise<void> {
+    const isComplete = async () => {
+      await stopWorkers(this.page);
+      const before = await this.stats();
+      if (before.requests.total > 0) throw new Error('The worker did not stop.');
+      return before;
+    };
+    await isComplete();
+    await readAll(this.page, readers);
+    await this.settled();
+    await isComplete();
+  }
+
+  /** Resolves when nothing is sent any more, and what came is on disk. */
+  async settled(): Promise<void> {
+    let before = '';
+    await expect
+      .poll(
+        async () => {
+          const { requests, ...counters } = await this.stats();
+          const { waiting } = await this.#internal<{ waiting: number }>('cache');
+          const now = JSON.stringify(counters);
+          const standStill = now === before;
+          before = now;
+          return standStill && requests.active === 0 && waiting === 0;
+        },
+        { timeout: 60_000, intervals: [50] },
+      )
+      .toBe(true);
+  }
+
+  async #internal<T>(name: string): Promise<T> {
+    await this.counters.goto(`${this.host.url}/-/${name}`);
+    return JSON.parse(await this.counters.evaluate(() => document.body.textContent!)) as T;
+  }
+}
+
+function prove(state: State, before: StatsSnapshot, after: StatsSnapshot, bytes: number): void {
+  const peerBytes = bytesOfPeers(after) - bytesOfPeers(before);
+  const diskBytes = after.chunks.disk.bytes - before.chunks.disk.bytes;
+  expectThat(after.startedAt === before.startedAt, 'the worker runs all the time');
+  if (state === 'cold') {
+    // What was just received and waits to be written is counted as found on disk.
+    expectThat(peerBytes >= bytes, `a cold read is from the peer (${peerBytes} of ${bytes} bytes were)`);
+  } else if (state === 'warm') {
+    expectThat(peerBytes === 0, `a warm read asks no peer (${peerBytes} bytes came)`);
+    expectThat(diskBytes >= bytes, `a warm read is from disk (${diskBytes} of ${bytes} bytes were)`);
+  } else {
+    expectThat(peerBytes === 0, `a hot read asks no peer (${peerBytes} bytes came)`);
+    expectThat(diskBytes === 0, `a hot read is not from disk (${diskBytes} bytes were)`);
+  }
+}
+
+function isFromMemory(before: StatsSnapshot, after: StatsSnapshot): boolean {
+  return bytesOfPeers(after) === bytesOfPeers(before) && after.chunks.disk.bytes === before.chunks.disk.bytes;
+}
+
+function bytesOfPeers({ peers }: StatsSnapshot): number {
+  return peers.reduce((sum, { webtransport, http }) => sum + webtransport.bytes + http.bytes, 0);
+}
+
+/** Of different bodies: what is incompressible has at least as many bytes when it is sealed. */
+function distinctBytes(readers: Readers): number {
+  return [...new Set(readers.flat())].reduce((sum, { size }) => sum + size, 0);
+}
+
+function expectThat(holds: boolean, what: string): void {
+  if (!holds) throw new Error(`It should be, and is not: ${what}.`);
+}

@@ -1,0 +1,204 @@
+import { mkdtempSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { type Browser, type BrowserContext, chromium, type Page } from '@playwright/test';
+import playwright from '../../playwright.config.ts';
+import { limits } from '../../src/limits.ts';
+import { createTarchive } from '../../src/publish/tarchive.ts';
+import { bufferAccess, type RandomAccess } from '../../src/self-encryption/file.ts';
+import type { Transport } from '../../src/stats/stats.ts';
+import { distFolder, fromRoot } from '../../tests/browser/paths.ts';
+import { type PeerOptions, PeerProcess } from '../../tests/browser/peer.ts';
+import { noise } from '../../tests/browser/publish.ts';
+import { AntTp } from './anttp.ts';
+import type { LabFile } from './content.ts';
+import { LabGateway } from './gateway.ts';
+import { type PublishedFile, publishFile } from './publishing.ts';
+import type { Scale } from './scenario.ts';
+
+/** Small files for opening a session: the first may come by HTTP while it is not up yet. */
+const warmUpFiles = 5;
+
+/** A browser with a profile on disk, and a peer. */
+export class LabMachine {
+  private constructor(
+    /** Of temporary files. */
+    readonly folder: string,
+    readonly context: BrowserContext,
+    /** With both faces. */
+    readonly peer: PeerProcess,
+  ) {}
+
+  static async start(): Promise<LabMachine> {
+    const folder = await mkdtemp(join(tmpdir(), 'antway-lab-'));
+    // A profile of its own on disk: those of Playwright's contexts are in memory, and so would be their databases.
+    const context = await chromium.launchPersistentContext(
+      join(folder, 'profile'),
+      playwright.use!.launchOptions!,
+    );
+    return new LabMachine(folder, context, await PeerProcess.start({ store: join(folder, 'store') }));
+  }
+
+  async close(): Promise<void> {
+    await this.context.close();
+    await this.peer.stop();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** What a scenario works with. What it starts and opens by the lab ends with the lab. */
+export class Lab {
+  readonly #closers: (() => Promise<unknown>)[] = [];
+  readonly #folder: string;
+  readonly #profileFolder: string | undefined;
+  #site: Promise<PeerProcess> | undefined;
+  #gateways = 0;
+  readonly peer: PeerProcess;
+  readonly context: BrowserContext;
+  /** Filled with all that is published, when `ANTTP_URL` names one. */
+  readonly antTp = AntTp.fromEnvironment();
+
+  /** @param profileFolder where the worker's CPU profiles go, if any are to be made. */
+  constructor(
+    readonly scale: Scale,
+    { folder, context, peer }: LabMachine,
+    profileFolder?: string,
+  ) {
+    this.#folder = mkdtempSync(join(folder, 'scenario-'));
+    this.#profileFolder = profileFolder;
+    this.peer = peer;
+    this.context = context;
+  }
+
+  get browser(): Browser {
+    return this.context.browser()!;
+  }
+
+  /** The value for this run's scale. */
+  pick<T>(full: T, quick: T, smoke: T): T {
+    return { full, quick, smoke }[this.scale];
+  }
+
+  /** Has `close` called when the scenario ends; the last one first. */
+  onClose(close: () => Promise<unknown>): void {
+    this.#closers.push(close);
+  }
+
+  async close(): Promise<void> {
+    for (const close of this.#closers.toReversed()) {
+      await close().catch((error) => console.error('Could not be ended:', error));
+    }
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  async startPeer(options: PeerOptions): Promise<PeerProcess> {
+    const peer = await PeerProcess.start(options);
+    this.onClose(() => peer.stop());
+    return peer;
+  }
+
+  /** Seals a file and stores it at the peer, and at others. */
+  publish(source: RandomAccess, ...others: PeerProcess[]): Promise<PublishedFile> {
+    return publishFile(source, [this.peer, ...others, ...(this.antTp ? [this.antTp] : [])]);
+  }
+
+  /** The same for files as one tarchive. */
+  async publishArchive(files: readonly LabFile[], ...others: PeerProcess[]): Promise<PublishedFile> {
+    const tar = await createTarchive(files.map(({ name, source }) => ({ path: name, source })));
+    return this.publish(tar, ...others);
+  }
+
+  /**
+   * A gateway that gets chunks from the lab's peer, or from another.
+   * @param peerUrl where that is reached, if not directly.
+   */
+  async openGateway(
+    options: { transport?: Transport; peerUrl?: string; peer?: PeerProcess } = {},
+  ): Promise<LabGateway> {
+    const { transport = 'webtransport', peer = this.peer, peerUrl = peer.url } = options;
+    const page = Buffer.from('<!doctype html><title>reader</title>');
+    const reader = await this.publishArchive([{ name: 'index.html', source: bufferAccess(page) }], peer);
+    const warmUps: string[] = [];
+    for (let i = 0; i < warmUpFiles; i++) {
+      warmUps.push(`/${(await this.publish(bufferAccess(noise(200 + i, 600)), peer)).address}`);
+    }
+    const name = join(this.#folder, `gateway-${this.#gateways++}`);
+    await writeFile(`${name}.json`, JSON.stringify({ peers: [peerUrl], trusted: [reader.address] }));
+    await cp(distFolder, name, { recursive: true }); // one build for all rounds, whoever builds meanwhile
+    const host = await this.startPeer({
+      flags: ['--web', name, '--web-config', `${name}.json`],
+      webTransport: 'none',
+    });
+    const { browser, context } = this;
+    const profileFolder = this.#profileFolder;
+    const readerPath = `/${reader.address}/index.html`;
+    const gateway = await LabGateway.open({
+      host,
+      browser,
+      context,
+      transport,
+      warmUps,
+      readerPath,
+      profileFolder,
+    });
+    this.onClose(() => gateway.close());
+    return gateway;
+  }
+
+  /** Writes files to where the baselines' server has them: `/static/<set>/<name>`. */
+  async layOut(set: string, files: readonly LabFile[]): Promise<void> {
+    for (const { name, source } of files) {
+      const path = join(this.#siteFolder, 'static', set, name);
+      await mkdir(dirname(path), { recursive: true });
+      const file = await open(path, 'w');
+      try {
+        for (let at = 0; at < source.size; at += limits.plaintextChunkBytes) {
+          await file.writeFile(await source.read(at, Math.min(at + limits.plaintextChunkBytes, source.size)));
+        }
+      } finally {
+        await file.close();
+      }
+    }
+  }
+
+  /** A new page of the baselines' server; for `ceiling` and `bare`, one whose worker runs. */
+  async openBaseline(part: 'static' | 'ceiling' | 'bare'): Promise<Page> {
+    this.#site ??= this.#startSite();
+    const { url } = await this.#site;
+    const page = await this.openPage(`${url}/${part}/index.html`);
+    if (part === 'static') return page;
+    await page.evaluate((part) => navigator.serviceWorker.register(`/${part}/worker.js`), part);
+    await page.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
+    return page;
+  }
+
+  /** A new page. */
+  async openPage(url: string): Promise<Page> {
+    const page = await this.context.newPage();
+    this.onClose(() => page.close());
+    await page.goto(url);
+    return page;
+  }
+
+  /** A new folder for temporary files. */
+  newFolder(): string {
+    return mkdtempSync(join(this.#folder, 'files-'));
+  }
+
+  get #siteFolder(): string {
+    return join(this.#folder, 'site');
+  }
+
+  async #startSite(): Promise<PeerProcess> {
+    for (const part of ['static', 'ceiling', 'bare']) {
+      await mkdir(join(this.#siteFolder, part), { recursive: true });
+      await writeFile(join(this.#siteFolder, part, 'index.html'), `<!doctype html><title>${part}</title>`);
+    }
+    for (const part of ['ceiling', 'bare']) {
+      await cp(fromRoot(`perf/lab/workers/${part}.js`), join(this.#siteFolder, part, 'worker.js'));
+    }
+    await writeFile(join(this.#siteFolder, 'index.html'), '<!doctype html><title>baselines</title>');
+    return this.startPeer({ flags: ['--web', this.#siteFolder], webTransport: 'none' });
+  }
+}

@@ -1,0 +1,76 @@
+import { parseArgs } from 'node:util';
+import type { Scale } from './scenario.ts';
+
+/** Something wrong with what was asked for. Its message says what there is. */
+export class UsageError extends Error {
+  override name = 'UsageError';
+}
+
+export interface LabOptions {
+  /** Names of scenarios, in their own order; all of them if none was named. */
+  scenarios: string[];
+  /** Instead of each scenario's own number. */
+  rounds?: number;
+  scale: Scale;
+  /** Whether the run goes into the history. */
+  keep: boolean;
+  /** Whether the worker is profiled while it is measured, which makes it slower. */
+  profile: boolean;
+  help: boolean;
+}
+
+export const usage = `pnpm perf [scenario …] [options]
+  --rounds <n>  how often each case is measured, instead of what its scenario says
+  --quick       smaller contents and two rounds: to develop with
+  --smoke       the smallest contents and one round: to see that it works
+  --keep        keep the run in perf/history/, and draw its page anew
+  --profile     write a CPU profile of the worker for each case of the gateway`;
+
+/**
+ * @param known names of all scenarios.
+ * @throws UsageError for an option or a scenario that there is not, or a bad number.
+ */
+export function parseLabOptions(args: readonly string[], known: readonly string[]): LabOptions {
+  const { values, positionals } = parse(args);
+  const unknown = positionals.find((name) => !known.includes(name));
+  if (unknown !== undefined) {
+    throw new UsageError(`There is no scenario “${unknown}”. There are ${known.join(', ')}.`);
+  }
+  if (values.quick && values.smoke) throw new UsageError('--quick and --smoke exclude each other.');
+  const scale = values.smoke ? 'smoke' : values.quick ? 'quick' : 'full';
+  if (values.keep && scale !== 'full') {
+    throw new UsageError(`A run of --${scale} says too little to be kept.`);
+  }
+  if (values.keep && values.profile) throw new UsageError('A profiled run is slower, and is not kept.');
+  const rounds = values.rounds === undefined ? undefined : Number(values.rounds);
+  if (rounds !== undefined && !(Number.isInteger(rounds) && rounds >= 1 && rounds <= 1000)) {
+    throw new UsageError(`--rounds is “${values.rounds}”; it must be a whole number from 1 to 1000.`);
+  }
+  return {
+    scenarios: known.filter((name) => positionals.length === 0 || positionals.includes(name)),
+    ...(rounds !== undefined && { rounds }),
+    scale,
+    keep: values.keep,
+    profile: values.profile,
+    help: values.help,
+  };
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        rounds: { type: 'string' },
+        quick: { type: 'boolean', default: false },
+        smoke: { type: 'boolean', default: false },
+        keep: { type: 'boolean', default: false },
+        profile: { type: 'boolean', default: false },
+        help: { type: 'boolean', default: false },
+      },
+    });
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message}\n\n${usage}`);
+  }
+}

@@ -1,0 +1,70 @@
+import type { Lab } from './lab.ts';
+
+/**
+ * Who does the work of a case:
+ *
+ * - `gateway`: Antway;
+ * - `ceiling`: a service worker that answers the same from memory, which no gateway can do faster;
+ * - `static`: an HTTP server on loopback, read by the same page without a worker;
+ * - `bare`: a worker that moves the same chunks over WebTransport, and neither checks, opens nor stores them;
+ * - `anttp`: AntTP with the same files, when `ANTTP_URL` names one;
+ * - `native`: the network's own Rust crates.
+ */
+export const roles = ['gateway', 'ceiling', 'static', 'bare', 'anttp', 'native'] as const;
+export type Role = (typeof roles)[number];
+export type Baseline = Exclude<Role, 'gateway'>;
+
+/** What one timed run did. */
+export interface Measured {
+  /** Of bodies, or of plaintext. */
+  bytes: number;
+  requests: number;
+  milliseconds: number;
+  /** Of each request, from asking to its last byte. */
+  latenciesMs?: number[];
+  /** The most memory that the gateway's worker was seen to have: its heap and its buffers. */
+  workerPeakBytes?: number;
+}
+
+export interface Case {
+  name: string;
+  role: Role;
+  /** Ratios are taken to the baselines of the same group. */
+  group?: string;
+  /** Brings about the state that is measured. Not timed. */
+  prepare?(): Promise<void>;
+  /** @throws Error when a byte is wrong, or comes from where it should not. */
+  run(): Promise<Measured>;
+}
+
+/**
+ * What a scenario is about: bytes or requests per second (more is better), or the 95th percentile of the latency or
+ * the whole time, in milliseconds (less is better).
+ */
+export type Measure = 'bytes' | 'requests' | 'p95' | 'time';
+
+/** What a case should reach. */
+export interface Target {
+  case: string;
+  /** The scenario's own measure, if not given. */
+  measure?: Measure | 'worker bytes';
+  /** The ratio to this baseline counts, and not the measure itself. */
+  of?: Baseline;
+  atLeast?: number;
+  atMost?: number;
+}
+
+export interface Scenario {
+  name: string;
+  /** One sentence: what is done, how often, and by whom. */
+  summary: string;
+  measure: Measure;
+  /** Of a whole run. */
+  rounds: number;
+  targets?: readonly Target[];
+  /** Publishes what is read, and starts what serves it. What it starts is ended by the lab. */
+  setUp(lab: Lab): Promise<Case[]>;
+}
+
+/** How large contents and how long runs are: to be believed, to develop with, or to see that it works at all. */
+export type Scale = 'full' | 'quick' | 'smoke';

@@ -1,0 +1,123 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Page } from '@playwright/test';
+import { build } from 'vite';
+import { nodePlatform } from '../../../src/cli/platform.ts';
+import { fromRoot } from '../../../tests/browser/paths.ts';
+import { noise } from '../../../tests/browser/publish.ts';
+import { type Stage, timeStage } from '../bench.ts';
+import type { BenchPage } from '../bench-page/bench-page.ts';
+import { text } from '../content.ts';
+import type { Lab } from '../lab.ts';
+import { Native } from '../native.ts';
+import type { Case, Scenario } from '../scenario.ts';
+
+const mebibyte = 1024 ** 2;
+const kinds = ['noise', 'text'] as const;
+type Kind = (typeof kinds)[number];
+
+/** What is done to chunks, stage by stage. */
+export const codec: Scenario = {
+  name: 'codec',
+  summary:
+    '32 MiB in parts of the size of chunks go through each stage of self-encryption, one part after the other, in the ' +
+    'browser (with either back end of the cipher) and in native code. Noise is as pictures and films are.',
+  measure: 'bytes',
+  rounds: 5,
+  async setUp(lab) {
+    const bench = await Bench.start(lab, lab.pick(32, 16, 1) * mebibyte);
+    const cases: Case[] = [];
+    for (const stage of ['blake3', 'xor'] as const) cases.push(...bench.cases(stage, 'noise', ['browser']));
+    for (const stage of ['aead-seal', 'aead-open'] as const) {
+      cases.push(...bench.cases(stage, 'noise', ['browser', 'browser, libsodium']));
+    }
+    for (const kind of kinds) {
+      for (const stage of ['brotli-encode', 'brotli-decode'] as const) {
+        cases.push(...bench.cases(stage, kind, ['browser']));
+      }
+      cases.push(...bench.cases('open', kind, ['browser', 'browser, libsodium']));
+    }
+    return cases;
+  },
+};
+
+/** Making what is published: sealing alone, since storing it is the peer's. */
+export const seal: Scenario = {
+  name: 'seal',
+  summary:
+    'A file of 64 MiB is sealed by the browser, by Node as the command does it, and by the crate `self_encryption` on ' +
+    'one core.',
+  measure: 'bytes',
+  rounds: 5,
+  targets: kinds.flatMap((kind) => [
+    { case: `seal, ${kind}, browser`, of: 'native', atLeast: 0.5 } as const,
+    { case: `seal, ${kind}, Node`, of: 'native', atLeast: 0.5 } as const,
+  ]),
+  async setUp(lab) {
+    const bench = await Bench.start(lab, lab.pick(64, 16, 1) * mebibyte);
+    return kinds.flatMap((kind) => bench.cases('seal', kind, ['browser', 'Node']));
+  },
+};
+
+type Where = 'browser' | 'browser, libsodium' | 'Node';
+
+/** A page with the codec in it, Node, and the native program if there is one; and files for all of them. */
+class Bench {
+  private constructor(
+    private readonly page: Page,
+    private readonly native: Native | undefined,
+    /** With `noise.bin` and `text.bin`. */
+    private readonly folder: string,
+    private readonly size: number,
+  ) {}
+
+  static async start(lab: Lab, size: number): Promise<Bench> {
+    const folder = lab.newFolder();
+    await build({
+      configFile: false,
+      root: fromRoot('perf/lab/bench-page'),
+      logLevel: 'error',
+      build: { outDir: folder, target: 'es2022', assetsInlineLimit: 0, modulePreload: false },
+    });
+    await writeFile(join(folder, 'noise.bin'), noise(5, size));
+    await writeFile(join(folder, 'text.bin'), text(size));
+    const host = await lab.startPeer({ flags: ['--web', folder], webTransport: 'none' });
+    const page = await lab.openPage(host.url);
+    await page.waitForFunction(() => 'benchPage' in globalThis);
+    return new Bench(page, await Native.build(lab.scale), folder, size);
+  }
+
+  /** One for each place, and one for the native program. */
+  cases(stage: Stage, kind: Kind, places: readonly Where[]): Case[] {
+    const group = `${stage}, ${kind}`;
+    const cases = places.map(
+      (where): Case => ({
+        name: `${group}, ${where}`,
+        role: 'gateway',
+        group,
+        run: async () => ({
+          bytes: this.size,
+          requests: 1,
+          milliseconds: await this.#time(stage, kind, where),
+        }),
+      }),
+    );
+    const { native } = this;
+    // It has no XOR of its own to be called.
+    if (!native || stage === 'xor') return cases;
+    const run = () => native.time(stage, join(this.folder, `${kind}.bin`));
+    return [...cases, { name: `${group}, native`, role: 'native', group, run }];
+  }
+
+  async #time(stage: Stage, kind: Kind, where: Where): Promise<number> {
+    if (where === 'Node') {
+      const content = new Uint8Array(await readFile(join(this.folder, `${kind}.bin`)));
+      return timeStage(stage, content, nodePlatform);
+    }
+    return this.page.evaluate(
+      ([stage, url, aead]) =>
+        (globalThis as unknown as { benchPage: BenchPage }).benchPage.time(stage, url, aead),
+      [stage, `/${kind}.bin`, where === 'browser' ? 'native' : 'sodium'] as const,
+    );
+  }
+}

@@ -1,0 +1,24 @@
+import type { Scenario } from '../scenario.ts';
+import { antTpSmall, antTpTarchive } from './anttp.ts';
+import { codec, seal } from './codec.ts';
+import { boot, coldOpen } from './first-byte.ts';
+import { bigFileX4, largeFile, memory } from './large-file.ts';
+import { rangeSeek } from './range-seek.ts';
+import { concurrency, manySmall, smallPayload } from './small.ts';
+
+/** All of them, in the order in which they run. */
+export const scenarios: readonly Scenario[] = [
+  antTpSmall,
+  antTpTarchive,
+  smallPayload,
+  concurrency,
+  manySmall,
+  largeFile,
+  bigFileX4,
+  rangeSeek,
+  coldOpen,
+  boot,
+  memory,
+  codec,
+  seal,
+];
