@@ -16,8 +16,11 @@ function optionsOf(search: string): HandlerOptions {
 
 const antway = createHandler(optionsOf(self.location.search));
 
-// It keeps nothing that another version could not read, and has no pages of its own: there is nothing to wait for.
-self.addEventListener('install', () => void self.skipWaiting());
+// An update waits until no page is left that the one before serves. A page that needs other options does not wait.
+self.addEventListener('message', (event) => {
+  if (event.data?.type === 'antway:skip-waiting') void self.skipWaiting();
+});
+// The page that installs the worker is served at once.
 self.addEventListener('activate', (event) => event.waitUntil(self.clients.claim()));
 
 // What is not content is the site's, and goes its usual way.

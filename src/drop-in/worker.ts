@@ -21,18 +21,15 @@ export async function control(options: ResolvedOptions): Promise<void> {
       `This page is not below ${options.scope.pathname}, which the worker answers for. Put the worker's script higher up, or set data-scope.`,
     );
   }
-  const registration = options.worker
-    ? await register(options.worker, options)
-    : await navigator.serviceWorker.ready;
-  const worker = await activated(registration);
+  const worker = await activated(
+    options.worker ? await register(options.worker, options) : (await navigator.serviceWorker.ready).active!,
+  );
   await untilControlledBy(worker, options.worker !== undefined);
   await probe(options.prefix, worker);
 }
 
-async function register(
-  script: URL,
-  { scope, prefix, config }: ResolvedOptions,
-): Promise<ServiceWorkerRegistration> {
+/** @returns the worker that has these options: the one that is active, though an update may be on its way, if it has. */
+async function register(script: URL, { scope, prefix, config }: ResolvedOptions): Promise<ServiceWorker> {
   const url = new URL(script);
   // In the URL, so that the worker has them whenever it starts again.
   url.searchParams.set('prefix', prefix);
@@ -47,7 +44,12 @@ async function register(
         `This site has a worker of its own, ${other.scriptURL}. Have it import antway-handler.js, and set data-worker="none".`,
       );
     }
-    return await serviceWorker.register(url, { scope: scope.href, updateViaCache: 'none' });
+    const { active, waiting, installing } = await serviceWorker.register(url, {
+      scope: scope.href,
+      updateViaCache: 'none',
+    });
+    const workers = [active, waiting, installing].filter((worker) => worker !== null);
+    return workers.find(({ scriptURL }) => scriptURL === url.href) ?? workers.at(-1)!;
   } catch (cause) {
     if (cause instanceof DropInError) throw cause;
     throw new DropInError(
@@ -59,18 +61,21 @@ async function register(
   }
 }
 
-/** The newest worker of a registration, once it is active; one before it, when that one does not install. */
-function activated(registration: ServiceWorkerRegistration): Promise<ServiceWorker> {
-  const newest = registration.installing ?? registration.waiting ?? registration.active!;
+/** Waits until a worker is active. @throws DropInError `WORKER_BROKEN` when it does not install. */
+function activated(worker: ServiceWorker): Promise<ServiceWorker> {
   return new Promise((resolve, reject) => {
     const look = () => {
-      if (newest.state === 'activated') resolve(newest);
-      else if (newest.state !== 'redundant') return;
-      else if (registration.active) resolve(registration.active);
-      else reject(new DropInError('WORKER_BROKEN', 'The worker was fetched, but it did not install.'));
-      newest.removeEventListener('statechange', look);
+      switch (worker.state) {
+        case 'installed':
+          // One with other options serves pages that are open, and those would keep this one waiting.
+          return worker.postMessage({ type: 'antway:skip-waiting' });
+        case 'activated':
+          return resolve(worker);
+        case 'redundant':
+          reject(new DropInError('WORKER_BROKEN', 'The worker was fetched, but it did not install.'));
+      }
     };
-    newest.addEventListener('statechange', look);
+    worker.addEventListener('statechange', look);
     look();
   });
 }

@@ -26,7 +26,7 @@ interface Fixtures {
   peer: PeerProcess;
   published: Published;
   /** Serves folders of `tests/sites/embedding` with the drop-in's files beside theirs. */
-  serve(folder: string, options?: Partial<StaticHostOptions>): Promise<StaticHost>;
+  serve(folder: string | string[], options?: Partial<StaticHostOptions>): Promise<StaticHost>;
 }
 
 const test = base.extend<Fixtures>({
@@ -35,8 +35,10 @@ const test = base.extend<Fixtures>({
   serve: async ({ peer, published }, use) => {
     const hosts: StaticHost[] = [];
     await use(async (folder, options) => {
-      const path = folder.startsWith('/') ? folder : `tests/sites/embedding/${folder}`;
-      const host = await serveSite([path], published, peer.url, options);
+      const paths = [folder]
+        .flat()
+        .map((name) => (name.startsWith('/') ? name : `tests/sites/embedding/${name}`));
+      const host = await serveSite(paths, published, peer.url, options);
       hosts.push(host);
       return host;
     });
@@ -363,7 +365,6 @@ test.describe('with a bundler', () => {
 
   test('a site with Workbox adds content addresses as a route, and both keep their caches', async ({
     page,
-    published,
     serve,
   }) => {
     await build({
@@ -381,14 +382,7 @@ test.describe('with a bundler', () => {
         },
       },
     });
-    const host = await serve(folder, {
-      files: {
-        '/index.html': withScript(
-          'data-worker="none"',
-          `<script>navigator.serviceWorker.register('sw.js')</script><img src="ant://${published.site}/assets/img/crab.png">`,
-        ),
-      },
-    });
+    const host = await serve([folder, 'workbox']);
     await page.goto(host.url);
     await page.evaluate(() =>
       caches.open('the-sites-own').then((cache) => cache.put('/x', new Response('x'))),
@@ -425,6 +419,51 @@ test.describe('with a bundler', () => {
     });
     await expect(page.locator('main')).toContainText('limpet');
   });
+});
+
+test('other attributes are in force at the next load, though a page with the former is open', async ({
+  page,
+  peer,
+  published,
+  serve,
+}) => {
+  const image = `<img src="ant://picture">`;
+  const files = {
+    '/index.html': withScript(`data-peers="${peer.url}" data-names="picture=${published.picture}"`, image),
+  };
+  const host = await serve('plain', { files });
+  await page.goto(host.url);
+  await ready(page);
+  await expectPicture(page);
+
+  files['/index.html'] = withScript(
+    `data-peers="${peer.url}" data-names="picture=${published.picture}" data-denied="${published.page}"`,
+    image,
+  );
+  const second = await page.context().newPage();
+  await second.goto(host.url);
+  await ready(second);
+  expect((await fetchIn(second, `/ant/${published.page}`)).status).toBe(451);
+  await expectPicture(second);
+  expect((await fetchIn(page, `/ant/${published.page}`)).status).toBe(451);
+});
+
+test('an update of the worker waits for the pages that are open', async ({ page, serve }) => {
+  const files: Record<string, (script: Buffer) => string> = {};
+  const host = await serve('plain', { files });
+  await page.goto(host.url);
+  await ready(page);
+  files['/antway-sw.js'] = (script) => `${script}\n// another build`;
+  const second = await page.context().newPage();
+  await second.goto(host.url);
+  await ready(second);
+  await expectPicture(second, '#linked');
+  const state = () =>
+    page.evaluate(async () => {
+      const { active, waiting } = (await navigator.serviceWorker.getRegistration())!;
+      return [active?.state, waiting?.state];
+    });
+  await expect.poll(state).toEqual(['activated', 'installed']);
 });
 
 test('after a hard reload the worker takes the page over again', async ({ page, serve }) => {

@@ -12,7 +12,7 @@ const withoutNativeCipher = `
   };
 `;
 
-const isSodium = (path: string) => path.includes('/libsodium-');
+const isSodium = (path: string) => /\/libsodium-.*\.wasm$/.test(path);
 
 for (const { browser, prelude, isWanted } of [
   { browser: 'a browser that has the cipher', prelude: '', isWanted: false },
