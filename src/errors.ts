@@ -28,6 +28,8 @@ export interface Attempt {
   message: string;
   /** Time from the start of this try to its end, in milliseconds. */
   milliseconds: number;
+  /** Set when the peer did answer, that it cannot serve now: then there is a way to it. */
+  answered?: true;
 }
 
 export interface ErrorDetails {

@@ -11,7 +11,7 @@ interface SyncManager {
 const syncTag = 'antway-pins';
 
 /**
- * Goes on with pins when the network is back. To be called while the worker's script is first run.
+ * Goes on with pins when the network is back, and asks peers anew that could not be reached. To be called while the worker's script is first run.
  * @returns what asks for a `sync` event as soon as there is a network, even when no page is open by then.
  */
 export function workOnPinsLater(runtime: Runtime): () => void {
@@ -19,7 +19,12 @@ export function workOnPinsLater(runtime: Runtime): () => void {
     const { tag, waitUntil } = event as ExtendableEvent & { tag: string };
     if (tag === syncTag) waitUntil.call(event, finishPins(runtime));
   });
-  self.addEventListener('online', () => void runtime.workOnPins().catch(() => undefined));
+  const wake = () => {
+    if (navigator.onLine) runtime.wake().catch(() => undefined);
+  };
+  // Chromium tells its service workers only by the second one, Firefox and Safari have only the first.
+  self.addEventListener('online', wake);
+  (navigator as { connection?: EventTarget }).connection?.addEventListener('change', wake);
   return () => {
     const { sync } = self.registration as ServiceWorkerRegistration & { sync?: SyncManager };
     // Refused without the permission, or where no page is open: then a pin goes on when Antway is next open.

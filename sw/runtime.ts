@@ -46,6 +46,18 @@ export class Runtime {
     }
   }
 
+  /** There is a network again: peers are asked as if they had never failed, and the pins go on. */
+  async wake(): Promise<void> {
+    const gateway = await this.#gateway();
+    gateway.wake();
+    await gateway.workOnPins();
+  }
+
+  /** Another version is about to take over: what would keep it waiting and can go on later ends. */
+  handOver(): void {
+    this.#current?.gateway.handOver();
+  }
+
   /**
    * Goes on with the pins.
    * @returns whether all are done.

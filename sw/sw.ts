@@ -58,6 +58,8 @@ self.addEventListener('activate', (event) => event.waitUntil(forgetFilesBut([sod
 
 self.addEventListener('message', (event) => {
   if (event.data?.type === 'SKIP_WAITING') void self.skipWaiting();
+  // Sent to the active worker before: pins would hold up the one that waits until all of them are complete.
+  if (event.data?.type === 'HAND_OVER') runtime.handOver();
   // A page that was loaded past the worker, by a hard reload, wants its endpoints.
   if (event.data?.type === 'CLAIM') event.waitUntil(self.clients.claim());
 });

@@ -1,3 +1,4 @@
+import type { Address } from '../address.ts';
 import { limits } from '../limits.ts';
 import type { Trace } from '../stats/trace.ts';
 
@@ -12,6 +13,8 @@ export interface ByteSource {
    * the signal, stops what is under way. An error makes the stream fail; it never just ends early.
    */
   stream(start: number, end: number, signal?: AbortSignal, trace?: Trace): ReadableStream<Uint8Array>;
+  /** The chunks that hold the bytes from `start` up to `end`. None of what is in memory. */
+  chunks(start: number, end: number): readonly Address[];
 }
 
 /** A part of a source as a source of its own. */
@@ -20,6 +23,7 @@ export function slice(source: ByteSource, offset: number, size: number): ByteSou
     size,
     read: (start, end, signal, trace) => source.read(offset + start, offset + end, signal, trace),
     stream: (start, end, signal, trace) => source.stream(offset + start, offset + end, signal, trace),
+    chunks: (start, end) => source.chunks(offset + start, offset + end),
   };
 }
 
@@ -28,6 +32,7 @@ export function randomAccessSource(of: Pick<ByteSource, 'size' | 'read'>): ByteS
   return {
     size: of.size,
     read: (start, end, signal, trace) => of.read(start, end, signal, trace),
+    chunks: () => [],
     stream(start, end, signal, trace) {
       let at = start;
       return new ReadableStream(
@@ -51,6 +56,7 @@ export function memorySource(bytes: Uint8Array): ByteSource {
   return {
     size: bytes.length,
     read: async (start, end) => bytes.subarray(start, end),
+    chunks: () => [],
     stream: (start, end) =>
       new ReadableStream({
         start(controller) {

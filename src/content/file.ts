@@ -1,3 +1,4 @@
+import type { Address } from '../address.ts';
 import type { Chunks } from '../chunks/chunks.ts';
 import { limits } from '../limits.ts';
 import type { DataMap } from '../self-encryption/data-map.ts';
@@ -88,6 +89,10 @@ export class ContentFile implements ByteSource {
       },
       { highWaterMark: 0 },
     );
+  }
+
+  chunks(start: number, end: number): Address[] {
+    return this.#parts(start, end).map(({ index }) => this.#map.address(index));
   }
 
   /** The pieces of chunks that make up a range. */

@@ -1,5 +1,6 @@
 import type { AntwayError, Attempt, ErrorCode } from '../errors.ts';
-import { type Html, html, page, pageResponse } from './page.ts';
+import type { Kept, KeptShare } from './kept.ts';
+import { type Html, html, page, pageResponse, reloadOnceOnline } from './page.ts';
 import { ownPageHeaders } from './security.ts';
 import { siteOfHost } from './site-host.ts';
 import { isEmbedded } from './target.ts';
@@ -29,8 +30,10 @@ export function errorResponse(error: AntwayError, request: Request, base = '/'):
   const extra: Record<string, string> = { 'Cache-Control': 'no-store' };
   if (error.code === 'METHOD') extra.Allow = String(error.details.allow);
   if (error.code === 'BAD_RANGE') extra['Content-Range'] = `bytes */${error.details.size}`;
-  if (isNavigation(request))
-    return pageResponse(errorPage(error, wayOut(request, base)), error.status, extra);
+  if (isNavigation(request)) {
+    const options = error.code === 'OFFLINE' ? { script: reloadOnceOnline } : {};
+    return pageResponse(errorPage(error, wayOut(request, base)), error.status, extra, options);
+  }
   const headers = { 'Content-Type': 'application/json', ...ownPageHeaders(), ...extra };
   const body = request.method === 'HEAD' ? null : JSON.stringify(error);
   return new Response(body, { status: error.status, headers });
@@ -52,14 +55,30 @@ function wayOut(request: Request, base: string): Html {
 function errorPage(error: AntwayError, exit: Html): string {
   const { title, canRetry } = explanations[error.code];
   const { address, attempts = [] } = error.details;
+  const kept = error.details.kept as Kept | undefined;
   return page(
     `${title} – Antway`,
     html`<h1>${title}</h1>
 <p>${error.message}</p>
+${kept ? html`<p>${keptText(kept)}</p>` : ''}
+${error.code === 'OFFLINE' ? html`<p>This page tries again by itself as soon as there is a network.</p>` : ''}
 <p class="quiet">Code <code>${error.code}</code>${address ? html`, address <code>${address}</code>` : ''}</p>
 ${attempts.length > 0 ? attemptsTable(attempts) : ''}
 <p class="actions">${canRetry ? html`<a href="">Try again</a>` : ''}${exit}</p>`,
   );
+}
+
+/** What is here, and what is missing. */
+function keptText({ file, whole }: Kept): string {
+  if (whole.stored === 0) return 'Nothing of it is kept on this device.';
+  if (!file) return shareText('it', whole);
+  return `${shareText(`“${file.path}”`, file)} ${shareText('the whole site', whole)}`;
+}
+
+function shareText(what: string, { stored, total }: KeptShare): string {
+  if (total !== null) return `Of ${what}, ${stored} of ${total} chunks are kept on this device.`;
+  const chunks = stored === 1 ? '1 chunk is' : `${stored} chunks are`;
+  return `Of ${what}, ${chunks} kept on this device; how many there are is told by one that is not.`;
 }
 
 function attemptsTable(attempts: readonly Attempt[]): Html {

@@ -13,6 +13,7 @@ import { answerContent } from './content-response.ts';
 import { errorResponse, isNavigation } from './error-response.ts';
 import { answerInternal } from './internal.ts';
 import { canRunScripts, interstitial } from './interstitial.ts';
+import { type Kept, keptOf, localResolver } from './kept.ts';
 import { ManifestStore } from './manifest-store.ts';
 import { RecentSites } from './recent.ts';
 import { type BodyObserver, type Representation, respond } from './representation.ts';
@@ -55,6 +56,8 @@ export class Gateway {
   readonly #store: IndexedDbStore;
   readonly #peers: PeerPool;
   readonly #resolver: Resolver;
+  /** Sees only what is stored here. */
+  readonly #local: Resolver;
   readonly #broadcast: StatsBroadcast;
   readonly #manifests: ManifestStore;
   readonly #trust: Trust;
@@ -87,6 +90,7 @@ export class Gateway {
     const { memoryBytes } = config.cache;
     const chunks = new Chunks({ codec, store: this.#store, peers: this.#peers, stats, memoryBytes });
     this.#resolver = new Resolver(chunks, { manifests: this.#manifests, denied: config.denied });
+    this.#local = localResolver({ codec, store, manifests: this.#manifests, denied: config.denied });
     this.#library = new Library({
       store,
       chunks,
@@ -130,6 +134,11 @@ export class Gateway {
     this.#library.pins.encourage();
     await this.#library.pins.work();
     return !(await this.#library.pins.isUnfinished());
+  }
+
+  /** There is a network again: what peers failed to do without one is not held against them. */
+  wake(): void {
+    this.#peers.wake();
   }
 
   /** A worker lives as long as it is asked for something, and so long it works on the pins. */
@@ -201,6 +210,10 @@ export class Gateway {
       const failure = asAntwayError(error);
       observer.ended(isAbort(error, request.signal) ? undefined : failure.code);
       failure.details.address ??= target.address.hex;
+      // What a person can do depends on how much is missing.
+      if (failure.code === 'OFFLINE' || failure.code === 'PEERS_UNREACHABLE') {
+        failure.details.kept = await this.#kept(target);
+      }
       response = errorResponse(failure, request, this.#base);
     }
     // Last: what came before the first byte is in it.
@@ -250,6 +263,15 @@ export class Gateway {
     } catch (error) {
       console.warn('antway: decisions cannot be read', error);
       return 'restricted';
+    }
+  }
+
+  async #kept(target: ContentTarget): Promise<Kept | undefined> {
+    try {
+      return await keptOf(target, { resolver: this.#local, library: this.#library, store: this.#store });
+    } catch (error) {
+      console.warn('antway: it cannot be told what is kept', error);
+      return undefined;
     }
   }
 

@@ -62,6 +62,23 @@ button:focus-visible { outline: 2px solid var(--focus); outline-offset: 2px; }
 .number { text-align: right; white-space: nowrap; padding-right: 0; }
 `;
 
+/** A script that a page of the gateway's own may have, with the hash by which its policy allows it and no other. */
+export interface OwnScript {
+  text: string;
+  /** `sha256-…` of the text. */
+  hash: string;
+}
+
+/**
+ * Loads the page again when the network comes back, and not before. That event reaches pages before there is an address,
+ * and the worker later, so it first asks for a byte, three times at most. Nothing makes it happen twice without a network
+ * that went and came in between.
+ */
+export const reloadOnceOnline: OwnScript = {
+  text: "addEventListener('online',async()=>{for(const seconds of[0,1,3]){await new Promise(done=>setTimeout(done,1e3*seconds));try{if((await fetch(location.href,{headers:{Range:'bytes=0-0'}})).ok)break}catch{}}location.reload()},{once:true})",
+  hash: 'sha256-TdHZIhWRsLIRZ8j2ZWu0kRwNW3zp9sfPLioxI/cRdt8=',
+};
+
 /** A whole document of the gateway's own: one main landmark, one style, no script. */
 export function page(title: string, body: Html): string {
   return html`<!doctype html>
@@ -79,14 +96,16 @@ ${body}
 `.text;
 }
 
-/** An answer with such a document. */
+/** An answer with such a document. @param script put at its end. */
 export function pageResponse(
   document: string,
   status: number,
   headers: Record<string, string> = {},
+  { script }: { script?: OwnScript } = {},
 ): Response {
-  return new Response(document, {
+  const body = script ? document.replace('</body>', `<script>${script.text}</script></body>`) : document;
+  return new Response(body, {
     status,
-    headers: { 'Content-Type': 'text/html; charset=utf-8', ...ownPageHeaders(), ...headers },
+    headers: { 'Content-Type': 'text/html; charset=utf-8', ...ownPageHeaders(script?.hash), ...headers },
   });
 }

@@ -30,12 +30,16 @@ export function contentHeaders(isTrusted: boolean): Record<string, string> {
   return { ...always, 'Content-Security-Policy': isTrusted ? trustedPolicy : untrustedPolicy };
 }
 
-/** For pages that the gateway makes itself: listings and errors. They hold no script, and one style element. */
-export function ownPageHeaders(): Record<string, string> {
+/**
+ * For pages that the gateway makes itself: listings and errors. They hold one style element, and no script.
+ * @param scriptHash of the one script that a page has after all, as `sha256-…`.
+ */
+export function ownPageHeaders(scriptHash?: string): Record<string, string> {
+  // Such a script may ask this origin, and nobody else.
+  const scripts = scriptHash ? `; script-src '${scriptHash}'; connect-src 'self'` : '';
   return {
     ...always,
-    'Content-Security-Policy':
-      "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'",
+    'Content-Security-Policy': `default-src 'none'; style-src 'unsafe-inline'${scripts}; base-uri 'none'; form-action 'self'; frame-ancestors 'self'`,
   };
 }
 

@@ -93,6 +93,17 @@ export class Library {
     return sites;
   }
 
+  /**
+   * How much of a site or file is stored, as far as that can be told without a peer.
+   * @returns chunks; `total` is null when more may belong to it than what is stored tells.
+   */
+  async storedShare(address: Address): Promise<{ stored: number; total: number | null }> {
+    const inventory = (await this.#contents.get(address)) ?? (await this.#takeStored(address, 'skip'));
+    if (!inventory) return { stored: 0, total: null };
+    const { chunks } = await tally(inventory, await this.#options.store.sizes());
+    return { stored: chunks.stored, total: inventory.isWhole ? chunks.total : null };
+  }
+
   /** Forgets that a site was opened, and deletes those of its chunks that no pin holds. */
   async forget(address: Address): Promise<void> {
     const { store } = this.#options;

@@ -35,6 +35,11 @@ export class CircuitBreaker {
   }
 
   succeeded(): void {
+    this.reset();
+  }
+
+  /** Closes it, as if nothing had ever failed. */
+  reset(): void {
     this.#failures = 0;
     this.#openUntil = 0;
     this.#isProbing = false;

@@ -74,6 +74,11 @@ export class PeerHealth {
     this.#success = smoothed(this.#success, 0);
   }
 
+  /** What kept it from being reached has passed: it is asked in its turn again. */
+  wake(): void {
+    this.#circuit.reset();
+  }
+
   /** A request to it was cancelled before it told anything. */
   abandoned(): void {
     this.#circuit.abandoned();

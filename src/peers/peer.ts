@@ -92,9 +92,17 @@ export class Peer {
           throw signal.reason;
         }
         last = asAntwayError(error);
-        const { code, message } = last;
+        const { code, message, details } = last;
         const { transport } = face;
-        report({ peer: this.url, transport, stage, code, message, milliseconds: Math.round(elapsed()) });
+        report({
+          peer: this.url,
+          transport,
+          stage,
+          code,
+          message,
+          milliseconds: Math.round(elapsed()),
+          ...(details.answered ? { answered: true } : {}),
+        });
         this.#stats.peerFailed(this.url, transport, code);
         if (!this.#isWorthAnotherFace(face, last)) throw last;
       }
@@ -157,6 +165,12 @@ export class Peer {
   /** Opens the session ahead of the first request, unless that failed lately. */
   warm(): void {
     if (this.#webTransport && this.#webTransportCircuit.state !== 'open') void this.#connect();
+  }
+
+  /** There is a network again: what failed without one says nothing of this peer. A ban stays. */
+  wake(): void {
+    this.health.wake();
+    this.#webTransportCircuit.reset();
   }
 
   close(): void {

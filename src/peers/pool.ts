@@ -161,6 +161,11 @@ export class PeerPool implements ChunkPeers {
     for (const peer of best.slice(0, limits.warmSessions)) peer.warm();
   }
 
+  /** There is a network again: peers are asked as if none of them had failed. */
+  wake(): void {
+    for (const peer of this.#peers) peer.wake();
+  }
+
   /** Each peer's state and tally, for `/-/peers`. */
   describe(): PeerDescription[] {
     const tallies = this.#stats.snapshot().peers;
@@ -246,7 +251,9 @@ function failure(address: Address, attempts: readonly Attempt[]): AntwayError {
   if (attempts.some(({ code }) => code === 'NOT_FOUND')) {
     return new AntwayError('NOT_FOUND', `No peer has this record. Asked: ${peers}.`, details);
   }
-  if (typeof navigator === 'object' && navigator.onLine === false) {
+  // A browser without a network still reaches a peer on its own computer: one that is busy is no want of a network.
+  const isCutOff = attempts.every(({ answered }) => !answered);
+  if (isCutOff && typeof navigator === 'object' && navigator.onLine === false) {
     return new AntwayError('OFFLINE', 'The browser is offline, and this was not kept here.', details);
   }
   return new AntwayError('PEERS_UNREACHABLE', `No peer answered in time. Asked: ${peers}.`, details);

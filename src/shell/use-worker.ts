@@ -88,8 +88,9 @@ export function useWorker(): WorkerState {
           await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
         }
         // Another tab may have been quicker.
-        if (registration.waiting) registration.waiting.postMessage({ type: 'SKIP_WAITING' });
-        else location.reload();
+        if (!registration.waiting) location.reload();
+        registration.active?.postMessage({ type: 'HAND_OVER' });
+        registration.waiting?.postMessage({ type: 'SKIP_WAITING' });
       };
       onWaiting(registration, end.signal, () => setUpdate({ state: 'ready', running: 0, apply }));
       every(updateEveryMs, end.signal, () => checkForUpdate(registration));

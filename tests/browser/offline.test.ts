@@ -132,6 +132,67 @@ test('offline, what was seen opens and what was not is a page with 503 OFFLINE',
   await expect(page.getByText('Code OFFLINE')).toBeVisible();
   const answer = await gateway.fetch(`/${address}/unseen.html`);
   expect([answer.status, errorCode(answer)]).toEqual([503, 'OFFLINE']);
+
+  // Both say what is missing.
+  const { file, whole } = JSON.parse(answer.text).details.kept;
+  expect(file).toEqual({ path: 'unseen.html', stored: 0, total: 1 });
+  expect(whole.stored).toBeGreaterThan(0);
+  expect(whole.stored).toBeLessThan(whole.total);
+  await expect(page.getByText('Of “unseen.html”, 0 of 1 chunks are kept')).toContainText(
+    `Of the whole site, ${whole.stored} of ${whole.total} chunks are kept on this device.`,
+  );
+  await page.goto(`${gateway.url}/${'ab'.repeat(32)}`);
+  await expect(page.getByText('Nothing of it is kept on this device.')).toBeVisible();
+});
+
+test('the page of what could not be opened opens it by itself when the network is back', async ({
+  startPeer,
+  openGateway,
+  folder,
+}) => {
+  const peer = await startPeer();
+  const address = await publish(makeSite(folder), peer);
+  const gateway = await openGateway({ peers: [peer.url] });
+  const page = await gateway.openPage(`/${address}/`);
+  await expectSeen(page);
+  await gateway.settled();
+  await peer.kill();
+  await page.context().setOffline(true);
+  await page.goto(`${gateway.url}/${address}/unseen.html`);
+  await expect(page.getByText('Code OFFLINE')).toBeVisible();
+
+  await startPeer({ http: new URL(peer.url).host, store: peer.storeFolder });
+  await page.context().setOffline(false);
+  await expect(page.getByText('This page was not seen.')).toBeVisible({ timeout: 30_000 });
+});
+
+test('when the network is back, peers that could not be reached are asked anew; a page tries once', async ({
+  startPeer,
+  openGateway,
+}) => {
+  const peer = await startPeer();
+  const address = await publish(Buffer.from('a letter'), peer);
+  const gateway = await openGateway({ peers: [peer.url] });
+  await peer.kill();
+  const context = gateway.shell.context();
+  await context.setOffline(true);
+  const page = await context.newPage();
+  await page.goto(`${gateway.url}/${address}`);
+  await expect(page.getByText('Code OFFLINE')).toBeVisible();
+  const states = async () => (await gateway.peers()).map(({ state }) => state);
+  expect(await states()).toEqual(['unreachable']);
+  await page.goto('about:blank');
+  await context.setOffline(false);
+  await expect.poll(states).toEqual(['idle']);
+
+  await context.setOffline(true);
+  await page.goto(`${gateway.url}/${address}`);
+  await expect(page.getByText('Code OFFLINE')).toBeVisible();
+  let loads = 0;
+  page.on('load', () => loads++);
+  await context.setOffline(false);
+  await expect(page.getByText('Code PEERS_UNREACHABLE')).toBeVisible({ timeout: 30_000 });
+  expect(loads).toBe(1);
 });
 
 async function expectSeen(page: Page): Promise<void> {

@@ -1,11 +1,13 @@
+import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Archive } from '../../src/content/archive.ts';
 import { memorySource } from '../../src/content/byte-source.ts';
 import { AntwayError, type ErrorCode, errorStatus } from '../../src/errors.ts';
 import { errorResponse } from '../../src/gateway/error-response.ts';
+import type { Kept } from '../../src/gateway/kept.ts';
 import { listingJson, listingPage } from '../../src/gateway/listing.ts';
-import { html, page } from '../../src/gateway/page.ts';
+import { html, page, reloadOnceOnline } from '../../src/gateway/page.ts';
 
 const hostile = `<script>alert("1 & 2")</script>'`;
 const url = `https://gateway.example/${'ab'.repeat(32)}/`;
@@ -150,7 +152,7 @@ describe('an error', () => {
       const document = await shown.text();
       expect(document).toContain(code);
       expect(document).toContain('https://peer.example');
-      expect(document).not.toContain('<script');
+      if (code !== 'OFFLINE') expect(document).not.toContain('<script');
 
       const data = errorResponse(error, new Request(url));
       expect(data.status).toBe(status);
@@ -158,6 +160,32 @@ describe('an error', () => {
       expect(await data.json()).toEqual({ code, message: hostile, address: 'ab', details: { attempts } });
     },
   );
+
+  it('for want of a network has one script, which nothing else may be', async () => {
+    const error = new AntwayError('OFFLINE', hostile, { address: 'ab' });
+    const response = errorResponse(error, navigation());
+    const scripts = [...(await response.text()).matchAll(/<script>(.*?)<\/script>/gs)];
+    expect(scripts.map(([, text]) => text)).toEqual([reloadOnceOnline.text]);
+    const hash = createHash('sha256').update(reloadOnceOnline.text).digest('base64');
+    const policy = response.headers.get('Content-Security-Policy')!.split('; ');
+    expect(policy).toContain(`script-src 'sha256-${hash}'`);
+    expect(policy).toContain("connect-src 'self'");
+    expect(policy).toContain("default-src 'none'");
+  });
+
+  it.each<[Kept, string]>([
+    [{ file: null, whole: { stored: 0, total: null } }, 'Nothing of it is kept on this device.'],
+    [{ file: null, whole: { stored: 12, total: 40 } }, 'Of it, 12 of 40 chunks are kept on this device.'],
+    [{ file: null, whole: { stored: 1, total: null } }, 'Of it, 1 chunk is kept on this device; how many'],
+    [
+      { file: { path: 'a<b', stored: 0, total: 2 }, whole: { stored: 3, total: 9 } },
+      'Of “a&lt;b”, 0 of 2 chunks are kept on this device. Of the whole site, 3 of 9 chunks',
+    ],
+  ])('tells how much is kept: %j', async (kept, text) => {
+    const error = new AntwayError('PEERS_UNREACHABLE', 'no', { address: 'ab', kept });
+    expect(await errorResponse(error, navigation()).text()).toContain(text);
+    expect((await errorResponse(error, new Request(url)).json()).details).toEqual({ kept });
+  });
 
   it('of an unsatisfiable range tells the size', () => {
     const error = new AntwayError('BAD_RANGE', 'no', { size: 10 });

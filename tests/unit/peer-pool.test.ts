@@ -150,6 +150,8 @@ describe('when no peer has the chunk, the error', () => {
         code,
         message: expect.any(String),
         milliseconds: expect.any(Number),
+        // It is there, and cannot serve.
+        ...(code === 'PEERS_UNREACHABLE' ? { answered: true } : {}),
       })),
     });
   });
@@ -191,6 +193,24 @@ describe('when no peer has the chunk, the error', () => {
       vi.unstubAllGlobals();
     }
     await expect(fetch()).rejects.toMatchObject({ code: 'PEERS_UNREACHABLE' });
+  });
+
+  it('is not OFFLINE where a peer answers all the same, as one on this computer does, but cannot serve', async () => {
+    const { fetch } = pool((await fails()).url, await closedPort());
+    vi.stubGlobal('navigator', { onLine: false });
+    try {
+      await expect(fetch()).rejects.toMatchObject({ code: 'PEERS_UNREACHABLE' });
+    } finally {
+      vi.unstubAllGlobals();
+    }
+  });
+
+  it('is not held against peers once there is a network again', async () => {
+    const { fetch, peers } = pool(await closedPort());
+    await expect(fetch()).rejects.toMatchObject({ code: 'PEERS_UNREACHABLE' });
+    expect(peers.describe()).toMatchObject([{ state: 'unreachable' }]);
+    peers.wake();
+    expect(peers.describe()).toMatchObject([{ state: 'idle' }]);
   });
 
   it('is PEERS_UNREACHABLE without attempts when no peer is configured', async () => {
