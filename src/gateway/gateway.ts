@@ -10,6 +10,7 @@ import type { Stats } from '../stats/stats.ts';
 import { Trace } from '../stats/trace.ts';
 import type { Configuration, InForce } from './configuration.ts';
 import { answerContent } from './content-response.ts';
+import { type DocumentHead, headBytes, iconPath, readHead } from './document-head.ts';
 import { errorResponse, isNavigation } from './error-response.ts';
 import { answerInternal } from './internal.ts';
 import { canRunScripts, interstitial } from './interstitial.ts';
@@ -250,7 +251,7 @@ export class Gateway {
       return done(observer, interstitial(target, await this.#trust.token(), pathname + search));
     }
     const response = await respond(representation, request, request.signal, observer, trace);
-    if (isTopLevel && response.ok) this.#remember(target, context);
+    if (isTopLevel && response.ok) this.#remember(target, request, representation, context);
     return response;
   }
 
@@ -275,23 +276,41 @@ export class Gateway {
     }
   }
 
-  #remember(target: ContentTarget, context: RequestContext): void {
+  #remember(
+    target: ContentTarget,
+    request: Request,
+    representation: Representation,
+    context: RequestContext,
+  ): void {
     // A site's own origin has no list of sites, and neither has one that embeds the gateway.
     if (target.isIsolated || isEmbedded(this.#base)) return;
-    const noted = Promise.all([this.#recent.add(target), this.#noteVisit(target)]);
+    const noted = Promise.all([
+      this.#recent.add(target),
+      this.#noteVisit(target, new URL(request.url).pathname, representation),
+    ]);
     context.waitUntil(noted.catch((error) => console.warn('antway: the visit was not noted', error)));
   }
 
-  async #noteVisit({ address, name, root, path }: ContentTarget): Promise<void> {
+  async #noteVisit(
+    { address, name, root, path }: ContentTarget,
+    pathname: string,
+    representation: Representation,
+  ): Promise<void> {
     // What was just served is known without a request.
-    const { kind } = await this.#resolver.resolve(address);
+    const content = await this.#resolver.resolve(address);
+    const { title, iconHref } = await headOf(representation);
+    const hasFavicon = content.kind === 'archive' && content.archive.member('favicon.ico') !== undefined;
+    const icon =
+      (iconHref && iconPath(iconHref, root, pathname)) ?? (hasFavicon ? `${root}/favicon.ico` : null);
+    // The front page names the site; another page only until that was seen.
+    const before = path ? await this.#library.visits.get(address) : undefined;
     await this.#library.visited({
       address: address.hex,
       path: path === undefined ? root : `${root}/`,
       name: name ?? null,
-      title: null,
-      icon: null,
-      kind,
+      title: before?.title ?? title,
+      icon: before?.icon ?? icon,
+      kind: content.kind,
       lastOpened: Date.now(),
     });
   }
@@ -339,6 +358,12 @@ function admit(request: Request): void {
   if (request.headers.get('Service-Worker') === 'script') {
     throw new AntwayError('REFUSED', 'Content may not register a service worker on the gateway.');
   }
+}
+
+async function headOf({ source, headers, isOwnPage }: Representation): Promise<DocumentHead> {
+  const type = headers['Content-Type'] ?? '';
+  if (isOwnPage || !type.startsWith('text/html')) return { title: null, iconHref: null };
+  return readHead(await source.read(0, Math.min(headBytes, source.size)), type);
 }
 
 function done(observer: BodyObserver, response: Response): Response {
