@@ -66,7 +66,8 @@ export function createAntway(
   let resolved: ResolvedOptions | undefined;
   let contentBase = '/ant/';
   let hasWorker = false;
-  const wasControlled = navigator.serviceWorker?.controller != null;
+  const controller = () => navigator.serviceWorker?.controller?.scriptURL;
+  const former = controller();
 
   const start = async (): Promise<void> => {
     resolved = resolveOptions(typeof options === 'function' ? options() : options, base);
@@ -77,7 +78,8 @@ export function createAntway(
 
   const worked = (): void => {
     new Rewriter({ base: contentBase }).start(document);
-    if (!wasControlled) reloadEarly(document, contentBase);
+    // None, or one that did not know what this one knows.
+    if (controller() !== former) reloadEarly(document, contentBase);
     announce('ready', { base: contentBase });
   };
 

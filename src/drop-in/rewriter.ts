@@ -142,7 +142,8 @@ export function leadElsewhere(root: Document, prefix: string, place: Place): voi
   const start = location.origin + prefix;
   for (const name of ['src', 'href', 'poster'] as const) {
     for (const element of root.querySelectorAll(`:is(${elements})[${name}]`)) {
-      const { href } = new URL(element.getAttribute(name)!, root.baseURI);
+      const text = element.getAttribute(name)!;
+      const href = URL.canParse(text, root.baseURI) ? new URL(text, root.baseURI).href : '';
       if (!href.startsWith(start)) continue;
       if (place.base === undefined) explain(element, place.problem);
       else element.setAttribute(name, place.base + href.slice(start.length));
