@@ -16,6 +16,8 @@ const fromRoot = (path: string) => fileURLToPath(new URL(path, import.meta.url))
  */
 const developmentPeer = process.env.ANTWAY_PEER ?? 'http://127.0.0.1:8080';
 
+const shortcutIcons = [{ src: '/icon-192.png', sizes: '192x192', type: 'image/png' }];
+
 export default defineConfig({
   root: fromRoot('src/shell'),
   publicDir: fromRoot('public'),
@@ -55,6 +57,37 @@ export default defineConfig({
         start_url: '/',
         scope: '/',
         display: 'standalone',
+        // An open window is used again; the way back leads to what it showed.
+        launch_handler: { client_mode: ['navigate-existing', 'auto'] },
+        protocol_handlers: [{ protocol: 'web+ant', url: '/?open=%s' }],
+        share_target: {
+          action: '/',
+          method: 'GET',
+          enctype: 'application/x-www-form-urlencoded',
+          params: { title: 'title', text: 'text', url: 'url' },
+        },
+        file_handlers: [{ action: '/', accept: { 'application/vnd.autonomi.manifest': ['.ant'] } }],
+        shortcuts: [
+          { name: 'Library', url: '/#library', icons: shortcutIcons },
+          { name: 'Publish', url: '/#publish', icons: shortcutIcons },
+          { name: 'Live', url: '/#live', icons: shortcutIcons },
+        ],
+        screenshots: [
+          {
+            src: '/screenshot-wide.png',
+            sizes: '1280x800',
+            type: 'image/png',
+            form_factor: 'wide',
+            label: 'Open',
+          },
+          {
+            src: '/screenshot-narrow.png',
+            sizes: '780x1688',
+            type: 'image/png',
+            form_factor: 'narrow',
+            label: 'Open',
+          },
+        ],
         theme_color: '#f7f5f1',
         background_color: '#f7f5f1',
         categories: ['utilities', 'productivity'],
@@ -70,9 +103,9 @@ export default defineConfig({
       injectManifest: {
         rollupFormat: 'iife',
         globPatterns: ['**/*.{html,js,css,svg,png,ico,wasm}'],
-        // `sw/kept-files.ts` keeps the one, in the browsers that need it. Only publishing needs the compressor,
-        // and a network besides.
-        globIgnores: ['**/libsodium-*.wasm', '**/brotli_wasm_bg-*.wasm'],
+        // `sw/kept-files.ts` keeps the one, in the browsers that need it. Only publishing needs the compressor, and
+        // only installing the screenshots: both need a network besides.
+        globIgnores: ['**/libsodium-*.wasm', '**/brotli_wasm_bg-*.wasm', 'screenshot-*.png'],
         manifestTransforms: [
           async (entries) => ({ manifest: await Promise.all(entries.map(withIntegrity)), warnings: [] }),
         ],

@@ -2,6 +2,7 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { BootProblem } from './boot-problem.tsx';
 import { GatewayApiError, gateway } from './gateway-api.ts';
 import { InstallNotice } from './install-notice.tsx';
+import { LibraryScreen } from './library/library-screen.tsx';
 import { LiveScreen } from './live/live-screen.tsx';
 import { Logo } from './logo.tsx';
 import { Navigation } from './navigation.tsx';
@@ -72,10 +73,11 @@ export function App({ onLanguage }: { onLanguage: () => void }) {
                 isReady={asksMore && config.value !== null}
               />
             )}
+            {route.screen === 'library' && <LibraryScreen active={asksMore} />}
             {route.screen === 'live' && <LiveScreen active={asksMore} peers={peers} />}
             {route.screen === 'publish' && <PublishScreen config={config.value} />}
             {route.screen === 'settings' && (
-              <SettingsScreen active={asksMore} names={names} onLanguage={onLanguage} />
+              <SettingsScreen active={asksMore} config={config} names={names} onLanguage={onLanguage} />
             )}
           </>
         )}

@@ -1,9 +1,13 @@
 import type { StoreSummary } from '../chunks/store.ts';
+import type { ConfigSources, Settings, TransportChoice } from '../config.ts';
 import { AntwayError } from '../errors.ts';
 import type { KeptManifest } from '../gateway/manifest-store.ts';
 import type { RecentSite } from '../gateway/recent.ts';
 import type { DecidedSite, Decision } from '../gateway/trust.ts';
+import type { Site } from '../library/library.ts';
+import type { PinState } from '../library/pin.ts';
 import type { PeerState } from '../peers/peer.ts';
+import type { Probe } from '../peers/probe.ts';
 import type { StatsSnapshot } from '../stats/stats.ts';
 import { texts } from './texts/texts.ts';
 
@@ -11,6 +15,13 @@ import { texts } from './texts/texts.ts';
 export interface GatewayConfig {
   /** Origins, as configured. */
   peers: string[];
+  usePeersOfPeers: boolean;
+  transport: TransportChoice;
+  /** Addresses, 64 hex characters. */
+  denied: string[];
+  cache: { maxBytes: number; memoryBytes: number };
+  /** Who says what each is: the host, or the person. */
+  sources: ConfigSources;
   /** Name → address, 64 hex characters. */
   names: Record<string, string>;
   /** What is wrong with the host's configuration, while an earlier one stays in force. */
@@ -32,11 +43,14 @@ export interface PeerStatus {
   state: PeerState;
 }
 
+/** What can be done with a pin, beside taking it away. */
+export type PinAction = 'pin' | 'pause' | 'resume' | 'verify';
+
+/** One pin of `GET /-/pins`. */
+export type ListedPin = PinState & { address: string };
+
 /** What the worker sends to pages on the channel `antway`. */
-export interface StatsMessage {
-  type: 'stats';
-  stats: StatsSnapshot;
-}
+export type WorkerMessage = { type: 'stats'; stats: StatsSnapshot } | { type: 'pins'; pins: ListedPin[] };
 
 /** An answer of the gateway that is not the one that was asked for. */
 export class GatewayApiError extends Error {
@@ -63,6 +77,39 @@ export const gateway = {
   removeRecent: async (path: string) => {
     await ask(`/-/recent?path=${encodeURIComponent(path)}`, { method: 'DELETE' });
   },
+  sites: async (signal: AbortSignal) => ((await ask('/-/sites', { signal })) as { sites: Site[] }).sites,
+  /** Forgets a site, and frees what no pinned site needs of it. */
+  deleteSite: async (address: string) => {
+    await ask(`/-/sites?address=${address}`, { method: 'DELETE' });
+  },
+  /** The pins now. For the next 10 s the worker also sends their changes on the channel. */
+  watchPins: async (signal: AbortSignal) =>
+    ((await ask('/-/pins?watch', { signal })) as { pins: ListedPin[] }).pins,
+  pin: async (address: string, action: PinAction) => {
+    await ask('/-/pins', { method: 'POST', body: JSON.stringify({ address, action }) });
+  },
+  unpin: async (address: string) => {
+    await ask(`/-/pins?address=${address}`, { method: 'DELETE' });
+  },
+  /** A site as a file that `importSite` takes. */
+  exportSite: (address: string) => askForFile(`/-/export?address=${address}`),
+  importSite: async (file: Blob) =>
+    (await ask('/-/import', { method: 'POST', body: file })) as {
+      address: string;
+      chunks: number;
+      bytes: number;
+    },
+  settings: async (signal: AbortSignal) => (await ask('/-/settings', { signal })) as Settings,
+  /** Takes the whole in place of what was set before. */
+  setSettings: async (settings: Settings) => {
+    await ask('/-/settings', { method: 'PUT', body: JSON.stringify(settings) });
+  },
+  testPeer: async (url: string) =>
+    (await ask('/-/test-peer', { method: 'POST', body: JSON.stringify({ url }) })) as Probe & { url: string },
+  /** Deletes all that the gateway keeps, chunks and pins too. */
+  reset: async () => {
+    await ask('/-/reset', { method: 'POST', body: JSON.stringify({ chunks: true }) });
+  },
   trust: async (signal: AbortSignal) => (await ask('/-/trust', { signal })) as DecidedSite[],
   decide: async (address: string, decision: Decision) => {
     await ask('/-/trust', { method: 'POST', body: JSON.stringify({ address, decision }) });
@@ -80,12 +127,26 @@ export const gateway = {
   watchStats: async (signal: AbortSignal) => (await ask('/-/stats?watch', { signal })) as StatsSnapshot,
 };
 
+/** @throws GatewayApiError as `ask`. */
+async function askForFile(path: string): Promise<Blob> {
+  const response = await request(path, {});
+  if (!response.ok) await answerOf(path, response);
+  return response.blob();
+}
+
 /** @throws GatewayApiError when the worker does not answer, or answers with an error. */
 async function ask(path: string, init: RequestInit): Promise<unknown> {
+  return answerOf(path, await request(path, init));
+}
+
+function request(path: string, init: RequestInit): Promise<Response> {
   if (!navigator.serviceWorker?.controller) {
     throw new GatewayApiError('NO_WORKER', texts.status.noWorker);
   }
-  const response = await fetch(path, { ...init, cache: 'no-store' });
+  return fetch(path, { ...init, cache: 'no-store' });
+}
+
+async function answerOf(path: string, response: Response): Promise<unknown> {
   if (response.status === 204) return null;
   if (!response.headers.get('content-type')?.startsWith('application/json')) {
     throw new GatewayApiError('INTERNAL', `The gateway gave no JSON for ${path}: status ${response.status}.`);

@@ -11,10 +11,9 @@ const shapes = {
   pin: 'M12 21v-6M8 4h8l-1.2 6 3.2 5H6l3.2-5z',
   offline: 'M5 12.5l4.5 4.5L19 7.5',
   folder: 'M3 6h6l2 2.5h10V19H3z',
-  more: 'M6 12h.01M12 12h.01M18 12h.01',
+  more: 'M5 11.4a.6.6 0 1 0 0 1.2.6.6 0 1 0 0-1.2zM12 11.4a.6.6 0 1 0 0 1.2.6.6 0 1 0 0-1.2zM19 11.4a.6.6 0 1 0 0 1.2.6.6 0 1 0 0-1.2z',
   up: 'M12 19V6M6 11l6-6 6 6',
   down: 'M12 5v13M6 13l6 6 6-6',
-  site: 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM3.5 12h17M12 3c-5 5.5-5 12.500 0 18M12 3c5 5.500 5 12.500 0 18',
 } satisfies Record<string, string> & Record<Screen, string>;
 
 export type IconName = keyof typeof shapes;

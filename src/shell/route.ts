@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 
 /** The shell's screens. Each is a fragment of the one document, so the worker and the host know nothing of them. */
-export const screens = ['open', 'live', 'publish', 'settings'] as const;
+export const screens = ['open', 'library', 'live', 'publish', 'settings'] as const;
 export type Screen = (typeof screens)[number];
 
 /** What the fragment of the shell's URL asks for. */

@@ -7,7 +7,8 @@ export interface Action {
   error: GatewayApiError | null;
   /** What the last one did, for people who cannot see it. */
   announcement: string;
-  run(work: () => Promise<void>, announcement: string): Promise<void>;
+  /** @param announcement what to say once it is done: a text, or a function where the work decides it. */
+  run(work: () => Promise<void>, announcement: string | (() => string)): Promise<void>;
 }
 
 /** @param after refreshes what the action may have changed, also when it failed. */
@@ -15,11 +16,11 @@ export function useAction(after: () => void): Action {
   const [error, setError] = useState<GatewayApiError | null>(null);
   const [announcement, setAnnouncement] = useState('');
 
-  async function run(work: () => Promise<void>, done: string) {
+  async function run(work: () => Promise<void>, done: string | (() => string)) {
     try {
       await work();
       setError(null);
-      setAnnouncement(done);
+      setAnnouncement(typeof done === 'string' ? done : done());
     } catch (caught) {
       setError(asGatewayApiError(caught));
     }

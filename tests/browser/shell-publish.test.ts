@@ -332,8 +332,9 @@ test('300 MB are published with bounded memory', async ({ folder, openGateway })
     )
     .toBe(true);
   test.info().annotations.push({ type: 'memory', description: `${before} before, ${most} at most` });
-  // All of the browser's processes. The bytes alone would be 300 MB.
-  expect(most - before).toBeLessThan(200_000_000);
+  // All of the browser's processes: the compressor, chunks on their way, and what waits to be collected. Holding what
+  // is published as well would be 300 MB on top of that.
+  expect(most - before).toBeLessThan(280_000_000);
 });
 
 /** Memory of the browser and its pages that is its own, in bytes. */

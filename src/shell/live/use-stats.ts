@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { isAbort } from '../../errors.ts';
 import { channelName } from '../../gateway/stats-broadcast.ts';
 import type { StatsSnapshot } from '../../stats/stats.ts';
-import { asGatewayApiError, type GatewayApiError, gateway, type StatsMessage } from '../gateway-api.ts';
+import { asGatewayApiError, type GatewayApiError, gateway, type WorkerMessage } from '../gateway-api.ts';
 import { addSample, noThroughput, type Throughput } from './throughput.ts';
 
 /** The worker sends changes for 10 s after each question. */
@@ -38,7 +38,7 @@ export function useStats(active: boolean): LiveStats {
       }
     };
     const channel = new BroadcastChannel(channelName);
-    channel.onmessage = (event: MessageEvent<StatsMessage>) => {
+    channel.onmessage = (event: MessageEvent<WorkerMessage>) => {
       if (event.data.type === 'stats') take(event.data.stats);
     };
     const sample = () => {

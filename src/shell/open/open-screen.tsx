@@ -18,11 +18,12 @@ interface Props {
 /** The start: an address box, and what was opened before. */
 export function OpenScreen({ route, names, active, isReady }: Props) {
   const recent = useResource(gateway.recent, active);
+  const sites = useResource(gateway.sites, active);
   return (
     <>
       <AddressForm names={names} manifest={route.manifest} isReady={isReady} />
       <Bookmarks names={names} />
-      <RecentSites recent={recent} />
+      <RecentSites recent={recent} sites={sites.value} />
       <footer>
         <Help />
       </footer>

@@ -1,4 +1,5 @@
 import type { RecentSite } from '../../gateway/recent.ts';
+import type { Site } from '../../library/library.ts';
 import { decodePath, formatAge, shortAddress } from '../format.ts';
 import { gateway } from '../gateway-api.ts';
 import { Section } from '../section.tsx';
@@ -7,8 +8,15 @@ import { useAction } from '../use-action.ts';
 import type { Resource } from '../use-resource.ts';
 import { SiteIcon } from './site-icon.tsx';
 
+interface Props {
+  recent: Resource<RecentSite[]>;
+  /** What the library knows of them; null as long as it was not asked. */
+  sites: readonly Site[] | null;
+}
+
 /** The sites that were opened last in this browser. */
-export function RecentSites({ recent }: { recent: Resource<RecentSite[]> }) {
+export function RecentSites({ recent, sites }: Props) {
+  const known = new Map(sites?.map((site) => [site.address, site]));
   const { error, announcement, run } = useAction(recent.refresh);
 
   function remove(site: RecentSite) {
@@ -18,7 +26,7 @@ export function RecentSites({ recent }: { recent: Resource<RecentSite[]> }) {
         // The button that had the focus goes with its entry.
         document.getElementById('recent-heading')?.focus();
       },
-      texts.open.removed(titleOf(site)),
+      texts.open.removed(placeOf(site)),
     );
   }
 
@@ -27,7 +35,12 @@ export function RecentSites({ recent }: { recent: Resource<RecentSite[]> }) {
       {recent.value && recent.value.length > 0 ? (
         <ul class="recent-list">
           {recent.value.map((site) => (
-            <RecentEntry key={site.path} site={site} onRemove={() => remove(site)} />
+            <RecentEntry
+              key={site.path}
+              site={site}
+              known={known.get(site.address)}
+              onRemove={() => remove(site)}
+            />
           ))}
         </ul>
       ) : (
@@ -40,23 +53,30 @@ export function RecentSites({ recent }: { recent: Resource<RecentSite[]> }) {
   );
 }
 
-function RecentEntry({ site, onRemove }: { site: RecentSite; onRemove: () => void }) {
-  const title = titleOf(site);
+interface EntryProps {
+  site: RecentSite;
+  known: Site | undefined;
+  onRemove: () => void;
+}
+
+function RecentEntry({ site, known, onRemove }: EntryProps) {
+  const place = placeOf(site);
+  const title = known?.title || place;
   return (
     <li>
       <a href={site.path}>
-        <SiteIcon title={title} />
+        <SiteIcon title={title} icon={known?.icon} />
         <span class="recent-text">
           <span class="recent-title">{title}</span>
           <span class="recent-where">
-            <span class="address">{site.address}</span>
+            <span class="address">{title === place ? site.address : place}</span>
             <time dateTime={new Date(site.openedAt).toISOString()}>
               {formatAge(site.openedAt, Date.now())}
             </time>
           </span>
         </span>
       </a>
-      <button type="button" class="remove" aria-label={texts.open.remove(title)} onClick={onRemove}>
+      <button type="button" class="remove" aria-label={texts.open.remove(place)} onClick={onRemove}>
         <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
           <path d="M4 4l8 8M12 4l-8 8" />
         </svg>
@@ -70,7 +90,7 @@ function NothingOpened({ isKnown }: { isKnown: boolean }) {
 }
 
 /** The site's name or address as its URL has it, without the slashes around it and short enough for a line. */
-function titleOf({ address, path }: RecentSite): string {
+function placeOf({ address, path }: RecentSite): string {
   const place = decodePath(path).replace(/^\/|\/$/g, '');
   return place.replace(address, shortAddress(address));
 }

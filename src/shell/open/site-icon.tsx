@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 interface Props {
   title: string;
   /** A URL of this origin; null for a site that has none. */
-  icon?: string | null;
+  icon?: string | null | undefined;
 }
 
 /** A site's own picture, or the first character of its title. Decoration: the title stands beside it. */

@@ -1,26 +1,66 @@
-import { gateway } from '../gateway-api.ts';
+import { useState } from 'preact/hooks';
+import { type GatewayConfig, gateway } from '../gateway-api.ts';
 import { ScreenHeading } from '../screen-heading.tsx';
 import { texts } from '../texts/texts.ts';
-import { useResource } from '../use-resource.ts';
+import { type Resource, useResource } from '../use-resource.ts';
+import { DeniedSection, NamesSection } from './address-lists.tsx';
 import { Appearance } from './appearance.tsx';
 import { DecidedSites } from './decided-sites.tsx';
+import { PeersSection } from './peers-section.tsx';
+import { ResetSection } from './reset-section.tsx';
+import { StorageSection } from './storage-section.tsx';
+import { useSettings } from './use-settings.ts';
 
 interface Props {
   active: boolean;
+  config: Resource<GatewayConfig>;
   /** Name → address of this gateway's bookmarks. */
   names: ReadonlyMap<string, string>;
   /** Called when the language was changed: everything is to be rendered anew. */
   onLanguage: () => void;
 }
 
-export function SettingsScreen({ active, names, onLanguage }: Props) {
+/** What the person may decide, over what the host has configured. */
+export function SettingsScreen({ active, config, names, onLanguage }: Props) {
   const decided = useResource(gateway.trust, active);
+  const cache = useResource(gateway.cache, active);
+  const settings = useSettings(config, active);
+  const [resets, setResets] = useState(0);
+  const t = texts.settings;
+
+  function afterReset() {
+    for (const each of [decided, cache, config]) each.refresh();
+    onLanguage();
+    setResets(resets + 1);
+    document.querySelector<HTMLElement>('main h1')?.focus();
+  }
+
   return (
     <>
-      <ScreenHeading title={texts.settings.title} intro={texts.settings.intro} />
+      <ScreenHeading title={t.title} intro={t.intro} />
+      <p class={settings?.error ? 'note note-problem' : 'visually-hidden'} role="status">
+        {settings?.error ? (
+          <>
+            {settings.error.message} <span class="code">{settings.error.code}</span>
+          </>
+        ) : resets > 0 ? (
+          t.resetDone
+        ) : (
+          settings?.announcement
+        )}
+      </p>
       <div class="stack">
-        <Appearance onLanguage={onLanguage} />
+        <Appearance key={resets} onLanguage={onLanguage} />
+        {settings && (
+          <>
+            <PeersSection settings={settings} />
+            <StorageSection settings={settings} cache={cache} />
+            <NamesSection settings={settings} />
+            <DeniedSection settings={settings} />
+          </>
+        )}
         <DecidedSites decided={decided} names={names} />
+        <ResetSection onReset={afterReset} />
       </div>
     </>
   );

@@ -1,0 +1,47 @@
+import type { Site } from '../../library/library.ts';
+import { decodePath, shortAddress } from '../format.ts';
+
+export type Sort = 'opened' | 'title' | 'size';
+
+export interface Arrangement {
+  query: string;
+  sort: Sort;
+  pinnedOnly: boolean;
+}
+
+/** What a site is called: by itself, by a name that it was opened by, or by where it is. */
+export function titleOf({ title, path, address }: Pick<Site, 'title' | 'path' | 'address'>): string {
+  if (title) return title;
+  const place = decodePath(path).replace(/^\/|\/$/g, '');
+  return place.replace(address, shortAddress(address));
+}
+
+/**
+ * Those that match, in order. Every word of the query must occur in the title, the name or the address; what is equal
+ * in order stays as it was.
+ */
+export function arrange(sites: readonly Site[], { query, sort, pinnedOnly }: Arrangement): Site[] {
+  const words = query.toLocaleLowerCase().split(/\s+/).filter(Boolean);
+  const matches = sites.filter((site) => {
+    if (pinnedOnly && !site.pin) return false;
+    if (words.length === 0) return true;
+    const text = `${titleOf(site)} ${site.name ?? ''} ${site.path} ${site.address}`.toLocaleLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+  switch (sort) {
+    case 'opened':
+      return matches.sort((a, b) => (b.lastOpened ?? 0) - (a.lastOpened ?? 0));
+    case 'title': {
+      const { compare } = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base' });
+      return matches.sort((a, b) => compare(titleOf(a), titleOf(b)));
+    }
+    case 'size':
+      return matches.sort((a, b) => b.bytes.stored - a.bytes.stored);
+  }
+}
+
+/** Share of a site that is stored, between 0 and 1; null as long as it is not known what all belongs to it. */
+export function shareOf({ chunks }: Pick<Site, 'chunks'>): number | null {
+  if (chunks.total === null || chunks.total === 0) return null;
+  return Math.min(chunks.stored / chunks.total, 1);
+}

@@ -1,0 +1,203 @@
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { Site } from '../../library/library.ts';
+import { formatChunks, formatCount } from '../format.ts';
+import { gateway } from '../gateway-api.ts';
+import { Persistence } from '../persistence.tsx';
+import { saveAs } from '../save-as.ts';
+import { ScreenHeading } from '../screen-heading.tsx';
+import { texts } from '../texts/texts.ts';
+import { useAction } from '../use-action.ts';
+import { useResource } from '../use-resource.ts';
+import { type Arrangement, arrange, type Sort, titleOf } from './arrange.ts';
+import { type SiteAction, SiteRow } from './site-row.tsx';
+import { usePins } from './use-pins.ts';
+
+/** Sites change when they are opened, which is mostly in this very tab. */
+const refreshMs = 15_000;
+const sorts: readonly Sort[] = ['opened', 'title', 'size'];
+
+/** What was opened and pinned in this browser. */
+export function LibraryScreen({ active }: { active: boolean }) {
+  const sites = useResource(gateway.sites, active, refreshMs);
+  const cache = useResource(gateway.cache, active);
+  const { pins, refresh: refreshPins } = usePins(active);
+  const picker = useRef<HTMLInputElement>(null);
+  const [arrangement, setArrangement] = useState<Arrangement>({
+    query: '',
+    sort: 'opened',
+    pinnedOnly: false,
+  });
+  const { error, announcement, run } = useAction(() => {
+    sites.refresh();
+    refreshPins();
+    cache.refresh();
+  });
+  const t = texts.library;
+
+  // A pin that came to its end has changed what is stored of a site, and of those that share chunks with it.
+  const finished = pins ? [...pins.values()].filter(({ activity }) => activity === 'idle').length : 0;
+  useEffect(() => sites.refresh(), [finished, pins?.size]);
+
+  const all = useMemo(
+    () => sites.value?.map((site) => withPin(site, pins ? (pins.get(site.address) ?? null) : site.pin)),
+    [sites.value, pins],
+  );
+  const shown = useMemo(() => all && arrange(all, arrangement), [all, arrangement]);
+
+  function act(action: SiteAction, site: Site) {
+    const title = titleOf(site);
+    switch (action) {
+      case 'pin':
+        return run(async () => {
+          await gateway.pin(site.address, action);
+          // Asked when it matters: a browser that may clear what is pinned keeps no promise.
+          await navigator.storage?.persist?.();
+        }, t.didPin(title));
+      case 'unpin':
+        return run(() => gateway.unpin(site.address), t.didUnpin(title));
+      case 'pause':
+        return run(() => gateway.pin(site.address, action), t.didPause(title));
+      case 'resume':
+        return run(() => gateway.pin(site.address, action), t.didResume(title));
+      case 'verify':
+        return run(() => gateway.pin(site.address, action), t.didVerify(title));
+      case 'export':
+        return run(async () => saveAs(await gateway.exportSite(site.address), fileName(title)), '');
+      case 'delete':
+        return run(async () => {
+          // A pin is a promise: it is taken back first.
+          if (site.pin) await gateway.unpin(site.address);
+          await gateway.deleteSite(site.address);
+          // The button that had the focus goes with its row.
+          document.querySelector<HTMLElement>('main h1')?.focus();
+        }, t.didDelete(title));
+    }
+  }
+
+  function importFile(file: File | undefined) {
+    if (!file) return;
+    let imported = '';
+    run(
+      async () => {
+        const { chunks } = await gateway.importSite(file);
+        imported = t.imported(formatChunks(chunks));
+      },
+      () => imported,
+    );
+  }
+
+  return (
+    <>
+      <ScreenHeading title={t.title} intro={t.intro}>
+        <button
+          type="button"
+          class="button button-quiet button-small"
+          aria-describedby="import-note"
+          onClick={() => picker.current?.click()}
+        >
+          {t.import}
+        </button>
+        <span id="import-note" class="visually-hidden">
+          {t.importNote}
+        </span>
+        <input
+          ref={picker}
+          type="file"
+          name="import"
+          hidden
+          onChange={({ currentTarget }) => {
+            importFile(currentTarget.files?.[0]);
+            currentTarget.value = '';
+          }}
+        />
+      </ScreenHeading>
+      <div class="library-tools">
+        <input
+          class="input"
+          type="search"
+          aria-label={t.search}
+          placeholder={t.search}
+          value={arrangement.query}
+          onInput={({ currentTarget }) => setArrangement({ ...arrangement, query: currentTarget.value })}
+        />
+        <label class="library-sort">
+          <span class="label">{t.sort}</span>
+          <select
+            value={arrangement.sort}
+            onChange={({ currentTarget }) =>
+              setArrangement({ ...arrangement, sort: currentTarget.value as Sort })
+            }
+          >
+            {sorts.map((sort) => (
+              <option key={sort} value={sort}>
+                {t.sorts[sort]}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={arrangement.pinnedOnly}
+            onChange={({ currentTarget }) =>
+              setArrangement({ ...arrangement, pinnedOnly: currentTarget.checked })
+            }
+          />
+          <span>{t.pinnedOnly}</span>
+        </label>
+      </div>
+      <p class={error ? 'note note-problem' : 'note'} role="status">
+        {error ? (
+          <>
+            {error.message} <span class="code">{error.code}</span>
+          </>
+        ) : (
+          announcement
+        )}
+      </p>
+      <section class="card library" aria-labelledby="library-count">
+        <div class="library-head">
+          <h2 id="library-count" tabIndex={-1}>
+            {t.count(shown?.length ?? 0, formatCount(shown?.length ?? 0))}
+          </h2>
+          {cache.value && <Persistence persisted={cache.value.persisted} onChange={cache.refresh} />}
+        </div>
+        {sites.error && (
+          <p class="note note-problem">
+            {texts.common.notUpToDate(sites.error.message)} <span class="code">{sites.error.code}</span>
+          </p>
+        )}
+        {shown && shown.length > 0 && (
+          <ul class="site-list">
+            {shown.map((site) => (
+              <SiteRow key={site.address} site={site} onAction={act} />
+            ))}
+          </ul>
+        )}
+        {shown?.length === 0 && (
+          <p class="empty">
+            {arrangement.query || arrangement.pinnedOnly ? t.noMatch(arrangement.query) : t.empty}
+          </p>
+        )}
+        {!shown && !sites.error && <p class="empty">{texts.common.notKnownYet}</p>}
+      </section>
+    </>
+  );
+}
+
+/** What a pin tells is newer than what the list of sites said when it was asked for. */
+function withPin(site: Site, pin: Site['pin']): Site {
+  if (!pin) return { ...site, pin };
+  return {
+    ...site,
+    pin,
+    chunks: pin.chunks,
+    bytes: pin.bytes,
+    offline: site.offline || pin.state === 'complete',
+  };
+}
+
+/** A title as the name of a file, on any system. */
+function fileName(title: string): string {
+  return `${title.replace(/[^\p{L}\p{N} ._-]+/gu, '-').trim() || 'site'}.tar`;
+}

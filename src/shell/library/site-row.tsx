@@ -1,0 +1,181 @@
+import { useState } from 'preact/hooks';
+import type { Site } from '../../library/library.ts';
+import type { PinState } from '../../library/pin.ts';
+import { formatAge, formatBytes, formatShare, formatSpan } from '../format.ts';
+import type { PinAction } from '../gateway-api.ts';
+import { Icon } from '../icons.tsx';
+import { SiteIcon } from '../open/site-icon.tsx';
+import { texts } from '../texts/texts.ts';
+import { shareOf, titleOf } from './arrange.ts';
+
+export type SiteAction = PinAction | 'unpin' | 'export' | 'delete';
+
+interface Props {
+  site: Site;
+  onAction: (action: SiteAction, site: Site) => void;
+}
+
+/** One site: what it is, how much of it is here, and what can be done with it. */
+export function SiteRow({ site, onAction }: Props) {
+  const [isOpen, setOpen] = useState(false);
+  const t = texts.library;
+  const title = titleOf(site);
+  const share = shareOf(site);
+  const { stored, total } = site.bytes;
+  const act = (action: SiteAction) => onAction(action, site);
+  const pinAction = site.pin ? 'unpin' : 'pin';
+  return (
+    <li class="site-row">
+      <SiteIcon title={title} icon={site.icon} />
+      <div class="site-main">
+        <a class="site-title" href={site.path}>
+          {title}
+        </a>
+        <p class="site-facts">
+          <span>
+            {total === null
+              ? t.stored(formatBytes(stored))
+              : t.ofTotal(formatBytes(stored), formatBytes(total))}
+          </span>
+          {site.lastOpened === null ? (
+            <span>{t.never}</span>
+          ) : (
+            <time dateTime={new Date(site.lastOpened).toISOString()}>
+              {formatAge(site.lastOpened, Date.now())}
+            </time>
+          )}
+          {site.pin && <PinFacts pin={site.pin} />}
+        </p>
+        {share !== null && share < 1 && (
+          <progress aria-label={t.partly(formatShare(share))} value={share} max={1} />
+        )}
+      </div>
+      <p class="site-marks">
+        {site.offline ? (
+          <span class="mark mark-good">
+            <Icon name="offline" size={14} />
+            {t.offline}
+          </span>
+        ) : (
+          share !== null && <span class="mark">{t.partly(formatShare(share))}</span>
+        )}
+      </p>
+      <div class="site-actions">
+        <button
+          type="button"
+          class="button button-quiet button-small"
+          aria-label={t.actionOn(t.actions[pinAction], title)}
+          onClick={() => act(pinAction)}
+        >
+          {t.actions[pinAction]}
+        </button>
+        <button
+          type="button"
+          class="icon-button"
+          aria-label={t.more(title)}
+          aria-expanded={isOpen}
+          onClick={() => setOpen(!isOpen)}
+        >
+          <Icon name="more" />
+        </button>
+      </div>
+      {isOpen && <MoreActions site={site} title={title} onAction={act} />}
+    </li>
+  );
+}
+
+function PinFacts({ pin }: { pin: PinState }) {
+  const t = texts.library;
+  const text = pinText(pin);
+  return (
+    <>
+      <span class={`pin-fact ${pin.state === 'damaged' || pin.problem ? 'pin-bad' : ''}`}>{text}</span>
+      {pin.activity === 'fetching' && pin.bytesPerSecond !== null && (
+        <span>{formatBytes(pin.bytesPerSecond)}/s</span>
+      )}
+      {pin.activity === 'fetching' && pin.secondsLeft !== null && (
+        <span>{t.secondsLeft(formatSpan(pin.secondsLeft))}</span>
+      )}
+      {pin.problem && (
+        <span class="pin-bad">
+          {pin.problem.message} <span class="code">{pin.problem.code}</span>
+        </span>
+      )}
+    </>
+  );
+}
+
+function pinText({ state, activity, chunks }: PinState): string {
+  const t = texts.library;
+  switch (activity) {
+    case 'fetching':
+      return t.pinStates.fetching(formatShare(shareOf({ chunks }) ?? 0));
+    case 'verifying':
+      return t.pinStates.verifying;
+    case 'paused':
+      return t.pinStates.paused;
+    case 'waiting':
+      return t.pinStates.waiting;
+    case 'idle':
+      return state === 'complete' ? t.pinned : t.pinStates[state];
+  }
+}
+
+interface MoreProps {
+  site: Site;
+  title: string;
+  onAction: (action: SiteAction) => void;
+}
+
+/** What is seldom wanted, or cannot be undone. */
+function MoreActions({ site: { pin }, title, onAction }: MoreProps) {
+  const [isDeleting, setDeleting] = useState(false);
+  const t = texts.library;
+  const actions: SiteAction[] = pin
+    ? [pin.activity === 'paused' ? 'resume' : 'pause', 'verify', 'export']
+    : ['export'];
+  if (pin?.state === 'complete') actions.splice(0, 1);
+  return (
+    <div class="site-more">
+      {isDeleting ? (
+        <>
+          <p>{t.confirmDelete(title)}</p>
+          <p class="actions">
+            <button type="button" class="button button-quiet button-small" onClick={() => setDeleting(false)}>
+              {texts.common.cancel}
+            </button>
+            <button
+              type="button"
+              class="button button-danger button-small"
+              onClick={() => onAction('delete')}
+            >
+              {t.actions.delete}
+            </button>
+          </p>
+        </>
+      ) : (
+        <p class="actions">
+          {actions.map((action) => (
+            <button
+              key={action}
+              type="button"
+              class="button button-quiet button-small"
+              aria-label={t.actionOn(t.actions[action], title)}
+              onClick={() => onAction(action)}
+            >
+              {t.actions[action]}
+            </button>
+          ))}
+          <button
+            type="button"
+            class="button button-danger button-small"
+            aria-label={t.actionOn(t.actions.delete, title)}
+            onClick={() => setDeleting(true)}
+          >
+            {t.actions.delete}
+          </button>
+        </p>
+      )}
+    </div>
+  );
+}

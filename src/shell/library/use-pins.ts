@@ -1,0 +1,35 @@
+import { useEffect, useState } from 'preact/hooks';
+import { channelName } from '../../gateway/stats-broadcast.ts';
+import { type GatewayApiError, gateway, type ListedPin, type WorkerMessage } from '../gateway-api.ts';
+import { useResource } from '../use-resource.ts';
+
+/** The worker sends changes for 10 s after each question. */
+const askEveryMs = 5_000;
+
+/** All pins by their address, as they change while `active`; null before they are known. */
+export function usePins(active: boolean): {
+  pins: ReadonlyMap<string, ListedPin> | null;
+  error: GatewayApiError | null;
+  refresh(): void;
+} {
+  const { value, error, refresh } = useResource(gateway.watchPins, active, askEveryMs);
+  const [pins, setPins] = useState<ReadonlyMap<string, ListedPin> | null>(null);
+
+  useEffect(() => {
+    if (value) setPins(byAddress(value));
+  }, [value]);
+  useEffect(() => {
+    if (!active) return;
+    const channel = new BroadcastChannel(channelName);
+    channel.onmessage = ({ data }: MessageEvent<WorkerMessage>) => {
+      if (data.type === 'pins') setPins(byAddress(data.pins));
+    };
+    return () => channel.close();
+  }, [active]);
+
+  return { pins, error, refresh };
+}
+
+function byAddress(pins: readonly ListedPin[]): ReadonlyMap<string, ListedPin> {
+  return new Map(pins.map((pin) => [pin.address, pin]));
+}

@@ -1,0 +1,199 @@
+import { useState } from 'preact/hooks';
+import { parsePeer } from '../../config.ts';
+import { formatMilliseconds } from '../format.ts';
+import { asGatewayApiError, gateway } from '../gateway-api.ts';
+import { Icon } from '../icons.tsx';
+import { Section } from '../section.tsx';
+import { texts } from '../texts/texts.ts';
+import type { SettingsState } from './use-settings.ts';
+
+/** Peers to fetch chunks from, in the order of preference. */
+export function PeersSection({ settings }: { settings: SettingsState }) {
+  const { own, config, change } = settings;
+  const [added, setAdded] = useState('');
+  const [problem, setProblem] = useState<string | null>(null);
+  const t = texts.settings;
+  // As written, with what is behind `#`; of the host's list only origins are known.
+  const urls = own.peers ?? config.peers;
+
+  function add() {
+    const text = added.trim();
+    let url: string;
+    try {
+      url = parsePeer(text, location.origin).url;
+    } catch {
+      setProblem(texts.publish.badPeer);
+      document.getElementById('add-peer')?.focus();
+      return;
+    }
+    if (urls.some((other) => originOf(other) === url)) {
+      setProblem(t.duplicatePeer);
+      return;
+    }
+    setAdded('');
+    change({ peers: [...urls, text] });
+  }
+
+  function move(from: number, to: number) {
+    const moved = [...urls];
+    const [url] = moved.splice(from, 1);
+    moved.splice(to, 0, url!);
+    change({ peers: moved }, t.moved(originOf(url!), to + 1));
+  }
+
+  return (
+    <Section id="peers" title={t.peers}>
+      <p class="note">{t.peersNote}</p>
+      {urls.length === 0 && <p class="empty">{t.noPeers}</p>}
+      <ol class="setting-list">
+        {urls.map((url, i) => (
+          <PeerEntry
+            key={url}
+            url={url}
+            onUp={i > 0 ? () => move(i, i - 1) : undefined}
+            onDown={i < urls.length - 1 ? () => move(i, i + 1) : undefined}
+            onRemove={() => {
+              change({ peers: urls.filter((other) => other !== url) });
+              // The button that had the focus goes with its row.
+              document.getElementById('peers-heading')?.focus();
+            }}
+          />
+        ))}
+      </ol>
+      <form
+        class="add-form"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          add();
+        }}
+      >
+        <label class="field">
+          <span class="field-label">{t.addPeer}</span>
+          <input
+            id="add-peer"
+            class="input input-mono"
+            type="url"
+            autocomplete="off"
+            placeholder={t.addPeerPlaceholder}
+            value={added}
+            aria-invalid={problem !== null}
+            aria-describedby="add-peer-problem"
+            onInput={({ currentTarget }) => {
+              setAdded(currentTarget.value);
+              setProblem(null);
+            }}
+          />
+        </label>
+        <button type="submit" class="button button-quiet">
+          {t.add}
+        </button>
+      </form>
+      <p id="add-peer-problem" class="note note-problem" role="alert">
+        {problem}
+      </p>
+      <p class="note">
+        {config.sources.peers === 'person' ? t.peersOwn : t.peersOfHost}{' '}
+        {own.peers && (
+          <button type="button" class="link" onClick={() => change({ peers: undefined })}>
+            {t.peersReset}
+          </button>
+        )}
+      </p>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={own.usePeersOfPeers ?? config.usePeersOfPeers}
+          onChange={({ currentTarget }) => change({ usePeersOfPeers: currentTarget.checked })}
+        />
+        <span>{t.usePeersOfPeers}</span>
+      </label>
+      <fieldset class="choice">
+        <legend>{t.transport}</legend>
+        <div class="segments">
+          {(['auto', 'webtransport', 'http'] as const).map((transport) => (
+            <label key={transport}>
+              <input
+                type="radio"
+                name="transport"
+                checked={(own.transport ?? config.transport) === transport}
+                onChange={() => change({ transport })}
+              />
+              <span>{t.transports[transport]}</span>
+            </label>
+          ))}
+        </div>
+      </fieldset>
+    </Section>
+  );
+}
+
+interface EntryProps {
+  url: string;
+  /** Undefined where there is no way. */
+  onUp: (() => void) | undefined;
+  onDown: (() => void) | undefined;
+  onRemove: () => void;
+}
+
+type Test = { state: 'none' } | { state: 'asking' } | { state: 'good' | 'bad'; text: string; code?: string };
+
+function PeerEntry({ url, onUp, onDown, onRemove }: EntryProps) {
+  const [test, setTest] = useState<Test>({ state: 'none' });
+  const t = texts.settings;
+  const name = originOf(url);
+
+  async function ask() {
+    setTest({ state: 'asking' });
+    try {
+      const { info, transport, firstByteMs } = await gateway.testPeer(url);
+      const by = transport === 'http' ? 'HTTP' : 'WebTransport';
+      setTest({ state: 'good', text: t.testGood(info?.name || name, by, formatMilliseconds(firstByteMs)) });
+    } catch (error) {
+      const { code, message } = asGatewayApiError(error);
+      setTest({ state: 'bad', text: message, code });
+    }
+  }
+
+  return (
+    <li>
+      <span class="setting-name">{name}</span>
+      <span class="setting-actions">
+        <button
+          type="button"
+          class="button button-quiet button-small"
+          aria-label={t.testOf(name)}
+          disabled={test.state === 'asking'}
+          onClick={ask}
+        >
+          {t.test}
+        </button>
+        <button type="button" class="icon-button" aria-label={t.moveUp(name)} disabled={!onUp} onClick={onUp}>
+          <Icon name="up" size={18} />
+        </button>
+        <button
+          type="button"
+          class="icon-button"
+          aria-label={t.moveDown(name)}
+          disabled={!onDown}
+          onClick={onDown}
+        >
+          <Icon name="down" size={18} />
+        </button>
+        <button type="button" class="icon-button" aria-label={t.removePeer(name)} onClick={onRemove}>
+          <Icon name="close" size={18} />
+        </button>
+      </span>
+      <p class={`note setting-note ${test.state === 'bad' ? 'note-problem' : ''}`} role="status">
+        {test.state === 'asking' && t.testing}
+        {(test.state === 'good' || test.state === 'bad') && test.text}
+        {test.state === 'bad' && <span class="code"> {test.code}</span>}
+      </p>
+    </li>
+  );
+}
+
+/** What people know a peer by: its URL without certificate hashes. */
+function originOf(url: string): string {
+  return URL.canParse(url, location.origin) ? new URL(url, location.origin).origin : url;
+}

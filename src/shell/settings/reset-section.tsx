@@ -1,0 +1,62 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { asGatewayApiError, type GatewayApiError, gateway } from '../gateway-api.ts';
+import { applyLanguage, applyTheme, forgetPreferences } from '../preferences.ts';
+import { Section } from '../section.tsx';
+import { texts } from '../texts/texts.ts';
+
+/** Forgets everything, once the person has read what that means. */
+export function ResetSection({ onReset }: { onReset: () => void }) {
+  const [step, setStep] = useState<'rest' | 'asking' | 'working'>('rest');
+  const [error, setError] = useState<GatewayApiError | null>(null);
+  const cancel = useRef<HTMLButtonElement>(null);
+  const t = texts.settings;
+
+  // What harms least has the focus.
+  useEffect(() => {
+    if (step === 'asking') cancel.current?.focus();
+  }, [step]);
+
+  async function reset() {
+    setStep('working');
+    try {
+      await gateway.reset();
+      forgetPreferences();
+      applyTheme();
+      await applyLanguage();
+      onReset();
+    } catch (caught) {
+      setError(asGatewayApiError(caught));
+      setStep('rest');
+    }
+  }
+
+  return (
+    <Section id="reset" title={t.reset}>
+      <p class="note">{t.resetNote}</p>
+      {step === 'rest' ? (
+        <p class="actions">
+          <button type="button" class="button button-danger" onClick={() => setStep('asking')}>
+            {t.resetButton}
+          </button>
+        </p>
+      ) : (
+        <div role="alertdialog" aria-labelledby="reset-question" class="question">
+          <p id="reset-question">{t.resetConfirm}</p>
+          <p class="actions">
+            <button ref={cancel} type="button" class="button button-quiet" onClick={() => setStep('rest')}>
+              {texts.common.cancel}
+            </button>
+            <button type="button" class="button button-danger" disabled={step === 'working'} onClick={reset}>
+              {t.resetNow}
+            </button>
+          </p>
+        </div>
+      )}
+      {error && (
+        <p class="note note-problem" role="alert">
+          {error.message} <span class="code">{error.code}</span>
+        </p>
+      )}
+    </Section>
+  );
+}

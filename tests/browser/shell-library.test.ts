@@ -1,0 +1,175 @@
+import type { Locator, Page } from '@playwright/test';
+import { listFolder } from '../../src/cli/folder.ts';
+import { createTarchive } from '../../src/publish/tarchive.ts';
+import { expect, type Gateway, openWithoutScripts, test } from './harness.ts';
+import { fromRoot } from './paths.ts';
+import type { PeerProcess } from './peer.ts';
+import { noise, publish } from './publish.ts';
+
+const short = (address: string) => `${address.slice(0, 8)}…${address.slice(-6)}`;
+const rows = (page: Page) => page.locator('.site-row');
+const row = (page: Page, text: string) => rows(page).filter({ hasText: text });
+const status = (page: Page) => page.getByRole('main').getByRole('status').first();
+
+test.describe('the library', () => {
+  let peer: PeerProcess;
+  let gateway: Gateway;
+  let shell: Page;
+  let sample: string;
+  let letter: string;
+
+  test.beforeEach(async ({ startPeer, openGateway }) => {
+    peer = await startPeer();
+    const { entries } = await listFolder(fromRoot('tests/sites/sample'), []);
+    sample = await publish(await createTarchive(entries), peer);
+    letter = await publish(Buffer.from('Dear reader'), peer);
+    gateway = await openGateway({ peers: [peer.url], trusted: [sample] });
+    shell = gateway.shell;
+    await shell.goto(`${gateway.url}/${sample}/`);
+    await expect(shell.getByRole('heading').first()).toBeVisible();
+    await shell.goto(`${gateway.url}/${letter}`);
+    await openWithoutScripts(shell);
+    await expect(shell.getByText('Dear reader')).toBeVisible();
+    await shell.goto(`${gateway.url}/#library`);
+    await expect(rows(shell)).toHaveCount(2);
+  });
+
+  async function more(of: Locator): Promise<void> {
+    await of.getByRole('button', { name: /^More for/ }).click();
+  }
+
+  test('shows what was opened, how much of it is stored, and whether it works offline', async () => {
+    const file = row(shell, short(letter));
+    await expect(file).toContainText('Ready offline');
+    await expect(file).toContainText(/B of \d+ B/);
+    const site = rows(shell).nth(1);
+    await expect(site).toContainText(/[kM]B/);
+    await site.getByRole('link').click();
+    await shell.waitForURL(`${gateway.url}/${sample}/`);
+  });
+
+  test('searches by title and address, and sorts', async () => {
+    const search = shell.getByRole('searchbox', { name: 'Search the library' });
+    await search.fill(letter.slice(0, 20));
+    await expect(rows(shell)).toHaveCount(1);
+    await expect(rows(shell)).toContainText(short(letter));
+    await search.fill('nothing like it');
+    await expect(shell.getByText('Nothing matches “nothing like it”.')).toBeVisible();
+    await search.fill('');
+    await shell.getByLabel('Sort by').selectOption('Size');
+    await expect(rows(shell).first()).not.toContainText(short(letter));
+    await shell.getByLabel('Sort by').selectOption('Last opened');
+    await expect(rows(shell).first()).toContainText(short(letter));
+    await shell.getByLabel('Pinned only').check();
+    await expect(rows(shell)).toHaveCount(0);
+  });
+
+  test('pins a site until all of it is here, verifies it, and lets it go again', async () => {
+    const site = rows(shell).nth(1);
+    const title = (await site.getByRole('link').textContent())!;
+    await site.getByRole('button', { name: `Pin: ${title}` }).click();
+    await expect(status(shell)).toContainText('is being kept for offline use');
+    await expect(site).toContainText('Pinned');
+    await expect(site).toContainText('Ready offline');
+    await more(site);
+    await site.getByRole('button', { name: `Verify: ${title}` }).click();
+    await expect(status(shell)).toHaveText(`Verifying ${title}.`);
+    await expect(site.locator('.pin-fact')).toHaveText('Pinned');
+    await shell.getByLabel('Pinned only').check();
+    await expect(rows(shell)).toHaveCount(1);
+    await shell.getByLabel('Pinned only').uncheck();
+    await site.getByRole('button', { name: `Unpin: ${title}` }).click();
+    await expect(status(shell)).toContainText('is no longer pinned');
+    await expect(site.getByRole('button', { name: `Pin: ${title}` })).toBeVisible();
+  });
+
+  test('a site goes to a file, is deleted when the person says so twice, and comes back from the file', async () => {
+    const file = row(shell, short(letter));
+    await file.getByRole('button', { name: /^Pin:/ }).click();
+    await expect(file.locator('.pin-fact')).toHaveText('Pinned');
+    await more(file);
+    const [download] = await Promise.all([
+      shell.waitForEvent('download'),
+      file.getByRole('button', { name: /^Export:/ }).click(),
+    ]);
+    expect(download.suggestedFilename()).toMatch(/\.tar$/);
+    const path = await download.path();
+
+    await file.getByRole('button', { name: /^Delete:/ }).click();
+    await expect(file).toContainText('Delete');
+    await expect(rows(shell)).toHaveCount(2);
+    await file.getByRole('button', { name: 'Delete', exact: true }).click();
+    await expect(rows(shell)).toHaveCount(1);
+    await expect(shell.getByRole('heading', { name: 'Library' })).toBeFocused();
+
+    await peer.kill();
+    await shell.locator('input[name=import]').setInputFiles(path);
+    await expect(status(shell)).toContainText('Imported: 4 chunks.');
+    await expect(rows(shell)).toHaveCount(2);
+    await shell.goto(`${gateway.url}/${letter}`);
+    await openWithoutScripts(shell);
+    await expect(shell.getByText('Dear reader')).toBeVisible();
+  });
+
+  test('what cannot be imported is refused with the reason and a code', async () => {
+    await shell
+      .locator('input[name=import]')
+      .setInputFiles({ name: 'x.tar', mimeType: 'application/x-tar', buffer: noise(1, 5000) });
+    await expect(status(shell).locator('.code')).toHaveText(/^[A-Z_]+$/);
+    await expect(rows(shell)).toHaveCount(2);
+  });
+});
+
+test('of a thousand sites only those that are seen are laid out, and each is found', async ({
+  openGateway,
+}) => {
+  const { shell, url } = await openGateway({ peers: [] });
+  // The database is there once the library was asked.
+  await shell.goto(`${url}/#library`);
+  await expect(shell.getByText('Nothing yet.')).toBeVisible();
+  await shell.evaluate(
+    () =>
+      new Promise<void>((resolve, reject) => {
+        const opening = indexedDB.open('antway');
+        opening.onerror = () => reject(opening.error);
+        opening.onsuccess = () => {
+          const changing = opening.result.transaction('settings', 'readwrite');
+          for (let i = 0; i < 1000; i++) {
+            const address = `a${i.toString(16).padStart(63, '0')}`;
+            const visit = {
+              address,
+              path: `/${address}/`,
+              name: null,
+              title: `Site number ${i}`,
+              icon: null,
+              kind: 'archive',
+              lastOpened: Date.now() - i * 60_000,
+            };
+            changing.objectStore('settings').put(visit, `site:${address}`);
+          }
+          changing.oncomplete = () => {
+            opening.result.close();
+            resolve();
+          };
+          changing.onerror = () => reject(changing.error);
+        };
+      }),
+  );
+  await shell.reload();
+  await expect(rows(shell)).toHaveCount(1000);
+  const isSkipped = (index: number) =>
+    rows(shell)
+      .nth(index)
+      .locator('.site-main')
+      .evaluate((element) => !element.checkVisibility({ contentVisibilityAuto: true }));
+  await expect.poll(() => isSkipped(0)).toBe(false);
+  await expect.poll(() => isSkipped(999)).toBe(true);
+  await shell.keyboard.press('End');
+  await expect.poll(() => isSkipped(999)).toBe(false);
+  await expect.poll(() => isSkipped(0)).toBe(true);
+  await shell.getByRole('searchbox', { name: 'Search the library' }).fill('number 777');
+  await expect(rows(shell)).toHaveCount(1);
+  await shell.getByRole('searchbox', { name: 'Search the library' }).fill('');
+  await shell.getByLabel('Sort by').selectOption('Title');
+  await expect(rows(shell).nth(2)).toContainText('Site number 2');
+});

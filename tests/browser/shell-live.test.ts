@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs';
+import type { StatsSnapshot } from '../../src/stats/stats.ts';
+import { expect, test } from './harness.ts';
+import { noise, publish } from './publish.ts';
+
+test('the live screen shows a file being read: its chunks, rates, times, and where they came from', async ({
+  startPeer,
+  openGateway,
+}) => {
+  const peer = await startPeer();
+  const film = await publish(noise(5, 5 * 4_190_208), peer);
+  const gateway = await openGateway({ peers: [peer.url] });
+  const { shell } = gateway;
+  await shell.goto(`${gateway.url}/#live`);
+  const region = (name: string) => shell.getByRole('region', { name });
+  await expect(region('Chunks of the file being read')).toContainText('Nothing is being read.');
+  await expect(region('Throughput').locator('canvas')).toBeVisible();
+
+  await gateway.fetch(`/${film}/film.bin`);
+  const map = region('Chunks of the file being read');
+  await expect(map).toContainText(`/${film}/film.bin`);
+  await expect(map).toContainText('in 5 chunks');
+  await expect(map.getByRole('img', { name: '5 of 5 chunks are here.' })).toBeVisible();
+  await expect(map.getByRole('listitem')).toContainText(['from a peer']);
+  await expect(region('Throughput').getByRole('img')).toHaveAttribute(
+    'aria-label',
+    /highest was .*MB per second/,
+  );
+  await expect(region('Activity').getByRole('row').filter({ hasText: 'Whole answer' })).toContainText(
+    /\d (m?s)/,
+  );
+  const row = region('Peers')
+    .getByRole('row')
+    .filter({ hasText: peer.url.slice(7) });
+  await expect(row).toContainText(/B\/s/);
+  await expect(region('Stored in this browser').getByRole('progressbar')).toBeVisible();
+
+  const [download] = await Promise.all([
+    shell.waitForEvent('download'),
+    shell.getByRole('button', { name: 'Save as JSON' }).click(),
+  ]);
+  const stats: StatsSnapshot = JSON.parse(readFileSync(await download.path(), 'utf8'));
+  expect(stats.requests.totalMs.count).toBe(1);
+  expect(stats.reading).toMatchObject({ path: `/${film}/film.bin`, count: 5, chunks: 'ppppp' });
+  await shell.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await shell.getByRole('button', { name: 'Copy as JSON' }).click();
+  await expect(shell.getByText('The figures were copied.')).toBeVisible();
+  const copied: StatsSnapshot = JSON.parse(await shell.evaluate(() => navigator.clipboard.readText()));
+  expect(copied.startedAt).toBe(stats.startedAt);
+});
+
+test('nothing is counted of a file, and nothing is sent, while nobody looks', async ({
+  startPeer,
+  openGateway,
+}) => {
+  const peer = await startPeer();
+  const film = await publish(noise(6, 100_000), peer);
+  const gateway = await openGateway({ peers: [peer.url] });
+  await gateway.shell.evaluate(() => {
+    const messages: unknown[] = [];
+    new BroadcastChannel('antway').onmessage = ({ data }) => messages.push(data);
+    Object.assign(window, { messages });
+  });
+  await gateway.fetch(`/${film}`);
+  await gateway.settled();
+  expect((await gateway.stats()).reading).toBeNull();
+  expect(await gateway.shell.evaluate(() => (window as unknown as { messages: unknown[] }).messages)).toEqual(
+    [],
+  );
+});

@@ -1,0 +1,205 @@
+import type { Page } from '@playwright/test';
+import { expect, type Gateway, test } from './harness.ts';
+import { linkOf, makePrivateManifest } from './manifests.ts';
+import type { PeerProcess } from './peer.ts';
+import { publish } from './publish.ts';
+
+const names = ['Open', 'Library', 'Live', 'Publish', 'Settings'] as const;
+
+let peer: PeerProcess;
+let gateway: Gateway;
+let shell: Page;
+
+test.beforeEach(async ({ startPeer, openGateway }) => {
+  peer = await startPeer();
+  gateway = await openGateway({ peers: [peer.url] });
+  shell = gateway.shell;
+});
+
+const heading = () => shell.getByRole('heading', { level: 1 });
+const navigation = () => shell.getByRole('navigation', { name: 'Screens' });
+
+test('each screen has a URL, and back and forward lead through them', async () => {
+  await shell.evaluate(() => Object.assign(window, { isSameDocument: true }));
+  for (const name of names.slice(1)) {
+    await navigation().getByRole('link', { name }).click();
+    await expect(heading()).toHaveText(name);
+    expect(shell.url()).toBe(`${gateway.url}/#${name.toLowerCase()}`);
+    await expect(shell).toHaveTitle(`${name} · Antway`);
+    await expect(navigation().getByRole('link', { name })).toHaveAttribute('aria-current', 'page');
+  }
+  for (const name of ['Publish', 'Live', 'Library']) {
+    await shell.goBack();
+    await expect(heading()).toHaveText(name);
+  }
+  await shell.goBack();
+  await expect(heading()).toHaveText('Open an address');
+  await expect(shell).toHaveTitle('Antway');
+  await shell.goForward();
+  await expect(heading()).toHaveText('Library');
+  expect(await shell.evaluate(() => 'isSameDocument' in window)).toBe(true);
+  await shell.reload();
+  await expect(heading()).toHaveText('Library');
+});
+
+test('the whole shell is used by keyboard: the focus follows, and content is one step away', async () => {
+  await shell.keyboard.press('Tab');
+  await expect(shell.getByRole('link', { name: 'Skip to the content' })).toBeFocused();
+  await shell.keyboard.press('Enter');
+  await expect(shell.getByRole('main')).toBeFocused();
+  await shell.keyboard.press('Tab');
+  await expect(shell.getByRole('textbox', { name: 'Open an address' })).toBeFocused();
+
+  await navigation().getByRole('link', { name: 'Settings' }).focus();
+  await shell.keyboard.press('Enter');
+  await expect(heading()).toBeFocused();
+  // Everything that can be clicked is reached by Tab alone, in the order of the page, and has a name.
+  await expect(shell.getByRole('region', { name: 'Names' })).toBeVisible();
+  const reachable = await shell.evaluate(
+    () =>
+      [...document.querySelectorAll<HTMLElement>('main a, main button, main input, main select')].filter(
+        (element) => element.checkVisibility() && !(element as HTMLInputElement).disabled,
+      ).length,
+  );
+  const places: number[] = [];
+  while (places.length < reachable) {
+    await shell.keyboard.press('Tab');
+    const place = await shell.evaluate(() => {
+      const focused = document.activeElement;
+      return focused?.closest('main') ? [...document.querySelectorAll('*')].indexOf(focused) : -1;
+    });
+    if (place < 0) break;
+    places.push(place);
+  }
+  expect(places).toEqual(places.toSorted((a, b) => a - b));
+  // Radio buttons are one stop for each group: two groups of three here.
+  expect(places.length).toBeGreaterThanOrEqual(reachable - 4);
+});
+
+test('every control of every screen has a name for those who do not see it', async () => {
+  for (const name of names) {
+    await navigation().getByRole('link', { name }).click();
+    const nameless = await shell.locator('a, button, input:not([hidden]), select').evaluateAll((elements) =>
+      elements
+        .filter((element) => (element as HTMLElement).checkVisibility())
+        .filter((element) => {
+          const { labels } = element as HTMLInputElement;
+          const text = element.getAttribute('aria-label') ?? element.textContent;
+          return !text?.trim() && !(labels && [...labels].some((label) => label.textContent?.trim()));
+        })
+        .map((element) => element.outerHTML),
+    );
+    expect(nameless, name).toEqual([]);
+  }
+});
+
+test('a link of ours, and something shared, open as if they were pasted, and once only', async () => {
+  const address = await publish(Buffer.from('a letter'), peer);
+  for (const query of [
+    `?open=${encodeURIComponent(`web+ant:${address}/letter.txt`)}`,
+    `?open=${encodeURIComponent(`web+ant://${address}/letter.txt`)}`,
+    `?open=${encodeURIComponent(`autonomi://${address}/letter.txt`)}`,
+    `?title=A%20letter&text=${encodeURIComponent(`Read this: ant://${address}/letter.txt`)}`,
+    `?url=${encodeURIComponent(`https://other.example/${address}/letter.txt`)}`,
+  ]) {
+    await test.step(query, async () => {
+      await shell.goto(`${gateway.url}/${query}`);
+      await shell.waitForURL(`${gateway.url}/${address}/letter.txt`);
+      await expect(shell.getByText('a letter')).toBeVisible();
+      // Back leads to the start page, which does not open it again.
+      await shell.goBack();
+      await expect(heading()).toHaveText('Open an address');
+      expect(shell.url()).toBe(`${gateway.url}/`);
+    });
+  }
+  await shell.goto(`${gateway.url}/?text=${encodeURIComponent('just words')}`);
+  await expect(shell.getByRole('textbox', { name: 'Open an address' })).toHaveValue('just words');
+  await expect(shell.locator('#address-note')).toContainText('“just words” is neither an address');
+});
+
+test('a link with a manifest in its fragment opens it, and one that is broken says why', async () => {
+  const manifest = await makePrivateManifest('Diary', { 'a.txt': 'Fog again.' }, peer);
+  const text = linkOf(manifest).slice('ant://manifest/'.length);
+  await shell.goto('about:blank');
+  await shell.goto(`${gateway.url}/#manifest/${text}/a.txt`);
+  await shell.waitForURL(/\/[0-9a-f]{64}\/a\.txt$/);
+  await expect(shell.getByText('Fog again.')).toBeVisible();
+
+  await shell.goto(`${gateway.url}/#manifest/${text.slice(0, 40)}`);
+  await expect(shell.locator('#address-note .code')).toHaveText('CORRUPT');
+});
+
+test('an installed app has what systems ask for', async () => {
+  const manifest = JSON.parse((await gateway.fetch('/manifest.webmanifest')).text);
+  expect(manifest.protocol_handlers).toEqual([{ protocol: 'web+ant', url: '/?open=%s' }]);
+  expect(manifest.share_target.method).toBe('GET');
+  expect(manifest.launch_handler.client_mode[0]).toBe('navigate-existing');
+  const session = await shell.context().newCDPSession(shell);
+  const { errors } = await session.send('Page.getAppManifest');
+  expect(errors).toEqual([]);
+  const { installabilityErrors } = await session.send('Page.getInstallabilityErrors');
+  // Contexts of tests are like private windows, in which nothing is installed.
+  expect(installabilityErrors.map(({ errorId }) => errorId).filter((id) => id !== 'in-incognito')).toEqual(
+    [],
+  );
+  const pictures = [...manifest.icons, ...manifest.screenshots];
+  expect(manifest.icons.some(({ purpose }: { purpose?: string }) => purpose === 'maskable')).toBe(true);
+  for (const { src, sizes } of pictures) {
+    const size = await shell.evaluate(async (src) => {
+      const image = new Image();
+      image.src = src;
+      await image.decode();
+      return `${image.naturalWidth}x${image.naturalHeight}`;
+    }, src);
+    if (sizes !== 'any') expect([src, size]).toEqual([src, sizes]);
+  }
+  for (const { url } of manifest.shortcuts) {
+    await shell.goto(gateway.url + url);
+    await expect(heading()).not.toHaveText('Open an address');
+  }
+});
+
+test('installing is offered after the second site, and not again once it was declined', async () => {
+  const offer = () =>
+    shell.evaluate(() => {
+      const prompt = Object.assign(new Event('beforeinstallprompt', { cancelable: true }), {
+        prompt: async () => ({ outcome: 'dismissed' }),
+      });
+      window.dispatchEvent(prompt);
+    });
+  const notice = shell.getByText('Install Antway, and it opens');
+  await gateway.openPage(`/${await publish(Buffer.from('the first'), peer)}`);
+  await shell.reload();
+  await expect(shell.getByRole('region', { name: 'Last opened' }).getByRole('link')).toHaveCount(1);
+  await offer();
+  await expect(notice).toHaveCount(0);
+  await gateway.openPage(`/${await publish(Buffer.from('the second'), peer)}`);
+  await shell.reload();
+  await expect(shell.getByRole('region', { name: 'Last opened' }).getByRole('link')).toHaveCount(2);
+  await offer();
+  await expect(notice).toBeVisible();
+  await shell.getByRole('button', { name: 'Not now' }).click();
+  await expect(notice).toHaveCount(0);
+  await shell.reload();
+  await expect(heading()).toBeVisible();
+  await offer();
+  await expect(notice).toHaveCount(0);
+});
+
+test('nothing moves for those who want less motion', async () => {
+  await shell.emulateMedia({ reducedMotion: 'reduce' });
+  for (const name of names) {
+    await navigation().getByRole('link', { name }).click();
+    await expect(navigation().getByRole('link', { name })).toHaveAttribute('aria-current', 'page');
+    const moving = await shell.evaluate(
+      () =>
+        [...document.querySelectorAll('*')]
+          .map((element) => getComputedStyle(element))
+          .filter(
+            ({ transitionDuration, animationName }) =>
+              transitionDuration !== '0s' || animationName !== 'none',
+          ).length,
+    );
+    expect(moving, name).toBe(0);
+  }
+});

@@ -1,0 +1,158 @@
+import type { Page } from '@playwright/test';
+import { expect, type Gateway, test } from './harness.ts';
+import type { PeerProcess } from './peer.ts';
+import { publish } from './publish.ts';
+
+let first: PeerProcess;
+let second: PeerProcess;
+let gateway: Gateway;
+let shell: Page;
+
+test.beforeEach(async ({ startPeer, openGateway }) => {
+  first = await startPeer();
+  second = await startPeer();
+  gateway = await openGateway({ peers: [first.url], names: { hosts: 'ab'.repeat(32) } });
+  shell = gateway.shell;
+  await shell.goto(`${gateway.url}/#settings`);
+});
+
+const section = (name: string) => shell.getByRole('region', { name });
+const config = async () => JSON.parse((await gateway.fetch('/-/config')).text);
+
+test('a peer is added, tested, moved and removed, and the host’s list is used again', async () => {
+  const peers = section('Peers');
+  await expect(peers.getByRole('listitem')).toHaveText(new RegExp(first.url));
+  await expect(peers).toContainText('These are the host’s.');
+
+  await peers.getByLabel('Add a peer').fill('ftp://no.peer');
+  await peers.getByLabel('Add a peer').press('Enter');
+  await expect(peers.getByRole('alert')).toContainText('A peer is an https:// URL');
+  await peers.getByLabel('Add a peer').fill(first.url);
+  await peers.getByLabel('Add a peer').press('Enter');
+  await expect(peers.getByRole('alert')).toHaveText('This peer is in the list already.');
+  await peers.getByLabel('Add a peer').fill(second.url);
+  await peers.getByLabel('Add a peer').press('Enter');
+  await expect(peers.getByRole('listitem')).toHaveCount(2);
+  await expect(peers).toContainText('This list is yours.');
+
+  await peers.getByRole('button', { name: `Test ${second.url}` }).click();
+  await expect(peers.getByRole('listitem').nth(1)).toContainText(/answers by (WebTransport|HTTP) in/);
+  await second.kill();
+  await peers.getByRole('button', { name: `Test ${second.url}` }).click();
+  await expect(peers.getByRole('listitem').nth(1)).toContainText('PEERS_UNREACHABLE');
+
+  await peers.getByRole('button', { name: `Move ${second.url} up` }).click();
+  await expect(peers.getByRole('listitem').first()).toContainText(second.url);
+  await expect.poll(async () => (await config()).peers).toEqual([second.url, first.url]);
+  await peers.getByRole('button', { name: `Remove ${first.url}` }).click();
+  await expect(peers.getByRole('heading')).toBeFocused();
+  await expect.poll(async () => (await config()).peers).toEqual([second.url]);
+  await peers.getByRole('button', { name: 'Use the host’s list' }).click();
+  await expect.poll(async () => (await config()).peers).toEqual([first.url]);
+});
+
+test('transport, peers of peers and the ceiling are set, and stay after a reload', async () => {
+  const peers = section('Peers');
+  await peers.getByRole('radio', { name: 'HTTP only' }).check();
+  await peers.getByLabel('Also use peers that these peers know').check();
+  const ceiling = section('Storage').getByLabel('Keep at most');
+  await ceiling.fill('lots');
+  await ceiling.press('Enter');
+  await expect(section('Storage')).toContainText('This must be a number above 0.');
+  await ceiling.fill('2.5');
+  await ceiling.press('Enter');
+  await expect
+    .poll(async () => {
+      const { transport, usePeersOfPeers, cache } = await config();
+      return [transport, usePeersOfPeers, cache.maxBytes];
+    })
+    .toEqual(['http', true, 2_500_000_000]);
+  await shell.reload();
+  await expect(section('Peers').getByRole('radio', { name: 'HTTP only' })).toBeChecked();
+  await expect(section('Storage').getByLabel('Keep at most')).toHaveValue('2.5');
+});
+
+test('a name is given to an address, opens it, and is taken away; the host’s stay', async () => {
+  const letter = await publish(Buffer.from('a letter'), first);
+  const names = section('Names');
+  await expect(names.getByRole('listitem')).toHaveText(/hosts.*of the host/);
+  await names.getByRole('textbox', { name: 'Name' }).fill('not a name');
+  await names.getByLabel('Address').fill(letter);
+  await names.getByRole('button', { name: 'Add a name' }).click();
+  await expect(names.getByRole('alert')).toContainText('A name has letters');
+  await expect(names.getByRole('textbox', { name: 'Name' })).toBeFocused();
+  await names.getByRole('textbox', { name: 'Name' }).fill('letter');
+  await names.getByLabel('Address').fill('12');
+  await names.getByRole('button', { name: 'Add a name' }).click();
+  await expect(names.getByRole('alert')).toHaveText('An address has 64 hex digits.');
+  await names.getByLabel('Address').fill(letter);
+  await names.getByRole('button', { name: 'Add a name' }).click();
+  await expect(names.getByRole('link', { name: 'letter' })).toBeVisible();
+  await expect.poll(async () => (await gateway.fetch('/letter')).text).toBe('a letter');
+  await names.getByRole('button', { name: 'Remove the name letter' }).click();
+  await expect(names.getByRole('listitem')).toHaveCount(1);
+});
+
+test('a blocked address is not opened, until it is allowed again', async () => {
+  const letter = await publish(Buffer.from('a letter'), first);
+  const denied = section('Blocked addresses');
+  await denied.getByLabel('Address to block').fill('nonsense');
+  await denied.getByRole('button', { name: 'Block' }).click();
+  await expect(denied.getByRole('alert')).toHaveText('An address has 64 hex digits.');
+  await denied.getByLabel('Address to block').fill(letter);
+  await denied.getByRole('button', { name: 'Block' }).click();
+  await expect.poll(async () => (await gateway.fetch(`/${letter}`)).status).toBe(451);
+  await denied.getByRole('button', { name: /^Allow .* again$/ }).click();
+  await expect.poll(async () => (await gateway.fetch(`/${letter}`)).status).toBe(200);
+});
+
+test('the theme and the language are chosen, hold after a reload, and the focus stays', async () => {
+  await shell.emulateMedia({ colorScheme: 'light' });
+  const ground = () => shell.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+  const light = await ground();
+  await section('Appearance').getByRole('radio', { name: 'Dark' }).check();
+  const dark = await ground();
+  expect(dark).not.toBe(light);
+
+  await shell.getByLabel('Language').selectOption('Deutsch');
+  await expect(shell.getByRole('heading', { level: 1 })).toHaveText('Optionen');
+  await expect(shell.getByLabel('Sprache')).toBeFocused();
+  await expect(shell.locator('html')).toHaveAttribute('lang', 'de');
+  await shell.reload();
+  await expect(shell.getByRole('heading', { level: 1 })).toHaveText('Optionen');
+  expect(await ground()).toBe(dark);
+  await shell.getByLabel('Sprache').selectOption('Wie der Browser');
+  await expect(shell.getByRole('heading', { level: 1 })).toHaveText('Settings');
+});
+
+test('everything is deleted, after a warning whose harmless answer has the focus', async () => {
+  const letter = await publish(Buffer.from('a letter'), first);
+  await gateway.fetch(`/${letter}`);
+  await gateway.settled();
+  expect((await gateway.cache()).count).toBeGreaterThan(0);
+  await section('Appearance').getByRole('radio', { name: 'Dark' }).check();
+  await section('Peers').getByRole('radio', { name: 'HTTP only' }).check();
+  await expect.poll(async () => (await config()).transport).toBe('http');
+
+  const reset = section('Reset');
+  await reset.getByRole('button', { name: 'Delete everything…' }).click();
+  await expect(reset.getByRole('button', { name: 'Cancel' })).toBeFocused();
+  await shell.keyboard.press('Enter');
+  await expect(reset.getByRole('alertdialog')).toHaveCount(0);
+  expect((await gateway.cache()).count).toBeGreaterThan(0);
+
+  await reset.getByRole('button', { name: 'Delete everything…' }).click();
+  await reset.getByRole('button', { name: 'Delete everything', exact: true }).click();
+  await expect(shell.getByText('Everything was deleted.')).toBeAttached();
+  await expect.poll(async () => (await gateway.cache()).count).toBe(0);
+  await expect.poll(async () => (await config()).transport).toBe('auto');
+  await expect(section('Appearance').getByRole('radio', { name: 'As the system' })).toBeChecked();
+});
+
+test('a language of the browser that there is a catalogue for is spoken', async ({ browser }) => {
+  const context = await browser.newContext({ locale: 'de-AT' });
+  const page = await context.newPage();
+  await page.goto(gateway.url);
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Eine Adresse öffnen');
+  await context.close();
+});
