@@ -114,9 +114,9 @@ export class Lab {
    * @param peerUrl where that is reached, if not directly.
    */
   async openGateway(
-    options: { transport?: Transport; peerUrl?: string; peer?: PeerProcess } = {},
+    options: { transport?: Transport; peerUrl?: string; peer?: PeerProcess; build?: string } = {},
   ): Promise<LabGateway> {
-    const { transport = 'webtransport', peer = this.peer, peerUrl = peer.url } = options;
+    const { transport = 'webtransport', peer = this.peer, peerUrl = peer.url, build = distFolder } = options;
     const page = Buffer.from('<!doctype html><title>reader</title>');
     const reader = await this.publishArchive([{ name: 'index.html', source: bufferAccess(page) }], peer);
     const warmUps: string[] = [];
@@ -125,7 +125,7 @@ export class Lab {
     }
     const name = join(this.#folder, `gateway-${this.#gateways++}`);
     await writeFile(`${name}.json`, JSON.stringify({ peers: [peerUrl], trusted: [reader.address] }));
-    await cp(distFolder, name, { recursive: true }); // one build for all rounds, whoever builds meanwhile
+    await cp(build, name, { recursive: true }); // one build for all rounds, whoever builds meanwhile
     const host = await this.startPeer({
       flags: ['--web', name, '--web-config', `${name}.json`],
       webTransport: 'none',

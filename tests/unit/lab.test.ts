@@ -9,6 +9,7 @@ import {
   spreadSizes,
 } from '../../perf/lab/content.ts';
 import { historyPage } from '../../perf/lab/history-page.ts';
+import { workerTasks } from '../../perf/lab/long-tasks.ts';
 import { parseLabOptions, UsageError } from '../../perf/lab/options.ts';
 import { selfTimes } from '../../perf/lab/profile.ts';
 import { report } from '../../perf/lab/report.ts';
@@ -289,6 +290,21 @@ describe('the contents', () => {
     const long = await expectedOf(file, read);
     expect(long.samples?.at(0)).toBe(0);
     expect(long.samples?.at(-1)).toBe(file.size - sampleBytes);
+  });
+});
+
+describe('a trace', () => {
+  it('gives the tasks of service workers’ threads alone, by their own time', () => {
+    const task = { name: 'ThreadControllerImpl::RunTask', ph: 'X', pid: 1 };
+    const tasks = workerTasks([
+      { name: 'thread_name', ph: 'M', pid: 1, tid: 5, args: { name: 'ServiceWorker thread' } },
+      { name: 'thread_name', ph: 'M', pid: 1, tid: 6, args: { name: 'CrRendererMain' } },
+      { ...task, tid: 5, dur: 9000, tdur: 4000 },
+      { ...task, tid: 5, dur: 3000 },
+      { ...task, tid: 6, dur: 70_000 },
+      { ...task, tid: 5, pid: 2, dur: 70_000 },
+    ]);
+    expect(tasks).toEqual([4, 3]);
   });
 });
 

@@ -1,18 +1,27 @@
-/** The stages of self-encryption as a browser runs them, for the lab to call. */
+/** The stages of self-encryption and the chunk store as a browser runs them, for the lab to call. */
 
 import decoderWasmUrl from 'brotli-dec-wasm/web/bg.wasm?url';
 import brotliWasm from 'brotli-wasm';
 import type { AeadName } from '../../../src/self-encryption/aead.ts';
 import { type Stage, timeStage } from '../bench.ts';
+import { timeStore } from '../store-bench.ts';
 
 export interface BenchPage {
   /** @returns the milliseconds that a stage takes for what the host serves at `url`. */
   time(stage: Stage, url: string, aead: AeadName): Promise<number>;
+  timeStore: typeof timeStore;
 }
 
+const contents = new Map<string, Uint8Array<ArrayBuffer>>();
+
 const benchPage: BenchPage = {
+  timeStore,
   async time(stage, url, aead) {
-    const content = new Uint8Array(await (await fetch(url)).arrayBuffer());
+    let content = contents.get(url);
+    if (!content) {
+      content = new Uint8Array(await (await fetch(url)).arrayBuffer());
+      contents.set(url, content);
+    }
     return timeStage(stage, content, {
       aead,
       brotliDecoderWasm: () => fetch(decoderWasmUrl),

@@ -1,15 +1,13 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
-import { build } from 'vite';
 import { nodePlatform } from '../../../src/cli/platform.ts';
-import { fromRoot } from '../../../tests/browser/paths.ts';
 import { noise } from '../../../tests/browser/publish.ts';
 import { type Stage, timeStage } from '../bench.ts';
-import type { BenchPage } from '../bench-page/bench-page.ts';
 import { text } from '../content.ts';
 import type { Lab } from '../lab.ts';
 import { Native } from '../native.ts';
+import { type BenchGlobal, openBenchPage } from '../open-bench-page.ts';
 import type { Case, Scenario } from '../scenario.ts';
 
 const mebibyte = 1024 ** 2;
@@ -20,12 +18,12 @@ type Kind = (typeof kinds)[number];
 export const codec: Scenario = {
   name: 'codec',
   summary:
-    '32 MiB in parts of the size of chunks go through each stage of self-encryption, one part after the other, in the ' +
+    '16 MiB in parts of the size of chunks go through each stage of self-encryption, one part after the other, in the ' +
     'browser (with either back end of the cipher) and in native code. Noise is as pictures and films are.',
   measure: 'bytes',
   rounds: 5,
   async setUp(lab) {
-    const bench = await Bench.start(lab, lab.pick(32, 16, 1) * mebibyte);
+    const bench = await Bench.start(lab, lab.pick(16, 8, 1) * mebibyte);
     const cases: Case[] = [];
     for (const stage of ['blake3', 'xor'] as const) cases.push(...bench.cases(stage, 'noise', ['browser']));
     for (const stage of ['aead-seal', 'aead-open'] as const) {
@@ -45,16 +43,16 @@ export const codec: Scenario = {
 export const seal: Scenario = {
   name: 'seal',
   summary:
-    'A file of 64 MiB is sealed by the browser, by Node as the command does it, and by the crate `self_encryption` on ' +
+    'A file of 32 MiB is sealed by the browser, by Node as the command does it, and by the crate `self_encryption` on ' +
     'one core.',
   measure: 'bytes',
-  rounds: 5,
+  rounds: 3,
   targets: kinds.flatMap((kind) => [
     { case: `seal, ${kind}, browser`, of: 'native', atLeast: 0.5 } as const,
     { case: `seal, ${kind}, Node`, of: 'native', atLeast: 0.5 } as const,
   ]),
   async setUp(lab) {
-    const bench = await Bench.start(lab, lab.pick(64, 16, 1) * mebibyte);
+    const bench = await Bench.start(lab, lab.pick(32, 13, 1) * mebibyte);
     return kinds.flatMap((kind) => bench.cases('seal', kind, ['browser', 'Node']));
   },
 };
@@ -72,18 +70,9 @@ class Bench {
   ) {}
 
   static async start(lab: Lab, size: number): Promise<Bench> {
-    const folder = lab.newFolder();
-    await build({
-      configFile: false,
-      root: fromRoot('perf/lab/bench-page'),
-      logLevel: 'error',
-      build: { outDir: folder, target: 'es2022', assetsInlineLimit: 0, modulePreload: false },
-    });
+    const { page, folder } = await openBenchPage(lab);
     await writeFile(join(folder, 'noise.bin'), noise(5, size));
     await writeFile(join(folder, 'text.bin'), text(size));
-    const host = await lab.startPeer({ flags: ['--web', folder], webTransport: 'none' });
-    const page = await lab.openPage(host.url);
-    await page.waitForFunction(() => 'benchPage' in globalThis);
     return new Bench(page, await Native.build(lab.scale), folder, size);
   }
 
@@ -115,8 +104,7 @@ class Bench {
       return timeStage(stage, content, nodePlatform);
     }
     return this.page.evaluate(
-      ([stage, url, aead]) =>
-        (globalThis as unknown as { benchPage: BenchPage }).benchPage.time(stage, url, aead),
+      ([stage, url, aead]) => (globalThis as BenchGlobal).benchPage.time(stage, url, aead),
       [stage, `/${kind}.bin`, where === 'browser' ? 'native' : 'sodium'] as const,
     );
   }

@@ -1,0 +1,28 @@
+import type { Page } from '@playwright/test';
+import { build } from 'vite';
+import { fromRoot } from '../../tests/browser/paths.ts';
+import type { BenchPage } from './bench-page/bench-page.ts';
+import type { Lab } from './lab.ts';
+
+/** A page with the modules that are timed by themselves, and the folder that its host serves. */
+export interface OpenBenchPage {
+  page: Page;
+  folder: string;
+}
+
+export async function openBenchPage(lab: Lab): Promise<OpenBenchPage> {
+  const folder = lab.newFolder();
+  await build({
+    configFile: false,
+    root: fromRoot('perf/lab/bench-page'),
+    logLevel: 'error',
+    build: { outDir: folder, target: 'es2022', assetsInlineLimit: 0, modulePreload: false },
+  });
+  const host = await lab.startPeer({ flags: ['--web', folder], webTransport: 'none' });
+  const page = await lab.openPage(host.url);
+  await page.waitForFunction(() => 'benchPage' in globalThis);
+  return { page, folder };
+}
+
+/** What `evaluate` calls in such a page has this in its global scope. */
+export type BenchGlobal = typeof globalThis & { benchPage: BenchPage };
