@@ -20,10 +20,12 @@ import type { VerifiedChunk } from './verified-chunk.ts';
 
 /** Bytes that may wait to be written before `put` makes its caller wait. */
 const queueBytes = 32 * 1024 * 1024;
-/** Bytes written in one transaction. */
+/** Bytes written in one transaction, of at most `sliceChunks` chunks. */
 const batchBytes = 16 * 1024 * 1024;
 /** How often the times of last use are brought up to date when nothing else is written, in milliseconds. */
 const touchIntervalMs = 10_000;
+/** Times of last use that one transaction brings up to date. */
+const touchesPerWrite = 4 * sliceChunks;
 /** Eviction goes on until the store is this much below its ceiling, so that the next write does not evict again. */
 const evictTo = 0.9;
 /** Metadata read in one piece. */
@@ -207,7 +209,7 @@ export class IndexedDbStore implements HoldingStore {
     let bytes = 0;
     for (const waiting of this.#queue.values()) {
       const { length } = waiting.chunk.bytes;
-      if (batch.length > 0 && bytes + length > batchBytes) break;
+      if (batch.length === sliceChunks || (batch.length > 0 && bytes + length > batchBytes)) break;
       batch.push(waiting);
       bytes += length;
     }
@@ -237,7 +239,7 @@ export class IndexedDbStore implements HoldingStore {
   async #write(batch: readonly VerifiedChunk[], bytes: number): Promise<Set<VerifiedChunk>> {
     // First, so that the ceiling is never passed.
     if (bytes > 0) await this.makeRoom(bytes);
-    const touched = [...this.#touched.values()];
+    const touched = [...this.#touched.values()].slice(0, touchesPerWrite);
     const { kept } = await this.#database.write((stores) =>
       storeBatch(stores, batch, touched, this.#maxBytes),
     );
