@@ -73,7 +73,7 @@ async function runOne(
   try {
     return await runScenario(scenario, {
       rounds: rounds ?? lab.pick(scenario.rounds, 2, 1),
-      warmUps: lab.pick(1, 0, 0),
+      warmUps: scenario.isLong ? 0 : lab.pick(1, 0, 0),
       setUp: () => scenario.setUp(lab),
       onRun: (name, round) => console.error(`  ${round < 0 ? 'warming up' : `round ${round + 1}`}: ${name}`),
     });

@@ -61,6 +61,8 @@ export interface Scenario {
   measure: Measure;
   /** Of a whole run. */
   rounds: number;
+  /** Whether what it does is so long that what comes with its beginning does not matter: no round warms up, then. */
+  isLong?: boolean;
   targets?: readonly Target[];
   /** Publishes what is read, and starts what serves it. What it starts is ended by the lab. */
   setUp(lab: Lab): Promise<Case[]>;

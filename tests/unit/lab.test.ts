@@ -1,4 +1,7 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import { AntTp } from '../../perf/lab/anttp.ts';
 import { compare, comparisonTable } from '../../perf/lab/compare.ts';
 import {
   expectedOf,
@@ -290,6 +293,42 @@ describe('the contents', () => {
     const long = await expectedOf(file, read);
     expect(long.samples?.at(0)).toBe(0);
     expect(long.samples?.at(-1)).toBe(file.size - sampleBytes);
+  });
+});
+
+describe('an AntTP', () => {
+  async function withServer(status: number, work: (url: string, bodies: string[]) => Promise<void>) {
+    const bodies: string[] = [];
+    const server = createServer(async (request, response) => {
+      const parts: Buffer[] = await request.toArray();
+      bodies.push(
+        `${request.method} ${request.url} ${request.headers['x-store-type']} ${Buffer.concat(parts)}`,
+      );
+      response.writeHead(status).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    try {
+      await work(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, bodies);
+    } finally {
+      server.close();
+    }
+  }
+
+  it('is filled record by record, and keeps them to itself', async () => {
+    await withServer(201, async (url, bodies) => {
+      const antTp = new AntTp(url);
+      await antTp.put('', Buffer.from('a record'));
+      expect(bodies).toEqual(['POST /anttp-0/binary/chunk disk a record']);
+      expect(() => antTp.check()).not.toThrow();
+    });
+  });
+
+  it('that takes no records makes only what is measured of it fail', async () => {
+    await withServer(403, async (url) => {
+      const antTp = new AntTp(url);
+      await expect(antTp.put('', Buffer.from('a record'))).resolves.toBeUndefined();
+      expect(() => antTp.check()).toThrow('AntTP could not be filled.');
+    });
   });
 });
 

@@ -21,7 +21,8 @@ export const codec: Scenario = {
     '16 MiB in parts of the size of chunks go through each stage of self-encryption, one part after the other, in the ' +
     'browser (with either back end of the cipher) and in native code. Noise is as pictures and films are.',
   measure: 'bytes',
-  rounds: 5,
+  rounds: 3,
+  isLong: true,
   async setUp(lab) {
     const bench = await Bench.start(lab, lab.pick(16, 8, 1) * mebibyte);
     const cases: Case[] = [];
@@ -47,6 +48,7 @@ export const seal: Scenario = {
     'one core.',
   measure: 'bytes',
   rounds: 3,
+  isLong: true,
   targets: kinds.flatMap((kind) => [
     { case: `seal, ${kind}, browser`, of: 'native', atLeast: 0.5 } as const,
     { case: `seal, ${kind}, Node`, of: 'native', atLeast: 0.5 } as const,

@@ -11,7 +11,8 @@ export const longTasks: Scenario = {
     'The longest task of the worker’s thread (time on a processor) while a page reads a file of 64 MiB; every other ' +
     'request waits for it.',
   measure: 'time',
-  rounds: 5,
+  rounds: 3,
+  isLong: true,
   targets: [
     { case: 'cold', atMost: 50 },
     { case: 'warm', atMost: 50 },

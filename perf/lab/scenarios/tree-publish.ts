@@ -21,6 +21,7 @@ export const treePublish: Scenario = {
     'The tree is read back by 16 readers.',
   measure: 'bytes',
   rounds: 3,
+  isLong: true,
   async setUp(lab) {
     const native = await Native.build(lab.scale);
     const tree = treeFiles(0);
