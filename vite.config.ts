@@ -82,7 +82,7 @@ export default defineConfig({
           },
           {
             src: '/screenshot-narrow.png',
-            sizes: '780x1688',
+            sizes: '390x844',
             type: 'image/png',
             form_factor: 'narrow',
             label: 'Open',

@@ -1,53 +1,108 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { BrowserContextOptions, Page } from '@playwright/test';
 import { listFolder } from '../../src/cli/folder.ts';
 import { createTarchive } from '../../src/publish/tarchive.ts';
-import { Gateway, openWithoutScripts, test } from './harness.ts';
+import { expect, Gateway, openWithoutScripts, test } from './harness.ts';
 import { linkOf, makePrivateManifest } from './manifests.ts';
 import { fromRoot } from './paths.ts';
+import type { PeerProcess } from './peer.ts';
 import { noise, publish } from './publish.ts';
 
-/** A minute of activity is what the shell shows; half of one is enough to see. */
+/** A minute of activity is what the live screen shows; half of one is enough to see. */
 const activityMs = 35_000;
-const filmBytes = 16 * 1024 * 1024;
-const oddsAndEnds = '<!doctype html><title>Odds and ends</title><h1>Odds and ends</h1>';
+const filmBytes = 24 * 1024 * 1024;
 
-const screens: Record<string, BrowserContextOptions> = {
-  desktop: { viewport: { width: 1280, height: 860 } },
-  phone: { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true },
+const devices: Record<string, BrowserContextOptions> = {
+  desktop: { viewport: { width: 1280, height: 800 } },
+  phone: { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true },
 };
 const schemes = ['light', 'dark'] as const;
 
-for (const [screen, options] of Object.entries(screens)) {
-  test(`the gateway on a ${screen}`, async ({ browser, startPeer, startHost }) => {
-    const peer = await startPeer();
+for (const [device, options] of Object.entries(devices)) {
+  test(`the gateway on a ${device}`, async ({ browser, startPeer, startHost, folder }) => {
+    const peers = [await startPeer(), await startPeer()];
     const { entries } = await listFolder(fromRoot('tests/sites/sample'), []);
-    const sample = await publish(await createTarchive(entries), peer);
-    const film = await publish(noise(7, filmBytes), peer);
-    const other = await publish(Buffer.from(oddsAndEnds), peer);
-    const manifest = await makePrivateManifest('Diary', { 'diary.txt': 'Fog again.' }, peer);
-    const host = await startHost({ peers: [peer.url], names: { 'low-tide': sample } });
+    const sample = await publish(await createTarchive(entries), ...peers);
+    const film = await publish(noise(7, filmBytes), peers[0]!);
+    const sites = await Promise.all(
+      ['Field notes', 'The lighthouse keeper’s log', 'Odds and ends'].map((title) =>
+        publishSite(title, peers),
+      ),
+    );
+    const manifest = await makePrivateManifest('Diary', { 'diary.txt': 'Fog again.' }, peers[0]!);
+    const host = await startHost({
+      peers: ['/', ...peers.map(({ url }) => url)],
+      names: { 'low-tide': sample, film },
+    });
     const context = await browser.newContext(options);
     const { shell: page } = await Gateway.open(host, await context.newPage());
 
     await page.goto(`${host.url}/low-tide/`);
-    await shoot(page, `first-visit-${screen}`);
+    await shoot(page, `first-visit-${device}`);
     await page.getByRole('button', { name: 'Trust this site' }).click();
     await page.waitForLoadState('networkidle');
-    await shoot(page, `sample-site-${screen}`);
+    await shoot(page, `sample-site-${device}`);
 
-    await page.goto(`${host.url}/${other}/`);
-    await page.getByRole('button', { name: 'Open without scripts' }).click();
-    await page.getByText('Odds and ends').waitFor();
+    for (const site of sites) {
+      await page.goto(`${host.url}/${site}/`);
+      await openWithoutScripts(page);
+    }
     await page.goto(host.url);
     await page.getByRole('textbox', { name: 'Open an address' }).fill(linkOf(manifest));
     await page.getByRole('button', { name: 'Open', exact: true }).click();
     await page.waitForURL(/\/[0-9a-f]{64}\/$/);
     await openWithoutScripts(page);
+
+    await page.goto(`${host.url}/#live`);
+    await readPartsOf(page, `/film/low-tide.mp4`);
+    await shoot(page, `live-${device}`, true);
+
+    await page.goto(`${host.url}/#library`);
+    const first = page.locator('.site-row').filter({ hasText: 'lighthouse' });
+    await first.getByRole('button', { name: /^Pin:/ }).click();
+    await expect(first.locator('.pin-fact')).toHaveText('Pinned');
+    await shoot(page, `library-${device}`);
+
     await page.goto(host.url);
-    await readPartsOf(page, `/${film}/film.mp4`);
-    await shoot(page, `shell-${screen}`, true);
+    await expect(page.getByRole('region', { name: 'Last opened' }).getByRole('link')).toHaveCount(5);
+    await shoot(page, `open-${device}`);
+    await shootForManifest(page, device);
+
+    await page.goto(`${host.url}/#publish`);
+    await page.locator('input[name=folder]').setInputFiles(writeGarden(folder));
+    await expect(page.getByText('before compression')).toBeVisible();
+    for (const peer of peers) await page.getByLabel(new URL(peer.url).host).uncheck();
+    await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
+    await shoot(page, `publish-${device}`, true);
+    await page.getByRole('button', { name: 'Publish', exact: true }).click();
+    await page.getByRole('img', { name: 'QR code of the link' }).waitFor();
+    await shoot(page, `published-${device}`);
+
+    await page.goto(`${host.url}/#settings`);
+    await page.getByRole('region', { name: 'Names' }).waitFor();
+    await shoot(page, `settings-${device}`);
     await context.close();
   });
+}
+
+async function publishSite(title: string, peers: readonly PeerProcess[]): Promise<string> {
+  const page = `<!doctype html><title>${title}</title><h1>${title}</h1>`;
+  const read = (text: string) => ({
+    size: Buffer.byteLength(text),
+    read: async (start: number, end: number) => Buffer.from(text).subarray(start, end),
+  });
+  return publish(await createTarchive([{ path: 'index.html', source: read(page) }]), ...peers);
+}
+
+function writeGarden(folder: string): string {
+  const garden = join(folder, 'garden');
+  const files = { 'index.html': '<h1>Garden</h1>', 'plan.bin': noise(1, 900_000), '.git/HEAD': 'ref' };
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(garden, path)), { recursive: true });
+    writeFileSync(join(garden, path), content);
+  }
+  return garden;
 }
 
 async function shoot(page: Page, name: string, fullPage = false): Promise<void> {
@@ -58,13 +113,20 @@ async function shoot(page: Page, name: string, fullPage = false): Promise<void> 
   }
 }
 
+/** What systems show when they ask whether to install the app. */
+async function shootForManifest(page: Page, device: string): Promise<void> {
+  await page.emulateMedia({ colorScheme: 'light' });
+  const name = device === 'phone' ? 'narrow' : 'wide';
+  await page.screenshot({ path: fromRoot(`public/screenshot-${name}.png`), animations: 'disabled' });
+}
+
 /** Reads now more and now less of a file, as a person does who looks for a scene. */
 async function readPartsOf(page: Page, path: string): Promise<void> {
   await page.evaluate(
     async ([path, size, activityMs]) => {
       const end = performance.now() + activityMs;
       for (let i = 1; performance.now() < end; i++) {
-        const start = Math.floor(((i * 0.618) % 1) * size);
+        const start = Math.floor(((i * 0.618) % 1) * size * 0.6);
         const length = Math.floor((0.04 + 0.3 * ((i * 0.382) % 1) ** 2) * size);
         const response = await fetch(path, { headers: { Range: `bytes=${start}-${start + length}` } });
         await response.arrayBuffer();

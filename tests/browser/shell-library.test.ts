@@ -118,6 +118,19 @@ test.describe('the library', () => {
     await expect(status(shell).locator('.code')).toHaveText(/^[A-Z_]+$/);
     await expect(rows(shell)).toHaveCount(2);
   });
+
+  test('sites are called what they call themselves, here and on the start page', async () => {
+    await shell.goto(`${gateway.url}/${sample}/`);
+    const title = await shell.title();
+    await shell.goto(`${gateway.url}/#library`);
+    await expect(row(shell, title)).toHaveCount(1);
+    await shell.getByRole('searchbox', { name: 'Search the library' }).fill(title.toUpperCase());
+    await expect(rows(shell)).toHaveCount(1);
+    await shell.goto(gateway.url);
+    const recent = shell.getByRole('region', { name: 'Last opened' });
+    await expect(recent.getByRole('link').first()).toContainText(title);
+    await expect(recent.getByRole('link').first().locator('img')).toBeVisible();
+  });
 });
 
 test('of a thousand sites only those that are seen are laid out, and each is found', async ({

@@ -22,6 +22,7 @@ interface Props {
 export function LiveScreen({ active, peers }: Props) {
   const live = useStats(active);
   const cache = useResource(gateway.cache, active, refreshMs);
+  const pins = useResource(gateway.watchPins, active, refreshMs);
   return (
     <>
       <ScreenHeading title={texts.live.title} intro={texts.live.intro}>
@@ -33,7 +34,7 @@ export function LiveScreen({ active, peers }: Props) {
           <Activity live={live} />
           <ChunkMap reading={live.stats?.reading ?? null} />
           <Sources stats={live.stats} peers={peers} />
-          <Storage cache={cache} />
+          <Storage cache={cache} pins={pins} />
         </div>
         <PeerTable stats={live.stats} peers={peers} />
       </div>

@@ -1,12 +1,17 @@
-import { formatBytes, formatChunks } from '../format.ts';
-import type { CacheState } from '../gateway-api.ts';
+import { formatBytes, formatChunks, formatCount } from '../format.ts';
+import type { CacheState, ListedPin } from '../gateway-api.ts';
 import { Persistence } from '../persistence.tsx';
 import { Section } from '../section.tsx';
 import { texts } from '../texts/texts.ts';
 import type { Resource } from '../use-resource.ts';
 
-/** How much is kept in this browser, and whether the browser may clear it. */
-export function Storage({ cache }: { cache: Resource<CacheState> }) {
+interface Props {
+  cache: Resource<CacheState>;
+  pins: Resource<ListedPin[]>;
+}
+
+/** How much is kept in this browser, how much of it for good, and whether the browser may clear it. */
+export function Storage({ cache, pins }: Props) {
   const { value } = cache;
   return (
     <Section id="storage" title={texts.live.storage} error={cache.error}>
@@ -24,6 +29,7 @@ export function Storage({ cache }: { cache: Resource<CacheState> }) {
             max={ceilingOf(value)}
           />
           {value.quota !== null && <p class="note">{texts.live.quota(formatBytes(value.quota))}</p>}
+          {pins.value && <Pinned pins={pins.value} />}
           <Persistence persisted={value.persisted} onChange={cache.refresh} />
         </>
       )}
@@ -36,4 +42,9 @@ function ceilingOf({ maxBytes, quota, usage, bytes }: CacheState): number {
   if (quota === null) return maxBytes;
   const otherBytes = Math.max(0, (usage ?? 0) - bytes);
   return Math.max(1, Math.min(maxBytes, quota - otherBytes));
+}
+
+function Pinned({ pins }: { pins: readonly ListedPin[] }) {
+  const bytes = pins.reduce((sum, pin) => sum + pin.bytes.stored, 0);
+  return <p class="note">{texts.live.pinned(pins.length, formatCount(pins.length), formatBytes(bytes))}</p>;
 }
