@@ -57,6 +57,8 @@ export class IndexedDbStore implements HoldingStore {
   #changes = 0;
   #losses = 0;
   #available = true;
+  /** Why it is not. */
+  #reason: string | null = null;
   #hasWorked = false;
 
   constructor(stats: Stats, maxBytes = Number.POSITIVE_INFINITY) {
@@ -141,6 +143,7 @@ export class IndexedDbStore implements HoldingStore {
       waiting: this.#queue.size,
       maxBytes: this.#maxBytes,
       available: this.#available,
+      reason: this.#reason,
     };
   }
 
@@ -305,7 +308,10 @@ export class IndexedDbStore implements HoldingStore {
 
   /** Storage that never worked (blocked, private window) is not tried again by this worker. */
   #failed(error: unknown): void {
-    if (!this.#hasWorked) this.#available = false;
+    if (!this.#hasWorked) {
+      this.#available = false;
+      this.#reason ??= error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    }
     console.warn('antway: the chunk store failed', error);
   }
 }

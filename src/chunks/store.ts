@@ -11,6 +11,8 @@ export interface StoreSummary {
   maxBytes: number;
   /** False when storage is blocked (some private windows): then nothing is kept. */
   available: boolean;
+  /** Why it is not available, in the browser's words; null when it is. */
+  reason: string | null;
 }
 
 /** Keeps sealed chunks between runs. Never throws for want of space or of storage: it then keeps less. */
@@ -55,5 +57,12 @@ export const noStore: ChunkStore = {
   delete: async () => {},
   flush: async () => {},
   clear: async () => {},
-  summary: async () => ({ count: 0, bytes: 0, waiting: 0, maxBytes: 0, available: false }),
+  summary: async () => ({
+    count: 0,
+    bytes: 0,
+    waiting: 0,
+    maxBytes: 0,
+    available: false,
+    reason: 'There is none.',
+  }),
 };

@@ -83,11 +83,11 @@ const endpoints: Record<string, Endpoint> = {
     },
   },
   recent: {
-    GET: (_url, _request, { recent }) => recent.list(),
+    GET: (_url, _request, { recent }) => listed(recent.list()),
     DELETE: (url, _, { recent }) => recent.remove(required(url.searchParams.get('path'), 'path')),
   },
   sites: {
-    GET: async (_url, _request, { library }) => ({ sites: await library.list() }),
+    GET: async (_url, _request, { library }) => ({ sites: await listed(library.list()) }),
     DELETE: (url, _, { library }) => library.forget(addressIn(url)),
   },
   pins: {
@@ -137,13 +137,13 @@ const endpoints: Record<string, Endpoint> = {
     POST: async (_, request, { library }) => library.import(request.body ?? (await request.blob()).stream()),
   },
   trust: {
-    GET: (_url, _request, { trust }) => trust.list(),
+    GET: (_url, _request, { trust }) => listed(trust.list()),
     POST: (_, request, { trust }) =>
       (request.mode === 'navigate' ? decideByForm : decideByJson)(request, trust),
     DELETE: (url, _, { trust }) => trust.revoke(addressIn(url)),
   },
   manifests: {
-    GET: (_url, _request, { manifests }) => manifests.list(),
+    GET: (_url, _request, { manifests }) => listed(manifests.list()),
     async POST(_, request, { manifests }) {
       return manifests.add(await bodyOf(request));
     },
@@ -186,6 +186,16 @@ export async function answerInternal(
   return new Response(request.method === 'HEAD' ? null : JSON.stringify(result), {
     headers: { ...internalHeaders(), 'Content-Type': 'application/json' },
   });
+}
+
+/** Where the browser keeps nothing, there is nothing in a list. `/-/cache` tells that it is so. */
+async function listed<T>(list: Promise<T[]>): Promise<T[]> {
+  try {
+    return await list;
+  } catch (error) {
+    if (!(error instanceof AntwayError && error.details.isBlocked)) throw error;
+    return [];
+  }
 }
 
 /** The form of the interstitial: decides, and goes on to the site. */

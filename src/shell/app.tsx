@@ -36,6 +36,7 @@ export function App({ onLanguage }: { onLanguage: () => void }) {
   const fault = config.error ?? (config.value?.problem ? newConfigRefused(config.value.problem) : null);
   const asksMore = active && config.error === null;
   const peers = useResource(gateway.peers, asksMore, refreshMs);
+  const cache = useResource(gateway.cache, asksMore);
   const names = useMemo(() => new Map(Object.entries(config.value?.names ?? {})), [config.value]);
   useScreenChange(route.screen);
 
@@ -50,7 +51,13 @@ export function App({ onLanguage }: { onLanguage: () => void }) {
           <Logo />
           {texts.appName}
         </ScreenLink>
-        <WorkerStatusLine status={worker.status} online={online} fault={fault} peers={peers.value} />
+        <WorkerStatusLine
+          status={worker.status}
+          online={online}
+          fault={fault}
+          peers={peers.value}
+          isKept={cache.value?.available ?? true}
+        />
       </header>
       <InstallNotice active={asksMore} />
       {worker.update && <UpdateNotice update={worker.update} />}

@@ -8,11 +8,13 @@ interface Props {
   /** What keeps a running gateway from working as configured. */
   fault: GatewayApiError | null;
   peers: readonly PeerStatus[] | null;
+  /** Whether the browser lets the gateway store anything. */
+  isKept: boolean;
 }
 
 /** One line on whether the gateway works, in the page's header. */
-export function WorkerStatusLine({ status, online, fault, peers }: Props) {
-  const [tone, text] = lineFor(status, online, fault, peers);
+export function WorkerStatusLine({ status, online, fault, peers, isKept }: Props) {
+  const [tone, text] = lineFor(status, online, fault, peers, isKept);
   return (
     <p class={`status status-${tone}`} role="status">
       {text}
@@ -32,6 +34,7 @@ function lineFor(
   online: boolean,
   fault: Props['fault'],
   peers: Props['peers'],
+  isKept: boolean,
 ): [Tone, string] {
   switch (status) {
     case 'starting':
@@ -47,6 +50,7 @@ function lineFor(
   if (!online) return ['wait', texts.status.offline];
   if (peers?.length === 0) return ['bad', texts.status.noPeer];
   if (peers?.every(isOut)) return ['bad', texts.status.noPeerAnswers];
+  if (!isKept) return ['wait', texts.status.nothingKept];
   return ['good', texts.status.running];
 }
 

@@ -37,6 +37,7 @@ export const de: Texts = {
     offline: 'Offline: Gesehenes öffnet sich weiterhin',
     noPeer: 'Läuft, aber ohne Peer',
     noPeerAnswers: 'Läuft, aber kein Peer antwortet',
+    nothingKept: 'Läuft, aber dieser Browser bewahrt nichts auf',
     running: 'Gateway läuft',
     configRefused: (problem) => `Die neue Konfiguration des Hosts wird nicht verwendet: ${problem}`,
     noWorker: 'Das Gateway steuert diese Seite noch nicht.',

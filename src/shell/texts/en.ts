@@ -35,6 +35,7 @@ export const en = {
     offline: 'Offline: what was seen still opens',
     noPeer: 'Running, without a peer',
     noPeerAnswers: 'Running, but no peer answers',
+    nothingKept: 'Running, but this browser keeps nothing',
     running: 'Gateway running',
     configRefused: (problem: string) => `The host’s new configuration is not used: ${problem}`,
     noWorker: 'The gateway does not control this page yet.',

@@ -32,7 +32,7 @@ export class MemoryStore implements ChunkStore {
   }
 
   async summary(): Promise<StoreSummary> {
-    return { count: this.held.size, bytes: 0, waiting: 0, maxBytes: 0, available: true };
+    return { count: this.held.size, bytes: 0, waiting: 0, maxBytes: 0, available: true, reason: null };
   }
 }
 

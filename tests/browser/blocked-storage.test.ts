@@ -1,0 +1,96 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, Gateway, test } from './harness.ts';
+import { noise, publish } from './publish.ts';
+import { makeTarchive, sha256 } from './tar.ts';
+
+test('where no database opens, sites are served from memory, and the shell says so', async ({
+  playwright,
+  launchOptions,
+  startPeer,
+  startHost,
+  folder,
+}) => {
+  const peer = await startPeer();
+  const index = '<title>Open</title><p>a page</p><script>document.title = "ran"</script>';
+  const address = await publish(makeTarchive(folder, { 'index.html': index, 'a.txt': 'a text' }), peer);
+  const host = await startHost({ peers: [peer.url] });
+  const profile = join(folder, 'profile');
+  const before = await playwright.chromium.launchPersistentContext(profile, launchOptions);
+  await Gateway.open(host, await before.newPage());
+  await before.close();
+  // A file where the browser wants a folder: it can open no database. (Folders without rights do not stop root.)
+  const databases = join(profile, 'Default/IndexedDB');
+  rmSync(databases, { recursive: true });
+  writeFileSync(databases, '');
+
+  const after = await playwright.chromium.launchPersistentContext(profile, launchOptions);
+  const gateway = await Gateway.open(host, await after.newPage());
+  expect(await gateway.fetch(`/${address}/a.txt`)).toMatchObject({ status: 200, text: 'a text' });
+  const { available, reason } = JSON.parse((await gateway.fetch('/-/cache')).text);
+  expect({ available, reason }).toEqual({ available: false, reason: expect.stringContaining('indexedDB') });
+  // What would be listed is not kept, and that is no failure.
+  for (const name of ['recent', 'trust', 'manifests', 'sites', 'pins']) {
+    const { status, text } = await gateway.fetch(`/-/${name}`);
+    expect([status, Object.values(JSON.parse(text)).flat()], name).toEqual([200, []]);
+  }
+
+  // No answer to the question of a first visit could be kept, so it is not asked, and no script runs.
+  const page = await after.newPage();
+  const response = await page.goto(`${gateway.url}/${address}/`);
+  expect(response!.status()).toBe(200);
+  expect(response!.headers()['content-security-policy']).toContain("script-src 'none'");
+  await expect(page.getByText('a page')).toBeVisible();
+  expect(await page.title()).toBe('Open');
+
+  await gateway.shell.reload();
+  await expect(gateway.shell.getByRole('banner').getByRole('status')).toHaveText(
+    'Running, but this browser keeps nothing',
+  );
+  await after.close();
+});
+
+test('where site data is blocked, the shell says that the browser refuses', async ({
+  playwright,
+  launchOptions,
+  startHost,
+  folder,
+}) => {
+  const host = await startHost({ peers: [] });
+  const profile = join(folder, 'profile');
+  mkdirSync(join(profile, 'Default'), { recursive: true });
+  const preferences = { profile: { default_content_setting_values: { cookies: 2 } } };
+  writeFileSync(join(profile, 'Default/Preferences'), JSON.stringify(preferences));
+  const context = await playwright.chromium.launchPersistentContext(profile, launchOptions);
+  const page = await context.newPage();
+  const alert = page.getByRole('alert');
+  for (const path of ['/', `/${'ab'.repeat(32)}/`]) {
+    await page.goto(host.url + path);
+    await expect(alert).toContainText('The browser does not allow this site to install its gateway');
+    await expect(alert).toContainText('Allow site data (cookies) for this site');
+    await expect(alert).toContainText('REGISTRATION_REFUSED');
+  }
+  await context.close();
+});
+
+test('where the browser has hardly any room, what does not fit is served all the same', async ({
+  page,
+  startPeer,
+  startHost,
+}) => {
+  const peer = await startPeer();
+  const file = noise(41, 20_000_000);
+  const address = await publish(file, peer);
+  const host = await startHost({ peers: [peer.url], cache: { memoryBytes: 1 } });
+  const session = await page.context().newCDPSession(page);
+  // Before the database is open: Chromium remembers for half a minute how much room there was.
+  await session.send('Storage.overrideQuotaForOrigin', { origin: host.url, quotaSize: 6_000_000 });
+  const gateway = await Gateway.open(host, page);
+  for (let i = 0; i < 2; i++) {
+    const { size, sha256: hash } = await gateway.fetch(`/${address}`);
+    expect({ size, hash }).toEqual({ size: file.length, hash: sha256(file) });
+  }
+  await gateway.settled();
+  expect((await gateway.stats()).chunks.unstored).toBeGreaterThan(0);
+  expect((await gateway.cache()).bytes).toBeLessThan(6_000_000);
+});
