@@ -40,10 +40,14 @@ export async function unpin(page: Page, address: string): Promise<void> {
 export async function expectPin(page: Page, address: string, wanted: Partial<ListedPin>): Promise<ListedPin> {
   let pin: ListedPin | undefined;
   await expect
-    .poll(async () => {
-      pin = (await listPins(page)).find((each) => each.address === address);
-      return pin;
-    })
+    .poll(
+      async () => {
+        pin = (await listPins(page)).find((each) => each.address === address);
+        return pin;
+      },
+      // A thousand chunks take their time on a busy machine.
+      { timeout: 120_000 },
+    )
     .toMatchObject(wanted);
   return pin!;
 }

@@ -10,6 +10,8 @@ import { noise, publish } from './publish.ts';
 import { makeTarchive } from './tar.ts';
 
 const complete = { state: 'complete', activity: 'idle', problem: null } as const;
+test.beforeEach(() => test.slow());
+
 /** A peer that is not there. */
 const nowhere = 'http://127.0.0.1:9';
 

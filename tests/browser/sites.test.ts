@@ -6,6 +6,8 @@ import { expectPin, listSites, pinAction } from './pins.ts';
 import { publish } from './publish.ts';
 import { makeTarchive } from './tar.ts';
 
+test.beforeEach(() => test.slow());
+
 test('what was opened is listed with its title and icon, and with whether all of it is here', async ({
   startPeer,
   openGateway,
