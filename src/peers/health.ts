@@ -41,19 +41,26 @@ export class PeerHealth {
 
   /** @param firstByteMs until the answer began. @param totalMs until it was complete. */
   succeeded(firstByteMs: number, totalMs: number, bytes: number): void {
+    this.began(firstByteMs);
+    this.#total.record(totalMs);
+    this.#total.decayBeyond(decayAfter);
+    this.received(totalMs - firstByteMs, bytes);
+  }
+
+  /** An answer has begun, of however many chunks. */
+  began(firstByteMs: number): void {
     this.answered();
     this.#firstByte.record(firstByteMs);
-    this.#total.record(totalMs);
-    if (this.#firstByte.count > decayAfter) {
-      this.#firstByte.decay();
-      this.#total.decay();
-    }
+    this.#firstByte.decayBeyond(decayAfter);
     this.#firstByteMs = smoothed(this.#firstByteMs, firstByteMs);
     this.#leastFirstByteMs = Math.min(this.#leastFirstByteMs ?? firstByteMs, firstByteMs);
+  }
+
+  /** @param milliseconds that it took to receive so many bytes, once they came. */
+  received(milliseconds: number, bytes: number): void {
     const mebibytes = bytes / 2 ** 20;
     // A few bytes arrive with the first one and tell nothing of the rate.
-    if (mebibytes > 0.05)
-      this.#msPerMebibyte = smoothed(this.#msPerMebibyte, (totalMs - firstByteMs) / mebibytes);
+    if (mebibytes > 0.05) this.#msPerMebibyte = smoothed(this.#msPerMebibyte, milliseconds / mebibytes);
   }
 
   /** It is there, whatever it said. */
@@ -110,10 +117,13 @@ export class PeerHealth {
 
   /** How long to wait for it before another is asked as well. */
   get patienceMs(): { firstByte: number; rest: number } {
-    if (this.#firstByte.count < enoughAnswers) return { ...limits.firstPatienceMs };
+    const { firstPatienceMs: first, leastPatienceMs: least } = limits;
+    const knows = (histogram: Histogram) => histogram.count >= enoughAnswers;
     return {
-      firstByte: Math.max(this.#firstByte.quantile(0.95)!, limits.leastPatienceMs.firstByte),
-      rest: Math.max(2 * this.#total.quantile(0.95)!, limits.leastPatienceMs.rest),
+      firstByte: knows(this.#firstByte)
+        ? Math.max(this.#firstByte.quantile(0.95)!, least.firstByte)
+        : first.firstByte,
+      rest: knows(this.#total) ? Math.max(2 * this.#total.quantile(0.95)!, least.rest) : first.rest,
     };
   }
 }

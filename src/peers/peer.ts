@@ -130,13 +130,25 @@ export class Peer {
   async open(address: Address, range: OpenRange, { signal, onRecord }: OpenOptions): Promise<void> {
     this.#lastUsed = Date.now();
     let arrived = 0;
+    const startedAt = performance.now();
+    /** When what is received now began to be waited for. */
+    let since = startedAt;
+    const onFirstByte = () => {
+      since = performance.now();
+      this.health.began(since - startedAt);
+      this.#stats.openBegan(this.url, since - startedAt);
+    };
     try {
-      await this.#webTransport?.open(address, range, signal, async (of, bytes) => {
+      await this.#webTransport?.open(address, range, signal, onFirstByte, async (of, bytes) => {
+        const receivedMs = performance.now() - since;
         arrived++;
         await onRecord(of, bytes);
+        this.health.received(receivedMs, bytes.length);
         this.#lastTransport = 'webtransport';
         this.#stats.opened(this.url, bytes.length);
+        since = performance.now();
       });
+      this.#stats.openEnded(this.url, performance.now() - startedAt);
     } catch (error) {
       if (signal.aborted) return;
       const { code } = asAntwayError(error);

@@ -80,8 +80,31 @@ export class PeerPool implements ChunkPeers {
   async fetch<T>(address: Address, { signal, verify }: FetchOptions<T>): Promise<T> {
     signal.throwIfAborted();
     this.#peersOfPeers?.look();
-    const order = this.#order(address);
-    const attempts: Attempt[] = this.#peers.filter((peer) => !order.includes(peer)).map(leftOut);
+    this.#hedges.earn();
+    this.#limitSessions();
+    const attempts: Attempt[] = [];
+    const { honest, banned } = this.#order(address);
+    // What a liar sends is checked, so it can do no harm but waste time: it is asked when nobody else answers.
+    for (const order of [honest, banned]) {
+      if (order.length === 0) continue;
+      if (attempts.some(({ code }) => code === 'NOT_FOUND')) break;
+      try {
+        return await this.#ask(order, address, attempts, { signal, verify });
+      } catch (error) {
+        if (signal.aborted) throw error;
+      }
+    }
+    const asked = new Set(attempts.map(({ peer }) => peer));
+    throw failure(address, [...banned.filter(({ url }) => !asked.has(url)).map(leftOut), ...attempts]);
+  }
+
+  /** Asks peers in this order, as `hedge` does. Every failure is added to `attempts`. */
+  async #ask<T>(
+    order: readonly Peer[],
+    address: Address,
+    attempts: Attempt[],
+    { signal, verify }: FetchOptions<T>,
+  ): Promise<T> {
     const tries = order.map(
       (peer): Try<T> => ({
         run: (own, onFirstByte) =>
@@ -97,35 +120,28 @@ export class PeerPool implements ChunkPeers {
         patienceMs: peer.health.patienceMs,
       }),
     );
-    if (tries.length === 0) throw failure(address, attempts);
-    this.#hedges.earn();
-    this.#limitSessions();
-    try {
-      const mayHedge = () => this.#hedges.spend();
-      const { value, index, hedged } = await hedge(tries, {
-        signal,
-        maxParallel: limits.parallelTries,
-        mayHedge,
-      });
-      for (const other of hedged) this.#stats.hedged(order[other]!.url, other === index);
-      return value;
-    } catch (error) {
-      if (signal.aborted) throw error;
-      throw failure(address, attempts);
-    }
+    const { value, index, hedged } = await hedge(tries, {
+      signal,
+      maxParallel: limits.parallelTries,
+      mayHedge: () => this.#hedges.spend(),
+    });
+    for (const other of hedged) this.#stats.hedged(order[other]!.url, other === index);
+    return value;
   }
 
   async open(address: Address, range: OpenRange, { signal, onRecord }: OpenOptions): Promise<void> {
-    const order = this.#order(address).filter(
-      ({ health }) => !health.isBanned && health.circuit === 'closed',
-    );
+    const order = this.#order(address).honest.filter(({ health }) => health.circuit === 'closed');
     const peer = order.find(({ canOpen }) => canOpen);
     // Or whoever has a session would be asked for everything, and nobody else would ever get one.
     if (order[0] !== peer) order[0]?.warm();
     if (!peer) return;
     this.#limitSessions();
+    const counted: OpenOptions['onRecord'] = (of, bytes) => {
+      this.#rate.record(bytes.length, performance.now());
+      return onRecord(of, bytes);
+    };
     // With nobody else to ask, it is waited for to the end.
-    if (order.length === 1) return peer.open(address, range, { signal, onRecord });
+    if (order.length === 1) return peer.open(address, range, { signal, onRecord: counted });
     let arrived = 0;
     let waitingSince = performance.now();
     const watchdog = new Watchdog({ ...openPatience(peer), signal });
@@ -134,7 +150,7 @@ export class PeerPool implements ChunkPeers {
         signal: watchdog.signal,
         onRecord: async (of, bytes) => {
           arrived++;
-          await onRecord(of, bytes);
+          await counted(of, bytes);
           watchdog.touch();
           waitingSince = performance.now();
         },
@@ -182,12 +198,11 @@ export class PeerPool implements ChunkPeers {
   }
 
   /**
-   * Whom to ask for an address: healthy peers by their score, then, as a last resort, those that failed lately. Liars
-   * are left out, unless there is nobody else: what they send is checked, so that they can do no harm but waste time.
+   * Whom to ask for an address: healthy peers by their score, then, as a last resort, those that failed lately. Those
+   * that lied lately are apart.
    */
-  #order(address: Address): Peer[] {
-    const honest = this.#peers.filter(({ health }) => !health.isBanned);
-    return (honest.length > 0 ? honest : this.#peers)
+  #order(address: Address): { honest: Peer[]; banned: Peer[] } {
+    const order = this.#peers
       .map((peer) => ({
         peer,
         isOpen: peer.health.circuit === 'open',
@@ -195,6 +210,10 @@ export class PeerPool implements ChunkPeers {
       }))
       .sort((a, b) => Number(a.isOpen) - Number(b.isOpen) || b.score - a.score)
       .map(({ peer }) => peer);
+    return {
+      honest: order.filter(({ health }) => !health.isBanned),
+      banned: order.filter(({ health }) => health.isBanned),
+    };
   }
 
   /** Closes the sessions that were used least lately, where there are too many. */

@@ -64,6 +64,7 @@ export class WebTransportFace implements Face {
 
   /**
    * Asks for a file's map and what a range of it needs, in one request (OPEN). What comes is not yet verified.
+   * @param onFirstByte called when the answer begins to arrive.
    * @param onRecord called with each record as it arrives; the next is read when its promise is done.
    * @throws as `fetch`.
    */
@@ -71,12 +72,13 @@ export class WebTransportFace implements Face {
     address: Address,
     range: OpenRange,
     signal: AbortSignal,
+    onFirstByte: () => void,
     onRecord: (address: Address, bytes: Uint8Array<ArrayBuffer>) => Promise<void>,
   ): Promise<void> {
     // As many chunks as a session may be asked to bring at once.
     const totalMs = limits.stallMs + transferMs(limits.openBytes);
     return this.#request(encodeOpen(address, range), totalMs, signal, async (reader) => {
-      await onRecord(address, await readAnswer(reader));
+      await onRecord(address, await readAnswer(reader, onFirstByte));
       while (!(await reader.isAtEnd())) {
         const next = Address.fromBytes(await reader.read(32));
         await onRecord(next, await readAnswer(reader));

@@ -66,8 +66,9 @@ export class Histogram {
     };
   }
 
-  /** Halves every count, so that what is new weighs more than what is old. */
-  decay(): void {
+  /** Halves every count once there are more than this many, so that what is new weighs more than what is old. */
+  decayBeyond(count: number): void {
+    if (this.#count <= count) return;
     this.#count = 0;
     for (const [i, count] of this.#buckets.entries()) {
       this.#buckets[i] = Math.floor(count / 2);

@@ -15,7 +15,7 @@ export interface TransportTally {
   bytes: number;
   /** Requests that brought nothing usable, by error code. */
   failures: Partial<Record<ErrorCode, number>>;
-  /** From the request to the answer's first byte, and to its last, in milliseconds. */
+  /** From the request to the answer's first byte, and to its last, in milliseconds. Of OPEN, that of the whole answer. */
   firstByteMs: HistogramSnapshot;
   totalMs: HistogramSnapshot;
 }
@@ -220,7 +220,18 @@ export class Stats {
     this.#changed();
   }
 
-  /** A record came unasked for, ahead of its request. */
+  /** An answer of several records has begun. */
+  openBegan(url: string, firstByteMs: number): void {
+    this.#peer(url).webtransport.firstByte.record(firstByteMs);
+  }
+
+  /** It is complete. */
+  openEnded(url: string, totalMs: number): void {
+    this.#peer(url).webtransport.total.record(totalMs);
+    this.#changed();
+  }
+
+  /** One of its records has come. */
   opened(url: string, bytes: number): void {
     const counters = this.#peer(url).webtransport;
     counters.chunks++;

@@ -22,9 +22,17 @@ test.describe('on a warm session', () => {
     expect((await gateway.fetch(`/${anttpFixture('tiny3').address}`)).status).toBe(200);
 
     const before = await asked(peer);
+    const timed = async () => {
+      await gateway.settled();
+      const { firstByteMs, totalMs } = (await gateway.stats()).peers[0]!.webtransport;
+      return [firstByteMs.count, totalMs.count];
+    };
+    const [begun, ended] = await timed();
     const answer = await gateway.fetch(`/${address}`);
     expect([answer.status, answer.size]).toEqual([200, size]);
     expect(await asked(peer)).toEqual({ open: before.open + 1, get: before.get });
+    // What it took says how fast the peer is, as the time of any answer does.
+    expect(await timed()).toEqual([begun! + 1, ended! + 1]);
   });
 
   test('so does a nested map, of which the peer opens the levels', async ({ startPeer, openGateway }) => {

@@ -20,7 +20,7 @@ describe('a histogram', () => {
   it('lets new values outweigh old ones after a decay', () => {
     const histogram = new Histogram();
     for (let i = 0; i < 100; i++) histogram.record(10);
-    for (let i = 0; i < 5; i++) histogram.decay();
+    for (let i = 0; i < 5; i++) histogram.decayBeyond(1);
     for (let i = 0; i < 10; i++) histogram.record(1000);
     expect(histogram.quantile(0.5)!).toBeGreaterThan(500);
   });

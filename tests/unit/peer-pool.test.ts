@@ -90,6 +90,19 @@ describe('the peers', () => {
     expect(stats.snapshot().peers[0]!.corrupt).toBe(2);
   });
 
+  it('that lied are asked before giving up when nobody else answers', async () => {
+    clock();
+    let body: Buffer = Buffer.from('something else');
+    const mended = await startHttpPeer((_, response) => response.end(body));
+    const gone = await closedPort();
+    const { fetch, peers } = pool(gone, mended.url);
+    await expect(fetch()).rejects.toMatchObject({ code: 'CORRUPT' });
+    body = right;
+    await expect(fetch()).resolves.toBe(verify(right));
+    // It is still left out where another can answer.
+    expect(peers.describe()).toMatchObject([{ state: 'unreachable' }, { state: 'banned', corrupt: 1 }]);
+  });
+
   it('are asked after the others for a while when they could not be reached', async () => {
     clock();
     const gone = await closedPort();
