@@ -46,6 +46,14 @@ export const limits = Object.freeze({
   openBytes: 3 * 4_190_208,
   /** Addresses in one GET or HAS request of the peer protocol. */
   addressesPerRequest: 64,
+  /** A pointer record has exactly so many bytes. */
+  pointerBytes: 5_303,
+  /** Most pointers that lead from one to the next. */
+  pointerDepth: 8,
+  /** Peers asked for a pointer at once. */
+  pointerPeers: 5,
+  /** How long one is waited for; how long what they say holds; how long, that they know none or do not answer. */
+  pointerMs: { answer: 4_000, fresh: 60_000, missing: 5_000 },
   /** Most peers that are learnt from others. */
   peersOfPeers: 8,
   /** Largest `/-/info` answer. */

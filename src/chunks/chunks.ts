@@ -32,7 +32,8 @@ export interface ChunksOptions {
 export class Chunks {
   readonly codec: Codec;
   readonly store: ChunkStore;
-  readonly #peers: ChunkPeers;
+  /** Where chunks come from. What else they have is asked of them directly. */
+  readonly peers: ChunkPeers;
   readonly #stats: Stats;
   readonly #opened: LRUCache<string, Uint8Array<ArrayBuffer>>;
   readonly #ahead = new Set<Arrivals>();
@@ -42,7 +43,7 @@ export class Chunks {
   constructor({ codec, store, peers, stats, memoryBytes }: ChunksOptions) {
     this.codec = codec;
     this.store = store;
-    this.#peers = peers;
+    this.peers = peers;
     this.#stats = stats;
     this.#opened = new LRUCache({
       maxSize: Math.max(memoryBytes, 1),
@@ -56,7 +57,7 @@ export class Chunks {
    */
   get readAhead(): number {
     const { first, least, most } = limits.readAheadChunks;
-    const bytes = this.#peers.bandwidthDelayBytes?.();
+    const bytes = this.peers.bandwidthDelayBytes?.();
     if (bytes === undefined) return first;
     return Math.min(Math.max(Math.ceil((2 * bytes) / limits.plaintextChunkBytes) + 1, least), most);
   }
@@ -191,7 +192,7 @@ export class Chunks {
     /** Set once the map is known and only the first chunk is wanted. */
     let last: Address | undefined;
     try {
-      await this.#peers.open?.(address, range, {
+      await this.peers.open?.(address, range, {
         signal: controller.signal,
         onRecord: async (of, bytes) => {
           const chunk = VerifiedChunk.verify(of, bytes, blake3);
@@ -259,7 +260,7 @@ export class Chunks {
         }
         const blake3 = await this.codec.blake3();
         const verify = (received: Uint8Array<ArrayBuffer>) => VerifiedChunk.verify(address, received, blake3);
-        const ask = () => this.#peers.fetch(address, { signal: shared, verify });
+        const ask = () => this.peers.fetch(address, { signal: shared, verify });
         const chunk = await (trace ? trace.time('fetchMs', ask) : ask());
         if (trace) trace.chunks.peer++;
         await this.store.put(chunk);

@@ -40,7 +40,7 @@ export async function getCommand(options: GetArguments, signal: AbortSignal): Pr
     memoryBytes,
   });
   try {
-    const content = await new Resolver(chunks).resolve(address, signal);
+    const { content } = await new Resolver(chunks).open(address, signal);
     const path = options.path ?? '';
     const found =
       content.kind === 'archive'

@@ -13,6 +13,8 @@ import { Archive, type Member } from './archive.ts';
 import { type ByteSource, memorySource } from './byte-source.ts';
 import { ContentFile } from './file.ts';
 import { isManifest, type ManifestSource, parseManifest } from './manifest.ts';
+import type { Pointer } from './pointer.ts';
+import { type PointerMemory, Pointers } from './pointers.ts';
 import { blockBytes } from './tar-header.ts';
 import { isTar, openTarchive } from './tarchive.ts';
 
@@ -29,7 +31,24 @@ export interface LocalManifests {
   get(id: Address): Promise<Uint8Array | undefined>;
 }
 
+/** What an address leads to. */
+export interface Opened {
+  content: Content;
+  /** Where that content is: the same address, or what a pointer at it says today. */
+  address: Address;
+  /** Whether the address is a pointer's, so that it may lead elsewhere tomorrow. */
+  isMutable: boolean;
+}
+
+/** A record's own bytes, and what it says if it is a pointer's. */
+export interface OpenedRecord {
+  bytes: Uint8Array;
+  pointer?: Pointer;
+}
+
 export interface ResolverOptions {
+  /** What is remembered of pointers; without it, nothing is for longer than this object. */
+  pointers?: PointerMemory;
   manifests?: LocalManifests;
   denied?: ReadonlySet<string>;
 }
@@ -63,14 +82,82 @@ export class Resolver {
   });
   readonly #resolving = new SingleFlight<Content>();
 
+  readonly #pointers: Pointers;
   readonly #manifests: LocalManifests | undefined;
   readonly #denied: ReadonlySet<string>;
 
   /** @param denied addresses (hex) that are never resolved, whatever names them. */
-  constructor(chunks: Chunks, { manifests, denied = new Set() }: ResolverOptions = {}) {
+  constructor(chunks: Chunks, { manifests, pointers, denied = new Set() }: ResolverOptions = {}) {
     this.#chunks = chunks;
+    this.#pointers = new Pointers(chunks.peers, pointers);
     this.#manifests = manifests;
     this.#denied = denied;
+  }
+
+  /**
+   * What an address leads to. Where no peer has a chunk, it may be a pointer's: that is followed.
+   * @throws AntwayError as `resolve`; `NOT_FOUND` when a pointer leads to nothing, `TOO_LARGE` when it leads through
+   *   too many others.
+   */
+  async open(address: Address, signal?: AbortSignal, trace?: Trace, hint?: ReadHint): Promise<Opened> {
+    const read = async (at: Address, isMutable: boolean): Promise<Opened> => ({
+      content: await this.resolve(at, signal, trace, hint),
+      address: at,
+      isMutable,
+    });
+    const ofPointer = async () => {
+      const target = await this.#follow(address, signal);
+      return target && read(target, true);
+    };
+    return this.#pointerOr(address, () => read(address, false), ofPointer);
+  }
+
+  /** The record's own bytes, unopened: a chunk's, or a pointer's. */
+  async openRecord(address: Address, signal?: AbortSignal, trace?: Trace): Promise<OpenedRecord> {
+    const ofPointer = async () => {
+      const pointer = await this.#pointers.newest(address, signal);
+      return pointer && { bytes: pointer.record, pointer };
+    };
+    return this.#pointerOr<OpenedRecord>(address, () => this.record(address, signal, trace), ofPointer);
+  }
+
+  /** What `ofChunk` gives, or, where a pointer was or is found in place of a chunk, what `ofPointer` does. */
+  async #pointerOr<T>(
+    address: Address,
+    ofChunk: () => Promise<T>,
+    ofPointer: () => Promise<T | undefined>,
+  ): Promise<T> {
+    this.#admit(address);
+    const mayBeChunk = this.#known.has(address.hex) || !(await this.#pointers.isKnown(address));
+    if (!mayBeChunk) return (await ofPointer()) ?? ofChunk();
+    try {
+      return await ofChunk();
+    } catch (error) {
+      if (!(error instanceof AntwayError && error.code === 'NOT_FOUND')) throw error;
+      const followed = await ofPointer();
+      if (followed === undefined) throw error;
+      return followed;
+    }
+  }
+
+  /** Follows pointers to a chunk. @returns undefined when there is no pointer at `address`. */
+  async #follow(address: Address, signal?: AbortSignal): Promise<Address | undefined> {
+    let at = address;
+    for (let depth = 0; depth < limits.pointerDepth; depth++) {
+      const pointer = await this.#pointers.newest(at, signal);
+      if (!pointer && depth === 0) return undefined;
+      if (!pointer) {
+        throw new AntwayError('NOT_FOUND', `The pointer leads to another one, ${at}, which no peer has.`, {
+          address: address.hex,
+        });
+      }
+      at = pointer.target;
+      this.#admit(at);
+      if (pointer.kind === 'chunk') return at;
+    }
+    throw new AntwayError('TOO_LARGE', `The pointer leads through more than ${limits.pointerDepth} others.`, {
+      address: address.hex,
+    });
   }
 
   /**

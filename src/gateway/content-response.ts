@@ -1,3 +1,4 @@
+import type { Address } from '../address.ts';
 import type { Archive, FolderEntry, Member } from '../content/archive.ts';
 import { type ByteSource, memorySource } from '../content/byte-source.ts';
 import type { Content, Resolver } from '../content/resolver.ts';
@@ -56,7 +57,27 @@ export async function answerContent(target: ContentTarget, context: ContentConte
     isHead: context.isHead,
     range: context.range ? requestedPart(context.range) : undefined,
   };
-  const content = await trace.time('resolveMs', () => resolver.resolve(target.address, signal, trace, hint));
+  const opened = await trace.time('resolveMs', () => resolver.open(target.address, signal, trace, hint));
+  return answerOpened(
+    { ...target, content: opened.address, isMutable: opened.isMutable },
+    opened.content,
+    context,
+  );
+}
+
+/** A target of which it is known what it leads to. */
+interface LocatedTarget extends ContentTarget {
+  /** Where the content is: not the target's own address when that is a pointer's. */
+  content: Address;
+  isMutable: boolean;
+}
+
+function answerOpened(
+  target: LocatedTarget,
+  content: Content,
+  context: ContentContext,
+): Answer | Promise<Answer> {
+  const format = target.query.get('format');
   if (content.kind === 'archive') {
     if (format === 'tar') return tar(target, content, context);
     return inArchive(target, content.archive, context);
@@ -74,13 +95,16 @@ async function rawRecord(
   target: ContentTarget,
   { resolver, signal, trace }: ContentContext,
 ): Promise<Answer> {
-  const { bytes } = await resolver.record(target.address, signal, trace);
-  return download(target, memorySource(bytes), 'raw', 'application/octet-stream', target.address.hex);
+  const { address } = target;
+  const { bytes, pointer } = await resolver.openRecord(address, signal, trace);
+  const located = { ...target, content: address, isMutable: pointer !== undefined };
+  const state = pointer ? `${pointer.counter}-${pointer.target}` : '';
+  return download(located, memorySource(bytes), 'raw', 'application/octet-stream', address.hex, state);
 }
 
 /** A whole archive, or a folder of it. The whole of a tar is the tar as it was published. */
 async function tar(
-  target: ContentTarget,
+  target: LocatedTarget,
   content: Extract<Content, { kind: 'archive' }>,
   { signal }: ContentContext,
 ): Promise<Answer> {
@@ -94,7 +118,7 @@ async function tar(
 }
 
 function download(
-  target: ContentTarget,
+  target: LocatedTarget,
   source: ByteSource,
   format: string,
   type: string,
@@ -110,7 +134,7 @@ function download(
   return { kind: 'representation', representation: { source, etag: etagOf(target, format, path), headers } };
 }
 
-async function inArchive(target: ContentTarget, archive: Archive, context: ContentContext): Promise<Answer> {
+async function inArchive(target: LocatedTarget, archive: Archive, context: ContentContext): Promise<Answer> {
   if (target.path === undefined) return redirect(target, '/');
   const isFolder = target.path === '' || target.path.endsWith('/');
   const entries = isFolder && wantsJson(target, context) ? archive.folder(target.path) : undefined;
@@ -136,7 +160,7 @@ async function inArchive(target: ContentTarget, archive: Archive, context: Conte
 }
 
 async function member(
-  target: ContentTarget,
+  target: LocatedTarget,
   { path, open }: Member,
   context: ContentContext,
 ): Promise<Answer> {
@@ -151,7 +175,7 @@ function notFound(answer: Answer): Answer {
 }
 
 async function file(
-  target: ContentTarget,
+  target: LocatedTarget,
   source: ByteSource,
   name: string,
   etag: string,
@@ -172,7 +196,7 @@ async function file(
 }
 
 function listing(
-  target: ContentTarget,
+  target: LocatedTarget,
   archive: Archive,
   path: string,
   entries: readonly FolderEntry[],
@@ -191,17 +215,17 @@ function listing(
 }
 
 /** @param suffix of the path, encoded; the query stays as it is. */
-function redirect(target: ContentTarget, suffix: string): Answer {
+function redirect(target: LocatedTarget, suffix: string): Answer {
   const location = target.root + suffix + target.search;
   return { kind: 'redirect', location, headers: { 'Cache-Control': cacheControl(target) } };
 }
 
-/** One per address, format and path: two members, or a page and its JSON, never share one. */
-function etagOf({ address }: ContentTarget, format: string, path = ''): string {
-  return `"${address.hex}.${format}${path && `:${encodePath(path)}`}"`;
+/** One per content, format and path: two members, or a page and its JSON, never share one. */
+function etagOf({ content }: LocatedTarget, format: string, path = ''): string {
+  return `"${content.hex}.${format}${path && `:${encodePath(path)}`}"`;
 }
 
-function caching(target: ContentTarget): Record<string, string> {
+function caching(target: LocatedTarget): Record<string, string> {
   const { path } = target;
   return {
     'Cache-Control': cacheControl(target),
@@ -210,8 +234,9 @@ function caching(target: ContentTarget): Record<string, string> {
   };
 }
 
-/** An address never changes its content; a name may be given to another address tomorrow. */
-function cacheControl({ name }: ContentTarget): string {
+/** A chunk never changes; a name may be given to another address tomorrow, and a pointer lead elsewhere any time. */
+function cacheControl({ name, isMutable }: LocatedTarget): string {
+  if (isMutable) return 'public, no-cache';
   return name === undefined ? 'public, max-age=31536000, immutable' : 'public, max-age=60';
 }
 

@@ -16,6 +16,7 @@ import { answerInternal } from './internal.ts';
 import { canRunScripts, interstitial } from './interstitial.ts';
 import { type Kept, keptOf, localResolver } from './kept.ts';
 import { ManifestStore } from './manifest-store.ts';
+import { KeptPointers } from './pointer-memory.ts';
 import { RecentSites } from './recent.ts';
 import { type BodyObserver, type Representation, respond } from './representation.ts';
 import { settings } from './settings.ts';
@@ -64,6 +65,7 @@ export class Gateway {
   readonly #trust: Trust;
   readonly #library: Library;
   readonly #recent = new RecentSites();
+  readonly #pointers = new KeptPointers();
   readonly #base: string;
 
   constructor({ inForce, configuration, platform, store, stats, broadcast, base = '/' }: GatewayOptions) {
@@ -90,7 +92,11 @@ export class Gateway {
     this.#manifests = new ManifestStore(() => codec.blake3());
     const { memoryBytes } = config.cache;
     const chunks = new Chunks({ codec, store: this.#store, peers: this.#peers, stats, memoryBytes });
-    this.#resolver = new Resolver(chunks, { manifests: this.#manifests, denied: config.denied });
+    this.#resolver = new Resolver(chunks, {
+      manifests: this.#manifests,
+      pointers: this.#pointers,
+      denied: config.denied,
+    });
     this.#local = localResolver({ codec, store, manifests: this.#manifests, denied: config.denied });
     this.#library = new Library({
       store,
@@ -182,6 +188,7 @@ export class Gateway {
         waitUntil: (work) => context.waitUntil(work),
         trust: this.#trust,
         manifests: this.#manifests,
+        pointers: this.#pointers,
       });
     } catch (error) {
       return errorResponse(asAntwayError(error), request, this.#base);

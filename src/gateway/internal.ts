@@ -13,6 +13,7 @@ import { version } from '../version.ts';
 import type { Configuration, InForce } from './configuration.ts';
 import { contentDisposition } from './disposition.ts';
 import type { ManifestStore } from './manifest-store.ts';
+import type { KeptPointers } from './pointer-memory.ts';
 import type { RecentSites } from './recent.ts';
 import { respond } from './representation.ts';
 import { internalHeaders } from './security.ts';
@@ -31,6 +32,7 @@ export interface InternalContext {
   library: Library;
   trust: Trust;
   manifests: ManifestStore;
+  pointers: KeptPointers;
   /** Asks the browser to wake the worker when there is a network, where it does that. */
   wakeLater(): void;
   /** Keeps the worker alive until the promise is done. */
@@ -72,11 +74,11 @@ const endpoints: Record<string, Endpoint> = {
     },
   },
   reset: {
-    async POST(_, request, { configuration, trust, recent, manifests, library, store }) {
+    async POST(_, request, { configuration, trust, recent, manifests, pointers, library, store }) {
       const { chunks = false } = objectOf(await jsonOf(request));
       if (typeof chunks !== 'boolean') throw new AntwayError('REFUSED', '“chunks” is true or false.');
       if (chunks) library.pins.close();
-      const kept = [trust, recent, manifests, library.visits];
+      const kept = [trust, recent, manifests, pointers, library.visits];
       await Promise.all([...kept.map((each) => each.clear()), chunks && store.clear()]);
       // Last: then the next request meets a gateway that remembers nothing of it.
       await configuration.reset();

@@ -37,6 +37,21 @@ export class HttpFace implements Face {
     });
   }
 
+  /**
+   * A pointer record, not yet verified.
+   * @throws AntwayError `NOT_FOUND`, `CORRUPT` for more than a pointer has, `PEERS_UNREACHABLE`; the signal's reason.
+   */
+  async pointer(address: Address, maxBytes: number, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
+    return this.#request(`/pointer/${address.hex}`, {}, signal, async (response, reader) => {
+      if (response.status === 404) throw new AntwayError('NOT_FOUND', 'The peer does not have this pointer.');
+      if (response.status !== 200) throw unexpected(response);
+      const bytes = await reader.readToEnd(maxBytes);
+      if (!bytes)
+        throw new AntwayError('CORRUPT', `The peer sent more than ${maxBytes} bytes for a pointer.`);
+      return bytes;
+    });
+  }
+
   /** Whether the peer holds a chunk. @throws as `fetch`, but for `NOT_FOUND`. */
   async has(address: Address, signal?: AbortSignal): Promise<boolean> {
     return this.#request(`/chunk/${address.hex}`, { method: 'HEAD' }, signal, async (response) => {

@@ -9,6 +9,7 @@ import { PeerHealth } from './health.ts';
 import { outrun } from './hedge.ts';
 import { HttpFace } from './http.ts';
 import { type OpenRange, type PeerInfo, webTransportPath } from './protocol.ts';
+import { Watchdog } from './watchdog.ts';
 import { type WebTransportEndpoint, WebTransportFace } from './webtransport.ts';
 
 export type PeerState = 'idle' | 'webtransport' | 'http' | 'unreachable' | 'banned';
@@ -37,6 +38,8 @@ export class Peer {
   readonly #stats: Stats;
   readonly #transport: TransportChoice;
   readonly #http: HttpFace | undefined;
+  /** Only HTTP has pointers, so they are asked for by it even where chunks are not. */
+  readonly #pointers: HttpFace | undefined;
   readonly #webTransport: WebTransportFace | undefined;
   /** Whether WebTransport is worth waiting for. It heals in the background, while HTTP serves. */
   readonly #webTransportCircuit = new CircuitBreaker(limits.webTransportCircuit);
@@ -56,7 +59,8 @@ export class Peer {
     this.#stats = stats;
     this.#transport = transport;
     // Only WebTransport lets a page accept a self-signed certificate.
-    if (certificateHashes.length === 0 && transport !== 'webtransport') this.#http = new HttpFace(url);
+    if (certificateHashes.length === 0) this.#pointers = new HttpFace(url);
+    if (transport !== 'webtransport') this.#http = this.#pointers;
     if (transport !== 'http' && WebTransportFace.isSupported) {
       this.#webTransport = new WebTransportFace(() => webTransportOf({ url, certificateHashes }));
     }
@@ -109,6 +113,31 @@ export class Peer {
     }
     this.health.unreachable();
     throw last ?? noWay(this.url, this.#transport);
+  }
+
+  get givesPointers(): boolean {
+    return this.#pointers !== undefined;
+  }
+
+  /** Asks for a pointer record, for a short while. @throws as `HttpFace.pointer`, or what `verify` throws. */
+  async pointer<T>(
+    address: Address,
+    signal: AbortSignal,
+    verify: (received: Uint8Array<ArrayBuffer>) => T,
+  ): Promise<T> {
+    if (!this.#pointers) throw noWay(this.url, this.#transport);
+    const totalMs = limits.pointerMs.answer;
+    const watchdog = new Watchdog({ stallMs: totalMs, totalMs, signal });
+    try {
+      return verify(await this.#pointers.pointer(address, limits.pointerBytes, watchdog.signal));
+    } catch (error) {
+      const { code } = asAntwayError(error);
+      // Not that there is none: most addresses are no pointers. Nor is it a ban: peers cannot check signatures.
+      if (!signal.aborted && code !== 'NOT_FOUND') this.#stats.peerFailed(this.url, 'http', code);
+      throw error;
+    } finally {
+      watchdog.stop();
+    }
   }
 
   /** What it says of itself. @throws AntwayError as the faces' `info`. */

@@ -26,6 +26,12 @@ export interface ChunkPeers {
    * round trips, such as a folder, lacks it.
    */
   open?(address: Address, range: OpenRange, options: OpenOptions): Promise<void>;
+  /**
+   * Asks several at once for what they have at an address where records change, and waits for all of them.
+   * @returns what passed `verify`; nothing when none answers. A source without such records lacks it.
+   * @throws the signal's reason when aborted.
+   */
+  pointers?<T>(address: Address, options: FetchOptions<T>): Promise<T[]>;
   /** Bytes that must be under way to keep the link busy, as far as was measured; undefined before that. */
   bandwidthDelayBytes?(): number | undefined;
 }
@@ -160,6 +166,17 @@ export class PeerPool implements ChunkPeers {
     }
     const wasSlow = watchdog.signal.aborted && !signal.aborted;
     if (wasSlow) peer.health.outrun(performance.now() - waitingSince, arrived > 0);
+  }
+
+  async pointers<T>(address: Address, { signal, verify }: FetchOptions<T>): Promise<T[]> {
+    signal.throwIfAborted();
+    const { honest, banned } = this.#order(address);
+    const asked = [...honest, ...banned].filter(({ givesPointers }) => givesPointers);
+    const answers = await Promise.allSettled(
+      asked.slice(0, limits.pointerPeers).map((peer) => peer.pointer(address, signal, verify)),
+    );
+    signal.throwIfAborted();
+    return answers.filter((answer) => answer.status === 'fulfilled').map(({ value }) => value);
   }
 
   bandwidthDelayBytes(): number | undefined {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -81,6 +81,12 @@ export class PeerProcess {
       body: bytes as Uint8Array<ArrayBuffer>,
     });
     if (!response.ok) throw new Error(`PUT ${address}: ${response.status} ${await response.text()}`);
+  }
+
+  /** Gives it a pointer record to serve, in place of an earlier one. */
+  putPointer(address: string, record: Uint8Array): void {
+    mkdirSync(join(this.store, 'pointers'), { recursive: true });
+    writeFileSync(join(this.store, 'pointers', address), record);
   }
 
   /** Stores every chunk of a folder of fixtures, and the data map beside it if there is one. */

@@ -720,6 +720,29 @@ const internal: Row[] = [
   ['a name of JavaScript’s own', get('/-/constructor'), failure(404, 'NOT_FOUND')],
 ];
 
+const mayChange = { 'Cache-Control': 'public, no-cache' };
+const pointers: Row[] = [
+  ['a member of what one leads to', get('/{pointer}/abc.txt'), ok(alphabet, mayChange)],
+  [
+    'its ETag is that of the content',
+    get('/{pointer}/abc.txt'),
+    { status: 200, headers: { ETag: '{etag /{site}/abc.txt}' } },
+  ],
+  ['not changed', get('/{pointer}/abc.txt', { 'If-None-Match': '{etag}' }), notModified(mayChange)],
+  ['a range', range('/{pointer}/abc.txt', 'bytes=0-2'), partial('abc', 'bytes 0-2/26', mayChange)],
+  ['the root without the slash', open('/{pointer}'), movedTo('/{pointer}/')],
+  ['a listing', get('/{pointer}/folder/?format=json'), ok([/"a\.txt"/], mayChange)],
+  ['a member that is not there', get('/{pointer}/nothing.txt'), failure(404, 'NOT_FOUND')],
+  [
+    'its own record',
+    get('/{pointer}?format=raw'),
+    {
+      status: 200,
+      headers: { 'Content-Length': '5303', 'Content-Type': 'application/octet-stream', ...mayChange },
+    },
+  ],
+];
+
 /** Every case, in the order of the document. */
 export const cases: readonly Case[] = [
   ...table('Methods', methods),
@@ -735,6 +758,7 @@ export const cases: readonly Case[] = [
   ...table('Listings', listings, 'own'),
   ...table('Formats', formats, 'own'),
   ...table('Names of addresses', aliases, 'own'),
+  ...table('Pointers', pointers, 'own'),
   ...table('404.html', notFound, 'own'),
   ...table('Errors', errors, 'own'),
   ...table('Manifests', manifests, 'own'),

@@ -4,6 +4,7 @@ import { loadBlake3 } from '../../src/self-encryption/blake3.ts';
 import { DataMap } from '../../src/self-encryption/data-map.ts';
 import { type ChunkSink, noise, publish } from '../browser/publish.ts';
 import type { Files } from '../browser/tar.ts';
+import { PointerOwner } from '../unit/support/pointers.ts';
 import { publishHugeFile, publishMap, sealAt } from './huge-file.ts';
 import { makeTarchive } from './tarchive.ts';
 
@@ -147,10 +148,19 @@ export async function publishFixtures(sink: ChunkSink) {
     wrong: await publishWrongMap(sink),
     version2: await putRecord(encode([2, [0, 1, 2].map((i) => [i, hash, hash, 9]), null]), sink),
     missing: 'ab'.repeat(32),
+    pointer: pointerOwner.address.hex,
   };
 }
 
 const hash = Array<number>(32).fill(7);
+
+/** Whose pointer leads to the site. */
+const pointerOwner = new PointerOwner(11);
+
+/** The record at `{pointer}`, for a peer that the fixtures were published to. */
+export function pointerRecord({ site }: Fixtures): Uint8Array {
+  return pointerOwner.sign(7n, Address.fromHex(site));
+}
 
 /** Of three chunks, of which the second is at no peer. */
 export const tornFile = noise(6, 30_000);

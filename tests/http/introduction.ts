@@ -37,6 +37,7 @@ origin, where \`/<path>\` is the path in the archive.
 | --- | --- |
 | \`/<address>\` | a file, or a record that is no data map: its bytes. An archive: a redirect to \`/<address>/\` |
 | \`/<address>/<path>\` | a member, a folder's default document (\`index.html\`, or what the routes say) or its listing; what follows a plain file is only a name for it |
+| \`/<address>/…\` of a pointer | the same, for what its owner's newest record leads to |
 | \`/<name>/…\` | the same, for an address that the host's configuration names |
 | \`?format=raw\`, \`json\`, \`tar\` | the record itself; a folder's listing; a folder as a tarchive |
 | \`?filename=\`, \`?download\` | another name, and with it another type; saved instead of shown |

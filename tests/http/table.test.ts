@@ -8,7 +8,7 @@ import { PeerProcess } from '../browser/peer.ts';
 import { cases } from './cases.ts';
 import { renderDocument } from './document.ts';
 import { type Result, runCases } from './exchange.ts';
-import { publishFixtures } from './fixtures.ts';
+import { pointerRecord, publishFixtures } from './fixtures.ts';
 import { inBrowser } from './in-browser.ts';
 import { introduction } from './introduction.ts';
 
@@ -25,6 +25,7 @@ test.beforeAll(async ({ playwright, launchOptions }) => {
   const config = join(folder, 'antway.json');
   const peer = await PeerProcess.start();
   const fixtures = await publishFixtures(peer);
+  peer.putPointer(fixtures.pointer, pointerRecord(fixtures));
   writeFileSync(
     config,
     JSON.stringify({

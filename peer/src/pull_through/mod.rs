@@ -230,17 +230,17 @@ impl Inner {
         }
     }
 
-    /// Asks all upstreams, and takes the newest of what they say.
+    /// Asks all upstreams, and takes the newest of what they say and of what is here.
     async fn pointer(&self, address: Address, via: Via) -> Result<Option<Bytes>, SourceError> {
+        let mut newest = self.local.pointer(address, via.clone()).await?;
         if via.contains(self.id) {
-            return Ok(None);
+            return Ok(newest);
         }
         let via = via.and(self.id);
         let asking = self.upstreams.all.iter().map(|upstream| {
             let asking: BoxFuture<'_, _> = upstream.pointer(address, &via);
             timeout(self.patience.upstream_timeout, asking)
         });
-        let mut newest = None;
         let mut trouble = None;
         for answer in join_all(asking).await {
             match answer.unwrap_or(Err(SourceError::Busy)) {

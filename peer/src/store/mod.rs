@@ -3,6 +3,7 @@
 //! ```text
 //! <store>/chunks/<aa>/<bb>/<address>   aa, bb: the address's first two bytes
 //! <store>/pulled/<aa>/<bb>/<address>   the same for chunks that came from an upstream
+//! <store>/pointers/<address>            pointer records that an operator put there
 //! <store>/quarantine/                  files whose bytes did not match their address
 //! <store>/temporary/                   files being written; emptied at start
 //! <store>/lock                         held by the running peer
@@ -15,10 +16,12 @@ pub use eviction::Eviction;
 
 use crate::address::Address;
 use crate::durable::{self, Readers};
-use crate::limits::MAX_CHUNK_BYTES;
+use crate::limits::{MAX_CHUNK_BYTES, POINTER_BYTES};
+use crate::pointer;
 use crate::source::{
     Chunk, ChunkBody, ChunkSource, PutOutcome, SourceError, SourceFuture, SourceStats,
 };
+use crate::via::Via;
 use bytes::Bytes;
 use eviction::{Evictable, Found, Origin};
 use std::fs::{self, File};
@@ -130,6 +133,11 @@ impl ChunkSource for FolderStore {
         in_background(move || inner.write(&chunk, Origin::Pulled))
     }
 
+    fn pointer(&self, address: Address, _via: Via) -> SourceFuture<'_, Option<Bytes>> {
+        let inner = Arc::clone(&self.inner);
+        in_background(move || inner.read_pointer(address))
+    }
+
     fn stats(&self) -> SourceStats {
         SourceStats {
             chunks: self.inner.chunks.load(Relaxed),
@@ -202,6 +210,22 @@ impl Inner {
             Some(_) => self.quarantine(address, origin).map(|()| None),
             None => Ok(None),
         }
+    }
+
+    /// The pointer record that was put there, if it belongs there.
+    fn read_pointer(&self, address: Address) -> io::Result<Option<Bytes>> {
+        let file = match File::open(self.folder.join("pointers").join(address.to_string())) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            file => file?,
+        };
+        let mut record = Vec::new();
+        file.take(POINTER_BYTES as u64 + 1)
+            .read_to_end(&mut record)?;
+        if !pointer::is_at(&record, address) {
+            tracing::warn!(%address, "the file in pointers/ is no pointer of that address");
+            return Ok(None);
+        }
+        Ok(Some(record.into()))
     }
 
     /// Keeps the chunk, over a damaged file if there is one.

@@ -44,6 +44,30 @@ async fn a_chunk_is_kept_under_its_address_and_counted_once() {
 }
 
 #[tokio::test]
+async fn a_pointer_that_was_put_there_is_given_if_it_belongs_there() {
+    let folder = TempDir::new().unwrap();
+    let store = store(&folder);
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/self-encryption");
+    let record = fs::read(fixtures.join("pointer-s1-c7.bin")).unwrap();
+    let address = "41ffac2c96ce3ea1e47cac720de67e9cea8349da1d25ee5492e06e2644c22df6";
+    let address: Address = address.parse().unwrap();
+    let given = async || store.pointer(address, Via::default()).await.unwrap();
+    assert_eq!(given().await, None);
+
+    fs::create_dir(folder.path().join("pointers")).unwrap();
+    let file = folder.path().join("pointers").join(address.to_string());
+    fs::write(&file, &record).unwrap();
+    assert_eq!(given().await.unwrap(), record);
+    // It is a record of its own kind, and no chunk.
+    assert!(!store.has(address).await.unwrap());
+
+    fs::write(&file, [&record[..], b"more"].concat()).unwrap();
+    assert_eq!(given().await, None);
+    fs::copy(fixtures.join("pointer-s2-c3.bin"), &file).unwrap();
+    assert_eq!(given().await, None);
+}
+
+#[tokio::test]
 async fn the_same_chunk_put_many_times_at_once_is_stored_once() {
     let folder = TempDir::new().unwrap();
     let store = store(&folder);

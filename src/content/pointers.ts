@@ -1,0 +1,84 @@
+import { LRUCache } from 'lru-cache';
+import type { Address } from '../address.ts';
+import { equalBytes } from '../address.ts';
+import { SingleFlight } from '../chunks/single-flight.ts';
+import { limits } from '../limits.ts';
+import type { ChunkPeers } from '../peers/pool.ts';
+import { newer, openPointer, type Pointer } from './pointer.ts';
+
+/** Keeps the newest record that was seen of each pointer, so that no peer can lead back to an older one. */
+export interface PointerMemory {
+  /** May have been changed by others since it was put: it is checked again. */
+  get(address: Address): Promise<Uint8Array<ArrayBuffer> | undefined>;
+  put(address: Address, record: Uint8Array<ArrayBuffer>): Promise<void>;
+}
+
+interface Looked {
+  /** undefined: there is none. */
+  pointer: Pointer | undefined;
+  /** Until when nobody is asked again, in milliseconds since 1970. */
+  until: number;
+}
+
+/** The newest that is known of pointers. */
+export class Pointers {
+  readonly #peers: ChunkPeers;
+  readonly #memory: PointerMemory | undefined;
+  readonly #looked = new LRUCache<string, Looked>({ max: 1_000 });
+  readonly #looking = new SingleFlight<Pointer | undefined>();
+
+  constructor(peers: ChunkPeers, memory: PointerMemory | undefined) {
+    this.#peers = peers;
+    this.#memory = memory;
+  }
+
+  /** Whether there was a pointer at this address before, as far as is remembered. Asks nobody. */
+  async isKnown(address: Address): Promise<boolean> {
+    const looked = this.#looked.get(address.hex);
+    if (looked) return looked.pointer !== undefined;
+    const pointer = await this.#remembered(address);
+    if (pointer) this.#looked.set(address.hex, { pointer, until: 0 });
+    return pointer !== undefined;
+  }
+
+  /**
+   * Asks several peers, unless that was done a short while ago, and takes the newest that any of them gave, now or
+   * ever. When none answers, the last one seen.
+   * @returns undefined when no peer has one.
+   */
+  async newest(address: Address, signal?: AbortSignal): Promise<Pointer | undefined> {
+    const looked = this.#looked.get(address.hex);
+    if (looked && Date.now() < looked.until) return looked.pointer;
+    return this.#looking.run(address.hex, signal, async (shared) => {
+      const known = looked?.pointer ?? (await this.#remembered(address));
+      const given = await this.#ask(address, known, shared);
+      const pointer = [known, ...given].filter((pointer) => pointer !== undefined).reduce(newerOf, undefined);
+      if (pointer && pointer !== known) await this.#memory?.put(address, pointer.record);
+      const { fresh, missing } = limits.pointerMs;
+      // Where nobody answered, they are asked again soon.
+      const until = Date.now() + (given.length > 0 ? fresh : missing);
+      this.#looked.set(address.hex, { pointer, until });
+      return pointer;
+    });
+  }
+
+  async #ask(address: Address, known: Pointer | undefined, signal: AbortSignal): Promise<Pointer[]> {
+    const open = (record: Uint8Array<ArrayBuffer>) =>
+      known && equalBytes(record, known.record) ? known : openPointer(record, address);
+    return (await this.#peers.pointers?.(address, { signal, verify: open })) ?? [];
+  }
+
+  async #remembered(address: Address): Promise<Pointer | undefined> {
+    const record = await this.#memory?.get(address);
+    try {
+      return record && openPointer(record, address);
+    } catch (error) {
+      console.warn('antway: a kept pointer is damaged', error);
+      return undefined;
+    }
+  }
+}
+
+function newerOf(a: Pointer | undefined, b: Pointer): Pointer {
+  return a ? newer(a, b) : b;
+}
