@@ -304,15 +304,16 @@ export class Gateway {
     representation: Representation,
   ): Promise<void> {
     // What was just served is known without a request.
-    const content = await this.#resolver.resolve(address);
+    const { content, address: at } = await this.#resolver.open(address);
     const { title, iconHref } = await headOf(representation);
     const hasFavicon = content.kind === 'archive' && content.archive.member('favicon.ico') !== undefined;
     const icon =
       (iconHref && iconPath(iconHref, root, pathname)) ?? (hasFavicon ? `${root}/favicon.ico` : null);
     // The front page names the site; another page only until that was seen.
-    const before = path ? await this.#library.visits.get(address) : undefined;
+    const before = path ? await this.#library.visits.get(at) : undefined;
     await this.#library.visited({
-      address: address.hex,
+      // Of a pointer, what it led to: that is what is stored, and can be pinned.
+      address: at.hex,
       path: path === undefined ? root : `${root}/`,
       name: name ?? null,
       title: before?.title ?? title,

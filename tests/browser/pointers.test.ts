@@ -26,6 +26,11 @@ test('a pointer leads to the newest of what several peers give, and what was see
   const gateway = await openGateway({ peers: [behind.url, ahead.url] });
   expect(await textAt(gateway)).toBe('the new text');
 
+  // What was visited is listed as what it was.
+  await gateway.openPage(path);
+  const sites = async () => JSON.parse((await gateway.fetch('/-/sites')).text).sites as { path: string }[];
+  await expect.poll(sites).toMatchObject([{ path, kind: 'file' }]);
+
   // A newer one is found by a worker that knows nothing but what it kept.
   await stopWorkers(gateway.shell);
   await say('the newest text', 3n, ahead);
