@@ -14,7 +14,8 @@ export interface Machine {
   versions: string;
 }
 
-export function describeMachine(browser: Browser): Machine {
+/** @param browser if one takes part. */
+export function describeMachine(browser?: Browser): Machine {
   const [cpu] = cpus();
   const peer = run(fromRoot('peer/target/release/antway-peer'), '--version');
   return {
@@ -23,7 +24,7 @@ export function describeMachine(browser: Browser): Machine {
     cpu: `${cpus().length} × ${cpu?.model}`,
     memory: `${(totalmem() / 2 ** 30).toFixed(1)} GiB`,
     load: loadavg()[0]!.toFixed(1),
-    versions: `Chromium ${browser.version()}, Node ${process.version}, ${peer}`,
+    versions: `${browser ? `Chromium ${browser.version()}, ` : ''}Node ${process.version}, ${peer}`,
   };
 }
 

@@ -297,7 +297,7 @@ impl Service {
 fn failed(address: Address, error: &SourceError) -> Status {
     match error {
         SourceError::Busy => Status::Busy,
-        SourceError::Failed(_) => {
+        SourceError::Failed(_) | SourceError::Unreachable(_) => {
             tracing::error!(%address, %error, "no answer for a chunk");
             Status::Failed
         }

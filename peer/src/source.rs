@@ -140,6 +140,8 @@ pub enum SourceError {
     Busy,
     /// Something broke. The text is for the log, never for the client.
     Failed(String),
+    /// It is not there, or no longer. The text is for the log.
+    Unreachable(String),
 }
 
 impl fmt::Display for SourceError {
@@ -147,6 +149,7 @@ impl fmt::Display for SourceError {
         match self {
             Self::Busy => f.write_str("the source is busy"),
             Self::Failed(why) => write!(f, "the source failed: {why}"),
+            Self::Unreachable(why) => write!(f, "the source could not be reached: {why}"),
         }
     }
 }

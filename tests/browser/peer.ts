@@ -20,6 +20,8 @@ export interface PeerOptions {
   token?: string;
   /** Another program that takes the flags of `serve`. */
   binary?: string;
+  /** Another build of `antway-peer`. */
+  build?: string;
   /** Address and port; a free port of loopback if not given. */
   http?: string;
   webTransport?: string;
@@ -41,7 +43,7 @@ export class PeerProcess {
   static async start(options: PeerOptions = {}): Promise<PeerProcess> {
     const store = options.store ?? mkdtempSync(join(tmpdir(), 'antway-peer-'));
     const child = spawn(
-      options.binary ?? fromRoot('peer/target/release/antway-peer'),
+      options.binary ?? options.build ?? fromRoot('peer/target/release/antway-peer'),
       [
         ...(options.binary ? [] : ['serve']),
         ...(options.token === undefined ? ['--allow-open-writes'] : ['--write-token', options.token]),

@@ -37,6 +37,7 @@ struct Round {
     /// Whether there was not always something to send, so that less came than could have.
     idle: bool,
     shortest: Option<Duration>,
+    longest: Duration,
 }
 
 /// The shortest round trip of the last rounds, in two parts, of which the older is forgotten when the newer is full.
@@ -45,6 +46,17 @@ struct Recent {
     older: Option<Duration>,
     newer: Option<Duration>,
     rounds: u32,
+}
+
+/// Bytes that were acknowledged at once.
+#[derive(Clone, Copy, Debug)]
+pub struct Batch {
+    /// How many.
+    pub bytes: u64,
+    /// When the first of them was sent.
+    pub oldest_sent: Instant,
+    /// When the last of them was.
+    pub newest_sent: Instant,
 }
 
 /// A round that has ended.
@@ -58,6 +70,8 @@ pub struct RoundEnd {
     pub idle: bool,
     /// Its shortest round trip.
     pub round_trip: Duration,
+    /// By how much its longest was longer.
+    pub spread: Duration,
 }
 
 impl Path {
@@ -73,36 +87,34 @@ impl Path {
         }
     }
 
-    /// Counts what was acknowledged at once: its bytes, the moment at which the newest of it was sent, and whether
-    /// there was nothing to send meanwhile. Returns the round that ended with it, if one did.
-    pub fn acknowledged(
-        &mut self,
-        now: Instant,
-        bytes: u64,
-        newest_sent: Instant,
-        idle: bool,
-    ) -> Option<RoundEnd> {
-        self.delivered += bytes;
-        let round_trip = now.saturating_duration_since(newest_sent);
+    /// Counts what was acknowledged at once, and whether there was nothing to send meanwhile. Returns the round that
+    /// ended with it, if one did.
+    pub fn acknowledged(&mut self, now: Instant, batch: Batch, idle: bool) -> Option<RoundEnd> {
+        self.delivered += batch.bytes;
+        let round_trip = now.saturating_duration_since(batch.newest_sent);
+        let longest = now.saturating_duration_since(batch.oldest_sent);
         self.round.idle |= idle;
         self.round.shortest = shorter(self.round.shortest, round_trip);
+        self.round.longest = self.round.longest.max(longest);
         match self.shortest {
             Some((shortest, _)) if round_trip > shortest + shortest / CONFIRMING_PART => {}
             Some((shortest, _)) => self.shortest = Some((shortest.min(round_trip), now)),
             None => self.shortest = Some((round_trip, now)),
         }
-        (newest_sent >= self.round.began).then(|| self.end_round(now, round_trip))
+        (batch.newest_sent >= self.round.began).then(|| self.end_round(now, round_trip))
     }
 
     fn end_round(&mut self, now: Instant, last_round_trip: Duration) -> RoundEnd {
         let round = mem::replace(&mut self.round, Round::new(now, self.delivered));
         let seconds = now.saturating_duration_since(round.began).as_secs_f64();
+        let shortest = round.shortest.unwrap_or(last_round_trip);
         let rate = (self.delivered - round.delivered) as f64 / seconds.max(1e-6);
         let end = RoundEnd {
             rate: rate as u64,
             rate_before: self.rate(),
             idle: round.idle,
-            round_trip: round.shortest.unwrap_or(last_round_trip),
+            round_trip: shortest,
+            spread: round.longest.saturating_sub(shortest),
         };
         // When there was little to send, little came, which says nothing about the path.
         if !end.idle || end.rate > end.rate_before {
@@ -164,6 +176,7 @@ impl Round {
             delivered,
             idle: false,
             shortest: None,
+            longest: Duration::ZERO,
         }
     }
 }

@@ -8,7 +8,7 @@
 //!
 //! That is BBR's model, with a window in the place of BBR's pacing: the QUIC library paces by the window alone.
 
-use super::path::{Path, RoundEnd};
+use super::path::{Batch, Path, RoundEnd};
 use quinn_proto::RttEstimator;
 use quinn_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
 use std::any::Any;
@@ -28,13 +28,16 @@ const QUEUE_PART: u32 = 8;
 /// … and at least. It outlasts what schedulers and radios hold packets back for.
 const LEAST_QUEUE: Duration = Duration::from_millis(8);
 
+/// Acknowledgements that are held back longer than this are not made up for.
+const MOST_JITTER: Duration = Duration::from_millis(100);
+
 /// The share of bytes whose loss is not taken for congestion.
 const TOLERATED_LOSS: f64 = 0.08;
 
 /// Over how many packets that share is taken: enough that a path which loses 3 % hardly ever seems to lose so many.
 const LOSS_SAMPLE_PACKETS: u64 = 200;
 
-/// Startup ends after so many rounds in which the rate did not grow by a quarter.
+/// Startup ends after so many rounds in which the rate did not grow by a quarter; after one, if there is a queue.
 const STALE_ROUNDS: u32 = 3;
 
 /// Rounds between two attempts to get more: this, and up to three more so that sessions do not do it together.
@@ -63,13 +66,6 @@ enum Phase {
     },
 }
 
-/// Bytes that were acknowledged together.
-#[derive(Clone, Copy, Debug, Default)]
-struct Batch {
-    bytes: u64,
-    newest_sent: Option<Instant>,
-}
-
 /// Bytes, since the share of losses was last taken.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sample {
@@ -85,7 +81,10 @@ struct Tolerant {
     ceiling: Option<u64>,
     phase: Phase,
     path: Path,
-    batch: Batch,
+    /// What is being acknowledged.
+    batch: Option<Batch>,
+    /// How long acknowledgements are held back, as schedulers and radios do.
+    jitter: Duration,
     sample: Sample,
     /// Whether a router marked a packet instead of dropping it.
     marked: bool,
@@ -108,7 +107,8 @@ impl Tolerant {
             ceiling: None,
             phase: Phase::startup(),
             path: Path::new(now),
-            batch: Batch::default(),
+            batch: None,
+            jitter: Duration::ZERO,
             sample: Sample::default(),
             marked: false,
         }
@@ -122,7 +122,7 @@ impl Tolerant {
     fn full_path(&self) -> u64 {
         let round_trip = self.path.recent_round_trip();
         let queue = (round_trip / QUEUE_PART).max(LEAST_QUEUE);
-        self.path.bytes_in(round_trip + queue)
+        self.path.bytes_in(round_trip + queue + self.jitter)
     }
 
     /// The window to have, or `None` while it grows freely.
@@ -157,6 +157,11 @@ impl Tolerant {
         if is_congested {
             let most = self.window.min(self.full_path() * 5 / 4);
             self.ceiling = Some((most * 17 / 20).max(self.least_window()));
+        }
+        // In other phases the queue of its own making is what changes.
+        if let Phase::Cruise { .. } = self.phase {
+            let spread = end.spread.min(MOST_JITTER);
+            self.jitter = (self.jitter * 3 + spread) / 4;
         }
         self.phase = match self.phase {
             Phase::Startup {
@@ -208,16 +213,17 @@ impl Tolerant {
     ) -> Phase {
         let shortest = self.path.shortest_round_trip();
         let is_queued = end.round_trip > shortest + (shortest / 2).max(2 * LEAST_QUEUE);
-        if is_congested || (is_queued && !end.idle) {
+        let is_stale = end.rate <= best_rate + best_rate / 4;
+        if is_congested {
             Phase::Drain
         } else if end.idle {
             self.phase
-        } else if end.rate > best_rate + best_rate / 4 {
+        } else if !is_stale {
             Phase::Startup {
                 best_rate: end.rate,
                 stale_rounds: 0,
             }
-        } else if stale_rounds + 1 < STALE_ROUNDS {
+        } else if !is_queued && stale_rounds + 1 < STALE_ROUNDS {
             Phase::Startup {
                 best_rate,
                 stale_rounds: stale_rounds + 1,
@@ -262,8 +268,14 @@ impl Controller for Tolerant {
         _app_limited: bool,
         _rtt: &RttEstimator,
     ) {
-        self.batch.bytes += bytes;
-        self.batch.newest_sent = self.batch.newest_sent.max(Some(sent));
+        let batch = self.batch.get_or_insert(Batch {
+            bytes: 0,
+            oldest_sent: sent,
+            newest_sent: sent,
+        });
+        batch.bytes += bytes;
+        batch.oldest_sent = batch.oldest_sent.min(sent);
+        batch.newest_sent = batch.newest_sent.max(sent);
         self.sample.delivered += bytes;
     }
 
@@ -274,18 +286,14 @@ impl Controller for Tolerant {
         app_limited: bool,
         _largest_packet_num_acked: Option<u64>,
     ) {
-        let Batch {
-            bytes,
-            newest_sent: Some(newest_sent),
-        } = mem::take(&mut self.batch)
-        else {
+        let Some(batch) = self.batch.take() else {
             return;
         };
-        let end = self.path.acknowledged(now, bytes, newest_sent, app_limited);
+        let end = self.path.acknowledged(now, batch, app_limited);
         if let Phase::Look { until, shortest } = &mut self.phase {
             let path_bytes = self.path.bytes_in(self.path.shortest_round_trip());
             if until.is_some() {
-                let round_trip = now.saturating_duration_since(newest_sent);
+                let round_trip = now.saturating_duration_since(batch.newest_sent);
                 *shortest = Some(shortest.map_or(round_trip, |known| known.min(round_trip)));
             } else if in_flight <= path_bytes * 6 / 10 + LEAST_PACKETS * self.packet_bytes {
                 let time = LOOKING_TIME.max(self.path.shortest_round_trip());
@@ -299,8 +307,8 @@ impl Controller for Tolerant {
             Some(target) if target <= self.window => self.window = target,
             // A window that is not used is no measure of what the path bears.
             _ if app_limited => {}
-            Some(target) => self.window = target.min(self.window + bytes),
-            None => self.window += bytes,
+            Some(target) => self.window = target.min(self.window + batch.bytes),
+            None => self.window += batch.bytes,
         }
     }
 

@@ -4,7 +4,9 @@
 //! own clients have no reason to leave it.
 
 mod absent;
+mod breaker;
 mod flights;
+mod watched;
 
 use crate::address::Address;
 use crate::limits::STORING_CHUNKS;
@@ -12,17 +14,18 @@ use crate::pointer;
 use crate::source::{
     Chunk, ChunkBody, ChunkSource, PutOutcome, SourceError, SourceFuture, SourceStats,
 };
-use crate::upstream::{Upstream, UpstreamMetrics, Upstreams};
+use crate::upstream::{Sink, UpstreamMetrics, Upstreams};
 use crate::via::{PeerId, Via};
 use absent::Absent;
 use bytes::Bytes;
 use flights::Flights;
-use futures_util::future::{BoxFuture, join_all};
+use futures_util::future::join_all;
 use prometheus_client::registry::Registry;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
+use watched::{Answer, Trouble, Watched};
 
 /// The local source, and the upstreams behind it.
 pub struct PullThrough {
@@ -40,7 +43,8 @@ pub struct Patience {
 
 struct Inner {
     local: Arc<dyn ChunkSource>,
-    upstreams: Upstreams,
+    upstreams: Vec<Watched>,
+    sinks: Vec<Arc<dyn Sink>>,
     patience: Patience,
     id: PeerId,
     flights: Flights,
@@ -55,7 +59,8 @@ impl PullThrough {
     pub fn new(local: Arc<dyn ChunkSource>, upstreams: Upstreams, patience: Patience) -> Self {
         let inner = Inner {
             local,
-            upstreams,
+            upstreams: upstreams.all.into_iter().map(Watched::new).collect(),
+            sinks: upstreams.sinks,
             patience,
             id: PeerId::random(),
             flights: Flights::default(),
@@ -136,8 +141,8 @@ impl Inner {
     ) -> Result<Option<Bytes>, SourceError> {
         let via_here = via.and(self.id);
         let mut trouble = None;
-        for upstream in &self.upstreams.all {
-            match self.ask(&**upstream, address, &via_here).await {
+        for watched in &self.upstreams {
+            match self.ask(watched, address, &via_here).await {
                 Ok(Some(chunk)) => {
                     let bytes = chunk.bytes().clone();
                     self.store(chunk).await;
@@ -161,31 +166,41 @@ impl Inner {
 
     async fn ask(
         &self,
-        upstream: &dyn Upstream,
+        watched: &Watched,
         address: Address,
         via: &Via,
     ) -> Result<Option<Chunk>, SourceError> {
+        let name = watched.upstream.name();
         let started = Instant::now();
-        let asking = timeout(self.patience.upstream_timeout, upstream.get(address, via));
-        let (answer, outcome) = match asking.await {
-            Ok(Ok(Some(bytes))) => match verify(address, bytes).await {
-                Some(chunk) => (Ok(Some(chunk)), "found"),
-                None => (Err(SourceError::Failed("wrong bytes".to_owned())), "wrong"),
-            },
-            Ok(Ok(None)) => (Ok(None), "not_found"),
-            Ok(Err(SourceError::Busy)) => (Err(SourceError::Busy), "busy"),
-            Ok(Err(error)) => (Err(error), "failed"),
-            Err(_late) => (Err(SourceError::Busy), "timeout"),
+        let asking = async {
+            match watched.upstream.get(address, via).await? {
+                None => Ok(Answer::Nothing),
+                Some(bytes) => Ok(match verify(address, bytes).await {
+                    Some(chunk) => Answer::Right(chunk),
+                    None => Answer::Wrong,
+                }),
+            }
+        };
+        let (answer, outcome) = match watched.ask(self.patience.upstream_timeout, asking).await {
+            Ok(Answer::Right(chunk)) => (Ok(Some(chunk)), "found"),
+            Ok(Answer::Nothing) => (Ok(None), "not_found"),
+            Ok(Answer::Wrong) => (Err(SourceError::Failed("wrong bytes".to_owned())), "wrong"),
+            Err(Trouble::Source(SourceError::Busy)) => (Err(SourceError::Busy), "busy"),
+            Err(Trouble::Source(error)) => (Err(error), "failed"),
+            Err(Trouble::Late) => (Err(SourceError::Busy), "timeout"),
+            Err(Trouble::LeftOut) => {
+                self.metrics.left_out(name);
+                return Err(Trouble::LeftOut.into());
+            }
         };
         let bytes = match &answer {
             Ok(Some(chunk)) => chunk.bytes().len(),
             _ => 0,
         };
         if let Err(error) = &answer {
-            tracing::warn!(%address, upstream = upstream.name(), outcome, %error, "no answer");
+            tracing::warn!(%address, upstream = name, outcome, %error, "no answer");
         }
-        self.metrics
-            .asked(upstream.name(), outcome, bytes, started.elapsed());
+        self.metrics.asked(name, outcome, bytes, started.elapsed());
         answer
     }
 
@@ -209,7 +224,7 @@ impl Inner {
     async fn put(&self, chunk: Chunk) -> Result<PutOutcome, SourceError> {
         let address = chunk.address();
         let mut is_kept = false;
-        for sink in &self.upstreams.sinks {
+        for sink in &self.sinks {
             let writing = timeout(self.patience.upstream_timeout, sink.put(chunk.clone()));
             let (written, outcome) = match writing.await {
                 Ok(Ok(())) => (Ok(()), "ok"),
@@ -237,24 +252,31 @@ impl Inner {
             return Ok(newest);
         }
         let via = via.and(self.id);
-        let asking = self.upstreams.all.iter().map(|upstream| {
-            let asking: BoxFuture<'_, _> = upstream.pointer(address, &via);
-            timeout(self.patience.upstream_timeout, asking)
+        let asking = self.upstreams.iter().map(|watched| {
+            let asking = async {
+                let record = watched.upstream.pointer(address, &via).await?;
+                Ok(match record {
+                    None => Answer::Nothing,
+                    Some(record) if pointer::is_at(&record, address) => Answer::Right(record),
+                    Some(_) => Answer::Wrong,
+                })
+            };
+            watched.ask(self.patience.upstream_timeout, asking)
         });
         let mut trouble = None;
         for answer in join_all(asking).await {
-            match answer.unwrap_or(Err(SourceError::Busy)) {
-                Ok(Some(record)) if pointer::is_at(&record, address) => {
+            match answer {
+                Ok(Answer::Right(record)) => {
                     newest = Some(match newest {
                         Some(before) => pointer::newer(before, record),
                         None => record,
                     });
                 }
-                Ok(Some(_)) => {
-                    tracing::warn!(%address, "an upstream gave a pointer of another owner")
+                Ok(Answer::Wrong) => {
+                    tracing::warn!(%address, "an upstream gave a pointer of another owner");
                 }
-                Ok(None) => {}
-                Err(error) => trouble = Some(worse(trouble, error)),
+                Ok(Answer::Nothing) => {}
+                Err(error) => trouble = Some(worse(trouble, error.into())),
             }
         }
         match (newest, trouble) {

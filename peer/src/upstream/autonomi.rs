@@ -45,7 +45,7 @@ impl AutonomiUpstream {
         self.client
             .get_or_try_init(connecting)
             .await
-            .map_err(failed)
+            .map_err(|error| SourceError::Unreachable(error.to_string()))
     }
 
     async fn chunk(&self, address: Address) -> Result<Option<Bytes>, SourceError> {
@@ -54,7 +54,7 @@ impl AutonomiUpstream {
         // A client that knows no nodes finds nothing either, which says nothing about the chunk.
         if chunk.is_none() && client.network().connected_peers().await.is_empty() {
             let why = "it is not connected to any node".to_owned();
-            return Err(SourceError::Failed(why));
+            return Err(SourceError::Unreachable(why));
         }
         Ok(chunk.map(|chunk| chunk.content))
     }

@@ -9,7 +9,7 @@ use base64::Engine;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use bytes::Bytes;
-use http_body_util::{BodyExt, Empty, Limited};
+use http_body_util::{BodyExt, Empty, LengthLimitError, Limited};
 use hyper::header::USER_AGENT;
 use hyper::{Request, StatusCode};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
@@ -94,7 +94,8 @@ impl HttpUpstream {
             request = request.header(VIA_HEADER, via.to_string());
         }
         let request = request.body(Empty::new()).map_err(failed)?;
-        let response = self.client.0.request(request).await.map_err(failed)?;
+        let response = self.client.0.request(request).await;
+        let response = response.map_err(|error| SourceError::Unreachable(reasons(&error)))?;
         match response.status() {
             StatusCode::OK => {}
             StatusCode::NOT_FOUND | StatusCode::GONE => return Ok(None),
@@ -107,7 +108,10 @@ impl HttpUpstream {
         let body = body
             .collect()
             .await
-            .map_err(|error| SourceError::Failed(reasons(&*error)))?;
+            .map_err(|error| match error.is::<LengthLimitError>() {
+                true => SourceError::Failed(reasons(&*error)),
+                false => SourceError::Unreachable(reasons(&*error)),
+            })?;
         Ok(Some(body.to_bytes()))
     }
 

@@ -78,6 +78,15 @@ impl UpstreamMetrics {
             .observe(took.as_secs_f64());
     }
 
+    /// Counts a chunk for which the upstream was not asked, as it failed lately.
+    pub fn left_out(&self, upstream: &str) {
+        let labels = vec![
+            ("upstream", upstream.to_owned()),
+            ("outcome", "left_out".to_owned()),
+        ];
+        self.requests.get_or_create(&labels).inc();
+    }
+
     /// Counts what came of writing one chunk.
     pub fn wrote(&self, upstream: &str, outcome: &'static str) {
         let labels = vec![

@@ -14,6 +14,8 @@ pub struct Link {
     pub loss: f64,
     /// What would wait longer for its turn is dropped.
     pub queue: Duration,
+    /// For how long at most the client holds acknowledgements back, as one does whose processor is busy.
+    pub jitter: Duration,
     /// Other rates, each from a moment on. At 0 nothing passes.
     pub changes: Vec<(Duration, u64)>,
 }
@@ -26,6 +28,7 @@ impl Link {
             bits_per_second: megabits_per_second * 1_000_000,
             loss: loss_percent / 100.0,
             queue: Duration::from_millis(round_trip_ms.max(50)),
+            jitter: Duration::ZERO,
             changes: Vec::new(),
         }
     }
@@ -74,7 +77,7 @@ impl Wire {
     }
 
     /// From 0 to 1 (splitmix64).
-    fn next_random(&mut self) -> f64 {
+    pub fn next_random(&mut self) -> f64 {
         self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.random ^ (self.random >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -109,6 +109,7 @@ struct Simulation {
     epoch: Instant,
     now: Duration,
     round_trip: Duration,
+    jitter: Duration,
     down: Wire,
     up: Wire,
     /// By when, and by the order in which they were sent.
@@ -153,6 +154,7 @@ impl Simulation {
             epoch: Instant::now(),
             now: Duration::ZERO,
             round_trip: link.round_trip,
+            jitter: link.jitter,
             down: Wire::new(link.clone(), 1),
             up: Wire::new(link.clone(), 2),
             arrivals: BTreeMap::new(),
@@ -258,7 +260,11 @@ impl Simulation {
             return self.drive(number, End::Server);
         }
         pair.unacknowledged += 1;
-        if pair.unacknowledged == PACKETS_PER_ACKNOWLEDGEMENT
+        if !self.jitter.is_zero() {
+            // More often short than long.
+            let held_back = self.jitter.mul_f64(self.up.next_random().powi(2));
+            pair.acknowledge_at.get_or_insert(self.now + held_back);
+        } else if pair.unacknowledged == PACKETS_PER_ACKNOWLEDGEMENT
             || pair.received < ACKNOWLEDGED_AT_ONCE_BYTES
         {
             self.acknowledge(number);

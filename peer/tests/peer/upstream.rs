@@ -255,6 +255,49 @@ async fn a_silent_upstream_is_given_up_and_the_next_one_asked() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_dead_upstream_is_left_out_until_it_is_back() {
+    let address = free_address();
+    let url = format!("http://{address}");
+    let origin = TestPeer::start(&[]).await;
+    let peer = TestPeer::start(&[&upstream(&url), &upstream(origin.peer.http())]).await;
+    // Of each chunk it is asked once, as the peer keeps what it gets.
+    let mut seeds = 1..200;
+    while peer.metric(&asked(&url, "left_out")).await == 0 {
+        let chunk = origin.stored(seeds.next().unwrap(), 1000).await;
+        assert!(peer.get(&path(&chunk)).await.body == chunk.bytes()[..]);
+    }
+    assert!(peer.metric(&asked(&url, "failed")).await >= 3);
+
+    let revived = TestPeer::start(&[&format!("--http={address}")]).await;
+    while peer.metric(&asked(&url, "found")).await == 0 {
+        let seed = seeds.next().expect("it is asked again");
+        let chunk = revived.stored(seed, 1000).await;
+        peer.get(&path(&chunk)).await;
+        sleep(Duration::from_millis(200)).await;
+    }
+    for peer in [origin, peer, revived] {
+        peer.stop().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_upstream_that_has_trouble_with_some_chunks_is_asked_for_the_others() {
+    let there = chunk(9, 1000);
+    let (wanted, bytes) = (path(&there), there.bytes().to_vec());
+    let server = HttpServer::start(move |head| match head.contains(&wanted) {
+        true => Answer::new(200, bytes.clone()),
+        false => Answer::new(500, ""),
+    })
+    .await;
+    let peer = TestPeer::start(&[&upstream(&server.url)]).await;
+    for seed in 1..=8 {
+        assert_eq!(peer.get(&path(&chunk(seed, 1000))).await.status, 500);
+    }
+    assert!(peer.get(&path(&there)).await.body == there.bytes()[..]);
+    peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn redirects_are_not_followed_and_trouble_is_not_taken_for_absence() {
     let target = TestPeer::start(&[]).await;
     let wanted = target.stored(1, 1000).await;

@@ -1,0 +1,186 @@
+//! Leaves out an upstream that keeps failing, and tries it now and then.
+
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+/// So many failures in a row, and it is left out.
+const FAILURES: u32 = 3;
+
+/// For so long at first, and twice as long after each try that fails …
+const SHORTEST_PAUSE: Duration = Duration::from_secs(1);
+
+/// … up to this.
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+
+/// The circuit breaker of one upstream.
+#[derive(Debug, Default)]
+pub struct Breaker {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    failures: u32,
+    left_out_until: Option<Instant>,
+    /// Whether one request finds out whether it is back. The others do without.
+    is_probing: bool,
+}
+
+/// Leave to ask. It has to be told what came of it; dropped without, as when the client has gone, nothing is known.
+pub struct Leave<'a> {
+    breaker: &'a Breaker,
+    is_probe: bool,
+}
+
+/// What changed for the upstream, for the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Nothing.
+    None,
+    /// It is left out from now on.
+    LeftOut,
+    /// It is asked again.
+    Back,
+}
+
+impl Breaker {
+    /// Leave to ask the upstream, or `None` while it is left out.
+    pub fn enter(&self, now: Instant) -> Option<Leave<'_>> {
+        let mut state = self.state.lock().expect("nothing panics with the lock");
+        let is_probe = match state.left_out_until {
+            None => false,
+            Some(until) if now < until || state.is_probing => return None,
+            Some(_) => true,
+        };
+        state.is_probing |= is_probe;
+        Some(Leave {
+            breaker: self,
+            is_probe,
+        })
+    }
+}
+
+impl Leave<'_> {
+    /// The upstream answered.
+    pub fn answered(self) -> Change {
+        let mut state = self.lock();
+        state.failures = 0;
+        match state.left_out_until.take() {
+            Some(_) => Change::Back,
+            None => Change::None,
+        }
+    }
+
+    /// It did not, or with what is wrong.
+    pub fn failed(self, now: Instant) -> Change {
+        let mut state = self.lock();
+        // Requests that began before it was left out say nothing new.
+        if state.left_out_until.is_some() && !self.is_probe {
+            return Change::None;
+        }
+        state.failures += 1;
+        if state.failures < FAILURES {
+            return Change::None;
+        }
+        let doublings = (state.failures - FAILURES).min(8);
+        let pause = (SHORTEST_PAUSE * 2_u32.pow(doublings)).min(LONGEST_PAUSE);
+        let was_left_out = state.left_out_until.replace(now + pause).is_some();
+        match was_left_out {
+            true => Change::None,
+            false => Change::LeftOut,
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        let state = self.breaker.state.lock();
+        state.expect("nothing panics with the lock")
+    }
+}
+
+impl Drop for Leave<'_> {
+    fn drop(&mut self) {
+        if self.is_probe {
+            self.lock().is_probing = false;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A breaker that was left out at the moment that is given, too.
+    fn left_out() -> (Breaker, Instant) {
+        let breaker = Breaker::default();
+        let now = Instant::now();
+        for _ in 1..FAILURES {
+            assert_eq!(breaker.enter(now).unwrap().failed(now), Change::None);
+        }
+        assert_eq!(breaker.enter(now).unwrap().failed(now), Change::LeftOut);
+        (breaker, now)
+    }
+
+    #[test]
+    fn it_is_left_out_after_some_failures_in_a_row() {
+        let (breaker, now) = left_out();
+        assert!(breaker.enter(now).is_none());
+        assert!(breaker.enter(now + SHORTEST_PAUSE / 2).is_none());
+    }
+
+    #[test]
+    fn an_answer_in_between_makes_failures_count_from_the_beginning() {
+        let breaker = Breaker::default();
+        let now = Instant::now();
+        for _ in 0..10 {
+            for _ in 1..FAILURES {
+                breaker.enter(now).unwrap().failed(now);
+            }
+            assert_eq!(breaker.enter(now).unwrap().answered(), Change::None);
+        }
+    }
+
+    #[test]
+    fn one_request_probes_and_the_others_do_without() {
+        let (breaker, now) = left_out();
+        let later = now + SHORTEST_PAUSE;
+        let probe = breaker.enter(later).unwrap();
+        assert!(breaker.enter(later).is_none());
+        assert_eq!(probe.answered(), Change::Back);
+        assert!(breaker.enter(later).is_some());
+    }
+
+    #[test]
+    fn each_probe_that_fails_makes_the_pause_longer_up_to_a_bound() {
+        let (breaker, mut now) = left_out();
+        let mut pause = SHORTEST_PAUSE;
+        for _ in 0..10 {
+            assert!(
+                breaker
+                    .enter(now + pause - Duration::from_millis(1))
+                    .is_none()
+            );
+            now += pause;
+            breaker.enter(now).unwrap().failed(now);
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    #[test]
+    fn a_probe_that_nobody_waits_for_any_more_leaves_the_next_to_probe() {
+        let (breaker, now) = left_out();
+        let later = now + SHORTEST_PAUSE;
+        drop(breaker.enter(later));
+        assert!(breaker.enter(later).is_some());
+    }
+
+    #[test]
+    fn failures_of_requests_that_began_before_do_not_prolong_it() {
+        let breaker = Breaker::default();
+        let now = Instant::now();
+        let began: Vec<_> = (0..20).map(|_| breaker.enter(now).unwrap()).collect();
+        for leave in began {
+            leave.failed(now);
+        }
+        assert!(breaker.enter(now + SHORTEST_PAUSE).is_some());
+    }
+}
