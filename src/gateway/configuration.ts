@@ -31,6 +31,8 @@ export class Configuration {
   #settings: Promise<Settings> | undefined;
   #quota: Promise<number | undefined> | undefined;
   #inForce: (InForce & { json: string }) | undefined;
+  /** What `#inForce` was combined of. */
+  #combinedOf: { host: HostFile | null; settings: Settings } | undefined;
   #refreshing: Promise<void> | undefined;
   #refreshedAt = 0;
 
@@ -101,7 +103,12 @@ export class Configuration {
   async #combined(): Promise<InForce> {
     this.#quota ??= storageQuota();
     const [settings, quota] = await Promise.all([this.settings(), this.#quota]);
-    const combined = combine(this.#host ?? null, settings, this.#origin, quota);
+    const host = this.#host ?? null;
+    // Every request comes here, and almost never has anything changed.
+    const last = this.#combinedOf;
+    if (this.#inForce && last?.host === host && last.settings === settings) return this.#inForce;
+    this.#combinedOf = { host, settings };
+    const combined = combine(host, settings, this.#origin, quota);
     const json = JSON.stringify(combined, (_, value) =>
       value instanceof Map || value instanceof Set ? [...value] : value,
     );
