@@ -74,7 +74,7 @@ async function audit(page: Page, name: string): Promise<void> {
 }
 
 test('Lighthouse finds the shell accessible and made by the book', async ({ startHost }, info) => {
-  test.setTimeout(300_000);
+  test.setTimeout(480_000);
   const host = await startHost({ peers: ['/'] });
   const port = await freePort();
   const { launchOptions } = info.project.use;
@@ -85,15 +85,19 @@ test('Lighthouse finds the shell accessible and made by the book', async ({ star
   try {
     // As it is for people who come back, and what the worker does at all.
     await Gateway.open(host, await browser.newPage());
-    const result = await lighthouse(`${host.url}/`, {
-      port,
-      output: 'json',
-      logLevel: 'error',
-      onlyCategories: ['performance', 'accessibility', 'best-practices'],
-      formFactor: 'desktop',
-      screenEmulation: { mobile: false, width: 1350, height: 940, deviceScaleFactor: 1, disabled: false },
-      throttlingMethod: 'provided',
-    });
+    const run = () =>
+      lighthouse(`${host.url}/`, {
+        port,
+        output: 'json',
+        logLevel: 'error',
+        onlyCategories: ['performance', 'accessibility', 'best-practices'],
+        formFactor: 'desktop',
+        screenEmulation: { mobile: false, width: 1350, height: 940, deviceScaleFactor: 1, disabled: false },
+        throttlingMethod: 'provided',
+      });
+    let result = await run();
+    // No score, not a low one: an audit ran out of time, as on a machine that does much else.
+    for (let tries = 1; tries < 3 && !isComplete(result?.lhr.categories); tries++) result = await run();
     const { categories, audits } = result!.lhr;
     const score = (name: string) => Math.round((categories[name]!.score ?? 0) * 100);
     // The first depends on what else the machine does.
@@ -109,6 +113,11 @@ test('Lighthouse finds the shell accessible and made by the book', async ({ star
     await browser.close();
   }
 });
+
+/** Whether what the test asserts was measured at all. */
+function isComplete(categories: Record<string, { score: number | null }> = {}): boolean {
+  return ['accessibility', 'best-practices'].every((name) => typeof categories[name]?.score === 'number');
+}
 
 function freePort(): Promise<number> {
   return new Promise((resolve) => {
