@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig, type InlineConfig, type Plugin } from 'vite';
 import { VitePWA } from 'vite-plugin-pwa';
 import { libsodiumWasm } from './build/libsodium-wasm.ts';
+import { withoutEntities } from './build/without-entities.ts';
 import { classicDefines, withoutPreloading } from './build/worker.ts';
 import packageJson from './package.json' with { type: 'json' };
 
@@ -161,5 +162,5 @@ function buildAsClassicScript(config: InlineConfig): void {
       transform: { define: classicDefines },
     },
   };
-  config.plugins = [withoutPreloading, libsodiumWasm()];
+  config.plugins = [withoutPreloading, libsodiumWasm(), withoutEntities];
 }

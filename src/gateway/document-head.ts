@@ -1,16 +1,19 @@
-import { Parser } from 'htmlparser2';
+import { type Handler, Parser } from 'htmlparser2';
 
 /** What an HTML document says of itself. */
 export interface DocumentHead {
-  /** Blanks collapsed, at most 200 characters. Null when it has none. */
+  /**
+   * As written, with its character references (`&eacute;`), which whoever shows it decodes: a page has the table of
+   * their names, and the worker would have to carry it. Blanks collapsed, at most 1000 characters. Null without one.
+   */
   title: string | null;
-  /** As written in the first link to an icon. */
+  /** The first link to an icon. */
   iconHref: string | null;
 }
 
 /** Bytes of a document in which its head is looked for. */
 export const headBytes = 64 * 1024;
-const titleCharacters = 200;
+const titleCharacters = 1000;
 /** Where a document may say how it is encoded. */
 const charsetBytes = 1024;
 
@@ -24,13 +27,13 @@ export function readHead(start: Uint8Array, contentType: string): DocumentHead {
   // An SVG in the body has titles, too.
   let isOver = false;
   let text = '';
-  const parser = new Parser({
+  const handler: Partial<Handler> = {
     onopentag(name, { rel = '', href }) {
       if (name === 'body' || name === 'svg') isOver = true;
       if (isOver) return;
       if (name === 'title' && head.title === null) inTitle = true;
       const isIcon = name === 'link' && rel.toLowerCase().split(/\s+/).includes('icon');
-      if (isIcon && href) head.iconHref ??= href;
+      if (isIcon && href) head.iconHref ??= href.replaceAll('&amp;', '&');
     },
     ontext(data) {
       if (inTitle) text += data;
@@ -41,8 +44,8 @@ export function readHead(start: Uint8Array, contentType: string): DocumentHead {
       const title = text.replace(/\s+/g, ' ').trim();
       if (title !== '') head.title = Array.from(title).slice(0, titleCharacters).join('');
     },
-  });
-  parser.end(decode(start, contentType));
+  };
+  new Parser(handler, { decodeEntities: false }).end(decode(start, contentType));
   return head;
 }
 

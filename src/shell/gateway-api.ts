@@ -77,7 +77,12 @@ export const gateway = {
   removeRecent: async (path: string) => {
     await ask(`/-/recent?path=${encodeURIComponent(path)}`, { method: 'DELETE' });
   },
-  sites: async (signal: AbortSignal) => ((await ask('/-/sites', { signal })) as { sites: Site[] }).sites,
+  /** Every site with its title as it is read, at most 200 characters. */
+  sites: async (signal: AbortSignal) =>
+    ((await ask('/-/sites', { signal })) as { sites: Site[] }).sites.map((site) => ({
+      ...site,
+      title: site.title && decodeTitle(site.title),
+    })),
   /** Forgets a site, and frees what no pinned site needs of it. */
   deleteSite: async (address: string) => {
     await ask(`/-/sites?address=${address}`, { method: 'DELETE' });
@@ -132,6 +137,13 @@ async function askForFile(path: string): Promise<Blob> {
   const response = await request(path, {});
   if (!response.ok) await answerOf(path, response);
   return response.blob();
+}
+
+/** A title as it stands in a document is text in which references stand for characters, like a text field's. */
+function decodeTitle(html: string): string {
+  const field = document.createElement('textarea');
+  field.innerHTML = html;
+  return Array.from(field.value).slice(0, 200).join('');
 }
 
 /** @throws GatewayApiError when the worker does not answer, or answers with an error. */

@@ -28,8 +28,11 @@ for (const scenario of scenarios) {
         expect(requests).toBeGreaterThan(0);
         expect(milliseconds).toBeGreaterThan(0);
       }
-      // Every target names cases that there are.
-      for (const { value, target } of outcomes(run)) expect(value, JSON.stringify(target)).toBeDefined();
+      // Every target names cases that there are. Only the native program is not built for this: that takes minutes.
+      const hasNative = run.cases.some(({ role }) => role === 'native');
+      for (const { value, target } of outcomes(run)) {
+        if (target.of !== 'native' || hasNative) expect(value, JSON.stringify(target)).toBeDefined();
+      }
     } finally {
       await lab.close();
     }

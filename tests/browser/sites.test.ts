@@ -44,7 +44,7 @@ test('what was opened is listed with its title and icon, and with whether all of
   const sites = () => listSites(gateway.shell);
   await expect
     .poll(async () => (await sites()).map(({ title }) => title))
-    .toEqual(['Large', 'Front & centre', null]);
+    .toEqual(['Large', 'Front &amp; centre', null]);
   await expect.poll(async () => (await sites()).map(({ chunks }) => chunks.total)).toEqual([10, 4, 4]);
   expect(await sites()).toMatchObject([
     { address: large, kind: 'archive', path: `/${large}/`, icon: `/${large}/favicon.ico`, offline: false },
