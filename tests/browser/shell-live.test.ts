@@ -16,6 +16,8 @@ test('the live screen shows a file being read: its chunks, rates, times, and whe
   await expect(region('Chunks of the file being read')).toContainText('Nothing is being read.');
   await expect(region('Throughput').locator('canvas')).toBeVisible();
 
+  await expect(region('Activity')).toContainText('when the browser last started the gateway');
+
   await gateway.fetch(`/${film}/film.bin`);
   const map = region('Chunks of the file being read');
   await expect(map).toContainText(`/${film}/film.bin`);

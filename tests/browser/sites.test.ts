@@ -79,7 +79,7 @@ test('what was opened is listed with its title and icon, and with whether all of
     [letter, true],
     [small, false],
   ]);
-  expect((await gateway.cache()).count).toBe(8);
+  await expect.poll(async () => (await gateway.cache()).count).toBe(8);
 });
 
 test('a manifest is marked once all its files were seen, and forgetting half of it frees that half', async ({

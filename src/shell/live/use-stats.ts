@@ -28,6 +28,8 @@ export function useStats(active: boolean): LiveStats {
     const take = (snapshot: StatsSnapshot) => {
       newest.current = snapshot;
       setStats(snapshot);
+      // Rates are measured from the first figures on, not from the first tick after them.
+      setThroughput((before) => (before.last ? before : addSample(before, snapshot, performance.now())));
       setError(null);
     };
     const ask = async () => {
