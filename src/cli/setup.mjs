@@ -89,7 +89,7 @@ export async function buildShell() {
     title: 'Building the gateway’s page and service worker',
     inputs: [...builtByVite, 'sw', 'public', 'build', 'vite.config.ts'],
     output: join(built.shell, 'index.html'),
-    work: () => run(process.execPath, [vite, 'build', '--logLevel', 'warn']),
+    work: () => viteBuild(),
   });
 }
 
@@ -100,8 +100,7 @@ export async function buildCli() {
     title: 'Building the command antway',
     inputs: [...builtByVite, 'vite.cli.config.ts'],
     output: built.cli,
-    work: () =>
-      run(process.execPath, [vite, 'build', '--config', 'vite.cli.config.ts', '--logLevel', 'warn']),
+    work: () => viteBuild('--config', 'vite.cli.config.ts'),
   });
 }
 
@@ -115,13 +114,18 @@ export async function buildDropIn() {
     async work() {
       // Its files' names change with their contents.
       await rm(built.dropIn, { recursive: true, force: true });
-      const config = ['--config', 'vite.drop-in.config.ts', '--logLevel', 'warn'];
-      await run(process.execPath, [vite, 'build', '--app', ...config]);
+      await viteBuild('--app', '--config', 'vite.drop-in.config.ts');
       for (const project of ['tsconfig.drop-in.json', 'sw/tsconfig.drop-in.json']) {
         await run(process.execPath, [tsc, '-p', project]);
       }
     },
   });
+}
+
+/** Builds for use, whatever kind of build the environment asks for: one for development has no worker. */
+function viteBuild(...args) {
+  const env = { ...process.env, NODE_ENV: 'production' };
+  return run(process.execPath, [vite, 'build', ...args, '--logLevel', 'warn'], { env });
 }
 
 /**
