@@ -78,7 +78,9 @@ async function main(): Promise<void> {
     const hops: Hop[] = [];
     for (const item of items) hops.push(await pull(peer, item));
     await readPointer(peer, pointer);
-    hops.push(...(await read(browser, folder, peer, items, 'peer → browser, cold')));
+    const byPointer = { ...site, name: 'the same by the pointer', address: pointer.address };
+    const all = [...items, byPointer];
+    hops.push(...(await read(browser, folder, peer, all, 'peer → browser, cold')));
 
     // Another one that has nothing yet: all the way at once.
     hops.push(...(await read(browser, folder, await startPeer(), items, 'node → peer → browser, cold')));
