@@ -17,7 +17,6 @@ import { canRunScripts, interstitial } from './interstitial.ts';
 import { type Kept, keptOf, localResolver } from './kept.ts';
 import { ManifestStore } from './manifest-store.ts';
 import { KeptPointers } from './pointer-memory.ts';
-import { RecentSites } from './recent.ts';
 import { type BodyObserver, type Representation, respond } from './representation.ts';
 import { settings } from './settings.ts';
 import type { StatsBroadcast } from './stats-broadcast.ts';
@@ -64,7 +63,6 @@ export class Gateway {
   readonly #manifests: ManifestStore;
   readonly #trust: Trust;
   readonly #library: Library;
-  readonly #recent = new RecentSites();
   readonly #pointers = new KeptPointers();
   readonly #base: string;
 
@@ -106,6 +104,7 @@ export class Gateway {
       stats,
       settings,
       onPins: () => broadcast.report('pins', () => this.#library.pins.list()),
+      onVisits: () => broadcast.announce('visits'),
     });
   }
 
@@ -182,7 +181,6 @@ export class Gateway {
         resolver: this.#resolver,
         stats: this.#stats,
         broadcast: this.#broadcast,
-        recent: this.#recent,
         library: this.#library,
         wakeLater: () => context.wakeLater(),
         waitUntil: (work) => context.waitUntil(work),
@@ -291,10 +289,7 @@ export class Gateway {
   ): void {
     // A site's own origin has no list of sites, and neither has one that embeds the gateway.
     if (target.isIsolated || isEmbedded(this.#base)) return;
-    const noted = Promise.all([
-      this.#recent.add(target),
-      this.#noteVisit(target, new URL(request.url).pathname, representation),
-    ]);
+    const noted = this.#noteVisit(target, new URL(request.url).pathname, representation);
     context.waitUntil(noted.catch((error) => console.warn('antway: the visit was not noted', error)));
   }
 

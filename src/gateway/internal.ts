@@ -14,7 +14,6 @@ import type { Configuration, InForce } from './configuration.ts';
 import { contentDisposition } from './disposition.ts';
 import type { ManifestStore } from './manifest-store.ts';
 import type { KeptPointers } from './pointer-memory.ts';
-import type { RecentSites } from './recent.ts';
 import { respond } from './representation.ts';
 import { internalHeaders } from './security.ts';
 import type { StatsBroadcast } from './stats-broadcast.ts';
@@ -28,7 +27,6 @@ export interface InternalContext {
   resolver: Resolver;
   stats: Stats;
   broadcast: StatsBroadcast;
-  recent: RecentSites;
   library: Library;
   trust: Trust;
   manifests: ManifestStore;
@@ -74,24 +72,21 @@ const endpoints: Record<string, Endpoint> = {
     },
   },
   reset: {
-    async POST(_, request, { configuration, trust, recent, manifests, pointers, library, store }) {
+    async POST(_, request, { configuration, trust, manifests, pointers, library, store }) {
       const { chunks = false } = objectOf(await jsonOf(request));
       if (typeof chunks !== 'boolean') throw new AntwayError('REFUSED', '“chunks” is true or false.');
       if (chunks) library.pins.close();
-      const kept = [trust, recent, manifests, pointers, library.visits];
+      const kept = [trust, manifests, pointers, library.visits];
       await Promise.all([...kept.map((each) => each.clear()), chunks && store.clear()]);
       // Last: then the next request meets a gateway that remembers nothing of it.
       await configuration.reset();
     },
   },
-  recent: {
-    GET: (_url, _request, { recent }) => listed(recent.list()),
-    DELETE: (url, _, { recent }) => recent.remove(required(url.searchParams.get('path'), 'path')),
-  },
   sites: {
     GET: async (_url, _request, { library }) => ({ sites: await listed(library.list()) }),
     DELETE: (url, _, { library }) => library.forget(addressIn(url)),
   },
+  visits: { DELETE: (url, _, { library }) => library.forgetVisit(addressIn(url)) },
   pins: {
     async GET(url, _, { library, broadcast }) {
       if (url.searchParams.has('watch')) broadcast.watch();

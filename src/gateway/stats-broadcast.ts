@@ -29,15 +29,17 @@ export class StatsBroadcast {
     if (this.#timers.has(type) || Date.now() > this.#watchedUntil) return;
     const send = async () => {
       this.#timers.delete(type);
-      const message = { type, [type]: await content() };
-      const channel = new BroadcastChannel(channelName);
-      channel.postMessage(message);
-      channel.close();
+      post({ type, [type]: await content() });
     };
     this.#timers.set(
       type,
       setTimeout(() => void send(), intervalMs),
     );
+  }
+
+  /** Says now that something happened, to whoever may listen: for what is rare, and costs nothing to tell. */
+  announce(type: string): void {
+    post({ type });
   }
 
   #statsChanged(): void {
@@ -48,4 +50,10 @@ export class StatsBroadcast {
     }
     this.report('stats', () => this.#stats.snapshot());
   }
+}
+
+function post(message: object): void {
+  const channel = new BroadcastChannel(channelName);
+  channel.postMessage(message);
+  channel.close();
 }

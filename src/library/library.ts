@@ -22,7 +22,7 @@ export interface Site {
   /** Path of its icon. */
   icon: string | null;
   kind: Content['kind'];
-  /** Null when it was pinned, and never opened. */
+  /** Null when it is pinned, and was never opened or that was forgotten. */
   lastOpened: number | null;
   /** Totals are null as long as it is not known what all belongs to it. */
   bytes: { stored: number; total: number | null };
@@ -43,6 +43,8 @@ export interface LibraryOptions {
   settings: UseStore;
   /** Called after every change of the list of pins. */
   onPins(): void;
+  /** Called after every change of what was opened. */
+  onVisits(): void;
 }
 
 /** Most sites of which one list finds out anew what belongs to them: each costs some reads. */
@@ -63,7 +65,7 @@ export class Library {
     this.#options = options;
     this.visits = new Visits(options.settings);
     this.#contents = new Contents(() => options.store.contents);
-    const { onPins, settings: _, ...rest } = options;
+    const { onPins, onVisits: _, settings: __, ...rest } = options;
     this.pins = new Pins({ ...rest, contents: this.#contents, onChange: onPins });
   }
 
@@ -72,6 +74,7 @@ export class Library {
     await this.visits.add(visit);
     await this.#options.store.flush();
     await this.#inventory(Address.fromHex(visit.address));
+    this.#options.onVisits();
   }
 
   /** What was opened, the last first, and what is pinned beside that. */
@@ -107,18 +110,31 @@ export class Library {
   /** Forgets that a site was opened, and deletes those of its chunks that no pin holds. */
   async forget(address: Address): Promise<void> {
     const { store } = this.#options;
-    await this.visits.remove(address);
     await store.flush();
     const inventory = (await this.#contents.get(address)) ?? (await this.#takeStored(address, 'skip'));
     if (inventory) await store.free([...addressesOf(inventory)]);
+    await this.forgetVisit(address);
+  }
+
+  /** Forgets that a site was opened. What a pin holds keeps its title, and chunks stay until their room is needed. */
+  async forgetVisit(address: Address): Promise<void> {
     const isPinned = (await this.pins.list()).some((pin) => pin.address === address.hex);
-    if (!isPinned) await this.#dropContents(address);
+    if (isPinned) {
+      await this.visits.forgetTime(address);
+    } else {
+      await this.visits.remove(address);
+      await this.#dropContents(address);
+    }
+    this.#options.onVisits();
   }
 
   /** Removes a pin, and deletes what no other holds. */
   async unpin(address: Address): Promise<void> {
     await this.pins.remove(address);
-    if (!(await this.visits.get(address))) await this.#dropContents(address);
+    const visit = await this.visits.get(address);
+    if (visit && visit.lastOpened !== null) return;
+    await this.visits.remove(address);
+    await this.#dropContents(address);
   }
 
   /** A site as a file, see `exportSite`. */

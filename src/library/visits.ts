@@ -14,8 +14,8 @@ export interface Visit {
   /** Path of its icon. */
   icon: string | null;
   kind: Content['kind'];
-  /** Milliseconds since 1970. */
-  lastOpened: number;
+  /** Milliseconds since 1970. Null when that was forgotten, and the rest is kept for a pin. */
+  lastOpened: number | null;
 }
 
 /** Most visits that are remembered. */
@@ -37,7 +37,7 @@ export class Visits {
     const visits = await this.#settings('readonly', (store) =>
       promisifyRequest<Visit[]>(store.getAll(range())),
     );
-    return visits.sort((a, b) => b.lastOpened - a.lastOpened);
+    return visits.sort((a, b) => (b.lastOpened ?? 0) - (a.lastOpened ?? 0));
   }
 
   get({ hex }: Address): Promise<Visit | undefined> {
@@ -53,6 +53,15 @@ export class Visits {
       const icon = visit.icon ?? before?.icon ?? null;
       store.put({ ...visit, title, icon } satisfies Visit, key);
       if (!before && (await promisifyRequest(store.count(range()))) > mostVisits) await removeOldest(store);
+      await promisifyRequest(store.transaction);
+    });
+  }
+
+  /** Forgets when something was opened, and keeps what it is called. */
+  async forgetTime({ hex }: Address): Promise<void> {
+    await this.#settings('readwrite', async (store) => {
+      const visit = await promisifyRequest<Visit | undefined>(store.get(prefix + hex));
+      if (visit) store.put({ ...visit, lastOpened: null } satisfies Visit, prefix + hex);
       await promisifyRequest(store.transaction);
     });
   }
@@ -74,6 +83,6 @@ export class Visits {
 
 async function removeOldest(store: IDBObjectStore): Promise<void> {
   const visits = await promisifyRequest<Visit[]>(store.getAll(range()));
-  const oldest = visits.reduce((a, b) => (a.lastOpened <= b.lastOpened ? a : b));
+  const oldest = visits.reduce((a, b) => ((a.lastOpened ?? 0) <= (b.lastOpened ?? 0) ? a : b));
   store.delete(prefix + oldest.address);
 }

@@ -2,7 +2,7 @@ import type { StoreSummary } from '../chunks/store.ts';
 import type { ConfigSources, Settings, TransportChoice } from '../config.ts';
 import { AntwayError } from '../errors.ts';
 import type { KeptManifest } from '../gateway/manifest-store.ts';
-import type { RecentSite } from '../gateway/recent.ts';
+import { channelName } from '../gateway/stats-broadcast.ts';
 import type { DecidedSite, Decision } from '../gateway/trust.ts';
 import type { Site } from '../library/library.ts';
 import type { PinState } from '../library/pin.ts';
@@ -50,7 +50,18 @@ export type PinAction = 'pin' | 'pause' | 'resume' | 'verify';
 export type ListedPin = PinState & { address: string };
 
 /** What the worker sends to pages on the channel `antway`. */
-export type WorkerMessage = { type: 'stats'; stats: StatsSnapshot } | { type: 'pins'; pins: ListedPin[] };
+export type WorkerMessage =
+  | { type: 'stats'; stats: StatsSnapshot }
+  | { type: 'pins'; pins: ListedPin[] }
+  /** A site was opened, or that was forgotten. */
+  | { type: 'visits' };
+
+/** Listens to what the worker sends. @returns what ends it. */
+export function onWorkerMessage(listener: (message: WorkerMessage) => void): () => void {
+  const channel = new BroadcastChannel(channelName);
+  channel.onmessage = ({ data }: MessageEvent<WorkerMessage>) => listener(data);
+  return () => channel.close();
+}
 
 /** An answer of the gateway that is not the one that was asked for. */
 export class GatewayApiError extends Error {
@@ -73,10 +84,6 @@ export function asGatewayApiError(error: unknown): GatewayApiError {
 }
 
 export const gateway = {
-  recent: async (signal: AbortSignal) => (await ask('/-/recent', { signal })) as RecentSite[],
-  removeRecent: async (path: string) => {
-    await ask(`/-/recent?path=${encodeURIComponent(path)}`, { method: 'DELETE' });
-  },
   /** Every site with its title as it is read, at most 200 characters. */
   sites: async (signal: AbortSignal) =>
     ((await ask('/-/sites', { signal })) as { sites: Site[] }).sites.map((site) => ({
@@ -86,6 +93,10 @@ export const gateway = {
   /** Forgets a site, and frees what no pinned site needs of it. */
   deleteSite: async (address: string) => {
     await ask(`/-/sites?address=${address}`, { method: 'DELETE' });
+  },
+  /** Forgets that a site was opened, and deletes nothing. */
+  forgetVisit: async (address: string) => {
+    await ask(`/-/visits?address=${address}`, { method: 'DELETE' });
   },
   /** The pins now. For the next 10 s the worker also sends their changes on the channel. */
   watchPins: async (signal: AbortSignal) =>

@@ -1,9 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
-import { gateway } from './gateway-api.ts';
 import { Icon } from './icons.tsx';
 import { declineInstall, isInstallDeclined } from './preferences.ts';
 import { texts } from './texts/texts.ts';
-import { useResource } from './use-resource.ts';
+import { useSites } from './use-sites.ts';
 
 /** Chromium's offer to install a page (https://wicg.github.io/manifest-incubations/); other browsers make none. */
 interface InstallPrompt extends Event {
@@ -31,7 +30,8 @@ function offer(prompt: InstallPrompt | null): void {
 export function InstallNotice({ active }: { active: boolean }) {
   const [prompt, setPrompt] = useState(offered);
   const [isDeclined, setDeclined] = useState(isInstallDeclined);
-  const recent = useResource(gateway.recent, active && prompt !== null && !isDeclined);
+  const sites = useSites(active && prompt !== null && !isDeclined);
+  const opened = sites.value?.filter(({ lastOpened }) => lastOpened !== null).length ?? 0;
   useEffect(() => {
     const look = () => setPrompt(offered);
     listeners.add(look);
@@ -41,7 +41,7 @@ export function InstallNotice({ active }: { active: boolean }) {
     };
   }, []);
 
-  if (!prompt || isDeclined || (recent.value?.length ?? 0) < sitesBefore) return null;
+  if (!prompt || isDeclined || opened < sitesBefore) return null;
 
   async function install(shown: InstallPrompt) {
     const { outcome } = await shown.prompt();

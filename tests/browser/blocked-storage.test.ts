@@ -30,7 +30,7 @@ test('where no database opens, sites are served from memory, and the shell says 
   const { available, reason } = JSON.parse((await gateway.fetch('/-/cache')).text);
   expect({ available, reason }).toEqual({ available: false, reason: expect.stringContaining('indexedDB') });
   // What would be listed is not kept, and that is no failure.
-  for (const name of ['recent', 'trust', 'manifests', 'sites', 'pins']) {
+  for (const name of ['trust', 'manifests', 'sites', 'pins']) {
     const { status, text } = await gateway.fetch(`/-/${name}`);
     expect([status, Object.values(JSON.parse(text)).flat()], name).toEqual([200, []]);
   }

@@ -146,7 +146,7 @@ test.describe('in path mode', () => {
   test('a script of a trusted site gets none of the endpoints', async ({ openGateway }) => {
     const gateway = await openGateway({ peers: [peer.url], trusted: [hostile] });
     const page = await gateway.openPage(`/${hostile}/`);
-    for (const name of ['stats', 'trust', 'recent', 'config', 'settings', 'cache']) {
+    for (const name of ['stats', 'trust', 'sites', 'config', 'settings', 'cache']) {
       expect((await fetchIn(page, `/-/${name}`)).status, name).toBe(403);
     }
     const body = JSON.stringify({ address: hostile, decision: 'trusted' });

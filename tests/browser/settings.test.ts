@@ -172,11 +172,11 @@ test('a reset forgets what the person did here, and on request the chunks', asyn
   await put(gateway, { names: { mine: address } });
   await gateway.openPage(`/${address}`);
   await post(gateway, 'trust', { address, decision: 'trusted' });
-  await expect.poll(async () => (await kept('recent')).length).toBe(1);
+  await expect.poll(async () => (await kept('sites')).sites.length).toBe(1);
   expect(await counted()).toBeGreaterThan(0);
 
   expect((await post(gateway, 'reset', {})).status).toBe(204);
-  expect([await kept('settings'), await kept('recent'), await kept('trust')]).toEqual([{}, [], []]);
+  expect([await kept('settings'), await kept('sites'), await kept('trust')]).toEqual([{}, { sites: [] }, []]);
   expect((await configOf(gateway)).names).toEqual({});
   expect(await counted()).toBeGreaterThan(0);
 

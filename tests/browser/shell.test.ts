@@ -98,6 +98,25 @@ test.describe('with a peer', () => {
     await expect(recent.getByRole('link')).toHaveText([new RegExp(letter)]);
   });
 
+  test('what is opened in another tab, and deleted in the library, is seen on the start page', async () => {
+    const recent = region(shell, 'Last opened');
+    await expect(recent).toContainText('Nothing yet');
+    await gateway.openPage('/library/');
+    await expect(recent.getByRole('link')).toHaveText([/library/]);
+    await gateway.openPage(`/${letter}`);
+    await expect(recent.getByRole('link')).toHaveText([new RegExp(letter), /library/]);
+
+    const libraryTab = await shell.context().newPage();
+    await libraryTab.goto(`${gateway.url}/#library`);
+    const row = libraryTab.locator('.site-row').filter({ hasText: 'library' });
+    await row.getByRole('button', { name: /^More for/ }).click();
+    await row.getByRole('button', { name: /^Delete:/ }).click();
+    await row.getByRole('button', { name: 'Delete', exact: true }).click();
+    await expect(row).toHaveCount(0);
+    await shell.bringToFront();
+    await expect(recent.getByRole('link')).toHaveText([new RegExp(letter)]);
+  });
+
   test('the counters move while content is served', async () => {
     await goTo(shell, 'Live');
     await expect(figure(shell, 'Requests')).toHaveText('0');

@@ -80,6 +80,22 @@ test('what was opened is listed with its title and icon, and with whether all of
     [small, false],
   ]);
   await expect.poll(async () => (await gateway.cache()).count).toBe(8);
+
+  // To forget a visit deletes no chunk; what a pin holds keeps its name until that is gone, too.
+  await gateway.openPage('/library/');
+  await expect
+    .poll(async () => (await sites())[0])
+    .toMatchObject({ address: small, lastOpened: expect.any(Number) });
+  for (const address of [small, letter]) {
+    const { status } = await gateway.fetch(`/-/visits?address=${address}`, { method: 'DELETE' });
+    expect(status).toBe(204);
+  }
+  expect(await sites()).toMatchObject([
+    { address: small, lastOpened: null, title: 'Front &amp; centre', path: '/library/' },
+  ]);
+  expect((await gateway.cache()).count).toBe(8);
+  await gateway.fetch(`/-/pins?address=${small}`, { method: 'DELETE' });
+  expect(await sites()).toEqual([]);
 });
 
 test('a manifest is marked once all its files were seen, and forgetting half of it frees that half', async ({

@@ -1,5 +1,5 @@
 import type { Site } from '../../library/library.ts';
-import { decodePath, shortAddress } from '../format.ts';
+import { titleOf } from '../site-title.ts';
 
 export type Sort = 'opened' | 'title' | 'size';
 
@@ -7,13 +7,6 @@ export interface Arrangement {
   query: string;
   sort: Sort;
   pinnedOnly: boolean;
-}
-
-/** What a site is called: by itself, by a name that it was opened by, or by where it is. */
-export function titleOf({ title, path, address }: Pick<Site, 'title' | 'path' | 'address'>): string {
-  if (title) return title;
-  const place = decodePath(path).replace(/^\/|\/$/g, '');
-  return place.replace(address, shortAddress(address));
 }
 
 /**

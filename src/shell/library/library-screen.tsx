@@ -5,20 +5,22 @@ import { gateway } from '../gateway-api.ts';
 import { Persistence } from '../persistence.tsx';
 import { saveAs } from '../save-as.ts';
 import { ScreenHeading } from '../screen-heading.tsx';
+import { titleOf } from '../site-title.ts';
 import { texts } from '../texts/texts.ts';
 import { useAction } from '../use-action.ts';
 import { useResource } from '../use-resource.ts';
-import { type Arrangement, arrange, type Sort, titleOf } from './arrange.ts';
+import { useSites } from '../use-sites.ts';
+import { type Arrangement, arrange, type Sort } from './arrange.ts';
 import { type SiteAction, SiteRow } from './site-row.tsx';
 import { usePins } from './use-pins.ts';
 
-/** Sites change when they are opened, which is mostly in this very tab. */
+/** How much of a site is stored changes while it is read, which is mostly in this very tab. */
 const refreshMs = 15_000;
 const sorts: readonly Sort[] = ['opened', 'title', 'size'];
 
 /** What was opened and pinned in this browser. */
 export function LibraryScreen({ active }: { active: boolean }) {
-  const sites = useResource(gateway.sites, active, refreshMs);
+  const sites = useSites(active, refreshMs);
   const cache = useResource(gateway.cache, active);
   const { pins, refresh: refreshPins } = usePins(active);
   const picker = useRef<HTMLInputElement>(null);

@@ -5,8 +5,9 @@ import { formatAge, formatBytes, formatShare, formatSpan } from '../format.ts';
 import type { PinAction } from '../gateway-api.ts';
 import { Icon } from '../icons.tsx';
 import { SiteIcon } from '../open/site-icon.tsx';
+import { titleOf } from '../site-title.ts';
 import { texts } from '../texts/texts.ts';
-import { shareOf, titleOf } from './arrange.ts';
+import { shareOf } from './arrange.ts';
 
 export type SiteAction = PinAction | 'unpin' | 'export' | 'delete';
 

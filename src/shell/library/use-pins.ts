@@ -1,6 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { channelName } from '../../gateway/stats-broadcast.ts';
-import { type GatewayApiError, gateway, type ListedPin, type WorkerMessage } from '../gateway-api.ts';
+import { type GatewayApiError, gateway, type ListedPin, onWorkerMessage } from '../gateway-api.ts';
 import { useResource } from '../use-resource.ts';
 
 /** The worker sends changes for 10 s after each question. */
@@ -20,11 +19,9 @@ export function usePins(active: boolean): {
   }, [value]);
   useEffect(() => {
     if (!active) return;
-    const channel = new BroadcastChannel(channelName);
-    channel.onmessage = ({ data }: MessageEvent<WorkerMessage>) => {
-      if (data.type === 'pins') setPins(byAddress(data.pins));
-    };
-    return () => channel.close();
+    return onWorkerMessage((message) => {
+      if (message.type === 'pins') setPins(byAddress(message.pins));
+    });
   }, [active]);
 
   return { pins, error, refresh };

@@ -1,8 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { isAbort } from '../../errors.ts';
-import { channelName } from '../../gateway/stats-broadcast.ts';
 import type { StatsSnapshot } from '../../stats/stats.ts';
-import { asGatewayApiError, type GatewayApiError, gateway, type WorkerMessage } from '../gateway-api.ts';
+import { asGatewayApiError, type GatewayApiError, gateway, onWorkerMessage } from '../gateway-api.ts';
 import { addSample, noThroughput, type Throughput } from './throughput.ts';
 
 /** The worker sends changes for 10 s after each question. */
@@ -39,10 +38,9 @@ export function useStats(active: boolean): LiveStats {
         if (!isAbort(caught, stop.signal)) setError(asGatewayApiError(caught));
       }
     };
-    const channel = new BroadcastChannel(channelName);
-    channel.onmessage = (event: MessageEvent<WorkerMessage>) => {
-      if (event.data.type === 'stats') take(event.data.stats);
-    };
+    const stopListening = onWorkerMessage((message) => {
+      if (message.type === 'stats') take(message.stats);
+    });
     const sample = () => {
       const snapshot = newest.current;
       if (snapshot) setThroughput((before) => addSample(before, snapshot, performance.now()));
@@ -51,7 +49,7 @@ export function useStats(active: boolean): LiveStats {
     const timers = [setInterval(ask, askEveryMs), setInterval(sample, sampleEveryMs)];
     return () => {
       stop.abort();
-      channel.close();
+      stopListening();
       timers.forEach(clearInterval);
       newest.current = null;
       setThroughput(noThroughput);

@@ -1,6 +1,5 @@
-import { gateway } from '../gateway-api.ts';
 import type { Route } from '../route.ts';
-import { useResource } from '../use-resource.ts';
+import { useSites } from '../use-sites.ts';
 import { AddressForm } from './address-form.tsx';
 import { Bookmarks } from './bookmarks.tsx';
 import { Help } from './help.tsx';
@@ -17,13 +16,12 @@ interface Props {
 
 /** The start: an address box, and what was opened before. */
 export function OpenScreen({ route, names, active, isReady }: Props) {
-  const recent = useResource(gateway.recent, active);
-  const sites = useResource(gateway.sites, active);
+  const sites = useSites(active);
   return (
     <>
       <AddressForm names={names} manifest={route.manifest} isReady={isReady} />
       <Bookmarks names={names} />
-      <RecentSites recent={recent} sites={sites.value} />
+      <RecentSites sites={sites} />
       <footer>
         <Help />
       </footer>

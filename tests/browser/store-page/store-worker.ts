@@ -43,6 +43,7 @@ const library = new Library({
   stats,
   settings: createStore('antway-test', 'settings'),
   onPins: () => {},
+  onVisits: () => {},
 });
 
 async function run(command: WorkerCommand): Promise<unknown> {
