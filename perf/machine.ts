@@ -14,17 +14,18 @@ export interface Machine {
   versions: string;
 }
 
-/** @param browser if one takes part. */
-export function describeMachine(browser?: Browser): Machine {
+/** @param browser if one takes part: a Chromium, or the name and version of another. */
+export function describeMachine(browser?: Browser | string): Machine {
   const [cpu] = cpus();
   const peer = run(fromRoot('peer/target/release/antway-peer'), '--version');
+  const name = typeof browser === 'object' ? `Chromium ${browser.version()}` : browser;
   return {
     date: new Date().toISOString().slice(0, 16),
     commit: run('git', '-C', fromRoot('.'), 'describe', '--always', '--dirty', '--exclude=*'),
     cpu: `${cpus().length} × ${cpu?.model}`,
     memory: `${(totalmem() / 2 ** 30).toFixed(1)} GiB`,
     load: loadavg()[0]!.toFixed(1),
-    versions: `${browser ? `Chromium ${browser.version()}, ` : ''}Node ${process.version}, ${peer}`,
+    versions: `${name ? `${name}, ` : ''}Node ${process.version}, ${peer}`,
   };
 }
 

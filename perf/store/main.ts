@@ -1,20 +1,21 @@
-// `pnpm perf:store`: the chunk store by itself. `--full` takes 20,000 small chunks and 4 GiB of large ones. No time makes
-// it fail; a chunk that is not there, a total that is wrong and a ceiling that is not kept do.
+// `pnpm perf:store`: the chunk store by itself. `--full` takes 20,000 small chunks and 4 GiB of large ones, `--firefox`
+// that browser. No time makes it fail; a chunk that is not there, a total that is wrong and a ceiling that is not kept do.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { chromium } from '@playwright/test';
 import { build } from 'vite';
-import playwright from '../../playwright.config.ts';
 import { fromRoot } from '../../tests/browser/paths.ts';
 import { PeerProcess } from '../../tests/browser/peer.ts';
 import { describeMachine, machineLine } from '../machine.ts';
 import { markdownTable, median } from '../numbers.ts';
-import type { MeasuringPage } from './page.ts';
-import type { Ask, Measurement } from './worker.ts';
+import { launchChromium, launchFirefox } from './browsers.ts';
+import type { Measurement } from './worker.ts';
 
-const { values } = parseArgs({ options: { full: { type: 'boolean', default: false } } });
+const { values } = parseArgs({
+  options: { full: { type: 'boolean', default: false }, firefox: { type: 'boolean', default: false } },
+});
+const kibibyte = 1024;
 const mebibyte = 1024 ** 2;
 const shapes = values.full
   ? [
@@ -25,6 +26,8 @@ const shapes = values.full
       { name: '2,000 × 1 KiB', chunks: 2_000, chunkBytes: 1024, reads: 500 },
       { name: '32 × 4 MiB', chunks: 32, chunkBytes: 4 * mebibyte, reads: 32 },
     ];
+/** Sizes for which Blobs and buffers are compared, in KiB. */
+const valueSizes = [1, 64, 256, 512, 1024, 4096];
 const resultsFolder = fromRoot('test-results/perf');
 
 const folder = await mkdtemp(join(tmpdir(), 'antway-perf-store-'));
@@ -37,38 +40,30 @@ await build({
   build: { outDir: web, target: 'es2022', modulePreload: false },
 });
 const host = await PeerProcess.start({ flags: ['--web', web], webTransport: 'none' });
-// A profile on disk: what is private to a window is kept in memory.
-const context = await chromium.launchPersistentContext(
-  join(folder, 'profile'),
-  playwright.use!.launchOptions!,
-);
+const browser = await (values.firefox ? launchFirefox : launchChromium)(join(folder, 'profile'));
 try {
-  const machine = describeMachine(context.browser()!);
+  const machine = describeMachine(browser.name);
   const results: { name: string; measurements: Record<string, Measurement> }[] = [];
   for (const { name, ...shape } of shapes) {
-    const page = await context.newPage();
-    await page.goto(host.url);
-    await page.waitForFunction(() => 'measuringPage' in globalThis);
-    await page.evaluate(async () => {
-      for (const { name } of await indexedDB.databases()) indexedDB.deleteDatabase(name!);
-    });
-    const measure = (ask: Ask) =>
-      page.evaluate(
-        (ask) => (globalThis as unknown as { measuringPage: MeasuringPage }).measuringPage.measure(ask),
-        ask,
-      );
+    const tab = await browser.open(host.url);
     const few = { values: Math.min(shape.chunks, shape.chunkBytes > mebibyte ? 48 : 800) };
     const measurements = {
-      blobs: await measure({ what: 'blobs', ...few, valueBytes: shape.chunkBytes }),
-      transactions: await measure({ what: 'transactions', ...few, valueBytes: shape.chunkBytes }),
-      fill: await measure({ what: 'fill', ...shape }),
-      read: await measure({ what: 'read', ...shape }),
-      evict: await measure({ what: 'evict' }),
+      transactions: await tab.measure({ what: 'transactions', ...few, valueBytes: shape.chunkBytes }),
+      fill: await tab.measure({ what: 'fill', ...shape }),
+      read: await tab.measure({ what: 'read', ...shape }),
+      evict: await tab.measure({ what: 'evict' }),
     };
     results.push({ name, measurements });
-    await page.close();
+    await tab.close();
   }
-  const rows = results.map(({ name, measurements: { blobs, transactions, fill, read, evict } }) => [
+  const forms: { size: string; measurement: Measurement }[] = [];
+  for (const size of valueSizes) {
+    const tab = await browser.open(host.url);
+    const measurement = await tab.measure({ what: 'blobs', values: 48, valueBytes: size * kibibyte });
+    forms.push({ size: `${size} KiB`, measurement });
+    await tab.close();
+  }
+  const rows = results.map(({ name, measurements: { transactions, fill, read, evict } }) => [
     name,
     (shapes.find((shape) => shape.name === name)!.chunks / (fill!.totalMs![0]! / 1000)).toFixed(0),
     percentiles(fill!.putMs!),
@@ -78,7 +73,6 @@ try {
     read!.sizesMs![0]!.toFixed(0),
     (evict!.chunks![0]! / (evict!.totalMs![0]! / 1000)).toFixed(0),
     [fill, read, evict].map((each) => each!.stallMs![0]!.toFixed(0)).join(', '),
-    `${ratio(blobs!.blobPutMs!, blobs!.bufferPutMs!)}, ${ratio(blobs!.blobGetMs!, blobs!.bufferGetMs!)}`,
     ratio(transactions!.oneMs!, transactions!.eachMs!),
   ]);
   const head = [
@@ -91,16 +85,26 @@ try {
     'all sizes ms',
     'evicted per s',
     'longest stall ms: fill, read, evict',
-    'Blob ÷ buffer: put, get',
     'one transaction ÷ eight',
   ];
-  const text = `${machineLine(machine)}\n\n${markdownTable([head, ...rows])}\n`;
+  const formRows = forms.map(({ size, measurement }) => [
+    size,
+    ...['Put', 'Get', 'Call'].flatMap((part) => {
+      const [buffer, blob] = [measurement[`buffer${part}Ms`]!, measurement[`blob${part}Ms`]!];
+      return [`${median(buffer).toFixed(1)}, ${median(blob).toFixed(1)}`, ratio(blob, buffer)];
+    }),
+  ]);
+  const formHead = ['value', 'put', 'get', 'of put, without a break'].flatMap((part, i) =>
+    i === 0 ? [part] : [`${part}: buffer, Blob ms`, 'Blob ÷ buffer'],
+  );
+  const tables = [markdownTable([head, ...rows]), markdownTable([formHead, ...formRows])];
+  const text = `${machineLine(machine)}\n\n${tables.join('\n\n')}\n`;
   console.log(text);
   await mkdir(resultsFolder, { recursive: true });
   await writeFile(join(resultsFolder, 'store.md'), text);
-  await writeFile(join(resultsFolder, 'store.json'), JSON.stringify({ machine, results }, null, 2));
+  await writeFile(join(resultsFolder, 'store.json'), JSON.stringify({ machine, results, forms }, null, 2));
 } finally {
-  await context.close();
+  await browser.close();
   await host.stop();
   await rm(folder, { recursive: true, force: true });
 }

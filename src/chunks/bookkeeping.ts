@@ -3,6 +3,7 @@
 import { promisifyRequest } from 'idb-keyval';
 import { Address } from '../address.ts';
 import type { WriteStores } from './indexed-db.ts';
+import { toStoredForm } from './stored-form.ts';
 import type { VerifiedChunk } from './verified-chunk.ts';
 
 export interface Metadata {
@@ -25,13 +26,14 @@ const addressBytes = 32;
 
 /**
  * Stores those chunks of a batch that are not there yet, as far as there is room, and notes what was read since.
+ * @param withBlobs whether large ones may be stored as Blobs.
  * @returns those that are in the database now, and the totals.
  */
 export async function storeBatch(
   { chunks, metadata, holds, totals }: WriteStores,
   batch: readonly VerifiedChunk[],
   touched: readonly Address[],
-  maxBytes: number,
+  { maxBytes, withBlobs }: { maxBytes: number; withBlobs: boolean },
 ): Promise<{ kept: VerifiedChunk[]; totals: Totals }> {
   const now = Date.now();
   const [before, known, holders, used] = await Promise.all([
@@ -44,7 +46,7 @@ export async function storeBatch(
   const kept = batch.filter(({ address, bytes }, i) => {
     if (known[i]) return true;
     if (after.bytes + bytes.length > maxBytes) return false;
-    chunks.put(exactBuffer(bytes), address.bytes);
+    chunks.put(toStoredForm(bytes, withBlobs), address.bytes);
     const metadatum: Metadata = { size: bytes.length, ...(holders[i] ? {} : { lastUsed: now }) };
     metadata.put(metadatum, address.bytes);
     after.count++;
@@ -178,9 +180,4 @@ function holdKey(holder: Address, chunk: Address): Uint8Array<ArrayBuffer> {
   key.set(holder.bytes);
   key.set(chunk.bytes, addressBytes);
   return key;
-}
-
-/** The buffer to store: a view would take its whole backing buffer along. */
-function exactBuffer(bytes: Uint8Array<ArrayBuffer>): ArrayBuffer {
-  return bytes.byteLength === bytes.buffer.byteLength ? bytes.buffer : bytes.slice().buffer;
 }

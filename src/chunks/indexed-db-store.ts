@@ -16,6 +16,7 @@ import {
 } from './bookkeeping.ts';
 import { ChunkDatabase } from './indexed-db.ts';
 import type { HoldingStore, StoreSummary } from './store.ts';
+import { fromStoredForm, isBlobSized, isLost, prefersBlobs, type StoredForm } from './stored-form.ts';
 import type { VerifiedChunk } from './verified-chunk.ts';
 
 /** Bytes that may wait to be written before `put` makes its caller wait. */
@@ -60,6 +61,8 @@ export class IndexedDbStore implements HoldingStore {
   /** Why it is not. */
   #reason: string | null = null;
   #hasWorked = false;
+  /** Whether large chunks are stored as Blobs: no longer once that has failed. */
+  #withBlobs = prefersBlobs();
 
   constructor(stats: Stats, maxBytes = Number.POSITIVE_INFINITY) {
     this.#stats = stats;
@@ -86,13 +89,15 @@ export class IndexedDbStore implements HoldingStore {
     if (queued) return queued.chunk.bytes;
     if (!this.#available) return undefined;
     try {
-      const stored = await get<ArrayBuffer>(address.bytes, this.#database.store('chunks'));
+      const stored = await get<StoredForm>(address.bytes, this.#database.store('chunks'));
       this.#hasWorked = true;
       if (!stored) return undefined;
+      const bytes = await fromStoredForm(stored);
       this.#touched.set(address.hex, address);
-      return new Uint8Array(stored);
+      return bytes;
     } catch (error) {
-      this.#failed(error);
+      if (isLost(error)) await this.#forgetLost(address);
+      else this.#failed(error);
       return undefined;
     }
   }
@@ -219,11 +224,7 @@ export class IndexedDbStore implements HoldingStore {
     const chunks = batch.map(({ chunk }) => chunk);
     let kept: ReadonlySet<VerifiedChunk> = new Set();
     try {
-      kept = await this.#write(chunks, bytes).catch(async (error) => {
-        if (!isQuotaExceeded(error)) throw error;
-        await this.#evict(bytes);
-        return this.#write(chunks, bytes);
-      });
+      kept = await this.#write(chunks, bytes).catch((error) => this.#writeAgain(chunks, bytes, error));
     } catch (error) {
       this.#failed(error);
     } finally {
@@ -238,13 +239,34 @@ export class IndexedDbStore implements HoldingStore {
     }
   }
 
+  /** Where that can help: with room made when there was none, and without Blobs when they may be at fault. */
+  async #writeAgain(
+    batch: readonly VerifiedChunk[],
+    bytes: number,
+    error: unknown,
+  ): Promise<Set<VerifiedChunk>> {
+    if (isQuotaExceeded(error)) {
+      await this.#evict(bytes);
+      return this.#write(batch, bytes);
+    }
+    if (!this.#withBlobs || !batch.some(({ bytes }) => isBlobSized(bytes.length))) throw error;
+    const kept = await this.#write(batch, bytes, false);
+    this.#withBlobs = false;
+    console.warn('antway: this browser stores no Blobs', error);
+    return kept;
+  }
+
   /** @returns those that are on disk now: all, unless what is held leaves no room for them. */
-  async #write(batch: readonly VerifiedChunk[], bytes: number): Promise<Set<VerifiedChunk>> {
+  async #write(
+    batch: readonly VerifiedChunk[],
+    bytes: number,
+    withBlobs = this.#withBlobs,
+  ): Promise<Set<VerifiedChunk>> {
     // First, so that the ceiling is never passed.
     if (bytes > 0) await this.makeRoom(bytes);
     const touched = [...this.#touched.values()].slice(0, touchesPerWrite);
     const { kept } = await this.#database.write((stores) =>
-      storeBatch(stores, batch, touched, this.#maxBytes),
+      storeBatch(stores, batch, touched, { maxBytes: this.#maxBytes, withBlobs }),
     );
     for (const { hex } of touched) this.#touched.delete(hex);
     this.#touchesWrittenAt = Date.now();
@@ -264,6 +286,12 @@ export class IndexedDbStore implements HoldingStore {
       isDone = isLast || gone.length === 0;
     }
     return freed;
+  }
+
+  /** A chunk whose file the browser has lost is as damaged as one whose bytes have changed. */
+  async #forgetLost(address: Address): Promise<void> {
+    this.#stats.damaged();
+    await this.delete(address);
   }
 
   #removed(gone: Gone): void {

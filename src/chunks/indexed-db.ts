@@ -23,7 +23,7 @@ export type WriteStores = Record<(typeof written)[number], IDBObjectStore>;
 /**
  * A database with the layout of the chunk store:
  *
- * - `chunks`: raw 32-byte address → the sealed bytes, as an ArrayBuffer of exactly their size;
+ * - `chunks`: raw 32-byte address → the sealed bytes, as an ArrayBuffer of exactly their size or as a Blob;
  * - `metadata`: raw address → `{ size, lastUsed }`, indexed by `lastUsed`, so that eviction never reads values. A
  *   chunk that is held has no `lastUsed`, so eviction never meets it;
  * - `totals`: `all` → `{ count, bytes }`, changed in the transactions that change the others;

@@ -2,14 +2,16 @@ import type { Page } from '@playwright/test';
 import { loadBlake3 } from '../../src/self-encryption/blake3.ts';
 import { expect, test } from './harness.ts';
 import { expectPin, pinAction } from './pins.ts';
-import { publish } from './publish.ts';
-import { anttpFixture, makeTarchive } from './tar.ts';
+import { noise, publish } from './publish.ts';
+import { anttpFixture, makeTarchive, sha256 } from './tar.ts';
 
 /** Texts of what is opened below. */
 const plaintexts = [
   'A sentence of the front page that must not be written to disk.',
   'body { --a-style-that-must-not-be-written: 1px }',
   'A sentence of a file, whose bytes are repeated. ',
+  // Every so often among noise: its chunks are too large to be stored as anything but Blobs.
+  'A sentence of a large file.',
   // Of AntTP's tarchive_site.
   'console.log',
   '<svg',
@@ -31,6 +33,9 @@ test('only ciphertext is written: no database or cache holds a word of what was 
     peer,
   );
   const file = await publish(Buffer.from(plaintexts[2]!.repeat(30_000)), peer);
+  const large = noise(3, 3_000_000);
+  for (let at = 0; at < large.length; at += 10_000) large.set(Buffer.from(plaintexts[3]!), at);
+  const largeFile = await publish(large, peer);
   const { address: anttpSite } = anttpFixture('tarchive_site');
   await peer.putFixture('anttp/tarchive_site');
 
@@ -38,6 +43,7 @@ test('only ciphertext is written: no database or cache holds a word of what was 
   const page = await gateway.openPage(`/${site}/`);
   await expect(page.getByText(plaintexts[0]!)).toBeVisible();
   expect((await gateway.fetch(`/${file}`)).size).toBe(plaintexts[2]!.length * 30_000);
+  expect((await gateway.fetch(`/${largeFile}`)).sha256).toBe(sha256(large));
   for (const path of ['', 'app.js', 'assets/img/a.svg', 'docs/']) {
     expect((await gateway.fetch(`/${anttpSite}/${path}`)).status).toBe(200);
   }
@@ -45,15 +51,16 @@ test('only ciphertext is written: no database or cache holds a word of what was 
 
   const stores = await dumpIndexedDb(gateway.shell);
   const chunks = stores.find(({ name }) => name === 'antway-chunks/chunks')!;
-  // Three records of data maps and their chunks, three each.
-  expect(chunks.entries).toHaveLength(12);
+  // Four records of data maps and their chunks, three each.
+  expect(chunks.entries).toHaveLength(16);
+  expect(chunks.entries.filter(({ value }) => value.isBlob)).toHaveLength(3);
   const everything = stores.flatMap(({ entries }) => entries).flatMap(({ key, value }) => [key, value]);
   const cached = await dumpCaches(gateway.shell);
   expect(cached.some((text) => text.includes('Antway'))).toBe(true); // the shell's own files: the dump works
   for (const text of plaintexts) {
     for (const held of everything) expect(held.bytes.includes(text), `${text} in IndexedDB`).toBe(false);
   }
-  for (const text of plaintexts.slice(0, 3)) {
+  for (const text of plaintexts.slice(0, 4)) {
     for (const held of cached) expect(held.includes(text), `${text} in a cache`).toBe(false);
   }
 });
@@ -70,6 +77,8 @@ test('each stored chunk has the hash it is kept under, and the totals agree', as
   for (const name of ['tarchive_site', 'tarchive_many300', 'tarchive_as_coded_2', 'tiny3']) {
     expect((await gateway.fetch(`/${anttpFixture(name).address}/`)).status).toBe(200);
   }
+  const large = await publish(noise(5, 2_000_000), peer);
+  expect((await gateway.fetch(`/${large}`)).status).toBe(200);
   await gateway.settled();
 
   const stores = await dumpIndexedDb(gateway.shell);
@@ -83,7 +92,7 @@ test('each stored chunk has the hash it is kept under, and the totals agree', as
       }));
   const blake3 = await loadBlake3();
   const chunks = entriesOf('chunks');
-  expect(chunks.length).toBeGreaterThanOrEqual(13);
+  expect(chunks.length).toBeGreaterThanOrEqual(17);
   for (const { key, bytes } of chunks) expect(Buffer.from(blake3(bytes)).toString('hex')).toBe(key);
 
   const sizes = Object.fromEntries(chunks.map(({ key, bytes }) => [key, bytes.length]));
@@ -143,6 +152,7 @@ test('neither what is pinned nor what is imported is written in the clear, and e
 interface Held {
   bytes: Buffer;
   json: string;
+  isBlob: boolean;
 }
 
 interface DumpedStore {
@@ -159,9 +169,11 @@ async function dumpIndexedDb(page: Page): Promise<DumpedStore[]> {
         request.onsuccess = () => resolve(request.result);
         request.onerror = () => reject(request.error);
       });
-    const held = (value: unknown) => {
+    const held = async (stored: unknown) => {
+      const isBlob = stored instanceof Blob;
+      const value = isBlob ? await stored.arrayBuffer() : stored;
       const isBinary = value instanceof ArrayBuffer || ArrayBuffer.isView(value);
-      if (!isBinary) return { latin1: '', json: JSON.stringify(value) };
+      if (!isBinary) return { latin1: '', json: JSON.stringify(value), isBlob };
       const bytes = ArrayBuffer.isView(value)
         ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
         : new Uint8Array(value);
@@ -169,7 +181,7 @@ async function dumpIndexedDb(page: Page): Promise<DumpedStore[]> {
       for (let at = 0; at < bytes.length; at += 10_000) {
         latin1 += String.fromCharCode(...bytes.subarray(at, at + 10_000));
       }
-      return { latin1, json: '' };
+      return { latin1, json: '', isBlob };
     };
     const dumped = [];
     for (const { name } of await indexedDB.databases()) {
@@ -177,16 +189,16 @@ async function dumpIndexedDb(page: Page): Promise<DumpedStore[]> {
       for (const storeName of database.objectStoreNames) {
         const store = database.transaction(storeName).objectStore(storeName);
         const [keys, values] = await Promise.all([done(store.getAllKeys()), done(store.getAll())]);
-        const entries = keys.map((key, i) => ({ key: held(key), value: held(values[i]) }));
-        dumped.push({ name: `${name}/${storeName}`, entries });
+        const entries = keys.map(async (key, i) => ({ key: await held(key), value: await held(values[i]) }));
+        dumped.push({ name: `${name}/${storeName}`, entries: await Promise.all(entries) });
       }
       database.close();
     }
     return dumped;
   });
-  const decode = ({ latin1, json }: { latin1: string; json: string }): Held => ({
-    bytes: json ? Buffer.from(json) : Buffer.from(latin1, 'latin1'),
-    json,
+  const decode = ({ latin1, ...held }: { latin1: string; json: string; isBlob: boolean }): Held => ({
+    ...held,
+    bytes: held.json ? Buffer.from(held.json) : Buffer.from(latin1, 'latin1'),
   });
   return stores.map(({ name, entries }) => ({
     name,
