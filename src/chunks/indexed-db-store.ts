@@ -1,5 +1,6 @@
 import { get, promisifyRequest, type UseStore } from 'idb-keyval';
 import type { Address } from '../address.ts';
+import { Backoff } from '../peers/backoff.ts';
 import type { Stats } from '../stats/stats.ts';
 import {
   addressOfKey,
@@ -29,6 +30,8 @@ const touchIntervalMs = 10_000;
 const touchesPerWrite = 4 * sliceChunks;
 /** Eviction goes on until the store is this much below its ceiling, so that the next write does not evict again. */
 const evictTo = 0.9;
+/** After how long storage that failed is tried again, in milliseconds. */
+const retry = { firstMs: 5_000, maxMs: 120_000 };
 /** Metadata read in one piece. */
 const metadataSlice = 1_000;
 
@@ -44,7 +47,10 @@ interface Waiting {
 
 /** The chunk store in IndexedDB: what peers gave and nothing else; least recently used chunks go at the ceiling. */
 export class IndexedDbStore implements HoldingStore {
-  readonly #database = new ChunkDatabase(databaseName, () => this.#lost());
+  readonly #database = new ChunkDatabase(databaseName, {
+    onClosed: () => this.#lost(),
+    onUnopened: (error) => this.#unopened(error),
+  });
   #maxBytes: number;
   readonly #stats: Stats;
   /** Put but not yet written; readers find them here. */
@@ -57,10 +63,12 @@ export class IndexedDbStore implements HoldingStore {
   #sizes: { map: Map<string, number>; loaded: Promise<void> } | undefined;
   #changes = 0;
   #losses = 0;
+  /** False while the database does not open, and why. */
   #available = true;
-  /** Why it is not. */
   #reason: string | null = null;
-  #hasWorked = false;
+  /** When to try it again, in milliseconds since 1970; never while that is being done. */
+  #retryAt = 0;
+  readonly #backoff = new Backoff(retry);
   /** Whether large chunks are stored as Blobs: no longer once that has failed. */
   #withBlobs = prefersBlobs();
 
@@ -87,10 +95,9 @@ export class IndexedDbStore implements HoldingStore {
   async get(address: Address): Promise<Uint8Array<ArrayBuffer> | undefined> {
     const queued = this.#queue.get(address.hex);
     if (queued) return queued.chunk.bytes;
-    if (!this.#available) return undefined;
+    if (!this.#isUsable()) return undefined;
     try {
       const stored = await get<StoredForm>(address.bytes, this.#database.store('chunks'));
-      this.#hasWorked = true;
       if (!stored) return undefined;
       const bytes = await fromStoredForm(stored);
       this.#touched.set(address.hex, address);
@@ -103,7 +110,7 @@ export class IndexedDbStore implements HoldingStore {
   }
 
   async put(chunk: VerifiedChunk): Promise<void> {
-    if (!this.#available || this.#queue.has(chunk.address.hex)) return;
+    if (!this.#isUsable() || this.#queue.has(chunk.address.hex)) return;
     let settle!: Waiting['settle'];
     const outcome = new Promise<boolean>((resolve) => {
       settle = resolve;
@@ -141,8 +148,7 @@ export class IndexedDbStore implements HoldingStore {
   }
 
   async summary(): Promise<StoreSummary> {
-    const known = () => get<Totals>('all', this.#database.store('totals'));
-    const totals = await this.#guarded(known, undefined);
+    const totals = this.#isUsable() ? await this.#guarded(() => this.#totals(), undefined) : undefined;
     return {
       ...(totals ?? { count: 0, bytes: 0 }),
       waiting: this.#queue.size,
@@ -196,7 +202,7 @@ export class IndexedDbStore implements HoldingStore {
   }
 
   async makeRoom(bytes: number): Promise<boolean> {
-    const totals = await get<Totals>('all', this.#database.store('totals'));
+    const totals = await this.#totals();
     const stored = totals?.bytes ?? 0;
     if (stored + bytes <= this.#maxBytes) return true;
     const freed = await this.#evict(stored + bytes - this.#maxBytes * evictTo);
@@ -334,13 +340,42 @@ export class IndexedDbStore implements HoldingStore {
     }
   }
 
-  /** Storage that never worked (blocked, private window) is not tried again by this worker. */
   #failed(error: unknown): void {
-    if (!this.#hasWorked) {
-      this.#available = false;
-      this.#reason ??= error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-    }
     console.warn('antway: the chunk store failed', error);
+  }
+
+  /** What cannot be opened (blocked, a private window, held by another tab) is tried again after a while. */
+  #unopened(error: unknown): void {
+    const isKnown = !this.#available && Number.isFinite(this.#retryAt);
+    if (isKnown) return;
+    this.#available = false;
+    this.#reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    this.#retryAt = Date.now() + this.#backoff.next();
+  }
+
+  /** Nobody has to wait for another try. */
+  #isUsable(): boolean {
+    if (!this.#available && Date.now() >= this.#retryAt) {
+      this.#retryAt = Number.POSITIVE_INFINITY;
+      void this.#tryAgain();
+    }
+    return this.#available;
+  }
+
+  async #tryAgain(): Promise<void> {
+    try {
+      await this.#totals();
+      this.#available = true;
+      this.#reason = null;
+      this.#backoff.reset();
+      this.#lost();
+    } catch (error) {
+      this.#unopened(error);
+    }
+  }
+
+  #totals(): Promise<Totals | undefined> {
+    return get<Totals>('all', this.#database.store('totals'));
   }
 }
 

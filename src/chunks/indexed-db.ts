@@ -12,6 +12,14 @@ export const storeNames = {
   pins: 'pins',
 } as const;
 
+/** What a database tells of itself. */
+export interface DatabaseEvents {
+  /** It was closed: others may change, or delete, what it holds. */
+  onClosed(): void;
+  /** It could not be opened, or not in time. It can be tried again. */
+  onUnopened(error: unknown): void;
+}
+
 type StoreName = keyof typeof storeNames;
 
 /** Those that change together when chunks come and go. */
@@ -36,13 +44,12 @@ export type WriteStores = Record<(typeof written)[number], IDBObjectStore>;
  */
 export class ChunkDatabase {
   readonly #name: string;
+  readonly #events: DatabaseEvents;
   #opening: Promise<IDBDatabase> | undefined;
-  #onClosed: () => void;
 
-  /** @param onClosed called when others may have changed, or deleted, what it holds. */
-  constructor(name: string, onClosed: () => void = () => {}) {
+  constructor(name: string, events: DatabaseEvents) {
     this.#name = name;
-    this.#onClosed = onClosed;
+    this.#events = events;
   }
 
   /** One store in a transaction of its own, in the form that `idb-keyval`'s functions take. */
@@ -94,28 +101,37 @@ export class ChunkDatabase {
     }
   }
 
+  /** One that does not open in time is waited for by nobody, and used once it is open. */
   #open(): Promise<IDBDatabase> {
     if (!this.#opening) {
-      const opening = withinTime(openDatabase(this.#name));
-      this.#opening = opening;
-      const forget = () => {
-        if (this.#opening === opening) this.#forget();
-      };
-      opening.then((database) => {
-        // Safari drops connections; another tab may delete the database or upgrade it.
-        database.onclose = forget;
-        database.onversionchange = () => {
-          forget();
-          database.close();
-        };
-      }, forget);
+      const opening = openDatabase(this.#name);
+      const inTime = withinTime(opening);
+      this.#opening = inTime;
+      inTime.catch((error) => this.#events.onUnopened(error));
+      opening.then(
+        (database) => {
+          this.#opening = opening;
+          const forget = () => {
+            if (this.#opening === opening) this.#forget();
+          };
+          // Safari drops connections; another tab may delete the database or upgrade it.
+          database.onclose = forget;
+          database.onversionchange = () => {
+            forget();
+            database.close();
+          };
+        },
+        () => {
+          this.#opening = undefined;
+        },
+      );
     }
     return this.#opening;
   }
 
   #forget(): void {
     this.#opening = undefined;
-    this.#onClosed();
+    this.#events.onClosed();
   }
 }
 

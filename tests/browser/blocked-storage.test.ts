@@ -50,6 +50,48 @@ test('where no database opens, sites are served from memory, and the shell says 
   await after.close();
 });
 
+test('a database that opens too late is used from then on, by the same worker', async ({
+  startPeer,
+  startHost,
+  page,
+}) => {
+  const peer = await startPeer();
+  const letter = await publish(Buffer.from('a letter'), peer);
+  const host = await startHost({ peers: [peer.url] });
+  // A page that has no worker, with the database in its first version: nobody can open a later one meanwhile.
+  await page.goto(`${host.url}/icon.svg`);
+  await page.evaluate(async () => {
+    const holder = await new Promise<IDBDatabase>((resolve, reject) => {
+      const request = indexedDB.open('antway-chunks', 1);
+      request.onupgradeneeded = () => {
+        request.result.createObjectStore('chunks');
+        request.result.createObjectStore('metadata').createIndex('lastUsed', 'lastUsed');
+        request.result.createObjectStore('totals');
+      };
+      request.onsuccess = () => resolve(request.result);
+      request.onerror = () => reject(request.error);
+    });
+    Object.assign(globalThis, { holder });
+  });
+  const gateway = await Gateway.open(host, await page.context().newPage());
+  expect((await gateway.fetch(`/${letter}`)).text).toBe('a letter');
+  expect(await gateway.cache()).toMatchObject({
+    available: false,
+    reason: expect.stringContaining('did not open'),
+    count: 0,
+  });
+  const { startedAt } = await gateway.stats();
+
+  await page.evaluate(() => (globalThis as typeof globalThis & { holder: IDBDatabase }).holder.close());
+  await expect
+    .poll(() => gateway.cache(), { timeout: 60_000 })
+    .toMatchObject({ available: true, reason: null });
+  const other = await publish(Buffer.from('another letter'), peer);
+  expect((await gateway.fetch(`/${other}`)).text).toBe('another letter');
+  await expect.poll(() => gateway.cache()).toMatchObject({ count: 4, waiting: 0 });
+  expect((await gateway.stats()).startedAt).toBe(startedAt);
+});
+
 test('where site data is blocked, the shell says that the browser refuses', async ({
   playwright,
   launchOptions,
