@@ -4,6 +4,7 @@ import { formatChunks } from '../format.ts';
 import type { GatewayConfig } from '../gateway-api.ts';
 import { hostOf } from '../live/peer-rows.ts';
 import { Section } from '../section.tsx';
+import { TextField } from '../text-field.tsx';
 import { texts } from '../texts/texts.ts';
 import { type PublishState, publishSession } from './publish-session.ts';
 
@@ -75,33 +76,25 @@ export function PublishTargets({ state, config }: Props) {
           ))}
         </fieldset>
         <div class="field-pair">
-          <label class="field">
-            <span class="field-label">{t.otherPeer}</span>
-            <input
-              id="other-peer"
-              class="input input-mono"
-              type="url"
-              autocomplete="off"
-              placeholder={t.otherPeerPlaceholder}
-              value={form.other}
-              aria-invalid={problem === 'peer'}
-              onInput={({ currentTarget }) => change({ other: currentTarget.value })}
-            />
-          </label>
-          <label class="field">
-            <span class="field-label">{t.token}</span>
-            <input
-              class="input input-mono"
-              type="password"
-              autocomplete="off"
-              value={form.token}
-              aria-describedby="token-note"
-              onInput={({ currentTarget }) => change({ token: currentTarget.value })}
-            />
-            <span id="token-note" class="note">
-              {t.tokenNote}
-            </span>
-          </label>
+          <TextField
+            id="other-peer"
+            label={t.otherPeer}
+            type="url"
+            placeholder={t.otherPeerPlaceholder}
+            isMono
+            value={form.other}
+            isBad={problem === 'peer'}
+            onInput={(other) => change({ other })}
+          />
+          <TextField
+            id="token"
+            label={t.token}
+            type="password"
+            note={t.tokenNote}
+            isMono
+            value={form.token}
+            onInput={(token) => change({ token })}
+          />
         </div>
         <fieldset class="choice">
           <legend>{t.whoTitle}</legend>

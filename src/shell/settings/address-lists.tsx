@@ -1,37 +1,15 @@
-import { useState } from 'preact/hooks';
 import { Address } from '../../address.ts';
 import { shortAddress } from '../format.ts';
 import { Icon } from '../icons.tsx';
 import { Section } from '../section.tsx';
+import { TextForm } from '../text-form.tsx';
 import { texts } from '../texts/texts.ts';
 import type { SettingsState } from './use-settings.ts';
 
-const namePattern = /^[a-z0-9][a-z0-9._-]{0,99}$/i;
-
 /** Short ways to addresses: the host's, and the person's own. */
 export function NamesSection({ settings: { own, config, change } }: { settings: SettingsState }) {
-  const [name, setName] = useState('');
-  const [address, setAddress] = useState('');
-  const [problem, setProblem] = useState<'name' | 'address' | null>(null);
   const t = texts.settings;
   const names = own.names ?? {};
-
-  function add() {
-    const wrong =
-      !namePattern.test(name.trim()) || Address.isHex(name.trim())
-        ? 'name'
-        : Address.isHex(address.trim())
-          ? null
-          : 'address';
-    setProblem(wrong);
-    if (wrong) {
-      document.getElementById(wrong === 'name' ? 'new-name' : 'new-address')?.focus();
-      return;
-    }
-    change({ names: { ...names, [name.trim()]: address.trim().toLowerCase() } });
-    setName('');
-    setAddress('');
-  }
 
   return (
     <Section id="names" title={t.names}>
@@ -69,51 +47,28 @@ export function NamesSection({ settings: { own, config, change } }: { settings: 
           );
         })}
       </ul>
-      <form
-        class="add-form add-name"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          add();
-        }}
-      >
-        <TextField id="new-name" label={t.name} value={name} isBad={problem === 'name'} onInput={setName} />
-        <TextField
-          id="new-address"
-          label={t.address}
-          value={address}
-          isBad={problem === 'address'}
-          onInput={setAddress}
-        />
-        <button type="submit" class="button button-quiet" aria-label={t.addName}>
-          {t.add}
-        </button>
-      </form>
-      <p class="note note-problem" role="alert">
-        {problem === 'name' && t.nameBad}
-        {problem === 'address' && t.addressBad}
-      </p>
+      <TextForm
+        fields={[
+          {
+            id: 'new-name',
+            label: t.name,
+            isMono: true,
+            problemOf: (name) => (isName(name) ? null : t.nameBad),
+          },
+          { id: 'new-address', label: t.address, isMono: true, problemOf: problemOfAddress },
+        ]}
+        submit={t.add}
+        submitLabel={t.addName}
+        onSubmit={(name, address) => change({ names: { ...names, [name]: address.toLowerCase() } })}
+      />
     </Section>
   );
 }
 
 /** Addresses that are never opened: the host's, which stay, and the person's own. */
 export function DeniedSection({ settings: { own, config, change } }: { settings: SettingsState }) {
-  const [address, setAddress] = useState('');
-  const [isBad, setBad] = useState(false);
   const t = texts.settings;
   const denied = own.denied ?? [];
-
-  function add() {
-    const text = address.trim().toLowerCase();
-    if (!Address.isHex(text)) {
-      setBad(true);
-      document.getElementById('deny')?.focus();
-      return;
-    }
-    if (!denied.includes(text)) change({ denied: [...denied, text] });
-    setAddress('');
-  }
 
   return (
     <Section id="denied" title={t.denied}>
@@ -142,58 +97,20 @@ export function DeniedSection({ settings: { own, config, change } }: { settings:
           </li>
         ))}
       </ul>
-      <form
-        class="add-form"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          add();
-        }}
-      >
-        <TextField
-          id="deny"
-          label={t.denyAddress}
-          value={address}
-          isBad={isBad}
-          onInput={(value) => {
-            setAddress(value);
-            setBad(false);
-          }}
-        />
-        <button type="submit" class="button button-quiet">
-          {t.deny}
-        </button>
-      </form>
-      <p class="note note-problem" role="alert">
-        {isBad && t.addressBad}
-      </p>
+      <TextForm
+        fields={[{ id: 'deny', label: t.denyAddress, isMono: true, problemOf: problemOfAddress }]}
+        submit={t.deny}
+        onSubmit={(address) => change({ denied: [...new Set([...denied, address.toLowerCase()])] })}
+      />
     </Section>
   );
 }
 
-interface FieldProps {
-  id: string;
-  label: string;
-  value: string;
-  isBad: boolean;
-  onInput: (value: string) => void;
+/** A name that is an address would hide what is there. */
+function isName(text: string): boolean {
+  return /^[a-z0-9][a-z0-9._-]{0,99}$/i.test(text) && !Address.isHex(text);
 }
 
-function TextField({ id, label, value, isBad, onInput }: FieldProps) {
-  return (
-    <label class="field">
-      <span class="field-label">{label}</span>
-      <input
-        id={id}
-        class="input input-mono"
-        type="text"
-        autocomplete="off"
-        autocapitalize="none"
-        spellcheck={false}
-        value={value}
-        aria-invalid={isBad}
-        onInput={({ currentTarget }) => onInput(currentTarget.value)}
-      />
-    </label>
-  );
+function problemOfAddress(text: string): string | null {
+  return Address.isHex(text) ? null : texts.settings.addressBad;
 }

@@ -4,34 +4,24 @@ import { formatMilliseconds } from '../format.ts';
 import { asGatewayApiError, gateway } from '../gateway-api.ts';
 import { Icon } from '../icons.tsx';
 import { Section } from '../section.tsx';
+import { TextForm } from '../text-form.tsx';
 import { texts } from '../texts/texts.ts';
 import type { SettingsState } from './use-settings.ts';
 
 /** Peers to fetch chunks from, in the order of preference. */
 export function PeersSection({ settings }: { settings: SettingsState }) {
   const { own, config, change } = settings;
-  const [added, setAdded] = useState('');
-  const [problem, setProblem] = useState<string | null>(null);
   const t = texts.settings;
   // As written, with what is behind `#`; of the host's list only origins are known.
   const urls = own.peers ?? config.peers;
 
-  function add() {
-    const text = added.trim();
-    let url: string;
+  function problemOf(text: string): string | null {
     try {
-      url = parsePeer(text, location.origin).url;
+      const { url } = parsePeer(text, location.origin);
+      return urls.some((other) => originOf(other) === url) ? t.duplicatePeer : null;
     } catch {
-      setProblem(texts.publish.badPeer);
-      document.getElementById('add-peer')?.focus();
-      return;
+      return texts.publish.badPeer;
     }
-    if (urls.some((other) => originOf(other) === url)) {
-      setProblem(t.duplicatePeer);
-      return;
-    }
-    setAdded('');
-    change({ peers: [...urls, text] });
   }
 
   function move(from: number, to: number) {
@@ -60,38 +50,20 @@ export function PeersSection({ settings }: { settings: SettingsState }) {
           />
         ))}
       </ol>
-      <form
-        class="add-form"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          add();
-        }}
-      >
-        <label class="field">
-          <span class="field-label">{t.addPeer}</span>
-          <input
-            id="add-peer"
-            class="input input-mono"
-            type="url"
-            autocomplete="off"
-            placeholder={t.addPeerPlaceholder}
-            value={added}
-            aria-invalid={problem !== null}
-            aria-describedby="add-peer-problem"
-            onInput={({ currentTarget }) => {
-              setAdded(currentTarget.value);
-              setProblem(null);
-            }}
-          />
-        </label>
-        <button type="submit" class="button button-quiet">
-          {t.add}
-        </button>
-      </form>
-      <p id="add-peer-problem" class="note note-problem" role="alert">
-        {problem}
-      </p>
+      <TextForm
+        fields={[
+          {
+            id: 'add-peer',
+            label: t.addPeer,
+            type: 'url',
+            placeholder: t.addPeerPlaceholder,
+            isMono: true,
+            problemOf,
+          },
+        ]}
+        submit={t.add}
+        onSubmit={(url) => change({ peers: [...urls, url] })}
+      />
       <p class="note">
         {config.sources.peers === 'person' ? t.peersOwn : t.peersOfHost}{' '}
         {own.peers && (

@@ -1,11 +1,11 @@
-import { en, type Texts } from './en.ts';
+import { en, type Texts } from './en/index.ts';
 
 export type { Texts };
 
 /** The languages that the shell speaks, by their BCP 47 tag. Only English is in the first load. */
 const catalogues = {
   en: async () => en,
-  de: async () => (await import('./de.ts')).de,
+  de: async () => (await import('./de/index.ts')).de,
 } satisfies Record<string, () => Promise<Texts>>;
 
 export type Language = keyof typeof catalogues;

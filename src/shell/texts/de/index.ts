@@ -1,0 +1,11 @@
+import type { Texts } from '../en/index.ts';
+import { boot } from './boot.ts';
+import { frame } from './frame.ts';
+import { library } from './library.ts';
+import { live } from './live.ts';
+import { open } from './open.ts';
+import { publish } from './publish.ts';
+import { settings } from './settings.ts';
+
+/** Everything that the shell says, in German. */
+export const de: Texts = { ...frame, boot, open, library, live, publish, settings };

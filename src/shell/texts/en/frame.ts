@@ -1,0 +1,56 @@
+/** English: the frame around all screens, and what several of them say. */
+export const frame = {
+  appName: 'Antway',
+
+  nav: {
+    label: 'Screens',
+    skip: 'Skip to the content',
+    open: 'Open',
+    library: 'Library',
+    live: 'Live',
+    publish: 'Publish',
+    settings: 'Settings',
+  },
+
+  common: {
+    chunks: (count: number, formatted: string) => `${formatted} ${count === 1 ? 'chunk' : 'chunks'}`,
+    files: (count: number, formatted: string) => `${formatted} ${count === 1 ? 'file' : 'files'}`,
+    notUpToDate: (message: string) => `Not up to date: ${message}`,
+    notKnownYet: 'Known as soon as the gateway runs.',
+    cancel: 'Cancel',
+    copy: 'Copy',
+    copied: 'Copied.',
+    notCopied: 'The browser did not allow it: select the text and copy it.',
+    reload: 'Reload',
+    save: 'Save',
+    startPage: 'Start page',
+    tryAgain: 'Try again',
+  },
+
+  status: {
+    starting: 'Starting the gateway …',
+    bypassed: 'This page was loaded past the gateway.',
+    failed: 'The gateway is not running',
+    fault: 'Running, with a problem',
+    offline: 'Offline: what was seen still opens',
+    noPeer: 'Running, without a peer',
+    noPeerAnswers: 'Running, but no peer answers',
+    nothingKept: 'Running, but this browser keeps nothing',
+    running: 'Gateway running',
+    configRefused: (problem: string) => `The host’s new configuration is not used: ${problem}`,
+    noWorker: 'The gateway does not control this page yet.',
+  },
+
+  notices: {
+    update: 'Update ready: reload to use the new version of Antway.',
+    updateWaits: (running: number) =>
+      running === 1
+        ? 'Update ready. This page reloads once a file that is being sent has come to its end.'
+        : `Update ready. This page reloads once ${running} files that are being sent have come to their end.`,
+    updatedElsewhere: 'Antway was updated in another tab. Reload this page too, when you are done here.',
+    updateNow: 'Reload',
+    install: 'Install Antway, and it opens in a window of its own, also offline.',
+    installNow: 'Install',
+    dismiss: 'Not now',
+  },
+};
