@@ -79,7 +79,7 @@ if (isSite) {
   registerRoute(new NavigationRoute(createHandlerBoundToURL('/index.html'), { allowlist: [/^\/(\?|$)/] }));
 }
 
-function refuseFrame(request: Request): Response {
+function refuseFrame(request: Request): Promise<Response> {
   return errorResponse(
     new AntwayError('REFUSED', 'The gateway’s own pages are not shown in frames.'),
     request,

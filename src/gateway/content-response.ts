@@ -8,10 +8,12 @@ import { sniffBytes, sniffType, typeOfName } from './content-type.ts';
 import { contentDisposition } from './disposition.ts';
 import { folderTar } from './folder-tar.ts';
 import { listingJson, listingPage } from './listing.ts';
+import { languageHeaders } from './page.ts';
 import { requestedPart } from './range.ts';
 import type { Representation } from './representation.ts';
 import { contentHeaders, ownPageHeaders } from './security.ts';
 import { type ContentTarget, encodePath } from './target.ts';
+import type { PageTexts } from './texts/texts.ts';
 
 /** What a content URL leads to: something to send, or another path. */
 export type Answer =
@@ -19,7 +21,7 @@ export type Answer =
   | { kind: 'redirect'; location: string; headers: Record<string, string> };
 
 /** Changes with the look of generated pages, because their ETags are for ever. */
-const listingVersion = 1;
+const listingVersion = 2;
 
 /** What an archive may hold to be shown for paths that it has not got. */
 const notFoundDocument = '404.html';
@@ -37,6 +39,8 @@ export interface ContentContext {
   range: string | null;
   signal: AbortSignal;
   trace: Trace;
+  /** Texts for whoever asked, for pages that the gateway makes. */
+  texts(): Promise<PageTexts>;
 }
 
 /**
@@ -139,7 +143,7 @@ async function inArchive(target: LocatedTarget, archive: Archive, context: Conte
   const isFolder = target.path === '' || target.path.endsWith('/');
   const entries = isFolder && wantsJson(target, context) ? archive.folder(target.path) : undefined;
   // Before default documents and routes: who asks for JSON wants to know what is there.
-  if (entries) return listing(target, archive, target.path, entries, true);
+  if (entries) return listing(target, archive, target.path, entries, true, context);
   const found = archive.find(target.path);
   switch (found.kind) {
     case 'member':
@@ -147,7 +151,7 @@ async function inArchive(target: LocatedTarget, archive: Archive, context: Conte
     case 'redirect':
       return redirect(target, `/${encodePath(found.path)}`);
     case 'folder':
-      return listing(target, archive, found.path, found.entries, false);
+      return listing(target, archive, found.path, found.entries, false, context);
     case 'missing': {
       const substitute = context.isNavigation ? archive.member(notFoundDocument) : undefined;
       if (substitute) return notFound(await member(target, substitute, context));
@@ -195,21 +199,31 @@ async function file(
   return { kind: 'representation', representation: { source, etag, headers } };
 }
 
-function listing(
+async function listing(
   target: LocatedTarget,
   archive: Archive,
   path: string,
   entries: readonly FolderEntry[],
   isJson: boolean,
-): Answer {
+  context: ContentContext,
+): Promise<Answer> {
   const title = archive.name ?? target.name ?? target.address.hex;
-  const body = isJson ? listingJson(entries) : listingPage(archive, path, entries, title);
-  const headers = {
-    ...ownPageHeaders(),
-    ...caching(target),
-    'Content-Type': isJson ? 'application/json' : 'text/html; charset=utf-8',
-  };
-  const etag = etagOf(target, `${isJson ? 'json' : 'html'}-${listingVersion}`, path);
+  const headers = { ...ownPageHeaders(), ...caching(target) };
+  if (isJson) {
+    headers['Content-Type'] = 'application/json';
+    return ownRepresentation(listingJson(entries), etagOf(target, `json-${listingVersion}`, path), headers);
+  }
+  const texts = await context.texts();
+  const { language } = texts;
+  Object.assign(headers, languageHeaders(language), {
+    'Content-Type': 'text/html; charset=utf-8',
+    Vary: 'Accept, Accept-Language',
+  });
+  const document = listingPage(archive, path, entries, title, texts);
+  return ownRepresentation(document, etagOf(target, `html-${listingVersion}-${language}`, path), headers);
+}
+
+function ownRepresentation(body: string, etag: string, headers: Record<string, string>): Answer {
   const source = memorySource(new TextEncoder().encode(body));
   return { kind: 'representation', representation: { source, etag, headers, isOwnPage: true } };
 }

@@ -21,6 +21,7 @@ import { type BodyObserver, type Representation, respond } from './representatio
 import { settings } from './settings.ts';
 import type { StatsBroadcast } from './stats-broadcast.ts';
 import { type ContentTarget, isEmbedded, parseTarget, type Target } from './target.ts';
+import { textsFor } from './texts/texts.ts';
 import { type Decision, Trust } from './trust.ts';
 
 /** What the worker knows of a request that the request does not tell. */
@@ -128,7 +129,7 @@ export class Gateway {
           return this.#content(target.content, request, context);
       }
     } catch (error) {
-      return Promise.resolve(errorResponse(asAntwayError(error), request, this.#base));
+      return errorResponse(asAntwayError(error), request, this.#base);
     }
   }
 
@@ -220,7 +221,7 @@ export class Gateway {
       if (failure.code === 'OFFLINE' || failure.code === 'PEERS_UNREACHABLE') {
         failure.details.kept = await this.#kept(target);
       }
-      response = errorResponse(failure, request, this.#base);
+      response = await errorResponse(failure, request, this.#base);
     }
     // Last: what came before the first byte is in it.
     response.headers.set('Server-Timing', trace.serverTiming());
@@ -248,12 +249,14 @@ export class Gateway {
       range: request.headers.get('Range'),
       signal: request.signal,
       trace,
+      texts: () => textsFor(request),
     });
     if (answer.kind === 'redirect') return done(observer, redirect(answer.location, 301, answer.headers));
     const { representation } = answer;
     if (isTopLevel && decision === undefined && isScriptable(representation)) {
       const { pathname, search } = new URL(request.url);
-      return done(observer, interstitial(target, await this.#trust.token(), pathname + search));
+      const [token, texts] = await Promise.all([this.#trust.token(), textsFor(request)]);
+      return done(observer, interstitial(target, token, pathname + search, texts));
     }
     const response = await respond(representation, request, request.signal, observer, trace);
     if (isTopLevel && response.ok) this.#remember(target, request, representation, context);

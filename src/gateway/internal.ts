@@ -3,6 +3,7 @@ import type { ChunkStore } from '../chunks/store.ts';
 import { type Config, parsePeer } from '../config.ts';
 import type { Resolver } from '../content/resolver.ts';
 import { AntwayError } from '../errors.ts';
+import { isLanguage, languages } from '../languages.ts';
 import type { Library } from '../library/library.ts';
 import { limits } from '../limits.ts';
 import type { PeerPool } from '../peers/pool.ts';
@@ -12,6 +13,7 @@ import { Trace } from '../stats/trace.ts';
 import { version } from '../version.ts';
 import type { Configuration, InForce } from './configuration.ts';
 import { contentDisposition } from './disposition.ts';
+import { chosenLanguage } from './language.ts';
 import type { ManifestStore } from './manifest-store.ts';
 import type { KeptPointers } from './pointer-memory.ts';
 import { respond } from './representation.ts';
@@ -76,7 +78,7 @@ const endpoints: Record<string, Endpoint> = {
       const { chunks = false } = objectOf(await jsonOf(request));
       if (typeof chunks !== 'boolean') throw new AntwayError('REFUSED', '“chunks” is true or false.');
       if (chunks) library.pins.close();
-      const kept = [trust, manifests, pointers, library.visits];
+      const kept = [chosenLanguage, trust, manifests, pointers, library.visits];
       await Promise.all([...kept.map((each) => each.clear()), chunks && store.clear()]);
       // Last: then the next request meets a gateway that remembers nothing of it.
       await configuration.reset();
@@ -85,6 +87,16 @@ const endpoints: Record<string, Endpoint> = {
   sites: {
     GET: async (_url, _request, { library }) => ({ sites: await listed(library.list()) }),
     DELETE: (url, _, { library }) => library.forget(addressIn(url)),
+  },
+  language: {
+    GET: async () => ({ language: await chosenLanguage.get() }),
+    async PUT(_, request) {
+      const { language } = objectOf(await jsonOf(request));
+      if (language !== null && !isLanguage(language)) {
+        throw new AntwayError('REFUSED', `“language” is null or one of ${languages.join(', ')}.`);
+      }
+      await chosenLanguage.set(language);
+    },
   },
   visits: { DELETE: (url, _, { library }) => library.forgetVisit(addressIn(url)) },
   pins: {

@@ -1,3 +1,4 @@
+import type { Language } from '../languages.ts';
 import { ownPageHeaders } from './security.ts';
 
 /** Text that is already HTML. */
@@ -79,14 +80,14 @@ export const reloadOnceOnline: OwnScript = {
   hash: 'sha256-TdHZIhWRsLIRZ8j2ZWu0kRwNW3zp9sfPLioxI/cRdt8=',
 };
 
-/** A whole document of the gateway's own: one main landmark, one style, no script. */
-export function page(title: string, body: Html): string {
+/** A whole document of the gateway's own: one main landmark, one style, no script. @param title without Antway's name. */
+export function page(language: Language, title: string, body: Html): string {
   return html`<!doctype html>
-<html lang="en">
+<html lang="${language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title}</title>
+<title>${title} – Antway</title>
 <style>${new Html(style)}</style>
 </head>
 <body><main>
@@ -96,8 +97,14 @@ ${body}
 `.text;
 }
 
+/** What tells caches and readers of a page's language, and of how it was chosen. */
+export function languageHeaders(language: Language): Record<string, string> {
+  return { 'Content-Language': language, Vary: 'Accept-Language' };
+}
+
 /** An answer with such a document. @param script put at its end. */
 export function pageResponse(
+  language: Language,
   document: string,
   status: number,
   headers: Record<string, string> = {},
@@ -106,6 +113,11 @@ export function pageResponse(
   const body = script ? document.replace('</body>', `<script>${script.text}</script></body>`) : document;
   return new Response(body, {
     status,
-    headers: { 'Content-Type': 'text/html; charset=utf-8', ...ownPageHeaders(script?.hash), ...headers },
+    headers: {
+      'Content-Type': 'text/html; charset=utf-8',
+      ...ownPageHeaders(script?.hash),
+      ...languageHeaders(language),
+      ...headers,
+    },
   });
 }

@@ -7,6 +7,7 @@ import { LiveScreen } from './live/live-screen.tsx';
 import { Logo } from './logo.tsx';
 import { Navigation } from './navigation.tsx';
 import { OpenScreen } from './open/open-screen.tsx';
+import { chosenLanguage } from './preferences.ts';
 import { PublishScreen } from './publish/publish-screen.tsx';
 import { type Screen, useRoute } from './route.ts';
 import { ScreenLink } from './screen-link.tsx';
@@ -39,6 +40,7 @@ export function App({ onLanguage }: { onLanguage: () => void }) {
   const cache = useResource(gateway.cache, asksMore);
   const names = useMemo(() => new Map(Object.entries(config.value?.names ?? {})), [config.value]);
   useScreenChange(route.screen);
+  useLanguage(worker.status === 'running');
 
   return (
     <>
@@ -91,6 +93,14 @@ export function App({ onLanguage }: { onLanguage: () => void }) {
       </main>
     </>
   );
+}
+
+/** Tells the worker which language was chosen: it makes pages, too. Another choice makes this component anew. */
+function useLanguage(isRunning: boolean): void {
+  useEffect(() => {
+    // Where nothing can be stored, those pages speak the browser's language.
+    if (isRunning) gateway.setLanguage(chosenLanguage()).catch(() => {});
+  }, [isRunning]);
 }
 
 /** Tells people who do not see the page that it is another one: by its title, and by the focus on its heading. */

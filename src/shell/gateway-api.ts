@@ -4,6 +4,7 @@ import { AntwayError } from '../errors.ts';
 import type { KeptManifest } from '../gateway/manifest-store.ts';
 import { channelName } from '../gateway/stats-broadcast.ts';
 import type { DecidedSite, Decision } from '../gateway/trust.ts';
+import type { Language } from '../languages.ts';
 import type { Site } from '../library/library.ts';
 import type { PinState } from '../library/pin.ts';
 import type { PeerState } from '../peers/peer.ts';
@@ -119,6 +120,10 @@ export const gateway = {
   /** Takes the whole in place of what was set before. */
   setSettings: async (settings: Settings) => {
     await ask('/-/settings', { method: 'PUT', body: JSON.stringify(settings) });
+  },
+  /** In which language the gateway's own pages are; null for the browser's. */
+  setLanguage: async (language: Language | null) => {
+    await ask('/-/language', { method: 'PUT', body: JSON.stringify({ language }) });
   },
   testPeer: async (url: string) =>
     (await ask('/-/test-peer', { method: 'POST', body: JSON.stringify({ url }) })) as Probe & { url: string },

@@ -1,4 +1,5 @@
-import { browserLanguage, isLanguage, type Language, speak } from './texts/texts.ts';
+import { isLanguage, type Language } from '../languages.ts';
+import { browserLanguage, speak } from './texts/texts.ts';
 
 export const themes = ['auto', 'light', 'dark'] as const;
 export type Theme = (typeof themes)[number];

@@ -236,7 +236,11 @@ const caching: Row[] = [
   ['a member', get(abc), ok(alphabet, { 'Cache-Control': forEver, Vary: null })],
   ['a file', get('/{file}'), ok(alphabet, { 'Cache-Control': forEver })],
   ['a folder’s page', get('/{site}/'), ok(homePage, { 'Cache-Control': forEver, Vary: 'Accept' })],
-  ['a listing', get('/{bare}/'), typed(`text/html${utf8}`, { 'Cache-Control': forEver, Vary: 'Accept' })],
+  [
+    'a listing',
+    get('/{bare}/'),
+    typed(`text/html${utf8}`, { 'Cache-Control': forEver, Vary: 'Accept, Accept-Language' }),
+  ],
   ['a member by a name', get('/docs.site/abc.txt'), ok(alphabet, { 'Cache-Control': forAMinute })],
   ['a listing by a name', get('/bare/'), typed(`text/html${utf8}`, { 'Cache-Control': forAMinute })],
   [

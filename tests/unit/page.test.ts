@@ -8,13 +8,16 @@ import { errorResponse } from '../../src/gateway/error-response.ts';
 import type { Kept } from '../../src/gateway/kept.ts';
 import { listingJson, listingPage } from '../../src/gateway/listing.ts';
 import { html, page, reloadOnceOnline } from '../../src/gateway/page.ts';
+import { de } from '../../src/gateway/texts/de.ts';
+import { en } from '../../src/gateway/texts/en.ts';
 
 const hostile = `<script>alert("1 & 2")</script>'`;
 const url = `https://gateway.example/${'ab'.repeat(32)}/`;
 
 /** A request as the worker gets it for a page: `mode` cannot be set on one that is made by hand. */
-function navigation(): Request {
-  return Object.defineProperty(new Request(url), 'mode', { value: 'navigate' });
+function navigation(languages?: string): Request {
+  const headers = languages === undefined ? {} : { 'Accept-Language': languages };
+  return Object.defineProperty(new Request(url, { headers }), 'mode', { value: 'navigate' });
 }
 
 function archiveOf(paths: string[], refused: Archive['refused'] = []) {
@@ -37,11 +40,11 @@ describe('HTML', () => {
 
   it('of a page holds no text of others unescaped, whatever it is', () => {
     const text = fc.string({ unit: fc.constantFrom('<', '>', '"', "'", '&', 'a', '/') });
-    const plain = page('', html``);
+    const plain = page('en', '', html``);
     const tags = (document: string) => document.match(/<[^>]*>/g)!.length;
     fc.assert(
       fc.property(text, text, (title, body) => {
-        expect(tags(page(title, html`${body}`))).toBe(tags(plain));
+        expect(tags(page('en', title, html`${body}`))).toBe(tags(plain));
       }),
     );
   });
@@ -68,7 +71,7 @@ describe('a listing', () => {
     ];
     const prefix = 'a b/c:d/';
     const archive = archiveOf(names.map((name) => prefix + name));
-    const hrefs = links(listingPage(archive, prefix, archive.folder(prefix)!, 'title'));
+    const hrefs = links(listingPage(archive, prefix, archive.folder(prefix)!, 'title', en));
     expect(hrefs).toHaveLength(names.length);
     const base = new URL(`${url}a%20b/c:d/`);
     const paths = hrefs.map((href) => decodeURIComponent(new URL(href, base).pathname.slice(66)));
@@ -77,13 +80,13 @@ describe('a listing', () => {
 
   it('leads up, but not out of the archive', () => {
     const archive = archiveOf(['a/b']);
-    expect(listingPage(archive, '', archive.folder('')!, 't')).not.toContain('../');
-    expect(listingPage(archive, 'a/', archive.folder('a/')!, 't')).toContain('href="../"');
+    expect(listingPage(archive, '', archive.folder('')!, 't', en)).not.toContain('../');
+    expect(listingPage(archive, 'a/', archive.folder('a/')!, 't', en)).toContain('href="../"');
   });
 
   it('escapes names, titles and reasons', () => {
     const archive = archiveOf([hostile.replaceAll('/', '')], [{ path: hostile, reason: hostile }]);
-    const document = listingPage(archive, '', archive.folder('')!, hostile);
+    const document = listingPage(archive, '', archive.folder('')!, hostile, en);
     expect(document).not.toContain('<script');
     expect(document).toContain('&lt;script&gt;');
   });
@@ -91,7 +94,7 @@ describe('a listing', () => {
   it('names a hundred refused entries and counts the rest', () => {
     const refused = Array.from({ length: 50_000 }, (_, i) => ({ path: `${i}`, reason: 'why' }));
     const archive = archiveOf(['a'], refused);
-    const document = listingPage(archive, '', archive.folder('')!, 't');
+    const document = listingPage(archive, '', archive.folder('')!, 't', en);
     expect(document).toContain('50,000 entries');
     expect(document).toContain('and 49900 more');
     expect(document.length).toBeLessThan(50_000);
@@ -109,13 +112,13 @@ describe('a listing', () => {
     const archive = new Archive([
       { path: 'a', size, modified: 0, open: async () => memorySource(new Uint8Array()) },
     ]);
-    expect(listingPage(archive, '', archive.folder('')!, 't')).toContain(`>${text}<`);
+    expect(listingPage(archive, '', archive.folder('')!, 't', en)).toContain(`>${text}<`);
   });
 
   it('of 10,000 entries is made within a second or two', () => {
     const archive = archiveOf(Array.from({ length: 10_000 }, (_, i) => `file ${i} <ä>.txt`));
     const startedAt = performance.now();
-    const document = listingPage(archive, '', archive.folder('')!, 't');
+    const document = listingPage(archive, '', archive.folder('')!, 't', en);
     expect(performance.now() - startedAt).toBeLessThan(3_000);
     expect(links(document)).toHaveLength(10_000);
   });
@@ -144,7 +147,7 @@ describe('an error', () => {
     '%s is a page for a navigation and JSON for the rest, with status %i',
     async (code, status) => {
       const error = new AntwayError(code as ErrorCode, hostile, { address: 'ab', attempts });
-      const shown = errorResponse(error, navigation());
+      const shown = await errorResponse(error, navigation());
       expect(shown.status).toBe(status);
       expect(shown.headers.get('Content-Type')).toBe('text/html; charset=utf-8');
       expect(shown.headers.get('Cache-Control')).toBe('no-store');
@@ -154,7 +157,7 @@ describe('an error', () => {
       expect(document).toContain('https://peer.example');
       if (code !== 'OFFLINE') expect(document).not.toContain('<script');
 
-      const data = errorResponse(error, new Request(url));
+      const data = await errorResponse(error, new Request(url));
       expect(data.status).toBe(status);
       expect(data.headers.get('Content-Type')).toBe('application/json');
       expect(await data.json()).toEqual({ code, message: hostile, address: 'ab', details: { attempts } });
@@ -163,7 +166,7 @@ describe('an error', () => {
 
   it('for want of a network has one script, which nothing else may be', async () => {
     const error = new AntwayError('OFFLINE', hostile, { address: 'ab' });
-    const response = errorResponse(error, navigation());
+    const response = await errorResponse(error, navigation());
     const scripts = [...(await response.text()).matchAll(/<script>(.*?)<\/script>/gs)];
     expect(scripts.map(([, text]) => text)).toEqual([reloadOnceOnline.text]);
     const hash = createHash('sha256').update(reloadOnceOnline.text).digest('base64');
@@ -183,19 +186,77 @@ describe('an error', () => {
     ],
   ])('tells how much is kept: %j', async (kept, text) => {
     const error = new AntwayError('PEERS_UNREACHABLE', 'no', { address: 'ab', kept });
-    expect(await errorResponse(error, navigation()).text()).toContain(text);
-    expect((await errorResponse(error, new Request(url)).json()).details).toEqual({ kept });
+    expect(await (await errorResponse(error, navigation())).text()).toContain(text);
+    expect((await (await errorResponse(error, new Request(url))).json()).details).toEqual({ kept });
   });
 
-  it('of an unsatisfiable range tells the size', () => {
+  it('of an unsatisfiable range tells the size', async () => {
     const error = new AntwayError('BAD_RANGE', 'no', { size: 10 });
-    const response = errorResponse(error, new Request(url));
+    const response = await errorResponse(error, new Request(url));
     expect([response.status, response.headers.get('Content-Range')]).toEqual([416, 'bytes */10']);
   });
 
   it('has no body for HEAD', async () => {
-    const response = errorResponse(new AntwayError('NOT_FOUND', 'no'), new Request(url, { method: 'HEAD' }));
+    const response = await errorResponse(
+      new AntwayError('NOT_FOUND', 'no'),
+      new Request(url, { method: 'HEAD' }),
+    );
     expect(response.status).toBe(404);
     expect(await response.text()).toBe('');
+  });
+});
+
+describe('the language of a page', () => {
+  const error = new AntwayError('NOT_FOUND', 'The message.', {
+    address: 'ab',
+    kept: { file: null, whole: { stored: 1, total: 9 } },
+  });
+
+  it.each([
+    ['de', 'de'],
+    ['de-AT, en;q=0.5', 'de'],
+    ['en;q=0.3, DE;q=0.8', 'de'],
+    ['fr, pt-BR;q=0.9, de;q=0.1', 'de'],
+    ['en-GB, de', 'en'],
+    ['de;q=0, en', 'en'],
+    ['fr', 'en'],
+    ['', 'en'],
+    ['*;;q=x,-', 'en'],
+    [undefined, 'en'],
+  ])('is for %s: %s, and caches are told', async (asked, language) => {
+    const response = await errorResponse(error, navigation(asked));
+    expect(response.headers.get('Content-Language')).toBe(language);
+    expect(response.headers.get('Vary')).toBe('Accept-Language');
+    const document = await response.text();
+    expect(document).toContain(`<html lang="${language}">`);
+    expect(document).toContain(`<h1>${language === 'de' ? 'Nicht gefunden' : 'Not found'}</h1>`);
+  });
+
+  it('is that of all but the message, which says what it is in', async () => {
+    const document = await (await errorResponse(error, navigation('de'))).text();
+    expect(document).toContain('<p class="quiet" lang="en">The message.</p>');
+    expect(document).toContain('Davon ist 1 von 9 Chunks auf diesem Gerät.');
+    expect(document).toContain('Adresse <code>ab</code>');
+  });
+
+  it('has something to say of every code', () => {
+    expect(Object.keys(de.abouts).toSorted()).toEqual(Object.keys(errorStatus).toSorted());
+  });
+
+  it('does not touch what programs read', async () => {
+    const request = new Request(url, { headers: { 'Accept-Language': 'de' } });
+    const response = await errorResponse(error, request);
+    expect((await response.json()).message).toBe('The message.');
+    expect(response.headers.has('Content-Language')).toBe(false);
+  });
+
+  it('writes a listing’s numbers in its own way', () => {
+    const archive = new Archive([
+      { path: 'a', size: 1_500_000, modified: 0, open: async () => memorySource(new Uint8Array()) },
+    ]);
+    const document = listingPage(archive, '', archive.folder('')!, 't', de);
+    expect(document).toContain('>1,5 MB<');
+    expect(document).toContain('Inhalt von t');
+    expect(document).toContain('0 Ordner, 1 Datei.');
   });
 });

@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks';
+import { isLanguage, languages } from '../../languages.ts';
 import { chooseLanguage, chooseTheme, chosenLanguage, chosenTheme, themes } from '../preferences.ts';
 import { Section } from '../section.tsx';
-import { isLanguage, languageNames, languages, texts } from '../texts/texts.ts';
+import { languageNames, texts } from '../texts/texts.ts';
 
-/** How this page looks and which language it speaks. Kept by the page: the gateway needs neither. */
+/** How this page looks and which language it speaks. Kept by the page, which tells the gateway of the language. */
 export function Appearance({ onLanguage }: { onLanguage: () => void }) {
   const [theme, setTheme] = useState(chosenTheme);
   return (

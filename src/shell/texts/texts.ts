@@ -1,15 +1,14 @@
+import { firstSpoken, type Language } from '../../languages.ts';
 import { en, type Texts } from './en/index.ts';
 
 export type { Texts };
 
-/** The languages that the shell speaks, by their BCP 47 tag. Only English is in the first load. */
-const catalogues = {
+/** The catalogues. Only English is in the first load. */
+const catalogues: Record<Language, () => Promise<Texts>> = {
   en: async () => en,
   de: async () => (await import('./de/index.ts')).de,
-} satisfies Record<string, () => Promise<Texts>>;
+};
 
-export type Language = keyof typeof catalogues;
-export const languages = Object.keys(catalogues) as Language[];
 /** Each language's name in itself: whoever looks for theirs may not read the one on the screen. */
 export const languageNames: Record<Language, string> = { en: 'English', de: 'Deutsch' };
 
@@ -23,22 +22,14 @@ export let locale: string | undefined;
 export async function speak(next: Language): Promise<void> {
   texts = await catalogues[next]();
   language = next;
-  locale = preferred().find((tag) => languageOf(tag) === next) ?? next;
+  locale = preferred().find((tag) => firstSpoken([tag]) === next) ?? next;
 }
 
 /** The first of the browser's languages that there is a catalogue for, or English. */
 export function browserLanguage(): Language {
-  return preferred().map(languageOf).find(isLanguage) ?? 'en';
-}
-
-export function isLanguage(value: unknown): value is Language {
-  return languages.includes(value as Language);
+  return firstSpoken(preferred()) ?? 'en';
 }
 
 function preferred(): readonly string[] {
   return globalThis.navigator?.languages ?? [];
-}
-
-function languageOf(tag: string): string {
-  return tag.split('-')[0]!.toLowerCase();
 }

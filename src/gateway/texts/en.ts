@@ -1,0 +1,64 @@
+import type { PageTexts } from './texts.ts';
+
+/** What the gateway's own pages say, in English. */
+export const en: PageTexts = {
+  language: 'en',
+  errors: {
+    BAD_ADDRESS: 'This is not a valid address',
+    BAD_CONFIG: 'This gateway is not configured correctly',
+    BAD_RANGE: 'The part asked for does not exist',
+    METHOD: 'Content can only be read',
+    NOT_FOUND: 'Not found',
+    DENIED: 'This address is blocked on this gateway',
+    CORRUPT: 'Wrong bytes were refused',
+    UNSUPPORTED: 'This kind of content is not supported',
+    PEERS_UNREACHABLE: 'No peer answered',
+    OFFLINE: 'You are offline',
+    TOO_LARGE: 'This is larger than the gateway can handle',
+    REFUSED: 'This was refused',
+    INTERNAL: 'The gateway failed',
+  },
+  abouts: {},
+  code: 'Code',
+  address: 'address',
+  opensByItself: 'This page tries again by itself as soon as there is a network.',
+  tryAgain: 'Try again',
+  backTo: (host) => `Back to ${host}`,
+  openAnother: 'Open another address',
+
+  nothingKept: 'Nothing of it is kept on this device.',
+  kept(what, stored, total) {
+    const of = what === null ? 'it' : what === 'site' ? 'the whole site' : `“${what.path}”`;
+    if (total !== null) return `Of ${of}, ${stored} of ${total} chunks are kept on this device.`;
+    const chunks = stored === 1 ? '1 chunk is' : `${stored} chunks are`;
+    return `Of ${of}, ${chunks} kept on this device; how many there are is told by one that is not.`;
+  },
+
+  attempts: { caption: 'What was tried', peer: 'Peer', how: 'How', result: 'Result', time: 'Time' },
+  stages: { connect: 'connecting', request: 'asking', receive: 'receiving', verify: 'checking' },
+
+  contentsOf: (name) => `Contents of ${name}`,
+  folders: (count, written) => `${written} ${count === 1 ? 'folder' : 'folders'}`,
+  files: (count, written) => `${written} ${count === 1 ? 'file' : 'files'}`,
+  asJson: 'As JSON',
+  asTar: 'as a tar',
+  name: 'Name',
+  size: 'Size',
+  up: '(up)',
+  notServed: 'Not served',
+  refused: (count, written) =>
+    `${written} ${count === 1 ? 'entry' : 'entries'} of this archive cannot be served:`,
+  andMore: (count) => `and ${count} more`,
+
+  firstVisit: {
+    title: 'First visit',
+    heading: 'First visit to this site',
+    danger:
+      'Everybody can publish on this network, and this gateway shows all sites under one origin. A site that runs scripts here could read what other sites keep in this browser, and the gateway’s own settings.',
+    safe: 'Without scripts every site can be read safely. Many work just as well.',
+    restrict: 'Open without scripts',
+    trust: 'Trust this site',
+    remembered: 'Your choice is remembered on this device.',
+    change: 'It can be changed on the gateway’s page',
+  },
+};

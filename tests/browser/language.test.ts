@@ -1,0 +1,71 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from '@playwright/test';
+import { expect, Gateway, test } from './harness.ts';
+import { publish } from './publish.ts';
+import { makeTarchive } from './tar.ts';
+
+const unknown = 'ab'.repeat(32);
+
+test('pages that the worker makes speak the language chosen in the settings', async ({
+  startPeer,
+  openGateway,
+  folder,
+}) => {
+  const peer = await startPeer();
+  const site = await publish(makeTarchive(folder, { 'a/b.txt': 'text' }), peer);
+  const home = await publish(makeTarchive(folder, { 'index.html': '<title>Home</title>' }), peer);
+  const gateway = await openGateway({ peers: [peer.url] });
+  const { shell } = gateway;
+  await shell.goto(`${gateway.url}/#settings`);
+  await shell.getByLabel('Language').selectOption('Deutsch');
+  await expect
+    .poll(async () => JSON.parse((await gateway.fetch('/-/language')).text))
+    .toEqual({ language: 'de' });
+
+  await expectPage(shell, `${gateway.url}/${unknown}`, 'de', 'Nicht gefunden');
+  await expectPage(shell, `${gateway.url}/${site}/`, 'de', `Inhalt von ${site}`);
+  await expectPage(shell, `${gateway.url}/${home}/`, 'de', 'Erster Besuch auf dieser Seite');
+  await shell.getByRole('button', { name: 'Ohne Skripte öffnen' }).click();
+  await expect(shell).toHaveTitle('Home');
+  // Programs read English, whatever people do.
+  const { status, text } = await gateway.fetch(`/${unknown}`);
+  expect([status, JSON.parse(text).message]).toEqual([404, expect.stringContaining('peer')]);
+  const wrong = { method: 'PUT', body: JSON.stringify({ language: 'tlh' }) };
+  expect((await gateway.fetch('/-/language', wrong)).status).toBe(403);
+
+  await shell.goto(`${gateway.url}/#settings`);
+  await shell.getByLabel('Sprache').selectOption('English');
+  await expect
+    .poll(async () => JSON.parse((await gateway.fetch('/-/language')).text))
+    .toEqual({ language: 'en' });
+  await expectPage(shell, `${gateway.url}/${unknown}`, 'en', 'Not found');
+});
+
+test('without a choice it is the browser’s', async ({ playwright, launchOptions, startHost, folder }) => {
+  const host = await startHost({ peers: [] });
+  const profile = join(folder, 'profile');
+  mkdirSync(join(profile, 'Default'), { recursive: true });
+  const languages = 'fr-FR,de-AT,en';
+  const preferences = { intl: { accept_languages: languages, selected_languages: languages } };
+  writeFileSync(join(profile, 'Default/Preferences'), JSON.stringify(preferences));
+  // Else Playwright sets one for pages, and not for their worker.
+  const asTheBrowser = { locale: undefined } as object;
+  const context = await playwright.chromium.launchPersistentContext(profile, {
+    ...launchOptions,
+    ...asTheBrowser,
+  });
+  const gateway = await Gateway.open(host, await context.newPage());
+  expect(await gateway.shell.evaluate(() => navigator.languages)).toEqual(languages.split(','));
+  await expect(gateway.shell.getByRole('heading', { level: 1 })).toHaveText('Eine Adresse öffnen');
+  await expectPage(gateway.shell, `${gateway.url}/${unknown}`, 'de', 'Kein Peer antwortet');
+  await context.close();
+});
+
+async function expectPage(page: Page, url: string, language: string, heading: string): Promise<void> {
+  const response = await page.goto(url);
+  expect(response!.headers()['content-language']).toBe(language);
+  expect(response!.headers().vary).toContain('Accept-Language');
+  await expect(page.locator('html')).toHaveAttribute('lang', language);
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText(heading);
+}
