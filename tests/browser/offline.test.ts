@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Page } from '@playwright/test';
 import { limits } from '../../src/limits.ts';
-import { errorCode, expect, Gateway, stopWorkers, test } from './harness.ts';
+import { test as base, errorCode, expect, Gateway, stopWorkers } from './harness.ts';
+import type { PeerProcess } from './peer.ts';
 import { publish } from './publish.ts';
 import { makeTarchive } from './tar.ts';
 
@@ -19,8 +20,15 @@ function makeSite(folder: string): Buffer {
   });
 }
 
-test.describe('when the peers are gone', () => {
-  test('what was seen opens, also after a reload', async ({ startPeer, openGateway, folder }) => {
+interface Fixtures {
+  /** The site's front page, seen, everything of it stored, and the only peer gone since. */
+  seen: { gateway: Gateway; page: Page; address: string; peer: PeerProcess };
+  /** Starts the peer that is gone anew, with what it had. */
+  startAgain(peer: PeerProcess): Promise<PeerProcess>;
+}
+
+const test = base.extend<Fixtures>({
+  seen: async ({ startPeer, openGateway, folder }, use) => {
     const peer = await startPeer();
     const address = await publish(makeSite(folder), peer);
     const gateway = await openGateway({ peers: [peer.url] });
@@ -28,7 +36,15 @@ test.describe('when the peers are gone', () => {
     await expectSeen(page);
     await gateway.settled();
     await peer.kill();
+    await use({ gateway, page, address, peer });
+  },
 
+  startAgain: async ({ startPeer }, use) =>
+    use(({ url, storeFolder }) => startPeer({ http: new URL(url).host, store: storeFolder })),
+});
+
+test.describe('when the peers are gone', () => {
+  test('what was seen opens, also after a reload', async ({ seen: { gateway, page, address } }) => {
     await page.reload();
     await expectSeen(page);
     // From disk as well, and not only from the worker's memory.
@@ -39,17 +55,8 @@ test.describe('when the peers are gone', () => {
   });
 
   test('what was not seen is a page with 504 and its code, and JSON for a script', async ({
-    startPeer,
-    openGateway,
-    folder,
+    seen: { gateway, address, peer },
   }) => {
-    const peer = await startPeer();
-    const address = await publish(makeSite(folder), peer);
-    const gateway = await openGateway({ peers: [peer.url] });
-    await expectSeen(await gateway.openPage(`/${address}/`));
-    await gateway.settled();
-    await peer.kill();
-
     for (const path of [`/${address}/unseen.html`, `/${'ab'.repeat(32)}`]) {
       const page = await gateway.shell.context().newPage();
       const response = await page.goto(gateway.url + path);
@@ -66,17 +73,14 @@ test.describe('when the peers are gone', () => {
     }
   });
 
-  test('what was not seen opens once a peer is back', async ({ startPeer, openGateway, folder }) => {
-    const peer = await startPeer();
-    const address = await publish(makeSite(folder), peer);
-    const gateway = await openGateway({ peers: [peer.url] });
-    const page = await gateway.openPage(`/${address}/`);
-    await expectSeen(page);
-    await peer.kill();
+  test('what was not seen opens once a peer is back', async ({
+    seen: { gateway, page, address, peer },
+    startAgain,
+  }) => {
     const missing = await page.goto(`${gateway.url}/${address}/unseen.html`);
     expect(missing!.status()).toBe(504);
 
-    await startPeer({ http: new URL(peer.url).host, store: peer.storeFolder });
+    await startAgain(peer);
     await page.getByRole('link', { name: 'Try again' }).click();
     await expect(page.getByText('This page was not seen.')).toBeVisible();
   });
@@ -111,17 +115,8 @@ test('what was seen opens without host and peers after the browser was restarted
 });
 
 test('offline, what was seen opens and what was not is a page with 503 OFFLINE', async ({
-  startPeer,
-  openGateway,
-  folder,
+  seen: { gateway, page, address },
 }) => {
-  const peer = await startPeer();
-  const address = await publish(makeSite(folder), peer);
-  const gateway = await openGateway({ peers: [peer.url] });
-  const page = await gateway.openPage(`/${address}/`);
-  await expectSeen(page);
-  await gateway.settled();
-  await peer.kill();
   await page.context().setOffline(true);
 
   await page.reload();
@@ -146,22 +141,14 @@ test('offline, what was seen opens and what was not is a page with 503 OFFLINE',
 });
 
 test('the page of what could not be opened opens it by itself when the network is back', async ({
-  startPeer,
-  openGateway,
-  folder,
+  seen: { gateway, page, address, peer },
+  startAgain,
 }) => {
-  const peer = await startPeer();
-  const address = await publish(makeSite(folder), peer);
-  const gateway = await openGateway({ peers: [peer.url] });
-  const page = await gateway.openPage(`/${address}/`);
-  await expectSeen(page);
-  await gateway.settled();
-  await peer.kill();
   await page.context().setOffline(true);
   await page.goto(`${gateway.url}/${address}/unseen.html`);
   await expect(page.getByText('Code OFFLINE')).toBeVisible();
 
-  await startPeer({ http: new URL(peer.url).host, store: peer.storeFolder });
+  await startAgain(peer);
   await page.context().setOffline(false);
   await expect(page.getByText('This page was not seen.')).toBeVisible({ timeout: 30_000 });
 });

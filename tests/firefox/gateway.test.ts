@@ -1,12 +1,12 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { fromRoot } from '../browser/paths.ts';
+import { keptFiles, makeKeptSite, seenText } from '../browser/kept-site.ts';
 import { PeerProcess } from '../browser/peer.ts';
 import { noise, publish } from '../browser/publish.ts';
 import { copyStore } from '../browser/stores.ts';
-import { makeTarchive, sha256 } from '../browser/tar.ts';
+import { sha256 } from '../browser/tar.ts';
 import { Gateway, launchFirefox, type Page, test } from './harness.ts';
 
 /** Holds what is read; the tests never change it. */
@@ -17,27 +17,12 @@ let address: string;
 beforeAll(async () => {
   const folder = mkdtempSync(join(tmpdir(), 'antway-site-'));
   library = await PeerProcess.start();
-  address = await publish(site(folder), library);
+  address = await publish(makeKeptSite(folder), library);
   rmSync(folder, { recursive: true });
 });
 afterAll(() => library?.stop());
 
-const film = readFileSync(fromRoot('tests/sites/sample/media/waves.webm'));
-const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="7" height="7"/>';
-
-/** A site whose last file lies in a chunk that nothing else needs. */
-const site = (folder: string) =>
-  makeTarchive(folder, {
-    'index.html':
-      '<title>Kept</title><p>This page was seen.</p><img src="seen.svg" alt=""><script src="run.js"></script>',
-    'run.js': 'document.title = "Scripted"',
-    'seen.svg': svg,
-    'film.html': '<title>Film</title><video src="film.webm" muted></video>',
-    'film.webm': film,
-    'first.bin': noise(7, 19_000_000),
-    'unseen.html': '<p>This page was not seen.</p>',
-    'second.bin': noise(8, 4_200_000),
-  });
+const { 'film.webm': film, 'seen.svg': svg } = keptFiles;
 
 /** Answers the question of a first visit. */
 async function decide(page: Page, answer: 'Open without scripts' | 'Trust this site'): Promise<void> {
@@ -46,12 +31,11 @@ async function decide(page: Page, answer: 'Open without scripts' | 'Trust this s
 }
 
 async function expectSeen(page: Page): Promise<void> {
-  expect(await page.evaluate(() => document.body.textContent)).toContain('This page was seen.');
+  expect(await page.evaluate(() => document.body.textContent)).toContain(seenText);
   await page.waitForFunction(() => document.querySelector('img')?.naturalWidth === 7);
 }
 
-const statesOf = async (gateway: Gateway) =>
-  (await gateway.internal<{ peers: { state: string }[] }>('peers')).peers.map(({ state }) => state);
+const statesOf = async (gateway: Gateway) => (await gateway.peers()).map(({ state }) => state);
 
 test('a site opens over WebTransport, after the question of a first visit', async ({ openGateway }) => {
   const file = noise(9, 9_000_000);
@@ -116,7 +100,7 @@ test('a range is answered with exactly its bytes, and a film plays from its midd
   openGateway,
 }) => {
   const gateway = await openGateway(library);
-  const part = await gateway.fetch(`/${address}/film.webm`, { Range: 'bytes=1000-70999' });
+  const part = await gateway.fetch(`/${address}/film.webm`, { headers: { Range: 'bytes=1000-70999' } });
   expect(part).toMatchObject({ status: 206, size: 70_000, sha256: sha256(film.subarray(1000, 71_000)) });
   expect(part.headers['content-range']).toBe(`bytes 1000-70999/${film.length}`);
 
@@ -148,7 +132,7 @@ test('what was seen opens without host and peer after the browser was restarted,
   const store = join(folder, 'store');
   copyStore(library.storeFolder, store);
   const peer = await startPeer({ store });
-  const host = await startHost(peer);
+  const host = await startHost({ peers: [peer.url] });
   const profile = join(folder, 'profile');
 
   const before = await launchFirefox(profile);
@@ -157,7 +141,7 @@ test('what was seen opens without host and peer after the browser was restarted,
     const { page } = await gateway.openPage(`/${address}/`);
     await decide(page, 'Open without scripts');
     await expectSeen(page);
-    await gateway.stored();
+    await gateway.settled();
   } finally {
     await before.close();
   }
