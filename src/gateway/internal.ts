@@ -86,7 +86,12 @@ const endpoints: Record<string, Endpoint> = {
   },
   sites: {
     GET: async (_url, _request, { library }) => ({ sites: await listed(library.list()) }),
-    DELETE: (url, _, { library }) => library.forget(addressIn(url)),
+    async DELETE(url, _, { library, manifests, resolver }) {
+      const address = addressIn(url);
+      if (await library.forget(address)) return;
+      await manifests.remove(address);
+      resolver.forget(address);
+    },
   },
   language: {
     GET: async () => ({ language: await chosenLanguage.get() }),
@@ -98,7 +103,11 @@ const endpoints: Record<string, Endpoint> = {
       await chosenLanguage.set(language);
     },
   },
-  visits: { DELETE: (url, _, { library }) => library.forgetVisit(addressIn(url)) },
+  visits: {
+    async DELETE(url, _, { library }) {
+      await library.forgetVisit(addressIn(url));
+    },
+  },
   pins: {
     async GET(url, _, { library, broadcast }) {
       if (url.searchParams.has('watch')) broadcast.watch();

@@ -1,4 +1,4 @@
-import { del, delMany, get, getMany, keys, set } from 'idb-keyval';
+import { delMany, get, getMany, keys, set, setMany } from 'idb-keyval';
 import { Address } from '../address.ts';
 import { parseManifest } from '../content/manifest.ts';
 import type { LocalManifests } from '../content/resolver.ts';
@@ -8,14 +8,16 @@ import { settings } from './settings.ts';
 export interface KeptManifest {
   /** BLAKE3 of the manifest's bytes, hex: opened as `/<id>/`. */
   id: string;
+  /** Its own, or that of its only file. */
   name: string | null;
   entries: number;
 }
 
 const keyName = 'manifest-key';
 const nonceBytes = 12;
-const recordPrefix = 'manifest:';
-const recordKey = (id: Address) => recordPrefix + id.hex;
+/** Apart from the manifests, which may be large, so that they can be listed. Each is a `KeptManifest` as JSON. */
+const summaryPrefix = 'manifest-summary:';
+const keysOf = ({ hex }: Address) => ({ manifest: `manifest:${hex}`, summary: summaryPrefix + hex });
 
 /** AES-GCM ciphertext with its nonce. */
 interface Sealed {
@@ -40,33 +42,37 @@ export class ManifestStore implements LocalManifests {
     const blake3 = await this.#blake3();
     const { name, entries } = parseManifest(bytes, blake3);
     const id = Address.fromBytes(blake3(bytes));
-    const kept: KeptManifest = { id: id.hex, name: name ?? null, entries: entries.length };
+    const fileName = entries.length === 1 ? entries[0]!.path?.split('/').pop() : undefined;
+    const kept: KeptManifest = { id: id.hex, name: name || fileName || null, entries: entries.length };
     const summary = await this.#seal(new TextEncoder().encode(JSON.stringify(kept)));
-    await set(recordKey(id), { summary, manifest: await this.#seal(bytes) } satisfies KeptRecord, settings);
+    const at = keysOf(id);
+    const records: [string, Sealed][] = [
+      [at.manifest, await this.#seal(bytes)],
+      [at.summary, summary],
+    ];
+    await setMany(records, settings);
     return kept;
   }
 
   async get(id: Address): Promise<Uint8Array<ArrayBuffer> | undefined> {
     // Without storage nothing is kept.
-    const record = await get<KeptRecord>(recordKey(id), settings).catch(() => undefined);
-    return record && this.#open(record.manifest);
+    const record = await get<Sealed>(keysOf(id).manifest, settings).catch(() => undefined);
+    return record && this.#open(record);
   }
 
   async list(): Promise<KeptManifest[]> {
-    const records = await getMany<KeptRecord>(await recordKeys(), settings);
-    const summaries = records
-      .filter((record) => record !== undefined)
-      .map(({ summary }) => this.#open(summary));
+    const records = await getMany<Sealed>(await keysFrom(summaryPrefix), settings);
+    const summaries = records.filter((record) => record !== undefined).map((record) => this.#open(record));
     return (await Promise.all(summaries)).map((summary) => JSON.parse(new TextDecoder().decode(summary)));
   }
 
   async remove(id: Address): Promise<void> {
-    await del(recordKey(id), settings);
+    await delMany(Object.values(keysOf(id)), settings);
   }
 
   /** Forgets all of them, and the key that they were encrypted with. */
   async clear(): Promise<void> {
-    await delMany([...(await recordKeys()), keyName], settings);
+    await delMany([...(await keysFrom('manifest')), keyName], settings);
     this.#key = undefined;
   }
 
@@ -90,14 +96,8 @@ export class ManifestStore implements LocalManifests {
   }
 }
 
-interface KeptRecord {
-  /** A `KeptManifest` as JSON. */
-  summary: Sealed;
-  manifest: Sealed;
-}
-
-async function recordKeys(): Promise<string[]> {
-  return (await keys<string>(settings)).filter((name) => name.startsWith(recordPrefix));
+async function keysFrom(prefix: string): Promise<string[]> {
+  return (await keys<string>(settings)).filter((name) => name.startsWith(prefix));
 }
 
 async function loadKey(): Promise<CryptoKey> {

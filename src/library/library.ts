@@ -12,7 +12,7 @@ import { Pins } from './pins.ts';
 import { exportSite, type Imported, importSite, type ManifestKeeper } from './site-file.ts';
 import { type Visit, Visits } from './visits.ts';
 
-/** A site or file that was opened or pinned. Sizes in bytes, times in milliseconds. */
+/** A site or file that was opened or pinned, or whose manifest is kept here. Sizes in bytes, times in milliseconds. */
 export interface Site {
   address: string;
   /** Opens it. */
@@ -30,6 +30,8 @@ export interface Site {
   /** Whether all of it is stored. */
   offline: boolean;
   pin: PinState | null;
+  /** Whether it is a manifest that is kept here: no peer has that. */
+  isManifest: boolean;
 }
 
 export interface LibraryOptions {
@@ -77,21 +79,36 @@ export class Library {
     this.#options.onVisits();
   }
 
-  /** What was opened, the last first, and what is pinned beside that. */
+  /** What was opened, the last first, and what is pinned or kept as a manifest beside that. */
   async list(): Promise<Site[]> {
-    const [visits, listed] = await Promise.all([this.visits.list(), this.pins.list()]);
+    const [visits, listed, manifests] = await Promise.all([
+      this.visits.list(),
+      this.pins.list(),
+      this.#options.manifests.list(),
+    ]);
+    const names = new Map(manifests.map(({ id, name }) => [id, name]));
     const pins = new Map(listed.map(({ address, ...pin }) => [address, pin]));
     const budget = { inventories: inventoriesPerList };
     const sites: Site[] = [];
-    for (const visit of visits) {
-      const pin = pins.get(visit.address) ?? null;
-      pins.delete(visit.address);
-      sites.push({ ...visit, ...(await this.#share(visit.address, pin, budget)), pin });
-    }
-    for (const [address, pin] of pins) {
+    const add = async (address: string, visit: Omit<Visit, 'kind'> & { kind?: Visit['kind'] }) => {
+      const pin = pins.get(address) ?? null;
       const { kind = 'file', ...share } = await this.#share(address, pin, budget);
-      const unopened = { path: `/${address}`, name: null, title: null, icon: null, lastOpened: null };
-      sites.push({ address, ...unopened, kind, ...share, pin });
+      // A manifest's name is kept encrypted, and so no part of the visit.
+      const title = visit.title ?? names.get(address) ?? null;
+      sites.push({ kind, ...visit, title, ...share, pin, isManifest: names.has(address) });
+    };
+    for (const visit of visits) await add(visit.address, visit);
+    const opened = new Set(visits.map(({ address }) => address));
+    for (const address of new Set([...pins.keys(), ...names.keys()])) {
+      if (opened.has(address)) continue;
+      await add(address, {
+        address,
+        path: `/${address}`,
+        name: null,
+        title: null,
+        icon: null,
+        lastOpened: null,
+      });
     }
     return sites;
   }
@@ -107,17 +124,20 @@ export class Library {
     return { stored: chunks.stored, total: inventory.isWhole ? chunks.total : null };
   }
 
-  /** Forgets that a site was opened, and deletes those of its chunks that no pin holds. */
-  async forget(address: Address): Promise<void> {
+  /**
+   * Forgets that a site was opened, and deletes those of its chunks that no pin holds.
+   * @returns whether it is pinned itself, and so still here.
+   */
+  async forget(address: Address): Promise<boolean> {
     const { store } = this.#options;
     await store.flush();
     const inventory = (await this.#contents.get(address)) ?? (await this.#takeStored(address, 'skip'));
     if (inventory) await store.free([...addressesOf(inventory)]);
-    await this.forgetVisit(address);
+    return this.forgetVisit(address);
   }
 
-  /** Forgets that a site was opened. What a pin holds keeps its title, and chunks stay until their room is needed. */
-  async forgetVisit(address: Address): Promise<void> {
+  /** Forgets that a site was opened. What a pin holds keeps its title, and chunks stay until their room is needed. @returns as `forget`. */
+  async forgetVisit(address: Address): Promise<boolean> {
     const isPinned = (await this.pins.list()).some((pin) => pin.address === address.hex);
     if (isPinned) {
       await this.visits.forgetTime(address);
@@ -126,6 +146,7 @@ export class Library {
       await this.#dropContents(address);
     }
     this.#options.onVisits();
+    return isPinned;
   }
 
   /** Removes a pin, and deletes what no other holds. */

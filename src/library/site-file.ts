@@ -43,6 +43,7 @@ export interface ManifestKeeper {
   get(id: Address): Promise<Uint8Array | undefined>;
   /** @throws AntwayError when it is none. */
   add(bytes: Uint8Array<ArrayBuffer>): Promise<{ id: string }>;
+  list(): Promise<{ id: string; name: string | null }[]>;
 }
 
 /** What came of an import. */

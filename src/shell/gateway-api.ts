@@ -138,7 +138,8 @@ export const gateway = {
   revokeDecision: async (address: string) => {
     await ask(`/-/trust?address=${address}`, { method: 'DELETE' });
   },
-  addManifest: async (body: ArrayBuffer) =>
+  /** Keeps a manifest on this device. */
+  addManifest: async (body: ArrayBuffer | Uint8Array<ArrayBuffer>) =>
     (await ask('/-/manifests', { method: 'POST', body })) as KeptManifest,
   config: async (signal: AbortSignal) => (await ask('/-/config', { signal })) as GatewayConfig,
   cache: async (signal: AbortSignal) => (await ask('/-/cache', { signal })) as CacheState,

@@ -6,6 +6,7 @@ import { bufferAccess, sealFile } from '../../src/self-encryption/file.ts';
 import { type Answer, errorCode, expect, type Gateway, test } from './harness.ts';
 import { fromRoot } from './paths.ts';
 import type { PeerProcess } from './peer.ts';
+import { expectPin, listSites, pinAction } from './pins.ts';
 import { codec, publish } from './publish.ts';
 
 const header = Buffer.from([0xc1, 0x41, 0x4e, 0x54, 1]);
@@ -54,7 +55,35 @@ test('what is kept of a manifest is not its text, and forgetting it forgets it',
   }
   expect((await gateway.fetch(`/-/manifests?id=${id}`, { method: 'DELETE' })).status).toBe(204);
   expect((await gateway.fetch(`/${id}/`)).status).toBe(404);
-  expect(await dumpSettings(gateway.shell)).not.toContain(`manifest:${id}`);
+  expect(await dumpSettings(gateway.shell)).not.toContain(id);
+});
+
+test('a manifest that is kept is listed by its name, and deleting it in the library deletes it', async () => {
+  const sites = () => listSites(gateway.shell);
+  const { id } = JSON.parse((await add(await privateManifest())).text);
+  const kept = { address: id, title: 'Private', isManifest: true };
+  expect(await sites()).toMatchObject([{ ...kept, path: `/${id}`, lastOpened: null }]);
+  await gateway.openPage(`/${id}/folder/secret.txt`);
+  await expect.poll(sites).toMatchObject([{ ...kept, path: `/${id}/`, lastOpened: expect.any(Number) }]);
+  // That it is called so is no part of what is kept in the clear.
+  expect(await dumpSettings(gateway.shell)).not.toContain('Private');
+
+  await gateway.fetch(`/-/visits?address=${id}`, { method: 'DELETE' });
+  expect(await sites()).toMatchObject([{ ...kept, lastOpened: null }]);
+  await pinAction(gateway.shell, id, 'pin');
+  await expectPin(gateway.shell, id, { state: 'complete' });
+  await gateway.fetch(`/-/sites?address=${id}`, { method: 'DELETE' });
+  expect(await sites()).toMatchObject([{ ...kept, offline: true }]);
+  await gateway.fetch(`/-/pins?address=${id}`, { method: 'DELETE' });
+  await gateway.fetch(`/-/sites?address=${id}`, { method: 'DELETE' });
+  expect(await sites()).toEqual([]);
+  expect(await dumpSettings(gateway.shell)).not.toContain(id);
+  expect((await gateway.fetch(`/${id}/`)).status).toBe(404);
+
+  // One without a name is called as its only file.
+  const address = Buffer.alloc(32, 7);
+  await add(body({ entries: [{ path: 'letters/anna.txt', source: { Public: { address } } }] }));
+  expect(await sites()).toMatchObject([{ title: 'anna.txt', isManifest: true }]);
 });
 
 test('the network’s own example opens, and so does one at a public address', async () => {

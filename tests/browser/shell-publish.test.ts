@@ -159,6 +159,7 @@ test.describe('publishing', () => {
     await expect(done).toBeVisible({ timeout: 45_000 });
     const link = await resultOf(shell, 'Private link');
     expect(link).toMatch(/\/#manifest\/[\w-]+$/);
+    await expect(done).toContainText('in the library of this browser');
 
     const page = await anotherProfile(context);
     await page.goto(link);
@@ -199,6 +200,13 @@ test.describe('publishing', () => {
       expect(host).not.toContain(secret);
     }
     await page.context().close();
+
+    // Who loses the link finds it where it was published, by the folder's name.
+    await shell.goto(`${gateway.url}/#library`);
+    const row = shell.locator('.site-row').filter({ hasText: 'diary' });
+    await expect(row).toContainText('Manifest on this device');
+    await row.getByRole('link', { name: 'diary' }).click();
+    await shell.waitForURL(`${gateway.url}${root}`);
   });
 
   test('a cancelled upload goes on where it was: each chunk is sent once', async ({ folder }) => {

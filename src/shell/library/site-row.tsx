@@ -38,9 +38,8 @@ export function SiteRow({ site, onAction }: Props) {
               ? t.stored(formatBytes(stored))
               : t.ofTotal(formatBytes(stored), formatBytes(total))}
           </span>
-          {site.lastOpened === null ? (
-            <span>{t.never}</span>
-          ) : (
+          {site.isManifest && <span>{t.manifest}</span>}
+          {site.lastOpened !== null && (
             <time dateTime={new Date(site.lastOpened).toISOString()}>
               {formatAge(site.lastOpened, Date.now())}
             </time>
@@ -129,7 +128,7 @@ interface MoreProps {
 }
 
 /** What is seldom wanted, or cannot be undone. */
-function MoreActions({ site: { pin }, title, onAction }: MoreProps) {
+function MoreActions({ site: { pin, isManifest }, title, onAction }: MoreProps) {
   const [isDeleting, setDeleting] = useState(false);
   const t = texts.library;
   const actions: SiteAction[] = pin
@@ -140,7 +139,7 @@ function MoreActions({ site: { pin }, title, onAction }: MoreProps) {
     <div class="site-more">
       {isDeleting ? (
         <>
-          <p>{t.confirmDelete(title)}</p>
+          <p>{isManifest ? t.confirmDeleteManifest(title) : t.confirmDelete(title)}</p>
           <p class="actions">
             <button type="button" class="button button-quiet button-small" onClick={() => setDeleting(false)}>
               {texts.common.cancel}

@@ -11,6 +11,8 @@ export interface PickedFile {
 export interface PublishInput {
   files: readonly PickedFile[];
   isFolder: boolean;
+  /** Of the folder or file; empty for several files without a folder. */
+  name: string;
 }
 
 /** What the page asks of the publishing worker. One task for each worker; `cancel` ends it. */

@@ -2,8 +2,6 @@ import type { PickedFile, PublishInput } from './messages.ts';
 
 /** What a person chose to publish. */
 export interface Picked extends PublishInput {
-  /** Of the folder or file; empty for several files without a folder. */
-  name: string;
   /** Bytes of all files together. */
   bytes: number;
   /** What is in the folder and is not published. */

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { PublishProgress } from '../../publish/publish.ts';
-import { GatewayApiError } from '../gateway-api.ts';
+import { GatewayApiError, gateway } from '../gateway-api.ts';
 import { saveAs } from '../save-as.ts';
 import { texts } from '../texts/texts.ts';
 import type { PublishAnswer, PublishInput, PublishRequest } from './messages.ts';
@@ -32,7 +32,8 @@ export type PublishState =
   | { step: 'working'; picked: Picked; measure: Measure | null; task: Task; progress: PublishProgress | null }
   /** Cancelled or failed half-way. */
   | { step: 'stopped'; picked: Picked; measure: Measure | null; task: Task; error: GatewayApiError | null }
-  | { step: 'done'; picked: Picked; isPrivate: boolean; result: Result };
+  /** `isKept` tells whether this browser has the manifest of something private in its library. */
+  | { step: 'done'; picked: Picked; isPrivate: boolean; result: Result; isKept: boolean };
 
 /** Bytes before compression, of the tar where there is one; and chunks, the data map's record among them. */
 export interface Measure {
@@ -111,6 +112,7 @@ class PublishSession {
           picked,
           isPrivate: asked.task === 'publish' && asked.isPrivate,
           result: answer,
+          isKept: answer.manifest !== null && (await keep(answer.manifest)),
         });
         break;
       case 'saved': {
@@ -170,8 +172,19 @@ export function usePublishState(): PublishState {
   return state;
 }
 
-function inputOf({ files, isFolder }: Picked): PublishInput {
-  return { files, isFolder };
+function inputOf({ files, isFolder, name }: Picked): PublishInput {
+  return { files, isFolder, name };
+}
+
+/** Whoever loses the link then finds it here. The link is what counts, so that it cannot be kept is no failure. */
+async function keep(manifest: Uint8Array<ArrayBuffer>): Promise<boolean> {
+  try {
+    await gateway.addManifest(manifest);
+    return true;
+  } catch (error) {
+    console.warn('antway: the manifest is not kept here', error);
+    return false;
+  }
 }
 
 function asError({ code, message }: { code: string; message: string }): GatewayApiError {

@@ -98,10 +98,10 @@ function report(progress: PublishProgress): void {
 }
 
 /** Its one entry has no path: the manifest then stands for that file, or for the archive that the file is. */
-function manifestOf({ files, isFolder }: PublishInput, record: Uint8Array, size: number) {
+function manifestOf({ name }: PublishInput, record: Uint8Array, size: number) {
   const map = decodeDataMap(record)!;
   return encodeManifest({
-    ...(isFolder ? {} : { name: files[0]!.file.name }),
+    ...(name ? { name } : {}),
     entries: [{ size, source: { kind: 'embedded', map } }],
   });
 }

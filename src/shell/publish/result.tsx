@@ -9,7 +9,7 @@ import { type PublishState, publishSession } from './publish-session.ts';
 
 /** What was published: its address, its links, a code for phones. */
 export function PublishResult({ done }: { done: Extract<PublishState, { step: 'done' }> }) {
-  const { picked, result, isPrivate } = done;
+  const { picked, result, isPrivate, isKept } = done;
   const links = linksOf(result, picked, location.origin);
   const t = texts.publish;
   return (
@@ -21,7 +21,7 @@ export function PublishResult({ done }: { done: Extract<PublishState, { step: 'd
           formatBytes(result.uploadedBytes),
         )}
       </p>
-      {isPrivate && <p class="notice-strong">{t.privateNote}</p>}
+      {isPrivate && <p class="notice-strong">{isKept ? t.privateKept : t.privateNote}</p>}
       <div class="result">
         <dl class="result-links">
           {!isPrivate && <Line label={t.address} text={result.address} />}

@@ -34,6 +34,7 @@ const chunks = new Chunks({ codec, store, peers, stats, memoryBytes: 0 });
 const manifests = {
   get: async () => undefined,
   add: () => Promise.reject(new Error('There are no manifests here.')),
+  list: () => Promise.resolve([]),
 };
 const library = new Library({
   store,

@@ -14,7 +14,7 @@ export const library: Texts['library'] = {
   empty: 'Noch nichts. Öffnen Sie eine Seite, dann erscheint sie hier.',
   noMatch: (query) => `Nichts passt zu „${query}“.`,
   count: (count, formatted) => `${formatted} ${count === 1 ? 'Seite' : 'Seiten'}`,
-  never: 'nie geöffnet',
+  manifest: 'Manifest auf diesem Gerät',
   offline: 'Offline bereit',
   partly: (share) => `${share} gespeichert`,
   stored: (bytes) => `${bytes} gespeichert`,
@@ -48,4 +48,6 @@ export const library: Texts['library'] = {
   didDelete: (title) => `${title} wurde aus diesem Browser gelöscht.`,
   confirmDelete: (title) =>
     `${title} aus diesem Browser löschen? Es lässt sich von seinen Peers wieder öffnen.`,
+  confirmDeleteManifest: (title) =>
+    `${title} und das Manifest dazu aus diesem Browser löschen? Nur der Link oder die Datei öffnet es wieder.`,
 };

@@ -34,6 +34,8 @@ export const publish: Texts['publish'] = {
   private: 'Privat',
   privateNote:
     'Der Schlüssel kommt nicht zu den Peers. Nur der Link, den Sie bekommen, öffnet es: Bewahren Sie ihn auf, ohne die Dateien lässt er sich nicht noch einmal herstellen.',
+  privateKept:
+    'Der Schlüssel kommt nicht zu den Peers. Er ist in diesem Link und in der Bibliothek dieses Browsers: Bewahren Sie den Link auf, ohne die Dateien lässt er sich nicht noch einmal herstellen.',
   start: 'Publizieren',
   saveTar: 'Als tar speichern',
   saveChunks: 'Die Chunks speichern',

@@ -12,7 +12,7 @@ export const library = {
   empty: 'Nothing yet. Open a site, and it appears here.',
   noMatch: (query: string) => `Nothing matches “${query}”.`,
   count: (count: number, formatted: string) => `${formatted} ${count === 1 ? 'site' : 'sites'}`,
-  never: 'never opened',
+  manifest: 'Manifest on this device',
   offline: 'Ready offline',
   partly: (share: string) => `${share} stored`,
   stored: (bytes: string) => `${bytes} stored`,
@@ -46,4 +46,6 @@ export const library = {
   didDelete: (title: string) => `${title} was deleted from this browser.`,
   confirmDelete: (title: string) =>
     `Delete ${title} from this browser? It can be opened again from its peers.`,
+  confirmDeleteManifest: (title: string) =>
+    `Delete ${title} and its manifest from this browser? Only its link or file opens it again.`,
 };

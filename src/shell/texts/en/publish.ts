@@ -33,6 +33,8 @@ export const publish = {
   private: 'Private',
   privateNote:
     'The key stays out of the peers. Only the link that you get opens it: keep it, it cannot be made again without the files.',
+  privateKept:
+    'The key stays out of the peers. It is in this link and in the library of this browser: keep the link, it cannot be made again without the files.',
   start: 'Publish',
   saveTar: 'Save as a tar',
   saveChunks: 'Save the chunks',
