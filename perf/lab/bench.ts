@@ -89,13 +89,12 @@ async function prepare(stage: Stage, content: Bytes, platform: CodecPlatform): P
     case 'aead-seal':
     case 'aead-open': {
       const aead = await loadAead(platform.aead);
-      const key = new Uint8Array(32);
-      const nonce = new Uint8Array(12);
+      const keys = { pad: new Uint8Array(52), key: new Uint8Array(32), nonce: new Uint8Array(12) };
       const sealed: Bytes[] = [];
-      if (stage === 'aead-open') for (const part of parts) sealed.push(await aead.seal(key, nonce, part));
+      if (stage === 'aead-open') for (const part of parts) sealed.push(await aead.seal(keys, part));
       return async () => {
-        if (stage === 'aead-open') for (const part of sealed) await (await aead.opener(key))(nonce, part);
-        else for (const part of parts) await aead.seal(key, nonce, part);
+        if (stage === 'aead-open') for (const part of sealed) await aead.open(keys, part);
+        else for (const part of parts) await aead.seal(keys, part);
       };
     }
     case 'brotli-encode': {

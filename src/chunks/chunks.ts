@@ -121,8 +121,8 @@ export class Chunks {
     signal: AbortSignal,
     trace?: Trace,
   ): Promise<Uint8Array<ArrayBuffer>> {
-    const decrypt = (sealed: Uint8Array) => {
-      const work = () => this.codec.open(map, index, sealed);
+    const decrypt = (sealed: Uint8Array, isVerified: boolean) => {
+      const work = () => this.codec.open(map, index, sealed, { isVerified });
       return trace ? trace.time('openMs', work) : work();
     };
     const address = map.address(index);
@@ -131,7 +131,7 @@ export class Chunks {
     if (stored) {
       try {
         // No hash here: the AEAD's tag and the plaintext's own hash tell whether the disk kept it well.
-        const plaintext = await decrypt(stored);
+        const plaintext = await decrypt(stored, false);
         this.#stats.fromDisk(stored.length);
         if (trace) trace.chunks.disk++;
         this.#note(map, index, 'd', trace);
@@ -145,7 +145,7 @@ export class Chunks {
     }
     const chunk = await this.#fetch(address, ahead, signal, trace);
     this.#note(map, index, 'p', trace);
-    return decrypt(chunk.bytes);
+    return decrypt(chunk.bytes, true);
   }
 
   /** For whoever watches a file being read. The maps of maps are no file. */

@@ -1,16 +1,19 @@
 import { AntwayError } from '../errors.ts';
+import { type Kernel, loadKernel } from './kernel.ts';
+import type { ChunkKeys } from './keys.ts';
 import { loadSodium } from './sodium.ts';
+import { xorPad } from './xor.ts';
 
-/** ChaCha20-Poly1305 (RFC 8439), the tag behind the ciphertext, no associated data. */
+/** ChaCha20-Poly1305 (RFC 8439), the tag behind the ciphertext, no associated data; and the pad XORed over both. */
 export interface Aead {
-  readonly name: 'native' | 'sodium';
-  /** @returns ciphertext ‖ 16-byte tag. */
-  seal(key: Bytes, nonce: Bytes, plaintext: Bytes): Promise<Bytes>;
+  readonly name: 'kernel' | 'native' | 'sodium';
+  /** @returns (ciphertext ‖ 16-byte tag) XOR pad. */
+  seal(keys: ChunkKeys, plaintext: Bytes): Promise<Bytes>;
   /**
-   * Makes a key ready to open with. The function has read `sealed` when it returns its promise, so that one buffer can
-   * serve many calls; it rejects with AntwayError `CORRUPT` when the tag does not fit.
+   * The plaintext. If it is no promise, it lies in memory that `Kernel` uses again: see there.
+   * @throws AntwayError `CORRUPT`, or rejects with it, when the tag does not fit.
    */
-  opener(key: Bytes): Promise<(nonce: Bytes, sealed: Bytes) => Promise<Bytes>>;
+  open(keys: ChunkKeys, sealed: Uint8Array): Bytes | Promise<Bytes>;
 }
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -21,20 +24,38 @@ export type AeadName = Aead['name'];
 export type SodiumWasm = () => Promise<BufferSource | Response>;
 
 /**
- * The AEAD back end. `native` is WebCrypto's `ChaCha20-Poly1305`, which runs off the calling thread; browsers
- * and Node versions without it get `sodium` (libsodium compiled to WebAssembly).
+ * The AEAD back end. `kernel` is our own WebAssembly, with SIMD: WebCrypto's `ChaCha20-Poly1305` (`native`) runs off the
+ * calling thread, but copies what it is given and what it gives on it, which takes longer than to decrypt. Browsers
+ * without SIMD get that, and those that lack both get `sodium`, libsodium compiled to WebAssembly.
  *
  * @param name take this one instead of detecting.
  * @param sodiumWasm called only when libsodium is taken; without it the package's own copy is used.
- * @throws AntwayError `UNSUPPORTED` when `native` is asked for and not there.
+ * @throws AntwayError `UNSUPPORTED` when one is asked for that is not there.
  */
 export async function loadAead(name?: AeadName, sodiumWasm?: SodiumWasm): Promise<Aead> {
-  if (name === 'sodium') return sodiumAead(sodiumWasm);
-  if (await hasNative()) return native;
-  if (name === 'native') {
-    throw new AntwayError('UNSUPPORTED', 'This platform has no ChaCha20-Poly1305 in WebCrypto.');
+  const unsupported = (what: string) => new AntwayError('UNSUPPORTED', `This platform has no ${what}.`);
+  if (name === undefined || name === 'kernel') {
+    const kernel = await loadKernel();
+    if (kernel) return kernelAead(kernel);
+    if (name) throw unsupported('SIMD in WebAssembly');
+  }
+  if (name === undefined || name === 'native') {
+    if (await hasNative()) return nativeAead();
+    if (name) throw unsupported('ChaCha20-Poly1305 in WebCrypto');
   }
   return sodiumAead(sodiumWasm);
+}
+
+function kernelAead(kernel: Kernel): Aead {
+  return {
+    name: 'kernel',
+    seal: async (keys, plaintext) => kernel.seal(keys, plaintext),
+    open(keys, sealed) {
+      const plaintext = kernel.open(keys, sealed);
+      if (!plaintext) throw doesNotOpen();
+      return plaintext;
+    },
+  };
 }
 
 const algorithm = 'ChaCha20-Poly1305';
@@ -42,37 +63,42 @@ const algorithm = 'ChaCha20-Poly1305';
 // library does not list the key format yet.
 const keyFormat = 'raw-secret' as 'raw';
 
-const native: Aead = {
-  name: 'native',
-  async seal(key, nonce, plaintext) {
-    const secret = await crypto.subtle.importKey(keyFormat, key, algorithm, false, ['encrypt']);
-    return new Uint8Array(await crypto.subtle.encrypt({ name: algorithm, iv: nonce }, secret, plaintext));
-  },
-  async opener(key) {
-    const secret = await crypto.subtle.importKey(keyFormat, key, algorithm, false, ['decrypt']);
-    return async (nonce, sealed) => {
+function nativeAead(): Aead {
+  const scratch = new Scratch();
+  return {
+    name: 'native',
+    async seal({ pad, key, nonce }, plaintext) {
+      const secret = await crypto.subtle.importKey(keyFormat, key, algorithm, false, ['encrypt']);
+      const sealed = new Uint8Array(
+        await crypto.subtle.encrypt({ name: algorithm, iv: nonce }, secret, plaintext),
+      );
+      return xorPad(sealed, pad, sealed);
+    },
+    async open({ pad, key, nonce }, sealed) {
+      const secret = await crypto.subtle.importKey(keyFormat, key, algorithm, false, ['decrypt']);
       try {
-        return new Uint8Array(await crypto.subtle.decrypt({ name: algorithm, iv: nonce }, secret, sealed));
+        const bytes = xorPad(sealed, pad, scratch.take(sealed.length));
+        // Takes a copy of its input at once, as WebCrypto has to.
+        return new Uint8Array(await crypto.subtle.decrypt({ name: algorithm, iv: nonce }, secret, bytes));
       } catch (cause) {
         throw doesNotOpen(cause);
       }
-    };
-  },
-};
+    },
+  };
+}
 
 /**
  * Seals and opens a byte: a browser that lists the algorithm but cannot run it is not trusted with it. Nor is one that
- * does not take a copy of its input at once, as WebCrypto has to.
+ * does not take a copy of its input at once.
  */
 async function hasNative(): Promise<boolean> {
-  const key = new Uint8Array(32);
-  const nonce = new Uint8Array(12);
+  const keys = { pad: new Uint8Array(52), key: new Uint8Array(32), nonce: new Uint8Array(12) };
   try {
-    const sealed = await native.seal(key, nonce, new Uint8Array([42]));
-    const open = await native.opener(key);
-    const opening = open(nonce, sealed);
-    sealed.fill(0);
-    return (await opening)[0] === 42;
+    const native = nativeAead();
+    const sealed = await native.seal(keys, new Uint8Array([42]));
+    const other = await native.seal(keys, new Uint8Array([43]));
+    const opened = await Promise.all([native.open(keys, sealed), native.open(keys, other)]);
+    return opened[0][0] === 42 && opened[1][0] === 43;
   } catch {
     return false;
   }
@@ -80,15 +106,29 @@ async function hasNative(): Promise<boolean> {
 
 async function sodiumAead(wasm: SodiumWasm | undefined): Promise<Aead> {
   const sodium = await loadSodium(wasm);
+  const scratch = new Scratch();
   return {
     name: 'sodium',
-    seal: async (key, nonce, plaintext) => sodium.seal(key, nonce, plaintext),
-    opener: async (key) => async (nonce, sealed) => {
-      const plaintext = sodium.open(key, nonce, sealed);
+    async seal({ pad, key, nonce }, plaintext) {
+      const sealed = sodium.seal(key, nonce, plaintext);
+      return xorPad(sealed, pad, sealed);
+    },
+    async open({ pad, key, nonce }, sealed) {
+      const plaintext = sodium.open(key, nonce, xorPad(sealed, pad, scratch.take(sealed.length)));
       if (!plaintext) throw doesNotOpen();
       return plaintext;
     },
   };
+}
+
+/** A buffer for what is read before anything else can happen. It is the same every time, since new memory is dear. */
+class Scratch {
+  #buffer = new Uint8Array();
+
+  take(size: number): Bytes {
+    if (this.#buffer.length < size) this.#buffer = new Uint8Array(size);
+    return this.#buffer;
+  }
 }
 
 function doesNotOpen(cause?: unknown): AntwayError {

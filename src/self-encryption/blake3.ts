@@ -1,18 +1,11 @@
-import { createBLAKE3 } from 'hash-wasm';
+import { blake3 as blake3InScript } from '@noble/hashes/blake3.js';
+import { loadKernel } from './kernel.ts';
 
 /** BLAKE3-256 of some bytes: 32 bytes. */
 export type Blake3 = (bytes: Uint8Array) => Uint8Array;
 
-let loading: Promise<Blake3> | undefined;
-
-/** The hash function, once its WebAssembly is compiled. Calls are synchronous and never interleave. */
-export function loadBlake3(): Promise<Blake3> {
-  loading ??= createBLAKE3().then(
-    (hasher) => (bytes) => hasher.init().update(bytes).digest('binary'),
-    (error) => {
-      loading = undefined;
-      throw error;
-    },
-  );
-  return loading;
+/** The hash function, once its WebAssembly is compiled; where that has no SIMD, one in JavaScript. Calls are synchronous. */
+export async function loadBlake3(): Promise<Blake3> {
+  const kernel = await loadKernel();
+  return kernel ? (bytes) => kernel.blake3(bytes) : blake3InScript;
 }

@@ -4,9 +4,9 @@ import { type Aead, type AeadName, loadAead, type SodiumWasm } from './aead.ts';
 import { type Blake3, loadBlake3 } from './blake3.ts';
 import { type BrotliDecoder, type BrotliEncoder, loadBrotliDecoder } from './brotli.ts';
 import type { DataMap } from './data-map.ts';
+import { loadKernel } from './kernel.ts';
 import { type ChunkKeys, keysOf } from './keys.ts';
 import { takeStored } from './stored.ts';
-import { xorPad } from './xor.ts';
 
 /** What differs between a service worker, a page and Node: where the WebAssembly comes from. */
 export interface CodecPlatform {
@@ -15,8 +15,8 @@ export interface CodecPlatform {
   /** Gives the compressor of package `brotli-wasm`; only publishing needs it. */
   brotliEncoder?(): Promise<BrotliEncoder>;
   /**
-   * Gives libsodium's WebAssembly, where the build keeps that apart. Called at most once, and only where WebCrypto
-   * lacks ChaCha20-Poly1305.
+   * Gives libsodium's WebAssembly, where the build keeps that apart. Called at most once, and only where WebAssembly has
+   * no SIMD and WebCrypto lacks ChaCha20-Poly1305.
    */
   sodiumWasm?: SodiumWasm;
   /** Overrides the choice of the AEAD back end. */
@@ -32,7 +32,8 @@ export class Codec {
   #aead: Promise<Aead> | undefined;
   #decoder: Promise<BrotliDecoder> | undefined;
   #encoder: Promise<BrotliEncoder> | undefined;
-  #scratchBuffer = new Uint8Array();
+  /** The decoder once it is loaded. */
+  #decode: BrotliDecoder | undefined;
 
   constructor(platform: CodecPlatform) {
     this.#platform = platform;
@@ -51,47 +52,55 @@ export class Codec {
   }
 
   /**
-   * Opens chunk `index` of `map`. The caller has already checked `sealed` against its address.
+   * Opens chunk `index` of `map`.
+   *
+   * @param options.isVerified whether the caller has checked `sealed` against its address. Then the plaintext, a function
+   *   of that address and the map, is not hashed: whoever made them both made it so. What comes from a disk is.
    * @returns exactly `map.sizes[index]` bytes whose BLAKE3 is the map's source hash.
    * @throws AntwayError `CORRUPT` when the tag, the compressed data, the size or the hash does not fit.
    */
-  async open(map: DataMap, index: number, sealed: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
-    const { pad, key, nonce } = keysOf(map, index);
+  async open(
+    map: DataMap,
+    index: number,
+    sealed: Uint8Array,
+    { isVerified = false } = {},
+  ): Promise<Uint8Array<ArrayBuffer>> {
     const size = map.sizes[index]!;
-    const [aead, blake3] = await Promise.all([this.aead(), this.blake3()]);
-    const decrypt = await aead.opener(key);
-    const compressed = await decrypt(nonce, xorPad(sealed, pad, this.#scratch(sealed.length)));
+    const [aead, blake3, kernel] = await Promise.all([this.aead(), this.blake3(), loadKernel()]);
+    const opening = aead.open(keysOf(map, index), sealed);
+    // From here on nothing may be waited for, as long as it lies in the kernel's memory.
+    let compressed = opening instanceof Promise ? await opening : opening;
     // Most chunks are parts of what was compressed before, and need no decoder, nor its WebAssembly.
-    const plaintext = takeStored(compressed, size) ?? (await this.#brotliDecoder())(compressed, size);
-    if (plaintext.length !== size || !equalBytes(blake3(plaintext), map.srcHash(index))) {
+    let plaintext = takeStored(compressed, size);
+    if (!plaintext) {
+      if (!this.#decode && kernel?.owns(compressed)) compressed = compressed.slice();
+      plaintext = (this.#decode ?? (await this.#brotliDecoder()))(compressed, size);
+    }
+    const isRight =
+      plaintext.length === size && (isVerified || equalBytes(blake3(plaintext), map.srcHash(index)));
+    if (!isRight) {
       throw new AntwayError('CORRUPT', 'A chunk opened to other bytes than its data map says.', {
         address: map.address(index).hex,
       });
     }
-    return plaintext;
+    return kernel?.owns(plaintext) ? plaintext.slice() : plaintext;
   }
 
   /** Seals one plaintext part. @returns the bytes whose BLAKE3 is the chunk's address. */
-  async seal(plaintext: Uint8Array, { pad, key, nonce }: ChunkKeys): Promise<Uint8Array<ArrayBuffer>> {
+  async seal(plaintext: Uint8Array, keys: ChunkKeys): Promise<Uint8Array<ArrayBuffer>> {
     const [aead, encode] = await Promise.all([this.aead(), this.#brotliEncoder()]);
-    const sealed = await aead.seal(key, nonce, encode(plaintext) as Uint8Array<ArrayBuffer>);
-    return xorPad(sealed, pad, sealed);
+    return aead.seal(keys, encode(plaintext) as Uint8Array<ArrayBuffer>);
   }
 
-  /** A buffer for what is read before anything else can happen. It is the same every time, since new memory is dear. */
-  #scratch(size: number): Uint8Array<ArrayBuffer> {
-    if (this.#scratchBuffer.length < size) this.#scratchBuffer = new Uint8Array(size);
-    return this.#scratchBuffer;
-  }
-
-  #brotliDecoder(): Promise<BrotliDecoder> {
+  async #brotliDecoder(): Promise<BrotliDecoder> {
     this.#decoder ??= forgetRejected(
       this.#platform.brotliDecoderWasm().then((wasm) => loadBrotliDecoder(wasm)),
       () => {
         this.#decoder = undefined;
       },
     );
-    return this.#decoder;
+    this.#decode = await this.#decoder;
+    return this.#decode;
   }
 
   #brotliEncoder(): Promise<BrotliEncoder> {

@@ -44,6 +44,7 @@ test.afterAll(async () => {
 });
 
 for (const [aead, words] of [
+  ['kernel', 'the kernel'],
   ['native', 'WebCrypto'],
   ['sodium', 'libsodium'],
 ] as const) {

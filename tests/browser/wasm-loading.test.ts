@@ -12,11 +12,22 @@ const withoutNativeCipher = `
   };
 `;
 
+/** And what one without SIMD in WebAssembly does: the kernel is the only module that is given as bytes. */
+const withoutSimd = `
+  const instantiate = WebAssembly.instantiate;
+  WebAssembly.instantiate = function (...parameters) {
+    if (ArrayBuffer.isView(parameters[0])) return Promise.reject(new WebAssembly.CompileError());
+    return instantiate.apply(this, parameters);
+  };
+`;
+
 const isSodium = (path: string) => /\/libsodium-.*\.wasm$/.test(path);
 
 for (const { browser, prelude, isWanted } of [
-  { browser: 'a browser that has the cipher', prelude: '', isWanted: false },
-  { browser: 'a browser that lacks the cipher', prelude: withoutNativeCipher, isWanted: true },
+  { browser: 'a browser that has all', prelude: '', isWanted: false },
+  { browser: 'a browser that lacks the cipher', prelude: withoutNativeCipher, isWanted: false },
+  { browser: 'a browser that lacks SIMD', prelude: withoutSimd, isWanted: false },
+  { browser: 'a browser that lacks both', prelude: withoutNativeCipher + withoutSimd, isWanted: true },
 ]) {
   test(`libsodium is ${isWanted ? '' : 'not '}fetched and kept in ${browser}`, async ({
     page,

@@ -65,7 +65,7 @@ test('a site runs its scripts once the person says so', async ({ openGateway }) 
   await page.waitForFunction(() => document.title === 'Scripted');
 });
 
-test('libsodium opens chunks, and is kept for when there is no network: Firefox lacks the cipher', async ({
+test('the kernel opens chunks, though WebCrypto lacks the cipher, and libsodium is not kept', async ({
   openGateway,
 }) => {
   const file = noise(10, 300_000);
@@ -85,7 +85,7 @@ test('libsodium opens chunks, and is kept for when there is no network: Firefox 
     }
     return { hasNative, keepsSodium: kept.some((url) => /libsodium.*\.wasm$/.test(url)) };
   });
-  expect(found).toEqual({ hasNative: false, keepsSodium: true });
+  expect(found).toEqual({ hasNative: false, keepsSodium: false });
   expect((await gateway.fetch(`/${fileAddress}`)).sha256).toBe(sha256(file));
 });
 

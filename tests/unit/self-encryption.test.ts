@@ -27,57 +27,60 @@ async function openAll(
   return plain;
 }
 
-describe('self-encryption against the vectors of the network’s own crate', () => {
-  const codec = new Codec({ ...nodePlatform, aead: 'sodium' });
+describe.each(['kernel', 'sodium'] as const)(
+  'self-encryption by %s against the vectors of the network’s own crate',
+  (aead) => {
+    const codec = new Codec({ ...nodePlatform, aead });
 
-  it.each(sealable)('$name seals to the recorded addresses and opens again', async (vector) => {
-    const input = vectorInput(vector);
-    const detail = vectorDetail(vector.name);
-    const sealed = new Map<string, Uint8Array>();
-    const order: { address: string; len: number }[] = [];
-    const file = await sealFile(codec, bufferAccess(input), {
-      emit: async ({ address, bytes }) => {
-        sealed.set(address.hex, bytes);
-        order.push({ address: address.hex, len: bytes.length });
-      },
+    it.each(sealable)('$name seals to the recorded addresses and opens again', async (vector) => {
+      const input = vectorInput(vector);
+      const detail = vectorDetail(vector.name);
+      const sealed = new Map<string, Uint8Array>();
+      const order: { address: string; len: number }[] = [];
+      const file = await sealFile(codec, bufferAccess(input), {
+        emit: async ({ address, bytes }) => {
+          sealed.set(address.hex, bytes);
+          order.push({ address: address.hex, len: bytes.length });
+        },
+      });
+      expect(file.address.hex).toBe(vector.address);
+      expect(toHex(file.record)).toBe(detail.data_map.msgpack_hex);
+      expect(order.slice(0, -1)).toEqual(detail.encrypted_chunks);
+
+      const plain = await openAll(codec, file.map, (address) => sealed.get(address.hex)!);
+      const blake3 = await loadBlake3();
+      expect(toHex(blake3(plain))).toBe(detail.input.blake3);
     });
-    expect(file.address.hex).toBe(vector.address);
-    expect(toHex(file.record)).toBe(detail.data_map.msgpack_hex);
-    expect(order.slice(0, -1)).toEqual(detail.encrypted_chunks);
 
-    const plain = await openAll(codec, file.map, (address) => sealed.get(address.hex)!);
-    const blake3 = await loadBlake3();
-    expect(toHex(blake3(plain))).toBe(detail.input.blake3);
-  });
+    it.each(sealable.filter((vector) => vector.stored))(
+      '$name: the recorded chunks open to the plaintext',
+      async (vector) => {
+        const map = decodeDataMap(storedChunk(vector.address))!;
+        const plain = await openAll(codec, map, (address) => storedChunk(address.hex));
+        expect(Buffer.compare(plain, vectorInput(vector))).toBe(0);
+      },
+    );
 
-  it.each(sealable.filter((vector) => vector.stored))(
-    '$name: the recorded chunks open to the plaintext',
-    async (vector) => {
-      const map = decodeDataMap(storedChunk(vector.address))!;
-      const plain = await openAll(codec, map, (address) => storedChunk(address.hex));
-      expect(Buffer.compare(plain, vectorInput(vector))).toBe(0);
-    },
-  );
+    it.each(vectors.filter((vector) => vector.encrypt_error))(
+      '$name is refused, as by the crate',
+      async ({ size }) => {
+        await expect(
+          sealFile(codec, bufferAccess(new Uint8Array(size)), { emit: async () => {} }),
+        ).rejects.toMatchObject({ code: 'UNSUPPORTED' });
+      },
+    );
 
-  it.each(vectors.filter((vector) => vector.encrypt_error))(
-    '$name is refused, as by the crate',
-    async ({ size }) => {
-      await expect(
-        sealFile(codec, bufferAccess(new Uint8Array(size)), { emit: async () => {} }),
-      ).rejects.toMatchObject({ code: 'UNSUPPORTED' });
-    },
-  );
-
-  it.each(sealable)('$name: data map codecs round-trip the recorded bytes', ({ name }) => {
-    const { data_map, child_levels } = vectorDetail(name);
-    const map = decodeDataMap(fromHex(data_map.msgpack_hex))!;
-    expect(toHex(encodeDataMap(map))).toBe(data_map.msgpack_hex);
-    expect(toHex(encodeBincode(map))).toBe(data_map.bincode_hex);
-    expect(decodeBincode(fromHex(data_map.bincode_hex)).equals(map)).toBe(true);
-    for (const level of child_levels) {
-      expect(toHex(encodeBincode(decodeBincode(fromHex(level.plain_bincode_hex))))).toBe(
-        level.plain_bincode_hex,
-      );
-    }
-  });
-});
+    it.each(sealable)('$name: data map codecs round-trip the recorded bytes', ({ name }) => {
+      const { data_map, child_levels } = vectorDetail(name);
+      const map = decodeDataMap(fromHex(data_map.msgpack_hex))!;
+      expect(toHex(encodeDataMap(map))).toBe(data_map.msgpack_hex);
+      expect(toHex(encodeBincode(map))).toBe(data_map.bincode_hex);
+      expect(decodeBincode(fromHex(data_map.bincode_hex)).equals(map)).toBe(true);
+      for (const level of child_levels) {
+        expect(toHex(encodeBincode(decodeBincode(fromHex(level.plain_bincode_hex))))).toBe(
+          level.plain_bincode_hex,
+        );
+      }
+    });
+  },
+);

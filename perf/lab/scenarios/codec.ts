@@ -14,12 +14,19 @@ const mebibyte = 1024 ** 2;
 const kinds = ['noise', 'text'] as const;
 type Kind = (typeof kinds)[number];
 
+type Where = 'browser' | 'browser, WebCrypto' | 'browser, libsodium' | 'Node';
+
+const ciphers = ['browser', 'browser, WebCrypto', 'browser, libsodium'] as const satisfies Where[];
+
+/** Back ends of the cipher. */
+const aeads = { browser: 'kernel', 'browser, WebCrypto': 'native', 'browser, libsodium': 'sodium' } as const;
+
 /** What is done to chunks, stage by stage. */
 export const codec: Scenario = {
   name: 'codec',
   summary:
     '16 MiB in parts of the size of chunks go through each stage of self-encryption, one part after the other, in the ' +
-    'browser (with either back end of the cipher) and in native code. Noise is as pictures and films are.',
+    'browser (with each back end of the cipher, which includes the pad) and in native code. Noise is as pictures and films are.',
   measure: 'bytes',
   rounds: 3,
   isLong: true,
@@ -28,13 +35,13 @@ export const codec: Scenario = {
     const cases: Case[] = [];
     for (const stage of ['blake3', 'xor'] as const) cases.push(...bench.cases(stage, 'noise', ['browser']));
     for (const stage of ['aead-seal', 'aead-open'] as const) {
-      cases.push(...bench.cases(stage, 'noise', ['browser', 'browser, libsodium']));
+      cases.push(...bench.cases(stage, 'noise', ciphers));
     }
     for (const kind of kinds) {
       for (const stage of ['brotli-encode', 'brotli-decode'] as const) {
         cases.push(...bench.cases(stage, kind, ['browser']));
       }
-      cases.push(...bench.cases('open', kind, ['browser', 'browser, libsodium']));
+      cases.push(...bench.cases('open', kind, ciphers));
     }
     return cases;
   },
@@ -58,8 +65,6 @@ export const seal: Scenario = {
     return kinds.flatMap((kind) => bench.cases('seal', kind, ['browser', 'Node']));
   },
 };
-
-type Where = 'browser' | 'browser, libsodium' | 'Node';
 
 /** A page with the codec in it, Node, and the native program if there is one; and files for all of them. */
 class Bench {
@@ -107,7 +112,7 @@ class Bench {
     }
     return this.page.evaluate(
       ([stage, url, aead]) => (globalThis as BenchGlobal).benchPage.time(stage, url, aead),
-      [stage, `/${kind}.bin`, where === 'browser' ? 'native' : 'sodium'] as const,
+      [stage, `/${kind}.bin`, aeads[where]] as const,
     );
   }
 }
