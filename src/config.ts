@@ -7,9 +7,15 @@ export type Isolation = 'path' | 'subdomain';
 /** By what peers are asked: whatever works, or one way only. */
 export type TransportChoice = 'auto' | 'webtransport' | 'http';
 
+/** What gives chunks: a peer of this protocol, or a program of the network that has its own way to ask by HTTP. */
+export type PeerKind = 'antway' | 'anttp' | 'antd';
+
 /** One peer as configured: where its HTTP face or its WebTransport listens, and which certificates it may show. */
 export interface PeerConfig {
-  /** Origin, such as `https://peer.example:4433` or `http://127.0.0.1:8080`. */
+  /**
+   * Origin, such as `https://peer.example:4433` or `http://127.0.0.1:8080`; behind `anttp+` or `antd+` for what is of
+   * that kind (`splitPeerUrl`).
+   */
   url: string;
   /** SHA-256 of acceptable self-signed certificates, 64 hex digits each. Empty: the certificate is CA-signed. */
   certificateHashes: readonly string[];
@@ -181,13 +187,15 @@ function parseConfig(root: Record<string, unknown>, baseUrl: string, quotaBytes 
 }
 
 /**
- * Reads a peer's URL: `https://host:port`, optionally `#sha-256=<hex>[,<hex>]`; `http://` only on loopback.
+ * Reads a peer's URL: `https://host:port`, optionally `#sha-256=<hex>[,<hex>]`; `http://` only on loopback. With `anttp+`
+ * or `antd+` before it, and without hashes, AntTP or the antd daemon.
  * @throws AntwayError `BAD_CONFIG` naming `key`.
  */
 export function parsePeer(value: unknown, baseUrl: string, key = 'peers'): PeerConfig {
-  const isUrl = typeof value === 'string' && (value === '/' || /^https?:\/\//i.test(value));
-  if (!isUrl || !URL.canParse(value, baseUrl)) throw bad(key, 'it must be a URL, or / for this host');
-  const url = new URL(value, baseUrl);
+  const { kind, origin: written } = splitPeerUrl(typeof value === 'string' ? value : '');
+  const isUrl = (written === '/' && kind === 'antway') || /^https?:\/\//i.test(written);
+  if (!isUrl || !URL.canParse(written, baseUrl)) throw bad(key, 'it must be a URL, or / for this host');
+  const url = new URL(written, baseUrl);
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url.hostname))) {
     throw bad(key, 'it must be an https:// URL, or http:// on loopback');
   }
@@ -200,8 +208,18 @@ export function parsePeer(value: unknown, baseUrl: string, key = 'peers'): PeerC
     if (!match) throw bad(key, 'what follows # must be sha-256=<64 hex digits>[,<64 hex digits>…]');
     certificateHashes = match[1]!.toLowerCase().split(',');
     if (url.protocol !== 'https:') throw bad(key, 'certificate hashes need an https:// URL');
+    if (kind !== 'antway')
+      throw bad(key, 'AntTP and antd are asked by HTTP, which certificate hashes do not help');
   }
-  return { url: url.origin, certificateHashes };
+  return { url: kind === 'antway' ? url.origin : `${kind}+${url.origin}`, certificateHashes };
+}
+
+/** What the URL of a peer says that it is, and what is left of it: an origin, once it went through `parsePeer`. */
+export function splitPeerUrl(url: string): { kind: PeerKind; origin: string } {
+  for (const kind of ['anttp', 'antd'] as const) {
+    if (url.startsWith(`${kind}+`)) return { kind, origin: url.slice(kind.length + 1) };
+  }
+  return { kind: 'antway', origin: url };
 }
 
 /** Whether a URL's host name means this machine. */

@@ -46,6 +46,13 @@ export const limits = Object.freeze({
   openBytes: 3 * 4_190_208,
   /** Addresses in one GET or HAS request of the peer protocol. */
   addressesPerRequest: 64,
+  /** Chunks up to this size may share a GET: all that one asks for are no more than one chunk of the largest size. */
+  smallChunkBytes: 64 * 1024,
+  /**
+   * While so many GETs of small chunks are under way, the next one waits for more to go with it, at most so long. When
+   * nothing of an answer comes for `pauseMs`, who comes after it is asked for apart.
+   */
+  gatheredGets: { streams: 4, waitMs: 2, pauseMs: 500 },
   /** A pointer record has exactly so many bytes. */
   pointerBytes: 5_303,
   /** Most pointers that lead from one to the next. */
@@ -87,8 +94,9 @@ export const limits = Object.freeze({
 
   /** Chunks that one reader fetches ahead of its consumer: before the link was measured, at least, and at most. */
   readAheadChunks: { first: 4, least: 3, most: 6 },
-  /** Chunks of a pin that are fetched at the same time. */
+  /** Chunks of a pin that are fetched at the same time, and small ones beside them. */
   parallelPinFetches: 8,
+  parallelSmallPinFetches: 64,
   /** Bytes handed to a response body at once. */
   streamPieceBytes: 1024 * 1024,
 });

@@ -37,6 +37,12 @@ const SHARE_OF_SESSION: usize = 4;
 /// How many answers of one request are fetched ahead of the one being sent.
 pub const PREFETCHED_ANSWERS: usize = 3;
 
+/// To so many that grows while the answers are small: each may have to come from an upstream, far away.
+pub const PREFETCHED_SMALL_ANSWERS: usize = 15;
+
+/// What is small there.
+pub const SMALL_ANSWER_BYTES: u32 = 64 * 1024;
+
 /// The longest data map that an OPEN reads, as a record or opened: some 50,000 chunks, or 200 GB of file.
 pub const MAX_DATA_MAP_BYTES: u32 = MAX_CHUNK_BYTES;
 

@@ -5,7 +5,8 @@ use crate::asker::{Asker, RateLimiter};
 use crate::certificates::Certificates;
 use crate::info::{Info, WebTransportInfo};
 use crate::limits::{
-    LARGE_DATA_MAPS, Limits, MAX_DATA_MAP_BYTES, PREFETCHED_ANSWERS, SMALL_DATA_MAP_BYTES,
+    LARGE_DATA_MAPS, Limits, MAX_DATA_MAP_BYTES, PREFETCHED_ANSWERS, PREFETCHED_SMALL_ANSWERS,
+    SMALL_ANSWER_BYTES, SMALL_DATA_MAP_BYTES,
 };
 use crate::metrics::{Face, Metrics};
 use crate::origins::AllowedOrigins;
@@ -56,6 +57,16 @@ pub enum Got {
     Nothing(Status),
 }
 
+impl Got {
+    /// How many bytes there are.
+    fn length(&self) -> u32 {
+        match self {
+            Self::Found(body, _) => body.length(),
+            Self::Nothing(_) => 0,
+        }
+    }
+}
+
 impl Service {
     /// Brings a source and its rules together. `web_transport_port` is what `/-/info` tells.
     pub fn new(
@@ -100,32 +111,50 @@ impl Service {
         self.get_into(room, asker, address, via).await
     }
 
-    /// The answers to several GETs, in order, fetched a few ahead of the one that is taken.
+    /// The answers to several GETs, in order, fetched a few ahead of the one that is taken; more while they are
+    /// small.
     pub fn get_all(
         self: &Arc<Self>,
         asker: &Asker,
         addresses: Vec<Address>,
     ) -> impl Stream<Item = Got> + Send + use<> {
         let work = Arc::new((Arc::clone(self), asker.clone()));
+        let mut ahead = PREFETCHED_ANSWERS;
+        let places = Arc::new(Semaphore::new(1 + ahead));
         stream::iter(addresses)
             // Room is taken in order, or else the later answers of some could take all that the first ones
             // of others wait for.
             .then(move |address| {
                 let work = Arc::clone(&work);
+                let places = Arc::clone(&places);
                 async move {
+                    let place = places.acquire_owned().await;
+                    let place = place.expect("the semaphore is never closed");
                     let (service, asker) = &*work;
                     let room = match service.admits(asker) {
                         true => service.room(asker).await,
                         false => None,
                     };
-                    (work, address, room)
+                    (work, address, place, room)
                 }
             })
-            .map(|(work, address, room)| async move {
+            .map(|(work, address, place, room)| async move {
                 let (service, asker) = &*work;
-                service.get_into(room, asker, address, Via::default()).await
+                let via = Via::default();
+                (service.get_into(room, asker, address, via).await, place)
             })
-            .buffered(1 + PREFETCHED_ANSWERS)
+            .buffered(1 + PREFETCHED_SMALL_ANSWERS)
+            .map(move |(got, place)| {
+                let is_small = got.length() <= SMALL_ANSWER_BYTES;
+                if is_small && ahead < PREFETCHED_SMALL_ANSWERS {
+                    ahead += 1;
+                    place.semaphore().add_permits(1);
+                } else if !is_small && ahead > PREFETCHED_ANSWERS {
+                    ahead -= 1;
+                    place.forget();
+                }
+                got
+            })
     }
 
     async fn get_into(

@@ -64,9 +64,15 @@ export class Chunks {
 
   /**
    * A record's own bytes, checked against its address.
+   * @param expectedBytes about how large it should be, where that is known.
    * @throws AntwayError as `PeerPool.fetch`; the signal's reason when aborted.
    */
-  async record(address: Address, signal?: AbortSignal, trace?: Trace): Promise<VerifiedChunk> {
+  async record(
+    address: Address,
+    signal?: AbortSignal,
+    trace?: Trace,
+    expectedBytes?: number,
+  ): Promise<VerifiedChunk> {
     const ahead = [...this.#ahead];
     const stored = await this.store.get(address);
     if (stored) {
@@ -80,7 +86,7 @@ export class Chunks {
         await this.#forgetDamaged(address);
       }
     }
-    return this.#fetch(address, ahead, signal, trace);
+    return this.#fetch(address, ahead, expectedBytes, signal, trace);
   }
 
   /**
@@ -143,7 +149,7 @@ export class Chunks {
         await this.#forgetDamaged(address);
       }
     }
-    const chunk = await this.#fetch(address, ahead, signal, trace);
+    const chunk = await this.#fetch(address, ahead, map.sizes[index], signal, trace);
     this.#note(map, index, 'p', trace);
     return decrypt(chunk.bytes, true);
   }
@@ -246,6 +252,7 @@ export class Chunks {
   #fetch(
     address: Address,
     ahead: readonly Arrivals[],
+    expectedBytes: number | undefined,
     signal?: AbortSignal,
     trace?: Trace,
   ): Promise<VerifiedChunk> {
@@ -260,7 +267,7 @@ export class Chunks {
         }
         const blake3 = await this.codec.blake3();
         const verify = (received: Uint8Array<ArrayBuffer>) => VerifiedChunk.verify(address, received, blake3);
-        const ask = () => this.peers.fetch(address, { signal: shared, verify });
+        const ask = () => this.peers.fetch(address, { signal: shared, verify, expectedBytes });
         const chunk = await (trace ? trace.time('fetchMs', ask) : ask());
         if (trace) trace.chunks.peer++;
         await this.store.put(chunk);

@@ -1,6 +1,6 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { Address } from '../address.ts';
-import { parsePeer } from '../config.ts';
+import { parsePeer, splitPeerUrl } from '../config.ts';
 
 /** Where `npm start` puts its peer when nothing else listens there. */
 const defaultPeer = 'http://127.0.0.1:8080';
@@ -149,7 +149,7 @@ function originFrom(option: string, value: string): string {
     if (URL.canParse(value)) {
       const { url, certificateHashes } = parsePeer(value, value, option);
       // Node has no WebTransport, and its fetch() cannot be told to accept a pinned certificate.
-      if (certificateHashes.length === 0) return url;
+      if (certificateHashes.length === 0 && splitPeerUrl(url).kind === 'antway') return url;
     }
   } catch {
     // said below, in terms of the command line

@@ -22,6 +22,12 @@ export interface PinsOptions {
   onChange(): void;
 }
 
+interface Missing {
+  address: Address;
+  /** About how large it is, in bytes; 0 when that is not known. */
+  expected: number;
+}
+
 /** Chunks of a check between two notes of how far it has come. */
 const notedEvery = 64;
 
@@ -368,15 +374,15 @@ export class Pins {
     const sizes = await store.sizes();
     pin.tally = await tally(inventory, sizes);
     let index = 0;
-    const missing: { address: Address; expected: number }[] = [];
+    const missing: Missing[] = [];
     for (const address of addressesOf(inventory)) {
       const expected = inventory.sizes[index++]!;
       if (!sizes.has(address.hex)) missing.push({ address, expected });
     }
-    const waiting = missing.values();
+    const isSmall = ({ expected }: Missing) => expected > 0 && expected <= limits.smallChunkBytes;
     const problems: AntwayError[] = [];
     let unanswered = 0;
-    const fetchNext = async () => {
+    const fetchNext = async (waiting: ArrayIterator<Missing>) => {
       for (const { address, expected } of waiting) {
         // What does not come from anywhere is not asked for a thousand times.
         if (signal.aborted || unanswered >= limits.parallelPinFetches) return;
@@ -392,7 +398,12 @@ export class Pins {
         }
       }
     };
-    await Promise.all(Array.from({ length: limits.parallelPinFetches }, fetchNext));
+    const lanes = (count: number, waiting: ArrayIterator<Missing>) =>
+      Array.from({ length: count }, () => fetchNext(waiting));
+    await Promise.all([
+      ...lanes(limits.parallelPinFetches, missing.filter((chunk) => !isSmall(chunk)).values()),
+      ...lanes(limits.parallelSmallPinFetches, missing.filter(isSmall).values()),
+    ]);
     signal.throwIfAborted();
     const worst = problems.find(({ code }) => hopeless.has(code)) ?? problems[0];
     if (worst) throw worst;
@@ -406,7 +417,7 @@ export class Pins {
   async #obtain(pin: Pin, address: Address, expected: number, signal: AbortSignal): Promise<Uint8Array> {
     const { store, chunks, onChange } = this.#options;
     const wasStored = (await store.sizes()).has(address.hex);
-    const { bytes } = await chunks.record(address, signal);
+    const { bytes } = await chunks.record(address, signal, undefined, expected || undefined);
     if (wasStored) return bytes;
     if (!(await store.written(address))) throw await this.#noRoom(address);
     pin.stored(bytes.length, expected, true);

@@ -1,7 +1,9 @@
 import type { Address } from '../address.ts';
+import { splitPeerUrl } from '../config.ts';
 import { AntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { ByteReader } from './byte-reader.ts';
+import { type Dialect, dialects } from './dialect.ts';
 import type { Face } from './face.ts';
 import { answered, decodeInfo, type PeerInfo, tooLong } from './protocol.ts';
 import { transferMs, Watchdog } from './watchdog.ts';
@@ -12,28 +14,37 @@ export interface PutOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** A peer's HTTP face: `/chunk/<address>` and `/-/info`. Any CDN or object store with that layout will do. */
+/**
+ * A peer's HTTP face: `/chunk/<address>` and `/-/info`. Any CDN or object store with that layout will do. AntTP and antd
+ * have chunks in their own way, and nothing else.
+ */
 export class HttpFace implements Face {
   readonly transport = 'http';
+  readonly #origin: string;
+  readonly #dialect: Dialect;
 
-  /** @param url the peer's origin. */
-  constructor(readonly url: string) {}
+  /** @param url the peer's, as of `PeerConfig`. */
+  constructor(readonly url: string) {
+    const { kind, origin } = splitPeerUrl(url);
+    this.#origin = origin;
+    this.#dialect = dialects[kind];
+  }
 
   async fetch(
     address: Address,
     signal: AbortSignal,
     onFirstByte?: () => void,
   ): Promise<Uint8Array<ArrayBuffer>> {
-    return this.#request(`/chunk/${address.hex}`, {}, signal, async (response, reader) => {
-      if (response.status === 404) throw new AntwayError('NOT_FOUND', 'The peer does not have this chunk.');
+    const { path, maxBytes, decode } = this.#dialect;
+    return this.#request(path(address), {}, signal, async (response, reader) => {
+      if (isAbsent(response)) throw new AntwayError('NOT_FOUND', 'The peer does not have this chunk.');
       if (response.status !== 200) throw unexpected(response);
       onFirstByte?.();
       const declared = response.headers.get('Content-Length');
-      if (declared !== null && Number(declared) > limits.chunkBytes) throw tooLong(Number(declared));
-      const bytes = await reader.readToEnd(limits.chunkBytes);
-      if (!bytes)
-        throw new AntwayError('CORRUPT', `The peer sent more than ${limits.chunkBytes} bytes for a chunk.`);
-      return bytes;
+      if (declared !== null && Number(declared) > maxBytes) throw tooLong(Number(declared));
+      const answer = await reader.readToEnd(maxBytes);
+      if (!answer) throw new AntwayError('CORRUPT', `The peer sent more than ${maxBytes} bytes for a chunk.`);
+      return decode(answer);
     });
   }
 
@@ -114,7 +125,7 @@ export class HttpFace implements Face {
     const watchdog = new Watchdog({ stallMs, totalMs: stallMs + transferMs(limits.chunkBytes), signal });
     let reader: ByteReader | undefined;
     try {
-      const response = await fetch(this.url + path, {
+      const response = await fetch(this.#origin + path, {
         cache: 'no-store', // chunks have a store of their own
         credentials: 'omit',
         redirect: 'error',
@@ -139,6 +150,11 @@ export class HttpFace implements Face {
       void reader?.cancel(); // not awaited: nothing watches over it any more
     }
   }
+}
+
+/** What AntTP and antd say is that they have not found it, or that it is gone. */
+function isAbsent({ status }: Response): boolean {
+  return status === 404 || status === 410;
 }
 
 function unexpected(response: Response, said = ''): AntwayError {

@@ -1,5 +1,5 @@
 import type { Address } from '../address.ts';
-import type { PeerConfig, TransportChoice } from '../config.ts';
+import { type PeerConfig, type PeerKind, splitPeerUrl, type TransportChoice } from '../config.ts';
 import { AntwayError, type Attempt, asAntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { Stats, Transport } from '../stats/stats.ts';
@@ -16,6 +16,8 @@ export type PeerState = 'idle' | 'webtransport' | 'http' | 'unreachable' | 'bann
 
 export interface AskOptions<T> {
   signal: AbortSignal;
+  /** How large the chunk should be, where that is known. */
+  expectedBytes: number | undefined;
   /** Turns received bytes into what the caller wants, or throws `CORRUPT`. */
   verify(received: Uint8Array<ArrayBuffer>): T;
   onFirstByte(): void;
@@ -32,6 +34,7 @@ export interface OpenOptions {
 /** One peer: its faces, and what is known of it from using it. */
 export class Peer {
   readonly url: string;
+  readonly kind: PeerKind;
   /** The URL of the peer that it is known from; null for a configured one. */
   readonly namedBy: string | null;
   readonly health = new PeerHealth();
@@ -55,12 +58,15 @@ export class Peer {
     namedBy: string | null = null,
   ) {
     this.url = url;
+    this.kind = splitPeerUrl(url).kind;
     this.namedBy = namedBy;
     this.#stats = stats;
     this.#transport = transport;
     // Only WebTransport lets a page accept a self-signed certificate.
-    if (certificateHashes.length === 0) this.#pointers = new HttpFace(url);
-    if (transport !== 'webtransport') this.#http = this.#pointers;
+    const http = certificateHashes.length === 0 ? new HttpFace(url) : undefined;
+    if (transport !== 'webtransport') this.#http = http;
+    if (this.kind !== 'antway') return;
+    this.#pointers = http;
     if (transport !== 'http' && WebTransportFace.isSupported) {
       this.#webTransport = new WebTransportFace(() => webTransportOf({ url, certificateHashes }));
     }
@@ -70,7 +76,8 @@ export class Peer {
    * Asks its faces one after the other, best first.
    * @throws AntwayError the last failure, each reported before; the signal's reason when aborted.
    */
-  async ask<T>(address: Address, { signal, verify, onFirstByte, report }: AskOptions<T>): Promise<T> {
+  async ask<T>(address: Address, options: AskOptions<T>): Promise<T> {
+    const { signal, expectedBytes, verify, onFirstByte, report } = options;
     this.health.started();
     this.#lastUsed = Date.now();
     let last: AntwayError | undefined;
@@ -80,10 +87,11 @@ export class Peer {
       let firstByteMs: number | undefined;
       let stage: Attempt['stage'] = 'receive';
       try {
-        const received = await face.fetch(address, signal, () => {
+        const began = () => {
           firstByteMs = elapsed();
           onFirstByte();
-        });
+        };
+        const received = await face.fetch(address, signal, began, expectedBytes);
         const totalMs = elapsed();
         stage = 'verify';
         const value = verify(received);

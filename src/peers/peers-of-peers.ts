@@ -21,7 +21,9 @@ export class PeersOfPeers {
     this.#configured = configured;
     this.#onFound = onFound;
     this.#known = new Set(configured.map(({ url }) => url));
-    this.#askAt = new Map(configured.map((peer) => [peer, 0]));
+    // AntTP and antd know of no others.
+    const asked = configured.filter(({ kind }) => kind === 'antway');
+    this.#askAt = new Map(asked.map((peer) => [peer, 0]));
   }
 
   /** Asks those that have not answered yet, in the background. */

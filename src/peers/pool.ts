@@ -1,5 +1,5 @@
 import type { Address } from '../address.ts';
-import type { PeerConfig, TransportChoice } from '../config.ts';
+import type { PeerConfig, PeerKind, TransportChoice } from '../config.ts';
 import { AntwayError, type Attempt } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { RateMeter } from '../stats/rate.ts';
@@ -13,6 +13,8 @@ import { transferMs, Watchdog } from './watchdog.ts';
 
 export interface FetchOptions<T> {
   signal: AbortSignal;
+  /** How large the chunk should be, where that is known: small ones may share a request. Nothing relies on it. */
+  expectedBytes?: number | undefined;
   /** Turns received bytes into what the caller wants, or throws `CORRUPT`: then the next peer is asked. */
   verify(received: Uint8Array<ArrayBuffer>): T;
 }
@@ -39,6 +41,7 @@ export interface ChunkPeers {
 /** A peer as `/-/peers` tells of it; with its tally once it was asked. */
 export interface PeerDescription extends Partial<PeerTally> {
   url: string;
+  kind: PeerKind;
   /** The URL of the peer that named it; null for a configured one. */
   namedBy: string | null;
   state: PeerState;
@@ -83,7 +86,8 @@ export class PeerPool implements ChunkPeers {
    *   had the right ones, `NOT_FOUND` when a peer answered that it has none, `OFFLINE` or `PEERS_UNREACHABLE`
    *   when none answered. The signal's reason when aborted.
    */
-  async fetch<T>(address: Address, { signal, verify }: FetchOptions<T>): Promise<T> {
+  async fetch<T>(address: Address, options: FetchOptions<T>): Promise<T> {
+    const { signal } = options;
     signal.throwIfAborted();
     this.#peersOfPeers?.look();
     this.#hedges.earn();
@@ -95,7 +99,7 @@ export class PeerPool implements ChunkPeers {
       if (order.length === 0) continue;
       if (attempts.some(({ code }) => code === 'NOT_FOUND')) break;
       try {
-        return await this.#ask(order, address, attempts, { signal, verify });
+        return await this.#ask(order, address, attempts, options);
       } catch (error) {
         if (signal.aborted) throw error;
       }
@@ -109,13 +113,14 @@ export class PeerPool implements ChunkPeers {
     order: readonly Peer[],
     address: Address,
     attempts: Attempt[],
-    { signal, verify }: FetchOptions<T>,
+    { signal, expectedBytes, verify }: FetchOptions<T>,
   ): Promise<T> {
     const tries = order.map(
       (peer): Try<T> => ({
         run: (own, onFirstByte) =>
           peer.ask(address, {
             signal: own,
+            expectedBytes,
             verify: (received) => {
               this.#rate.record(received.length, performance.now());
               return verify(received);
@@ -205,6 +210,7 @@ export class PeerPool implements ChunkPeers {
     return this.#peers.map((peer) => ({
       ...tallies.find((tally) => tally.url === peer.url),
       url: peer.url,
+      kind: peer.kind,
       namedBy: peer.namedBy,
       state: peer.state,
     }));

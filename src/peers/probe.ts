@@ -1,4 +1,5 @@
-import type { PeerConfig, TransportChoice } from '../config.ts';
+import { Address } from '../address.ts';
+import { type PeerConfig, splitPeerUrl, type TransportChoice } from '../config.ts';
 import { asAntwayError } from '../errors.ts';
 import type { Transport } from '../stats/stats.ts';
 import { HttpFace } from './http.ts';
@@ -8,7 +9,8 @@ import { WebTransportFace } from './webtransport.ts';
 
 /** What a peer said when it was tried. */
 export interface Probe {
-  info: PeerInfo;
+  /** What it says of itself; null for AntTP and antd. */
+  info: PeerInfo | null;
   /** The face that it would be asked by. */
   transport: Transport;
   /** From a request on an open connection to its answer's first byte, in milliseconds. */
@@ -28,6 +30,10 @@ export async function probePeer(
 ): Promise<Probe> {
   const http =
     peer.certificateHashes.length === 0 && transport !== 'webtransport' ? new HttpFace(peer.url) : undefined;
+  if (splitPeerUrl(peer.url).kind !== 'antway') {
+    if (!http) throw noWay(peer.url, transport);
+    return probeChunks(http, signal);
+  }
   const mayWebTransport = transport !== 'http' && WebTransportFace.isSupported;
   if (!http && !mayWebTransport) throw noWay(peer.url, transport);
   // Asked twice, so that the second finds the connection open.
@@ -44,6 +50,19 @@ export async function probePeer(
   }
   const answer = await timed((onFirstByte) => http!.info(signal, onFirstByte));
   return { ...answer, transport: 'http', webTransportProblem };
+}
+
+/**
+ * Asks for a chunk that nobody has: that there is none is the answer of AntTP and antd. What listens there may be
+ * anything that says so.
+ */
+async function probeChunks(http: HttpFace, signal: AbortSignal): Promise<Probe> {
+  const startedAt = performance.now();
+  await http.fetch(Address.fromBytes(new Uint8Array(32)), signal).catch((error) => {
+    if (asAntwayError(error).code !== 'NOT_FOUND') throw error;
+  });
+  const firstByteMs = roundedSince(startedAt);
+  return { info: null, transport: 'http', firstByteMs, webTransportProblem: null };
 }
 
 async function probeWebTransport(
@@ -69,7 +88,12 @@ async function timed(
   const startedAt = performance.now();
   let firstByteMs = 0;
   const info = await ask(() => {
-    firstByteMs = performance.now() - startedAt;
+    firstByteMs = roundedSince(startedAt);
   });
-  return { info, firstByteMs: Math.round(firstByteMs * 10) / 10 };
+  return { info, firstByteMs };
+}
+
+/** Milliseconds, to a tenth. */
+function roundedSince(startedAt: number): number {
+  return Math.round((performance.now() - startedAt) * 10) / 10;
 }

@@ -3,6 +3,7 @@ import { AntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { ByteReader } from './byte-reader.ts';
 import type { Face } from './face.ts';
+import { GatheredGets, type SeveralEvents } from './gathered-gets.ts';
 import {
   checkAnswer,
   decodeInfo,
@@ -14,6 +15,9 @@ import {
   type PeerInfo,
 } from './protocol.ts';
 import { raceAbort, transferMs, Watchdog } from './watchdog.ts';
+
+/** How long one chunk may take, or small ones that are together no larger. */
+const chunkMs = limits.stallMs + transferMs(limits.chunkBytes);
 
 /** Where a peer's WebTransport face listens. */
 export interface WebTransportEndpoint {
@@ -29,6 +33,10 @@ export interface WebTransportEndpoint {
 export class WebTransportFace implements Face {
   readonly transport = 'webtransport';
   readonly #endpoint: () => Promise<WebTransportEndpoint>;
+  readonly #small = new GatheredGets({
+    one: (...request) => this.#get(...request),
+    several: (...request) => this.#getSeveral(...request),
+  });
   #session: Promise<WebTransport> | undefined;
   #operations: readonly number[] | undefined;
   /** When the last session began to be opened, as `performance.now()`. */
@@ -56,10 +64,37 @@ export class WebTransportFace implements Face {
     return this.#connected !== undefined;
   }
 
-  fetch(address: Address, signal: AbortSignal, onFirstByte?: () => void): Promise<Uint8Array<ArrayBuffer>> {
+  fetch(
+    address: Address,
+    signal: AbortSignal,
+    onFirstByte?: () => void,
+    expectedBytes = Number.POSITIVE_INFINITY,
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    if (expectedBytes <= limits.smallChunkBytes) return this.#small.fetch(address, signal, onFirstByte);
+    return this.#get(address, signal, onFirstByte);
+  }
+
+  #get(address: Address, signal: AbortSignal, onFirstByte?: () => void): Promise<Uint8Array<ArrayBuffer>> {
     const request = encodeAddressRequest(operations.get, [address]);
-    const totalMs = limits.stallMs + transferMs(limits.chunkBytes);
-    return this.#request(request, totalMs, signal, (reader) => readAnswer(reader, onFirstByte));
+    return this.#request(request, chunkMs, signal, (reader) => readAnswer(reader, onFirstByte));
+  }
+
+  #getSeveral(addresses: readonly Address[], signal: AbortSignal, on: SeveralEvents): Promise<void> {
+    const request = encodeAddressRequest(operations.get, addresses);
+    const read = async (reader: ByteReader) => {
+      on.opened();
+      for (let index = 0; index < addresses.length; index++) {
+        const answer = readAnswer(reader, (length) => on.began(index, length));
+        // What the peer has not got, or cannot read, is an answer: the next one follows.
+        const isAnswer = await answer.then(
+          () => true,
+          ({ code, details }: AntwayError) => code === 'NOT_FOUND' || details?.answered === true,
+        );
+        if (!isAnswer) await answer;
+        on.answered(index, answer);
+      }
+    };
+    return this.#request(request, chunkMs, signal, read, on.bytes);
   }
 
   /**
@@ -103,12 +138,14 @@ export class WebTransportFace implements Face {
     totalMs: number,
     signal: AbortSignal,
     read: (reader: ByteReader) => Promise<T>,
+    onMoreBytes?: () => void,
   ): Promise<T> {
     const { stallMs } = limits;
     const watchdog = new Watchdog({ stallMs, totalMs, signal });
     const onBytes = () => {
       watchdog.touch();
       this.#lastArrival = performance.now();
+      onMoreBytes?.();
     };
     let session: WebTransport | undefined;
     let reader: ByteReader | undefined;
@@ -239,10 +276,13 @@ async function openStream(
   return stream;
 }
 
-async function readAnswer(reader: ByteReader, onFirstByte?: () => void): Promise<Uint8Array<ArrayBuffer>> {
+async function readAnswer(
+  reader: ByteReader,
+  onFirstByte?: (length: number) => void,
+): Promise<Uint8Array<ArrayBuffer>> {
   const head = await reader.read(5);
-  onFirstByte?.();
   const length = new DataView(head.buffer).getUint32(1);
+  onFirstByte?.(length);
   checkAnswer(head[0]!, length);
   return reader.read(length);
 }

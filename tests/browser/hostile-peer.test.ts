@@ -1,8 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, type Gateway, test } from './harness.ts';
+import { publishManyChunks } from './many-chunks.ts';
 import { fromRoot, hostilePeer } from './paths.ts';
 import type { PeerOptions } from './peer.ts';
+import { expectPin, pinAction } from './pins.ts';
 import { publish, RepeatingFile } from './publish.ts';
 import { anttpFixture, sha256 } from './tar.ts';
 
@@ -131,3 +133,41 @@ async function expectStates(gateway: Gateway, expected: Record<string, string>):
   const states = Object.fromEntries((await gateway.peers()).map(({ url, state }) => [url, state]));
   expect(states).toEqual(expected);
 }
+
+test('many small chunks wanted at once share requests, and a peer that breaks off in the middle costs the others nothing', async ({
+  startPeer,
+  openGateway,
+}) => {
+  const [hostileOne, honest] = await Promise.all([
+    startPeer(hostile('reset', false, '--honest-first', '150')),
+    startPeer(),
+  ]);
+  const site = await publishManyChunks(honest, 600);
+  await publishManyChunks(hostileOne, 600);
+
+  // Alone, the honest one is asked for several in one request.
+  const alone = await openGateway({ peers: [honest.url] });
+  await expect
+    .poll(async () => {
+      await alone.fetch(`/${site.files[0]}`);
+      return (await alone.peers())[0]!.state;
+    })
+    .toBe('webtransport');
+  await pinAction(alone.shell, site.address, 'pin');
+  await expectPin(alone.shell, site.address, { state: 'complete', activity: 'idle' });
+  const requests = await honest.metric('requests_total', { face: 'webtransport', op: 'get' });
+  const answers = await honest.chunksGiven('webtransport');
+  expect(answers).toBeGreaterThan(400);
+  expect(requests).toBeLessThan(answers * 0.8);
+
+  const gateway = await openGateway({ peers: [hostileOne.url, honest.url] });
+  await pinAction(gateway.shell, site.address, 'pin');
+  const pin = await expectPin(gateway.shell, site.address, { state: 'complete', activity: 'idle' });
+  expect(pin.chunks).toEqual({ stored: site.chunks, total: site.chunks });
+  const seen = (await gateway.stats()).peers.find(({ url }) => url === hostileOne.url)!;
+  expect(seen.corrupt).toBe(0);
+  expect(seen.webtransport.failures.PEERS_UNREACHABLE ?? 0, 'it broke off').toBeGreaterThan(0);
+  // Both gave some, and every byte is right: they were checked against their addresses once more.
+  await pinAction(gateway.shell, site.address, 'verify');
+  await expectPin(gateway.shell, site.address, { state: 'complete', activity: 'idle', problem: null });
+});

@@ -12,7 +12,7 @@ import { publish } from './publish.ts';
 test.describe.configure({ mode: 'default' });
 
 /** How many chunks an interruption may cost twice: those that were on their way. */
-const inFlight = limits.parallelPinFetches;
+const inFlight = limits.parallelPinFetches + limits.parallelSmallPinFetches;
 /** So that the site has about 7.5 MB: more than the quota of a test, which also has to hold the shell. */
 const bytesPerFile = 30_000;
 const complete = { state: 'complete', activity: 'idle', problem: null } as const;

@@ -6,6 +6,7 @@ import {
   parsePeer,
   parseSettings,
   type Settings,
+  splitPeerUrl,
 } from '../../src/config.ts';
 import { AntwayError } from '../../src/errors.ts';
 
@@ -228,6 +229,19 @@ describe('a peer in the configuration', () => {
     expect(parsePeer('/', base).url).toBe('https://gateway.example');
   });
 
+  it('may be AntTP or antd, which is a part of its name', () => {
+    expect(parsePeer('anttp+HTTP://127.0.0.1:18888/', base).url).toBe('anttp+http://127.0.0.1:18888');
+    expect(splitPeerUrl('anttp+http://127.0.0.1:18888')).toEqual({
+      kind: 'anttp',
+      origin: 'http://127.0.0.1:18888',
+    });
+    expect(splitPeerUrl(parsePeer('antd+https://Antd.Example:443', base).url)).toEqual({
+      kind: 'antd',
+      origin: 'https://antd.example',
+    });
+    expect(splitPeerUrl('https://peer.example')).toEqual({ kind: 'antway', origin: 'https://peer.example' });
+  });
+
   it('may pin certificates, in either case', () => {
     const other = '12'.repeat(32);
     expect(parsePeer(`https://peer.example:4433#sha-256=${hash.toUpperCase()},${other}`, base)).toEqual({
@@ -253,6 +267,10 @@ describe('a peer in the configuration', () => {
     ['with a certificate hash that is too short', `https://peer.example#sha-256=${hash.slice(1)}`],
     ['with another hash than SHA-256', `https://peer.example#sha-1=${hash}`],
     ['with certificate hashes but without TLS', `http://127.0.0.1:1#sha-256=${hash}`],
+    ['of another kind, without TLS beyond loopback', 'anttp+http://anttp.example'],
+    ['of another kind, with certificate hashes', `antd+https://antd.example#sha-256=${hash}`],
+    ['of another kind, as a path', 'antd+/'],
+    ['of a kind that is not known', 'other+https://peer.example'],
     ['that is no URL', 'https://'],
     ['of another scheme', 'data:text/plain,'],
   ])('is refused %s', (_, url) => {

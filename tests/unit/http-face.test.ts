@@ -253,3 +253,57 @@ describe('a peer’s HTTP face, asked for what it is', () => {
     await expect(new HttpFace(peer.url).info()).rejects.toMatchObject({ code: 'UNSUPPORTED' });
   });
 });
+
+describe('AntTP, asked for a chunk,', () => {
+  it('gives its bytes, from its own path', async () => {
+    const bytes = randomBytes(1_000);
+    const server = await startHttpPeer((_, response) => response.end(bytes));
+    const face = new HttpFace(`anttp+${server.url}`);
+    expect(Buffer.compare(await face.fetch(address, signal), bytes)).toBe(0);
+    expect(server.requests).toMatchObject([{ method: 'GET', path: `/anttp-0/binary/chunk/${address.hex}` }]);
+  });
+
+  it.each([404, 410])('has none with status %i', async (status) => {
+    const server = await startHttpPeer((_, response) => response.writeHead(status).end('no'));
+    const fetching = new HttpFace(`anttp+${server.url}`).fetch(address, signal);
+    await expect(fetching).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+});
+
+describe('antd, asked for a chunk,', () => {
+  const answering = async (body: string) => {
+    const server = await startHttpPeer((_, response) => response.end(body));
+    return { server, fetch: () => new HttpFace(`antd+${server.url}`).fetch(address, signal) };
+  };
+
+  it.each([
+    ['data', { data: 'aGk=' }],
+    ['data, without padding', { data: 'aGk' }],
+    ['content, beside other things', { address: '00', content: 'aGk=' }],
+    ['chunk', { chunk: 'aGk=' }],
+    ['bytes', { bytes: 'aGk=' }],
+  ])('gives the bytes that are in its JSON as %s', async (_, json) => {
+    const { server, fetch } = await answering(JSON.stringify(json));
+    expect(Buffer.from(await fetch()).toString()).toBe('hi');
+    expect(server.requests).toMatchObject([{ method: 'GET', path: `/v1/chunks/${address.hex}` }]);
+  });
+
+  it('gives a chunk of the largest size', async () => {
+    const bytes = randomBytes(limits.chunkBytes);
+    const { fetch } = await answering(JSON.stringify({ data: bytes.toString('base64') }));
+    expect(Buffer.compare(await fetch(), bytes)).toBe(0);
+  });
+
+  it.each(['', '[]', 'null', '{}', '{"data":"*"}', '{"data":7}'])(
+    'is CORRUPT when it sends %j',
+    async (body) => {
+      const { fetch } = await answering(body);
+      await expect(fetch()).rejects.toMatchObject({ code: 'CORRUPT' });
+    },
+  );
+
+  it('is not read on when it sends more than any chunk', async () => {
+    const { fetch } = await answering(`{"data":"${'A'.repeat(6_000_000)}"}`);
+    await expect(fetch()).rejects.toMatchObject({ code: 'CORRUPT' });
+  });
+});

@@ -5,6 +5,7 @@ mod cancel;
 mod chunks;
 mod fairness;
 mod faults;
+mod get_many;
 mod http;
 mod http_server;
 mod limits;

@@ -1,3 +1,4 @@
+import { splitPeerUrl } from '../../config.ts';
 import type { PeerState } from '../../peers/peer.ts';
 import type { PeerTally, TransportTally } from '../../stats/stats.ts';
 import type { PeerStatus } from '../gateway-api.ts';
@@ -54,7 +55,9 @@ function sum(transports: readonly TransportTally[], key: 'chunks' | 'bytes'): nu
   return transports.reduce((total, transport) => total + transport[key], 0);
 }
 
-/** A peer's URL without what all of them share. */
+/** A peer's URL without what all of them share; with its kind, if it is not one of ours. */
 export function hostOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).host : url;
+  const { kind, origin } = splitPeerUrl(url);
+  const host = URL.canParse(origin) ? new URL(origin).host : origin;
+  return kind === 'antway' ? host : `${host} (${{ anttp: 'AntTP', antd: 'antd' }[kind]})`;
 }

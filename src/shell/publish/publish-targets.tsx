@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { parsePeer } from '../../config.ts';
+import { parsePeer, splitPeerUrl } from '../../config.ts';
 import { formatChunks } from '../format.ts';
 import type { GatewayConfig } from '../gateway-api.ts';
 import { hostOf } from '../live/peer-rows.ts';
@@ -21,7 +21,7 @@ export function PublishTargets({ state, config }: Props) {
   const [form, setForm] = useState(kept);
   const [problem, setProblem] = useState<'peer' | 'none' | null>(null);
   const t = texts.publish;
-  const known = config?.peers ?? [];
+  const known = (config?.peers ?? []).filter(takesChunks);
 
   function change(part: Partial<typeof kept>) {
     setForm(Object.assign(kept, part) && { ...kept });
@@ -32,7 +32,9 @@ export function PublishTargets({ state, config }: Props) {
     const peers = known.filter((url) => !form.unchecked.has(url));
     if (form.other.trim()) {
       try {
-        peers.push(parsePeer(form.other.trim(), location.origin).url);
+        const { url } = parsePeer(form.other.trim(), location.origin);
+        if (!takesChunks(url)) throw new TypeError('AntTP and antd are not written to.');
+        peers.push(url);
       } catch {
         setProblem('peer');
         document.getElementById('other-peer')?.focus();
@@ -146,4 +148,9 @@ export function PublishTargets({ state, config }: Props) {
       </form>
     </Section>
   );
+}
+
+/** AntTP and antd have ways of their own to take chunks, which cost money. */
+function takesChunks(url: string): boolean {
+  return splitPeerUrl(url).kind === 'antway';
 }

@@ -165,7 +165,11 @@ function PeerEntry({ url, onUp, onDown, onRemove }: EntryProps) {
   );
 }
 
-/** What people know a peer by: its URL without certificate hashes. */
-function originOf(url: string): string {
-  return URL.canParse(url, location.origin) ? new URL(url, location.origin).origin : url;
+/** What people know a peer by: its URL without certificate hashes, with what kind it is. */
+function originOf(text: string): string {
+  try {
+    return parsePeer(text, location.origin).url;
+  } catch {
+    return text;
+  }
 }

@@ -1,0 +1,147 @@
+//! GET of many addresses: how the peer gets and sends the answers.
+
+use crate::session::{Session, get_request, parse_get, read_all, send_all};
+use crate::test_peer::{SOON, TestPeer, chunk};
+use antway_peer::address::Address;
+use antway_peer::limits::{PREFETCHED_ANSWERS, PREFETCHED_SMALL_ANSWERS};
+use antway_peer::source::{Chunk, ChunkBody, ChunkSource, PutOutcome, SourceFuture, SourceStats};
+use antway_peer::store::FolderStore;
+use std::sync::Arc;
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio::sync::{Semaphore, watch};
+use tokio::time::{sleep, timeout};
+
+/// A store that lets its answers go when the test says so.
+struct Gated {
+    store: FolderStore,
+    asked: watch::Sender<usize>,
+    /// A permit for each answer that may go.
+    gate: Semaphore,
+}
+
+impl Gated {
+    async fn start() -> (TestPeer, Arc<Self>) {
+        let mut gated = None;
+        let folder = TempDir::new().unwrap();
+        let peer = TestPeer::start_with(folder, &[], |store, _| {
+            let source = Arc::new(Self {
+                store,
+                asked: watch::Sender::new(0),
+                gate: Semaphore::new(0),
+            });
+            gated = Some(Arc::clone(&source));
+            source
+        });
+        (peer.await, gated.unwrap())
+    }
+
+    /// Waits until so many were asked for, since the start.
+    async fn asked(&self, wanted: usize) {
+        let mut asked = self.asked.subscribe();
+        let reached = timeout(SOON, asked.wait_for(|&n| n >= wanted)).await;
+        assert!(
+            reached.is_ok(),
+            "{} asked, not {wanted}",
+            *self.asked.borrow()
+        );
+    }
+}
+
+impl ChunkSource for Gated {
+    fn get(&self, address: Address) -> SourceFuture<'_, Option<ChunkBody>> {
+        self.asked.send_modify(|n| *n += 1);
+        Box::pin(async move {
+            self.gate.acquire().await.unwrap().forget();
+            self.store.get(address).await
+        })
+    }
+
+    fn has(&self, address: Address) -> SourceFuture<'_, bool> {
+        self.store.has(address)
+    }
+
+    fn put(&self, chunk: Chunk) -> SourceFuture<'_, PutOutcome> {
+        self.store.put(chunk)
+    }
+
+    fn stats(&self) -> SourceStats {
+        self.store.stats()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn small_answers_are_got_at_the_same_time_and_more_the_more_there_were() {
+    let (peer, source) = Gated::start().await;
+    let mut addresses = Vec::new();
+    let mut expected = Vec::new();
+    for seed in 0..64 {
+        let chunk = peer.stored(seed, 100 + usize::from(seed)).await;
+        addresses.push(chunk.address());
+        expected.push((0, chunk.bytes().to_vec()));
+    }
+    let session = Session::open(&peer.peer).await;
+    let getting = async { assert!(session.get(&addresses).await == expected) };
+    let opening = async {
+        source.asked(1 + PREFETCHED_ANSWERS).await;
+        // Nothing more, however long it takes.
+        sleep(Duration::from_millis(100)).await;
+        assert_eq!(*source.asked.borrow(), 1 + PREFETCHED_ANSWERS);
+        let answered = PREFETCHED_SMALL_ANSWERS - PREFETCHED_ANSWERS;
+        source.gate.add_permits(answered);
+        source.asked(answered + 1 + PREFETCHED_SMALL_ANSWERS).await;
+        sleep(Duration::from_millis(100)).await;
+        let most = answered + 1 + PREFETCHED_SMALL_ANSWERS;
+        assert_eq!(*source.asked.borrow(), most);
+        source.gate.add_permits(addresses.len());
+    };
+    tokio::join!(getting, opening);
+    peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn large_answers_are_got_a_few_ahead_only() {
+    let (peer, source) = Gated::start().await;
+    let large = peer.stored(1, 1 << 20).await;
+    let session = Session::open(&peer.peer).await;
+    let getting = async {
+        let expected = vec![(0, large.bytes().to_vec()); 20];
+        assert!(session.get(&[large.address(); 20]).await == expected);
+    };
+    let opening = async {
+        for answered in 0..10 {
+            source.asked(answered + 1 + PREFETCHED_ANSWERS).await;
+            sleep(Duration::from_millis(20)).await;
+            let most = answered + 1 + PREFETCHED_ANSWERS;
+            assert_eq!(*source.asked.borrow(), most);
+            source.gate.add_permits(1);
+        }
+        source.gate.add_permits(20);
+    };
+    tokio::join!(getting, opening);
+    peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_is_sent_while_the_next_is_still_looked_for() {
+    let (peer, source) = Gated::start().await;
+    let first = peer.stored(1, 1000).await;
+    let second = peer.stored(2, 1000).await;
+    let absent = chunk(3, 10).address();
+    let session = Session::open(&peer.peer).await;
+    let (mut send, mut recv) = session.stream().await;
+    let addresses = [first.address(), absent, second.address()];
+    send_all(&mut send, &get_request(&addresses)).await;
+    send.quic_stream_mut().finish().unwrap();
+    source.gate.add_permits(2);
+    // The first answer, and that the second is not there.
+    let mut answer = vec![0; 5 + 1000 + 5];
+    let reading = timeout(SOON, recv.read_exact(&mut answer)).await;
+    reading.expect("two answers soon").unwrap();
+    let expected = [(0, first.bytes().to_vec()), (1, Vec::new())];
+    assert!(parse_get(&answer) == expected);
+    source.gate.add_permits(1);
+    let rest = read_all(&mut recv).await.unwrap();
+    assert!(parse_get(&rest) == [(0, second.bytes().to_vec())]);
+    peer.stop().await;
+}

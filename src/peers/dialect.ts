@@ -1,0 +1,40 @@
+import type { Address } from '../address.ts';
+import type { PeerKind } from '../config.ts';
+import { AntwayError } from '../errors.ts';
+import { limits } from '../limits.ts';
+
+/** How chunks are asked for by HTTP, and answered. */
+export interface Dialect {
+  path(address: Address): string;
+  /** The longest answer. */
+  maxBytes: number;
+  /** The chunk in an answer. @throws AntwayError `CORRUPT` when there can be none. */
+  decode(answer: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer>;
+}
+
+const raw = (answer: Uint8Array<ArrayBuffer>) => answer;
+
+/** What a JSON answer may have around its base64. */
+const jsonBytes = 64 * 1024;
+
+export const dialects: Record<PeerKind, Dialect> = {
+  antway: { path: ({ hex }) => `/chunk/${hex}`, maxBytes: limits.chunkBytes, decode: raw },
+  anttp: { path: ({ hex }) => `/anttp-0/binary/chunk/${hex}`, maxBytes: limits.chunkBytes, decode: raw },
+  antd: {
+    path: ({ hex }) => `/v1/chunks/${hex}`,
+    maxBytes: Math.ceil(limits.chunkBytes / 3) * 4 + jsonBytes,
+    decode: fromJson,
+  },
+};
+
+/** The daemon's `{"data": "<base64>"}`; the versions differ in the name. */
+function fromJson(answer: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  try {
+    const json = JSON.parse(new TextDecoder().decode(answer)) as Record<string, unknown> | null;
+    const encoded = json?.data ?? json?.content ?? json?.chunk ?? json?.bytes;
+    if (typeof encoded !== 'string') throw new TypeError('There is no text under any of the known names.');
+    return Uint8Array.from(atob(encoded), (character) => character.charCodeAt(0));
+  } catch (cause) {
+    throw new AntwayError('CORRUPT', 'The daemon answered with no chunk in JSON.', {}, { cause });
+  }
+}
