@@ -129,7 +129,9 @@ impl Tolerant {
     fn target(&self) -> Option<u64> {
         let target = match self.phase {
             Phase::Startup { .. } => return None,
-            Phase::Drain => self.path.bytes_in(self.path.recent_round_trip()),
+            Phase::Drain => self
+                .path
+                .bytes_in(self.path.recent_round_trip() + self.jitter / 2),
             Phase::Cruise { .. } => self.full_path(),
             Phase::Probe => self.full_path() * 5 / 4,
             Phase::Look { .. } => self.path.bytes_in(self.path.shortest_round_trip()) / 2,

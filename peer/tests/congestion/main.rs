@@ -13,7 +13,7 @@ use std::time::Duration;
 #[test]
 fn a_download_gets_nearly_all_that_a_link_carries_in_spite_of_loss() {
     for round_trip_ms in [20, 50, 100] {
-        for (loss_percent, least) in [(0.0, 0.90), (1.0, 0.89), (3.0, 0.86)] {
+        for (loss_percent, least) in [(0.0, 0.92), (1.0, 0.91), (3.0, 0.88)] {
             for megabits in [20, 100] {
                 let link = Link::new(round_trip_ms, loss_percent, megabits);
                 let outcome = download(&link, &[(Tolerant, 0)], 15);
@@ -59,7 +59,7 @@ fn acknowledgements_that_are_held_back_cost_little() {
         link.jitter = Duration::from_millis(jitter_ms);
         let share =
             download(&link, &[(Tolerant, 0)], 20).rate(0, 3, 20) / link.bits_per_second as f64;
-        assert!(share >= 0.75, "{share:.3} of {link:?}");
+        assert!(share >= 0.85, "{share:.3} of {link:?}");
     }
 }
 
