@@ -26,14 +26,14 @@ const addressBytes = 32;
 
 /**
  * Stores those chunks of a batch that are not there yet, as far as there is room, and notes what was read since.
- * @param withBlobs whether large ones may be stored as Blobs.
+ * @param leastBlobBytes how large a chunk has to be to be stored as a Blob.
  * @returns those that are in the database now, and the totals.
  */
 export async function storeBatch(
   { chunks, metadata, holds, totals }: WriteStores,
   batch: readonly VerifiedChunk[],
   touched: readonly Address[],
-  { maxBytes, withBlobs }: { maxBytes: number; withBlobs: boolean },
+  { maxBytes, leastBlobBytes }: { maxBytes: number; leastBlobBytes: number },
 ): Promise<{ kept: VerifiedChunk[]; totals: Totals }> {
   const now = Date.now();
   const [before, known, holders, used] = await Promise.all([
@@ -46,7 +46,7 @@ export async function storeBatch(
   const kept = batch.filter(({ address, bytes }, i) => {
     if (known[i]) return true;
     if (after.bytes + bytes.length > maxBytes) return false;
-    chunks.put(toStoredForm(bytes, withBlobs), address.bytes);
+    chunks.put(toStoredForm(bytes, leastBlobBytes), address.bytes);
     const metadatum: Metadata = { size: bytes.length, ...(holders[i] ? {} : { lastUsed: now }) };
     metadata.put(metadatum, address.bytes);
     after.count++;

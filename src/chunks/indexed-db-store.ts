@@ -17,13 +17,13 @@ import {
 } from './bookkeeping.ts';
 import { ChunkDatabase } from './indexed-db.ts';
 import type { HoldingStore, StoreSummary } from './store.ts';
-import { fromStoredForm, isBlobSized, isLost, prefersBlobs, type StoredForm } from './stored-form.ts';
+import { fromStoredForm, isLost, leastBlobBytes, type StoredForm } from './stored-form.ts';
 import type { VerifiedChunk } from './verified-chunk.ts';
 
 /** Bytes that may wait to be written before `put` makes its caller wait. */
 const queueBytes = 32 * 1024 * 1024;
-/** Bytes written in one transaction, of at most `sliceChunks` chunks. */
-const batchBytes = 16 * 1024 * 1024;
+/** Bytes written in one transaction, of at most `sliceChunks` chunks: as buffers they are all copied in one go. */
+const batchBytes = 8 * 1024 * 1024;
 /** How often the times of last use are brought up to date when nothing else is written, in milliseconds. */
 const touchIntervalMs = 10_000;
 /** Times of last use that one transaction brings up to date. */
@@ -69,8 +69,8 @@ export class IndexedDbStore implements HoldingStore {
   /** When to try it again, in milliseconds since 1970; never while that is being done. */
   #retryAt = 0;
   readonly #backoff = new Backoff(retry);
-  /** Whether large chunks are stored as Blobs: no longer once that has failed. */
-  #withBlobs = prefersBlobs();
+  /** How large a chunk has to be to be stored as a Blob: none is any more once that has failed. */
+  #leastBlobBytes = leastBlobBytes();
 
   constructor(stats: Stats, maxBytes = Number.POSITIVE_INFINITY) {
     this.#stats = stats;
@@ -255,9 +255,9 @@ export class IndexedDbStore implements HoldingStore {
       await this.#evict(bytes);
       return this.#write(batch, bytes);
     }
-    if (!this.#withBlobs || !batch.some(({ bytes }) => isBlobSized(bytes.length))) throw error;
-    const kept = await this.#write(batch, bytes, false);
-    this.#withBlobs = false;
+    if (!batch.some(({ bytes }) => bytes.length >= this.#leastBlobBytes)) throw error;
+    const kept = await this.#write(batch, bytes, Number.POSITIVE_INFINITY);
+    this.#leastBlobBytes = Number.POSITIVE_INFINITY;
     console.warn('antway: this browser stores no Blobs', error);
     return kept;
   }
@@ -266,13 +266,13 @@ export class IndexedDbStore implements HoldingStore {
   async #write(
     batch: readonly VerifiedChunk[],
     bytes: number,
-    withBlobs = this.#withBlobs,
+    leastBlobBytes = this.#leastBlobBytes,
   ): Promise<Set<VerifiedChunk>> {
     // First, so that the ceiling is never passed.
     if (bytes > 0) await this.makeRoom(bytes);
     const touched = [...this.#touched.values()].slice(0, touchesPerWrite);
     const { kept } = await this.#database.write((stores) =>
-      storeBatch(stores, batch, touched, { maxBytes: this.#maxBytes, withBlobs }),
+      storeBatch(stores, batch, touched, { maxBytes: this.#maxBytes, leastBlobBytes }),
     );
     for (const { hex } of touched) this.#touched.delete(hex);
     this.#touchesWrittenAt = Date.now();

@@ -4,25 +4,21 @@
  */
 export type StoredForm = ArrayBuffer | Blob;
 
-/** Bytes from which on a Blob is written and read in less time than a buffer (docs/PERFORMANCE.md). */
-const leastBlobBytes = 512 * 1024;
+const kibibyte = 1024;
 
 /**
- * Whether this browser is one in which large Blobs were measured to be faster: Chromium. The others get buffers; Safari
- * stores no Blobs in a private window.
+ * How many bytes a chunk has to have for a Blob to be written and read in less time than a buffer, as was measured
+ * (docs/PERFORMANCE.md). Infinite in other browsers; Safari stores no Blobs in a private window.
  */
-export function prefersBlobs(): boolean {
-  return 'userAgentData' in navigator;
+export function leastBlobBytes(): number {
+  if ('userAgentData' in navigator) return 256 * kibibyte; // Chromium
+  if (/ Firefox\//.test(navigator.userAgent)) return 1024 * kibibyte;
+  return Number.POSITIVE_INFINITY;
 }
 
-/** Whether so many bytes are worth a Blob. */
-export function isBlobSized(bytes: number): boolean {
-  return bytes >= leastBlobBytes;
-}
-
-/** @param withBlobs whether large ones may be Blobs. */
-export function toStoredForm(bytes: Uint8Array<ArrayBuffer>, withBlobs: boolean): StoredForm {
-  if (withBlobs && isBlobSized(bytes.length)) return new Blob([bytes]);
+/** @param leastBlobBytes how large a Blob has to be. */
+export function toStoredForm(bytes: Uint8Array<ArrayBuffer>, leastBlobBytes: number): StoredForm {
+  if (bytes.length >= leastBlobBytes) return new Blob([bytes]);
   // A view would take its whole backing buffer along.
   return bytes.byteLength === bytes.buffer.byteLength ? bytes.buffer : bytes.slice().buffer;
 }

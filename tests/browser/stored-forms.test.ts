@@ -10,7 +10,7 @@ import { sha256 } from './tar.ts';
 const large = noise(17, 3_000_000);
 const small = noise(18, 3_000);
 
-/** How many stored chunks have which form; those of at least 512 KiB are large. */
+/** How many stored chunks have which form; those of at least 256 KiB are large. */
 function countForms(page: Page): Promise<Record<string, number>> {
   return page.evaluate(async () => {
     const done = <T>(request: IDBRequest<T>) =>
@@ -26,7 +26,7 @@ function countForms(page: Page): Promise<Record<string, number>> {
     const counts: Record<string, number> = {};
     for (const value of values) {
       const isBlob = value instanceof Blob;
-      const isLarge = (isBlob ? value.size : value.byteLength) >= 512 * 1024;
+      const isLarge = (isBlob ? value.size : value.byteLength) >= 256 * 1024;
       const form = `${isLarge ? 'large' : 'small'} ${isBlob ? 'Blobs' : 'buffers'}`;
       counts[form] = (counts[form] ?? 0) + 1;
     }
