@@ -34,5 +34,5 @@ export function workOnPinsLater(runtime: Runtime): () => void {
 
 /** @throws when something is left to be done: then the browser tries again later. */
 async function finishPins(runtime: Runtime): Promise<void> {
-  if (!(await runtime.workOnPins())) throw new Error('Not all pins are complete.');
+  if (!(await runtime.wake())) throw new Error('Not all pins are complete.');
 }

@@ -46,24 +46,19 @@ export class Runtime {
     }
   }
 
-  /** There is a network again: peers are asked as if they had never failed, and the pins go on. */
-  async wake(): Promise<void> {
+  /**
+   * There is a network again: peers are asked as if they had never failed, and the pins go on.
+   * @returns whether all of them are done.
+   */
+  async wake(): Promise<boolean> {
     const gateway = await this.#gateway();
     gateway.wake();
-    await gateway.workOnPins();
+    return gateway.workOnPins();
   }
 
   /** Another version is about to take over: what would keep it waiting and can go on later ends. */
   handOver(): void {
     this.#current?.gateway.handOver();
-  }
-
-  /**
-   * Goes on with the pins.
-   * @returns whether all are done.
-   */
-  async workOnPins(): Promise<boolean> {
-    return (await this.#gateway()).workOnPins();
   }
 
   async #gateway(): Promise<Gateway> {

@@ -122,6 +122,32 @@ test.describe('a pin of a thousand chunks', () => {
     await expectComplete(gateway.shell);
   });
 
+  test('goes on without a page when the browser says that there is a network again', async ({
+    playwright,
+    launchOptions,
+    startHost,
+    folder,
+  }) => {
+    const host = await startHost({ peers: [relay.url] });
+    const profile = `${folder}/profile`;
+    const before = await playwright.chromium.launchPersistentContext(profile, launchOptions);
+    const { shell } = await Gateway.open(host, await before.newPage());
+    await before.setOffline(true);
+    await pinAction(shell, site.address, 'pin');
+    const waiting = await expectPin(shell, site.address, { state: 'partial', activity: 'waiting' });
+    expect(waiting.problem).toMatchObject({ code: 'OFFLINE' });
+    await before.close();
+    expect(relay.total).toBe(0);
+
+    const after = await playwright.chromium.launchPersistentContext(profile, launchOptions);
+    const page = await after.newPage();
+    await dispatchSync(page, host.url, 'antway-pins');
+    await expect.poll(() => relay.given.size, { timeout: 120_000 }).toBe(site.chunks);
+    const again = await Gateway.open(host, page);
+    await expectComplete(again.shell, { interruptions: 0 });
+    await after.close();
+  });
+
   test('waits when the ceiling is too low, and goes on when it is raised', async ({ openGateway }) => {
     const gateway = await openGateway({ peers: [relay.url], cache: { maxBytes: 3_000_000 } });
     await pinAction(gateway.shell, site.address, 'pin');
@@ -271,6 +297,22 @@ test('what is not there to be pinned says so, and what is asked for wrongly too'
     expect([answer.status, errorCode(answer)], JSON.stringify(body)).toEqual([status, code]);
   }
 });
+
+/** Has the browser tell an origin's worker, as Background Sync does, that there is a network. */
+async function dispatchSync(page: Page, url: string, tag: string): Promise<void> {
+  const origin = `${url}/`;
+  const session = await page.context().newCDPSession(page);
+  const registrationId = new Promise<string>((resolve) => {
+    session.on('ServiceWorker.workerRegistrationUpdated', ({ registrations }) => {
+      const own = registrations.find(({ scopeURL }) => scopeURL === origin);
+      if (own) resolve(own.registrationId);
+    });
+  });
+  await session.send('ServiceWorker.enable');
+  const event = { origin, registrationId: await registrationId, tag, lastChance: false };
+  await session.send('ServiceWorker.dispatchSyncEvent', event);
+  await session.detach();
+}
 
 /** Changes or removes the bytes of a stored chunk behind the worker's back. */
 function damage(page: Page, address: string, how: 'change' | 'remove'): Promise<void> {
