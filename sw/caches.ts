@@ -14,11 +14,20 @@ export function nameCaches(): void {
   setCacheNameDetails({ prefix: prefix.slice(0, -1), precache: 'shell' });
 }
 
+/** Of the files that this worker needs and that no precache holds. */
+export function filesCacheName(): string {
+  return `${prefix}files-${self.registration.scope}`;
+}
+
+/** What it was in the first builds, for all workers of an origin together. */
+export const sharedFilesCache = `${prefix}files`;
+
 /** Deletes what earlier builds under this worker's scope called their caches. Nothing else. */
 export async function deleteFormerCaches(): Promise<void> {
   const { scope } = self.registration;
+  const inUse = [cacheNames.precache, filesCacheName()];
   const isFormer = (name: string) =>
-    name !== cacheNames.precache && name.startsWith(prefix) && name.endsWith(`-${scope}`);
+    !inUse.includes(name) && name.startsWith(prefix) && name.endsWith(`-${scope}`);
   const own = (await caches.keys()).filter(
     (name) => isFormer(name) || name === `workbox-precache-v2-${scope}`,
   );

@@ -1,12 +1,16 @@
+/// <reference lib="webworker" />
 import { loadAead } from '../src/self-encryption/aead.ts';
+import { filesCacheName, sharedFilesCache } from './caches.ts';
 
-/** Of files that this worker needs and that no precache holds, by URL. Their names change with their contents. */
-const cacheName = 'antway-files';
+declare const self: ServiceWorkerGlobalScope;
 
-/** One of the worker's own files: as it is kept, so that it is there offline, or else from the host. */
+/**
+ * One of the worker's own files: as it is kept, so that it is there offline, or else from the host. Its name changes with
+ * its contents.
+ */
 export async function keptFile(url: string): Promise<Response> {
   // Where storage is blocked, the host has to give it each time.
-  const cache = await caches.open(cacheName).catch(() => undefined);
+  const cache = await caches.open(filesCacheName()).catch(() => undefined);
   const kept = await cache?.match(url);
   if (kept) return kept;
   const response = await fetch(url);
@@ -25,12 +29,25 @@ export async function installSodium(url: string): Promise<void> {
   await loadAead(undefined, () => keptFile(url));
 }
 
-/** Forgets the files that an earlier build kept, which lie in the same folder as `urls` by other names. */
+/** Forgets what an earlier build kept. @param urls what is still needed. */
 export async function forgetFilesBut(urls: readonly string[]): Promise<void> {
   const wanted = urls.map((url) => new URL(url, self.location.href).href);
-  const folders = wanted.map((url) => new URL('./', url).href);
+  await forget(filesCacheName(), (url) => !wanted.includes(url));
+  if (!(await caches.has(sharedFilesCache))) return;
+  // The files of other workers lie in other folders.
+  const folders = wanted.map(folderOf);
+  const left = await forget(sharedFilesCache, (url) => folders.includes(folderOf(url)));
+  if (left === 0) await caches.delete(sharedFilesCache);
+}
+
+/** @returns how many are left. */
+async function forget(cacheName: string, isForgotten: (url: string) => boolean): Promise<number> {
   const cache = await caches.open(cacheName);
-  for (const { url } of await cache.keys()) {
-    if (!wanted.includes(url) && folders.includes(new URL('./', url).href)) await cache.delete(url);
-  }
+  const forgotten = (await cache.keys()).filter(({ url }) => isForgotten(url));
+  await Promise.all(forgotten.map((request) => cache.delete(request)));
+  return (await cache.keys()).length;
+}
+
+function folderOf(url: string): string {
+  return new URL('./', url).href;
 }

@@ -21,7 +21,8 @@ const withoutSimd = `
   };
 `;
 
-const isSodium = (path: string) => /\/libsodium-.*\.wasm$/.test(path);
+const isSodiumName = /\/libsodium-.*\.wasm$/;
+const isSodium = (path: string) => isSodiumName.test(path);
 
 for (const { browser, prelude, isWanted } of [
   { browser: 'a browser that has all', prelude: '', isWanted: false },
@@ -60,3 +61,67 @@ for (const { browser, prelude, isWanted } of [
     }
   });
 }
+
+test('each worker of an origin keeps its own files, and takes nothing from another’s', async ({ page }) => {
+  const host = await StaticHost.start({
+    folders: [distFolder],
+    files: {
+      '/antway.json': JSON.stringify({ peers: ['http://127.0.0.1:9'] }),
+      '/sw.js': (script) => withoutNativeCipher + withoutSimd + script,
+    },
+  });
+  /** What is kept, by the name of the cache, but for the shell's files. */
+  const kept = () =>
+    page.evaluate(async () => {
+      const files: Record<string, string[]> = {};
+      for (const name of (await caches.keys()).filter((name) => !name.startsWith('antway-shell-'))) {
+        const requests = await (await caches.open(name)).keys();
+        files[name] = requests.map(({ url }) => new URL(url).pathname).sort();
+      }
+      return files;
+    });
+  try {
+    // As the first builds left it: one cache for all, with a former file of this worker and one of another's.
+    await page.goto(`${host.url}/icon.svg`);
+    await page.evaluate(async () => {
+      const shared = await caches.open('antway-files');
+      for (const path of ['/assets/libsodium-former.wasm', '/elsewhere/brotli-x.wasm']) {
+        await shared.put(path, new Response('a file'));
+      }
+    });
+    await page.goto(host.url);
+    await page.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
+    const own = `antway-files-${host.url}/`;
+    await expect.poll(kept).toEqual({
+      'antway-files': ['/elsewhere/brotli-x.wasm'],
+      [own]: [expect.stringMatching(isSodiumName)],
+    });
+
+    const register = (scope: string) =>
+      page.evaluate(async (scope) => {
+        const { installing, active } = await navigator.serviceWorker.register('/sw.js', { scope });
+        const worker = (installing ?? active)!;
+        while (worker.state !== 'activated') {
+          await new Promise((resolve) => worker.addEventListener('statechange', resolve, { once: true }));
+        }
+      }, scope);
+    await register('/other/');
+    const other = `antway-files-${host.url}/other/`;
+    const [sodium] = (await kept())[own]!;
+    await expect
+      .poll(kept)
+      .toEqual({ 'antway-files': ['/elsewhere/brotli-x.wasm'], [own]: [sodium], [other]: [sodium] });
+
+    // The last of what was shared goes with whose it was.
+    await page.evaluate(async (sodium) => {
+      const shared = await caches.open('antway-files');
+      for (const request of await shared.keys()) await shared.delete(request);
+      await shared.put(sodium!, new Response('a file'));
+    }, sodium);
+    await register('/third/');
+    const third = `antway-files-${host.url}/third/`;
+    await expect.poll(kept).toEqual({ [own]: [sodium], [other]: [sodium], [third]: [sodium] });
+  } finally {
+    await host.stop();
+  }
+});
