@@ -55,6 +55,8 @@ export const limits = Object.freeze({
   gatheredGets: { streams: 4, waitMs: 2, pauseMs: 500 },
   /** A pointer record has exactly so many bytes. */
   pointerBytes: 5_303,
+  /** Most pointers of which a browser keeps the newest record. */
+  keptPointers: 1_000,
   /** Most pointers that lead from one to the next. */
   pointerDepth: 8,
   /** Peers asked for a pointer at once. */

@@ -1,25 +1,60 @@
-import { delMany, get, keys, set } from 'idb-keyval';
+import { get, promisifyRequest, update } from 'idb-keyval';
 import type { Address } from '../address.ts';
 import type { PointerMemory } from '../content/pointers.ts';
+import { limits } from '../limits.ts';
 import { settings } from './settings.ts';
 
 const prefix = 'pointer:';
-const keyOf = ({ hex }: Address) => prefix + hex;
+const keyOf = (hex: string) => prefix + hex;
+const range = () => IDBKeyRange.bound(prefix, `${prefix}\uffff`);
 
-/** The newest record of each pointer that was followed in this browser. Where storage is blocked none is kept. */
+/** Where it is noted when each was last used, so that finding the one to go reads no record. */
+const usesKey = 'pointers-used';
+
+/** Milliseconds since 1970, by hex address. What was kept before it was noted is not in it. */
+type Uses = Record<string, number>;
+
+/**
+ * The newest record of each pointer that was followed in this browser, as far as there is room: those that were not used
+ * for longest go. Where storage is blocked none is kept.
+ */
 export class KeptPointers implements PointerMemory {
-  async get(address: Address): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    return get<Uint8Array<ArrayBuffer>>(keyOf(address), settings).catch(() => undefined);
+  async get({ hex }: Address): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    const record = await get<Uint8Array<ArrayBuffer>>(keyOf(hex), settings).catch(() => undefined);
+    // Nobody waits for the note.
+    if (record) update<Uses>(usesKey, (uses = {}) => ({ ...uses, [hex]: Date.now() }), settings).catch(warn);
+    return record;
   }
 
-  async put(address: Address, record: Uint8Array<ArrayBuffer>): Promise<void> {
-    await set(keyOf(address), record, settings).catch((error) =>
-      console.warn('antway: the pointer was not kept', error),
-    );
+  async put({ hex }: Address, record: Uint8Array<ArrayBuffer>): Promise<void> {
+    await settings('readwrite', async (store) => {
+      const [before, keys] = await Promise.all([
+        promisifyRequest<Uses | undefined>(store.get(usesKey)),
+        promisifyRequest(store.getAllKeys(range())),
+      ]);
+      const uses: Uses = { ...before, [hex]: Date.now() };
+      const addresses = new Set(keys.map((key) => String(key).slice(prefix.length))).add(hex);
+      const excess = Math.max(addresses.size - limits.keptPointers, 0);
+      const useOf = (address: string) => uses[address] ?? 0;
+      for (const address of [...addresses].sort((a, b) => useOf(a) - useOf(b)).slice(0, excess)) {
+        store.delete(keyOf(address));
+        delete uses[address];
+      }
+      store.put(record, keyOf(hex));
+      store.put(uses, usesKey);
+      await promisifyRequest(store.transaction);
+    }).catch(warn);
   }
 
   async clear(): Promise<void> {
-    const names = (await keys<string>(settings)).filter((name) => name.startsWith(prefix));
-    await delMany(names, settings);
+    await settings('readwrite', (store) => {
+      store.delete(range());
+      store.delete(usesKey);
+      return promisifyRequest(store.transaction);
+    });
   }
+}
+
+function warn(error: unknown): void {
+  console.warn('antway: the pointer was not kept', error);
 }

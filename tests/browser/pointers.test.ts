@@ -1,4 +1,5 @@
 import { Address } from '../../src/address.ts';
+import { limits } from '../../src/limits.ts';
 import { PointerOwner } from '../unit/support/pointers.ts';
 import { errorCode, expect, type Gateway, stopWorkers, test } from './harness.ts';
 import type { PeerProcess } from './peer.ts';
@@ -12,6 +13,42 @@ async function say(text: string, counter: bigint, peer: PeerProcess): Promise<Ui
   const record = owner.sign(counter, Address.fromHex(await publish(Buffer.from(text), peer)));
   peer.putPointer(owner.address.hex, record);
   return record;
+}
+
+/** Writes pointers that nobody follows, and when all were used: the real one first. */
+function changeSettings(
+  gateway: Gateway,
+  { real, fakes, unnoted }: { real: string; fakes: string[]; unnoted: number },
+): Promise<void> {
+  return gateway.shell.evaluate(
+    async ([real, fakes, unnoted]) => {
+      const request = indexedDB.open('antway');
+      await new Promise((resolve) => request.addEventListener('success', resolve));
+      const transaction = request.result.transaction('settings', 'readwrite');
+      const settings = transaction.objectStore('settings');
+      for (const address of fakes) settings.put(new Uint8Array(8), `pointer:${address}`);
+      const noted = fakes.slice(unnoted).map((address, i) => [address, 1_000 + i] as const);
+      settings.put(Object.fromEntries([[real, 999], ...noted]), 'pointers-used');
+      await new Promise((resolve) => transaction.addEventListener('complete', resolve));
+      request.result.close();
+    },
+    [real, fakes, unnoted] as const,
+  );
+}
+
+/** The addresses of the pointers that are kept, sorted. */
+function keptPointers(gateway: Gateway): Promise<string[]> {
+  return gateway.shell.evaluate(async () => {
+    const request = indexedDB.open('antway');
+    await new Promise((resolve) => request.addEventListener('success', resolve));
+    const keys = request.result.transaction('settings').objectStore('settings').getAllKeys();
+    await new Promise((resolve) => keys.addEventListener('success', resolve));
+    request.result.close();
+    return keys.result
+      .map(String)
+      .filter((key) => key.startsWith('pointer:'))
+      .map((key) => key.slice(8));
+  });
 }
 
 const textAt = async (gateway: Gateway) => (await gateway.fetch(path)).text;
@@ -48,6 +85,35 @@ test('a pointer leads to the newest of what several peers give, and what was see
   // A person who begins anew does not know it any more.
   await gateway.fetch('/-/reset', { method: 'POST', body: '{"chunks":true}' });
   expect(errorCode(await gateway.fetch(path))).toBe('PEERS_UNREACHABLE');
+});
+
+test('a browser keeps so many pointers; those that were not used for longest go', async ({
+  startPeer,
+  openGateway,
+}) => {
+  const peer = await startPeer();
+  await say('the text', 1n, peer);
+  const other = new PointerOwner(22);
+  peer.putPointer(
+    other.address.hex,
+    other.sign(1n, Address.fromHex(await publish(Buffer.from('another text'), peer))),
+  );
+  const gateway = await openGateway({ peers: [peer.url] });
+  expect(await textAt(gateway)).toBe('the text');
+  await gateway.settled();
+
+  // As many as can be. The real one is the oldest of those whose use is noted; some are from before it was.
+  const fake = (i: number) => i.toString(16).padStart(64, '0');
+  const fakes = Array.from({ length: limits.keptPointers - 1 }, (_, i) => fake(i));
+  await changeSettings(gateway, { real: owner.address.hex, fakes, unnoted: 2 });
+  await stopWorkers(gateway.shell);
+  // Used again.
+  expect(await textAt(gateway)).toBe('the text');
+  expect((await gateway.fetch(`/${other.address.hex}`)).text).toBe('another text');
+  await expect
+    .poll(() => keptPointers(gateway))
+    .toEqual([owner.address.hex, other.address.hex, ...fakes.slice(1)].sort());
+  expect(await keptPointers(gateway)).toHaveLength(limits.keptPointers);
 });
 
 test('a peer that gives what the owner did not sign leads nowhere', async ({ startPeer, openGateway }) => {
