@@ -42,40 +42,6 @@ test('each screen has a URL, and back and forward lead through them', async () =
   await expect(heading()).toHaveText('Library');
 });
 
-test('the whole shell is used by keyboard: the focus follows, and content is one step away', async () => {
-  await shell.keyboard.press('Tab');
-  await expect(shell.getByRole('link', { name: 'Skip to the content' })).toBeFocused();
-  await shell.keyboard.press('Enter');
-  await expect(shell.getByRole('main')).toBeFocused();
-  await shell.keyboard.press('Tab');
-  await expect(shell.getByRole('textbox', { name: 'Open an address' })).toBeFocused();
-
-  await navigation().getByRole('link', { name: 'Settings' }).focus();
-  await shell.keyboard.press('Enter');
-  await expect(heading()).toBeFocused();
-  // Everything that can be clicked is reached by Tab alone, in the order of the page, and has a name.
-  await expect(shell.getByRole('region', { name: 'Names' })).toBeVisible();
-  const reachable = await shell.evaluate(
-    () =>
-      [...document.querySelectorAll<HTMLElement>('main a, main button, main input, main select')].filter(
-        (element) => element.checkVisibility() && !(element as HTMLInputElement).disabled,
-      ).length,
-  );
-  const places: number[] = [];
-  while (places.length < reachable) {
-    await shell.keyboard.press('Tab');
-    const place = await shell.evaluate(() => {
-      const focused = document.activeElement;
-      return focused?.closest('main') ? [...document.querySelectorAll('*')].indexOf(focused) : -1;
-    });
-    if (place < 0) break;
-    places.push(place);
-  }
-  expect(places).toEqual(places.toSorted((a, b) => a - b));
-  // Radio buttons are one stop for each group: two groups of three here.
-  expect(places.length).toBeGreaterThanOrEqual(reachable - 4);
-});
-
 test('every control of every screen has a name for those who do not see it', async () => {
   for (const name of names) {
     await navigation().getByRole('link', { name }).click();

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Site } from '../../library/library.ts';
 import type { PinState } from '../../library/pin.ts';
 import { formatAge, formatBytes, formatShare, formatSpan } from '../format.ts';
@@ -129,7 +129,12 @@ interface MoreProps {
 
 /** What is seldom wanted, or cannot be undone. */
 function MoreActions({ site: { pin, isManifest }, title, onAction }: MoreProps) {
-  const [isDeleting, setDeleting] = useState(false);
+  const [isDeleting, setDeleting] = useState<boolean | null>(null);
+  /** Of the question, the answer that does nothing; else what asks it. */
+  const focused = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    if (isDeleting !== null) focused.current?.focus();
+  }, [isDeleting]);
   const t = texts.library;
   const actions: SiteAction[] = pin
     ? [pin.activity === 'paused' ? 'resume' : 'pause', 'verify', 'export']
@@ -141,7 +146,12 @@ function MoreActions({ site: { pin, isManifest }, title, onAction }: MoreProps) 
         <>
           <p>{isManifest ? t.confirmDeleteManifest(title) : t.confirmDelete(title)}</p>
           <p class="actions">
-            <button type="button" class="button button-quiet button-small" onClick={() => setDeleting(false)}>
+            <button
+              ref={focused}
+              type="button"
+              class="button button-quiet button-small"
+              onClick={() => setDeleting(false)}
+            >
               {texts.common.cancel}
             </button>
             <button
@@ -167,6 +177,7 @@ function MoreActions({ site: { pin, isManifest }, title, onAction }: MoreProps) 
             </button>
           ))}
           <button
+            ref={focused}
             type="button"
             class="button button-danger button-small"
             aria-label={t.actionOn(t.actions.delete, title)}

@@ -1,4 +1,4 @@
-import { useRef } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { formatBytes, formatChunks, formatCount, formatFiles } from '../format.ts';
 import type { GatewayConfig } from '../gateway-api.ts';
 import { Icon } from '../icons.tsx';
@@ -17,6 +17,7 @@ export function PublishScreen({ config }: { config: GatewayConfig | null }) {
   const isOver = useDrop((data) => {
     if (state.step !== 'working') publishSession.choose(pickedFromDrop(data));
   });
+  useFocusOnStep(state.step);
   return (
     <>
       <ScreenHeading title={texts.publish.title} intro={texts.publish.intro} />
@@ -38,6 +39,27 @@ export function PublishScreen({ config }: { config: GatewayConfig | null }) {
       )}
     </>
   );
+}
+
+/** The heading of what each step shows. */
+const headings: Record<PublishState['step'], string> = {
+  choose: 'pick-heading',
+  reading: 'pick-heading',
+  ready: 'pick-heading',
+  working: 'work-heading',
+  stopped: 'targets-heading',
+  done: 'published-heading',
+};
+
+/** A step takes the button away that led to it: the focus, if that was there, goes on to what came. */
+function useFocusOnStep(step: PublishState['step']): void {
+  const last = useRef(step);
+  useEffect(() => {
+    if (last.current === step) return;
+    last.current = step;
+    const isLost = !document.activeElement || document.activeElement === document.body;
+    if (isLost) document.getElementById(headings[step])?.focus({ preventScroll: true });
+  }, [step]);
 }
 
 type FolderPickingWindow = Window & { showDirectoryPicker?: () => Promise<FileSystemDirectoryHandle> };

@@ -43,7 +43,16 @@ export function ResetSection({ onReset }: { onReset: () => void }) {
         <div role="alertdialog" aria-labelledby="reset-question" class="question">
           <p id="reset-question">{t.resetConfirm}</p>
           <p class="actions">
-            <button ref={cancel} type="button" class="button button-quiet" onClick={() => setStep('rest')}>
+            <button
+              ref={cancel}
+              type="button"
+              class="button button-quiet"
+              onClick={() => {
+                setStep('rest');
+                // The button that had the focus goes with the question.
+                document.getElementById('reset-heading')?.focus();
+              }}
+            >
               {texts.common.cancel}
             </button>
             <button type="button" class="button button-danger" disabled={step === 'working'} onClick={reset}>

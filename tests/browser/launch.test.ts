@@ -1,0 +1,101 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { BrowserContext, CDPSession } from '@playwright/test';
+import { expect, Gateway, test } from './harness.ts';
+import { makePrivateManifest } from './manifests.ts';
+import type { PeerProcess } from './peer.ts';
+import { publish } from './publish.ts';
+
+/**
+ * Launches of the installed app, as the system makes them. The browser writes what it tells the system of an app into
+ * the person's home, so it gets one of its own.
+ */
+test.describe('the installed app', () => {
+  let peer: PeerProcess;
+  let context: BrowserContext;
+  let gateway: Gateway;
+  let session: CDPSession;
+
+  test.beforeEach(async ({ playwright, launchOptions, startPeer, startHost, folder }) => {
+    test.slow();
+    peer = await startPeer();
+    const host = await startHost({ peers: [peer.url] });
+    const home = join(folder, 'home');
+    mkdirSync(home);
+    const env = {
+      ...process.env,
+      HOME: home,
+      XDG_DATA_HOME: join(home, 'data'),
+      XDG_CONFIG_HOME: join(home, 'config'),
+    };
+    const profile = join(folder, 'profile');
+    context = await playwright.chromium.launchPersistentContext(profile, { ...launchOptions, env });
+    gateway = await Gateway.open(host, await context.newPage());
+    session = await context.newCDPSession(gateway.shell);
+    const { url } = gateway;
+    await session.send('PWA.install', { manifestId: `${url}/`, installUrlOrBundleUrl: `${url}/` });
+  });
+
+  test.afterEach(async () => {
+    await context.close();
+  });
+
+  const windows = () => context.pages().length;
+
+  test('is told by a system which files and links are its own', async () => {
+    const { fileHandlers } = await session.send('PWA.getOsAppState', { manifestId: `${gateway.url}/` });
+    expect(fileHandlers).toEqual([
+      {
+        action: `${gateway.url}/`,
+        accepts: [{ mediaType: 'application/vnd.autonomi.manifest', fileExtensions: ['.ant'] }],
+        displayName: '',
+      },
+    ]);
+  });
+
+  test('opens a file in the window that is there, whatever it shows, and back leads to that', async ({
+    folder,
+  }) => {
+    const letter = await publish(Buffer.from('a letter'), peer);
+    const { shell } = gateway;
+    const before = windows();
+    for (const [name, from, isStart] of [
+      ['first', '/', true],
+      ['second', '/#settings', false],
+      ['third', `/${letter}`, false],
+    ] as const) {
+      const file = join(folder, `${name}.ant`);
+      writeFileSync(file, await makePrivateManifest(name, { [`${name}.txt`]: `It is the ${name}.` }, peer));
+      await shell.goto(gateway.url + from);
+      await session.send('PWA.launchFilesInApp', { manifestId: `${gateway.url}/`, files: [file] });
+      await shell.waitForURL(/\/[0-9a-f]{64}\/$/);
+      await expect(shell.getByRole('heading')).toHaveText(`Contents of ${name}`);
+      expect(windows()).toBe(before);
+      // The start page is on the way, and opens nothing again.
+      await shell.goBack();
+      await expect(shell).toHaveURL(`${gateway.url}/`);
+      if (!isStart) await shell.goBack();
+      await expect(shell).toHaveURL(gateway.url + from);
+    }
+  });
+
+  test('says what is wrong with a file that is no manifest, and stays', async ({ folder }) => {
+    const file = join(folder, 'other.ant');
+    writeFileSync(file, 'just some text');
+    await session.send('PWA.launchFilesInApp', { manifestId: `${gateway.url}/`, files: [file] });
+    await expect(gateway.shell.locator('#address-note')).toHaveText(
+      'This is not a valid manifest: it does not begin as one. CORRUPT',
+    );
+    await expect(gateway.shell).toHaveURL(`${gateway.url}/`);
+  });
+
+  test('opens a link in the window that is there', async () => {
+    const letter = await publish(Buffer.from('a letter'), peer);
+    const before = windows();
+    const url = `${gateway.url}/?open=${encodeURIComponent(`web+ant:${letter}/letter.txt`)}`;
+    await session.send('PWA.launch', { manifestId: `${gateway.url}/`, url });
+    await gateway.shell.waitForURL(`${gateway.url}/${letter}/letter.txt`);
+    await expect(gateway.shell.getByText('a letter')).toBeVisible();
+    expect(windows()).toBe(before);
+  });
+});
