@@ -7,6 +7,8 @@ export interface CaseRequest {
   method: string;
   path: string;
   headers: Record<string, string>;
+  /** Text, with the same placeholders. */
+  body?: string;
   /** `document`: a person goes there, by a link or the address bar. `fetch`: a script asks. */
   as: 'fetch' | 'document';
 }
@@ -99,8 +101,9 @@ function headerFits(wanted: ExpectedHeader, value: string | null, fill: (text: s
 }
 
 /** The request in words. */
-export function describeRequest({ method, path, headers, as }: CaseRequest): string {
+export function describeRequest({ method, path, headers, body, as }: CaseRequest): string {
   const lines = Object.entries(headers).map(([name, value]) => `\`${name}: ${value}\``);
+  if (body !== undefined) lines.push(`body \`${body}\``);
   const start = as === 'document' ? `open \`${path}\`` : `\`${method} ${path}\``;
   return [start, ...lines].join(', ');
 }

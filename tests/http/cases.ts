@@ -724,6 +724,105 @@ const internal: Row[] = [
   ['a name of JavaScript’s own', get('/-/constructor'), failure(404, 'NOT_FOUND')],
 ];
 
+const send = (method: string, path: string, body: unknown): CaseRequest => ({
+  ...ask(method)(path),
+  body: typeof body === 'string' ? body : JSON.stringify(body),
+});
+const post = (path: string, body: unknown) => send('POST', path, body);
+const remove = ask('DELETE');
+const done: Expected = { status: 204, body: '' };
+const json = (...body: RegExp[]): Expected => ({
+  status: 200,
+  headers: { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' },
+  body,
+});
+const refused = failure(403, 'REFUSED');
+
+/** Which methods each endpoint takes: asked with one that none does. */
+const methodsOf: Row[] = [
+  ['cache', 'GET, HEAD'],
+  ['config', 'GET, HEAD'],
+  ['export', 'GET, HEAD'],
+  ['health', 'GET, HEAD'],
+  ['import', 'POST'],
+  ['language', 'GET, HEAD, PUT'],
+  ['manifests', 'GET, HEAD, POST, DELETE'],
+  ['peers', 'GET, HEAD'],
+  ['pins', 'GET, HEAD, POST, DELETE'],
+  ['reset', 'POST'],
+  ['settings', 'GET, HEAD, PUT'],
+  ['sites', 'GET, HEAD, DELETE'],
+  ['stats', 'GET, HEAD'],
+  ['test-peer', 'POST'],
+  ['trust', 'GET, HEAD, POST, DELETE'],
+  ['visits', 'DELETE'],
+].map(
+  ([name, allow]): Row => [
+    `/-/${name}`,
+    ask('PROPFIND')(`/-/${name}`),
+    failure(405, 'METHOD', { Allow: allow! }),
+  ],
+);
+
+const pin = (address: string, action: string) => post('/-/pins', { address, action });
+const library: Row[] = [
+  ['no pins at first', get('/-/pins'), json(/^\{"pins":\[\]\}$/)],
+  ['pin', pin('{file}', 'pin'), json(/"address":"[0-9a-f]{64}"/, /"state":"(complete|partial)"/)],
+  ['the list', get('/-/pins'), json(/"chunks":\{"stored":\d+,"total":\d+\}/, /"bytesPerSecond":/)],
+  ['pause', pin('{file}', 'pause'), json(/"activity":"paused"/)],
+  ['resume', pin('{file}', 'resume'), json(/"activity":"(idle|waiting|fetching)"/)],
+  ['verify', pin('{file}', 'verify'), json(/"address":/)],
+  ['no such action', pin('{file}', 'remove'), refused],
+  ['no address', post('/-/pins', { action: 'pin' }), refused],
+  ['no JSON', post('/-/pins', 'pin it'), refused],
+  ['what is no address', pin('x', 'pin'), failure(400, 'BAD_ADDRESS')],
+  ['one on the deny list', pin('{denied}', 'pin'), failure(451, 'DENIED')],
+  ['pause what is not pinned', pin('{missing}', 'pause'), failure(404, 'NOT_FOUND')],
+  [
+    'export',
+    get('/-/export?address={file}'),
+    typed('application/x-tar', {
+      'Content-Disposition': 'attachment; filename="{file}.antway.tar"',
+      'Accept-Ranges': 'bytes',
+    }),
+  ],
+  [
+    'its first bytes',
+    range('/-/export?address={file}', 'bytes=0-15'),
+    { status: 206, headers: { 'Content-Length': '16' }, body: 'antway-site.json' },
+  ],
+  ['export of what is not stored', get('/-/export?address={missing}'), failure(404, 'NOT_FOUND')],
+  ['export of nothing', get('/-/export'), refused],
+  ['import of an empty file', post('/-/import', ''), failure(502, 'CORRUPT')],
+  ['import of what is no site', post('/-/import', 'x'.repeat(20)), failure(502, 'CORRUPT')],
+  ['unpin', remove('/-/pins?address={file}'), done],
+  ['unpin what is not pinned', remove('/-/pins?address={file}'), failure(404, 'NOT_FOUND')],
+  ['what was opened', get('/-/sites'), json(/"kind":"archive"/, /"offline":(true|false)/, /"lastOpened":\d/)],
+  ['forget that it was opened', remove('/-/visits?address={site}'), done],
+  ['remove it and its chunks', remove('/-/sites?address={site}'), done],
+  ['remove what was never there', remove('/-/sites?address={missing}'), done],
+  ['remove what is no address', remove('/-/sites?address=x'), failure(400, 'BAD_ADDRESS')],
+];
+
+const choices: Row[] = [
+  ['the configuration in force', get('/-/config'), json(/"peers":\["http/, /"sources":/, /"problem":/)],
+  ['what the person set', get('/-/settings'), json(/^\{/)],
+  ['set something', send('PUT', '/-/settings', { cache: { memoryBytes: 50_000_000 } }), json(/50000000/)],
+  ['set what is unknown', send('PUT', '/-/settings', { colour: 'red' }), failure(500, 'BAD_CONFIG')],
+  ['the language', get('/-/language'), json(/^\{"language":null\}$/)],
+  ['set one that there is not', send('PUT', '/-/language', { language: 'xx' }), refused],
+  ['let the browser choose it', send('PUT', '/-/language', { language: null }), done],
+  ['decide about a site', post('/-/trust', { address: '{bare}', decision: 'trusted' }), done],
+  ['decide what cannot be', post('/-/trust', { address: '{bare}', decision: 'perhaps' }), refused],
+  ['the decisions', get('/-/trust'), json(/"decision":"trusted"/)],
+  ['take one back', remove('/-/trust?address={bare}'), done],
+  ['the kept manifests', get('/-/manifests'), json(/^\[/)],
+  ['keep what is none', post('/-/manifests', 'no manifest'), failure(502, 'CORRUPT')],
+  ['remove a kept one', remove('/-/manifests?id={missing}'), done],
+  ['try a peer that is none', post('/-/test-peer', { url: 'x' }), failure(500, 'BAD_CONFIG')],
+  ['reset what cannot be', post('/-/reset', { chunks: 'all' }), refused],
+];
+
 const mayChange = { 'Cache-Control': 'public, no-cache' };
 const pointers: Row[] = [
   ['a member of what one leads to', get('/{pointer}/abc.txt'), ok(alphabet, mayChange)],
@@ -769,6 +868,9 @@ export const cases: readonly Case[] = [
   ...table('Security headers', security, 'own'),
   ...table('First visit', firstVisit, 'own'),
   ...table('The gateway’s own endpoints', internal, 'own'),
+  ...table('Their methods', methodsOf, 'own'),
+  ...table('The library', library, 'own'),
+  ...table('Settings and decisions', choices, 'own'),
 ];
 
 function table(group: string, rows: readonly Row[], kind?: 'own'): Case[] {

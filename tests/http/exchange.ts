@@ -39,7 +39,8 @@ export async function runCases(
     );
     let found: string[];
     try {
-      const received = await exchange({ ...request, path: fill(request.path), headers });
+      const body = request.body === undefined ? {} : { body: fill(request.body) };
+      const received = await exchange({ ...request, path: fill(request.path), headers, ...body });
       found = differences(expected, received, fill);
     } catch (error) {
       found = [`no answer (${error instanceof Error ? error.message.split('\n')[0] : error})`];

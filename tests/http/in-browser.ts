@@ -9,10 +9,10 @@ import type { Exchange } from './exchange.ts';
  * @param shell a page that the gateway's worker controls.
  */
 export function inBrowser(shell: Page, visitor: Page, origin: string): Exchange {
-  return async ({ method, path, headers, as }) => {
+  return async ({ method, path, headers, body, as }) => {
     if (as === 'document') return visit(visitor, origin + path);
-    const answer = await fetchIn(shell, path, { method, headers, cache: 'no-store' });
-    return answer;
+    const sent = body === undefined ? {} : { body };
+    return fetchIn(shell, path, { method, headers, cache: 'no-store', ...sent });
   };
 }
 

@@ -44,6 +44,30 @@ origin, where \`/<path>\` is the path in the archive.
 | \`/-/…\` | the gateway's own endpoints, for its own pages only |
 | everything else | the shell |
 
+**The gateway's own endpoints** take and give JSON, if nothing else is said. An address is 64 hex digits. A wrong
+body is \`REFUSED\`, and what changes something answers 204 when there is nothing to say.
+
+| endpoint | what it does |
+| --- | --- |
+| \`GET /-/health\` | which gateway answers, and its version |
+| \`GET /-/stats\` | everything that is counted since the worker started; \`?watch\` has it broadcast to pages from then on |
+| \`GET /-/peers\` | the peers and how they fare |
+| \`POST /-/test-peer\` | \`{url}\`: asks a peer whether it can be used |
+| \`GET /-/cache\` | what is stored, its ceiling, and what the browser says of its storage |
+| \`GET /-/config\` | the configuration in force, where each part of it is from, and what is wrong with the host's |
+| \`GET\`, \`PUT /-/settings\` | what the person set over the host's configuration |
+| \`GET\`, \`PUT /-/language\` | \`{language}\` of the pages that the worker makes; null: the browser's |
+| \`POST /-/reset\` | forgets what the person set, decided and opened; with \`{chunks: true}\` everything that is stored |
+| \`GET\`, \`DELETE /-/sites\` | what was opened or pinned, and how much of each is stored; \`?address=\` removes one and those of its chunks that no pin holds |
+| \`DELETE /-/visits?address=\` | forgets that it was opened, and keeps its chunks |
+| \`GET /-/pins\` | all pins with state, progress and problem; \`?watch\` as above |
+| \`POST /-/pins\` | \`{address, action}\`, action is \`pin\`, \`pause\`, \`resume\` or \`verify\`: answers with the pin as it is then; what is to be done goes on by itself |
+| \`DELETE /-/pins?address=\` | lets go of it; what no other pin holds is deleted |
+| \`GET /-/export?address=\` | a site that is stored whole, as one tar; takes ranges |
+| \`POST /-/import\` | such a tar as the body: every chunk is checked, the right ones are stored and pinned; answers \`{address, chunks, bytes, refused}\` |
+| \`GET\`, \`POST\`, \`DELETE /-/trust\` | the decisions about scripts; \`{address, decision}\`, \`trusted\` or \`restricted\`; \`?address=\` takes one back |
+| \`GET\`, \`POST\`, \`DELETE /-/manifests\` | the manifests that this browser keeps; one as the body; \`?id=\` removes one |
+
 **What a table does not show**, and other tests do. A cold HEAD, 304, 416 or listing costs the data map, the first
 chunk (is it an archive?) and an archive's last (its index), and a range besides only the chunks that it overlaps.
 A name without a known extension costs the chunk that is looked at to tell its type. The first byte is sent as

@@ -19,7 +19,7 @@ const navigation = {
 export function overHttp(base: string): Exchange {
   const { protocol, hostname, port } = new URL(base);
   const send = protocol === 'https:' ? httpsRequest : httpRequest;
-  return ({ method, path, headers, as }: CaseRequest): Promise<Received> =>
+  return ({ method, path, headers, body, as }: CaseRequest): Promise<Received> =>
     new Promise((resolve, reject) => {
       const all = { ...(as === 'document' ? navigation : { Accept: '*/*' }), ...headers };
       const request = send({ hostname, port, method, path, headers: all, timeout: timeoutMs }, (response) => {
@@ -46,6 +46,6 @@ export function overHttp(base: string): Exchange {
       });
       request.on('timeout', () => request.destroy(new Error(`no answer in ${timeoutMs} ms`)));
       request.on('error', reject);
-      request.end();
+      request.end(body);
     });
 }
