@@ -3,9 +3,13 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import packageJson from '../../package.json' with { type: 'json' };
+import { limits } from '../../src/limits.ts';
+import { ChunkRelay } from './chunk-relay.ts';
 import { type Deployment, expect, nextVersion, test } from './deployments.ts';
 import { fetchIn, openWithoutScripts, stopWorkers } from './harness.ts';
+import { publishManyChunks } from './many-chunks.ts';
 import { distFolder } from './paths.ts';
+import { expectPin, pinAction } from './pins.ts';
 import { publish, RepeatingFile } from './publish.ts';
 import { makeTarchive } from './tar.ts';
 
@@ -160,6 +164,33 @@ test('a version that takes over at once still lets the old one finish what it is
   });
   expect(await finish(shell)).toEqual({ size: file.size, sha256: await sha256OfFile() });
   await expect.poll(() => versionFor(shell)).toBe(nextVersion);
+});
+
+test('a pin that is under way goes on in the new version', async ({ page, startPeer, deploy, nextBuild }) => {
+  const peer = await startPeer();
+  const site = await publishManyChunks(peer, 200);
+  const relay = await ChunkRelay.start(peer);
+  try {
+    const deployment = await deploy({ peers: [relay.url] });
+    const shell = await openShell(deployment, page);
+    const { held } = relay.holdAfter(100);
+    await pinAction(shell, site.address, 'pin');
+    await held;
+    deployment.put(nextBuild);
+    expect(await lookForUpdate(shell)).toBe('found');
+    await accept(shell);
+    await expect.poll(() => versionFor(shell)).toBe(nextVersion);
+    // What the old version asked for is asked for again, at most; the rest goes on where it was.
+    relay.drop();
+    relay.release();
+    const { chunks } = await expectPin(shell, site.address, { state: 'complete', activity: 'idle' });
+    expect(chunks).toEqual({ stored: site.chunks, total: site.chunks });
+    expect(new Set(relay.given.keys())).toEqual(site.addresses);
+    expect(relay.repeated).toBeLessThanOrEqual(limits.parallelPinFetches);
+    expect(await storedChunks(shell)).toBe(site.chunks);
+  } finally {
+    await relay.stop();
+  }
 });
 
 test.describe('an update that cannot be installed leaves the version before in place:', () => {
