@@ -18,7 +18,7 @@ import {
   stateFolder,
 } from '../src/cli/setup.mjs';
 
-const suites = ['unit', 'rust', 'browser', 'firefox'];
+const suites = ['unit', 'rust', 'browser', 'firefox', 'webkit'];
 const resultsFolder = join(stateFolder, 'test-results');
 
 try {
@@ -34,6 +34,7 @@ try {
   }
   const chromium = wanted.includes('browser') ? await findChromium() : undefined;
   const firefox = wanted.includes('firefox') ? await findFirefox() : undefined;
+  if (wanted.includes('webkit')) await ensureWebKit();
   await mkdir(resultsFolder, { recursive: true });
 
   const results = [];
@@ -41,13 +42,14 @@ try {
   if (wanted.includes('rust')) results.push(await runRust());
   if (wanted.includes('browser')) results.push(await runBrowser(chromium));
   if (wanted.includes('firefox')) results.push(await runFirefox(firefox));
+  if (wanted.includes('webkit')) results.push(await runWebKit());
   process.exitCode = summarise(results);
 } catch (error) {
   process.on('exit', () => console.log('0 passed, 1 failed')); // whoever reads the last line must find one
   fail(error);
 }
 
-/** `--only unit|rust|browser|firefox`, which may be given more than once. */
+/** `--only unit|rust|browser|firefox|webkit`, which may be given more than once. */
 function readOptions() {
   let values;
   try {
@@ -75,6 +77,14 @@ function runUnit() {
 function runFirefox(firefox) {
   const config = join(root, 'tests/firefox/vitest.config.ts');
   return runVitest('firefox', ['--config', config], { ...process.env, ANTWAY_FIREFOX: firefox });
+}
+
+/**
+ * The same in WebKitGTK, over HTTP.
+ * @returns {Promise<Result>}
+ */
+function runWebKit() {
+  return runVitest('webkit', ['--config', join(root, 'tests/webkit/vitest.config.ts')]);
 }
 
 /** @returns {Promise<Result>} */
@@ -245,6 +255,23 @@ async function findFirefox() {
   );
 }
 
+/** Sees to it that there is what tests/webkit/harness.ts starts, all of it Debian's. */
+async function ensureWebKit() {
+  const isInstalled = () =>
+    ['/usr/bin/WebKitWebDriver', '/usr/bin/Xvfb', '/usr/bin/python3'].every((path) => existsSync(path)) &&
+    spawnSync('/usr/bin/python3', ['-c', 'import gi; gi.require_version("WebKit2", "4.1")']).status === 0;
+  const packages = ['webkit2gtk-driver', 'gir1.2-webkit2-4.1', 'python3-gi', 'xvfb'];
+  if (!isInstalled() && canInstall()) {
+    console.log('There is no WebKitGTK here; installing one …');
+    await install(...packages);
+  }
+  if (isInstalled()) return;
+  const others = suites.filter((suite) => suite !== 'webkit').map((suite) => `--only ${suite}`);
+  throw new SetupError(
+    `There is no WebKitGTK here that can be driven. Install Debian's ${packages.join(', ')}. (\`npm test -- ${others.join(' ')}\` does without.)`,
+  );
+}
+
 /** @returns the path that an environment variable gives, or undefined when it is not set. */
 function namedIn(variable) {
   const path = process.env[variable];
@@ -257,9 +284,9 @@ function canInstall() {
   return process.platform === 'linux' && process.getuid?.() === 0 && pathOf('apt-get') !== undefined;
 }
 
-async function install(debianPackage) {
+async function install(...debianPackages) {
   await run('apt-get', ['update']);
-  await run('apt-get', ['install', '-y', debianPackage]);
+  await run('apt-get', ['install', '-y', ...debianPackages]);
 }
 
 function firstOnPath(names) {

@@ -85,12 +85,15 @@ export class Rewriter {
     else if (element.getAttribute('src') !== url) element.setAttribute('src', url);
   }
 
+  /** Shows it in a frame that opens no pop-ups, sends no forms and leaves the page where it is. */
   #embed(container: Element, url: string): void {
     if (this.#embedded.get(container) === url) return;
     this.#embedded.set(container, url);
     const frame = document.createElement('iframe');
-    // No scripts, no pop-ups. Without its origin the worker would not see what it requests.
-    frame.setAttribute('sandbox', 'allow-same-origin');
+    // Without its origin the worker would not see what it requests, in WebKit neither without scripts: there it is the
+    // gateway's policy alone that forbids them. What comes from another gateway has no such policy.
+    const isFromWorker = url.startsWith('/');
+    frame.setAttribute('sandbox', isFromWorker ? 'allow-same-origin allow-scripts' : 'allow-same-origin');
     frame.title =
       container.getAttribute('aria-label') ?? container.getAttribute('title') ?? 'Embedded content';
     Object.assign(frame.style, { width: '100%', height: '100%', border: 'none' });
