@@ -301,13 +301,22 @@ async function firstArrival(
   return undefined;
 }
 
+/** Of chunks that were asked for: to make a name takes longer than to find a chunk by it. */
+const keys = new WeakMap<DataMap, string[]>();
+
 /**
  * Names a chunk as a map opens it: by its address and all that its keys are made of. Whoever knows only the address
  * must not find the plaintext, and a map with wrong hashes must not share a run with a right one.
  */
 function keyOf(map: DataMap, index: number): string {
+  let known = keys.get(map);
+  if (!known) {
+    known = [];
+    keys.set(map, known);
+  }
   const before = (steps: number) => toHex(map.srcHash((index - steps + map.count) % map.count));
-  return `${map.address(index)}.${before(0)}.${before(1)}.${before(2)}.${index}.${map.childLevel}`;
+  known[index] ??= `${map.address(index)}.${before(0)}.${before(1)}.${before(2)}.${index}.${map.childLevel}`;
+  return known[index];
 }
 
 function isCorrupt(error: unknown): boolean {

@@ -19,6 +19,11 @@ const tokenKey = 'trust-token';
 /** What the person decided of each site, and, where they did not, what the host's configuration did. */
 export class Trust {
   readonly #configured: Config['trusted'];
+  /**
+   * The decisions, as they are kept. Every request asks for one, and nobody but this object changes them: where there
+   * are two, the other belongs to a configuration that no longer takes requests.
+   */
+  #known: Promise<DecidedSite[]> | undefined;
 
   constructor(configured: Config['trusted']) {
     this.#configured = configured;
@@ -47,8 +52,15 @@ export class Trust {
   }
 
   /** The person's decisions, newest first. */
-  async list(): Promise<DecidedSite[]> {
-    return (await get<DecidedSite[]>(key, settings)) ?? [];
+  list(): Promise<DecidedSite[]> {
+    if (!this.#known) {
+      const reading = get<DecidedSite[]>(key, settings).then((sites) => sites ?? []);
+      this.#known = reading;
+      reading.catch(() => {
+        if (this.#known === reading) this.#known = undefined;
+      });
+    }
+    return this.#known;
   }
 
   /**
@@ -65,10 +77,19 @@ export class Trust {
 
   /** Forgets every decision, and the token: forms that are open no longer decide. */
   async clear(): Promise<void> {
-    await delMany([key, tokenKey], settings);
+    await this.#changing(delMany([key, tokenKey], settings));
   }
 
   #change(change: (sites: DecidedSite[]) => DecidedSite[]): Promise<void> {
-    return update<DecidedSite[]>(key, (sites = []) => change(sites), settings);
+    return this.#changing(update<DecidedSite[]>(key, (sites = []) => change(sites), settings));
+  }
+
+  /** What was read before the change was complete is not known any more. */
+  async #changing(change: Promise<void>): Promise<void> {
+    try {
+      await change;
+    } finally {
+      this.#known = undefined;
+    }
   }
 }

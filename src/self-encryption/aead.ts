@@ -9,11 +9,8 @@ export interface Aead {
   readonly name: 'kernel' | 'native' | 'sodium';
   /** @returns (ciphertext ‖ 16-byte tag) XOR pad. */
   seal(keys: ChunkKeys, plaintext: Bytes): Promise<Bytes>;
-  /**
-   * The plaintext. If it is no promise, it lies in memory that `Kernel` uses again: see there.
-   * @throws AntwayError `CORRUPT`, or rejects with it, when the tag does not fit.
-   */
-  open(keys: ChunkKeys, sealed: Uint8Array): Bytes | Promise<Bytes>;
+  /** @returns the plaintext; rejects with AntwayError `CORRUPT` when the tag does not fit. */
+  open(keys: ChunkKeys, sealed: Uint8Array): Promise<Bytes>;
 }
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -50,8 +47,8 @@ function kernelAead(kernel: Kernel): Aead {
   return {
     name: 'kernel',
     seal: async (keys, plaintext) => kernel.seal(keys, plaintext),
-    open(keys, sealed) {
-      const plaintext = kernel.open(keys, sealed);
+    async open(keys, sealed) {
+      const plaintext = await kernel.open(keys, sealed);
       if (!plaintext) throw doesNotOpen();
       return plaintext;
     },

@@ -4,7 +4,6 @@ import { type Aead, type AeadName, loadAead, type SodiumWasm } from './aead.ts';
 import { type Blake3, loadBlake3 } from './blake3.ts';
 import { type BrotliDecoder, type BrotliEncoder, loadBrotliDecoder } from './brotli.ts';
 import type { DataMap } from './data-map.ts';
-import { loadKernel } from './kernel.ts';
 import { type ChunkKeys, keysOf } from './keys.ts';
 import { takeStored } from './stored.ts';
 
@@ -32,8 +31,6 @@ export class Codec {
   #aead: Promise<Aead> | undefined;
   #decoder: Promise<BrotliDecoder> | undefined;
   #encoder: Promise<BrotliEncoder> | undefined;
-  /** The decoder once it is loaded. */
-  #decode: BrotliDecoder | undefined;
 
   constructor(platform: CodecPlatform) {
     this.#platform = platform;
@@ -66,16 +63,10 @@ export class Codec {
     { isVerified = false } = {},
   ): Promise<Uint8Array<ArrayBuffer>> {
     const size = map.sizes[index]!;
-    const [aead, blake3, kernel] = await Promise.all([this.aead(), this.blake3(), loadKernel()]);
-    const opening = aead.open(keysOf(map, index), sealed);
-    // From here on nothing may be waited for, as long as it lies in the kernel's memory.
-    let compressed = opening instanceof Promise ? await opening : opening;
+    const [aead, blake3] = await Promise.all([this.aead(), this.blake3()]);
+    const compressed = await aead.open(keysOf(map, index), sealed);
     // Most chunks are parts of what was compressed before, and need no decoder, nor its WebAssembly.
-    let plaintext = takeStored(compressed, size);
-    if (!plaintext) {
-      if (!this.#decode && kernel?.owns(compressed)) compressed = compressed.slice();
-      plaintext = (this.#decode ?? (await this.#brotliDecoder()))(compressed, size);
-    }
+    const plaintext = takeStored(compressed, size) ?? (await this.#brotliDecoder())(compressed, size);
     const isRight =
       plaintext.length === size && (isVerified || equalBytes(blake3(plaintext), map.srcHash(index)));
     if (!isRight) {
@@ -83,7 +74,7 @@ export class Codec {
         address: map.address(index).hex,
       });
     }
-    return kernel?.owns(plaintext) ? plaintext.slice() : plaintext;
+    return plaintext;
   }
 
   /** Seals one plaintext part. @returns the bytes whose BLAKE3 is the chunk's address. */
@@ -92,15 +83,14 @@ export class Codec {
     return aead.seal(keys, encode(plaintext) as Uint8Array<ArrayBuffer>);
   }
 
-  async #brotliDecoder(): Promise<BrotliDecoder> {
+  #brotliDecoder(): Promise<BrotliDecoder> {
     this.#decoder ??= forgetRejected(
       this.#platform.brotliDecoderWasm().then((wasm) => loadBrotliDecoder(wasm)),
       () => {
         this.#decoder = undefined;
       },
     );
-    this.#decode = await this.#decoder;
-    return this.#decode;
+    return this.#decoder;
   }
 
   #brotliEncoder(): Promise<BrotliEncoder> {

@@ -3,6 +3,7 @@ import { limits } from '../limits.ts';
 import { layout } from './kernel-layout.ts';
 import { kernelWasm } from './kernel-wasm.ts';
 import type { ChunkKeys } from './keys.ts';
+import { nextTurn } from './turn.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -53,22 +54,22 @@ export function loadKernel(): Promise<Kernel | undefined> {
   return loading;
 }
 
-/** BLAKE3 and ChaCha20-Poly1305 by WebAssembly with SIMD, in memory of its own. Calls are synchronous. */
+/** Chunks of more bytes are opened in several tasks, between which a worker can hand out what it has. */
+const severalTasksBytes = 256 * 1024;
+
+/** BLAKE3 and ChaCha20-Poly1305 by WebAssembly with SIMD, in memory of its own. */
 export class Kernel {
   readonly #wasm: Exports;
   readonly #memory: Bytes;
+  /** Done when `layout.chunk` is free. */
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor(wasm: Exports) {
     this.#wasm = wasm;
     this.#memory = new Uint8Array(wasm.memory.buffer as ArrayBuffer);
   }
 
-  /** Whether bytes lie in the kernel's memory, where the next call overwrites them. */
-  owns(bytes: Uint8Array): boolean {
-    return bytes.buffer === this.#memory.buffer;
-  }
-
-  /** BLAKE3-256 of some bytes, which may lie in the kernel's memory, of less than 4 TiB. */
+  /** BLAKE3-256 of less than 4 TiB. */
   blake3(bytes: Uint8Array): Bytes {
     if (bytes.length <= hashedChunkBytes) {
       this.#hashPartial(bytes, 0, flags.root, layout.values);
@@ -94,44 +95,58 @@ export class Kernel {
   }
 
   /**
-   * Takes the pad off, and the cipher (RFC 8439), from a chunk of at most `limits.chunkBytes`.
-   * @returns bytes in the kernel's memory, good until the next call but `blake3`; undefined when the tag does not fit.
+   * Takes the pad off, and the cipher (RFC 8439), from a chunk of at most `limits.chunkBytes`; one after the other.
+   * @returns undefined when the tag does not fit.
    */
-  open({ pad, key, nonce }: ChunkKeys, sealed: Uint8Array): Bytes | undefined {
+  open({ pad, key, nonce }: ChunkKeys, sealed: Uint8Array): Promise<Bytes | undefined> {
     const size = sealed.length - tagBytes;
-    if (size < 0 || sealed.length > limits.chunkBytes) return undefined;
-    this.#memory.set(sealed, layout.chunk);
-    this.#xor(pad, sealed.length);
-    const tag = this.#memory.slice(layout.chunk + size, layout.chunk + size + tagBytes);
-    if (!equalBytes(this.#authenticate(key, nonce, size), tag)) return undefined;
-    this.#cipher(size, 1);
-    return this.#memory.subarray(layout.chunk, layout.chunk + size);
+    if (size < 0 || sealed.length > limits.chunkBytes) return Promise.resolve(undefined);
+    const pause = () => (size > severalTasksBytes ? nextTurn() : undefined);
+    return this.#alone(async () => {
+      this.#memory.set(sealed, layout.chunk);
+      this.#xor(pad, sealed.length);
+      const tag = this.#memory.slice(layout.chunk + size, layout.chunk + size + tagBytes);
+      if (!equalBytes(this.#authenticate(key, nonce, size), tag)) return undefined;
+      await pause();
+      this.#cipher(size, 1);
+      await pause();
+      const plaintext = this.#memory.slice(layout.chunk, layout.chunk + size);
+      await pause();
+      return plaintext;
+    });
   }
 
   /** What `open` opens. */
-  seal({ pad, key, nonce }: ChunkKeys, plaintext: Uint8Array): Bytes {
+  seal({ pad, key, nonce }: ChunkKeys, plaintext: Uint8Array): Promise<Bytes> {
     const { length } = plaintext;
     const end = layout.chunk + length;
     if (length + tagBytes > limits.chunkBytes) throw new RangeError(`${length} bytes are more than a chunk.`);
-    this.#memory.set(plaintext, layout.chunk);
-    this.#setSecret(key, nonce);
-    this.#cipher(length, 1);
-    this.#memory.set(this.#authenticate(key, nonce, length), end);
-    this.#xor(pad, length + tagBytes);
-    return this.#memory.slice(layout.chunk, end + tagBytes);
+    return this.#alone(async () => {
+      this.#memory.set(plaintext, layout.chunk);
+      this.#setSecret(key, nonce);
+      this.#cipher(length, 1);
+      this.#memory.set(this.#authenticate(key, nonce, length), end);
+      this.#xor(pad, length + tagBytes);
+      return this.#memory.slice(layout.chunk, end + tagBytes);
+    });
+  }
+
+  /** Does something with `layout.chunk` when nobody else does. Hashing goes on meanwhile: it uses other memory. */
+  #alone<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#last.then(work);
+    this.#last = done.catch(() => undefined);
+    return done;
   }
 
   /** Leaves the chaining values of a piece's chunks in `layout.values`. @returns how many they are. */
   #hashPiece(bytes: Uint8Array, counter: number): number {
-    const isHere = this.owns(bytes);
-    if (!isHere) this.#memory.set(bytes, layout.piece);
-    const start = isHere ? bytes.byteOffset : layout.piece;
+    this.#memory.set(bytes, layout.piece);
     const whole = Math.floor(bytes.length / hashedChunkBytes);
     const { chunkStart, chunkEnd } = flags;
     // Four at a time; the values of those past the end are overwritten.
     for (let i = 0; i < whole; i += 4) {
       this.#wasm.hash4(
-        start + hashedChunkBytes * i,
+        layout.piece + hashedChunkBytes * i,
         hashedChunkBytes,
         hashedChunkBytes / blockBytes,
         blockBytes,

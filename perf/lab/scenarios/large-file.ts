@@ -9,7 +9,7 @@ export const largeFile: Scenario = {
   name: 'large-file',
   summary: 'One page reads a file of 595 MiB as a stream; its peer has WebTransport, or HTTP alone.',
   measure: 'bytes',
-  rounds: 3,
+  rounds: 2,
   isLong: true,
   targets: [
     { case: 'warm', of: 'ceiling', atLeast: 0.6 },
@@ -58,7 +58,7 @@ export const bigFileX4: Scenario = {
   name: 'big-file-x4',
   summary: 'One page reads a file of 100 MB four times at once.',
   measure: 'bytes',
-  rounds: 3,
+  rounds: 2,
   isLong: true,
   async setUp(lab) {
     const file = { name: 'big.bin', source: new LargeFile(lab.pick(100e6, 25e6, 13e6)) };
@@ -88,7 +88,7 @@ export const memory: Scenario = {
   name: 'memory',
   summary: 'One page reads files of 128 and 512 MiB; what counts is the peak of the worker’s memory.',
   measure: 'bytes',
-  rounds: 2,
+  rounds: 1,
   isLong: true,
   async setUp(lab) {
     const sizes = lab.pick([128, 512], [32, 64], [13]);

@@ -19,7 +19,7 @@ export const smallPayload: Scenario = {
   measure: 'requests',
   rounds: 5,
   targets: [{ case: 'hot', of: 'ceiling', atLeast: 0.8 }],
-  setUp: (lab) => inFlight(lab, { size: 256, readers: 64, each: lab.pick(100, 30, 3) }),
+  setUp: (lab) => inFlight(lab, { size: 256, readers: 64, each: lab.pick(60, 30, 3) }),
 };
 
 /** Skitai's and FastAPI's `h2load -n 10000 -c 1024`. */
@@ -27,7 +27,8 @@ export const concurrency: Scenario = {
   name: 'concurrency-1024',
   summary: 'A page has 1,024 requests in flight, 10,240 in all, for single files of 4.9 KB.',
   measure: 'requests',
-  rounds: 3,
+  rounds: 2,
+  isLong: true,
   setUp: (lab) => inFlight(lab, { size: 4900, readers: lab.pick(1024, 1024, 128), each: lab.pick(10, 3, 2) }),
 };
 
@@ -77,7 +78,7 @@ export const manySmall: Scenario = {
   summary:
     '16 readers share 10,000 files of 1–64 KB (most of them small) in one tarchive, and 200 of them as single files.',
   measure: 'requests',
-  rounds: 3,
+  rounds: 2,
   isLong: true,
   async setUp(lab) {
     const files = noiseFiles(23, spreadSizes(lab.pick(10_000, 2_000, 40), 1_000, 64_000), 'bin');

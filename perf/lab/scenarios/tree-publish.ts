@@ -20,7 +20,7 @@ export const treePublish: Scenario = {
     'by what the command uses; “native” only seals the same tar. Latencies are the gaps between signs of progress. ' +
     'The tree is read back by 16 readers.',
   measure: 'bytes',
-  rounds: 3,
+  rounds: 2,
   isLong: true,
   async setUp(lab) {
     const native = await Native.build(lab.scale);
