@@ -5,6 +5,7 @@ mod cancel;
 mod chunks;
 mod fairness;
 mod faults;
+mod full_disk;
 mod get_many;
 mod http;
 mod http_server;

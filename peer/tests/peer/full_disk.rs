@@ -1,0 +1,211 @@
+//! The disk is full.
+
+use crate::http::{get, request};
+use crate::process::Running;
+use crate::session::Session;
+use crate::test_peer::{SOON, TestPeer, chunk};
+use antway_peer::source::Chunk;
+use serde_json::Value;
+use std::fs::{self, File};
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio::time::{Instant, sleep};
+
+/// How a disk is made full.
+#[derive(Clone, Copy, Debug)]
+enum Disk {
+    /// A file system of its own, with a file that takes all that is left. Takes the right to mount.
+    Small,
+    /// No file may become longer than one block, by the process's own limit. Everyone may set that.
+    ShortFiles,
+}
+
+/// All that can be made here.
+fn disks() -> Vec<Disk> {
+    let mut mount = Command::new("unshare");
+    mount.args(["-m", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]);
+    let mount = mount.stderr(Stdio::null()).status();
+    let may_mount = mount.is_ok_and(|status| status.success());
+    let disks = match may_mount {
+        true => vec![Disk::ShortFiles, Disk::Small],
+        false => vec![Disk::ShortFiles],
+    };
+    println!("full disks: {disks:?}");
+    disks
+}
+
+/// A peer whose disk can be made full.
+struct Peer {
+    running: Running,
+    line: Value,
+    disk: Disk,
+    store: PathBuf,
+    _folder: TempDir,
+}
+
+impl Peer {
+    fn start(disk: Disk, upstream: &str) -> Self {
+        let folder = TempDir::new().unwrap();
+        let program = env!("CARGO_BIN_EXE_antway-peer");
+        let script = match disk {
+            Disk::Small => {
+                r#"mount -t tmpfs -o size=1m tmpfs "$1" && shift && exec "$0" serve "$@""#
+            }
+            // What is cut off shall fail, and not kill.
+            Disk::ShortFiles => r#"trap '' XFSZ && shift && exec "$0" serve "$@""#,
+        };
+        let mut command = match disk {
+            Disk::Small => Command::new("unshare"),
+            Disk::ShortFiles => Command::new("sh"),
+        };
+        if let Disk::Small = disk {
+            command.args(["-m", "sh"]);
+        }
+        command.args(["-c", script, program]).arg(folder.path());
+        command.arg("--store").arg(folder.path().join("store"));
+        command.args(["--http=127.0.0.1:0", "--webtransport=127.0.0.1:0"]);
+        command.args(["--allow-open-writes", "--upstream", upstream]);
+        command.stdin(Stdio::null()).stdout(Stdio::piped());
+        let (running, line) = Running::start(&mut command);
+        let mut store = folder.path().join("store");
+        if let Disk::Small = disk {
+            // What it mounted nobody else sees, but by way of its process.
+            let inside = Path::new("/proc").join(running.id().to_string());
+            store = inside.join("root").join(store.strip_prefix("/").unwrap());
+        }
+        Self {
+            running,
+            line,
+            disk,
+            store,
+            _folder: folder,
+        }
+    }
+
+    fn http(&self) -> &str {
+        self.line["http"].as_str().unwrap()
+    }
+
+    async fn session(&self) -> Session {
+        let hashes = self.line["certificateHashes"].as_array().unwrap();
+        let hashes = hashes.iter().map(|hash| hash.as_str().unwrap().to_owned());
+        let hashes: Vec<_> = hashes.collect();
+        let url = self.line["webTransport"].as_str().unwrap();
+        Session::connect(url, &hashes, None).await.unwrap()
+    }
+
+    fn filler(&self) -> PathBuf {
+        self.store.join("filler")
+    }
+
+    fn fill(&self) {
+        match self.disk {
+            Disk::ShortFiles => self.limit_files("4096"),
+            Disk::Small => {
+                let mut file = File::create(self.filler()).unwrap();
+                let error = loop {
+                    if let Err(error) = file.write_all(&[0; 512]) {
+                        break error;
+                    }
+                };
+                assert_eq!(error.kind(), ErrorKind::StorageFull);
+            }
+        }
+    }
+
+    fn make_room(&self) {
+        match self.disk {
+            Disk::ShortFiles => self.limit_files("unlimited"),
+            Disk::Small => fs::remove_file(self.filler()).unwrap(),
+        }
+    }
+
+    /// Limits how long a file that the peer writes may be.
+    fn limit_files(&self, bytes: &str) {
+        let mut prlimit = Command::new("prlimit");
+        let pid = self.running.id().to_string();
+        prlimit.args(["--pid", &pid, &format!("--fsize={bytes}:unlimited")]);
+        assert!(prlimit.status().unwrap().success());
+    }
+
+    /// All files below the store's folders for chunks.
+    fn files(&self) -> Vec<PathBuf> {
+        let mut files = Vec::new();
+        let names = ["chunks", "pulled", "temporary"];
+        let mut folders = names.map(|name| self.store.join(name)).to_vec();
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                match path.is_dir() {
+                    true => folders.push(path),
+                    false => files.push(path),
+                }
+            }
+        }
+        files
+    }
+
+    async fn put(&self, chunk: &Chunk) -> (u16, String) {
+        let path = format!("/chunk/{}", chunk.address());
+        let response = request(self.http(), "PUT", &path, &[], chunk.bytes()).await;
+        let code = match response.status < 300 {
+            true => String::new(),
+            false => response.code(),
+        };
+        (response.status, code)
+    }
+
+    async fn gives(&self, chunk: &Chunk) {
+        let response = get(self.http(), &format!("/chunk/{}", chunk.address())).await;
+        assert_eq!(response.status, 200, "{:?}", self.disk);
+        assert!(response.body == chunk.bytes()[..]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_disk_keeps_nobody_from_reading_and_heals_when_there_is_room() {
+    let origin = TestPeer::start(&[]).await;
+    let elsewhere = origin.stored(1, 50_000).await;
+    for disk in disks() {
+        let peer = Peer::start(disk, origin.peer.http());
+        let (kept, refused) = (chunk(2, 50_000), chunk(3, 50_000));
+        assert_eq!(peer.put(&kept).await.0, 201);
+        peer.fill();
+
+        let full = (507, "FULL".to_owned());
+        assert_eq!(peer.put(&refused).await, full, "{disk:?}");
+        let session = peer.session().await;
+        let answer = session.put(b"", refused.bytes()).await;
+        let expected = [&[6][..], refused.address().as_bytes()].concat();
+        assert_eq!(answer, expected, "{disk:?}: full, over WebTransport too");
+        // What it has, what others have, and that time and again.
+        for _ in 0..3 {
+            peer.gives(&kept).await;
+            peer.gives(&elsewhere).await;
+        }
+        let over_web_transport = session.get(&[kept.address(), elsewhere.address()]).await;
+        let bodies = [&kept, &elsewhere].map(|chunk| (0, chunk.bytes().to_vec()));
+        assert!(over_web_transport == bodies);
+        assert_eq!(get(peer.http(), "/-/health").await.status, 200);
+        // What was begun behind an answer may still be on its way out.
+        until(|| peer.files().len() == 1, disk).await;
+
+        peer.make_room();
+        assert_eq!(peer.put(&refused).await.0, 201, "{disk:?}");
+        peer.gives(&refused).await;
+        peer.gives(&elsewhere).await;
+        until(|| peer.files().len() == 3, disk).await;
+    }
+    origin.stop().await;
+}
+
+async fn until(condition: impl Fn() -> bool, disk: Disk) {
+    let started = Instant::now();
+    while !condition() {
+        assert!(started.elapsed() < SOON, "{disk:?}");
+        sleep(Duration::from_millis(20)).await;
+    }
+}
