@@ -9,6 +9,7 @@
 //! <store>/lock                         held by the running peer
 //! ```
 
+mod chunk_file;
 mod eviction;
 mod scan;
 
@@ -16,23 +17,21 @@ pub use eviction::Eviction;
 
 use crate::address::Address;
 use crate::durable::{self, Readers};
-use crate::limits::{MAX_CHUNK_BYTES, POINTER_BYTES};
+use crate::limits::POINTER_BYTES;
 use crate::pointer;
 use crate::source::{
     Chunk, ChunkBody, ChunkSource, PutOutcome, SourceError, SourceFuture, SourceStats,
 };
 use crate::via::Via;
 use bytes::Bytes;
+use chunk_file::{ChunkFile, read_file};
 use eviction::{Evictable, Found, Origin};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
-
-/// The time of a file says when its chunk was last used, to about this much.
-const USE_PRECISION: Duration = Duration::from_secs(3600);
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A store in a folder of its own. Clones share it.
 #[derive(Clone)]
@@ -363,51 +362,6 @@ fn is_full(error: &io::Error) -> bool {
         error.kind(),
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge
     )
-}
-
-/// The file of a chunk, open.
-struct ChunkFile {
-    file: File,
-    metadata: fs::Metadata,
-}
-
-impl ChunkFile {
-    /// `None` where there is no such file.
-    fn open(path: &Path) -> io::Result<Option<Self>> {
-        let file = match File::open(path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(error),
-        };
-        let metadata = file.metadata()?;
-        Ok(Some(Self { file, metadata }))
-    }
-
-    /// Its bytes. Of a file that is too long to be a chunk, only the start.
-    fn read(&self) -> io::Result<Vec<u8>> {
-        let most = u64::from(MAX_CHUNK_BYTES) + 1;
-        let length = self.metadata.len().min(most);
-        let mut bytes = Vec::with_capacity(length as usize);
-        (&self.file).take(most).read_to_end(&mut bytes)?;
-        Ok(bytes)
-    }
-
-    /// Notes that the chunk was used, so that the next process knows.
-    fn set_used(&self, path: &Path) {
-        let now = SystemTime::now();
-        let last_use = self.metadata.modified().unwrap_or(UNIX_EPOCH);
-        let age = now.duration_since(last_use).unwrap_or_default();
-        if age >= USE_PRECISION
-            && let Err(error) = self.file.set_modified(now)
-        {
-            tracing::warn!(path = %path.display(), %error, "the last use of a chunk is not noted");
-        }
-    }
-}
-
-/// The file's bytes, or `None` where there is no file.
-fn read_file(path: &Path) -> io::Result<Option<Vec<u8>>> {
-    ChunkFile::open(path)?.map(|file| file.read()).transpose()
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 use super::*;
 use futures_util::TryStreamExt;
+use std::time::Duration;
 use tempfile::TempDir;
 
 fn store(folder: &TempDir) -> FolderStore {
