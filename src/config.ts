@@ -214,6 +214,11 @@ export function parsePeer(value: unknown, baseUrl: string, key = 'peers'): PeerC
   return { url: kind === 'antway' ? url.origin : `${kind}+${url.origin}`, certificateHashes };
 }
 
+/** A peer as `parsePeer` reads it. */
+export function formatPeer({ url, certificateHashes }: PeerConfig): string {
+  return certificateHashes.length === 0 ? url : `${url}#sha-256=${certificateHashes.join(',')}`;
+}
+
 /** What the URL of a peer says that it is, and what is left of it: an origin, once it went through `parsePeer`. */
 export function splitPeerUrl(url: string): { kind: PeerKind; origin: string } {
   for (const kind of ['anttp', 'antd'] as const) {

@@ -53,6 +53,8 @@ export const limits = Object.freeze({
    * nothing of an answer comes for `pauseMs`, who comes after it is asked for apart.
    */
   gatheredGets: { streams: 4, waitMs: 2, pauseMs: 500 },
+  /** Longest write token, in bytes of UTF-8. */
+  tokenBytes: 1024,
   /** A pointer record has exactly so many bytes. */
   pointerBytes: 5_303,
   /** Most pointers of which a browser keeps the newest record. */
@@ -94,8 +96,11 @@ export const limits = Object.freeze({
   warmSessions: 3,
   sessions: 8,
 
-  /** Chunks that one reader fetches ahead of its consumer: before the link was measured, at least, and at most. */
-  readAheadChunks: { first: 4, least: 3, most: 6 },
+  /**
+   * Chunks that one reader has under way: before the link was measured, at least on a fast link, and at most. Two where
+   * a chunk takes `slowChunkMs`; one where opening it and a round trip are no more than `idleShare` of its time.
+   */
+  readAhead: { first: 4, least: 3, most: 6, slowChunkMs: 1_000, openMs: 50, idleShare: 0.02 },
   /** Chunks of a pin that are fetched at the same time, and small ones beside them. */
   parallelPinFetches: 8,
   parallelSmallPinFetches: 64,

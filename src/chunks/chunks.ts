@@ -2,7 +2,6 @@ import { LRUCache } from 'lru-cache';
 import type { Address } from '../address.ts';
 import { equalBytes, toHex } from '../address.ts';
 import { AntwayError } from '../errors.ts';
-import { limits } from '../limits.ts';
 import type { ChunkPeers } from '../peers/pool.ts';
 import type { OpenRange } from '../peers/protocol.ts';
 import { raceAbort } from '../peers/watchdog.ts';
@@ -12,6 +11,7 @@ import { unshrink } from '../self-encryption/file.ts';
 import type { ChunkState, Stats } from '../stats/stats.ts';
 import type { Trace } from '../stats/trace.ts';
 import { Arrivals } from './arrivals.ts';
+import { readAheadChunks } from './read-ahead.ts';
 import { SingleFlight } from './single-flight.ts';
 import type { ChunkStore } from './store.ts';
 import { VerifiedChunk } from './verified-chunk.ts';
@@ -51,15 +51,9 @@ export class Chunks {
     });
   }
 
-  /**
-   * Chunks that a reader should have under way: twice what the link holds, so that the next answer begins while the
-   * last is still coming in, and one that is being opened.
-   */
+  /** Chunks that a reader should have under way. */
   get readAhead(): number {
-    const { first, least, most } = limits.readAheadChunks;
-    const bytes = this.peers.bandwidthDelayBytes?.();
-    if (bytes === undefined) return first;
-    return Math.min(Math.max(Math.ceil((2 * bytes) / limits.plaintextChunkBytes) + 1, least), most);
+    return readAheadChunks(this.peers.link?.());
   }
 
   /**

@@ -1,6 +1,6 @@
 import { Address } from '../address.ts';
 import type { ChunkStore } from '../chunks/store.ts';
-import { type Config, parsePeer } from '../config.ts';
+import { type Config, formatPeer, parsePeer } from '../config.ts';
 import type { Resolver } from '../content/resolver.ts';
 import { AntwayError } from '../errors.ts';
 import { isLanguage, languages } from '../languages.ts';
@@ -278,7 +278,7 @@ async function bodyOf(request: Request): Promise<Uint8Array<ArrayBuffer>> {
 
 function asJson(config: Config): Record<string, unknown> {
   return {
-    peers: config.peers.map(({ url }) => url),
+    peers: config.peers.map(formatPeer),
     usePeersOfPeers: config.usePeersOfPeers,
     transport: config.transport,
     isolation: config.isolation,

@@ -3,11 +3,11 @@ import { AntwayError } from '../errors.ts';
 /** Reads exact numbers of bytes from a stream. */
 export class ByteReader {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
-  readonly #onBytes: () => void;
+  readonly #onBytes: (length: number) => void;
   #left: Uint8Array = new Uint8Array();
 
-  /** @param onBytes called whenever something arrives. */
-  constructor(stream: ReadableStream<Uint8Array>, onBytes: () => void) {
+  /** @param onBytes called whenever something arrives, with how much. */
+  constructor(stream: ReadableStream<Uint8Array>, onBytes: (length: number) => void) {
     this.#reader = stream.getReader();
     this.#onBytes = onBytes;
   }
@@ -63,7 +63,7 @@ export class ByteReader {
   async #fill(): Promise<boolean> {
     const { done, value } = await this.#reader.read();
     if (done) return false;
-    this.#onBytes();
+    this.#onBytes(value.length);
     this.#left = value;
     return true;
   }

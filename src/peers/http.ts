@@ -23,8 +23,17 @@ export class HttpFace implements Face {
   readonly #origin: string;
   readonly #dialect: Dialect;
 
-  /** @param url the peer's, as of `PeerConfig`. */
-  constructor(readonly url: string) {
+  readonly #onBytes: (length: number) => void;
+
+  /**
+   * @param url the peer's, as of `PeerConfig`.
+   * @param onBytes called whenever something arrives, with how much.
+   */
+  constructor(
+    readonly url: string,
+    onBytes: (length: number) => void = () => {},
+  ) {
+    this.#onBytes = onBytes;
     const { kind, origin } = splitPeerUrl(url);
     this.#origin = origin;
     this.#dialect = dialects[kind];
@@ -134,7 +143,10 @@ export class HttpFace implements Face {
         signal: watchdog.signal,
       });
       watchdog.touch();
-      reader = new ByteReader(response.body ?? new Response('').body!, () => watchdog.touch());
+      reader = new ByteReader(response.body ?? new Response('').body!, (length) => {
+        watchdog.touch();
+        this.#onBytes(length);
+      });
       return await use(response, reader);
     } catch (error) {
       if (watchdog.signal.aborted) throw watchdog.signal.reason;

@@ -31,6 +31,16 @@ export interface OpenOptions {
   onRecord(address: Address, bytes: Uint8Array<ArrayBuffer>): Promise<void>;
 }
 
+export interface PeerOptions {
+  stats: Stats;
+  /** The faces to use; WebTransport may be found by the HTTP face even if that is not one of them. */
+  transport: TransportChoice;
+  /** The URL of the peer that it is known from; null for a configured one. */
+  namedBy: string | null;
+  /** Called whenever something arrives, with how much. */
+  onBytes(length: number): void;
+}
+
 /** One peer: its faces, and what is known of it from using it. */
 export class Peer {
   readonly url: string;
@@ -50,25 +60,21 @@ export class Peer {
   #hasNoOpen = false;
   #lastUsed = 0;
 
-  /** @param transport the faces to use; WebTransport may be found by the HTTP face even if that is not one of them. */
-  constructor(
-    { url, certificateHashes }: PeerConfig,
-    stats: Stats,
-    transport: TransportChoice,
-    namedBy: string | null = null,
-  ) {
+  constructor({ url, certificateHashes }: PeerConfig, options: PeerOptions) {
+    const { stats, transport, namedBy, onBytes } = options;
     this.url = url;
     this.kind = splitPeerUrl(url).kind;
     this.namedBy = namedBy;
     this.#stats = stats;
     this.#transport = transport;
     // Only WebTransport lets a page accept a self-signed certificate.
-    const http = certificateHashes.length === 0 ? new HttpFace(url) : undefined;
+    const http = certificateHashes.length === 0 ? new HttpFace(url, onBytes) : undefined;
     if (transport !== 'webtransport') this.#http = http;
     if (this.kind !== 'antway') return;
     this.#pointers = http;
     if (transport !== 'http' && WebTransportFace.isSupported) {
-      this.#webTransport = new WebTransportFace(() => webTransportOf({ url, certificateHashes }));
+      const endpoint = () => webTransportOf({ url, certificateHashes });
+      this.#webTransport = new WebTransportFace(endpoint, onBytes);
     }
   }
 

@@ -19,6 +19,13 @@ export interface FetchOptions<T> {
   verify(received: Uint8Array<ArrayBuffer>): T;
 }
 
+/** What the way to the peers has shown lately. */
+export interface LinkMeasure {
+  bytesPerSecond: number;
+  /** The shortest time from a request to its answer's first byte, in milliseconds. */
+  delayMs: number;
+}
+
 /** Where chunks come from. */
 export interface ChunkPeers {
   fetch<T>(address: Address, options: FetchOptions<T>): Promise<T>;
@@ -34,8 +41,8 @@ export interface ChunkPeers {
    * @throws the signal's reason when aborted.
    */
   pointers?<T>(address: Address, options: FetchOptions<T>): Promise<T[]>;
-  /** Bytes that must be under way to keep the link busy, as far as was measured; undefined before that. */
-  bandwidthDelayBytes?(): number | undefined;
+  /** What was measured of the way to the peers; undefined before that. */
+  link?(): LinkMeasure | undefined;
 }
 
 /** A peer as `/-/peers` tells of it; with its tally once it was asked. */
@@ -72,11 +79,14 @@ export class PeerPool implements ChunkPeers {
     { transport = 'auto', usePeersOfPeers = false }: PeerPoolOptions = {},
   ) {
     const unique = new Map(peers.map((peer) => [peer.url, peer]));
-    this.#peers = Array.from(unique.values(), (peer) => new Peer(peer, stats, transport));
+    const onBytes = (bytes: number) => this.#rate.record(bytes, performance.now());
+    const start = (peer: PeerConfig, namedBy: string | null = null) =>
+      new Peer(peer, { stats, transport, namedBy, onBytes });
+    this.#peers = Array.from(unique.values(), (peer) => start(peer));
     this.#stats = stats;
     if (usePeersOfPeers) {
       this.#peersOfPeers = new PeersOfPeers([...this.#peers], (found, namedBy) =>
-        this.#peers.push(new Peer(found, stats, transport, namedBy)),
+        this.#peers.push(start(found, namedBy)),
       );
     }
   }
@@ -121,10 +131,7 @@ export class PeerPool implements ChunkPeers {
           peer.ask(address, {
             signal: own,
             expectedBytes,
-            verify: (received) => {
-              this.#rate.record(received.length, performance.now());
-              return verify(received);
-            },
+            verify,
             onFirstByte,
             report: (attempt) => attempts.push(attempt),
           }),
@@ -147,12 +154,8 @@ export class PeerPool implements ChunkPeers {
     if (order[0] !== peer) order[0]?.warm();
     if (!peer) return;
     this.#limitSessions();
-    const counted: OpenOptions['onRecord'] = (of, bytes) => {
-      this.#rate.record(bytes.length, performance.now());
-      return onRecord(of, bytes);
-    };
     // With nobody else to ask, it is waited for to the end.
-    if (order.length === 1) return peer.open(address, range, { signal, onRecord: counted });
+    if (order.length === 1) return peer.open(address, range, { signal, onRecord });
     let arrived = 0;
     let waitingSince = performance.now();
     const watchdog = new Watchdog({ ...openPatience(peer), signal });
@@ -161,7 +164,7 @@ export class PeerPool implements ChunkPeers {
         signal: watchdog.signal,
         onRecord: async (of, bytes) => {
           arrived++;
-          await counted(of, bytes);
+          await onRecord(of, bytes);
           watchdog.touch();
           waitingSince = performance.now();
         },
@@ -184,12 +187,13 @@ export class PeerPool implements ChunkPeers {
     return answers.filter((answer) => answer.status === 'fulfilled').map(({ value }) => value);
   }
 
-  bandwidthDelayBytes(): number | undefined {
+  link(): LinkMeasure | undefined {
     const delays = this.#peers
       .map(({ health }) => health.leastFirstByteMs)
       .filter((delay) => delay !== undefined);
-    const rate = this.#rate.bytesPerSecond(performance.now());
-    return delays.length === 0 || rate === 0 ? undefined : (rate * Math.min(...delays)) / 1000;
+    const bytesPerSecond = this.#rate.bytesPerSecond(performance.now());
+    if (delays.length === 0 || bytesPerSecond === 0) return undefined;
+    return { bytesPerSecond, delayMs: Math.min(...delays) };
   }
 
   /** Opens sessions with the peers that will be asked most, ahead of the first request. */

@@ -56,6 +56,45 @@ export function encodeAddressRequest(
   return frame;
 }
 
+/** PUT: op, length of the token, token, length, bytes. @throws RangeError for a token that is longer than any. */
+export function encodePut(token: string, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const text = new TextEncoder().encode(token);
+  if (text.length > limits.tokenBytes)
+    throw new RangeError(`A token has at most ${limits.tokenBytes} bytes.`);
+  const frame = new Uint8Array(1 + 2 + text.length + 4 + bytes.length);
+  const view = new DataView(frame.buffer);
+  frame[0] = operations.put;
+  view.setUint16(1, text.length);
+  frame.set(text, 3);
+  view.setUint32(3 + text.length, bytes.length);
+  frame.set(bytes, 7 + text.length);
+  return frame;
+}
+
+/**
+ * Checks the status of an answer to PUT.
+ * @throws AntwayError `REFUSED` (token, origin), `TOO_LARGE` (the chunk, or the store is full), `PEERS_UNREACHABLE` for
+ *   what may pass on another try, `CORRUPT` for what is no status.
+ */
+export function checkStored(status: number): void {
+  switch (status) {
+    case statuses.found:
+      return;
+    case statuses.busy:
+      throw answered('The peer is busy.');
+    case statuses.failed:
+      throw answered('The peer failed to store this chunk.');
+    case statuses.refused:
+      throw new AntwayError('REFUSED', 'The peer takes no chunks from here, or not with this token.');
+    case statuses.tooLarge:
+      throw new AntwayError('TOO_LARGE', 'The peer takes no chunk as large as this.');
+    case statuses.full:
+      throw new AntwayError('TOO_LARGE', 'The peer has no room for a chunk.');
+    default:
+      throw new AntwayError('CORRUPT', `The peer answered with an unknown status, ${status}.`);
+  }
+}
+
 /** INFO: op alone. */
 export function encodeInfo(): Uint8Array<ArrayBuffer> {
   return Uint8Array.of(operations.info);

@@ -4,15 +4,19 @@ import { limits } from '../limits.ts';
 import { ByteReader } from './byte-reader.ts';
 import type { Face } from './face.ts';
 import { GatheredGets, type SeveralEvents } from './gathered-gets.ts';
+import type { PutOptions } from './http.ts';
 import {
   checkAnswer,
+  checkStored,
   decodeInfo,
   encodeAddressRequest,
   encodeInfo,
   encodeOpen,
+  encodePut,
   type OpenRange,
   operations,
   type PeerInfo,
+  statuses,
 } from './protocol.ts';
 import { raceAbort, transferMs, Watchdog } from './watchdog.ts';
 
@@ -46,9 +50,15 @@ export class WebTransportFace implements Face {
   /** When something last arrived on any stream, as `performance.now()`. */
   #lastArrival = 0;
 
-  /** @param endpoint asked before each new session, so that a rotated certificate is learnt. */
-  constructor(endpoint: () => Promise<WebTransportEndpoint>) {
+  readonly #onBytes: (length: number) => void;
+
+  /**
+   * @param endpoint asked before each new session, so that a rotated certificate is learnt.
+   * @param onBytes called whenever something arrives, with how much.
+   */
+  constructor(endpoint: () => Promise<WebTransportEndpoint>, onBytes: (length: number) => void = () => {}) {
     this.#endpoint = endpoint;
+    this.#onBytes = onBytes;
   }
 
   static get isSupported(): boolean {
@@ -94,7 +104,7 @@ export class WebTransportFace implements Face {
         on.answered(index, answer);
       }
     };
-    return this.#request(request, chunkMs, signal, read, on.bytes);
+    return this.#request(request, chunkMs, signal, read, { onMoreBytes: on.bytes });
   }
 
   /**
@@ -121,6 +131,35 @@ export class WebTransportFace implements Face {
     });
   }
 
+  /** Whether the peer itself holds a chunk (HAS). @throws as `fetch`, but for `NOT_FOUND`. */
+  has(address: Address, signal: AbortSignal): Promise<boolean> {
+    const request = encodeAddressRequest(operations.has, [address]);
+    return this.#request(request, limits.stallMs, signal, async (reader) => {
+      const [status] = await reader.read(1);
+      if (status === statuses.notFound) return false;
+      checkAnswer(status!, 0);
+      return true;
+    });
+  }
+
+  /**
+   * Stores a chunk (PUT).
+   * @throws AntwayError as `checkStored`; `CORRUPT` when the peer received something else.
+   */
+  put(address: Address, bytes: Uint8Array, { token = '', signal }: PutOptions): Promise<void> {
+    // Nothing tells how the request gets on, so it is given its time in advance.
+    const totalMs = limits.stallMs + transferMs(bytes.length);
+    const whole = signal ?? new AbortController().signal;
+    const read = async (reader: ByteReader) => {
+      const [status, ...stored] = await reader.read(1 + 32);
+      checkStored(status!);
+      if (!Address.fromBytes(Uint8Array.from(stored)).equals(address)) {
+        throw new AntwayError('CORRUPT', 'The peer has stored other bytes than were sent.');
+      }
+    };
+    return this.#request(encodePut(token, bytes), totalMs, whole, read, { stallMs: totalMs });
+  }
+
   /** What the peer says of itself (INFO). @throws AntwayError `UNSUPPORTED` as `decodeInfo`, or as `fetch`. */
   info(signal = new AbortController().signal, onFirstByte?: () => void): Promise<PeerInfo> {
     return this.#request(encodeInfo(), limits.stallMs, signal, async (reader) => {
@@ -138,13 +177,13 @@ export class WebTransportFace implements Face {
     totalMs: number,
     signal: AbortSignal,
     read: (reader: ByteReader) => Promise<T>,
-    onMoreBytes?: () => void,
+    { stallMs = limits.stallMs, onMoreBytes }: { stallMs?: number; onMoreBytes?: () => void } = {},
   ): Promise<T> {
-    const { stallMs } = limits;
     const watchdog = new Watchdog({ stallMs, totalMs, signal });
-    const onBytes = () => {
+    const onBytes = (length: number) => {
       watchdog.touch();
       this.#lastArrival = performance.now();
+      this.#onBytes(length);
       onMoreBytes?.();
     };
     let session: WebTransport | undefined;
@@ -155,9 +194,12 @@ export class WebTransportFace implements Face {
       const stream = await watchdog.race(openStream(session, watchdog.signal));
       writer = stream.writable.getWriter();
       reader = new ByteReader(stream.readable, onBytes);
-      // Not awaited apart: a peer that resets the stream makes the write fail, and the read says why.
-      const written = writer.write(request).then(() => writer?.close());
-      const result = await watchdog.race(Promise.all([read(reader), written]).then(([result]) => result));
+      // A peer may refuse before it has read everything, or reset the stream: the read says why.
+      writer
+        .write(request)
+        .then(() => writer?.close())
+        .catch(() => undefined);
+      const result = await watchdog.race(read(reader));
       // A peer that goes on after its answer is not listened to.
       void reader.cancel();
       return result;

@@ -321,6 +321,36 @@ test.describe('choosing', () => {
   });
 });
 
+test('to a peer that has only pinned certificates is published by WebTransport', async ({
+  folder,
+  startPeer,
+  openGateway,
+}) => {
+  test.setTimeout(120_000);
+  const peer = await startPeer({ token: 'open sesame' });
+  const { webTransport, certificateHashes } = peer.listening;
+  const origin = `https://${new URL(webTransport!).host}`;
+  const gateway = await openGateway({ peers: [`${origin}#sha-256=${certificateHashes.join(',')}`] });
+  const { shell } = gateway;
+  await shell.goto(`${gateway.url}/#publish`);
+  write(folder, { 'large.bin': repeated(7, 9_000_000) });
+  await choose(shell, join(folder, 'large.bin'), 'files');
+  await shell.getByLabel('Write token').fill('wrong');
+  await publishButton(shell).click();
+  const alert = shell.getByRole('region', { name: 'Where to' }).getByRole('alert');
+  await expect(alert).toContainText('REFUSED', { timeout: 45_000 });
+  await shell.getByLabel('Write token').fill('open sesame');
+  await shell.getByRole('button', { name: 'Go on' }).click();
+  const done = shell.getByRole('region', { name: 'Published' });
+  await expect(done).toBeVisible({ timeout: 45_000 });
+  expect(
+    await peer.metric('requests_total', { face: 'webtransport', op: 'put', outcome: 'ok' }),
+  ).toBeGreaterThan(3);
+  expect(await peer.metric('requests_total', { face: 'http', op: 'put' })).toBe(0);
+  const address = await resultOf(shell, 'Address');
+  await expectSame(shell, `/${address}`, { '': repeated(7, 9_000_000) });
+});
+
 test('300 MB are published with bounded memory', async ({ folder, openGateway }) => {
   test.setTimeout(300_000);
   const gateway = await openGateway({ peers: ['/'] });

@@ -108,10 +108,10 @@ describe('a stream of a file', () => {
     const reader = file.stream(0, plain.length).getReader();
     await reader.read();
     await idle();
-    expect(asked()).toEqual(Array.from({ length: 1 + limits.readAheadChunks.first }, (_, i) => i));
+    expect(asked()).toEqual(Array.from({ length: 1 + limits.readAhead.first }, (_, i) => i));
     await reader.read();
     await idle();
-    expect(asked()).toHaveLength(2 + limits.readAheadChunks.first);
+    expect(asked()).toHaveLength(2 + limits.readAhead.first);
     await reader.cancel();
   });
 
@@ -120,7 +120,7 @@ describe('a stream of a file', () => {
     peers.beforeAnswer = (hex) =>
       new Promise((resolve) => setTimeout(resolve, Number.parseInt(hex.slice(0, 2), 16) % 20));
     expect(Buffer.compare(await collect(file.stream(0, plain.length)), plain)).toBe(0);
-    expect(peers.mostUnderWay).toBe(limits.readAheadChunks.first);
+    expect(peers.mostUnderWay).toBe(limits.readAhead.first);
   });
 
   it('stops what is under way when it is cancelled', async () => {
@@ -144,7 +144,7 @@ describe('a stream of a file', () => {
     const controller = new AbortController();
     const reading = file.stream(0, plain.length, controller.signal).getReader().read();
     const rejected = expect(reading).rejects.toThrow('gone');
-    await vi.waitFor(() => expect(peers.underWay).toBe(limits.readAheadChunks.first));
+    await vi.waitFor(() => expect(peers.underWay).toBe(limits.readAhead.first));
     controller.abort(new Error('gone'));
     await rejected;
     await idle();
@@ -187,7 +187,7 @@ describe('a stream of a file', () => {
     await expect(file.stream(0, plain.length).getReader().read()).rejects.toMatchObject({
       code: 'NOT_FOUND',
     });
-    expect(peers.aborted).toHaveLength(limits.readAheadChunks.first - 1);
+    expect(peers.aborted).toHaveLength(limits.readAhead.first - 1);
   });
 
   it('of nothing ends at once', async () => {

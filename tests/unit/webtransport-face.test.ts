@@ -260,4 +260,46 @@ describe('a peer’s WebTransport face', () => {
     await settle();
     expect(stream!.isCancelled).toBe(true);
   });
+
+  it('asks whether a chunk is there, and stores one with the token', async () => {
+    const face = new WebTransportFace(endpoint);
+    const asking = [face.has(address, never), face.has(address, never)];
+    await settle();
+    const { streams } = FakeSession.all[0]!;
+    expect(streams[0]!.sent).toEqual([2, 1, ...address.bytes]);
+    streams[0]!.answer(0);
+    streams[1]!.answer(1);
+    expect(await Promise.all(asking)).toEqual([true, false]);
+
+    const putting = face.put(address, Uint8Array.of(7, 8, 9), { token: 'é' });
+    await settle();
+    expect(streams[2]!.sent).toEqual([3, 0, 2, 0xc3, 0xa9, 0, 0, 0, 3, 7, 8, 9]);
+    streams[2]!.answer(0, ...address.bytes);
+    await putting;
+  });
+
+  it.each([
+    [2, 'PEERS_UNREACHABLE'],
+    [3, 'PEERS_UNREACHABLE'],
+    [4, 'REFUSED'],
+    [5, 'TOO_LARGE'],
+    [6, 'TOO_LARGE'],
+    [9, 'CORRUPT'],
+  ])('says why a chunk was not stored: status %i is %s', async (status, code) => {
+    const face = new WebTransportFace(endpoint);
+    const rejected = expect(face.put(address, Uint8Array.of(1), {})).rejects.toMatchObject({ code });
+    await settle();
+    FakeSession.all[0]!.streams[0]!.answer(status, ...new Uint8Array(32));
+    await rejected;
+  });
+
+  it('does not take for stored what the peer received as something else', async () => {
+    const face = new WebTransportFace(endpoint);
+    const rejected = expect(face.put(address, Uint8Array.of(1), {})).rejects.toMatchObject({
+      code: 'CORRUPT',
+    });
+    await settle();
+    FakeSession.all[0]!.streams[0]!.answer(0, ...new Uint8Array(32));
+    await rejected;
+  });
 });

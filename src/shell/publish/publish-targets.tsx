@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { parsePeer, splitPeerUrl } from '../../config.ts';
+import { formatPeer, parsePeer, splitPeerUrl } from '../../config.ts';
 import { formatChunks } from '../format.ts';
 import type { GatewayConfig } from '../gateway-api.ts';
 import { hostOf } from '../live/peer-rows.ts';
@@ -32,9 +32,9 @@ export function PublishTargets({ state, config }: Props) {
     const peers = known.filter((url) => !form.unchecked.has(url));
     if (form.other.trim()) {
       try {
-        const { url } = parsePeer(form.other.trim(), location.origin);
-        if (!takesChunks(url)) throw new TypeError('AntTP and antd are not written to.');
-        peers.push(url);
+        const peer = parsePeer(form.other.trim(), location.origin);
+        if (!takesChunks(peer.url)) throw new TypeError('AntTP and antd are not written to.');
+        peers.push(formatPeer(peer));
       } catch {
         setProblem('peer');
         document.getElementById('other-peer')?.focus();

@@ -4,9 +4,10 @@ import sodiumWasmUrl from 'virtual:libsodium.wasm?url';
 import decoderWasmUrl from 'brotli-dec-wasm/web/bg.wasm?url';
 import brotliWasm from 'brotli-wasm';
 import { createTarPacker } from 'modern-tar';
+import { parsePeer } from '../../config.ts';
 import { encodeManifest } from '../../content/manifest.ts';
 import { asAntwayError, isAbort } from '../../errors.ts';
-import { HttpFace } from '../../peers/http.ts';
+import { targetAt } from '../../peers/target.ts';
 import { type PublishProgress, publishFile } from '../../publish/publish.ts';
 import { createTarchive } from '../../publish/tarchive.ts';
 import { type ChunkSink, uploadTo } from '../../publish/upload.ts';
@@ -47,7 +48,7 @@ async function run(request: Exclude<PublishRequest, { task: 'cancel' }>): Promis
       return { type: 'measured', bytes: source.size, chunks: chunkCount(source.size) + 1 };
     case 'publish': {
       const { peers, token, isPrivate } = request;
-      const targets = peers.map((url) => new HttpFace(url));
+      const targets = peers.map((url) => targetAt(parsePeer(url, self.location.origin)));
       const published = await seal(source, uploadTo(targets, token ? { token } : {}), isPrivate);
       const { address, chunks, presentChunks, uploadedBytes, record } = published;
       const manifest = isPrivate ? manifestOf(request, record, source.size) : null;

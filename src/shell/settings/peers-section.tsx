@@ -12,7 +12,7 @@ import type { SettingsState } from './use-settings.ts';
 export function PeersSection({ settings }: { settings: SettingsState }) {
   const { own, config, change } = settings;
   const t = texts.settings;
-  // As written, with what is behind `#`; of the host's list only origins are known.
+  // As written, with what is behind `#`.
   const urls = own.peers ?? config.peers;
 
   function problemOf(text: string): string | null {

@@ -1,0 +1,62 @@
+import type { Address } from '../address.ts';
+import type { PeerConfig } from '../config.ts';
+import { AntwayError } from '../errors.ts';
+import { HttpFace, type PutOptions } from './http.ts';
+import { noWay, webTransportOf } from './peer.ts';
+import { WebTransportFace } from './webtransport.ts';
+
+/** What of a peer takes chunks. */
+export interface PutFace {
+  /** The peer's, as of `PeerConfig`. */
+  readonly url: string;
+  /** Whether the peer holds a chunk. @throws as `HttpFace.has`. */
+  has(address: Address, signal: AbortSignal): Promise<boolean>;
+  /** Stores a chunk. @throws as `HttpFace.put`. */
+  put(address: Address, bytes: Uint8Array, options: PutOptions): Promise<'stored' | 'present'>;
+}
+
+/**
+ * The face by which chunks are given to a peer: HTTP, which tells more, or WebTransport for one whose certificates are
+ * pinned, which no browser takes for HTTP.
+ * @throws AntwayError `PEERS_UNREACHABLE` where there is no WebTransport for that.
+ */
+export function targetAt(peer: PeerConfig): PutFace {
+  if (peer.certificateHashes.length === 0) return new HttpFace(peer.url);
+  if (!WebTransportFace.isSupported) throw noWay(peer.url, 'auto');
+  return new PinnedTarget(peer);
+}
+
+class PinnedTarget implements PutFace {
+  readonly url: string;
+  readonly #face: WebTransportFace;
+
+  constructor(peer: PeerConfig) {
+    this.url = peer.url;
+    this.#face = new WebTransportFace(() => webTransportOf(peer));
+  }
+
+  async has(address: Address, signal: AbortSignal): Promise<boolean> {
+    await this.#connected(signal);
+    return this.#face.has(address, signal);
+  }
+
+  async put(address: Address, bytes: Uint8Array, { token, signal }: PutOptions): Promise<'stored'> {
+    await this.#connected(signal);
+    try {
+      await this.#face.put(address, bytes, { token, signal });
+      return 'stored';
+    } catch (error) {
+      if (!(error instanceof AntwayError)) throw error;
+      throw new AntwayError(error.code, `${this.url}: ${error.message}`, {
+        ...error.details,
+        peer: this.url,
+      });
+    }
+  }
+
+  /** A reader would turn to HTTP after a while; here is nothing to turn to. */
+  async #connected(signal = new AbortController().signal): Promise<void> {
+    signal.throwIfAborted();
+    if (!this.#face.isConnected) await this.#face.connect();
+  }
+}
