@@ -9,17 +9,50 @@ import { type Processes, processes } from '../browser/processes.ts';
 
 export type { Page };
 
-/** Starts the Firefox that `ANTWAY_FIREFOX` names (`npm test` sets it), or Debian's. */
-export function launchFirefox(profile: string): Promise<Browser> {
+/**
+ * Starts the Firefox that `ANTWAY_FIREFOX` names (`npm test` sets it), or Debian's.
+ * @param isPrivate whether all of its windows are.
+ */
+export function launchFirefox(profile: string, { isPrivate = false } = {}): Promise<Browser> {
   return puppeteer.launch({
     browser: 'firefox',
     executablePath: process.env.ANTWAY_FIREFOX ?? '/usr/bin/firefox-esr',
     headless: true,
     userDataDir: profile,
     timeout: 60_000,
-    // Media play without a click, as muted ones do for people.
-    extraPrefsFirefox: { 'media.autoplay.default': 0 },
+    // For `setOffline`.
+    args: ['--remote-allow-system-access'],
+    extraPrefsFirefox: {
+      // Media play without a click, as muted ones do for people.
+      'media.autoplay.default': 0,
+      'browser.privatebrowsing.autostart': isPrivate,
+    },
   });
+}
+
+/** What of puppeteer's connection is used beyond its types. */
+interface BidiConnection {
+  connection: {
+    send(
+      method: string,
+      parameters: object,
+    ): Promise<{ result: { type?: string; contexts?: { context: string }[] } }>;
+  };
+}
+
+/**
+ * Does what “Work Offline” in Firefox's menu does, which its workers notice, too; puppeteer's own way only tells one page
+ * that it is offline. Loopback can still be reached.
+ */
+export async function setOffline(browser: Browser, isOffline: boolean): Promise<void> {
+  const { connection } = browser as Browser & BidiConnection;
+  const tree = await connection.send('browsingContext.getTree', { 'moz:scope': 'chrome' });
+  const { result } = await connection.send('script.evaluate', {
+    expression: `Services.io.offline = ${isOffline}`,
+    target: { context: tree.result.contexts![0]!.context },
+    awaitPromise: false,
+  });
+  if (result.type !== 'success') throw new Error(`Firefox did not go ${isOffline ? 'off' : 'on'}line.`);
 }
 
 /** The shell of a gateway in a page whose worker runs. */
