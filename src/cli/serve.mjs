@@ -5,6 +5,7 @@ import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import { serveExample } from './example-site.mjs';
 import { built, fail, root, SetupError, stateFolder } from './setup.mjs';
 
 const defaultPort = 8080;
@@ -16,8 +17,8 @@ const dataFolder = resolve(process.env.ANTWAY_DATA || stateFolder);
 const configFile = join(dataFolder, 'antway.json');
 
 /**
- * Runs the peer on loopback, with the built page and the sample site, until it ends or a signal ends it. What has
- * to be built is there already.
+ * Runs the peer on loopback, with the built page and the sample site, and another site that embeds content of it, until
+ * the peer ends or a signal ends it. What has to be built is there already.
  * @throws SetupError when it cannot start; later trouble ends the process.
  */
 export async function serve() {
@@ -74,12 +75,19 @@ export async function serve() {
   const origin = await listening(peer);
   const address = await publish(join(root, 'tests/sites/sample'), origin);
   await writeConfig({ peers: ['/'], names: { sample: address }, trusted: [address] });
+  const examplePort = port === defaultPort && (await isFree(defaultPort + 1)) ? defaultPort + 1 : 0;
+  const example = await serveExample(
+    [join(root, 'examples/embedding'), built.dropIn],
+    { peers: [origin], names: { sample: address } },
+    examplePort,
+  );
   console.log(`
 Antway is running.
 
   Gateway          ${origin}/
   Sample site      ${origin}/sample/
   by its address   ${origin}/${address}/
+  Another site     ${example}/   a page of its own, with content of the sample site
 
 Publish a folder of your own, and open the address that this prints:
 

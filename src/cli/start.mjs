@@ -1,6 +1,6 @@
 // `npm start`: from a fresh clone to a running gateway. Plain JavaScript, see setup.mjs.
 import { serve } from './serve.mjs';
-import { buildCli, buildPeer, buildShell, checkTools, fail, installPackages } from './setup.mjs';
+import { buildCli, buildDropIn, buildPeer, buildShell, checkTools, fail, installPackages } from './setup.mjs';
 
 try {
   checkTools();
@@ -8,6 +8,7 @@ try {
   await buildPeer();
   await buildShell();
   await buildCli();
+  await buildDropIn();
   await serve();
 } catch (error) {
   fail(error);
