@@ -9,6 +9,7 @@ import { listFolder } from '../../src/cli/folder.ts';
 import { publishFile } from '../../src/publish/publish.ts';
 import { createTarchive } from '../../src/publish/tarchive.ts';
 import { expect, fetchIn, Gateway, openWithoutScripts, test } from './harness.ts';
+import { residentBytes } from './memory.ts';
 import type { PeerProcess } from './peer.ts';
 import { codec, noise } from './publish.ts';
 
@@ -378,17 +379,6 @@ test('300 MB are published with bounded memory', async ({ folder, openGateway })
   // is published as well would be 300 MB on top of that.
   expect(most - before).toBeLessThan(280_000_000);
 });
-
-/** Memory of the browser and its pages that is its own, in bytes. */
-async function residentBytes(page: Page): Promise<number> {
-  const session = await page.context().browser()!.newBrowserCDPSession();
-  const { processInfo } = await session.send('SystemInfo.getProcessInfo');
-  await session.detach();
-  return processInfo.reduce((sum, { id }) => {
-    const kilobytes = /^RssAnon:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${id}/status`, 'utf8'))?.[1];
-    return sum + Number(kilobytes) * 1024;
-  }, 0);
-}
 
 /** The chunks that a peer holds. */
 function storedFiles(folder: string): string[] {

@@ -1,12 +1,17 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { packTar, unpackTar } from 'modern-tar';
-import { errorCode, expect, fetchIn, type Gateway, stopWorkers, test } from './harness.ts';
+import { MemoryWatch } from '../../perf/lab/inspector.ts';
+import { createTar } from '../../src/publish/tarchive.ts';
+import { bufferAccess } from '../../src/self-encryption/file.ts';
+import { errorCode, expect, fetchIn, Gateway, stopWorkers, test } from './harness.ts';
 import { makePrivateManifest } from './manifests.ts';
 import { publishManyChunks } from './many-chunks.ts';
+import { residentBytes } from './memory.ts';
 import { expectPin, listSites, pinAction } from './pins.ts';
-import { noise, publish } from './publish.ts';
+import { noise, publish, RepeatingFile } from './publish.ts';
 import { makeTarchive } from './tar.ts';
 
 const complete = { state: 'complete', activity: 'idle', problem: null } as const;
@@ -200,4 +205,80 @@ test('what is no exported site is not taken, and says why', async ({ openGateway
 
 function entry(name: string, data: Uint8Array) {
   return { header: { name, size: data.length, type: 'file' as const }, body: new Uint8Array(data) };
+}
+
+test('a file of 300 MB is imported with bounded memory', async ({
+  playwright,
+  launchOptions,
+  startHost,
+  folder,
+}) => {
+  test.setTimeout(300_000);
+  const content = new RepeatingFile(300_000_000);
+  const file = join(folder, 'large.antway.tar');
+  const site = await writeSiteFile(content, file);
+  const host = await startHost({ peers: [nowhere] });
+  // A profile on disk: in another, what is stored would be in memory.
+  const context = await playwright.chromium.launchPersistentContext(join(folder, 'profile'), launchOptions);
+  const gateway = await Gateway.open(host, await context.newPage());
+  const before = await residentBytes(gateway.shell);
+  const worker = (await MemoryWatch.start(context.browser()!, `${host.url}/sw.js`))!;
+  let most = 0;
+  let isDone = false;
+  const importing = imported(gateway.shell, file).finally(() => {
+    isDone = true;
+  });
+  while (!isDone) {
+    most = Math.max(most, await residentBytes(gateway.shell));
+    await new Promise((resolve) => setTimeout(resolve, 250));
+  }
+  const { address, chunks, refused } = await importing;
+  const workerMost = await worker.stop();
+  const megabytes = (bytes: number) => Math.round(bytes / 1e6);
+  test.info().annotations.push({
+    type: 'memory',
+    description: `worker ${megabytes(workerMost)} MB; browser ${megabytes(before)} MB before, ${megabytes(most)} MB at most`,
+  });
+  expect({ address, chunks, refused }).toEqual({ address: site.address, chunks: site.chunks, refused: [] });
+  // A batch, what waits to be written, what is read ahead of it, and what waits to be collected.
+  expect(workerMost).toBeLessThan(120_000_000);
+  // And of all of the browser's processes.
+  expect(most - before).toBeLessThan(250_000_000);
+
+  await expectPin(gateway.shell, site.address, complete);
+  const { size } = await gateway.fetch(`/${site.address}`, { headers: { Range: 'bytes=299000000-' } });
+  expect(size).toBe(1_000_000);
+  await context.close();
+});
+
+/** Writes a file as the export makes it, for content that no gateway has. */
+async function writeSiteFile(
+  content: RepeatingFile,
+  file: string,
+): Promise<{ address: string; chunks: number }> {
+  const chunks = new Map<string, Uint8Array>();
+  const address = await publish(content, {
+    async put(hex, bytes) {
+      chunks.set(hex, bytes);
+    },
+  });
+  const description = {
+    format: 'antway-site',
+    version: 1,
+    address,
+    kind: 'file',
+    chunks: chunks.size,
+    bytes: 0,
+  };
+  const tar = await createTar([
+    { path: 'antway-site.json', source: bufferAccess(Buffer.from(JSON.stringify(description))) },
+    ...Array.from(chunks, ([path, bytes]) => ({ path, source: bufferAccess(bytes) })),
+  ]);
+  const writing = await open(file, 'w');
+  const step = 8 * 1024 * 1024;
+  for (let at = 0; at < tar.size; at += step) {
+    await writing.write(await tar.read(at, Math.min(at + step, tar.size)));
+  }
+  await writing.close();
+  return { address, chunks: chunks.size };
 }
