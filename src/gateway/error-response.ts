@@ -89,7 +89,7 @@ function attemptsTable(attempts: readonly Attempt[], { attempts: t, stages }: Pa
       html`<tr><td><code>${peer}</code></td><td>${transports[transport]}, ${stages[stage]}</td><td><code>${code}</code> <span lang="en">${message}</span></td><td class="number">${milliseconds} ms</td></tr>
 `,
   );
-  return html`<table><caption class="quiet">${t.caption}</caption>
+  return html`<table class="attempts"><caption class="quiet">${t.caption}</caption>
 <thead><tr><th scope="col">${t.peer}</th><th scope="col">${t.how}</th><th scope="col">${t.result}</th><th scope="col" class="number">${t.time}</th></tr></thead>
 <tbody>
 ${rows}</tbody></table>`;

@@ -53,7 +53,7 @@ code { font: .875em/1.5 ui-monospace, monospace; overflow-wrap: anywhere; }
 .quiet { color: var(--muted); font-size: .875rem; }
 .actions { display: flex; flex-wrap: wrap; gap: 1rem; margin: 1.5rem 0; }
 table { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { text-align: left; padding: .375rem .75rem .375rem 0; border-bottom: 1px solid var(--line); }
+caption, th, td { text-align: left; padding: .375rem .75rem .375rem 0; border-bottom: 1px solid var(--line); }
 th { font-weight: 600; font-size: .875rem; color: var(--muted); }
 td a { overflow-wrap: anywhere; }
 button { font: inherit; font-weight: 600; padding: .5rem 1rem; border: 1px solid var(--strong); border-radius: 9px;
@@ -61,6 +61,13 @@ button { font: inherit; font-weight: 600; padding: .5rem 1rem; border: 1px solid
 button.secondary { background: none; color: var(--text); }
 button:focus-visible { outline: 2px solid var(--focus); outline-offset: 2px; }
 .number { text-align: right; white-space: nowrap; padding-right: 0; }
+@media (max-width: 34rem) {
+  .attempts thead { position: absolute; clip-path: inset(50%); }
+  .attempts tr { display: grid; grid-template-columns: 1fr auto; gap: 0 .75rem; padding: .5rem 0;
+    border-bottom: 1px solid var(--line); font-size: .875rem; }
+  .attempts td { border: 0; padding: 0; }
+  .attempts td:nth-child(2) { color: var(--muted); text-align: right; }
+}
 `;
 
 /** A script that a page of the gateway's own may have, with the hash by which its policy allows it and no other. */

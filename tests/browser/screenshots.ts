@@ -106,11 +106,16 @@ function writeGarden(folder: string): string {
 }
 
 async function shoot(page: Page, name: string, fullPage = false): Promise<void> {
+  const window = page.viewportSize()!;
+  // In a window that is high enough, so that what is fixed to its edge stays there.
+  const height = fullPage ? await page.evaluate(() => document.documentElement.scrollHeight) : window.height;
+  await page.setViewportSize({ ...window, height });
   for (const colorScheme of schemes) {
     await page.emulateMedia({ colorScheme });
     const path = fromRoot(`docs/screenshots/${name}-${colorScheme}.png`);
-    await page.screenshot({ path, fullPage, animations: 'disabled' });
+    await page.screenshot({ path, animations: 'disabled' });
   }
+  await page.setViewportSize(window);
 }
 
 /** What systems show when they ask whether to install the app. */

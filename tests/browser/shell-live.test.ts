@@ -36,7 +36,7 @@ test('the live screen shows a file being read: its chunks, rates, times, and whe
     .filter({ hasText: peer.url.slice(7) });
   await expect(row).toContainText(/B\/s/);
   await expect(region('Stored in this browser').getByRole('progressbar')).toBeVisible();
-  await expect(region('Stored in this browser')).toContainText('0 sites are pinned, with 0 B.');
+  await expect(region('Stored in this browser')).toContainText('Nothing is pinned.');
 
   const [download] = await Promise.all([
     shell.waitForEvent('download'),

@@ -2,7 +2,7 @@ import type { CacheState } from '../gateway-api.ts';
 import { Persistence } from '../persistence.tsx';
 import { Section } from '../section.tsx';
 import { TextForm } from '../text-form.tsx';
-import { texts } from '../texts/texts.ts';
+import { locale, texts } from '../texts/texts.ts';
 import type { Resource } from '../use-resource.ts';
 import type { SettingsState } from './use-settings.ts';
 
@@ -24,7 +24,10 @@ export function StorageSection({ settings: { own, config, change }, cache }: Pro
           {
             id: 'ceiling',
             label: `${t.ceiling} (${t.ceilingUnit})`,
-            initial: String(Math.round((maxBytes / gigabyte) * 100) / 100),
+            initial: (maxBytes / gigabyte).toLocaleString(locale, {
+              maximumFractionDigits: 2,
+              useGrouping: false,
+            }),
             inputMode: 'decimal',
             problemOf: (text) => (bytesOf(text) > 0 ? null : t.ceilingBad),
           },

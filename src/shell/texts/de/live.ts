@@ -44,7 +44,7 @@ export const live: Texts['live'] = {
     errors: 'Fehler',
   },
   peerStates: {
-    idle: 'noch nicht gebraucht',
+    idle: 'nicht verbunden',
     webtransport: 'verbunden über WebTransport',
     http: 'verbunden über HTTP',
     unreachable: 'nicht erreichbar',
@@ -59,7 +59,9 @@ export const live: Texts['live'] = {
   storageUsed: 'Belegter Speicher',
   quota: (quota) => `Der Browser gibt dieser Seite insgesamt ${quota}.`,
   pinned: (count, formatted, bytes) =>
-    `${formatted} ${count === 1 ? 'Seite ist' : 'Seiten sind'} angeheftet, mit ${bytes}.`,
+    count === 0
+      ? 'Nichts ist angeheftet.'
+      : `${formatted} ${count === 1 ? 'Seite ist' : 'Seiten sind'} angeheftet, mit ${bytes}.`,
   persisted: 'Der Browser behält dies, bis Sie es löschen.',
   mayClear: 'Der Browser darf dies löschen, wenn der Datenträger voll ist.',
   askPersist: 'Bitten, es zu behalten',

@@ -4,7 +4,7 @@ import type { Texts } from '../en/index.ts';
 export const open: Texts['open'] = {
   title: 'Eine Adresse öffnen',
   button: 'Öffnen',
-  placeholder: 'Adresse, Link oder Lesezeichen',
+  placeholder: 'Adresse oder Link',
   hint: 'Eine Adresse aus 64 Hexadezimalziffern, ein ant://-Link oder ein Link irgendeines Gateways.',
   reading: 'Das Manifest wird gelesen …',
   fileNote: 'Ein Manifest (.ant) bleibt auf diesem Gerät.',

@@ -41,7 +41,7 @@ export const live = {
     errors: 'Errors',
   },
   peerStates: {
-    idle: 'not needed yet',
+    idle: 'not connected',
     webtransport: 'connected by WebTransport',
     http: 'connected by HTTP',
     unreachable: 'unreachable',
@@ -56,7 +56,9 @@ export const live = {
   storageUsed: 'Storage used',
   quota: (quota: string) => `The browser gives this site ${quota} in all.`,
   pinned: (count: number, formatted: string, bytes: string) =>
-    `${formatted} ${count === 1 ? 'site is' : 'sites are'} pinned, with ${bytes}.`,
+    count === 0
+      ? 'Nothing is pinned.'
+      : `${formatted} ${count === 1 ? 'site is' : 'sites are'} pinned, with ${bytes}.`,
   persisted: 'The browser keeps this until you clear it.',
   mayClear: 'The browser may clear this when the disk is full.',
   askPersist: 'Ask it to keep this',
