@@ -396,6 +396,33 @@ async fn the_newest_pointer_of_all_upstreams_is_given() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_peers_own_pointer_counts_like_those_of_upstreams() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/self-encryption");
+    let record =
+        |counter: u8| fs::read(fixtures.join(format!("pointer-s1-c{counter}.bin"))).unwrap();
+    let owner = &record(0)[1..1953];
+    let address = Address::from(blake3::derive_key("autonomi.pointer.address.v1", owner));
+    for (own, others, newest) in [(0, 7, 7), (7, 0, 7), (7, 7, 7)] {
+        let answer = record(others);
+        let server = HttpServer::start(move |_| Answer::new(200, answer.clone())).await;
+        let folder = TempDir::new().unwrap();
+        let pointers = folder.path().join("store/pointers");
+        fs::create_dir_all(&pointers).unwrap();
+        fs::write(pointers.join(address.to_string()), record(own)).unwrap();
+        let peer = TestPeer::start_in(folder, &[&upstream(&server.url)]).await;
+        let path = format!("/pointer/{address}");
+        assert!(
+            peer.get(&path).await.body == record(newest),
+            "{own}, {others}"
+        );
+        // What the upstream said is not kept, so without it the peer's own is the newest.
+        drop(server);
+        assert!(peer.get(&path).await.body == record(own), "{own} alone");
+        peer.stop().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_full_store_does_not_keep_a_peer_from_serving() {
     let origin = TestPeer::start(&[]).await;
     let chunk = origin.stored(1, 5000).await;
