@@ -30,6 +30,11 @@ export interface Antway {
    * @throws DropInError `BAD_ADDRESS`.
    */
   url(address: string, path?: string): string;
+  /**
+   * Makes content addresses work in a shadow root that is closed, or was attached to an element already in the page:
+   * nothing tells of those. Open ones that elements bring with them are found without.
+   */
+  watch(root: ShadowRoot): void;
   /** `fetch` of that URL, as soon as it works. Rejects as `ready` does, or as `fetch`. */
   fetch(address: string, path?: string, init?: RequestInit): Promise<Response>;
   /** The counters of the worker. @throws DropInError `WORKERS_UNAVAILABLE` when there is none. */
@@ -66,6 +71,9 @@ export function createAntway(
   let resolved: ResolvedOptions | undefined;
   let contentBase = '/ant/';
   let hasWorker = false;
+  let rewriter: Rewriter | undefined;
+  /** To be watched as soon as it is known where content is. */
+  const roots = new Set<ShadowRoot>();
   const controller = () => navigator.serviceWorker?.controller?.scriptURL;
   const former = controller();
 
@@ -76,8 +84,14 @@ export function createAntway(
     hasWorker = true;
   };
 
+  const rewriteIn = (place: Place): void => {
+    rewriter = new Rewriter(place);
+    for (const root of [document, ...roots]) rewriter.watch(root);
+    roots.clear();
+  };
+
   const worked = (): void => {
-    new Rewriter({ base: contentBase }).start(document);
+    rewriteIn({ base: contentBase });
     // None, or one that did not know what this one knows.
     if (controller() !== former) reloadEarly(document, contentBase);
     announce('ready', { base: contentBase });
@@ -87,7 +101,7 @@ export function createAntway(
     await untilParsed();
     const gateway = resolved?.gateway;
     const place: Place = gateway ? { base: gateway } : { problem: error.message };
-    new Rewriter(place).start(document);
+    rewriteIn(place);
     leadElsewhere(document, contentBase, place);
     console[gateway ? 'warn' : 'error'](`Antway: ${error.message}`);
     announce('error', error);
@@ -116,6 +130,10 @@ export function createAntway(
     version,
     ready,
     url,
+    watch(root) {
+      if (rewriter) rewriter.watch(root);
+      else roots.add(root);
+    },
     async fetch(address, path, init) {
       await ready;
       return fetch(url(address, path), init);

@@ -25,6 +25,10 @@ export function replaceUris(text: string, base: string): string {
  */
 export function urlOf(text: string, base: string, type?: string | null): string {
   const [, first = '', path = '', search = '', hash = ''] = uri.exec(text.trim()) ?? [];
+  if (/^manifest$/i.test(first)) {
+    // As a URL it would reach a host, and it may hold the only keys to private files.
+    throw new DropInError('BAD_ADDRESS', 'A manifest cannot be shown in a page: open it in an Antway app.');
+  }
   const isAddress = /^[0-9a-f]{64}$/i.test(first);
   if (!isAddress && (!/^[a-z0-9][a-z0-9._-]*$/i.test(first) || /^[0-9a-f]{48,}$/i.test(first))) {
     throw new DropInError('BAD_ADDRESS', `“${text}” is not a content address: it must be 64 hex digits.`);

@@ -17,9 +17,13 @@ const candidates = [
 
 const className = 'antway-unavailable';
 
-/** Makes content addresses work in a document, and in what is added to it later. */
+/**
+ * Makes content addresses work in a document, in the open shadow roots of its elements, and in what is added to them
+ * later. A root that is attached to an element which has been here before is told by nothing: `watch` is for those.
+ */
 export class Rewriter {
   readonly #place: Place;
+  readonly #roots = new WeakSet<Document | ShadowRoot>();
   /** What containers with `data-ant-embed` show now. */
   readonly #embedded = new WeakMap<Element, string>();
   readonly #sheets = new WeakSet<CSSStyleSheet>();
@@ -28,7 +32,10 @@ export class Rewriter {
     this.#place = place;
   }
 
-  start(root: Document): void {
+  /** Once is enough for a root; a closed one works as well. */
+  watch(root: Document | ShadowRoot): void {
+    if (this.#roots.has(root)) return;
+    this.#roots.add(root);
     this.#visit(root);
     this.#visitSheets(root);
     // A style sheet can be read once it is loaded.
@@ -47,9 +54,24 @@ export class Rewriter {
     });
   }
 
-  #visit(root: Document | Element): void {
-    if (root instanceof Element) this.#rewrite(root);
+  #visit(root: Document | ShadowRoot | Element): void {
+    if (root instanceof Element) {
+      this.#rewrite(root);
+      this.#enter(root);
+    }
     for (const element of root.querySelectorAll(candidates)) this.#rewrite(element);
+    for (const element of root.querySelectorAll('*')) this.#enter(element);
+  }
+
+  /** Looks into an element's shadow, which an element of the site's own may get only when it is defined. */
+  #enter(element: Element): void {
+    const { shadowRoot, localName } = element;
+    if (shadowRoot) this.watch(shadowRoot);
+    else if (localName.includes('-') && element.matches(':not(:defined)')) {
+      void customElements
+        .whenDefined(localName)
+        .then(() => element.shadowRoot && this.watch(element.shadowRoot));
+    }
   }
 
   #rewrite(element: Element): void {
@@ -75,7 +97,9 @@ export class Rewriter {
     const isKnown = element.matches(elements);
     for (const name of isKnown ? attributes : []) {
       const text = element.getAttribute(name);
-      if (text && hasUri(text)) element.setAttribute(name, replaceUris(text, base));
+      if (!text || !hasUri(text)) continue;
+      element.setAttribute(name, replaceUris(text, base));
+      if (element.matches('a[download],area[download]')) saveByAnswer(element);
     }
     if (element instanceof HTMLElement || element instanceof SVGElement) rewriteStyle(element.style, base);
     const uri = embedded || source;
@@ -102,10 +126,10 @@ export class Rewriter {
     void untilParsed().then(() => container.replaceChildren(frame));
   }
 
-  #visitSheets(root: Document): void {
+  #visitSheets(root: Document | ShadowRoot): void {
     const { base } = this.#place;
     if (base === undefined) return;
-    for (const sheet of root.styleSheets) {
+    for (const sheet of [...root.styleSheets, ...root.adoptedStyleSheets]) {
       if (this.#sheets.has(sheet)) continue;
       this.#sheets.add(sheet);
       const rules = readableRules(sheet);
@@ -178,6 +202,16 @@ function rewriteStyle(style: CSSStyleDeclaration, base: string): void {
     const value = style.getPropertyValue(name);
     if (hasUri(value)) style.setProperty(name, replaceUris(value, base), style.getPropertyPriority(name));
   }
+}
+
+/** Chromium requests a link that has `download` past every worker. So it is the answer that says: to be saved. */
+function saveByAnswer(link: Element): void {
+  const url = new URL(link.getAttribute('href')!, location.href);
+  const name = link.getAttribute('download');
+  if (name) url.searchParams.set('filename', name);
+  url.searchParams.set('download', '');
+  link.setAttribute('href', url.href);
+  link.removeAttribute('download');
 }
 
 /** A note in the element's place, or for a link its title. What the site's author put into a container stays. */

@@ -85,7 +85,7 @@ for (const [where, base] of [
       isControlled: true,
       pictures: { prefixed: crab, linked: crab, responsive: crab, tagged: crab },
       film: expect.any(Number),
-      links: [`${base}ant/${site}/tides.html`, `${base}ant/${picture}?filename=crab.png`],
+      links: [`${base}ant/${site}/tides.html`, `${base}ant/${picture}?filename=crab.png&download=`],
       backgrounds: [background, background],
       embedded: pageText,
       fetched: { status: 200 },
@@ -117,6 +117,81 @@ test('content that is added or changed later works too', async ({ page, publishe
   await expect
     .poll(() => page.locator('h1').evaluate((heading) => getComputedStyle(heading).backgroundImage))
     .toBe(`url("${host.url}/ant/${published.picture}")`);
+});
+
+test('a link with the attribute “download” saves the file, under its name', async ({
+  page,
+  peer,
+  published,
+  serve,
+}) => {
+  const body = `<a href="ant://${published.site}/notes/counts.csv" download>Counts</a>
+    <a href="ant://${published.picture}" download="a crab.png">A crab</a>`;
+  const files = { '/index.html': withScript(`data-peers="${peer.url}"`, body) };
+  const host = await serve('plain', { files });
+  await page.goto(host.url);
+  await ready(page);
+  for (const [link, name, file] of [
+    ['Counts', 'counts.csv', 'notes/counts.csv'],
+    ['A crab', 'a crab.png', 'assets/img/crab.png'],
+  ] as const) {
+    const saving = page.waitForEvent('download');
+    await page.getByRole('link', { name: link }).click();
+    const download = await saving;
+    expect(download.suggestedFilename()).toBe(name);
+    expect(await download.failure()).toBeNull();
+    expect(readFileSync(await download.path())).toEqual(readFileSync(fromRoot(`tests/sites/sample/${file}`)));
+  }
+});
+
+test('content shows in shadow roots, and by style sheets that they adopt', async ({
+  page,
+  published,
+  serve,
+}) => {
+  const host = await serve('plain');
+  await page.goto(host.url);
+  await ready(page);
+  await page.evaluate(({ site }) => {
+    const inside = `<img src="ant://${site}/assets/img/crab.png" alt="">`;
+    // One that is in the page before its element is defined, one that comes whole, and one in the shadow of another.
+    document.body.insertAdjacentHTML('beforeend', '<crab-later></crab-later>');
+    const define = (name: string, html: string, mode: ShadowRootMode = 'open') =>
+      customElements.define(
+        name,
+        class extends HTMLElement {
+          constructor() {
+            super();
+            const root = this.attachShadow({ mode });
+            root.innerHTML = html;
+            if (mode === 'closed') Antway.watch(root);
+            Object.assign(this, { inside: root });
+          }
+        },
+      );
+    define('crab-whole', inside);
+    define('crab-nested', '<p><crab-whole></crab-whole></p>');
+    define('crab-closed', inside, 'closed');
+    document.body.insertAdjacentHTML('beforeend', '<crab-nested></crab-nested><crab-closed></crab-closed>');
+    define('crab-later', `${inside}<b>Behind</b>`);
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(`b { background-image: url("ant://${site}/assets/img/crab.png") }`);
+    document.querySelector('crab-later')!.shadowRoot!.adoptedStyleSheets = [sheet];
+    // What is added to a shadow later is seen as well, and with it the sheet.
+    document.querySelector('crab-later')!.shadowRoot!.append(document.createElement('hr'));
+  }, published);
+  await expectPicture(page, 'crab-later img');
+  await expectPicture(page, 'crab-nested crab-whole img');
+  const inClosed = () =>
+    page
+      .locator('crab-closed')
+      .evaluate(
+        (host) => (host as unknown as { inside: ShadowRoot }).inside.querySelector('img')!.naturalWidth,
+      );
+  await expect.poll(inClosed).toBe(crab);
+  await expect
+    .poll(() => page.locator('crab-later b').evaluate((b) => getComputedStyle(b).backgroundImage))
+    .toBe(`url("${host.url}/ant/${published.site}/assets/img/crab.png")`);
 });
 
 test('what comes from an address runs no scripts on the site’s origin, and asks the worker nothing', async ({

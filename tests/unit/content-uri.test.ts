@@ -26,6 +26,7 @@ describe('a content address in a page', () => {
     'ant://../x',
     'ant://a b',
     'https://a.example/',
+    'ant://manifest/wUFOVAGBp2VudHJpZXOQ',
   ])('%j is none', (uri) => expect(() => urlOf(uri, '/ant/')).toThrow(badAddress));
 
   it.each([

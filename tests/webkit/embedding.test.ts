@@ -21,7 +21,7 @@ for (const base of ['/', '/repo/']) {
       expect(report).toMatchObject({
         isControlled: true,
         pictures: { prefixed: crab, linked: crab, responsive: crab, tagged: crab },
-        links: [`${base}ant/${site}/tides.html`, `${base}ant/${picture}?filename=crab.png`],
+        links: [`${base}ant/${site}/tides.html`, `${base}ant/${picture}?filename=crab.png&download=`],
         backgrounds: [background, background],
         embedded: pageText,
         fetched: { status: 200 },
