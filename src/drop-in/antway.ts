@@ -1,4 +1,4 @@
-import type { PinState } from '../library/pin.ts';
+import type { PinState } from '../library/pin-state.ts';
 import type { StatsSnapshot } from '../stats/stats.ts';
 import { version } from '../version.ts';
 import { urlOf } from './content-uri.ts';
@@ -9,7 +9,7 @@ import { untilParsed } from './until-parsed.ts';
 import { control } from './worker.ts';
 
 export type { HostFile } from '../config.ts';
-export type { PinState } from '../library/pin.ts';
+export type { PinState } from '../library/pin-state.ts';
 export type { StatsSnapshot } from '../stats/stats.ts';
 export type { DropInErrorCode } from './error.ts';
 export type { DropInOptions } from './options.ts';

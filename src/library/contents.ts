@@ -1,19 +1,7 @@
 import { del, get, set, type UseStore } from 'idb-keyval';
 import type { Address } from '../address.ts';
 import { addressesOf, type Inventory } from '../content/inventory.ts';
-
-/** How much of something is stored. */
-export interface Share {
-  stored: number;
-  /** Of bytes: what is stored as it is, and what is missing by the length it opens to. */
-  total: number;
-}
-
-/** How much of a site is stored. */
-export interface Tally {
-  chunks: Share;
-  bytes: Share;
-}
+import type { Tally } from './pin-state.ts';
 
 /** Addresses that are looked up in one go, so that nobody has to wait for all of them. */
 const lookups = 2_000;

@@ -1,24 +1,7 @@
 import type { Address } from '../address.ts';
 import type { Inventory } from '../content/inventory.ts';
-import type { ErrorCode } from '../errors.ts';
 import { Backoff } from '../peers/backoff.ts';
-import type { Tally } from './contents.ts';
-
-/** What the shell is told of a pin. Sizes in bytes, times in milliseconds. */
-export interface PinState extends Tally {
-  /** `partial`: some chunks are not here yet. `damaged`: the disk had lost some, and they are not back yet. */
-  state: 'complete' | 'partial' | 'damaged';
-  /** `waiting`: for its turn, or until it makes sense to try again what `problem` is about. */
-  activity: 'idle' | 'fetching' | 'verifying' | 'paused' | 'waiting';
-  bytesPerSecond: number | null;
-  secondsLeft: number | null;
-  problem: { code: ErrorCode; message: string } | null;
-}
-
-/** A pin in the list of all. */
-export interface ListedPin extends PinState {
-  address: string;
-}
+import type { PinState, Tally } from './pin-state.ts';
 
 /** What of a pin is on disk. Everything else follows from what is stored. */
 export interface PinRecord {

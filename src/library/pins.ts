@@ -8,7 +8,8 @@ import { AntwayError, asAntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { Stats } from '../stats/stats.ts';
 import { type Contents, pause, tally } from './contents.ts';
-import { type ListedPin, Pin, type PinRecord, type PinState } from './pin.ts';
+import { Pin, type PinRecord } from './pin.ts';
+import type { ListedPin, PinState } from './pin-state.ts';
 
 export interface PinsOptions {
   store: HoldingStore & { readonly pins: UseStore };

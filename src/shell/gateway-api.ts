@@ -6,7 +6,7 @@ import { channelName } from '../gateway/stats-broadcast.ts';
 import type { DecidedSite, Decision } from '../gateway/trust.ts';
 import type { Language } from '../languages.ts';
 import type { Site } from '../library/library.ts';
-import type { PinState } from '../library/pin.ts';
+import type { PinState } from '../library/pin-state.ts';
 import type { PeerState } from '../peers/peer.ts';
 import type { Probe } from '../peers/probe.ts';
 import type { StatsSnapshot } from '../stats/stats.ts';

@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test';
 import type { Site } from '../../src/library/library.ts';
-import type { ListedPin } from '../../src/library/pin.ts';
+import type { ListedPin } from '../../src/library/pin-state.ts';
 import { expect, fetchIn } from './harness.ts';
 
 export type { ListedPin, Site };

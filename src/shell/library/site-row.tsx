@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Site } from '../../library/library.ts';
-import type { PinState } from '../../library/pin.ts';
+import type { PinState } from '../../library/pin-state.ts';
 import { formatAge, formatBytes, formatShare, formatSpan } from '../format.ts';
 import type { PinAction } from '../gateway-api.ts';
 import { Icon } from '../icons.tsx';

@@ -1,7 +1,7 @@
 /** Drives the chunk store and the pins in a worker, ends that worker when it is told to, and looks into the database. */
 
 import { equalBytes, toHex } from '../../../src/address.ts';
-import type { ListedPin } from '../../../src/library/pin.ts';
+import type { ListedPin } from '../../../src/library/pin-state.ts';
 import { loadBlake3 } from '../../../src/self-encryption/blake3.ts';
 
 /** A file and its records: its own, and its chunks. */
