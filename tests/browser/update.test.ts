@@ -5,8 +5,15 @@ import type { Page } from '@playwright/test';
 import packageJson from '../../package.json' with { type: 'json' };
 import { limits } from '../../src/limits.ts';
 import { ChunkRelay } from './chunk-relay.ts';
-import { type Deployment, expect, nextVersion, test } from './deployments.ts';
-import { fetchIn, openWithoutScripts, stopWorkers } from './harness.ts';
+import {
+  beginDownload,
+  type Deployment,
+  finishDownload,
+  nextVersion,
+  lookForUpdate as update,
+} from './deployment.ts';
+import { test } from './deployments.ts';
+import { expect, fetchIn, openWithoutScripts, stopWorkers } from './harness.ts';
 import { publishManyChunks } from './many-chunks.ts';
 import { distFolder } from './paths.ts';
 import { expectPin, pinAction } from './pins.ts';
@@ -33,16 +40,8 @@ async function storedChunks(page: Page): Promise<number> {
   return JSON.parse((await fetchIn(page, '/-/cache', { cache: 'no-store' })).text).count;
 }
 
-/** Has the browser look for a newer worker, as it does by itself from time to time. */
-function lookForUpdate(page: Page): Promise<'found' | 'failed'> {
-  return page.evaluate(async () => {
-    const registration = (await navigator.serviceWorker.getRegistration())!;
-    return registration.update().then(
-      () => 'found' as const,
-      () => 'failed' as const,
-    );
-  });
-}
+/** Has the browser look for a newer worker. */
+const lookForUpdate = (page: Page) => page.evaluate(update);
 
 /** Resolves when no new worker is being installed any more. @returns whether one waits. */
 async function isWaiting(page: Page): Promise<boolean> {
@@ -72,25 +71,8 @@ function aScript(build: string): string {
   return `assets/${readdirSync(join(build, 'assets')).find((name) => name.endsWith('.js'))}`;
 }
 
-type StreamWindow = typeof globalThis & { rest(): Promise<{ size: number; sha256: string }> };
-
-/** Begins a download in a page and leaves it at its first piece, until `finish`. */
-async function begin(page: Page, path: string): Promise<void> {
-  await page.evaluate(async (path) => {
-    const reader = (await fetch(path)).body!.getReader();
-    const pieces = [(await reader.read()).value!];
-    const rest = async () => {
-      for (let next = await reader.read(); !next.done; next = await reader.read()) pieces.push(next.value);
-      const bytes = await new Blob(pieces as Uint8Array<ArrayBuffer>[]).arrayBuffer();
-      const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
-      const sha256 = Array.from(hash, (byte) => byte.toString(16).padStart(2, '0')).join('');
-      return { size: bytes.byteLength, sha256 };
-    };
-    Object.assign(globalThis, { rest });
-  }, path);
-}
-
-const finish = (page: Page) => page.evaluate(() => (globalThis as StreamWindow).rest());
+const begin = (page: Page, path: string) => page.evaluate(beginDownload, path);
+const finish = (page: Page) => page.evaluate(finishDownload);
 
 test('an update waits for a download; it ends whole, then the new version serves from the same chunks', async ({
   page,

@@ -1,0 +1,150 @@
+import { execFile } from 'node:child_process';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, request as httpRequest, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { urlOf } from './announcing.ts';
+import { distFolder, fromRoot } from './paths.ts';
+import type { PeerProcess } from './peer.ts';
+import type { HostConfig } from './processes.ts';
+
+/** The version of the build that is newer than `dist`. */
+export const nextVersion = '99.0.0';
+
+/** A host whose files can be exchanged, and which can fail. */
+export class Deployment {
+  /** Requests that the host drops without an answer. */
+  drops: ((path: string) => boolean) | undefined;
+  readonly #web: string;
+  readonly #peer: PeerProcess;
+  readonly #server: Server;
+
+  private constructor(web: string, peer: PeerProcess, server: Server) {
+    this.#web = web;
+    this.#peer = peer;
+    this.#server = server;
+  }
+
+  /** @param startPeer starts the process that serves `folder/web`. */
+  static async start(
+    folder: string,
+    config: HostConfig,
+    startPeer: (flags: string[]) => Promise<PeerProcess>,
+  ): Promise<Deployment> {
+    const web = join(folder, 'web');
+    cpSync(distFolder, web, { recursive: true });
+    const configFile = join(folder, 'deployment.json');
+    writeFileSync(configFile, JSON.stringify(config));
+    const peer = await startPeer(['--web', web, '--web-config', configFile]);
+    const server = createServer((request, response) => {
+      if (deployment.drops?.(request.url!)) {
+        request.socket.destroy();
+        return;
+      }
+      const { method, headers } = request;
+      const passedOn = httpRequest(peer.url + request.url, { method, headers }, (answer) => {
+        response.writeHead(answer.statusCode!, answer.headers);
+        answer.pipe(response);
+      });
+      passedOn.on('error', () => request.socket.destroy());
+      request.pipe(passedOn);
+    });
+    const deployment = new Deployment(web, peer, server);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return deployment;
+  }
+
+  get url(): string {
+    return urlOf(this.#server);
+  }
+
+  /** Puts a build in place of the one that is served. */
+  put(build: string): void {
+    rmSync(this.#web, { recursive: true });
+    cpSync(build, this.#web, { recursive: true });
+  }
+
+  /** Changes one of the files that are served. */
+  change(path: string, change: (text: string) => string): void {
+    const file = join(this.#web, path);
+    writeFileSync(file, change(readFileSync(file, 'utf8')));
+  }
+
+  /** Takes one of the files away. */
+  remove(path: string): void {
+    rmSync(join(this.#web, path));
+  }
+
+  /** No host any more, until the test is over. */
+  async close(): Promise<void> {
+    if (this.#server.listening) {
+      const closed = new Promise((resolve) => this.#server.close(resolve));
+      this.#server.closeAllConnections();
+      await closed;
+    }
+    await this.#peer.kill();
+  }
+}
+
+/** Makes a build like `dist`, but of another version, and with other names for the shell's scripts. @returns its folder. */
+export async function buildNext(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'antway-next-'));
+  await promisify(execFile)(
+    process.execPath,
+    [
+      fromRoot('node_modules/vite/bin/vite.js'),
+      'build',
+      '--outDir',
+      folder,
+      '--emptyOutDir',
+      '--logLevel',
+      'warn',
+    ],
+    { cwd: fromRoot(''), env: { ...process.env, ANTWAY_VERSION: nextVersion } },
+  );
+  renameScripts(folder);
+  return folder;
+}
+
+/** Gives scripts the names that they would have if anything in them had changed. */
+function renameScripts(build: string): void {
+  for (const name of readdirSync(join(build, 'assets')).filter((name) => name.endsWith('.js'))) {
+    const newName = name.replace(/\.js$/, 'x.js');
+    renameSync(join(build, 'assets', name), join(build, 'assets', newName));
+    for (const user of ['sw.js', 'index.html']) {
+      const text = readFileSync(join(build, user), 'utf8');
+      writeFileSync(join(build, user), text.replaceAll(name, newName));
+    }
+  }
+}
+
+/** Has the browser look for a newer worker, as it does by itself from time to time. To be run in a page. */
+export async function lookForUpdate(): Promise<'found' | 'failed'> {
+  const registration = (await navigator.serviceWorker.getRegistration())!;
+  return registration.update().then(
+    () => 'found' as const,
+    () => 'failed' as const,
+  );
+}
+
+type DownloadWindow = typeof globalThis & { rest(): Promise<{ size: number; sha256: string }> };
+
+/** Begins a download and leaves it at its first piece, until `finishDownload`. To be run in a page. */
+export async function beginDownload(path: string): Promise<void> {
+  const reader = (await fetch(path)).body!.getReader();
+  const pieces = [(await reader.read()).value!];
+  const rest = async () => {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) pieces.push(next.value);
+    const bytes = await new Blob(pieces as Uint8Array<ArrayBuffer>[]).arrayBuffer();
+    const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
+    const sha256 = Array.from(hash, (byte) => byte.toString(16).padStart(2, '0')).join('');
+    return { size: bytes.byteLength, sha256 };
+  };
+  Object.assign(globalThis, { rest });
+}
+
+/** The whole of what was begun. To be run in the same page. */
+export function finishDownload(): Promise<{ size: number; sha256: string }> {
+  return (globalThis as DownloadWindow).rest();
+}
