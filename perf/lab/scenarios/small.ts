@@ -17,9 +17,9 @@ export const smallPayload: Scenario = {
   name: 'small-payload',
   summary: 'A page has 64 requests in flight, for single files of 256 bytes.',
   measure: 'requests',
-  rounds: 5,
+  rounds: 4,
   targets: [{ case: 'hot', of: 'ceiling', atLeast: 0.8 }],
-  setUp: (lab) => inFlight(lab, { size: 256, readers: 64, each: lab.pick(60, 30, 3) }),
+  setUp: (lab) => inFlight(lab, { size: 256, readers: 64, each: lab.pick(40, 30, 3) }),
 };
 
 /** Skitai's and FastAPI's `h2load -n 10000 -c 1024`. */
