@@ -38,8 +38,8 @@ class Stalls {
     this.#channel.port2.postMessage(undefined);
   }
 
-  /** What is the test's own work, and not the store's. */
-  skip(): void {
+  /** Begins anew after what is the measurement’s own work, and not the store’s. */
+  restart(): void {
     this.#last = performance.now();
   }
 
@@ -83,7 +83,7 @@ async function fill({ chunks, chunkBytes }: Extract<Ask, { what: 'fill' }>): Pro
     const makingAt = performance.now();
     const next = chunk(i, chunkBytes);
     madeMs += performance.now() - makingAt;
-    stalls.skip();
+    stalls.restart();
     puts.push(await timed(() => store.put(next)));
   }
   await store.flush();
@@ -104,7 +104,7 @@ async function read(ask: Extract<Ask, { what: 'read' }>): Promise<Measurement> {
   const gets: number[] = [];
   for (let i = 0; i < ask.reads; i++) {
     const { address } = chunk(Math.floor(Math.random() * ask.chunks), ask.chunkBytes);
-    stalls.skip();
+    stalls.restart();
     gets.push(
       await timed(async () => {
         if (!(await store.get(address))) throw new Error('a chunk is missing');

@@ -79,8 +79,8 @@ export interface OwnScript {
 
 /**
  * Loads the page again when the network comes back, and not before. That event reaches pages before there is an address,
- * and the worker later, so it first asks for a byte, three times at most. Nothing makes it happen twice without a network
- * that went and came in between.
+ * and the worker later, so it first asks for a byte, three times at most: a request that is rejected only means that it is too early. Nothing
+ * makes it happen twice without a network that went and came in between.
  */
 export const reloadOnceOnline: OwnScript = {
   text: "addEventListener('online',async()=>{for(const seconds of[0,1,3]){await new Promise(done=>setTimeout(done,1e3*seconds));try{if((await fetch(location.href,{headers:{Range:'bytes=0-0'}})).ok)break}catch{}}location.reload()},{once:true})",
