@@ -64,7 +64,7 @@ export class ChunkDatabase {
    */
   async write<T>(work: (stores: WriteStores) => Promise<T> | T): Promise<T> {
     const transaction = await this.#transaction([...written], 'readwrite', { durability: 'relaxed' });
-    const done = promisifyRequest(transaction);
+    const done = ended(transaction);
     let result: T;
     try {
       const stores = written.map((name) => [name, transaction.objectStore(name)] as const);
@@ -82,7 +82,7 @@ export class ChunkDatabase {
   async clear(): Promise<void> {
     const transaction = await this.#transaction(Object.values(storeNames), 'readwrite');
     for (const name of Object.values(storeNames)) transaction.objectStore(name).clear();
-    await promisifyRequest(transaction);
+    await ended(transaction);
   }
 
   /** Safari drops connections without an event: one that turns out dead is opened anew, once. */
@@ -177,6 +177,17 @@ function withinTime<T>(opening: Promise<T>): Promise<T> {
       openTimeoutMs,
     );
     opening.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}
+
+/**
+ * Resolves when a transaction is complete, and rejects with why it was aborted. Not when a request of it fails: that
+ * comes first, and why is not yet in `transaction.error` then (in Firefox, a full disk is told of in this way).
+ */
+function ended(transaction: IDBTransaction): Promise<void> {
+  return new Promise((resolve, reject) => {
+    transaction.oncomplete = () => resolve();
+    transaction.onabort = () => reject(transaction.error);
   });
 }
 

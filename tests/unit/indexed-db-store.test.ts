@@ -1,0 +1,56 @@
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Address } from '../../src/address.ts';
+import { ChunkDatabase } from '../../src/chunks/indexed-db.ts';
+import { IndexedDbStore } from '../../src/chunks/indexed-db-store.ts';
+import { VerifiedChunk } from '../../src/chunks/verified-chunk.ts';
+import { type Blake3, loadBlake3 } from '../../src/self-encryption/blake3.ts';
+import { Stats } from '../../src/stats/stats.ts';
+import { failPuts, freshIndexedDb } from './support/indexed-db.ts';
+import { noise } from './support/sealed.ts';
+
+let blake3: Blake3;
+
+beforeAll(async () => {
+  blake3 = await loadBlake3();
+});
+
+beforeEach(() => {
+  freshIndexedDb();
+  vi.spyOn(console, 'warn').mockImplementation(() => {});
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllGlobals();
+});
+
+function chunkOf(seed: number, bytes = 1_000): VerifiedChunk {
+  const content = noise(bytes, seed);
+  return VerifiedChunk.verify(Address.fromBytes(blake3(content)), content, blake3);
+}
+
+describe('a transaction', () => {
+  it('that fails by one of its requests tells why', async () => {
+    const database = new ChunkDatabase('a database', { onClosed() {}, onUnopened() {} });
+    const adding = database.write(({ metadata }) => {
+      metadata.add({ size: 1 }, 'the same key');
+      metadata.add({ size: 2 }, 'the same key');
+    });
+    await expect(adding).rejects.toMatchObject({ name: 'ConstraintError' });
+  });
+});
+
+describe('a full disk', () => {
+  it('that a request tells of makes room as one that the transaction tells of', async () => {
+    const store = new IndexedDbStore(new Stats());
+    const [old, fresh] = [chunkOf(1), chunkOf(2)];
+    await store.put(old);
+    expect(await store.written(old.address)).toBe(true);
+    let failures = 0;
+    failPuts('chunks', 'QuotaExceededError', () => failures++ === 0);
+    await store.put(fresh);
+    expect(await store.written(fresh.address)).toBe(true);
+    expect([...(await store.sizes()).keys()]).toEqual([fresh.address.hex]);
+    expect(failures).toBe(2);
+  });
+});
