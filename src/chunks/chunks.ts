@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Address } from '../address.ts';
-import { equalBytes, toHex } from '../address.ts';
+import { toHex } from '../address.ts';
 import { AntwayError } from '../errors.ts';
 import type { ChunkPeers } from '../peers/pool.ts';
 import type { OpenRange } from '../peers/protocol.ts';
@@ -67,6 +67,16 @@ export class Chunks {
     trace?: Trace,
     expectedBytes?: number,
   ): Promise<VerifiedChunk> {
+    return (await this.#find(address, signal, trace, expectedBytes)).chunk;
+  }
+
+  /** A record, and whether it was stored here. What a disk gives back is checked like what a peer sends. */
+  async #find(
+    address: Address,
+    signal?: AbortSignal,
+    trace?: Trace,
+    expectedBytes?: number,
+  ): Promise<{ chunk: VerifiedChunk; wasStored: boolean }> {
     const ahead = [...this.#ahead];
     const stored = await this.store.get(address);
     if (stored) {
@@ -74,13 +84,14 @@ export class Chunks {
         const chunk = VerifiedChunk.verify(address, stored, await this.codec.blake3());
         this.#stats.fromDisk(chunk.bytes.length);
         if (trace) trace.chunks.disk++;
-        return chunk;
+        return { chunk, wasStored: true };
       } catch (error) {
         if (!isCorrupt(error)) throw error;
         await this.#forgetDamaged(address);
       }
     }
-    return this.#fetch(address, ahead, expectedBytes, signal, trace);
+    const chunk = await this.#fetch(address, ahead, expectedBytes, signal, trace);
+    return { chunk, wasStored: false };
   }
 
   /**
@@ -121,31 +132,11 @@ export class Chunks {
     signal: AbortSignal,
     trace?: Trace,
   ): Promise<Uint8Array<ArrayBuffer>> {
-    const decrypt = (sealed: Uint8Array, isVerified: boolean) => {
-      const work = () => this.codec.open(map, index, sealed, { isVerified });
-      return trace ? trace.time('openMs', work) : work();
-    };
     const address = map.address(index);
-    const ahead = [...this.#ahead];
-    const stored = await this.store.get(address);
-    if (stored) {
-      try {
-        // No hash here: the AEAD's tag and the plaintext's own hash tell whether the disk kept it well.
-        const plaintext = await decrypt(stored, false);
-        this.#stats.fromDisk(stored.length);
-        if (trace) trace.chunks.disk++;
-        this.#note(map, index, 'd', trace);
-        return plaintext;
-      } catch (error) {
-        // A good chunk that does not open is the fault of the map, and fetching it again would not help.
-        const blake3 = await this.codec.blake3();
-        if (!isCorrupt(error) || equalBytes(blake3(stored), address.bytes)) throw error;
-        await this.#forgetDamaged(address);
-      }
-    }
-    const chunk = await this.#fetch(address, ahead, map.sizes[index], signal, trace);
-    this.#note(map, index, 'p', trace);
-    return decrypt(chunk.bytes, true);
+    const { chunk, wasStored } = await this.#find(address, signal, trace, map.sizes[index]);
+    this.#note(map, index, wasStored ? 'd' : 'p', trace);
+    const decrypt = () => this.codec.open(map, index, chunk.bytes, { isVerified: true });
+    return trace ? trace.time('openMs', decrypt) : decrypt();
   }
 
   /** For whoever watches a file being read. The maps of maps are no file. */

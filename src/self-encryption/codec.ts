@@ -52,7 +52,7 @@ export class Codec {
    * Opens chunk `index` of `map`.
    *
    * @param options.isVerified whether the caller has checked `sealed` against its address. Then the plaintext, a function
-   *   of that address and the map, is not hashed: whoever made them both made it so. What comes from a disk is.
+   *   of that address and the map, is not hashed: whoever made them both made it so.
    * @returns exactly `map.sizes[index]` bytes whose BLAKE3 is the map's source hash.
    * @throws AntwayError `CORRUPT` when the tag, the compressed data, the size or the hash does not fit.
    */

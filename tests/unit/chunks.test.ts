@@ -4,8 +4,9 @@ import { VerifiedChunk } from '../../src/chunks/verified-chunk.ts';
 import { limits } from '../../src/limits.ts';
 import { loadBlake3 } from '../../src/self-encryption/blake3.ts';
 import { DataMap } from '../../src/self-encryption/data-map.ts';
+import { deriveKeys } from '../../src/self-encryption/keys.ts';
 import { chunksOver, untilAborted } from './support/fake-network.ts';
-import { noise, seal } from './support/sealed.ts';
+import { codec, noise, seal } from './support/sealed.ts';
 
 const blake3 = await loadBlake3();
 const addressOf = (bytes: Uint8Array) => Address.fromBytes(blake3(bytes));
@@ -147,6 +148,21 @@ describe('an opened chunk', () => {
     expect(store.deleted).toEqual([]);
     expect(store.held.has(map.address(0).hex)).toBe(true);
     expect(peers.asked).toHaveLength(1);
+  });
+
+  it('opens alike from peers and from the store where the map’s source hash is not the plaintext’s', async () => {
+    const { map, records } = await seal(plain);
+    const srcHashes = new Uint8Array(96).fill(7);
+    const sealed = await codec.seal(plain.subarray(0, 1000), deriveKeys(srcHashes, 0, 0));
+    records.set(addressOf(sealed).hex, sealed);
+    const dstHashes = map.dstHashes.slice();
+    dstHashes.set(addressOf(sealed).bytes);
+    const odd = new DataMap(dstHashes, srcHashes, map.sizes);
+    const { chunks, peers, store } = chunksOver(records, { memoryBytes: 0 });
+    expect(await chunks.open(odd, 0)).toEqual(plain.subarray(0, 1000));
+    expect(await chunks.open(odd, 0)).toEqual(plain.subarray(0, 1000));
+    expect(peers.asked).toHaveLength(1);
+    expect(store.deleted).toEqual([]);
   });
 
   it('is not given to who knows only its address', async () => {
