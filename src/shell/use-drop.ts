@@ -1,19 +1,25 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-const openable = ['Files', 'text/uri-list', 'text/plain'];
+/** What is dragged: `Files`, or the type of a text. */
+export type DropType = 'Files' | 'text/uri-list' | 'text/plain';
 
 /**
- * Takes files and texts that are dropped anywhere on the page, except what was dragged from the page itself.
+ * Takes what is dropped anywhere on the page, except what was dragged from the page itself. What is of other types is
+ * left to the browser, which puts a text into the field that it is dropped on.
  *
- * @returns whether something is being held over the page.
+ * @returns whether something is being held over the page that would be taken.
  */
-export function useDrop(onDrop: (data: DataTransfer) => void): boolean {
+export function useDrop(types: readonly DropType[], onDrop: (data: DataTransfer) => void): boolean {
   const [isOver, setIsOver] = useState(false);
-  const newest = useRef(onDrop);
-  newest.current = onDrop;
+  const newest = useRef({ types, onDrop });
+  newest.current = { types, onDrop };
 
   useEffect(() => {
     let isOwn = false;
+    const isTaken = ({ dataTransfer }: DragEvent) =>
+      !isOwn &&
+      dataTransfer !== null &&
+      newest.current.types.some((type) => dataTransfer.types.includes(type));
     const start = () => {
       isOwn = true;
     };
@@ -21,10 +27,10 @@ export function useDrop(onDrop: (data: DataTransfer) => void): boolean {
       isOwn = false;
     };
     const over = (event: DragEvent) => {
-      if (isOwn || !event.dataTransfer?.types.some((type) => openable.includes(type))) return;
+      if (!isTaken(event)) return;
       // Without this the browser opens a dropped file in place of this page.
       event.preventDefault();
-      event.dataTransfer.dropEffect = 'copy';
+      event.dataTransfer!.dropEffect = 'copy';
       setIsOver(true);
     };
     const leave = (event: DragEvent) => {
@@ -33,9 +39,9 @@ export function useDrop(onDrop: (data: DataTransfer) => void): boolean {
     };
     const drop = (event: DragEvent) => {
       setIsOver(false);
-      if (isOwn || !event.dataTransfer) return;
+      if (!isTaken(event)) return;
       event.preventDefault();
-      newest.current(event.dataTransfer);
+      newest.current.onDrop(event.dataTransfer!);
     };
     const listeners = { dragstart: start, dragend: end, dragover: over, dragleave: leave, drop };
     for (const [type, listener] of Object.entries(listeners)) {

@@ -318,7 +318,108 @@ test.describe('choosing', () => {
     expect(new Map(members.map(({ header, data }) => [header.name, Buffer.from(data!)]))).toEqual(
       new Map([...chunks].map(([name, bytes]) => [name, Buffer.from(bytes)])),
     );
-    await expect(shell.getByText(address.hex)).toBeVisible();
+    expect(await resultOf(shell, 'Address')).toBe(address.hex);
+  });
+
+  test('the chunks of something private are saved without its map, and the link opens them', async ({
+    folder,
+    startPeer,
+    startHost,
+    context,
+  }) => {
+    const site = write(join(folder, 'diary'), small);
+    await choose(shell, site);
+    await shell.getByRole('radio', { name: 'Private' }).check();
+    const [saved] = await Promise.all([
+      shell.waitForEvent('download'),
+      shell.getByRole('button', { name: 'Save the chunks' }).click(),
+    ]);
+    const link = await resultOf(shell, 'Private link');
+    const region = shell.getByRole('region', { name: 'Or save to a file' });
+    await expect(region).toContainText('in the library of this browser');
+
+    const chunks: string[] = [];
+    const { entries } = await listFolder(site, []);
+    const { address, record } = await publishFile(await createTarchive(entries), {
+      codec,
+      isPrivate: true,
+      sink: {
+        async store(chunk) {
+          chunks.push(chunk.address.hex);
+          return 'stored';
+        },
+      },
+    });
+    const tar = readFileSync(await saved.path());
+    const members = await unpackTar(tar);
+    expect(members.map(({ header }) => header.name).sort()).toEqual(chunks.sort());
+    expect(tar.includes(Buffer.from(record))).toBe(false);
+    await expect(region).not.toContainText(address.hex);
+
+    const peer = await startPeer();
+    for (const { header, data } of members) await peer.put(header.name, data!);
+    const page = await anotherProfile(context);
+    const elsewhere = await Gateway.open(await startHost({ peers: [peer.url] }), page);
+    const { hash } = new URL(link);
+    await page.goto('about:blank');
+    await page.goto(`${elsewhere.url}/${hash}`);
+    await page.waitForURL(/\/[0-9a-f]{64}\/$/);
+    await openWithoutScripts(page);
+    await expect(page.getByRole('heading')).toHaveText('Here');
+    await page.context().close();
+
+    await shell.goto(`${new URL(shell.url()).origin}/#library`);
+    await expect(shell.locator('.site-row').filter({ hasText: 'diary' })).toContainText(
+      'Manifest on this device',
+    );
+  });
+
+  test('a text that is dropped on a field goes into it, and what was chosen stays', async ({ folder }) => {
+    await choose(shell, write(join(folder, 'site'), small));
+    const field = shell.getByLabel('Another peer');
+    await field.scrollIntoViewIfNeeded();
+    const { x, y, width, height } = (await field.boundingBox())!;
+    const session = await shell.context().newCDPSession(shell);
+    const items = [{ mimeType: 'text/plain', data: 'https://peer.example:4433' }];
+    for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
+      const data = { items, files: [], dragOperationsMask: 1 };
+      await session.send('Input.dispatchDragEvent', { type, x: x + width / 2, y: y + height / 2, data });
+    }
+    await expect(field).toHaveValue('https://peer.example:4433');
+    await expect(shell.getByRole('region', { name: 'site' })).toContainText('2 files, 19 B');
+  });
+
+  test('a folder that is read slowly does not take the place of what was chosen after it', async ({
+    folder,
+  }) => {
+    await shell.evaluate(async () => {
+      const slow = await (await navigator.storage.getDirectory()).getDirectoryHandle('slow', {
+        create: true,
+      });
+      const file = await (await slow.getFileHandle('a.txt', { create: true })).createWritable();
+      await file.write('from the slow one');
+      await file.close();
+      const released = new Promise<void>((resolve) => Object.assign(window, { release: resolve }));
+      const entries = slow.entries.bind(slow);
+      Object.assign(slow, {
+        async *entries() {
+          await released;
+          yield* entries();
+          Object.assign(window, { isRead: true });
+        },
+      });
+      Object.assign(window, { showDirectoryPicker: async () => slow });
+    });
+    await shell.getByRole('button', { name: 'Choose a folder…' }).click();
+    await expect(shell.getByText('Reading the folder …')).toBeVisible();
+    await choose(shell, write(join(folder, 'quick'), small));
+    const quick = shell.getByRole('region', { name: 'quick' });
+    await expect(quick).toContainText('before compression');
+    await shell.evaluate(() => (window as unknown as { release(): void }).release());
+    await shell.waitForFunction(() => 'isRead' in window);
+    // Whatever followed from it is on the page by then.
+    await shell.evaluate(() => new Promise((resolve) => setTimeout(resolve, 300)));
+    await expect(quick).toContainText('before compression');
   });
 });
 

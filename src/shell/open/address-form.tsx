@@ -28,7 +28,7 @@ export function AddressForm({ names, manifest, isReady }: Props) {
   const [isReading, setIsReading] = useState(false);
   const parsed = parse(text);
   const problem = failure?.message ?? (wasTried && 'problem' in parsed ? parsed.problem : null);
-  const isOver = useDrop(drop);
+  const isOver = useDrop(['Files', 'text/uri-list', 'text/plain'], drop);
 
   function parse(newText: string) {
     return parseAddressInput(newText, { names: new Set(names.keys()), origin: location.origin });

@@ -1,6 +1,6 @@
 import { encodePath } from '../../gateway/target.ts';
+import type { Sealed } from './messages.ts';
 import type { Picked } from './pick.ts';
-import type { Result } from './publish-session.ts';
 
 export interface Links {
   /** Opens it through this gateway. */
@@ -15,7 +15,7 @@ export interface Links {
  *
  * @param origin this gateway's.
  */
-export function linksOf({ address, manifest }: Result, { name, isFolder }: Picked, origin: string): Links {
+export function linksOf({ address, manifest }: Sealed, { name, isFolder }: Picked, origin: string): Links {
   // A file's name in its URL is for people only; it sets the type and the name of a download.
   const path = isFolder ? '/' : `/${encodePath(name)}`;
   if (manifest) {

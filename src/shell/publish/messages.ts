@@ -28,22 +28,23 @@ export type PublishRequest =
   /** The tar as it would be sealed. */
   | ({ task: 'tar' } & PublishInput)
   /** A tar of sealed chunks, each named by its address. */
-  | ({ task: 'chunks' } & PublishInput)
+  | ({ task: 'chunks'; isPrivate: boolean } & PublishInput)
   | { task: 'cancel' };
+
+/** What became of a file: its chunks are at the peers, or in a file of the person. */
+export interface Sealed {
+  address: string;
+  chunks: number;
+  /** Of a private file: what opens it. Its data map's record, which would open it too, is none of the chunks. */
+  manifest: Uint8Array<ArrayBuffer> | null;
+}
 
 /** Sizes are bytes. */
 export type PublishAnswer =
   | { type: 'measured'; bytes: number; chunks: number }
   | { type: 'progress'; progress: PublishProgress }
-  | {
-      type: 'published';
-      address: string;
-      chunks: number;
-      presentChunks: number;
-      uploadedBytes: number;
-      /** Of a private file: what opens it. */
-      manifest: Uint8Array<ArrayBuffer> | null;
-    }
-  | { type: 'saved'; content: Blob; address: string | null; chunks: number }
+  | ({ type: 'published'; presentChunks: number; uploadedBytes: number } & Sealed)
+  /** `sealed` is null of a tar, which is not. */
+  | { type: 'saved'; content: Blob; sealed: Sealed | null }
   | { type: 'cancelled' }
   | { type: 'failed'; code: string; message: string };

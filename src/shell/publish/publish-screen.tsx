@@ -14,10 +14,10 @@ import { PublishResult } from './result.tsx';
 /** From a folder on this device to an address, a link and a code for phones. */
 export function PublishScreen({ config }: { config: GatewayConfig | null }) {
   const state = usePublishState();
-  const isOver = useDrop((data) => {
+  const isOver = useDrop(['Files'], (data) => {
     if (state.step !== 'working') publishSession.choose(pickedFromDrop(data));
   });
-  useFocusOnStep(state.step);
+  useFocusOnStep(state);
   return (
     <>
       <ScreenHeading title={texts.publish.title} intro={texts.publish.intro} />
@@ -32,7 +32,7 @@ export function PublishScreen({ config }: { config: GatewayConfig | null }) {
         {state.step === 'working' && <Work state={state} />}
         {state.step === 'done' && <PublishResult done={state} />}
       </div>
-      {isOver && (
+      {isOver && state.step !== 'working' && (
         <div class="drop-state" aria-hidden="true">
           <span>{texts.publish.dropNow}</span>
         </div>
@@ -51,14 +51,21 @@ const headings: Record<PublishState['step'], string> = {
   done: 'published-heading',
 };
 
+function headingOf(state: PublishState): string {
+  const isSaving =
+    (state.step === 'ready' && state.saved) || (state.step === 'stopped' && state.task !== 'publish');
+  return isSaving ? 'save-heading' : headings[state.step];
+}
+
 /** A step takes the button away that led to it: the focus, if that was there, goes on to what came. */
-function useFocusOnStep(step: PublishState['step']): void {
+function useFocusOnStep(state: PublishState): void {
+  const { step } = state;
   const last = useRef(step);
   useEffect(() => {
     if (last.current === step) return;
     last.current = step;
     const isLost = !document.activeElement || document.activeElement === document.body;
-    if (isLost) document.getElementById(headings[step])?.focus({ preventScroll: true });
+    if (isLost) document.getElementById(headingOf(state))?.focus({ preventScroll: true });
   }, [step]);
 }
 

@@ -3,7 +3,7 @@ import type { PublishProgress } from '../../publish/publish.ts';
 import { GatewayApiError, gateway } from '../gateway-api.ts';
 import { saveAs } from '../save-as.ts';
 import { texts } from '../texts/texts.ts';
-import type { PublishAnswer, PublishInput, PublishRequest } from './messages.ts';
+import type { PublishAnswer, PublishInput, PublishRequest, Sealed } from './messages.ts';
 import type { Picked } from './pick.ts';
 
 export interface PublishOptions {
@@ -14,14 +14,15 @@ export interface PublishOptions {
 }
 
 export type Result = Extract<PublishAnswer, { type: 'published' }>;
-export type Saved = Pick<Extract<PublishAnswer, { type: 'saved' }>, 'address' | 'chunks'>;
+/** Chunks that were written to a file. `isKept` as of what was published. */
+export type Saved = Sealed & { isKept: boolean };
 export type Task = 'publish' | 'tar' | 'chunks';
 
 export type PublishState =
   /** Nothing is chosen. */
   | { step: 'choose'; error: GatewayApiError | null }
   | { step: 'reading' }
-  /** Chosen; `measure` is null while the archive is laid out. `saved` is what the last task wrote to a file. */
+  /** Chosen; `measure` is null while the archive is laid out. `saved` are the chunks that the last task wrote to a file. */
   | {
       step: 'ready';
       picked: Picked;
@@ -49,14 +50,19 @@ class PublishSession {
   state: PublishState = { step: 'choose', error: null };
   #listeners = new Set<() => void>();
   #worker: Worker | undefined;
+  /** How often something was chosen. A large folder may be read only after another was chosen in its place. */
+  #choices = 0;
 
   /** @param reading gives what was chosen; it may take a while for a large folder. */
   async choose(reading: Promise<Picked>): Promise<void> {
+    const choice = ++this.#choices;
     this.#set({ step: 'reading' });
     let picked: Picked;
     try {
       picked = await reading;
+      if (choice !== this.#choices) return;
     } catch (error) {
+      if (choice !== this.#choices) return;
       const message = texts.open.unreadable((error as Error).message);
       this.#set({ step: 'choose', error: new GatewayApiError('UNREADABLE', message) });
       return;
@@ -77,9 +83,14 @@ class PublishSession {
     return this.#run('publish', (picked) => ({ task: 'publish', ...inputOf(picked), ...options }));
   }
 
-  /** Writes the tar, or the sealed chunks, to a file of the person. */
-  save(task: 'tar' | 'chunks'): Promise<void> {
-    return this.#run(task, (picked) => ({ task, ...inputOf(picked) }));
+  /** Writes the tar to a file of the person. */
+  saveTar(): Promise<void> {
+    return this.#run('tar', (picked) => ({ task: 'tar', ...inputOf(picked) }));
+  }
+
+  /** Writes the sealed chunks to a file of the person; of something private without the data map's record. */
+  saveChunks(isPrivate: boolean): Promise<void> {
+    return this.#run('chunks', (picked) => ({ task: 'chunks', ...inputOf(picked), isPrivate }));
   }
 
   /** Ends what is under way. What was uploaded stays. */
@@ -89,6 +100,7 @@ class PublishSession {
 
   /** Forgets what was chosen. */
   restart(): void {
+    this.#choices++;
     this.#set({ step: 'choose', error: null });
   }
 
@@ -112,14 +124,15 @@ class PublishSession {
           picked,
           isPrivate: asked.task === 'publish' && asked.isPrivate,
           result: answer,
-          isKept: answer.manifest !== null && (await keep(answer.manifest)),
+          isKept: await keep(answer.manifest),
         });
         break;
       case 'saved': {
-        const { content, address, chunks } = answer;
+        const { content, sealed } = answer;
         const name = picked.name || 'antway';
         saveAs(content, task === 'tar' ? `${name}.tar` : `${name}.chunks.tar`);
-        this.#set({ step: 'ready', picked, measure, error: null, saved: { address, chunks } });
+        const saved = sealed && { ...sealed, isKept: await keep(sealed.manifest) };
+        this.#set({ step: 'ready', picked, measure, error: null, saved });
         break;
       }
       case 'failed':
@@ -177,7 +190,8 @@ function inputOf({ files, isFolder, name }: Picked): PublishInput {
 }
 
 /** Whoever loses the link then finds it here. The link is what counts, so that it cannot be kept is no failure. */
-async function keep(manifest: Uint8Array<ArrayBuffer>): Promise<boolean> {
+async function keep(manifest: Sealed['manifest']): Promise<boolean> {
+  if (!manifest) return false;
   try {
     await gateway.addManifest(manifest);
     return true;

@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks';
 import { formatPeer, parsePeer, splitPeerUrl } from '../../config.ts';
-import { formatChunks } from '../format.ts';
 import type { GatewayConfig } from '../gateway-api.ts';
 import { hostOf } from '../live/peer-rows.ts';
 import { Section } from '../section.tsx';
 import { TextField } from '../text-field.tsx';
 import { texts } from '../texts/texts.ts';
 import { type PublishState, publishSession } from './publish-session.ts';
+import { SaveSection } from './save-section.tsx';
 
 /** What was filled in stays while the person looks at other screens, as the publishing itself does. */
 const kept = { unchecked: new Set<string>(), other: '', token: '', isPrivate: false };
@@ -16,7 +16,7 @@ interface Props {
   config: GatewayConfig | null;
 }
 
-/** Where to upload, and for whom; or to a file instead. */
+/** For whom it is, and where to upload it; or to a file instead. */
 export function PublishTargets({ state, config }: Props) {
   const [form, setForm] = useState(kept);
   const [problem, setProblem] = useState<'peer' | 'none' | null>(null);
@@ -49,104 +49,93 @@ export function PublishTargets({ state, config }: Props) {
     publishSession.publish({ peers: [...new Set(peers)], token: token.trim(), isPrivate });
   }
 
-  const isStopped = state.step === 'stopped';
+  const isStopped = state.step === 'stopped' && state.task === 'publish';
+  const error = state.step === 'stopped' && state.task !== 'publish' ? null : state.error;
   return (
-    <Section id="targets" title={t.whereTitle}>
-      <form
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          publish();
-        }}
-      >
-        <fieldset class="choice">
-          <legend>{t.peers}</legend>
-          {known.map((url) => (
-            <label key={url} class="check">
-              <input
-                type="checkbox"
-                checked={!form.unchecked.has(url)}
-                onChange={({ currentTarget }) => {
-                  const unchecked = new Set(form.unchecked);
-                  if (currentTarget.checked) unchecked.delete(url);
-                  else unchecked.add(url);
-                  change({ unchecked });
-                }}
-              />
-              <span title={url}>{hostOf(url)}</span>
-            </label>
-          ))}
-        </fieldset>
-        <div class="field-pair">
-          <TextField
-            id="other-peer"
-            label={t.otherPeer}
-            type="url"
-            placeholder={t.otherPeerPlaceholder}
-            isMono
-            value={form.other}
-            isBad={problem === 'peer'}
-            onInput={(other) => change({ other })}
-          />
-          <TextField
-            id="token"
-            label={t.token}
-            type="password"
-            note={t.tokenNote}
-            isMono
-            value={form.token}
-            onInput={(token) => change({ token })}
-          />
-        </div>
-        <fieldset class="choice">
-          <legend>{t.whoTitle}</legend>
-          {[false, true].map((isPrivate) => (
-            <label key={String(isPrivate)} class="check">
-              <input
-                type="radio"
-                name="who"
-                checked={form.isPrivate === isPrivate}
-                onChange={() => change({ isPrivate })}
-              />
-              <span>
-                <strong>{isPrivate ? t.private : t.public}</strong>
-                <span class="note check-note">{isPrivate ? t.privateNote : t.publicNote}</span>
-              </span>
-            </label>
-          ))}
-        </fieldset>
-        <div role="alert">
-          {problem && <p class="note note-problem">{problem === 'peer' ? t.badPeer : t.noPeerChosen}</p>}
-          {state.error && (
-            <p class="note note-problem">
-              {isStopped && `${t.failed} `}
-              {state.error.message} <span class="code">{state.error.code}</span>
-            </p>
-          )}
-          {isStopped && !state.error && <p class="note">{t.cancelled}</p>}
-        </div>
-        <p class="actions">
-          <button type="submit" class="button">
-            {isStopped && state.task === 'publish' ? t.resume : t.start}
-          </button>
-          <button type="button" class="button button-quiet" onClick={() => publishSession.save('chunks')}>
-            {t.saveChunks}
-          </button>
-          {state.picked.isFolder && (
-            <button type="button" class="button button-quiet" onClick={() => publishSession.save('tar')}>
-              {t.saveTar}
+    <>
+      <Section id="targets" title={t.whereTitle}>
+        <form
+          noValidate
+          onSubmit={(event) => {
+            event.preventDefault();
+            publish();
+          }}
+        >
+          <fieldset class="choice">
+            <legend>{t.peers}</legend>
+            {known.map((url) => (
+              <label key={url} class="check">
+                <input
+                  type="checkbox"
+                  checked={!form.unchecked.has(url)}
+                  onChange={({ currentTarget }) => {
+                    const unchecked = new Set(form.unchecked);
+                    if (currentTarget.checked) unchecked.delete(url);
+                    else unchecked.add(url);
+                    change({ unchecked });
+                  }}
+                />
+                <span title={url}>{hostOf(url)}</span>
+              </label>
+            ))}
+          </fieldset>
+          <div class="field-pair">
+            <TextField
+              id="other-peer"
+              label={t.otherPeer}
+              type="url"
+              placeholder={t.otherPeerPlaceholder}
+              isMono
+              value={form.other}
+              isBad={problem === 'peer'}
+              onInput={(other) => change({ other })}
+            />
+            <TextField
+              id="token"
+              label={t.token}
+              type="password"
+              note={t.tokenNote}
+              isMono
+              value={form.token}
+              onInput={(token) => change({ token })}
+            />
+          </div>
+          <fieldset class="choice">
+            <legend>{t.whoTitle}</legend>
+            {[false, true].map((isPrivate) => (
+              <label key={String(isPrivate)} class="check">
+                <input
+                  type="radio"
+                  name="who"
+                  checked={form.isPrivate === isPrivate}
+                  onChange={() => change({ isPrivate })}
+                />
+                <span>
+                  <strong>{isPrivate ? t.private : t.public}</strong>
+                  <span class="note check-note">{isPrivate ? t.privateNote : t.publicNote}</span>
+                </span>
+              </label>
+            ))}
+          </fieldset>
+          <div role="alert">
+            {problem && <p class="note note-problem">{problem === 'peer' ? t.badPeer : t.noPeerChosen}</p>}
+            {error && (
+              <p class="note note-problem">
+                {isStopped && `${t.failed} `}
+                {error.message} <span class="code">{error.code}</span>
+              </p>
+            )}
+            {isStopped && !error && <p class="note">{t.cancelled}</p>}
+          </div>
+          <p class="actions">
+            <button type="submit" class="button">
+              {isStopped ? t.resume : t.start}
             </button>
-          )}
-          <span class="note">{t.saveNote}</span>
-        </p>
-        {state.step === 'ready' && state.saved?.address && (
-          <p class="note" role="status">
-            {t.savedChunks(formatChunks(state.saved.chunks))} {t.address}:{' '}
-            <span class="address">{state.saved.address}</span>
           </p>
-        )}
-      </form>
-    </Section>
+        </form>
+      </Section>
+      <SaveSection state={state} isPrivate={form.isPrivate} />
+    </>
   );
 }
 

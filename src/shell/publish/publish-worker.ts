@@ -8,13 +8,13 @@ import { parsePeer } from '../../config.ts';
 import { encodeManifest } from '../../content/manifest.ts';
 import { asAntwayError, isAbort } from '../../errors.ts';
 import { targetAt } from '../../peers/target.ts';
-import { type PublishProgress, publishFile } from '../../publish/publish.ts';
+import { type Published, type PublishProgress, publishFile } from '../../publish/publish.ts';
 import { createTarchive } from '../../publish/tarchive.ts';
 import { type ChunkSink, uploadTo } from '../../publish/upload.ts';
 import { Codec } from '../../self-encryption/codec.ts';
 import { decodeDataMap } from '../../self-encryption/data-map.ts';
 import { chunkCount, type RandomAccess } from '../../self-encryption/file.ts';
-import type { PublishAnswer, PublishInput, PublishRequest } from './messages.ts';
+import type { PublishAnswer, PublishInput, PublishRequest, Sealed } from './messages.ts';
 
 declare const self: DedicatedWorkerGlobalScope;
 
@@ -50,16 +50,15 @@ async function run(request: Exclude<PublishRequest, { task: 'cancel' }>): Promis
       const { peers, token, isPrivate } = request;
       const targets = peers.map((url) => targetAt(parsePeer(url, self.location.origin)));
       const published = await seal(source, uploadTo(targets, token ? { token } : {}), isPrivate);
-      const { address, chunks, presentChunks, uploadedBytes, record } = published;
-      const manifest = isPrivate ? manifestOf(request, record, source.size) : null;
-      return { type: 'published', address: address.hex, chunks, presentChunks, uploadedBytes, manifest };
+      const { presentChunks, uploadedBytes } = published;
+      return { type: 'published', presentChunks, uploadedBytes, ...sealedAs(request, published) };
     }
     case 'tar':
-      return { type: 'saved', content: await tarOf(source), address: null, chunks: 0 };
+      return { type: 'saved', content: await tarOf(source), sealed: null };
     case 'chunks': {
       const tar = new ChunkTar();
-      const { address, chunks } = await seal(source, tar, false);
-      return { type: 'saved', content: await tar.finish(), address: address.hex, chunks };
+      const published = await seal(source, tar, request.isPrivate);
+      return { type: 'saved', content: await tar.finish(), sealed: sealedAs(request, published) };
     }
   }
 }
@@ -96,6 +95,13 @@ function report(progress: PublishProgress): void {
   if (now - reportedAt < progressMs) return;
   reportedAt = now;
   self.postMessage({ type: 'progress', progress } satisfies PublishAnswer);
+}
+
+function sealedAs(
+  input: PublishInput & { isPrivate: boolean },
+  { address, chunks, record, size }: Published,
+): Sealed {
+  return { address: address.hex, chunks, manifest: input.isPrivate ? manifestOf(input, record, size) : null };
 }
 
 /** Its one entry has no path: the manifest then stands for that file, or for the archive that the file is. */

@@ -5,6 +5,8 @@ import { formatBytes, formatChunks, formatFiles } from '../format.ts';
 import { Section } from '../section.tsx';
 import { texts } from '../texts/texts.ts';
 import { linksOf } from './links.ts';
+import type { Sealed } from './messages.ts';
+import type { Picked } from './pick.ts';
 import { type PublishState, publishSession } from './publish-session.ts';
 
 /** What was published: its address, its links, a code for phones. */
@@ -22,14 +24,7 @@ export function PublishResult({ done }: { done: Extract<PublishState, { step: 'd
         )}
       </p>
       {isPrivate && <p class="notice-strong">{isKept ? t.privateKept : t.privateNote}</p>}
-      <div class="result">
-        <dl class="result-links">
-          {!isPrivate && <Line label={t.address} text={result.address} />}
-          <Line label={isPrivate ? t.privateLink : t.link} text={links.gateway} />
-          <Line label={isPrivate ? t.privateAntLink : t.antLink} text={links.ant} />
-        </dl>
-        <LazyQrCode link={links.gateway} />
-      </div>
+      <ResultLinks sealed={result} picked={picked} />
       <p class="actions">
         {/* Not in this tab's own page: a fragment alone would not load anything anew. */}
         <a class="button" href={links.gateway} target="_blank" rel="noopener">
@@ -40,6 +35,23 @@ export function PublishResult({ done }: { done: Extract<PublishState, { step: 'd
         </button>
       </p>
     </Section>
+  );
+}
+
+/** What opens what was sealed; as soon as its chunks are at a peer. */
+export function ResultLinks({ sealed, picked }: { sealed: Sealed; picked: Picked }) {
+  const links = linksOf(sealed, picked, location.origin);
+  const isPrivate = sealed.manifest !== null;
+  const t = texts.publish;
+  return (
+    <div class="result">
+      <dl class="result-links">
+        {!isPrivate && <Line label={t.address} text={sealed.address} />}
+        <Line label={isPrivate ? t.privateLink : t.link} text={links.gateway} />
+        <Line label={isPrivate ? t.privateAntLink : t.antLink} text={links.ant} />
+      </dl>
+      <LazyQrCode link={links.gateway} />
+    </div>
   );
 }
 

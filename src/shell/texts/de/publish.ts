@@ -37,9 +37,12 @@ export const publish: Texts['publish'] = {
   privateKept:
     'Der Schlüssel kommt nicht zu den Peers. Er ist in diesem Link und in der Bibliothek dieses Browsers: Bewahren Sie den Link auf, ohne die Dateien lässt er sich nicht noch einmal herstellen.',
   start: 'Publizieren',
+  saveTitle: 'Oder in eine Datei speichern',
   saveTar: 'Als tar speichern',
   saveChunks: 'Die Chunks speichern',
   saveNote: 'Für alle, die mit den Werkzeugen des Netzwerks hochladen.',
+  savePrivateNote: 'Was die Chunks öffnet, ist nicht darunter, sondern in einem Link, den Sie bekommen.',
+  saveCancelled: 'Abgebrochen. Es wurde nichts gespeichert.',
   saving: 'Die Datei wird geschrieben …',
   phases: {
     hashing: 'Wird gelesen',
@@ -55,7 +58,8 @@ export const publish: Texts['publish'] = {
   doneTitle: 'Publiziert',
   donePrivate: 'Privat publiziert',
   doneSummary: (files, chunks, bytes) => `${files} als ${chunks}; ${bytes} hochgeladen.`,
-  savedChunks: (chunks) => `${chunks} wurden in eine Datei geschrieben.`,
+  savedChunks: (chunks) =>
+    `${chunks} wurden in eine Datei geschrieben. Sind sie hochgeladen, öffnet sie dies:`,
   address: 'Adresse',
   link: 'Link',
   antLink: 'ant://-Link',

@@ -36,9 +36,12 @@ export const publish = {
   privateKept:
     'The key stays out of the peers. It is in this link and in the library of this browser: keep the link, it cannot be made again without the files.',
   start: 'Publish',
+  saveTitle: 'Or save to a file',
   saveTar: 'Save as a tar',
   saveChunks: 'Save the chunks',
   saveNote: 'For those who upload with the network’s own tools.',
+  savePrivateNote: 'What opens the chunks is not among them, but in a link that you get.',
+  saveCancelled: 'Cancelled. Nothing was saved.',
   saving: 'Writing the file …',
   phases: {
     hashing: 'Reading',
@@ -55,7 +58,8 @@ export const publish = {
   doneTitle: 'Published',
   donePrivate: 'Published privately',
   doneSummary: (files: string, chunks: string, bytes: string) => `${files} as ${chunks}; ${bytes} uploaded.`,
-  savedChunks: (chunks: string) => `${chunks} were written to a file.`,
+  savedChunks: (chunks: string) =>
+    `${chunks} were written to a file. Once they are uploaded, this opens them:`,
   address: 'Address',
   link: 'Link',
   antLink: 'ant:// link',

@@ -1,0 +1,64 @@
+import { formatChunks } from '../format.ts';
+import { Section } from '../section.tsx';
+import { texts } from '../texts/texts.ts';
+import type { Picked } from './pick.ts';
+import { type PublishState, publishSession, type Saved } from './publish-session.ts';
+import { ResultLinks } from './result.tsx';
+
+interface Props {
+  state: Extract<PublishState, { step: 'ready' | 'stopped' }>;
+  isPrivate: boolean;
+}
+
+/** To a file in place of peers: what was chosen, as the network's own tools take it. */
+export function SaveSection({ state, isPrivate }: Props) {
+  const { picked } = state;
+  const stopped = state.step === 'stopped' && state.task !== 'publish' ? state : null;
+  const t = texts.publish;
+  return (
+    <Section id="save" title={t.saveTitle}>
+      <p class="note">
+        {t.saveNote} {isPrivate && t.savePrivateNote}
+      </p>
+      {stopped && (
+        <p class={stopped.error ? 'note note-problem' : 'note'} role="alert">
+          {stopped.error ? (
+            <>
+              {t.failed} {stopped.error.message} <span class="code">{stopped.error.code}</span>
+            </>
+          ) : (
+            t.saveCancelled
+          )}
+        </p>
+      )}
+      <p class="actions">
+        <button
+          type="button"
+          class="button button-quiet"
+          onClick={() => publishSession.saveChunks(isPrivate)}
+        >
+          {t.saveChunks}
+        </button>
+        {picked.isFolder && (
+          <button type="button" class="button button-quiet" onClick={() => publishSession.saveTar()}>
+            {t.saveTar}
+          </button>
+        )}
+      </p>
+      {state.step === 'ready' && state.saved && <SavedChunks saved={state.saved} picked={picked} />}
+    </Section>
+  );
+}
+
+function SavedChunks({ saved, picked }: { saved: Saved; picked: Picked }) {
+  const t = texts.publish;
+  return (
+    <>
+      <p class="note" role="status">
+        {t.savedChunks(formatChunks(saved.chunks))}
+      </p>
+      {saved.manifest && <p class="notice-strong">{saved.isKept ? t.privateKept : t.privateNote}</p>}
+      <ResultLinks sealed={saved} picked={picked} />
+    </>
+  );
+}
