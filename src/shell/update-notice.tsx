@@ -1,27 +1,45 @@
 import { texts } from './texts/texts.ts';
-import type { Update } from './use-worker.ts';
+import type { OfferedUpdate } from './use-worker.ts';
+import type { Update } from './worker-update.ts';
 
 /** Tells that there is a newer version. It is never put in place unasked: open sites use the one before. */
-export function UpdateNotice({ update }: { update: Update }) {
+export function UpdateNotice({ update }: { update: OfferedUpdate }) {
+  const { state, by } = update;
+  const t = texts.notices;
   return (
-    <div class="banner" role="status">
-      <span>{textOf(update)}</span>
-      {update.state !== 'waiting' && (
-        <button type="button" class="button button-small" onClick={update.apply}>
-          {texts.notices.updateNow}
-        </button>
-      )}
+    <div class="banner">
+      <span role="status">{textOf(update)}</span>
+      <span class="banner-actions">
+        {(state === 'ready' || state === 'elsewhere') && (
+          <button type="button" class="button button-small" onClick={() => by.apply()}>
+            {t.updateNow}
+          </button>
+        )}
+        {state === 'waiting' && (
+          <>
+            <button type="button" class="button button-quiet button-small" onClick={() => by.applyNow()}>
+              {t.updateAnyway}
+            </button>
+            <button type="button" class="button button-quiet button-small" onClick={() => by.cancel()}>
+              {texts.common.cancel}
+            </button>
+          </>
+        )}
+      </span>
     </div>
   );
 }
 
-function textOf({ state, running }: Update): string {
+function textOf({ state, answers, isPublishing }: Update): string {
+  const t = texts.notices;
   switch (state) {
     case 'ready':
-      return texts.notices.update;
+      return t.update;
     case 'waiting':
-      return texts.notices.updateWaits(running);
+      return isPublishing ? t.updateWaitsForPublishing : t.updateWaits(answers);
+    case 'handing-over':
+      return t.updateHandsOver;
     case 'elsewhere':
-      return texts.notices.updatedElsewhere;
+      return t.updatedElsewhere;
   }
 }

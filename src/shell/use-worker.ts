@@ -1,7 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
 import { asBootError, type BootError } from './boot-error.ts';
 import { gateway } from './gateway-api.ts';
+import { publishSession } from './publish/publish-session.ts';
 import { registerWorker, untilActive } from './worker.ts';
+import { type Busy, type Update, WorkerUpdate } from './worker-update.ts';
 
 /**
  * The gateway's worker as the shell shows it.
@@ -13,26 +15,16 @@ import { registerWorker, untilActive } from './worker.ts';
  */
 export type WorkerStatus = 'starting' | 'running' | 'bypassed' | 'failed';
 
-/**
- * A newer version of Antway.
- *
- * - `ready`: it is installed and waits to be put in place.
- * - `waiting`: it was asked for, and is put in place when nothing is being sent any more.
- * - `elsewhere`: it is in place, because another tab asked for it; this page is still the old one.
- */
-export interface Update {
-  state: 'ready' | 'waiting' | 'elsewhere';
-  /** Answers that were being sent when it was last looked, while it waits for them. */
-  running: number;
-  /** Puts it in place, if that is still to be done, and reloads this page. */
-  apply(): void;
+/** A newer version of Antway, and what can be done about it: see `WorkerUpdate`. */
+export interface OfferedUpdate extends Update {
+  by: Pick<WorkerUpdate, 'apply' | 'applyNow' | 'cancel'>;
 }
 
 export interface WorkerState {
   status: WorkerStatus;
   problem: BootError | null;
   /** Null while there is none. */
-  update: Update | null;
+  update: OfferedUpdate | null;
 }
 
 /** A worker that takes over on request does it at once; this only tells it from one that does not. */
@@ -46,16 +38,31 @@ const lookEveryMs = 1_000;
 export function useWorker(): WorkerState {
   const [status, setStatus] = useState<WorkerStatus>('starting');
   const [problem, setProblem] = useState<BootError | null>(null);
-  const [update, setUpdate] = useState<Update | null>(null);
+  const [update, setUpdate] = useState<OfferedUpdate | null>(null);
 
   useEffect(() => {
     const end = new AbortController();
     const start = async () => {
-      let isAsked = false;
       const container = navigator.serviceWorker;
       let controller = container?.controller;
       if (controller) setStatus('running');
 
+      let registration: ServiceWorkerRegistration | undefined;
+      const workerUpdate = new WorkerUpdate({
+        registration: {
+          get active() {
+            return registration?.active ?? null;
+          },
+          get waiting() {
+            return registration?.waiting ?? null;
+          },
+        },
+        busy,
+        reload: () => location.reload(),
+        tell: (update) => setUpdate({ ...update, by: workerUpdate }),
+        lookEveryMs,
+      });
+      end.signal.addEventListener('abort', () => workerUpdate.cancel());
       container?.addEventListener(
         'controllerchange',
         () => {
@@ -63,36 +70,16 @@ export function useWorker(): WorkerState {
           controller = container.controller;
           setStatus('running');
           // The files of this page belong to the version before.
-          if (isAsked) location.reload();
-          // Not unasked: nobody knows what a person is about to do in it.
-          else if (former) setUpdate({ state: 'elsewhere', running: 0, apply: () => location.reload() });
+          if (former) workerUpdate.tookOver();
         },
         end,
       );
       // A part of this page that was to be loaded later, and went with its version.
-      window.addEventListener(
-        'vite:preloadError',
-        () => setUpdate({ state: 'elsewhere', running: 0, apply: () => location.reload() }),
-        end,
-      );
+      window.addEventListener('vite:preloadError', () => workerUpdate.offer('elsewhere'), end);
 
-      const registration = await registerWorker();
+      registration = await registerWorker();
       await untilActive(registration);
-      const apply = async () => {
-        isAsked = true;
-        for (;;) {
-          const running = await runningAnswers(end.signal);
-          if (end.signal.aborted) return;
-          if (running === 0) break;
-          setUpdate({ state: 'waiting', running, apply: () => {} });
-          await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
-        }
-        // Another tab may have been quicker.
-        if (!registration.waiting) location.reload();
-        registration.active?.postMessage({ type: 'HAND_OVER' });
-        registration.waiting?.postMessage({ type: 'SKIP_WAITING' });
-      };
-      onWaiting(registration, end.signal, () => setUpdate({ state: 'ready', running: 0, apply }));
+      onWaiting(registration, end.signal, () => workerUpdate.offer('ready'));
       every(updateEveryMs, end.signal, () => checkForUpdate(registration));
 
       if (container.controller) return;
@@ -131,13 +118,13 @@ function onWaiting(registration: ServiceWorkerRegistration, signal: AbortSignal,
   registration.addEventListener('updatefound', () => follow(registration.installing), { signal });
 }
 
-/** Answers that are being sent. None where the worker does not tell: it then has none to finish. */
-async function runningAnswers(signal: AbortSignal): Promise<number> {
-  try {
-    return (await gateway.watchStats(signal)).requests.active;
-  } catch {
-    return 0;
-  }
+/** Where the worker does not tell what it is sending, it has nothing to finish. */
+async function busy(signal: AbortSignal): Promise<Busy> {
+  const answers = await gateway.watchStats(signal).then(
+    ({ requests }) => requests.active,
+    () => 0,
+  );
+  return { answers, isPublishing: publishSession.isWorking };
 }
 
 function checkForUpdate(registration: ServiceWorkerRegistration): void {

@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import type { BrowserContext, Page } from '@playwright/test';
 import { unpackTar } from 'modern-tar';
@@ -11,7 +9,8 @@ import { createTarchive } from '../../src/publish/tarchive.ts';
 import { expect, fetchIn, Gateway, openWithoutScripts, test } from './harness.ts';
 import { residentBytes } from './memory.ts';
 import type { PeerProcess } from './peer.ts';
-import { codec, noise } from './publish.ts';
+import { codec, noise, publish } from './publish.ts';
+import { UploadGate } from './upload-gate.ts';
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
@@ -212,7 +211,7 @@ test.describe('publishing', () => {
 
   test('a cancelled upload goes on where it was: each chunk is sent once', async ({ folder }) => {
     const site = write(join(folder, 'big'), { 'a.bin': repeated(3, 12 * 4_190_208) });
-    const gate = await Gate.start(peer.url);
+    const gate = await UploadGate.start(peer.url);
     await choose(shell, site);
     const targets = shell.getByRole('region', { name: 'Where to' });
     await targets.getByRole('checkbox').uncheck();
@@ -493,77 +492,81 @@ function repeated(seed: number, size: number): Buffer {
   return Buffer.alloc(size, noise(seed, 500_003));
 }
 
-/** A promise and the way to resolve it. */
-function deferred(): { promise: Promise<void>; resolve: () => void } {
-  let resolve = () => {};
-  const promise = new Promise<void>((done) => {
-    resolve = done;
+test('while something is published, links open beside it and leaving asks first', async ({
+  folder,
+  startPeer,
+  openGateway,
+}) => {
+  test.setTimeout(120_000);
+  const peer = await startPeer();
+  const letter = await publish(Buffer.from('a letter'), peer);
+  const { shell, url } = await openGateway({ peers: [peer.url], names: { letter } });
+  await shell.goto(`${url}/letter`);
+  await openWithoutScripts(shell);
+  await shell.goto(`${url}/#publish`);
+  const gate = await UploadGate.start(peer.url);
+  try {
+    await choose(shell, write(join(folder, 'site'), files));
+    await shell.getByRole('region', { name: 'Where to' }).getByRole('checkbox').uncheck();
+    await shell.getByLabel('Another peer').fill(gate.url);
+    gate.holdAfter(1);
+    await publishButton(shell).click();
+    await gate.held;
+
+    const navigation = shell.getByRole('navigation', { name: 'Screens' });
+    const opened = async (click: Promise<void>) => {
+      const [tab] = await Promise.all([shell.context().waitForEvent('page'), click]);
+      await expect(tab.getByText('a letter')).toBeVisible();
+      expect(await tab.evaluate(() => window.opener)).toBe(null);
+      await tab.close();
+    };
+    await navigation.getByRole('link', { name: 'Library' }).click();
+    await opened(shell.locator('.site-row').getByRole('link').click());
+    await navigation.getByRole('link', { name: 'Open' }).click();
+    await opened(shell.getByRole('region', { name: 'Last opened' }).getByRole('link').click());
+    await opened(shell.getByRole('region', { name: 'Bookmarks' }).getByRole('link').click());
+    await shell.getByRole('textbox', { name: 'Open an address' }).fill(letter);
+    await opened(shell.getByRole('button', { name: 'Open', exact: true }).click());
+
+    const [dialog] = await Promise.all([
+      shell.waitForEvent('dialog'),
+      shell.evaluate(() => void setTimeout(() => location.assign('/antway.json'))),
+    ]);
+    expect(dialog.type()).toBe('beforeunload');
+    await dialog.dismiss();
+
+    gate.open();
+    await navigation.getByRole('link', { name: 'Publish' }).click();
+    await expect(shell.getByRole('region', { name: 'Published' })).toBeVisible({ timeout: 60_000 });
+    // Nothing is lost any more: a dialog would fail this.
+    shell.on('dialog', (late) => late.dismiss());
+    await shell.goto(`${url}/letter`);
+    await expect(shell.getByText('a letter')).toBeVisible();
+  } finally {
+    await gate.stop();
+  }
+});
+
+test('a private link that could not be kept here is not left without asking', async ({
+  folder,
+  openGateway,
+}) => {
+  const { shell, url } = await openGateway({ peers: [] });
+  await shell.goto(`${url}/#publish`);
+  await shell.evaluate(() => {
+    const { fetch } = window;
+    window.fetch = async (input, init) =>
+      input === '/-/manifests' ? Promise.reject(new TypeError('No room.')) : fetch(input, init);
   });
-  return { promise, resolve };
-}
-
-/** Stands before a peer: counts what is stored through it, and can hold everything back after so many chunks. */
-class Gate {
-  readonly stored = new Map<string, number>();
-  readonly #server: Server;
-  #holdAfter = Number.POSITIVE_INFINITY;
-  #opened = deferred();
-  #held = deferred();
-
-  private constructor(target: string) {
-    this.#server = createServer(async (request, response) => {
-      const origin = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Allow-Headers': '*' };
-      if (request.method === 'OPTIONS') {
-        response.writeHead(204, { ...origin, 'Access-Control-Allow-Methods': 'GET, HEAD, PUT' }).end();
-        return;
-      }
-      const body: Buffer[] = [];
-      for await (const piece of request) body.push(piece);
-      if (request.method === 'PUT' && this.stored.size >= this.#holdAfter) {
-        this.#held.resolve();
-        await this.#opened.promise;
-        // Whoever asked has gone.
-        response.destroy();
-        return;
-      }
-      const { authorization = '' } = request.headers;
-      const answer = await fetch(target + request.url, {
-        method: request.method!,
-        headers: { authorization },
-        ...(request.method === 'PUT' ? { body: Buffer.concat(body) } : {}),
-      });
-      if (answer.status === 201) this.stored.set(request.url!, (this.stored.get(request.url!) ?? 0) + 1);
-      if (answer.status === 200 && request.method === 'PUT') this.stored.set(request.url!, 2);
-      response.writeHead(answer.status, origin).end(Buffer.from(await answer.arrayBuffer()));
-    });
-  }
-
-  static async start(target: string): Promise<Gate> {
-    const gate = new Gate(target);
-    await new Promise<void>((resolve) => gate.#server.listen(0, '127.0.0.1', resolve));
-    return gate;
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
-  }
-
-  /** Done when a chunk waits. */
-  get held(): Promise<void> {
-    return this.#held.promise;
-  }
-
-  holdAfter(chunks: number): void {
-    this.#holdAfter = chunks;
-  }
-
-  open(): void {
-    this.#holdAfter = Number.POSITIVE_INFINITY;
-    this.#opened.resolve();
-  }
-
-  stop(): Promise<void> {
-    this.#server.closeAllConnections();
-    return new Promise((resolve) => this.#server.close(() => resolve()));
-  }
-}
+  await choose(shell, write(join(folder, 'site'), { 'a.txt': 'something' }));
+  await shell.getByRole('radio', { name: 'Private' }).check();
+  await shell.getByRole('button', { name: 'Save the chunks' }).click();
+  await expect(shell.getByRole('region', { name: 'Or save to a file' })).toContainText('keep it');
+  const [dialog] = await Promise.all([
+    shell.waitForEvent('dialog'),
+    shell.evaluate(() => void setTimeout(() => location.reload())),
+  ]);
+  expect(dialog.type()).toBe('beforeunload');
+  await dialog.dismiss();
+  expect(await resultOf(shell, 'Private link')).toContain('/#manifest/');
+});

@@ -19,6 +19,7 @@ import { distFolder } from './paths.ts';
 import { expectPin, pinAction } from './pins.ts';
 import { publish, RepeatingFile } from './publish.ts';
 import { makeTarchive } from './tar.ts';
+import { UploadGate } from './upload-gate.ts';
 
 const { version } = packageJson;
 
@@ -146,6 +147,49 @@ test('a version that takes over at once still lets the old one finish what it is
   });
   expect(await finish(shell)).toEqual({ size: file.size, sha256: await sha256OfFile() });
   await expect.poll(() => versionFor(shell)).toBe(nextVersion);
+});
+
+test('an update waits for what the page publishes, is taken back, and comes all the same when the person says so', async ({
+  page,
+  startPeer,
+  deploy,
+  nextBuild,
+}) => {
+  const peer = await startPeer();
+  const gate = await UploadGate.start(peer.url);
+  try {
+    const deployment = await deploy({ peers: [gate.url] });
+    const shell = await openShell(deployment, page);
+    const address = await publish(file, peer);
+    await begin(await openShell(deployment, await shell.context().newPage()), `/${address}`);
+    await shell.goto(`${deployment.url}/#publish`);
+    await shell
+      .locator('input[name=files]')
+      .setInputFiles({ name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('something') });
+    gate.holdAfter(1);
+    await shell.getByRole('button', { name: 'Publish', exact: true }).click();
+    await gate.held;
+    deployment.put(nextBuild);
+    await lookForUpdate(shell);
+    await reloadButton(shell).click();
+    await expect(notice(shell)).toContainText('once what it is publishing is done');
+    await notice(shell).getByRole('button', { name: 'Cancel' }).click();
+    await expect(notice(shell)).toHaveText(/^Update ready: reload/);
+
+    gate.open();
+    await expect(shell.getByRole('region', { name: 'Published' })).toBeVisible({ timeout: 60_000 });
+    await reloadButton(shell).click();
+    await expect(notice(shell)).toContainText('once a file that is being sent');
+    const reloaded = shell.waitForEvent('load');
+    await notice(shell).getByRole('button', { name: 'Reload anyway' }).click();
+    await expect(shell.locator('.banner')).toContainText('The new version takes over');
+    const [, other] = shell.context().pages();
+    expect(await finish(other!)).toEqual({ size: file.size, sha256: await sha256OfFile() });
+    await reloaded;
+    await expect.poll(() => versionFor(shell)).toBe(nextVersion);
+  } finally {
+    await gate.stop();
+  }
 });
 
 test('a pin that is under way goes on in the new version', async ({ page, startPeer, deploy, nextBuild }) => {

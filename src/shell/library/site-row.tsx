@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Site } from '../../library/library.ts';
 import type { PinState } from '../../library/pin-state.ts';
+import { ContentLink } from '../content-link.tsx';
 import { formatAge, formatBytes, formatShare, formatSpan } from '../format.ts';
 import type { PinAction } from '../gateway-api.ts';
 import { Icon } from '../icons.tsx';
@@ -29,9 +30,9 @@ export function SiteRow({ site, onAction }: Props) {
     <li class="site-row">
       <SiteIcon title={title} icon={site.icon} />
       <div class="site-main">
-        <a class="site-title" href={site.path}>
+        <ContentLink class="site-title" href={site.path}>
           {title}
-        </a>
+        </ContentLink>
         <p class="site-facts">
           <span>
             {total === null

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { manifestOfLink } from '../../content/manifest.ts';
+import { openContent } from '../content-link.tsx';
 import { asGatewayApiError, type GatewayApiError } from '../gateway-api.ts';
 import type { Route } from '../route.ts';
 import { texts } from '../texts/texts.ts';
@@ -40,7 +41,7 @@ export function AddressForm({ names, manifest, isReady }: Props) {
   }
 
   function open(input: ReturnType<typeof parse>) {
-    if ('path' in input) location.assign(input.path);
+    if ('path' in input) openContent(input.path);
     else if ('manifestLink' in input) keepAndOpen(() => new Blob([manifestOfLink(input.manifestLink)]));
     else refuse();
   }

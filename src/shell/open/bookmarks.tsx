@@ -1,3 +1,4 @@
+import { ContentLink } from '../content-link.tsx';
 import { shortAddress } from '../format.ts';
 import { Section } from '../section.tsx';
 import { texts } from '../texts/texts.ts';
@@ -10,10 +11,10 @@ export function Bookmarks({ names }: { names: ReadonlyMap<string, string> }) {
       <ul class="bookmark-list">
         {[...names].map(([name, address]) => (
           <li key={name}>
-            <a href={`/${name}/`} title={address}>
+            <ContentLink href={`/${name}/`} title={address}>
               <span class="bookmark-name">{name}</span>
               <span class="address">{shortAddress(address)}</span>
-            </a>
+            </ContentLink>
           </li>
         ))}
       </ul>

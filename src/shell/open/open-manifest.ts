@@ -1,4 +1,5 @@
 import { limits } from '../../limits.ts';
+import { openContent } from '../content-link.tsx';
 import { formatBytes } from '../format.ts';
 import { GatewayApiError, gateway } from '../gateway-api.ts';
 import { texts } from '../texts/texts.ts';
@@ -19,8 +20,7 @@ export async function openManifest(manifest: Blob, path = '/', isReplacing = fal
     );
   }
   const { id } = await gateway.addManifest(await read(manifest));
-  if (isReplacing) location.replace(`/${id}${path}`);
-  else location.assign(`/${id}${path}`);
+  openContent(`/${id}${path}`, isReplacing);
 }
 
 async function read(manifest: Blob): Promise<ArrayBuffer> {

@@ -1,4 +1,5 @@
 import type { Site } from '../../library/library.ts';
+import { ContentLink } from '../content-link.tsx';
 import { formatAge } from '../format.ts';
 import { gateway } from '../gateway-api.ts';
 import { Icon } from '../icons.tsx';
@@ -53,7 +54,7 @@ function RecentEntry({ site, onRemove }: { site: OpenedSite; onRemove: () => voi
   const place = placeOf(site);
   return (
     <li>
-      <a href={site.path}>
+      <ContentLink href={site.path}>
         <SiteIcon title={title} icon={site.icon} />
         <span class="recent-text">
           <span class="recent-title">{title}</span>
@@ -64,7 +65,7 @@ function RecentEntry({ site, onRemove }: { site: OpenedSite; onRemove: () => voi
             </time>
           </span>
         </span>
-      </a>
+      </ContentLink>
       <button type="button" class="remove" aria-label={texts.open.remove(title)} onClick={onRemove}>
         <Icon name="close" size={16} />
       </button>

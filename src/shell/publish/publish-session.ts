@@ -53,6 +53,19 @@ class PublishSession {
   /** How often something was chosen. A large folder may be read only after another was chosen in its place. */
   #choices = 0;
 
+  /** Whether something is under way that leaving this page would end. */
+  get isWorking(): boolean {
+    return this.state.step === 'working';
+  }
+
+  /** Whether leaving this page would lose something: what is under way, or the one link to something private. */
+  get isUnsafeToLeave(): boolean {
+    const { state } = this;
+    if (state.step === 'done') return state.result.manifest !== null && !state.isKept;
+    if (state.step === 'ready') return state.saved?.manifest != null && !state.saved.isKept;
+    return this.isWorking;
+  }
+
   /** @param reading gives what was chosen; it may take a while for a large folder. */
   async choose(reading: Promise<Picked>): Promise<void> {
     const choice = ++this.#choices;
@@ -168,11 +181,30 @@ class PublishSession {
 
   #set(state: PublishState): void {
     this.state = state;
+    // Only while it is needed: a page that listens to it is not kept for the way back.
+    if (this.isUnsafeToLeave) window.addEventListener('beforeunload', askBeforeLeaving);
+    else window.removeEventListener('beforeunload', askBeforeLeaving);
     for (const listener of this.#listeners) listener();
   }
 }
 
 export const publishSession = new PublishSession();
+
+/** The browser asks the person, in words of its own. */
+function askBeforeLeaving(event: BeforeUnloadEvent): void {
+  event.preventDefault();
+}
+
+/** Whether something is being published, so that this page should stay. */
+export function useIsPublishing(): boolean {
+  const [isPublishing, setPublishing] = useState(publishSession.isWorking);
+  useEffect(() => {
+    const look = () => setPublishing(publishSession.isWorking);
+    look();
+    return publishSession.subscribe(look);
+  }, []);
+  return isPublishing;
+}
 
 /** The publishing as it goes on. */
 export function usePublishState(): PublishState {

@@ -49,9 +49,14 @@ export const frame: Pick<Texts, 'appName' | 'nav' | 'common' | 'status' | 'notic
       running === 1
         ? 'Aktualisierung bereit. Diese Seite lädt neu, sobald eine laufende Übertragung beendet ist.'
         : `Aktualisierung bereit. Diese Seite lädt neu, sobald ${running} laufende Übertragungen beendet sind.`,
+    updateWaitsForPublishing:
+      'Aktualisierung bereit. Diese Seite lädt neu, sobald das Publizieren beendet ist.',
+    updateHandsOver:
+      'Die neue Version übernimmt. Was noch an einen anderen Tab gesendet wird, kann sie einige Minuten aufhalten.',
     updatedElsewhere:
       'Antway wurde in einem anderen Tab aktualisiert. Laden Sie auch diese Seite neu, wenn Sie hier fertig sind.',
     updateNow: 'Neu laden',
+    updateAnyway: 'Trotzdem neu laden',
     install: 'Installiert öffnet sich Antway in einem eigenen Fenster, auch offline.',
     installNow: 'Installieren',
     dismiss: 'Jetzt nicht',

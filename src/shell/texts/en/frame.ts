@@ -47,8 +47,12 @@ export const frame = {
       running === 1
         ? 'Update ready. This page reloads once a file that is being sent has come to its end.'
         : `Update ready. This page reloads once ${running} files that are being sent have come to their end.`,
+    updateWaitsForPublishing: 'Update ready. This page reloads once what it is publishing is done.',
+    updateHandsOver:
+      'The new version takes over. What is still being sent to another tab may hold it up for a few minutes.',
     updatedElsewhere: 'Antway was updated in another tab. Reload this page too, when you are done here.',
     updateNow: 'Reload',
+    updateAnyway: 'Reload anyway',
     install: 'Install Antway, and it opens in a window of its own, also offline.',
     installNow: 'Install',
     dismiss: 'Not now',
