@@ -44,6 +44,9 @@ export const limits = Object.freeze({
 
   /** Bytes of a file that one OPEN asks for: three whole chunks, which is all of a small archive. */
   openBytes: 3 * 4_190_208,
+  /** Chunks and bytes that an OPEN may bring, whatever the data map claims of its range. The rest is fetched. */
+  aheadChunks: 64,
+  aheadBytes: 32 * 1024 * 1024,
   /** Addresses in one GET or HAS request of the peer protocol. */
   addressesPerRequest: 64,
   /** Chunks up to this size may share a GET: all that one asks for are no more than one chunk of the largest size. */

@@ -2,9 +2,9 @@ import { LRUCache } from 'lru-cache';
 import type { Address } from '../address.ts';
 import { toHex } from '../address.ts';
 import { AntwayError } from '../errors.ts';
+import { limits } from '../limits.ts';
 import type { ChunkPeers } from '../peers/pool.ts';
 import type { OpenRange } from '../peers/protocol.ts';
-import { raceAbort } from '../peers/watchdog.ts';
 import type { Codec } from '../self-encryption/codec.ts';
 import { type DataMap, decodeDataMap } from '../self-encryption/data-map.ts';
 import { unshrink } from '../self-encryption/file.ts';
@@ -16,8 +16,23 @@ import { SingleFlight } from './single-flight.ts';
 import type { ChunkStore } from './store.ts';
 import { VerifiedChunk } from './verified-chunk.ts';
 
-/** What of a range is wanted ahead: all of it, the file's first chunk only, or nothing after all. */
+/** What of a range is wanted ahead: all of it, its first chunk only, or nothing after all. */
 export type AheadWish = 'all' | 'first' | 'none';
+
+/** A part of a file that is fetched ahead. */
+export interface AheadPart {
+  /** In bytes of the file. */
+  range: OpenRange;
+  /** What of it is wanted, once the file's own map is known: the rest is cancelled. All, if not given. */
+  wants?(file: DataMap): AheadWish;
+}
+
+/** A part on its way. */
+interface Opening extends AheadPart {
+  arrivals: Arrivals;
+  /** With which chunk it is enough, where that is before the end of the range. Known with the map. */
+  last?: Address;
+}
 
 export interface ChunksOptions {
   codec: Codec;
@@ -145,90 +160,86 @@ export class Chunks {
   }
 
   /**
-   * Begins to fetch what a range of a file needs, in one round trip where a peer can do that. Requests for those
-   * chunks then wait for what is on its way. A hint: nothing is thrown, and what does not come is fetched.
+   * Begins to fetch parts of a file with its map, in one round trip where a peer can do that. Requests for those chunks
+   * then wait for what is on its way. A hint: nothing is thrown, and what does not come is fetched.
    *
-   * @param range in bytes of the file.
-   * @param wants what of the range is wanted, once the file's own map is known: the rest is cancelled.
+   * @param signal aborts when nobody reads the file any more: then only what is waited for still comes.
    */
-  openAhead(
-    address: Address,
-    range: OpenRange,
-    signal: AbortSignal,
-    wants: (file: DataMap) => AheadWish,
-  ): void {
-    const arrivals = new Arrivals();
-    arrivals.expect([address]);
-    this.#ahead.add(arrivals);
-    this.#receiveAhead(arrivals, address, range, signal, wants)
-      .catch((error) => console.warn('antway: reading ahead failed', error))
-      .finally(() => {
-        arrivals.end();
-        this.#ahead.delete(arrivals);
+  openAhead(address: Address, parts: readonly AheadPart[], signal: AbortSignal): void {
+    if (signal.aborted) return;
+    const openings = parts.map((part): Opening => ({ ...part, arrivals: new Arrivals() }));
+    const release = () => {
+      for (const { arrivals } of openings) arrivals.release();
+    };
+    signal.addEventListener('abort', release, { once: true });
+    let isKnown = false;
+    // The map that came first tells what all of them bring.
+    const onMap = (record: VerifiedChunk) => {
+      if (isKnown) return;
+      isKnown = true;
+      this.#prepare(openings, record, signal).catch(() => {
+        // Whoever opens the map for real meets the same error, or has gone.
+        for (const { arrivals } of openings) arrivals.stop();
       });
+    };
+    const receiving = openings.map(async (opening) => {
+      const { arrivals } = opening;
+      arrivals.expect(address);
+      this.#ahead.add(arrivals);
+      try {
+        await this.#receiveAhead(opening, address, onMap);
+      } catch (error) {
+        console.warn('antway: reading ahead failed', error);
+      }
+      arrivals.end();
+      this.#ahead.delete(arrivals);
+    });
+    void Promise.all(receiving).then(() => signal.removeEventListener('abort', release));
   }
 
   async #receiveAhead(
-    arrivals: Arrivals,
+    opening: Opening,
     address: Address,
-    range: OpenRange,
-    signal: AbortSignal,
-    wants: (file: DataMap) => AheadWish,
+    onMap: (record: VerifiedChunk) => void,
   ): Promise<void> {
+    const { arrivals, range } = opening;
     const blake3 = await this.codec.blake3();
-    const controller = new AbortController();
-    const stop = () => controller.abort(signal.reason);
-    signal.addEventListener('abort', stop, { once: true });
-    const enough = () => controller.abort(new DOMException('The rest is not needed.', 'AbortError'));
-    /** Set once the map is known and only the first chunk is wanted. */
-    let last: Address | undefined;
+    let received = 0;
+    const onRecord = async (of: Address, bytes: Uint8Array<ArrayBuffer>) => {
+      const isExpected = await arrivals.admits(of);
+      if (arrivals.signal.aborted) return;
+      if (!isExpected) {
+        const message = 'The peer sent a chunk that it was not asked for.';
+        throw new AntwayError('CORRUPT', message, { address: of.hex });
+      }
+      const chunk = VerifiedChunk.verify(of, bytes, blake3);
+      // Before those who wait for the map have it: then they find that its chunks are on their way.
+      if (of.equals(address)) onMap(chunk);
+      arrivals.arrived(chunk);
+      await this.store.put(chunk);
+      received += bytes.length;
+      if (opening.last?.equals(of) || received > limits.aheadBytes) arrivals.stop();
+    };
     try {
-      await this.peers.open?.(address, range, {
-        signal: controller.signal,
-        onRecord: async (of, bytes) => {
-          const chunk = VerifiedChunk.verify(of, bytes, blake3);
-          if (of.equals(address)) {
-            // Without waiting: opening nested maps needs the records that come next.
-            this.#prepare(arrivals, chunk, range, controller.signal)
-              .then((root) => {
-                const wish = root ? wants(root) : 'all';
-                if (wish === 'none') enough();
-                if (wish === 'first') last = root!.address(0);
-              })
-              .finally(() => arrivals.prepared())
-              .catch(() => undefined); // whoever opens the map for real meets the same error
-          }
-          arrivals.arrived(chunk);
-          await this.store.put(chunk);
-          if (last?.equals(of)) enough();
-        },
-      });
+      await this.peers.open?.(address, range, { signal: arrivals.signal, onRecord });
     } catch (error) {
-      if (!controller.signal.aborted) throw error;
-    } finally {
-      signal.removeEventListener('abort', stop);
+      if (!arrivals.signal.aborted) throw error;
     }
   }
 
-  /** Finds out what a peer will send after a file's map. @returns the file's own map. */
-  async #prepare(
-    arrivals: Arrivals,
-    record: VerifiedChunk,
-    range: OpenRange,
-    signal: AbortSignal,
-  ): Promise<DataMap | undefined> {
-    const map = decodeDataMap(record.bytes);
-    if (!map) return undefined;
-    const root = await unshrink(map, (level, index) => {
-      arrivals.expect([level.address(index)]);
-      return this.open(level, index, signal);
-    });
-    const start = 'last' in range ? Math.max(root.size - range.last, 0) : range.start;
-    const length = 'last' in range ? range.last : range.length || root.size;
-    const end = Math.min(start + length, root.size);
-    const first = root.chunkAt(start);
-    for (let i = first; i < root.count && root.offsets[i]! < end; i++) arrivals.expect([root.address(i)]);
-    return root;
+  /** Finds out what a peer sends after a file's map. */
+  async #prepare(openings: readonly Opening[], record: VerifiedChunk, signal: AbortSignal): Promise<void> {
+    let map = decodeDataMap(record.bytes);
+    if (map && map.childLevel > 0) {
+      map = await unshrink(map, (level, index) => {
+        for (const { arrivals } of openings) arrivals.expect(level.address(index));
+        return this.open(level, index, signal);
+      });
+    }
+    for (const opening of openings) {
+      if (map) expectPart(map, opening);
+      opening.arrivals.prepared();
+    }
   }
 
   /**
@@ -274,16 +285,40 @@ export class Chunks {
   }
 }
 
+function expectPart(map: DataMap, opening: Opening): void {
+  const { arrivals, range, wants } = opening;
+  const wish = wants?.(map) ?? 'all';
+  if (wish === 'none') {
+    arrivals.stop();
+    return;
+  }
+  const start = 'last' in range ? Math.max(map.size - range.last, 0) : range.start;
+  const length = 'last' in range ? range.last : range.length || map.size;
+  const end = Math.min(start + length, map.size);
+  const most = wish === 'first' ? 1 : limits.aheadChunks;
+  const first = map.chunkAt(start);
+  for (let i = first; i < map.count && map.offsets[i]! < end; i++) {
+    const of = map.address(i);
+    arrivals.expect(of);
+    if (i + 1 - first < most) continue;
+    opening.last = of;
+    break;
+  }
+}
+
+/** The chunk as soon as one brings it; undefined once it is known that none will. */
 async function firstArrival(
   ahead: readonly Arrivals[],
   address: Address,
   signal: AbortSignal,
 ): Promise<VerifiedChunk | undefined> {
-  for (const arrivals of ahead) {
-    const chunk = await raceAbort(arrivals.take(address), signal);
-    if (chunk) return chunk;
+  const coming = ahead.map(async (arrivals) => (await arrivals.take(address, signal)) ?? Promise.reject());
+  try {
+    return await Promise.any(coming);
+  } catch {
+    signal.throwIfAborted();
+    return undefined;
   }
-  return undefined;
 }
 
 /** Of chunks that were asked for: to make a name takes longer than to find a chunk by it. */

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Address } from '../address.ts';
-import type { AheadWish, Chunks } from '../chunks/chunks.ts';
+import type { AheadPart, Chunks } from '../chunks/chunks.ts';
 import { SingleFlight } from '../chunks/single-flight.ts';
 import type { VerifiedChunk } from '../chunks/verified-chunk.ts';
 import { AntwayError } from '../errors.ts';
@@ -10,6 +10,7 @@ import { type DataMap, decodeDataMap } from '../self-encryption/data-map.ts';
 import { unshrink } from '../self-encryption/file.ts';
 import type { Trace } from '../stats/trace.ts';
 import { Archive, type Member } from './archive.ts';
+import { Audience } from './audience.ts';
 import { type ByteSource, memorySource } from './byte-source.ts';
 import { ContentFile } from './file.ts';
 import { isManifest, type ManifestSource, parseManifest } from './manifest.ts';
@@ -73,6 +74,31 @@ function sizeOf(content: Content): number {
   return content.kind === 'archive' ? (content.archive.members.size + 1) * entryBytes : entryBytes;
 }
 
+/**
+ * What to ask for together with the map: the first chunk (is it a tar?) and what will be read next, which is the part
+ * that was asked for, or the beginning, and for what may be in an archive the end, where its index is.
+ */
+function partsAhead({ range, isInside, isHead }: ReadHint): AheadPart[] {
+  const first = { start: 0, length: 1 };
+  // Of a member, a range says nothing about where it is in the archive.
+  if (isHead || (isInside && range)) return [{ range: first }];
+  if (isInside) {
+    // A small archive whole; of a large one only the end is needed, and then the member.
+    const isSmall = ({ size }: DataMap) => size <= limits.openBytes;
+    return [
+      { range: { start: 0, length: limits.openBytes }, wants: (file) => (isSmall(file) ? 'all' : 'first') },
+      { range: { last: limits.indexTailBytes }, wants: (file) => (isSmall(file) ? 'none' : 'all') },
+    ];
+  }
+  const part = range ?? { start: 0, length: limits.openBytes };
+  if ('start' in part && part.start === 0) return [{ range: part }];
+  const startIn = ({ size }: DataMap) => ('last' in part ? size - part.last : part.start);
+  return [
+    { range: part },
+    { range: first, wants: (file) => (startIn(file) < file.offsets[1]! ? 'none' : 'all') },
+  ];
+}
+
 /** Finds out what an address stands for. */
 export class Resolver {
   readonly #chunks: Chunks;
@@ -81,6 +107,8 @@ export class Resolver {
     sizeCalculation: sizeOf,
   });
   readonly #resolving = new SingleFlight<Content>();
+  /** For whom addresses are being resolved. They go on to read what comes ahead. */
+  readonly #audiences = new Map<string, Audience>();
 
   readonly #pointers: Pointers;
   readonly #manifests: LocalManifests | undefined;
@@ -168,11 +196,28 @@ export class Resolver {
     this.#admit(address);
     const known = this.#known.get(address.hex);
     if (known) return known;
+    signal?.throwIfAborted();
+    const audience = this.#join(address, signal);
     return this.#resolving.run(address.hex, signal, async (shared) => {
-      const content = await this.#resolve(address, shared, trace, hint);
-      this.#known.set(address.hex, content);
-      return content;
+      try {
+        const content = await this.#resolve(address, shared, audience.signal, trace, hint);
+        this.#known.set(address.hex, content);
+        return content;
+      } finally {
+        if (this.#audiences.get(address.hex) === audience) this.#audiences.delete(address.hex);
+      }
     });
+  }
+
+  /** Joins those who resolve this now, and then read it. */
+  #join({ hex }: Address, signal?: AbortSignal): Audience {
+    let audience = this.#audiences.get(hex);
+    if (!audience || audience.signal.aborted) {
+      audience = new Audience();
+      this.#audiences.set(hex, audience);
+    }
+    audience.join(signal);
+    return audience;
   }
 
   /** The record's own bytes, unopened. */
@@ -194,10 +239,19 @@ export class Resolver {
     this.#known.delete(address.hex);
   }
 
-  async #resolve(address: Address, signal: AbortSignal, trace?: Trace, hint?: ReadHint): Promise<Content> {
+  /** @param whileRead aborts when nobody reads any more what is fetched together with the record. */
+  async #resolve(
+    address: Address,
+    signal: AbortSignal,
+    whileRead: AbortSignal,
+    trace?: Trace,
+    hint?: ReadHint,
+  ): Promise<Content> {
     const manifest = await this.#manifests?.get(address);
     if (manifest) return this.#openManifest(manifest, signal);
-    if (hint && !(await this.#chunks.store.get(address))) this.#openAhead(address, hint, signal);
+    if (hint && !(await this.#chunks.store.get(address))) {
+      this.#chunks.openAhead(address, partsAhead(hint), whileRead);
+    }
     const { bytes } = await this.#chunks.record(address, signal, trace);
     const map = decodeDataMap(bytes);
     if (!map) return { kind: 'record', source: memorySource(bytes) };
@@ -209,31 +263,6 @@ export class Resolver {
       throw new AntwayError('TOO_LARGE', `A manifest has at most ${limits.manifestBytes} bytes.`);
     }
     return this.#openManifest(await file.read(0, file.size, signal, trace), signal);
-  }
-
-  /**
-   * Asks for the map, the first chunk (is it a tar?) and what will be read next in one round trip: the part that was
-   * asked for, or the beginning, and for what may be in an archive the end, where its index is.
-   */
-  #openAhead(address: Address, { range, isInside, isHead }: ReadHint, signal: AbortSignal): void {
-    const ahead = (part: OpenRange, wants: (file: DataMap) => AheadWish = () => 'all') =>
-      this.#chunks.openAhead(address, part, signal, wants);
-    const first = { start: 0, length: 1 };
-    // Of a member, a range says nothing about where it is in the archive.
-    if (isHead || (isInside && range)) {
-      ahead(first);
-    } else if (isInside) {
-      // A small archive whole; of a large one only the end is needed, and then the member.
-      const isSmall = ({ size }: DataMap) => size <= limits.openBytes;
-      ahead({ start: 0, length: limits.openBytes }, (file) => (isSmall(file) ? 'all' : 'first'));
-      ahead({ last: limits.indexTailBytes }, (file) => (isSmall(file) ? 'none' : 'all'));
-    } else {
-      const part = range ?? { start: 0, length: limits.openBytes };
-      ahead(part);
-      if ('start' in part && part.start === 0) return;
-      const startIn = ({ size }: DataMap) => ('last' in part ? size - part.last : part.start);
-      ahead(first, (file) => (startIn(file) < file.offsets[1]! ? 'none' : 'all'));
-    }
   }
 
   async #openFile(map: DataMap, signal?: AbortSignal, trace?: Trace): Promise<ContentFile> {

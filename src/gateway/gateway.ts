@@ -47,6 +47,13 @@ export interface GatewayOptions {
   base?: string;
 }
 
+/** What goes with a request on its way to an answer. */
+interface Observed {
+  signal: AbortSignal;
+  observer: BodyObserver;
+  trace: Trace;
+}
+
 const methods = ['GET', 'HEAD', 'OPTIONS'];
 
 /** Request in, response out: the part of Antway that a browser sees. */
@@ -207,15 +214,16 @@ export class Gateway {
   }
 
   async #content(target: ContentTarget, request: Request, context: RequestContext): Promise<Response> {
-    const observer = this.#observe(request, context);
+    const { signal, observer } = this.#observe(request, context);
     const trace = new Trace(new URL(request.url).pathname);
     let response: Response;
     try {
       admit(request);
-      response = await this.#answer(target, request, context, observer, trace);
+      response = await this.#answer(target, request, context, { signal, observer, trace });
     } catch (error) {
       const failure = asAntwayError(error);
-      observer.ended(isAbort(error, request.signal) ? undefined : failure.code);
+      observer.ended(isAbort(error, signal) ? undefined : failure.code);
+      observer.left?.(error);
       failure.details.address ??= target.address.hex;
       // What a person can do depends on how much is missing.
       if (failure.code === 'OFFLINE' || failure.code === 'PEERS_UNREACHABLE') {
@@ -232,8 +240,7 @@ export class Gateway {
     target: ContentTarget,
     request: Request,
     context: RequestContext,
-    observer: BodyObserver,
-    trace: Trace,
+    { signal, observer, trace }: Observed,
   ): Promise<Response> {
     if (request.method === 'OPTIONS') return done(observer, methodsOf());
     const isTopLevel = request.mode === 'navigate' && request.destination === 'document';
@@ -247,7 +254,7 @@ export class Gateway {
       accept: request.headers.get('Accept'),
       isHead: request.method === 'HEAD',
       range: request.headers.get('Range'),
-      signal: request.signal,
+      signal,
       trace,
       texts: () => textsFor(request),
     });
@@ -258,7 +265,7 @@ export class Gateway {
       const [token, texts] = await Promise.all([this.#trust.token(), textsFor(request)]);
       return done(observer, interstitial(target, token, pathname + search, texts));
     }
-    const response = await respond(representation, request, request.signal, observer, trace);
+    const response = await respond(representation, request, signal, observer, trace);
     if (isTopLevel && response.ok) this.#remember(target, request, representation, context);
     return response;
   }
@@ -321,9 +328,18 @@ export class Gateway {
     });
   }
 
-  /** Counts a request, and keeps the worker alive until what was fetched for it is on disk. */
-  #observe({ signal }: Request, context: RequestContext): BodyObserver {
+  /**
+   * Counts a request, and keeps the worker alive until what was fetched for it is on disk.
+   * @returns with a signal that aborts when the request does, and when nobody wants the rest of its body: browsers do not
+   *   abort the request's own then.
+   */
+  #observe(request: Request, context: RequestContext): Pick<Observed, 'signal' | 'observer'> {
     this.#stats.requestStarted();
+    const controller = new AbortController();
+    const { signal } = controller;
+    const onRequestAbort = () => controller.abort(request.signal.reason);
+    if (request.signal.aborted) onRequestAbort();
+    else request.signal.addEventListener('abort', onRequestAbort, { once: true });
     const startedAt = performance.now();
     let firstByteMs: number | undefined;
     let written = () => {};
@@ -350,7 +366,7 @@ export class Gateway {
       firstByteMs ??= performance.now() - startedAt;
       this.#stats.served(bytes);
     };
-    return { sent, ended };
+    return { signal, observer: { sent, ended, left: (reason) => controller.abort(reason) } };
   }
 }
 

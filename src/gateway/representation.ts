@@ -21,6 +21,8 @@ export interface Representation {
 /** Told what becomes of an answer's body. */
 export interface BodyObserver {
   sent(bytes: number): void;
+  /** Called before `ended` when nobody wants the rest of the body. */
+  left?(reason: unknown): void;
   /** Called once. @param failure the error's code when the body did not come to its end. */
   ended(failure?: ErrorCode): void;
 }
@@ -123,6 +125,7 @@ async function body(
         }
       },
       cancel(reason) {
+        observer.left?.(reason);
         observer.ended();
         return reader.cancel(reason);
       },

@@ -64,6 +64,30 @@ test('aborting a download cancels the chunks that are under way at the peer', as
   expect(await slow.metric('requests_total', { op: 'get', outcome: 'cancelled' })).toBeGreaterThan(0);
 });
 
+test('so does aborting one whose chunks come ahead', async ({ startPeer, openGateway }) => {
+  // What opens the session, then the record and the first of three chunks that are asked for with it.
+  const warm = 4;
+  const slow = await startPeer({
+    binary: hostilePeer,
+    flags: ['--fault', 'slow', '--honest-first', String(warm + 2)],
+  });
+  const first = await publish(noise(4, 1_000), slow);
+  const address = await publish(noise(5, 3 * part), slow);
+  const gateway = await openGateway({ peers: [slow.url] });
+  expect((await gateway.fetch(`/${first}`)).status).toBe(200);
+  await gateway.shell.evaluate(async (url) => {
+    const reader = (await fetch(url, { headers: { Range: 'bytes=0-' } })).body!.getReader();
+    await reader.read();
+    Object.assign(globalThis, { reader });
+  }, `/${address}`);
+  await expect.poll(() => slow.metric('streams')).toBe(1);
+  await gateway.shell.evaluate(() =>
+    (globalThis as unknown as { reader: ReadableStreamDefaultReader }).reader.cancel(),
+  );
+  await expect.poll(() => slow.metric('streams'), { timeout: 10_000, intervals: [100] }).toBe(0);
+  expect(await slow.metric('requests_total', { op: 'open', outcome: 'cancelled' })).toBe(1);
+});
+
 test.describe('a file of 1 GiB', () => {
   // One after the other in one process: the file is made once.
   test.describe.configure({ mode: 'default', timeout: 180_000 });

@@ -1,23 +1,30 @@
 import { describe, expect, it } from 'vitest';
 import { Address } from '../../src/address.ts';
-import { Arrivals } from '../../src/chunks/arrivals.ts';
 import { Chunks } from '../../src/chunks/chunks.ts';
 import { Resolver } from '../../src/content/resolver.ts';
+import { AntwayError } from '../../src/errors.ts';
 import { limits } from '../../src/limits.ts';
 import type { OpenOptions } from '../../src/peers/peer.ts';
 import { encodeOpen, type OpenRange } from '../../src/peers/protocol.ts';
-import { decodeDataMap } from '../../src/self-encryption/data-map.ts';
+import { decodeDataMap, encodeDataMap, MapBuilder } from '../../src/self-encryption/data-map.ts';
+import { unshrink } from '../../src/self-encryption/file.ts';
 import { Stats } from '../../src/stats/stats.ts';
-import { MemoryPeers, MemoryStore } from './support/fake-network.ts';
-import { codec, type Records, seal } from './support/sealed.ts';
+import { MemoryPeers, MemoryStore, untilAborted } from './support/fake-network.ts';
+import { codec, noise, type Records, seal, shrink } from './support/sealed.ts';
 
-const { signal } = new AbortController();
+const never = () => new AbortController().signal;
 
-/** Peers that answer OPEN as the protocol says, for files of which the map itself lists the chunks. */
+/** Peers that answer OPEN as the protocol says. */
 class OpeningPeers extends MemoryPeers {
   readonly opened: OpenRange[] = [];
-  /** Chunks of the file, without its map, that were sent for each request. */
+  /** Chunks of the file, without its maps, that were sent for each request. */
   readonly sent: number[] = [];
+  /** What became of each request. */
+  readonly ends: Promise<void>[] = [];
+  /** Called before a record is sent; what it waits for, the answer waits for. */
+  beforeRecord: (request: number, hex: string, signal: AbortSignal) => Promise<void> = async () => {};
+  /** What is sent after everything else. */
+  more: Address[] = [];
 
   constructor(
     readonly records: Records,
@@ -29,30 +36,49 @@ class OpeningPeers extends MemoryPeers {
     super(records);
   }
 
-  async open(address: Address, range: OpenRange, { signal, onRecord }: OpenOptions): Promise<void> {
+  open(address: Address, range: OpenRange, options: OpenOptions): Promise<void> {
     const request = this.opened.push(range) - 1;
     this.sent[request] = 0;
+    const answering = this.#answer(request, address, range, options);
+    this.ends.push(answering);
+    return answering;
+  }
+
+  async #answer(
+    request: number,
+    address: Address,
+    range: OpenRange,
+    { signal, onRecord }: OpenOptions,
+  ): Promise<void> {
+    const bytesOf = ({ hex }: Address) => this.records.get(hex)!;
     const send = async (of: Address) => {
       // As on a link: between two records there is time to say that no more is wanted.
       await new Promise((resolve) => setTimeout(resolve));
+      await this.beforeRecord(request, of.hex, signal);
       signal.throwIfAborted();
-      const bytes = this.change(of.hex, this.records.get(of.hex)!);
+      const bytes = this.change(of.hex, bytesOf(of));
       if (bytes) await onRecord(of, bytes);
     };
     await send(address);
-    const map = decodeDataMap(this.records.get(address.hex)!)!;
+    const map = await unshrink(decodeDataMap(bytesOf(address))!, async (level, i) => {
+      // They are asked for all at once, and sent in order.
+      if (i === 0) for (let chunk = 0; chunk < level.count; chunk++) await send(level.address(chunk));
+      return codec.open(level, i, bytesOf(level.address(i)));
+    });
     const start = 'last' in range ? Math.max(map.size - range.last, 0) : range.start;
     const end = 'last' in range || range.length === 0 ? map.size : Math.min(start + range.length, map.size);
     for (let i = map.chunkAt(start); i < map.count && map.offsets[i]! < end; i++) {
       await send(map.address(i));
       this.sent[request]!++;
     }
+    for (const of of this.more) await send(of);
   }
 }
 
 function over(peers: MemoryPeers) {
-  const chunks = new Chunks({ codec, store: new MemoryStore(), peers, stats: new Stats(), memoryBytes: 1e8 });
-  return { chunks, resolver: new Resolver(chunks) };
+  const store = new MemoryStore();
+  const chunks = new Chunks({ codec, store, peers, stats: new Stats(), memoryBytes: 1e8 });
+  return { chunks, store, resolver: new Resolver(chunks) };
 }
 
 const text = new TextEncoder().encode('Neither a tar nor a manifest. '.repeat(100));
@@ -62,7 +88,7 @@ describe('opening ahead', () => {
   it('brings a file in one request: nothing is asked for again', async () => {
     const { address, records } = await seal(text);
     const peers = new OpeningPeers(records);
-    const content = await over(peers).resolver.resolve(address, signal, undefined, wholeFile);
+    const content = await over(peers).resolver.resolve(address, undefined, undefined, wholeFile);
     if (content.kind !== 'file') throw new Error(content.kind);
     expect(await content.source.read(0, text.length)).toEqual(text);
     expect(peers.opened).toHaveLength(1);
@@ -73,7 +99,7 @@ describe('opening ahead', () => {
     const { address, records } = await seal(text);
     const missing = decodeDataMap(records.get(address.hex)!)!.address(1).hex;
     const peers = new OpeningPeers(records, (hex, bytes) => (hex === missing ? undefined : bytes));
-    const content = await over(peers).resolver.resolve(address, signal, undefined, wholeFile);
+    const content = await over(peers).resolver.resolve(address, undefined, undefined, wholeFile);
     if (content.kind !== 'file') throw new Error(content.kind);
     expect(await content.source.read(0, text.length)).toEqual(text);
     expect(peers.asked).toEqual([missing]);
@@ -83,7 +109,7 @@ describe('opening ahead', () => {
     const { address, records } = await seal(text);
     const lied = decodeDataMap(records.get(address.hex)!)!.address(0).hex;
     const peers = new OpeningPeers(records, (hex, bytes) => (hex === lied ? new Uint8Array(3) : bytes));
-    const content = await over(peers).resolver.resolve(address, signal, undefined, wholeFile);
+    const content = await over(peers).resolver.resolve(address, undefined, undefined, wholeFile);
     if (content.kind !== 'file') throw new Error(content.kind);
     expect(await content.source.read(0, text.length)).toEqual(text);
     expect(peers.asked).toContain(lied);
@@ -92,7 +118,7 @@ describe('opening ahead', () => {
   it('does without it where a source cannot do it', async () => {
     const { address, records } = await seal(text);
     const peers = new MemoryPeers(records);
-    const content = await over(peers).resolver.resolve(address, signal, undefined, wholeFile);
+    const content = await over(peers).resolver.resolve(address, undefined, undefined, wholeFile);
     expect(content.kind).toBe('file');
     expect(peers.asked).toContain(address.hex);
   });
@@ -101,7 +127,7 @@ describe('opening ahead', () => {
     const { address, records } = await seal(text);
     const peers = new OpeningPeers(records);
     const hint = { isInside: false, isHead: false, range: { last: 10 } };
-    await over(peers).resolver.resolve(address, signal, undefined, hint);
+    await over(peers).resolver.resolve(address, undefined, undefined, hint);
     expect(peers.opened).toEqual([{ last: 10 }, { start: 0, length: 1 }]);
     await expect.poll(() => peers.sent).toEqual([1, 1]);
   });
@@ -114,7 +140,7 @@ describe('opening ahead', () => {
       [{ last: text.length }, [3, 0]],
     ] as const) {
       const peers = new OpeningPeers(records);
-      await over(peers).resolver.resolve(address, signal, undefined, {
+      await over(peers).resolver.resolve(address, undefined, undefined, {
         isInside: false,
         isHead: false,
         range,
@@ -127,7 +153,7 @@ describe('opening ahead', () => {
   it('of a small archive gets each chunk once: its end comes with the rest', async () => {
     const { address, records } = await seal(text);
     const peers = new OpeningPeers(records);
-    await over(peers).resolver.resolve(address, signal, undefined, { isInside: true, isHead: false });
+    await over(peers).resolver.resolve(address, undefined, undefined, { isInside: true, isHead: false });
     await expect.poll(() => peers.sent).toEqual([3, 0]);
     expect(peers.opened).toEqual([{ start: 0, length: limits.openBytes }, { last: limits.indexTailBytes }]);
     expect(peers.asked).toEqual([]);
@@ -138,24 +164,208 @@ describe('opening ahead', () => {
     const peers = new OpeningPeers(records);
     const { chunks, resolver } = over(peers);
     await chunks.record(address);
-    await resolver.resolve(address, signal, undefined, wholeFile);
+    await resolver.resolve(address, undefined, undefined, wholeFile);
     expect(peers.opened).toEqual([]);
   });
 });
 
-describe('arrivals', () => {
-  const address = Address.fromHex('01'.repeat(32));
-  const other = Address.fromHex('02'.repeat(32));
+describe('a nested map', () => {
+  /** A file whose map is shrunk twice, so that two levels come before it. */
+  async function nested() {
+    const { map, records } = await seal(text);
+    const inner = await shrink(map, records);
+    return { ...(await shrink(inner.map, records)), inner };
+  }
 
-  it('are told apart from what will not come as soon as that is known', async () => {
-    const arrivals = new Arrivals();
-    arrivals.expect([address]);
-    const taken = arrivals.take(other);
-    arrivals.prepared();
-    expect(await taken).toBeUndefined();
-    const expected = arrivals.take(address);
-    arrivals.end();
-    expect(await expected).toBeUndefined();
+  it('comes with the file: the levels that are being opened hold up what follows them, and nothing is lost', async () => {
+    const { address, records } = await nested();
+    const peers = new OpeningPeers(records);
+    const content = await over(peers).resolver.resolve(address, undefined, undefined, wholeFile);
+    if (content.kind !== 'file') throw new Error(content.kind);
+    expect(await content.source.read(0, text.length)).toEqual(text);
+    expect(peers.asked).toEqual([]);
+    expect(peers.sent).toEqual([3]);
+  });
+
+  it('of which a chunk is left out is completed, and the file still comes ahead', async () => {
+    const { address, records, inner } = await nested();
+    const missing = inner.map.address(1).hex;
+    const peers = new OpeningPeers(records, (hex, bytes) => (hex === missing ? undefined : bytes));
+    const content = await over(peers).resolver.resolve(address, undefined, undefined, wholeFile);
+    if (content.kind !== 'file') throw new Error(content.kind);
+    expect(await content.source.read(0, text.length)).toEqual(text);
+    expect(peers.asked).toEqual([missing]);
+  });
+
+  it('that cannot be completed ends the request, and its peer is not blamed', async () => {
+    const { address, records, inner } = await nested();
+    const missing = inner.map.address(1).hex;
+    const peers = new OpeningPeers(records, (hex, bytes) => (hex === missing ? undefined : bytes));
+    peers.beforeAnswer = async () => {
+      throw new AntwayError('PEERS_UNREACHABLE', 'no');
+    };
+    const { resolver } = over(peers);
+    await expect(resolver.resolve(address, undefined, undefined, wholeFile)).rejects.toMatchObject({
+      code: 'PEERS_UNREACHABLE',
+    });
+    await expect(peers.ends[0]).rejects.toMatchObject({ name: 'AbortError' });
+  });
+});
+
+describe('what a peer was not asked for', () => {
+  const strange = noise(1000);
+  const wish = { ...wholeFile, range: { start: 0, length: 10 } };
+
+  async function sending(more: (address: Address, chunks: Address[]) => Address[]) {
+    const { address, map, records } = await seal(text);
+    const of = Address.fromBytes((await codec.blake3())(strange));
+    records.set(of.hex, strange);
+    const peers = new OpeningPeers(records);
+    peers.more = more(
+      of,
+      [0, 1, 2].map((i) => map.address(i)),
+    );
+    const { resolver, store } = over(peers);
+    await resolver.resolve(address, undefined, undefined, wish);
+    return { end: peers.ends[0]!, store, of, map };
+  }
+
+  it('is CORRUPT, under whatever hash, and is not kept', async () => {
+    const { end, store, of } = await sending((of) => [of]);
+    await expect(end).rejects.toMatchObject({ code: 'CORRUPT', details: { address: of.hex } });
+    expect(store.held.has(of.hex)).toBe(false);
+  });
+
+  it('is what it sends a second time', async () => {
+    const { end } = await sending((_, [first]) => [first!]);
+    await expect(end).rejects.toMatchObject({ code: 'CORRUPT' });
+  });
+
+  it('is a chunk of the file outside the range', async () => {
+    const { end, store, map } = await sending((_, [, second]) => [second!]);
+    await expect(end).rejects.toMatchObject({ code: 'CORRUPT' });
+    expect(store.held.has(map.address(1).hex)).toBe(false);
+  });
+
+  it('is anything after a record that is no map', async () => {
+    const records: Records = new Map();
+    const address = Address.fromBytes((await codec.blake3())(strange));
+    records.set(address.hex, strange);
+    const peers = new MemoryPeers(records);
+    let end: Promise<unknown> = Promise.resolve();
+    const open = async (_: Address, _range: OpenRange, { onRecord }: OpenOptions) => {
+      end = onRecord(address, strange).then(() => onRecord(address, strange));
+      await end;
+    };
+    const { resolver } = over(Object.assign(peers, { open }));
+    const content = await resolver.resolve(address, undefined, undefined, wholeFile);
+    expect(content.kind).toBe('record');
+    await expect(end).rejects.toMatchObject({ code: 'CORRUPT' });
+  });
+
+  it('does not count where the map claims more chunks for the range than it can have: they are not sent for', async () => {
+    const { address, records } = await claim(3 * limits.aheadChunks);
+    const peers = new OpeningPeers(records);
+    over(peers).chunks.openAhead(address, [{ range: { start: 0, length: 0 } }], never());
+    await expect.poll(() => peers.ends.length).toBe(1);
+    await expect(peers.ends[0]).rejects.toMatchObject({ name: 'AbortError' });
+    expect(peers.sent[0]).toBe(limits.aheadChunks);
+  });
+});
+
+/** A map that says of many records that each holds one byte. */
+async function claim(count: number): Promise<{ address: Address; records: Records }> {
+  const blake3 = await codec.blake3();
+  const records: Records = new Map();
+  const store = (bytes: Uint8Array<ArrayBuffer>) => {
+    const address = Address.fromBytes(blake3(bytes));
+    records.set(address.hex, bytes);
+    return address;
+  };
+  const builder = new MapBuilder(count);
+  for (let i = 0; i < count; i++) builder.set(i, store(noise(100, i)).bytes, new Uint8Array(32), 1);
+  return { address: store(encodeDataMap(builder.build(0))), records };
+}
+
+describe('an OPEN that is slow', () => {
+  it('holds up nothing but what it was asked for', async () => {
+    const { address, records } = await seal(text);
+    const other = await seal(noise(3000), records);
+    const peers = new OpeningPeers(records);
+    peers.beforeRecord = (_, hex, signal) => (hex === address.hex ? untilAborted(signal) : Promise.resolve());
+    const { resolver } = over(peers);
+    const leaving = new AbortController();
+    const slow = resolver.resolve(address, leaving.signal, undefined, wholeFile);
+    const content = await resolver.resolve(other.address);
+    if (content.kind !== 'file') throw new Error(content.kind);
+    expect(await content.source.read(0, 3000)).toEqual(noise(3000));
+    expect(peers.asked).not.toContain(address.hex);
+    leaving.abort(new Error('gone'));
+    await expect(slow).rejects.toThrow('gone');
+  });
+
+  it('does not hold up what another one brings, and its part is expected as soon as the map is known', async () => {
+    const { address, map, records } = await seal(text);
+    const peers = new OpeningPeers(records);
+    let goOn = () => {};
+    const held = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    peers.beforeRecord = async (request) => {
+      if (request === 0) await held;
+    };
+    const { chunks } = over(peers);
+    const last = { last: 1 };
+    chunks.openAhead(address, [{ range: last }, { range: { start: 0, length: 1 } }], never());
+    expect((await chunks.record(address)).bytes).toEqual(records.get(address.hex));
+    await chunks.open(map, 0);
+    const opening = chunks.open(map, 2);
+    goOn();
+    await opening;
+    expect(peers.asked).toEqual([]);
+  });
+});
+
+describe('an OPEN whose readers have gone', () => {
+  /** A file of which the second chunk does not come before `goOn`. */
+  async function held() {
+    const { address, map, records } = await seal(text);
+    const peers = new OpeningPeers(records);
+    let goOn = () => {};
+    const held = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const aborted: string[] = [];
+    peers.beforeRecord = async (_, hex, signal) => {
+      if (hex !== map.address(1).hex) return;
+      signal.addEventListener('abort', () => aborted.push(hex));
+      await Promise.race([held, untilAborted(signal)]);
+    };
+    const readers = [new AbortController(), new AbortController()];
+    const { resolver, chunks } = over(peers);
+    await Promise.all(readers.map(({ signal }) => resolver.resolve(address, signal, undefined, wholeFile)));
+    return { peers, chunks, map, readers, aborted, goOn };
+  }
+
+  it('is given up with the last of them', async () => {
+    const { peers, readers, aborted } = await held();
+    readers[0]!.abort();
+    expect(aborted).toEqual([]);
+    readers[1]!.abort();
+    await expect(peers.ends[0]).rejects.toMatchObject({ name: 'AbortError' });
+  });
+
+  it('goes on as long as others wait for a chunk of it', async () => {
+    const { peers, chunks, map, readers, aborted, goOn } = await held();
+    const waiting = chunks.open(map, 1);
+    await new Promise((resolve) => setTimeout(resolve));
+    for (const reader of readers) reader.abort();
+    expect(aborted).toEqual([]);
+    goOn();
+    await waiting;
+    expect(peers.asked).toEqual([]);
+    await expect(peers.ends[0]).rejects.toMatchObject({ name: 'AbortError' });
+    expect(peers.sent).toEqual([2]);
   });
 });
 

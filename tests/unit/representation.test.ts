@@ -21,10 +21,12 @@ function ask(
   } = {},
 ) {
   const told = { sent: 0, ended: [] as unknown[] };
+  const left: unknown[] = [];
   const observer = {
     sent: (bytes: number) => {
       told.sent += bytes;
     },
+    left: (reason: unknown) => void left.push(reason),
     ended: (failure?: unknown) => void told.ended.push(failure ?? 'whole'),
   };
   const representation = {
@@ -40,7 +42,7 @@ function ask(
     observer,
     new Trace(),
   );
-  return { answer, told };
+  return { answer, told, left };
 }
 
 const bytesOf = async (response: Response) => Buffer.from(await response.arrayBuffer());
@@ -200,10 +202,11 @@ describe('what fails', () => {
   });
 
   it('and a body that is cancelled are each reported once', async () => {
-    const { answer, told } = ask(memorySourceInPieces());
+    const { answer, told, left } = ask(memorySourceInPieces());
     const reader = (await answer).body!.getReader();
     await reader.read();
-    await reader.cancel();
+    await reader.cancel('a seek');
+    expect(left).toEqual(['a seek']);
     expect(told.ended).toEqual(['whole']);
   });
 });
