@@ -2,7 +2,8 @@
 
 import { promisifyRequest } from 'idb-keyval';
 import { Address } from '../address.ts';
-import type { WriteStores } from './indexed-db.ts';
+import type { HolderStores, WriteStores } from './indexed-db.ts';
+import type { Holder } from './store.ts';
 import { toStoredForm } from './stored-form.ts';
 import type { VerifiedChunk } from './verified-chunk.ts';
 
@@ -93,37 +94,47 @@ export async function deleteChunk(stores: WriteStores, address: Address): Promis
   return gone;
 }
 
-/** Notes that `holder` holds these chunks, so that none of them is evicted. */
+/**
+ * Notes that `holder` holds these chunks, so that none of them is evicted.
+ * @returns the bytes of each that is stored; undefined when the holder may not hold anything (any more).
+ */
 export async function holdChunks(
-  { metadata, holds }: WriteStores,
+  { metadata, holds, pins }: HolderStores,
   holder: Address,
   addresses: readonly Address[],
-): Promise<void> {
-  const known = await Promise.all(addresses.map((address) => metadataOf(metadata, address)));
+): Promise<(number | undefined)[] | undefined> {
+  const [mayHold, known] = await Promise.all([
+    isHolder(pins, holder),
+    Promise.all(addresses.map((address) => metadataOf(metadata, address))),
+  ]);
+  if (!mayHold) return undefined;
   for (const [i, address] of addresses.entries()) {
     holds.put({ chunk: address.bytes }, holdKey(holder, address));
     const metadatum = known[i];
     if (metadatum?.lastUsed !== undefined) metadata.put({ size: metadatum.size }, address.bytes);
   }
+  return known.map((metadatum) => metadatum?.size);
 }
 
 /**
  * Lets go of a slice of what `holder` holds, and deletes what nobody else holds.
  * @param after the last chunk of the slice before.
- * @param except chunks (hex) that stay held.
+ * @param except chunks (hex) that stay held, of one that may hold; nothing is done where none are given and it may (it
+ *   was pinned again), or where some are and it may not.
  * @returns the last chunk of the slice; undefined when there are no more.
  */
 export async function releaseSlice(
-  stores: WriteStores,
+  stores: HolderStores,
   holder: Address,
   after: Address | undefined,
-  except: ReadonlySet<string>,
+  except: ReadonlySet<string> | undefined,
 ): Promise<{ gone: Gone; last: Address | undefined }> {
+  if ((await isHolder(stores.pins, holder)) !== (except !== undefined)) return { gone: [], last: undefined };
   const from = after ? holdKey(holder, after) : holdKey(holder, lowest);
   const range = IDBKeyRange.bound(from, holdKey(holder, highest), after !== undefined);
   const keys = await promisifyRequest(stores.holds.getAllKeys(range, sliceChunks));
   const held = keys.map((key) => Address.fromBytes(new Uint8Array(key as ArrayBuffer, addressBytes)));
-  const released = held.filter(({ hex }) => !except.has(hex));
+  const released = held.filter(({ hex }) => !except?.has(hex));
   for (const address of released) stores.holds.delete(holdKey(holder, address));
   return { gone: await freeChunks(stores, released), last: held.at(-1) };
 }
@@ -141,6 +152,24 @@ export async function freeChunks(stores: WriteStores, addresses: readonly Addres
   }
   await remove(stores, gone);
   return gone;
+}
+
+/** Who holds anything at all: the next after `holder`, in the order of addresses. */
+export async function nextHolder(
+  holds: IDBObjectStore,
+  holder: Address | undefined,
+): Promise<Address | undefined> {
+  const after = holder ? holdKey(holder, highest) : lowest.bytes;
+  const key = await promisifyRequest(holds.getKey(IDBKeyRange.lowerBound(after, true)));
+  return key === undefined
+    ? undefined
+    : Address.fromBytes(new Uint8Array(key as ArrayBuffer, 0, addressBytes));
+}
+
+/** Whether there is a pin that may hold chunks: one that is being removed may not. */
+export async function isHolder(pins: IDBObjectStore, { bytes }: Address): Promise<boolean> {
+  const pin = await promisifyRequest<Holder | undefined>(pins.get(bytes));
+  return pin !== undefined && !pin.isRemoved;
 }
 
 export async function readTotals(totals: IDBObjectStore): Promise<Totals> {

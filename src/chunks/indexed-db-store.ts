@@ -9,14 +9,16 @@ import {
   freeChunks,
   type Gone,
   holdChunks,
+  isHolder,
   type Metadata,
+  nextHolder,
   releaseSlice,
   sliceChunks,
   storeBatch,
   type Totals,
 } from './bookkeeping.ts';
 import { ChunkDatabase } from './indexed-db.ts';
-import type { HoldingStore, StoreSummary } from './store.ts';
+import type { HoldingStore, Outcome, StoreSummary } from './store.ts';
 import { fromStoredForm, isLost, leastBlobBytes, type StoredForm } from './stored-form.ts';
 import type { VerifiedChunk } from './verified-chunk.ts';
 
@@ -40,9 +42,9 @@ const databaseName = 'antway-chunks';
 /** A chunk that waits to be written. */
 interface Waiting {
   chunk: VerifiedChunk;
-  /** Whether it is on disk, once that is known. */
-  outcome: Promise<boolean>;
-  settle(isStored: boolean): void;
+  /** Once it is known. */
+  outcome: Promise<Outcome>;
+  settle(outcome: Outcome): void;
 }
 
 /** The chunk store in IndexedDB: what peers gave and nothing else; least recently used chunks go at the ceiling. */
@@ -63,6 +65,8 @@ export class IndexedDbStore implements HoldingStore {
   #sizes: { map: Map<string, number>; loaded: Promise<void> } | undefined;
   #changes = 0;
   #losses = 0;
+  /** Why the last batch was not stored as a whole; undefined when it was. */
+  #refusal: Outcome | undefined;
   /** False while the database does not open, and why. */
   #available = true;
   #reason: string | null = null;
@@ -112,7 +116,7 @@ export class IndexedDbStore implements HoldingStore {
   async put(chunk: VerifiedChunk): Promise<void> {
     if (!this.#isUsable() || this.#queue.has(chunk.address.hex)) return;
     let settle!: Waiting['settle'];
-    const outcome = new Promise<boolean>((resolve) => {
+    const outcome = new Promise<Outcome>((resolve) => {
       settle = resolve;
     });
     this.#queue.set(chunk.address.hex, { chunk, outcome, settle });
@@ -121,12 +125,17 @@ export class IndexedDbStore implements HoldingStore {
     while (this.#queuedBytes > queueBytes && this.#writing) await this.#writing;
   }
 
-  async written({ hex, bytes }: Address): Promise<boolean> {
-    const waiting = this.#queue.get(hex);
+  async written(address: Address): Promise<Outcome> {
+    const waiting = this.#queue.get(address.hex);
     if (waiting) return waiting.outcome;
-    if (this.#sizes) return (await this.sizes()).has(hex);
-    const known = () => get<Metadata>(bytes, this.#database.store('metadata'));
-    return (await this.#guarded(known, undefined)) !== undefined;
+    try {
+      const known = await get<Metadata>(address.bytes, this.#database.store('metadata'));
+      this.#found([address], [known?.size]);
+      return known ? 'stored' : (this.#refusal ?? 'failed');
+    } catch (error) {
+      this.#failed(error);
+      return 'failed';
+    }
   }
 
   async delete(address: Address): Promise<void> {
@@ -137,7 +146,9 @@ export class IndexedDbStore implements HoldingStore {
 
   async flush(): Promise<void> {
     if (this.#touched.size > 0 && Date.now() - this.#touchesWrittenAt > touchIntervalMs) this.#startWriting();
-    while (this.#writing) await this.#writing;
+    // What is put from now on may never end.
+    const outcomes = Array.from(this.#queue.values(), ({ outcome }) => outcome);
+    await Promise.all([...outcomes, this.#writing]);
   }
 
   async clear(): Promise<void> {
@@ -171,6 +182,10 @@ export class IndexedDbStore implements HoldingStore {
     return map;
   }
 
+  forgetSizes(): void {
+    this.#lost();
+  }
+
   get changes(): number {
     return this.#changes;
   }
@@ -179,20 +194,32 @@ export class IndexedDbStore implements HoldingStore {
     return this.#losses;
   }
 
-  async hold(holder: Address, chunks: readonly Address[]): Promise<void> {
+  async hold(holder: Address, chunks: readonly Address[], signal?: AbortSignal): Promise<boolean> {
     for (const slice of slicesOf(chunks)) {
-      await this.#database.write((stores) => holdChunks(stores, holder, slice));
+      signal?.throwIfAborted();
+      const sizes = await this.#database.writeWithPins((stores) => holdChunks(stores, holder, slice));
+      if (!sizes) return false;
+      this.#found(slice, sizes);
     }
+    return true;
   }
 
-  async release(holder: Address, except: ReadonlySet<string> = new Set()): Promise<void> {
-    let after: Address | undefined;
-    do {
-      const from = after;
-      const slice = await this.#database.write((stores) => releaseSlice(stores, holder, from, except));
-      this.#removed(slice.gone);
-      after = slice.last;
-    } while (after);
+  release(holder: Address): Promise<void> {
+    return this.#release(holder, undefined);
+  }
+
+  holdOnly(holder: Address, chunks: ReadonlySet<string>): Promise<void> {
+    return this.#release(holder, chunks);
+  }
+
+  async releaseAbandoned(): Promise<void> {
+    const next = (after: Address | undefined) =>
+      this.#database.store('holds')('readonly', (holds) => nextHolder(holds, after));
+    for (let holder = await next(undefined); holder; holder = await next(holder)) {
+      const found = holder;
+      const mayHold = await this.pins('readonly', (pins) => isHolder(pins, found));
+      if (!mayHold) await this.release(found);
+    }
   }
 
   async free(chunks: readonly Address[]): Promise<void> {
@@ -229,17 +256,20 @@ export class IndexedDbStore implements HoldingStore {
     }
     const chunks = batch.map(({ chunk }) => chunk);
     let kept: ReadonlySet<VerifiedChunk> = new Set();
+    let refusal: Outcome = 'ceiling';
     try {
       kept = await this.#write(chunks, bytes).catch((error) => this.#writeAgain(chunks, bytes, error));
     } catch (error) {
+      refusal = isQuotaExceeded(error) ? 'quota' : 'failed';
       this.#failed(error);
     } finally {
+      if (batch.length > 0) this.#refusal = kept.size < batch.length ? refusal : undefined;
       for (const { chunk, settle } of batch) {
         const isStored = kept.has(chunk);
         if (isStored) this.#stats.stored(chunk.bytes.length);
         else this.#stats.unstored();
         this.#queue.delete(chunk.address.hex);
-        settle(isStored);
+        settle(isStored ? 'stored' : refusal);
       }
       this.#queuedBytes -= bytes;
     }
@@ -292,6 +322,38 @@ export class IndexedDbStore implements HoldingStore {
       isDone = isLast || gone.length === 0;
     }
     return freed;
+  }
+
+  async #release(holder: Address, except: ReadonlySet<string> | undefined): Promise<void> {
+    let after: Address | undefined;
+    do {
+      const from = after;
+      const slice = await this.#database.writeWithPins((stores) =>
+        releaseSlice(stores, holder, from, except),
+      );
+      this.#removed(slice.gone);
+      after = slice.last;
+    } while (after);
+  }
+
+  /** What the database says of some chunks: another worker may have stored or evicted them. */
+  #found(addresses: readonly Address[], sizes: readonly (number | undefined)[]): void {
+    const map = this.#sizes?.map;
+    if (!map) return;
+    let [hasChanged, hasLost] = [false, false];
+    for (const [i, { hex }] of addresses.entries()) {
+      const size = sizes[i];
+      if (map.get(hex) === size) continue;
+      hasChanged = true;
+      if (size !== undefined) {
+        map.set(hex, size);
+      } else {
+        map.delete(hex);
+        hasLost = true;
+      }
+    }
+    if (hasChanged) this.#changes++;
+    if (hasLost) this.#losses++;
   }
 
   /** A chunk whose file the browser has lost is as damaged as one whose bytes have changed. */

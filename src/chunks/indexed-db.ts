@@ -24,9 +24,12 @@ type StoreName = keyof typeof storeNames;
 
 /** Those that change together when chunks come and go. */
 const written = ['chunks', 'metadata', 'totals', 'holds'] as const satisfies StoreName[];
+/** With what says who may hold chunks. */
+const writtenWithPins = [...written, 'pins'] as const satisfies StoreName[];
 
 /** The stores of a write, by their names. */
 export type WriteStores = Record<(typeof written)[number], IDBObjectStore>;
+export type HolderStores = Record<(typeof writtenWithPins)[number], IDBObjectStore>;
 
 /**
  * A database with the layout of the chunk store:
@@ -62,13 +65,25 @@ export class ChunkDatabase {
    * complete. Durability is relaxed: a chunk lost to a power cut is fetched again, while a flush to disk per batch
    * would cost more than the network does.
    */
-  async write<T>(work: (stores: WriteStores) => Promise<T> | T): Promise<T> {
-    const transaction = await this.#transaction([...written], 'readwrite', { durability: 'relaxed' });
-    const done = ended(transaction);
+  write<T>(work: (stores: WriteStores) => Promise<T> | T): Promise<T> {
+    return this.#write(written, work);
+  }
+
+  /** The same together with the pins, so that nothing is held for one that is gone, whichever worker removed it. */
+  writeWithPins<T>(work: (stores: HolderStores) => Promise<T> | T): Promise<T> {
+    return this.#write(writtenWithPins, work);
+  }
+
+  async #write<Name extends StoreName, T>(
+    names: readonly Name[],
+    work: (stores: Record<Name, IDBObjectStore>) => Promise<T> | T,
+  ): Promise<T> {
+    const transaction = await this.#transaction([...names], 'readwrite', { durability: 'relaxed' });
+    const done = completed(transaction);
     let result: T;
     try {
-      const stores = written.map((name) => [name, transaction.objectStore(name)] as const);
-      result = await work(Object.fromEntries(stores) as WriteStores);
+      const stores = names.map((name) => [name, transaction.objectStore(name)] as const);
+      result = await work(Object.fromEntries(stores) as Record<Name, IDBObjectStore>);
     } catch (error) {
       done.catch(() => undefined);
       if (transaction.error === null) tryAbort(transaction);
@@ -82,7 +97,7 @@ export class ChunkDatabase {
   async clear(): Promise<void> {
     const transaction = await this.#transaction(Object.values(storeNames), 'readwrite');
     for (const name of Object.values(storeNames)) transaction.objectStore(name).clear();
-    await ended(transaction);
+    await completed(transaction);
   }
 
   /** Safari drops connections without an event: one that turns out dead is opened anew, once. */
@@ -184,7 +199,7 @@ function withinTime<T>(opening: Promise<T>): Promise<T> {
  * Resolves when a transaction is complete, and rejects with why it was aborted. Not when a request of it fails: that
  * comes first, and why is not yet in `transaction.error` then (in Firefox, a full disk is told of in this way).
  */
-function ended(transaction: IDBTransaction): Promise<void> {
+export function completed(transaction: IDBTransaction): Promise<void> {
   return new Promise((resolve, reject) => {
     transaction.oncomplete = () => resolve();
     transaction.onabort = () => reject(transaction.error);

@@ -26,27 +26,51 @@ export interface ChunkStore {
   put(chunk: VerifiedChunk): Promise<void>;
   /** Forgets a chunk that turned out damaged. */
   delete(address: Address): Promise<void>;
-  /** Resolves once everything that was put is written. */
+  /** Resolves once everything that was put until now is written. */
   flush(): Promise<void>;
   /** Forgets every chunk. @throws when the storage fails. */
   clear(): Promise<void>;
   summary(): Promise<StoreSummary>;
 }
 
+/**
+ * What became of a chunk that was put. `ceiling`: what is held leaves no room for it below the store's ceiling. `quota`:
+ * the browser gives no more room. `failed`: the browser's storage failed, or it was never put.
+ */
+export type Outcome = 'stored' | 'ceiling' | 'quota' | 'failed';
+
+/** What the store has to know of a pin: a record of the object store `pins`, by the address of its content. */
+export interface Holder {
+  /** Whether it is being removed, and so may hold nothing any more. */
+  isRemoved?: boolean;
+}
+
 /** Chunks that their holders want to keep whatever else has to go. A holder is known by the address of its content. */
 export interface HoldingStore extends ChunkStore {
-  /** Resolves once it is known whether a chunk that was put is on disk. False for one that was never put. */
-  written(address: Address): Promise<boolean>;
-  /** The bytes of every chunk on disk, by hex address; kept up to date while the worker lives. */
+  /** Resolves once it is known whether a chunk that was put is on disk, whichever worker put it there. */
+  written(address: Address): Promise<Outcome>;
+  /**
+   * The bytes of every chunk on disk, by hex address. Kept up to date with what this worker does; what another one does
+   * is learnt by `hold`, `written` and `forgetSizes`.
+   */
   sizes(): Promise<ReadonlyMap<string, number>>;
+  /** Has `sizes` read anew: another worker has changed what is stored. */
+  forgetSizes(): void;
   /** Grows with every change of `sizes`. */
   readonly changes: number;
   /** Grows when chunks go. */
   readonly losses: number;
-  /** Keeps chunks from being evicted, those that are stored and those that will be. Done twice it is done once. */
-  hold(holder: Address, chunks: readonly Address[]): Promise<void>;
-  /** Lets go of all that a holder holds, but for `except` (hex), and deletes what nobody else holds. */
-  release(holder: Address, except?: ReadonlySet<string>): Promise<void>;
+  /**
+   * Keeps chunks from being evicted, those that are stored and those that will be. Done twice it is done once.
+   * @returns false, and holds nothing more, once the holder is gone or being removed.
+   */
+  hold(holder: Address, chunks: readonly Address[], signal?: AbortSignal): Promise<boolean>;
+  /** Lets go of all that a holder holds that is gone or being removed, and deletes what nobody else holds. */
+  release(holder: Address): Promise<void>;
+  /** Lets go of what a holder holds beside `chunks` (hex), and deletes of it what nobody else holds. */
+  holdOnly(holder: Address, chunks: ReadonlySet<string>): Promise<void>;
+  /** Lets go of what is held by nobody who is still there. */
+  releaseAbandoned(): Promise<void>;
   /** Deletes those of the chunks that nobody holds. */
   free(chunks: readonly Address[]): Promise<void>;
   /** Evicts until so many bytes can be stored. @returns whether they can be. */

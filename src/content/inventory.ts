@@ -90,13 +90,23 @@ class Walk {
       sources.filter((source) => source.kind === 'public').map(({ address }) => ({ address, size: 0 })),
     );
     const waiting = sources.values();
+    let hasFailed = false;
     const look = async () => {
-      for (const source of waiting) {
-        if (source.kind === 'embedded') await this.#map(source.map);
-        else await this.#record(source.address);
+      try {
+        for (const source of waiting) {
+          if (hasFailed) return;
+          if (source.kind === 'embedded') await this.#map(source.map);
+          else await this.#record(source.address);
+        }
+      } catch (error) {
+        hasFailed = true;
+        throw error;
       }
     };
-    await Promise.all(Array.from({ length: parallelEntries }, look));
+    // Nothing goes on once it is known how this ends.
+    const ends = await Promise.allSettled(Array.from({ length: parallelEntries }, look));
+    const failed = ends.find((end) => end.status === 'rejected');
+    if (failed) throw failed.reason;
   }
 
   finish(kind: Content['kind']): Inventory {

@@ -162,7 +162,7 @@ export class Gateway {
 
   /** Another configuration takes over. What is under way may go on; what begins anew does so there. */
   handOver(): void {
-    this.#library.pins.close();
+    void this.#library.pins.close();
   }
 
   /** Ends the sessions with peers. */

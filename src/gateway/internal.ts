@@ -77,9 +77,11 @@ const endpoints: Record<string, Endpoint> = {
     async POST(_, request, { configuration, trust, manifests, pointers, library, store }) {
       const { chunks = false } = objectOf(await jsonOf(request));
       if (typeof chunks !== 'boolean') throw new AntwayError('REFUSED', '“chunks” is true or false.');
-      if (chunks) library.pins.close();
+      // Before anything goes: what is under way would bring some of it back.
+      if (chunks) await library.pins.close();
       const kept = [chosenLanguage, trust, manifests, pointers, library.visits];
       await Promise.all([...kept.map((each) => each.clear()), chunks && store.clear()]);
+      if (chunks) library.pins.announce();
       // Last: then the next request meets a gateway that remembers nothing of it.
       await configuration.reset();
     },

@@ -1,21 +1,22 @@
 import type { Address } from '../address.ts';
+import type { Holder } from '../chunks/store.ts';
 import type { Inventory } from '../content/inventory.ts';
 import { Backoff } from '../peers/backoff.ts';
 import type { PinState, Tally } from './pin-state.ts';
 
 /** What of a pin is on disk. Everything else follows from what is stored. */
-export interface PinRecord {
+export interface PinRecord extends Holder {
   /** Milliseconds since 1970. */
   since: number;
   isPaused: boolean;
   /** Whether a check found chunks missing or damaged that are not back yet. */
   isDamaged: boolean;
   /** Position in the inventory up to which a check under way has come. */
-  verified?: number;
+  verified?: number | undefined;
   /** Whether what it holds may be more than its inventory: it came from a file. */
   isImported?: boolean;
-  /** Whether it is being removed. */
-  isRemoved?: boolean;
+  /** Whether all of it was held and stored once: what is missing since then was lost. */
+  wasComplete?: boolean;
 }
 
 /** After how long what failed is tried again. */
@@ -41,17 +42,18 @@ export class Pin {
 
   constructor(
     readonly address: Address,
-    readonly record: PinRecord,
+    /** As it is in the database. */
+    public record: PinRecord,
   ) {}
 
   get isComplete(): boolean {
     return this.inventory !== undefined && this.tally.chunks.stored === this.tally.chunks.total;
   }
 
-  /** Whether there is something to do that may be done now. */
+  /** Whether there is something to do that may be done now. What is all stored already has to be held. */
   get isWaiting(): boolean {
-    const { isPaused, isRemoved, verified } = this.record;
-    return !isPaused && !isRemoved && (!this.isComplete || verified !== undefined);
+    const { isPaused, isRemoved, verified, wasComplete } = this.record;
+    return !isPaused && !isRemoved && (!this.isComplete || !wasComplete || verified !== undefined);
   }
 
   /** A chunk is on disk that was not there. @param wasFetched whether it came from a peer just now. */
@@ -77,8 +79,9 @@ export class Pin {
   state(): PinState {
     const bytesPerSecond = this.running === 'fetching' ? this.#rate() : null;
     const { stored, total } = this.tally.bytes;
+    const { isDamaged, wasComplete } = this.record;
     return {
-      state: this.isComplete ? 'complete' : this.record.isDamaged ? 'damaged' : 'partial',
+      state: this.isComplete ? 'complete' : isDamaged || wasComplete ? 'damaged' : 'partial',
       activity: this.#activity(),
       chunks: { ...this.tally.chunks },
       bytes: { ...this.tally.bytes },

@@ -1,7 +1,8 @@
-import { del, entries, set, type UseStore } from 'idb-keyval';
+import { entries, promisifyRequest, type UseStore } from 'idb-keyval';
 import { Address, equalBytes } from '../address.ts';
 import type { Chunks } from '../chunks/chunks.ts';
-import type { HoldingStore } from '../chunks/store.ts';
+import { completed } from '../chunks/indexed-db.ts';
+import type { HoldingStore, Outcome } from '../chunks/store.ts';
 import { addressesOf, type Inventory, takeInventory } from '../content/inventory.ts';
 import type { LocalManifests } from '../content/resolver.ts';
 import { AntwayError, asAntwayError } from '../errors.ts';
@@ -9,6 +10,7 @@ import { limits } from '../limits.ts';
 import type { Stats } from '../stats/stats.ts';
 import { type Contents, pause, tally } from './contents.ts';
 import { Pin, type PinRecord } from './pin.ts';
+import { PinChannel } from './pin-channel.ts';
 import type { ListedPin, PinState } from './pin-state.ts';
 
 export interface PinsOptions {
@@ -32,15 +34,25 @@ interface Missing {
 /** Chunks of a check between two notes of how far it has come. */
 const notedEvery = 64;
 
-/** What is tried again in vain as long as nothing changes here. */
-const hopeless = new Set(['TOO_LARGE', 'DENIED', 'UNSUPPORTED']);
+const hopelessCodes = new Set(['TOO_LARGE', 'DENIED', 'UNSUPPORTED']);
 const unreachable = new Set(['PEERS_UNREACHABLE', 'OFFLINE']);
+
+/** Whether it is tried again in vain as long as nothing changes here. A full disk gets room without us. */
+function isHopeless({ code, details }: AntwayError): boolean {
+  return hopelessCodes.has(code) && details.outcome !== ('quota' satisfies Outcome);
+}
+
+/** Whether no other chunk of the pin would fare better: it would be fetched, and not stored either. */
+function isForAll(error: AntwayError): boolean {
+  return isHopeless(error) || error.details.outcome !== undefined;
+}
 
 /**
  * What the person wants to keep: all chunks of a site are fetched and held, so that they are never evicted.
  *
  * A worker can be killed at any time, so nothing here has to be remembered: what was asked for is a record in the
- * database, and how far it has come is what is stored. One pin is worked on at a time.
+ * database, and how far it has come is what is stored. One pin is worked on at a time. There may be several workers over
+ * one database: a record is changed, and chunks are held for it, only in transactions that see that it is still there.
  */
 export class Pins {
   readonly #options: PinsOptions;
@@ -48,6 +60,8 @@ export class Pins {
   #working: Promise<void> | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isClosed = false;
+  #isSwept = false;
+  readonly #channel = new PinChannel(() => void this.#readAgain());
   /** `losses` of the store when the pins were last counted. */
   #countedLosses = 0;
 
@@ -80,27 +94,22 @@ export class Pins {
 
   /** Pins an address, or goes on with a pin. @throws AntwayError `REFUSED` where storage is blocked. */
   async pin(address: Address): Promise<PinState> {
-    const pin = await this.#add(address, {});
-    pin.record.isPaused = false;
-    await this.#save(pin);
+    const pin = await this.#add(address, {}, { isPaused: false });
     this.#restart(pin);
     return pin.state();
   }
 
   /** Notes a pin whose chunks come from a file: nothing is fetched until `pin` is called. */
   async addImported(address: Address): Promise<void> {
-    const pin = await this.#add(address, { isPaused: true });
-    pin.record.isImported = true;
-    await this.#save(pin);
+    await this.#add(address, { isPaused: true }, { isImported: true });
   }
 
   /** @throws AntwayError `NOT_FOUND` when it is not pinned; so do the others. */
   async pause(address: Address): Promise<PinState> {
     const pin = await this.#pinned(address);
-    pin.record.isPaused = true;
-    await this.#save(pin);
-    pin.controller.abort(new DOMException('The pin was paused.', 'AbortError'));
-    this.#options.onChange();
+    await this.#change(pin, { isPaused: true });
+    pin.controller.abort(paused());
+    this.#changed();
     return pin.state();
   }
 
@@ -112,9 +121,7 @@ export class Pins {
   /** Has every chunk read and hashed again; what is damaged or missing is fetched. */
   async verify(address: Address): Promise<PinState> {
     const pin = await this.#pinned(address);
-    pin.record.verified = 0;
-    pin.record.isPaused = false;
-    await this.#save(pin);
+    await this.#change(pin, { verified: 0, isPaused: false });
     this.#restart(pin);
     return pin.state();
   }
@@ -122,11 +129,10 @@ export class Pins {
   /** Lets go of it. What no other pin holds is deleted. */
   async remove(address: Address): Promise<void> {
     const pin = await this.#pinned(address);
-    pin.record.isRemoved = true;
-    await this.#save(pin);
-    pin.controller.abort(new DOMException('The pin was removed.', 'AbortError'));
+    await this.#change(pin, { isRemoved: true });
+    pin.controller.abort(removed());
     await pin.work;
-    await this.#finishRemoving(pin);
+    await this.#finishRemoving(address);
     this.encourage();
   }
 
@@ -138,14 +144,19 @@ export class Pins {
     });
   }
 
-  /** Ends what is under way; another takes over. */
-  close(): void {
+  /** Ends what is under way; another takes over. Resolves when nothing more is written. Never rejects. */
+  async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);
+    this.#channel.close();
     const reason = new DOMException('Another configuration is in force.', 'AbortError');
-    this.#pins?.then((pins) => {
-      for (const { controller } of pins.values()) controller.abort(reason);
-    });
+    for (const { controller } of (await this.#pins)?.values() ?? []) controller.abort(reason);
+    await this.#working;
+  }
+
+  /** Has the other workers of this origin read again what is pinned: all was cleared. */
+  announce(): void {
+    this.#channel.announce();
   }
 
   async #all(): Promise<Pin[]> {
@@ -159,9 +170,7 @@ export class Pins {
     const pins = await this.#all();
     if (this.#countedLosses === store.losses) return;
     this.#countedLosses = store.losses;
-    for (const pin of pins) {
-      if (!pin.running && pin.inventory) pin.tally = await tally(pin.inventory, await store.sizes());
-    }
+    for (const pin of pins) if (!pin.running) await this.#count(pin);
     void this.work();
   }
 
@@ -175,26 +184,61 @@ export class Pins {
   }
 
   async #read(): Promise<Map<string, Pin>> {
-    const { store, contents } = this.#options;
+    const { store } = this.#options;
     const records = await entries<ArrayBuffer, PinRecord>(store.pins);
     const pins = new Map<string, Pin>();
     for (const [key, record] of records) {
       const pin = new Pin(Address.fromBytes(new Uint8Array(key)), record);
-      pin.inventory = await contents.get(pin.address);
-      if (pin.inventory) pin.tally = await tally(pin.inventory, await store.sizes());
+      await this.#count(pin);
       pins.set(pin.address.hex, pin);
     }
     return pins;
   }
 
+  /** Another worker has changed them. */
+  async #readAgain(): Promise<void> {
+    const { store, onChange } = this.#options;
+    store.forgetSizes();
+    if (!this.#pins || this.#isClosed) return;
+    try {
+      const pins = await this.#pins;
+      const records = await entries<ArrayBuffer, PinRecord>(store.pins);
+      const left = new Set(pins.keys());
+      for (const [key, record] of records) {
+        const address = Address.fromBytes(new Uint8Array(key));
+        const known = pins.get(address.hex);
+        // The worker that is removing it goes on with that.
+        if (record.isRemoved && !known?.record.isRemoved) continue;
+        left.delete(address.hex);
+        const pin = known ?? new Pin(address, record);
+        pins.set(address.hex, pin);
+        pin.record = record;
+        if (record.isPaused) pin.controller.abort(paused());
+      }
+      for (const hex of left) this.#forget(pins, pins.get(hex)!);
+      for (const pin of [...pins.values()]) if (!pin.running) await this.#count(pin);
+      onChange();
+      void this.work();
+    } catch (error) {
+      console.warn('antway: pins cannot be read', error);
+    }
+  }
+
+  async #count(pin: Pin): Promise<void> {
+    const { store, contents } = this.#options;
+    pin.inventory ??= await contents.get(pin.address);
+    if (pin.inventory) pin.tally = await tally(pin.inventory, await store.sizes());
+  }
+
   async #pinned(address: Address): Promise<Pin> {
     const pin = (await this.#load()).get(address.hex);
     if (pin && !pin.record.isRemoved) return pin;
-    throw new AntwayError('NOT_FOUND', 'This address is not pinned.', { address: address.hex });
+    throw notPinned(address);
   }
 
-  async #add(address: Address, record: Partial<PinRecord>): Promise<Pin> {
-    const { store, contents, denied } = this.#options;
+  /** @param initial what differs from any other pin in one that is new. @param change what is changed in any case. */
+  async #add(address: Address, initial: Partial<PinRecord>, change: Partial<PinRecord>): Promise<Pin> {
+    const { store, denied } = this.#options;
     if (denied.has(address.hex)) {
       throw new AntwayError('DENIED', 'This address is on the deny list of this gateway.', {
         address: address.hex,
@@ -207,39 +251,95 @@ export class Pins {
       );
     }
     const pins = await this.#load();
-    const known = pins.get(address.hex);
-    if (known && !known.record.isRemoved) return known;
-    if (known) await this.#finishRemoving(known);
-    const fresh: PinRecord = { since: Date.now(), isPaused: false, isDamaged: false, ...record };
-    const pin = new Pin(address, fresh);
-    pin.inventory = await contents.get(address);
-    if (pin.inventory) pin.tally = await tally(pin.inventory, await store.sizes());
+    const initially: PinRecord = { since: Date.now(), isPaused: false, isDamaged: false, ...initial };
+    const added = (known: PinRecord = initially) => (known.isRemoved ? known : { ...known, ...change });
+    let record = await this.#write(address, added);
+    while (record?.isRemoved) {
+      await this.#finishRemoving(address);
+      record = await this.#write(address, added);
+    }
+    const fresh = new Pin(address, record!);
+    if (!pins.has(address.hex)) await this.#count(fresh);
+    const pin = pins.get(address.hex) ?? fresh;
+    pin.record = record!;
     pins.set(address.hex, pin);
+    this.#channel.announce();
     return pin;
   }
 
-  #save({ address, record }: Pin): Promise<void> {
-    return set(address.bytes, record, this.#options.store.pins);
+  /**
+   * Changes a record in one transaction.
+   * @param change what becomes of it; undefined when it is, or shall be, none.
+   * @returns what became of it.
+   */
+  #write(
+    { bytes }: Address,
+    change: (known: PinRecord | undefined) => PinRecord | undefined,
+  ): Promise<PinRecord | undefined> {
+    return this.#options.store.pins('readwrite', async (store) => {
+      const known = await promisifyRequest<PinRecord | undefined>(store.get(bytes));
+      const record = change(known);
+      if (record) store.put(record, bytes);
+      else store.delete(bytes);
+      await completed(store.transaction);
+      return record;
+    });
   }
 
-  async #finishRemoving({ address }: Pin): Promise<void> {
-    const { store } = this.#options;
-    await store.release(address);
-    await del(address.bytes, store.pins);
-    (await this.#load()).delete(address.hex);
+  /** Changes some of a pin's record. @throws AntwayError `NOT_FOUND` when another worker has removed it. */
+  async #change(pin: Pin, change: Partial<PinRecord>): Promise<void> {
+    const record = await this.#write(
+      pin.address,
+      (known) => known && (known.isRemoved ? known : { ...known, ...change }),
+    );
+    if (record && (!record.isRemoved || change.isRemoved)) {
+      pin.record = record;
+      return;
+    }
+    this.#forget(await this.#load(), pin);
+    throw notPinned(pin.address);
+  }
+
+  /** Another worker has removed it. */
+  #forget(pins: Map<string, Pin>, pin: Pin): void {
+    pin.controller.abort(removed());
+    if (pins.get(pin.address.hex) === pin) pins.delete(pin.address.hex);
     this.#options.onChange();
+  }
+
+  async #finishRemoving(address: Address): Promise<void> {
+    await this.#options.store.release(address);
+    // Unless another worker has pinned it again meanwhile.
+    const record = await this.#write(address, (known) => (known?.isRemoved ? undefined : known));
+    const pins = await this.#load();
+    const pin = pins.get(address.hex);
+    if (!record) {
+      pins.delete(address.hex);
+    } else if (pin) {
+      pin.record = record;
+      await this.#count(pin);
+    }
+    this.#changed();
   }
 
   #restart(pin: Pin): void {
     pin.encouraged();
     pin.problem = null;
-    this.#options.onChange();
+    this.#changed();
     void this.work();
+  }
+
+  #changed(): void {
+    this.#options.onChange();
+    this.#channel.announce();
   }
 
   async #work(): Promise<void> {
     const pins = await this.#load();
-    for (const pin of [...pins.values()]) if (pin.record.isRemoved) await this.#finishRemoving(pin);
+    for (const { address, record } of [...pins.values()]) {
+      if (record.isRemoved) await this.#finishRemoving(address);
+    }
+    await this.#sweep();
     while (!this.#isClosed) {
       const now = Date.now();
       const next = (await this.#all()).find((pin) => pin.isWaiting && pin.retryAt <= now);
@@ -248,6 +348,17 @@ export class Pins {
       await next.work;
     }
     this.#schedule([...pins.values()]);
+  }
+
+  /** Once: earlier versions could leave chunks held by pins that were gone. */
+  async #sweep(): Promise<void> {
+    if (this.#isSwept) return;
+    this.#isSwept = true;
+    try {
+      await this.#options.store.releaseAbandoned();
+    } catch (error) {
+      console.warn('antway: what is held by nobody was not released', error);
+    }
   }
 
   /** Comes back to what failed, if the worker lives so long. */
@@ -266,20 +377,21 @@ export class Pins {
       pin.running = 'fetching';
       this.#options.onChange();
       const inventory = pin.inventory ?? (await this.#takeInventory(pin, signal));
-      await this.#hold(pin, inventory);
+      await this.#hold(pin, inventory, signal);
       if (pin.record.verified !== undefined) await this.#verify(pin, inventory, signal);
       pin.running = 'fetching';
       await this.#fetchMissing(pin, inventory, signal);
       pin.problem = null;
       pin.encouraged();
-      if (pin.record.isDamaged) {
-        pin.record.isDamaged = false;
-        await this.#save(pin);
+      await this.#count(pin);
+      if (pin.isComplete && (pin.record.isDamaged || !pin.record.wasComplete)) {
+        await this.#change(pin, { isDamaged: false, wasComplete: true });
+        this.#channel.announce();
       }
     } catch (error) {
       if (signal.aborted) return;
-      const { code, message } = asAntwayError(error);
-      pin.failed({ code, message }, hopeless.has(code));
+      const problem = asAntwayError(error);
+      pin.failed({ code: problem.code, message: problem.message }, isHopeless(problem));
     } finally {
       pin.running = undefined;
       this.#options.onChange();
@@ -292,7 +404,7 @@ export class Pins {
     const sizes = await store.sizes();
     const found = { chunks: { stored: 0, total: 0 }, bytes: { stored: 0, total: 0 } };
     pin.tally = found;
-    const hold = this.#holder(pin);
+    const hold = this.#holder(pin, signal);
     const inventory = await takeInventory(pin.address, {
       manifests,
       denied,
@@ -311,6 +423,7 @@ export class Pins {
         await hold(addresses);
       },
     });
+    signal.throwIfAborted();
     await contents.set(pin.address, inventory);
     pin.inventory = inventory;
     pin.tally = await tally(inventory, sizes);
@@ -319,7 +432,7 @@ export class Pins {
   }
 
   /** Has chunks held together with what is found in the same moment. */
-  #holder({ address }: Pin): (found: readonly Address[]) => Promise<void> {
+  #holder(pin: Pin, signal: AbortSignal): (found: readonly Address[]) => Promise<void> {
     let waiting: Address[] = [];
     let holding: Promise<void> | undefined;
     return (found) => {
@@ -328,21 +441,27 @@ export class Pins {
         const chunks = waiting;
         waiting = [];
         holding = undefined;
-        return this.#options.store.hold(address, chunks);
+        return this.#holdAll(pin, chunks, signal);
       });
       return holding;
     };
   }
 
+  async #holdAll(pin: Pin, chunks: readonly Address[], signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    if (await this.#options.store.hold(pin.address, chunks, signal)) return;
+    this.#forget(await this.#load(), pin);
+    throw notPinned(pin.address);
+  }
+
   /** Holds exactly what it is made of: it may have been known before it was pinned, or come with more from a file. */
-  async #hold(pin: Pin, inventory: Inventory): Promise<void> {
-    const { store } = this.#options;
+  async #hold(pin: Pin, inventory: Inventory, signal: AbortSignal): Promise<void> {
     const all = [...addressesOf(inventory)];
-    await store.hold(pin.address, all);
+    await this.#holdAll(pin, all, signal);
     if (!pin.record.isImported) return;
-    await store.release(pin.address, new Set(all.map(({ hex }) => hex)));
-    delete pin.record.isImported;
-    await this.#save(pin);
+    await this.#options.store.holdOnly(pin.address, new Set(all.map(({ hex }) => hex)));
+    signal.throwIfAborted();
+    await this.#change(pin, { isImported: false });
   }
 
   async #verify(pin: Pin, inventory: Inventory, signal: AbortSignal): Promise<void> {
@@ -357,16 +476,17 @@ export class Pins {
       if (!bytes || !equalBytes(blake3(bytes), address.bytes)) {
         if (bytes) stats.damaged();
         await store.delete(address);
-        pin.record.isDamaged = true;
-      }
-      if (i % notedEvery === 0 || !bytes) {
-        pin.record.verified = i;
-        await this.#save(pin);
+        signal.throwIfAborted();
+        await this.#change(pin, { verified: i, isDamaged: true });
+        this.#options.onChange();
+      } else if (i % notedEvery === 0) {
+        signal.throwIfAborted();
+        await this.#change(pin, { verified: i });
         this.#options.onChange();
       }
     }
-    delete pin.record.verified;
-    await this.#save(pin);
+    signal.throwIfAborted();
+    await this.#change(pin, { verified: undefined });
     pin.tally = await tally(inventory, await store.sizes());
   }
 
@@ -387,7 +507,7 @@ export class Pins {
       for (const { address, expected } of waiting) {
         // What does not come from anywhere is not asked for a thousand times.
         if (signal.aborted || unanswered >= limits.parallelPinFetches) return;
-        if (problems.some(({ code }) => hopeless.has(code))) return;
+        if (problems.some(isForAll)) return;
         try {
           await this.#obtain(pin, address, expected, signal);
           unanswered = 0;
@@ -406,32 +526,56 @@ export class Pins {
       ...lanes(limits.parallelSmallPinFetches, missing.filter(isSmall).values()),
     ]);
     signal.throwIfAborted();
-    const worst = problems.find(({ code }) => hopeless.has(code)) ?? problems[0];
+    const worst = problems.find(isForAll) ?? problems[0];
     if (worst) throw worst;
   }
 
   /**
    * A record's bytes, once they are on disk.
    * @param expected the size by which it is in the tally.
-   * @throws AntwayError as `Chunks.record`; `TOO_LARGE` when there is no room for it.
+   * @throws AntwayError as `Chunks.record`; `TOO_LARGE` when there is no room for it, `INTERNAL` when storage fails.
    */
   async #obtain(pin: Pin, address: Address, expected: number, signal: AbortSignal): Promise<Uint8Array> {
     const { store, chunks, onChange } = this.#options;
     const wasStored = (await store.sizes()).has(address.hex);
     const { bytes } = await chunks.record(address, signal, undefined, expected || undefined);
     if (wasStored) return bytes;
-    if (!(await store.written(address))) throw await this.#noRoom(address);
+    const outcome = await store.written(address);
+    if (outcome !== 'stored') throw await this.#unstored(address, outcome);
     pin.stored(bytes.length, expected, true);
     onChange();
     return bytes;
   }
 
-  async #noRoom({ hex }: Address): Promise<AntwayError> {
+  async #unstored({ hex }: Address, outcome: Exclude<Outcome, 'stored'>): Promise<AntwayError> {
     const { bytes, maxBytes } = await this.#options.store.summary();
-    return new AntwayError(
-      'TOO_LARGE',
-      `There is no room for the rest: ${bytes} bytes are kept, of at most ${maxBytes} or what the browser allows. Let something else go, or raise the ceiling.`,
-      { address: hex },
-    );
+    const details = { address: hex, outcome };
+    switch (outcome) {
+      case 'ceiling':
+        return new AntwayError(
+          'TOO_LARGE',
+          `There is no room for the rest: ${bytes} bytes are kept, of at most ${maxBytes}. Let something else go, or raise the ceiling.`,
+          details,
+        );
+      case 'quota':
+        return new AntwayError(
+          'TOO_LARGE',
+          `There is no room for the rest: ${bytes} bytes are kept, and the browser allows no more now. Let something else go, or make room on this device. It is tried again by itself.`,
+          details,
+        );
+      case 'failed':
+        return new AntwayError(
+          'INTERNAL',
+          'The rest could not be stored: the browser’s storage failed. It is tried again by itself.',
+          details,
+        );
+    }
   }
 }
+
+function notPinned({ hex }: Address): AntwayError {
+  return new AntwayError('NOT_FOUND', 'This address is not pinned.', { address: hex });
+}
+
+const paused = () => new DOMException('The pin was paused.', 'AbortError');
+const removed = () => new DOMException('The pin was removed.', 'AbortError');

@@ -122,7 +122,8 @@ function chunkAccess(address: Address, size: number, chunks: Chunks): RandomAcce
  *
  * @param begin called with the site's address before anything is stored.
  * @throws AntwayError `UNSUPPORTED` for another kind of file or version, `CORRUPT` when it ends early, `TOO_LARGE` when
- *   there is no room: what came until then stays, and another import goes on with it.
+ *   there is no room, `INTERNAL` when storage fails, `NOT_FOUND` when the site is unpinned meanwhile: but for that, what
+ *   came until then stays, and another import goes on with it.
  */
 export async function importSite(
   file: ReadableStream<Uint8Array>,
@@ -168,20 +169,33 @@ export async function importSite(
   return imported;
 }
 
-/** Held before they are stored, so that none is evicted for the next. @throws AntwayError `TOO_LARGE`. */
+/**
+ * Held before they are stored, so that none is evicted for the next.
+ * @throws AntwayError `TOO_LARGE` when there is no room, `INTERNAL` when storage fails, `NOT_FOUND` when it was unpinned.
+ */
 async function storeChunks(
   holder: Address,
   chunks: readonly VerifiedChunk[],
   store: HoldingStore,
 ): Promise<void> {
   const addresses = chunks.map(({ address }) => address);
-  await store.hold(holder, addresses);
+  if (!(await store.hold(holder, addresses))) {
+    throw new AntwayError('NOT_FOUND', 'This site was unpinned while it was imported.', {
+      address: holder.hex,
+    });
+  }
   const sizes = await store.sizes();
   const fresh = chunks.filter(({ address }) => !sizes.has(address.hex));
   for (const chunk of fresh) await store.put(chunk);
-  const stored = await Promise.all(fresh.map(({ address }) => store.written(address)));
-  if (stored.includes(false)) {
+  const outcomes = await Promise.all(fresh.map(({ address }) => store.written(address)));
+  if (outcomes.includes('ceiling') || outcomes.includes('quota')) {
     throw new AntwayError('TOO_LARGE', 'There is no room for all of this site: what came until now is kept.');
+  }
+  if (outcomes.includes('failed')) {
+    throw new AntwayError(
+      'INTERNAL',
+      'The browser’s storage failed before all of this site was stored: what came until now is kept.',
+    );
   }
 }
 

@@ -45,12 +45,36 @@ describe('a full disk', () => {
     const store = new IndexedDbStore(new Stats());
     const [old, fresh] = [chunkOf(1), chunkOf(2)];
     await store.put(old);
-    expect(await store.written(old.address)).toBe(true);
+    expect(await store.written(old.address)).toBe('stored');
     let failures = 0;
     failPuts('chunks', 'QuotaExceededError', () => failures++ === 0);
     await store.put(fresh);
-    expect(await store.written(fresh.address)).toBe(true);
+    expect(await store.written(fresh.address)).toBe('stored');
     expect([...(await store.sizes()).keys()]).toEqual([fresh.address.hex]);
     expect(failures).toBe(2);
   });
+});
+
+describe('flushing', () => {
+  it('waits for what is queued, and not for what comes after', async () => {
+    const store = new IndexedDbStore(new Stats());
+    let [isOver, seed] = [false, 10];
+    // The queue is never empty.
+    const fill = async () => {
+      while (!isOver) {
+        const chunk = chunkOf(seed++, 100);
+        await store.put(chunk);
+        await store.written(chunk.address);
+      }
+    };
+    const filling = [fill(), fill()];
+    const chunk = chunkOf(1);
+    await store.put(chunk);
+    await store.flush();
+    const summary = await store.summary();
+    isOver = true;
+    await Promise.all(filling);
+    expect((await store.sizes()).has(chunk.address.hex)).toBe(true);
+    expect(summary.waiting).toBeGreaterThan(0);
+  }, 10_000);
 });

@@ -1,0 +1,286 @@
+import { encode } from '@msgpack/msgpack';
+import { del, set } from 'idb-keyval';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Address } from '../../src/address.ts';
+import { untilAborted } from './support/fake-network.ts';
+import { failPuts, freshIndexedDb } from './support/indexed-db.ts';
+import { codec, noise, type Records, seal } from './support/sealed.ts';
+import { countRows, startWorker } from './support/worker.ts';
+
+type Worker = ReturnType<typeof startWorker>;
+
+const records: Records = new Map();
+const nothing: Records = new Map();
+const workers: Worker[] = [];
+let file: Address;
+
+beforeAll(async () => {
+  // A record and three chunks.
+  file = (await seal(noise(9_000), records)).address;
+});
+
+beforeEach(() => {
+  freshIndexedDb();
+  vi.spyOn(console, 'warn').mockImplementation(() => {});
+});
+
+afterEach(async () => {
+  await Promise.all(workers.splice(0).map(({ pins }) => pins.close()));
+  vi.restoreAllMocks();
+  vi.unstubAllGlobals();
+});
+
+function start(known: Records, manifests?: Parameters<typeof startWorker>[1]): Worker {
+  const worker = startWorker(known, manifests);
+  workers.push(worker);
+  return worker;
+}
+
+/** Pins the file, and does what can be done for now. */
+async function pin(worker: Worker, address = file) {
+  await worker.pins.pin(address);
+  await worker.pins.work();
+  return (await worker.pins.list()).find((each) => each.address === address.hex);
+}
+
+/** Reads all of the file, as a person that opens it does. */
+async function read({ chunks, store }: Worker): Promise<void> {
+  for (const hex of records.keys()) await chunks.record(Address.fromHex(hex));
+  await store.flush();
+}
+
+/** Something that others wait for. */
+function gate() {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open };
+}
+
+/** Lets everything happen that can happen by itself. */
+const idle = () => new Promise((resolve) => setTimeout(resolve, 50));
+const complete = { state: 'complete', activity: 'idle', problem: null } as const;
+
+describe('of several workers over one database', () => {
+  it('one pins what another has stored since the first looked', async () => {
+    const [here, there] = [start(nothing), start(records)];
+    expect((await here.store.sizes()).size).toBe(0);
+    await read(there);
+    expect(await pin(here)).toMatchObject(complete);
+    expect(here.peers.asked).toEqual([]);
+  });
+
+  it('one learns by writing that another has stored a chunk', async () => {
+    const [here, there] = [start(nothing), start(records)];
+    expect((await here.store.sizes()).size).toBe(0);
+    await read(there);
+    expect(await here.store.written(file)).toBe('stored');
+    expect((await here.store.sizes()).has(file.hex)).toBe(true);
+  });
+
+  it('one fetches what another has evicted since the first looked', async () => {
+    const [here, there] = [start(records), start(records)];
+    await read(here);
+    expect((await here.store.sizes()).size).toBe(records.size);
+    await there.store.setMaxBytes(1);
+    expect(await pin(here)).toMatchObject(complete);
+    expect(await countRows()).toMatchObject({ chunks: records.size, holds: records.size });
+  });
+
+  it('one stops when another unpins what it is fetching, and holds nothing of it', async () => {
+    const [here, there] = [start(records), start(records)];
+    const { opened, open } = gate();
+    here.peers.beforeAnswer = (hex) => (hex === file.hex ? Promise.resolve() : opened);
+    await here.pins.pin(file);
+    await vi.waitFor(() => expect(here.peers.underWay).toBeGreaterThan(0));
+    await there.library.unpin(file);
+    await vi.waitFor(async () => expect(await here.pins.list()).toEqual([]));
+    open();
+    await here.pins.work();
+    expect(await countRows()).toMatchObject({ pins: 0, holds: 0 });
+  });
+
+  it('one that hears nothing of it does not bring back a pin that another has removed', async () => {
+    vi.stubGlobal(
+      'BroadcastChannel',
+      class {
+        postMessage() {}
+        close() {}
+      },
+    );
+    const [here, there] = [start(records), start(records)];
+    expect(await pin(here)).toMatchObject(complete);
+    await there.library.unpin(file);
+    expect(await countRows()).toMatchObject({ chunks: 0, pins: 0, holds: 0 });
+    await expect(here.pins.verify(file)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect(await here.pins.list()).toEqual([]);
+    expect(await here.store.hold(file, [file])).toBe(false);
+    expect(await countRows()).toMatchObject({ pins: 0, holds: 0 });
+  });
+
+  it('one lists what another has pinned', async () => {
+    const [here, there] = [start(records), start(records)];
+    expect(await here.pins.list()).toEqual([]);
+    expect(await pin(there)).toMatchObject(complete);
+    await vi.waitFor(async () =>
+      expect(await here.pins.list()).toMatchObject([{ address: file.hex, ...complete }]),
+    );
+  });
+});
+
+it('a site that is all stored already is held when it is pinned', async () => {
+  const worker = start(records);
+  await read(worker);
+  // What belongs to it is known, as after a visit.
+  await worker.library.visited({
+    address: file.hex,
+    path: `/${file}`,
+    name: null,
+    title: null,
+    icon: null,
+    kind: 'file',
+    lastOpened: 1,
+  });
+  expect(await pin(worker)).toMatchObject(complete);
+  expect(await countRows()).toMatchObject({ holds: records.size });
+  await worker.store.setMaxBytes(1);
+  expect(await countRows()).toMatchObject({ chunks: records.size });
+});
+
+describe('unpinning', () => {
+  it('while the entries of a manifest are looked into leaves nothing held', async () => {
+    const members: Records = new Map();
+    const list = [];
+    for (let i = 0; i < 10; i++) {
+      const { address } = await seal(noise(3_000, 100 + i), members);
+      list.push({ path: `${i}.bin`, source: { Public: { address: address.bytes } } });
+    }
+    const first = Address.fromBytes(list[0]!.source.Public.address);
+    const blake3 = await codec.blake3();
+    const header = Buffer.from([0xc1, 0x41, 0x4e, 0x54, 1]);
+    const manifest = new Uint8Array(Buffer.concat([header, encode({ entries: list })]));
+    const id = Address.fromBytes(blake3(manifest));
+    const worker = start(members, {
+      get: async (address) => (address.equals(id) ? manifest : undefined),
+      add: async () => ({ id: id.hex }),
+      list: async () => [],
+    });
+    // The first map has come, and is about to be looked into; the others are on their way.
+    const { opened, open } = gate();
+    const written = worker.store.written.bind(worker.store);
+    worker.store.written = async (address) => {
+      const outcome = await written(address);
+      await opened;
+      return outcome;
+    };
+    worker.peers.beforeAnswer = (hex, signal) =>
+      hex === first.hex ? Promise.resolve() : untilAborted(signal);
+    await worker.pins.pin(id);
+    await vi.waitFor(async () => expect((await countRows()).chunks).toBe(1));
+    const unpinning = worker.library.unpin(id);
+    await Promise.race([unpinning, idle()]);
+    open();
+    await unpinning;
+    await worker.pins.work();
+    await idle();
+    expect(await countRows()).toMatchObject({ pins: 0, holds: 0 });
+  });
+
+  it('that ended in the middle of it leaves nothing held for longer than until the next start', async () => {
+    const before = start(records);
+    expect(await pin(before)).toMatchObject(complete);
+    await before.pins.close();
+    await del(file.bytes, before.store.pins);
+    expect(await countRows()).toMatchObject({ holds: records.size });
+    const { pins } = start(records);
+    await pins.work();
+    expect(await countRows()).toMatchObject({ holds: 0, chunks: 0 });
+  });
+});
+
+describe('a chunk that cannot be stored', () => {
+  it('because of the ceiling is waited for until that changes', async () => {
+    const worker = start(records);
+    await worker.store.setMaxBytes(6_000);
+    expect(await pin(worker)).toMatchObject({ activity: 'waiting', problem: { code: 'TOO_LARGE' } });
+    const asked = worker.peers.asked.length;
+    later();
+    await worker.pins.work();
+    expect(worker.peers.asked).toHaveLength(asked);
+    await worker.store.setMaxBytes(1_000_000);
+    worker.pins.encourage();
+    await worker.pins.work();
+    expect((await worker.pins.list())[0]).toMatchObject(complete);
+  });
+
+  it.each([
+    ['the disk is full', 'QuotaExceededError', 'TOO_LARGE'],
+    ['storage fails', 'UnknownError', 'INTERNAL'],
+  ])('because %s is tried again by itself', async (_, name, code) => {
+    const worker = start(records);
+    let isBroken = true;
+    failPuts('chunks', name, () => isBroken);
+    const stopped = await pin(worker);
+    expect(stopped).toMatchObject({ state: 'partial', activity: 'waiting', problem: { code } });
+    expect(stopped!.problem!.message).toContain('It is tried again by itself.');
+    isBroken = false;
+    later();
+    await worker.pins.work();
+    expect((await worker.pins.list())[0]).toMatchObject(complete);
+  });
+
+  /** An hour has gone by. */
+  function later(): void {
+    const now = Date.now() + 3_600_000;
+    vi.spyOn(Date, 'now').mockImplementation(() => now);
+  }
+});
+
+it('what a complete pin has lost, as an ordinary read finds out, is damage', async () => {
+  const before = start(records);
+  expect(await pin(before)).toMatchObject(complete);
+  await before.pins.close();
+
+  const worker = start(nothing);
+  expect((await worker.pins.list())[0]).toMatchObject(complete);
+  const database = await new Promise<IDBDatabase>((resolve) => {
+    const request = indexedDB.open('antway-chunks');
+    request.onsuccess = () => resolve(request.result);
+  });
+  await set(file.bytes, new Uint8Array(500).buffer, async (mode, work) =>
+    work(database.transaction('chunks', mode).objectStore('chunks')),
+  );
+  database.close();
+  await expect(worker.chunks.record(file)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  expect((await worker.pins.list())[0]).toMatchObject({ state: 'damaged' });
+  await worker.pins.close();
+  // So it is still after a start.
+  expect((await start(nothing).pins.list())[0]).toMatchObject({ state: 'damaged' });
+});
+
+it('what is closed has ended when that resolves, so that nothing comes back after all was cleared', async () => {
+  const worker = start(records);
+  expect(await pin(worker)).toMatchObject(complete);
+  const { opened, open } = gate();
+  const get = worker.store.get.bind(worker.store);
+  let hasAsked = false;
+  worker.store.get = async (address) => {
+    hasAsked = true;
+    await opened;
+    return get(address);
+  };
+  await worker.pins.verify(file);
+  await vi.waitFor(() => expect(hasAsked).toBe(true));
+  let isClosed = false;
+  const closing = Promise.resolve(worker.pins.close()).then(() => {
+    isClosed = true;
+  });
+  await idle();
+  expect(isClosed).toBe(false);
+  open();
+  await closing;
+  await worker.store.clear();
+  await idle();
+  expect(await countRows()).toEqual({ chunks: 0, metadata: 0, totals: 0, holds: 0, contents: 0, pins: 0 });
+});

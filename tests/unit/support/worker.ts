@@ -1,0 +1,53 @@
+import { createStore } from 'idb-keyval';
+import { Chunks } from '../../../src/chunks/chunks.ts';
+import { storeNames } from '../../../src/chunks/indexed-db.ts';
+import { IndexedDbStore } from '../../../src/chunks/indexed-db-store.ts';
+import { Library } from '../../../src/library/library.ts';
+import type { ManifestKeeper } from '../../../src/library/site-file.ts';
+import { Stats } from '../../../src/stats/stats.ts';
+import { MemoryPeers } from './fake-network.ts';
+import { codec, type Records } from './sealed.ts';
+
+const noManifests: ManifestKeeper = {
+  get: async () => undefined,
+  add: () => Promise.reject(new Error('There are no manifests here.')),
+  list: async () => [],
+};
+
+/** What a worker has of its own over the databases of its origin: several may share them. */
+export function startWorker(records: Records, manifests = noManifests) {
+  const stats = new Stats();
+  const store = new IndexedDbStore(stats);
+  const peers = new MemoryPeers(records);
+  // Nothing opened is kept in memory, so that every read is one of the store.
+  const chunks = new Chunks({ codec, store, peers, stats, memoryBytes: 0 });
+  const library = new Library({
+    store,
+    chunks,
+    manifests,
+    denied: new Set(),
+    stats,
+    settings: createStore('antway-test', 'settings'),
+    onPins() {},
+    onVisits() {},
+  });
+  return { store, peers, chunks, stats, library, pins: library.pins };
+}
+
+/** How many rows each object store of the chunk database has. */
+export async function countRows(): Promise<Record<keyof typeof storeNames, number>> {
+  const database = await done(indexedDB.open('antway-chunks'));
+  const names = Object.values(storeNames);
+  const transaction = database.transaction(names);
+  const counts = names.map(async (name) => [name, await done(transaction.objectStore(name).count())]);
+  const rows = Object.fromEntries(await Promise.all(counts));
+  database.close();
+  return rows;
+}
+
+function done<T>(request: IDBRequest<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+}
