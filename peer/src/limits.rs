@@ -32,7 +32,7 @@ pub const BURST: Duration = Duration::from_secs(5);
 pub const REMEMBERED_CLIENTS: NonZeroUsize = NonZeroUsize::new(65_536).unwrap();
 
 /// One session gets at most this part of the memory for chunks.
-const SHARE_OF_SESSION: usize = 4;
+const SHARE: usize = 4;
 
 /// How many answers of one request are fetched ahead of the one being sent.
 pub const PREFETCHED_ANSWERS: usize = 3;
@@ -93,9 +93,9 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Chunks in memory at a time for one session.
-    pub fn chunks_of_session(&self) -> usize {
-        (self.chunks_in_memory / SHARE_OF_SESSION).max(1)
+    /// Chunks in memory at a time for one session; and so many more that are fetched while nobody waits for them.
+    pub fn share_of_chunks(&self) -> usize {
+        (self.chunks_in_memory / SHARE).max(1)
     }
 
     /// How long a chunk of `length` bytes may be on its way, in or out.

@@ -1,15 +1,15 @@
 //! What no upstream has, for a moment.
 
-use crate::address::Address;
+use super::Wanted;
 use crate::limits::REMEMBERED_ABSENT;
 use lru::LruCache;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Addresses, and when they are forgotten.
+/// What was asked for in vain, and when that is forgotten.
 pub struct Absent {
     lifetime: Duration,
-    until: Mutex<LruCache<Address, Instant>>,
+    until: Mutex<LruCache<Wanted, Instant>>,
 }
 
 impl Absent {
@@ -21,30 +21,30 @@ impl Absent {
         }
     }
 
-    /// Whether nobody had it a moment ago.
-    pub fn contains(&self, address: Address) -> bool {
+    /// Whether none of those who may be asked had it a moment ago.
+    pub fn contains(&self, wanted: Wanted) -> bool {
         let mut until = self.lock();
-        match until.peek(&address) {
+        match until.peek(&wanted) {
             Some(end) if Instant::now() < *end => true,
             Some(_) => {
-                until.pop(&address);
+                until.pop(&wanted);
                 false
             }
             None => false,
         }
     }
 
-    /// Nobody has it.
-    pub fn insert(&self, address: Address) {
-        self.lock().put(address, Instant::now() + self.lifetime);
+    /// None of those who may be asked has it.
+    pub fn insert(&self, wanted: Wanted) {
+        self.lock().put(wanted, Instant::now() + self.lifetime);
     }
 
     /// Someone has it after all.
-    pub fn remove(&self, address: Address) {
-        self.lock().pop(&address);
+    pub fn remove(&self, wanted: Wanted) {
+        self.lock().pop(&wanted);
     }
 
-    fn lock(&self) -> MutexGuard<'_, LruCache<Address, Instant>> {
+    fn lock(&self) -> MutexGuard<'_, LruCache<Wanted, Instant>> {
         self.until.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

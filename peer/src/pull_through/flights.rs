@@ -1,87 +1,215 @@
 //! One request to the upstreams per chunk at a time, however many clients wait for it.
+//!
+//! It goes on when none of them waits any more: what a slow upstream gives is there when they ask again.
 
-use crate::address::Address;
+use super::Wanted;
 use crate::source::SourceError;
-use crate::via::Via;
 use bytes::Bytes;
-use futures_util::FutureExt;
-use futures_util::future::{BoxFuture, Shared, WeakShared};
 use std::collections::HashMap;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::{Semaphore, watch};
+use tokio::task::AbortHandle;
 
 type Outcome = Result<Option<Bytes>, SourceError>;
-type Flight = BoxFuture<'static, Outcome>;
 
-/// Requests that came by the same way share a flight. Two peers that are each other's upstreams would wait for
-/// each other if one's request joined a flight of the other that waits for it.
-type Key = (Address, Via);
+/// What those who wait look at. It is closed when none of them is left.
+type Board = watch::Sender<Option<Outcome>>;
 
-/// The requests under way. Each ends when nobody waits for it any more.
-#[derive(Clone, Default)]
-pub struct Flights(Arc<Mutex<UnderWay>>);
+/// The requests under way. Clones share them.
+#[derive(Clone)]
+pub struct Flights {
+    under_way: Arc<Mutex<HashMap<Wanted, Flight>>>,
+    /// Those that nobody waits for have no room for a chunk that someone's request took.
+    unattended: Arc<Semaphore>,
+}
 
-#[derive(Default)]
-struct UnderWay {
-    flights: HashMap<Key, (u64, WeakShared<Flight>)>,
-    /// The number of the next flight.
-    next: u64,
+struct Flight {
+    board: Board,
+    task: AbortHandle,
 }
 
 impl Flights {
-    /// Joins the flight for this chunk, or starts it.
-    pub fn join(
-        &self,
-        address: Address,
-        via: &Via,
-        start: impl FnOnce() -> Flight,
-    ) -> Shared<Flight> {
-        let key = (address, via.clone());
-        let mut under_way = self.lock();
-        if let Some(flight) = under_way
-            .flights
-            .get(&key)
-            .and_then(|(_, weak)| weak.upgrade())
-        {
-            return flight;
+    /// At most so many go on that nobody waits for. Further ones end with the last who waited.
+    pub fn new(unattended: usize) -> Self {
+        Self {
+            under_way: Arc::default(),
+            unattended: Arc::new(Semaphore::new(unattended)),
         }
-        let number = under_way.next;
-        under_way.next += 1;
-        let landing = Landing {
-            flights: self.clone(),
-            key: key.clone(),
-            number,
-        };
-        let flight = start();
-        let flight: Flight = Box::pin(async move {
-            let _landing = landing;
-            flight.await
-        });
-        let flight = flight.shared();
-        let weak = flight.downgrade().expect("a flight that has not begun");
-        under_way.flights.insert(key, (number, weak));
-        flight
     }
 
-    fn lock(&self) -> MutexGuard<'_, UnderWay> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    /// What comes of the flight for this chunk, which `start` gives if there is none.
+    pub async fn join<F>(&self, wanted: Wanted, start: impl FnOnce() -> F) -> Outcome
+    where
+        F: Future<Output = Outcome> + Send + 'static,
+    {
+        let mut board = self.board(wanted, start);
+        match board.wait_for(Option::is_some).await {
+            Ok(outcome) => outcome.clone().expect("waited for"),
+            // It panicked, or the peer ends.
+            Err(_) => Err(SourceError::Failed("the request broke off".to_owned())),
+        }
+    }
+
+    fn board<F>(
+        &self,
+        wanted: Wanted,
+        start: impl FnOnce() -> F,
+    ) -> watch::Receiver<Option<Outcome>>
+    where
+        F: Future<Output = Outcome> + Send + 'static,
+    {
+        let mut under_way = self.lock();
+        if let Some(flight) = under_way.get(&wanted) {
+            return flight.board.subscribe();
+        }
+        let (board, outcome) = watch::channel(None);
+        let landing = Landing {
+            flights: self.clone(),
+            wanted,
+            board: board.clone(),
+        };
+        let task = tokio::spawn(fly(landing, start())).abort_handle();
+        under_way.insert(wanted, Flight { board, task });
+        outcome
+    }
+
+    /// Breaks off all of them.
+    pub fn end(&self) {
+        let flights = std::mem::take(&mut *self.lock());
+        for flight in flights.into_values() {
+            flight.task.abort();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Wanted, Flight>> {
+        self.under_way
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Takes a flight out when it has ended, or when the last one who waited has gone.
+async fn fly(landing: Landing, flight: impl Future<Output = Outcome>) {
+    let mut flight = pin!(flight);
+    // Kept to the end, also if someone waits again.
+    let mut unattended = None;
+    let outcome = loop {
+        tokio::select! {
+            outcome = flight.as_mut() => break outcome,
+            () = landing.board.closed(), if unattended.is_none() => {
+                let mut under_way = landing.flights.lock();
+                // Someone may have come before the lock was taken.
+                if landing.board.receiver_count() > 0 {
+                    continue;
+                }
+                match Arc::clone(&landing.flights.unattended).try_acquire_owned() {
+                    Ok(place) => unattended = Some(place),
+                    Err(_) => {
+                        under_way.remove(&landing.wanted);
+                        return;
+                    }
+                }
+            }
+        }
+    };
+    // Those who ask from now on look into the store first.
+    let board = landing.board.clone();
+    drop(landing);
+    board.send_replace(Some(outcome));
+}
+
+/// Takes a flight out when it has ended, however it did.
 struct Landing {
     flights: Flights,
-    key: Key,
-    number: u64,
+    wanted: Wanted,
+    board: Board,
 }
 
 impl Drop for Landing {
     fn drop(&mut self) {
         let mut under_way = self.flights.lock();
-        // Another one may have been started in its place, after all who waited for this one had gone.
-        if let Some((number, _)) = under_way.flights.get(&self.key)
-            && *number == self.number
-        {
-            under_way.flights.remove(&self.key);
+        // Another one may have been started in its place already.
+        let is_own = |flight: &Flight| flight.board.same_channel(&self.board);
+        if under_way.get(&self.wanted).is_some_and(is_own) {
+            under_way.remove(&self.wanted);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::address::Address;
+    use crate::pull_through::Reach;
+    use futures_util::FutureExt;
+    use std::time::Duration;
+    use tokio::sync::oneshot;
+    use tokio::time::timeout;
+
+    const SOON: Duration = Duration::from_secs(20);
+
+    fn wanted() -> Wanted {
+        Wanted {
+            address: Address::of(b"wanted"),
+            reach: Reach::All,
+        }
+    }
+
+    fn found() -> Outcome {
+        Ok(Some(Bytes::from_static(b"found")))
+    }
+
+    /// Somebody who waits for a flight that ends when it is told so, and then leaves. The second tells whether
+    /// that flight was broken off.
+    async fn leave(flights: &Flights) -> (oneshot::Sender<()>, oneshot::Receiver<()>) {
+        let (end, ends) = oneshot::channel();
+        let (alive, broken_off) = oneshot::channel();
+        let joining = flights.join(wanted(), || async move {
+            let _alive = alive;
+            ends.await.expect("it is told");
+            found()
+        });
+        assert!(joining.now_or_never().is_none());
+        (end, broken_off)
+    }
+
+    #[tokio::test]
+    async fn a_flight_goes_on_when_nobody_waits_and_who_comes_back_joins_it() {
+        let flights = Flights::new(1);
+        let (end, _) = leave(&flights).await;
+        // The flight learns that it is alone.
+        while flights.unattended.available_permits() > 0 {
+            tokio::task::yield_now().await;
+        }
+        let mut again = Box::pin(flights.join(wanted(), || async { panic!("a second flight") }));
+        assert!((&mut again).now_or_never().is_none());
+        end.send(()).unwrap();
+        let outcome = timeout(SOON, again).await.unwrap();
+        assert_eq!(outcome.unwrap().unwrap(), "found");
+        assert!(flights.lock().is_empty());
+        while flights.unattended.available_permits() == 0 {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    #[tokio::test]
+    async fn those_that_are_too_many_end_with_the_last_who_waited() {
+        let flights = Flights::new(0);
+        let (_end, broken_off) = leave(&flights).await;
+        assert!(timeout(SOON, broken_off).await.unwrap().is_err());
+        assert!(flights.lock().is_empty());
+        let outcome = flights.join(wanted(), || async { found() }).await;
+        assert_eq!(outcome.unwrap().unwrap(), "found", "another one begins");
+    }
+
+    #[tokio::test]
+    async fn a_flight_that_panics_or_is_ended_is_told_to_who_waits() {
+        let flights = Flights::new(1);
+        let panicked = flights.join(wanted(), || async { panic!("as a test wants") });
+        assert!(timeout(SOON, panicked).await.unwrap().is_err());
+        let mut endless = Box::pin(flights.join(wanted(), std::future::pending));
+        assert!((&mut endless).now_or_never().is_none());
+        flights.end();
+        assert!(timeout(SOON, endless).await.unwrap().is_err());
     }
 }

@@ -37,8 +37,37 @@ pub struct PullThrough {
 pub struct Patience {
     /// How long one upstream may take.
     pub upstream_timeout: Duration,
+    /// How many requests to upstreams go on at a time that nobody waits for any more.
+    pub unattended: usize,
     /// How long it is remembered that no upstream has a chunk.
     pub not_found_lifetime: Duration,
+}
+
+/// A chunk, and who may be asked for it. Requests for the same share a flight. One for a peer waits for no peer, so
+/// two that are each other's upstreams don't wait for each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Wanted {
+    address: Address,
+    reach: Reach,
+}
+
+/// Who is asked for what is not here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Reach {
+    /// All upstreams: a client asks.
+    All,
+    /// Those that are no peers: a peer asks, and asks peers itself. If each passed its requests on to all others,
+    /// the requests would grow with the factorial of the number of peers that know each other.
+    NoPeers,
+}
+
+impl Reach {
+    fn of(via: &Via) -> Self {
+        match via.is_empty() {
+            true => Self::All,
+            false => Self::NoPeers,
+        }
+    }
 }
 
 struct Inner {
@@ -63,7 +92,7 @@ impl PullThrough {
             sinks: upstreams.sinks,
             patience,
             id: PeerId::random(),
-            flights: Flights::default(),
+            flights: Flights::new(patience.unattended),
             absent: Absent::new(patience.not_found_lifetime),
             storing: Arc::new(Semaphore::new(STORING_CHUNKS)),
             metrics: UpstreamMetrics::default(),
@@ -71,6 +100,12 @@ impl PullThrough {
         Self {
             inner: Arc::new(inner),
         }
+    }
+}
+
+impl Drop for PullThrough {
+    fn drop(&mut self) {
+        self.inner.flights.end();
     }
 }
 
@@ -121,28 +156,50 @@ impl Inner {
         if via.contains(self.id) {
             return Ok(None);
         }
-        if self.absent.contains(address) {
+        let reach = Reach::of(&via);
+        let wanted = Wanted { address, reach };
+        let nowhere = Wanted {
+            address,
+            reach: Reach::All,
+        };
+        if self.absent.contains(wanted) || self.absent.contains(nowhere) {
             self.metrics.remembered();
             return Ok(None);
         }
-        let flight = self.flights.join(address, &via, || {
+        let flight = self.flights.join(wanted, || {
             let inner = Arc::clone(self);
-            let via = via.clone();
-            Box::pin(async move { inner.fetch(address, via).await })
+            async move { inner.fetch(wanted).await }
         });
-        Ok(flight.await?.map(ChunkBody::whole))
+        let found = self.in_time(reach, flight).await;
+        Ok(found
+            .unwrap_or(Err(SourceError::Busy))?
+            .map(ChunkBody::whole))
+    }
+
+    /// What comes of `asking`, or `None` where it takes too long for a peer. A peer leaves out upstreams that are
+    /// late, and is likely as patient as this one is with its own: it is told in good time.
+    async fn in_time<T>(&self, reach: Reach, asking: impl Future<Output = T>) -> Option<T> {
+        match reach {
+            Reach::All => Some(asking.await),
+            Reach::NoPeers => timeout(self.patience.upstream_timeout / 2, asking)
+                .await
+                .ok(),
+        }
+    }
+
+    /// The upstreams that may be asked, in order.
+    fn upstreams(&self, reach: Reach) -> impl Iterator<Item = &Watched> {
+        self.upstreams
+            .iter()
+            .filter(move |watched| reach == Reach::All || !watched.upstream.is_peer())
     }
 
     /// Asks one upstream after the other.
-    async fn fetch(
-        self: Arc<Self>,
-        address: Address,
-        via: Via,
-    ) -> Result<Option<Bytes>, SourceError> {
-        let via_here = via.and(self.id);
+    async fn fetch(self: Arc<Self>, wanted: Wanted) -> Result<Option<Bytes>, SourceError> {
+        let via = Via::default().and(self.id);
         let mut trouble = None;
-        for watched in &self.upstreams {
-            match self.ask(watched, address, &via_here).await {
+        for watched in self.upstreams(wanted.reach) {
+            match self.ask(watched, wanted.address, &via).await {
                 Ok(Some(chunk)) => {
                     let bytes = chunk.bytes().clone();
                     self.store(chunk).await;
@@ -155,10 +212,7 @@ impl Inner {
         match trouble {
             Some(error) => Err(error),
             None => {
-                // Peers that were asked for another peer may have left out that one, which may have it.
-                if via.is_empty() {
-                    self.absent.insert(address);
-                }
+                self.absent.insert(wanted);
                 Ok(None)
             }
         }
@@ -238,21 +292,24 @@ impl Inner {
             }
             is_kept = true;
         }
-        self.absent.remove(address);
+        for reach in [Reach::All, Reach::NoPeers] {
+            self.absent.remove(Wanted { address, reach });
+        }
         match self.local.put(chunk).await {
             Ok(PutOutcome::Full) if is_kept => Ok(PutOutcome::Stored),
             outcome => outcome,
         }
     }
 
-    /// Asks all upstreams, and takes the newest of what they say and of what is here.
+    /// Asks all upstreams that may be asked, and takes the newest of what they say and of what is here.
     async fn pointer(&self, address: Address, via: Via) -> Result<Option<Bytes>, SourceError> {
         let mut newest = self.local.pointer(address, via.clone()).await?;
         if via.contains(self.id) {
             return Ok(newest);
         }
-        let via = via.and(self.id);
-        let asking = self.upstreams.iter().map(|watched| {
+        let reach = Reach::of(&via);
+        let via = Via::default().and(self.id);
+        let asking = self.upstreams(reach).map(|watched| {
             let asking = async {
                 let record = watched.upstream.pointer(address, &via).await?;
                 Ok(match record {
@@ -261,7 +318,11 @@ impl Inner {
                     Some(_) => Answer::Wrong,
                 })
             };
-            watched.ask(self.patience.upstream_timeout, asking)
+            let asking = watched.ask(self.patience.upstream_timeout, asking);
+            async move {
+                let answer = self.in_time(reach, asking).await;
+                answer.unwrap_or(Err(Trouble::Late))
+            }
         });
         let mut trouble = None;
         for answer in join_all(asking).await {

@@ -1,12 +1,16 @@
 //! The Autonomi network as an upstream: read only, without a wallet.
 
 use super::Upstream;
+use super::connecting::Connecting;
 use crate::address::Address;
 use crate::source::{SourceError, SourceFuture};
 use crate::via::Via;
 use ant_core::data::{Client, ClientConfig, Error, MultiAddr};
 use bytes::Bytes;
-use tokio::sync::OnceCell;
+use std::time::Duration;
+
+/// How long it may take to get into the network. A request for a chunk waits less; it goes on for the next one.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// How to get into the network.
 #[derive(Clone, Debug, Default)]
@@ -20,7 +24,7 @@ pub struct AutonomiSettings {
 /// A client of the network. It connects when it is first asked.
 pub struct AutonomiUpstream {
     settings: AutonomiSettings,
-    client: OnceCell<Client>,
+    client: Connecting<Client>,
 }
 
 impl AutonomiUpstream {
@@ -28,24 +32,13 @@ impl AutonomiUpstream {
     pub fn new(settings: AutonomiSettings) -> Self {
         Self {
             settings,
-            client: OnceCell::new(),
+            client: Connecting::new(CONNECT_TIMEOUT),
         }
     }
 
-    /// The client, connected. If that failed, the next request tries again.
+    /// The client, connected.
     async fn client(&self) -> Result<&Client, SourceError> {
-        let connecting = || async {
-            let config = ClientConfig {
-                allow_loopback: self.settings.allow_loopback,
-                ipv6: !self.settings.allow_loopback,
-                ..ClientConfig::default()
-            };
-            Client::connect_multiaddrs(&self.settings.bootstrap, config).await
-        };
-        self.client
-            .get_or_try_init(connecting)
-            .await
-            .map_err(|error| SourceError::Unreachable(error.to_string()))
+        self.client.get(|| connect(self.settings.clone())).await
     }
 
     async fn chunk(&self, address: Address) -> Result<Option<Bytes>, SourceError> {
@@ -79,6 +72,17 @@ impl Upstream for AutonomiUpstream {
     fn pointer<'a>(&'a self, address: Address, _via: &'a Via) -> SourceFuture<'a, Option<Bytes>> {
         Box::pin(self.newest_pointer(address))
     }
+}
+
+async fn connect(settings: AutonomiSettings) -> Result<Client, SourceError> {
+    let config = ClientConfig {
+        allow_loopback: settings.allow_loopback,
+        ipv6: !settings.allow_loopback,
+        ..ClientConfig::default()
+    };
+    Client::connect_multiaddrs(&settings.bootstrap, config)
+        .await
+        .map_err(|error| SourceError::Unreachable(error.to_string()))
 }
 
 fn failed(error: Error) -> SourceError {

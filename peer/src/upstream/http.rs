@@ -139,6 +139,10 @@ impl Upstream for HttpUpstream {
         &self.base
     }
 
+    fn is_peer(&self) -> bool {
+        self.dialect == Dialect::Peer
+    }
+
     fn get<'a>(&'a self, address: Address, via: &'a Via) -> SourceFuture<'a, Option<Bytes>> {
         Box::pin(self.chunk(address, via))
     }

@@ -2,6 +2,8 @@
 
 #[cfg(feature = "autonomi")]
 mod autonomi;
+#[cfg(any(feature = "autonomi", test))]
+mod connecting;
 mod http;
 mod metrics;
 #[cfg(feature = "object-store")]
@@ -29,6 +31,11 @@ use std::sync::Arc;
 pub trait Upstream: Send + Sync + 'static {
     /// What logs and metrics call it. No secrets.
     fn name(&self) -> &str;
+
+    /// Whether it is a peer, or a cache of one: it asks its own upstreams, unless it is asked for another peer.
+    fn is_peer(&self) -> bool {
+        false
+    }
 
     /// The bytes that it has for this address, or `None` if it has none.
     fn get<'a>(&'a self, address: Address, via: &'a Via) -> SourceFuture<'a, Option<Bytes>>;

@@ -54,7 +54,7 @@ async fn admit(
 fn client_of(request: &SessionRequest, service: &Service) -> Arc<Client> {
     let ip = request.remote_address().ip();
     Arc::new(Client {
-        asker: Asker::session(ip, service.limits.chunks_of_session()),
+        asker: Asker::session(ip, service.limits.share_of_chunks()),
         origin: request.origin().map(str::to_owned),
         host: request.authority().to_owned(),
     })

@@ -1,11 +1,13 @@
 //! A small HTTP server that answers what a test wants answered.
 
+use crate::test_peer::SOON;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 /// What is sent back.
 pub struct Answer {
@@ -13,6 +15,8 @@ pub struct Answer {
     pub headers: &'static str,
     pub body: Vec<u8>,
     pub after: Duration,
+    /// One permit for each answer.
+    pub gate: Option<Arc<Semaphore>>,
 }
 
 impl Answer {
@@ -22,11 +26,18 @@ impl Answer {
             headers: "",
             body: body.into(),
             after: Duration::ZERO,
+            gate: None,
         }
     }
 
     pub fn after(mut self, after: Duration) -> Self {
         self.after = after;
+        self
+    }
+
+    /// Not before `gate` has a permit.
+    pub fn behind(mut self, gate: &Arc<Semaphore>) -> Self {
+        self.gate = Some(Arc::clone(gate));
         self
     }
 }
@@ -62,6 +73,9 @@ impl HttpServer {
                         let answer = answer(head.split(' ').nth(1).unwrap());
                         heads.lock().unwrap().push(head);
                         sleep(answer.after).await;
+                        if let Some(gate) = answer.gate {
+                            gate.acquire().await.unwrap().forget();
+                        }
                         let text = format!(
                             "HTTP/1.1 {} -\r\nConnection: close\r\nContent-Length: {}\r\n{}\r\n",
                             answer.status,
@@ -79,6 +93,15 @@ impl HttpServer {
             url,
             heads,
             serving,
+        }
+    }
+
+    /// Waits until there were so many requests.
+    pub async fn asked(&self, times: usize) {
+        let started = Instant::now();
+        while self.heads().len() < times {
+            assert!(started.elapsed() < SOON, "{} requests", self.heads().len());
+            sleep(Duration::from_millis(10)).await;
         }
     }
 

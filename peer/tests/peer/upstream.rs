@@ -14,6 +14,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tempfile::TempDir;
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep};
 
 fn upstream(url: &str) -> String {
@@ -160,6 +163,34 @@ async fn one_of_many_who_leaves_takes_nothing_from_the_others() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_chunk_that_comes_after_the_client_has_gone_is_there_when_it_asks_again() {
+    let wanted = chunk(1, 1000);
+    let bytes = wanted.bytes().to_vec();
+    let gate = Arc::new(Semaphore::new(0));
+    let slow = HttpServer::start({
+        let gate = Arc::clone(&gate);
+        move |_| Answer::new(200, bytes.clone()).behind(&gate)
+    })
+    .await;
+    let peer = TestPeer::start(&[&upstream(&slow.url), "--upstream-timeout=60s"]).await;
+    let authority = peer.peer.http().strip_prefix("http://").unwrap();
+    let mut client = TcpStream::connect(authority).await.unwrap();
+    let get = format!("GET {} HTTP/1.1\r\nHost: x\r\n\r\n", path(&wanted));
+    client.write_all(get.as_bytes()).await.unwrap();
+    slow.asked(1).await;
+    drop(client);
+    // Only the connection that asks for the metric remains.
+    peer.metric_soon("antway_peer_http_connections", |n| n == 1)
+        .await;
+    gate.add_permits(1);
+    peer.metric_soon("antway_peer_store_chunks", |n| n == 1)
+        .await;
+    assert!(peer.get(&path(&wanted)).await.body == wanted.bytes()[..]);
+    assert_eq!(slow.heads().len(), 1);
+    peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_nobody_has_is_remembered_for_a_short_time() {
     let origin = TestPeer::start(&[]).await;
     let url = origin.peer.http().to_owned();
@@ -203,6 +234,134 @@ async fn peers_that_ask_each_other_find_what_one_has_and_do_not_go_round_in_circ
     );
     of_a.stop().await;
     of_b.stop().await;
+}
+
+/// Peers that all know each other, each with an AntTP of its own behind the others.
+struct Mesh {
+    peers: Vec<TestPeer>,
+    urls: Vec<String>,
+    sources: Vec<HttpServer>,
+}
+
+impl Mesh {
+    /// `answer` is what the AntTP of a peer says, by the peer's number and the path.
+    async fn start(
+        size: usize,
+        answer: impl Fn(usize, &str) -> Answer + Clone + Send + Sync + 'static,
+    ) -> Self {
+        let addresses: Vec<_> = (0..size).map(|_| free_address()).collect();
+        let urls: Vec<_> = addresses.iter().map(|at| format!("http://{at}")).collect();
+        let (mut peers, mut sources) = (Vec::new(), Vec::new());
+        for (n, address) in addresses.iter().enumerate() {
+            let answer = answer.clone();
+            let source = HttpServer::start(move |path| answer(n, path)).await;
+            let others = urls.iter().filter(|url| **url != urls[n]);
+            let mut flags: Vec<_> = others.map(|url| upstream(url)).collect();
+            flags.push(upstream(&format!("anttp+{}", source.url)));
+            flags.push(format!("--http={address}"));
+            flags.push("--not-found-lifetime=1h".to_owned());
+            let flags: Vec<_> = flags.iter().map(String::as_str).collect();
+            peers.push(TestPeer::start(&flags).await);
+            sources.push(source);
+        }
+        Self {
+            peers,
+            urls,
+            sources,
+        }
+    }
+
+    /// How often all peers together asked a peer, and came to an answer.
+    async fn asked_of_peers(&self, outcome: &str) -> u64 {
+        let mut sum = 0;
+        for peer in &self.peers {
+            for url in &self.urls {
+                sum += peer.metric(&asked(url, outcome)).await;
+            }
+        }
+        sum
+    }
+
+    async fn stop(self) {
+        for peer in self.peers {
+            peer.stop().await;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn five_peers_that_ask_each_other_ask_each_of_them_once_for_what_nobody_has() {
+    let mesh = Mesh::start(5, |_, _| Answer::new(404, "")).await;
+    let absent = format!("/chunk/{}", Address::of(b"absent"));
+    assert_eq!(mesh.peers[0].get(&absent).await.status, 404);
+    assert_eq!(mesh.asked_of_peers("not_found").await, 4);
+    for source in &mesh.sources {
+        assert_eq!(source.heads().len(), 1);
+    }
+    // The others still remember what their own upstreams said when a peer asks again.
+    assert_eq!(mesh.peers[1].get(&absent).await.status, 404);
+    assert_eq!(mesh.asked_of_peers("not_found").await, 8);
+    let asked: usize = mesh.sources.iter().map(|source| source.heads().len()).sum();
+    assert_eq!(asked, 6, "but for the one that asks");
+    mesh.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_one_of_five_peers_can_get_is_given_by_all() {
+    let wanted = chunk(1, 1000);
+    let (end, bytes) = (wanted.address().to_string(), wanted.bytes().to_vec());
+    let mesh = Mesh::start(5, move |n, path| match n == 4 && path.ends_with(&end) {
+        true => Answer::new(200, bytes.clone()),
+        false => Answer::new(404, ""),
+    })
+    .await;
+    for peer in &mesh.peers {
+        assert!(peer.get(&path(&wanted)).await.body == wanted.bytes()[..]);
+        peer.metric_soon("antway_peer_store_chunks", |n| n == 1)
+            .await;
+    }
+    assert_eq!(mesh.sources[4].heads().len(), 1);
+    mesh.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pointer_is_asked_of_each_peer_once() {
+    let mesh = Mesh::start(4, |_, _| Answer::new(404, "")).await;
+    let pointer = format!("/pointer/{}", Address::of(b"absent"));
+    assert_eq!(mesh.peers[0].get(&pointer).await.status, 404);
+    let requests = r#"antway_peer_requests_total{face="http",op="pointer",outcome="not_found"}"#;
+    for peer in &mesh.peers {
+        assert_eq!(peer.metric(requests).await, 1);
+    }
+    mesh.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_peer_whose_upstream_is_slow_tells_peers_so_before_they_take_it_for_dead() {
+    let wanted = chunk(1, 1000);
+    let bytes = wanted.bytes().to_vec();
+    let gate = Arc::new(Semaphore::new(0));
+    let slow = HttpServer::start({
+        let gate = Arc::clone(&gate);
+        move |_| Answer::new(200, bytes.clone()).behind(&gate)
+    })
+    .await;
+    let source = upstream(&format!("anttp+{}", slow.url));
+    let neighbour = TestPeer::start(&[&source, "--upstream-timeout=10s"]).await;
+    let url = neighbour.peer.http();
+    let peer = TestPeer::start(&[&upstream(url), "--upstream-timeout=10s"]).await;
+    let response = peer.get(&path(&wanted)).await;
+    assert_eq!((response.status, response.code()), (503, "BUSY".to_owned()));
+    assert_eq!(peer.metric(&asked(url, "busy")).await, 1, "not late");
+    // It goes on meanwhile, and has it for the next one.
+    gate.add_permits(1);
+    neighbour
+        .metric_soon("antway_peer_store_chunks", |n| n == 1)
+        .await;
+    assert!(peer.get(&path(&wanted)).await.body == wanted.bytes()[..]);
+    assert_eq!(slow.heads().len(), 1);
+    neighbour.stop().await;
+    peer.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

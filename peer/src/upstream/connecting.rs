@@ -1,0 +1,128 @@
+//! A connection that takes longer to make than a request may wait.
+
+use crate::source::SourceError;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+use tokio::sync::Mutex;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+/// What is connected once, when it is first asked for. One attempt is made at a time, and goes on when nobody waits
+/// for it any more.
+pub struct Connecting<T> {
+    connection: Arc<OnceLock<T>>,
+    attempt: Mutex<Option<JoinHandle<Result<(), SourceError>>>>,
+    patience: Duration,
+}
+
+impl<T: Send + Sync + 'static> Connecting<T> {
+    /// An attempt may take so long.
+    pub fn new(patience: Duration) -> Self {
+        Self {
+            connection: Arc::default(),
+            attempt: Mutex::default(),
+            patience,
+        }
+    }
+
+    /// The connection, made by `connect` if there is none and no attempt is under way. If that failed, the next
+    /// request tries again.
+    pub async fn get<F>(&self, connect: impl FnOnce() -> F) -> Result<&T, SourceError>
+    where
+        F: Future<Output = Result<T, SourceError>> + Send + 'static,
+    {
+        if let Some(connection) = self.connection.get() {
+            return Ok(connection);
+        }
+        let mut attempt = self.attempt.lock().await;
+        if let Some(connection) = self.connection.get() {
+            return Ok(connection);
+        }
+        let unfinished = attempt.take().filter(|attempt| !attempt.is_finished());
+        // It stays in its place if this request is dropped while it waits.
+        let attempt = attempt.insert(unfinished.unwrap_or_else(|| self.attempt(connect())));
+        match attempt.await {
+            Ok(Ok(())) => Ok(self.connection.get().expect("connected")),
+            Ok(Err(error)) => Err(error),
+            Err(panicked) => Err(SourceError::Failed(panicked.to_string())),
+        }
+    }
+
+    fn attempt(
+        &self,
+        connecting: impl Future<Output = Result<T, SourceError>> + Send + 'static,
+    ) -> JoinHandle<Result<(), SourceError>> {
+        let connection = Arc::clone(&self.connection);
+        let connecting = timeout(self.patience, connecting);
+        tokio::spawn(async move {
+            let late = |_| SourceError::Unreachable("it took too long to connect".to_owned());
+            let connected = connecting.await.map_err(late)??;
+            // One attempt at a time, so nothing is there.
+            let _ = connection.set(connected);
+            Ok(())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures_util::FutureExt;
+    use tokio::sync::oneshot;
+    use tokio::task::yield_now;
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    fn failed() -> SourceError {
+        SourceError::Failed("as a test wants".to_owned())
+    }
+
+    #[tokio::test]
+    async fn an_attempt_goes_on_when_nobody_waits_and_who_comes_back_gets_the_connection() {
+        let connecting = Connecting::new(LONG);
+        let (end, ends) = oneshot::channel::<&str>();
+        let first = connecting.get(|| async { ends.await.map_err(|_| failed()) });
+        assert!(first.now_or_never().is_none());
+        // Whoever comes meanwhile waits for the same attempt.
+        let second = connecting.get(|| async { panic!("a second attempt") });
+        assert!(second.now_or_never().is_none());
+        end.send("connected").unwrap();
+        while connecting.connection.get().is_none() {
+            yield_now().await;
+        }
+        let third = connecting.get(|| async { panic!("a second attempt") });
+        assert_eq!(*third.await.unwrap(), "connected");
+    }
+
+    #[tokio::test]
+    async fn after_an_attempt_that_failed_or_took_too_long_the_next_request_tries_again() {
+        let connecting = Connecting::new(Duration::from_millis(10));
+        let late = connecting.get(std::future::pending).await;
+        assert!(matches!(late, Err(SourceError::Unreachable(_))));
+        let broken = connecting.get(|| async { Err(failed()) }).await;
+        assert!(matches!(broken, Err(SourceError::Failed(_))));
+        let panicked = connecting.get(|| async { panic!("as a test wants") });
+        assert!(panicked.await.is_err());
+        assert_eq!(*connecting.get(|| async { Ok(7) }).await.unwrap(), 7);
+    }
+
+    #[tokio::test]
+    async fn a_failure_that_nobody_waited_for_is_not_told_to_the_next_request() {
+        let connecting = Connecting::new(LONG);
+        let (end, ends) = oneshot::channel::<()>();
+        let first = connecting.get(|| async {
+            let _ = ends.await;
+            Err(failed())
+        });
+        assert!(first.now_or_never().is_none());
+        drop(end);
+        let is_finished = || {
+            let attempt = connecting.attempt.try_lock().unwrap();
+            attempt.as_ref().is_some_and(JoinHandle::is_finished)
+        };
+        while !is_finished() {
+            yield_now().await;
+        }
+        assert_eq!(*connecting.get(|| async { Ok(7) }).await.unwrap(), 7);
+    }
+}
