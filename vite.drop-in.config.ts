@@ -33,6 +33,7 @@ function bundle(format: 'iife' | 'es', input: string, fileName: string): Environ
 const bundles = {
   page: bundle('iife', 'src/drop-in/script.ts', 'antway.js'),
   worker: bundle('iife', 'sw/drop-in.ts', 'antway-sw.js'),
+  remove: bundle('iife', 'src/drop-in/remove.ts', 'antway-remove.js'),
   handler: bundle('iife', 'sw/handler-global.ts', 'antway-handler.js'),
   pageModule: bundle('es', 'src/drop-in/antway.ts', 'antway.mjs'),
   handlerModule: bundle('es', 'sw/handler.ts', 'handler.mjs'),
@@ -58,7 +59,7 @@ export default defineConfig({
   builder: {
     async buildApp({ build, environments }) {
       for (const name of Object.keys(bundles)) await build(environments[name]!);
-      writeIntegrity(outDir, ['antway.js', 'antway-sw.js', 'antway-handler.js']);
+      writeIntegrity(outDir, ['antway.js', 'antway-sw.js', 'antway-handler.js', 'antway-remove.js']);
     },
   },
 });

@@ -16,6 +16,11 @@ function optionsOf(search: string): HandlerOptions {
 
 const antway = createHandler(optionsOf(self.location.search));
 
+// Pages ask before they replace a worker, or remove it.
+self.addEventListener('message', (event) => {
+  if (event.data?.type === 'antway:who') event.ports[0]?.postMessage('antway');
+});
+
 // An update waits until no page is left that the one before serves. A page that needs other options does not wait.
 self.addEventListener('message', (event) => {
   if (event.data?.type === 'antway:skip-waiting') void self.skipWaiting();

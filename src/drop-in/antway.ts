@@ -1,10 +1,13 @@
+import type { HostFile } from '../config.ts';
+import { asDataHeader } from '../gateway/script-request.ts';
 import type { PinState } from '../library/pin-state.ts';
 import type { StatsSnapshot } from '../stats/stats.ts';
 import { version } from '../version.ts';
 import { urlOf } from './content-uri.ts';
+import { reloadEarly } from './early.ts';
 import { DropInError } from './error.ts';
 import { type DropInOptions, type ResolvedOptions, resolveOptions } from './options.ts';
-import { leadElsewhere, type Place, Rewriter, reloadEarly } from './rewriter.ts';
+import { type Place, Rewriter } from './rewriter.ts';
 import { untilParsed } from './until-parsed.ts';
 import { control } from './worker.ts';
 
@@ -35,7 +38,10 @@ export interface Antway {
    * nothing tells of those. Open ones that elements bring with them are found without.
    */
   watch(root: ShadowRoot): void;
-  /** `fetch` of that URL, as soon as it works. Rejects as `ready` does, or as `fetch`. */
+  /**
+   * `fetch` of that URL, as soon as it works. Rejects as `ready` does, or as `fetch`. Pages too come as data: to put their
+   * HTML into the document as it is would give the address all that the site may do.
+   */
   fetch(address: string, path?: string, init?: RequestInit): Promise<Response>;
   /** The counters of the worker. @throws DropInError `WORKERS_UNAVAILABLE` when there is none. */
   stats(): Promise<StatsSnapshot>;
@@ -69,7 +75,9 @@ export function createAntway(
   base: string = document.baseURI,
 ): Antway {
   let resolved: ResolvedOptions | undefined;
-  let contentBase = '/ant/';
+  // Absolute, since a page's `<base>` may be on another origin.
+  let contentBase = `${location.origin}/ant/`;
+  let names: HostFile['names'];
   let hasWorker = false;
   let rewriter: Rewriter | undefined;
   /** To be watched as soon as it is known where content is. */
@@ -79,7 +87,7 @@ export function createAntway(
 
   const start = async (): Promise<void> => {
     resolved = resolveOptions(typeof options === 'function' ? options() : options, base);
-    contentBase = resolved.prefix;
+    contentBase = resolved.prefix.href;
     await control(resolved);
     hasWorker = true;
   };
@@ -91,7 +99,7 @@ export function createAntway(
   };
 
   const worked = (): void => {
-    rewriteIn({ base: contentBase });
+    rewriteIn({ prefix: contentBase, base: contentBase });
     // None, or one that did not know what this one knows.
     if (controller() !== former) reloadEarly(document, contentBase);
     announce('ready', { base: contentBase });
@@ -100,13 +108,18 @@ export function createAntway(
   const failed = async (error: Error): Promise<void> => {
     await untilParsed();
     const gateway = resolved?.gateway;
-    const place: Place = gateway ? { base: gateway } : { problem: error.message };
-    rewriteIn(place);
-    leadElsewhere(document, contentBase, place);
+    const prefix = contentBase;
+    if (gateway) {
+      // It knows only addresses.
+      names = resolved?.config?.names;
+      contentBase = gateway;
+      rewriteIn({ prefix, base: gateway, names });
+    } else {
+      rewriteIn({ prefix, problem: error.message });
+    }
     console[gateway ? 'warn' : 'error'](`Antway: ${error.message}`);
     announce('error', error);
     if (!gateway) throw error;
-    contentBase = gateway;
     announce('ready', { base: gateway });
   };
 
@@ -115,7 +128,8 @@ export function createAntway(
   ready.catch(() => {});
 
   const url = (address: string, path = ''): string =>
-    urlOf(address, contentBase) + (path && `/${path.split('/').map(encodeURIComponent).join('/')}`);
+    urlOf(address, contentBase, null, names) +
+    (path && `/${path.split('/').map(encodeURIComponent).join('/')}`);
 
   const endpoint = async (name: string, init?: RequestInit): Promise<Response> => {
     await ready;
@@ -136,7 +150,10 @@ export function createAntway(
     },
     async fetch(address, path, init) {
       await ready;
-      return fetch(url(address, path), init);
+      const headers = new Headers(init?.headers);
+      // A gateway elsewhere would be asked first whether this header may be sent.
+      if (hasWorker) headers.set(asDataHeader, '1');
+      return fetch(url(address, path), { ...init, headers });
     },
     stats: async () => (await endpoint('stats')).json(),
     async pin(address) {

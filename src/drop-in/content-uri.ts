@@ -1,19 +1,31 @@
 import { DropInError } from './error.ts';
 
-/** Content addresses in text: attributes, `srcset`, style sheets. */
-const uris = /\b(?:ant|autonomi):\/\/[^\s,"'()<>]+/gi;
+/** How a text holds URLs: it is one, it lists some with descriptors, or it is CSS. */
+export type Syntax = 'url' | 'srcset' | 'css';
 
-/** A whole one: address or name, path with its slash, query, fragment. */
+/** What stands before a URL, and the URL. Strings that are none are consumed, so that nothing is found inside. */
+const urls: Record<Syntax, RegExp> = {
+  url: /^(?<before>\s*)(?<url>.*\S)/gs,
+  // After a URL, its descriptors up to the comma that ends them.
+  srcset: /(?<before>)(?<url>[^\s,](?:\S*[^\s,])?)(?:\s[^,]*)?/g,
+  css: /(["'])(?:\\.|(?!\1).)*\1|(?<before>\burl\(\s*(["']?))(?<url>(?:\\.|[^\\])*?)\s*\3\s*\)/gis,
+};
+
+/** A whole content address: address or name, path with its slash, query, fragment. */
 const uri = /^(?:(?:ant|autonomi):\/\/)?([^/?#]+)(\/[^?#]*)?(\?[^#]*)?(#.*)?$/i;
 
-export function hasUri(text: string): boolean {
-  uris.lastIndex = 0;
-  return uris.test(text);
+/** Whether a URL is a content address: one that holds another somewhere inside is not. */
+export function isUri(url: string): boolean {
+  return /^\s*(?:ant|autonomi):\/\//i.test(url);
 }
 
-/** Replaces every content address in a text. @throws DropInError `BAD_ADDRESS`. */
-export function replaceUris(text: string, base: string): string {
-  return text.replace(uris, (match) => urlOf(match, base));
+/** Replaces URLs in a text. @param map gives undefined for one that stays. */
+export function mapUrls(text: string, syntax: Syntax, map: (url: string) => string | undefined): string {
+  return text.replace(urls[syntax], (match: string, ...rest: unknown[]) => {
+    const { before, url } = rest.at(-1) as { before?: string; url?: string };
+    const to = url && map(url);
+    return to ? before + to + match.slice(before!.length + url.length) : match;
+  });
 }
 
 /**
@@ -21,10 +33,17 @@ export function replaceUris(text: string, base: string): string {
  *
  * @param base what the gateway's URLs begin with.
  * @param type a media type, for a file whose name does not tell.
+ * @param names addresses by their names, for a gateway that does not know them.
  * @throws DropInError `BAD_ADDRESS`.
  */
-export function urlOf(text: string, base: string, type?: string | null): string {
-  const [, first = '', path = '', search = '', hash = ''] = uri.exec(text.trim()) ?? [];
+export function urlOf(
+  text: string,
+  base: string,
+  type?: string | null,
+  names: Readonly<Record<string, string>> = {},
+): string {
+  const [, named = '', path = '', search = '', hash = ''] = uri.exec(text.trim()) ?? [];
+  const first = Object.hasOwn(names, named) ? names[named]! : named;
   if (/^manifest$/i.test(first)) {
     // As a URL it would reach a host, and it may hold the only keys to private files.
     throw new DropInError('BAD_ADDRESS', 'A manifest cannot be shown in a page: open it in an Antway app.');

@@ -19,12 +19,14 @@ export interface DropInOptions {
 export interface ResolvedOptions {
   worker: URL | undefined;
   scope: URL;
-  /** A path with a slash at both ends. */
-  prefix: string;
+  /** With a slash at its end. */
+  prefix: URL;
   /** With a slash at its end. */
   gateway: string | undefined;
   config: HostFile | undefined;
 }
+
+const own = ['worker', 'scope', 'prefix', 'gateway'] as const;
 
 const words = (text: string) => text.split(/\s+/).filter(Boolean);
 const number = (text: string) => (/^\d+$/.test(text.trim()) ? Number(text) : text);
@@ -45,19 +47,43 @@ const keys: Record<string, (text: string, config: HostFile) => void> = {
 
 /**
  * Reads the attributes of the script's element: the keys of `antway.json`, lists separated by spaces, names as
- * `name=address`; and `worker`, `scope`, `prefix`, `gateway`.
+ * `name=address`; and `worker`, `scope`, `prefix`, `gateway`. Others are left alone, with a warning in the console:
+ * tools that load scripts add their own.
  *
- * @throws DropInError `BAD_CONFIG` naming the attribute.
+ * @throws DropInError `BAD_CONFIG` naming the attribute, for one that seems to be misspelt.
  */
 export function readAttributes(dataset: DOMStringMap): DropInOptions {
   const options: DropInOptions = {};
   const config: HostFile = {};
+  const others: string[] = [];
   for (const [key, text = ''] of Object.entries(dataset)) {
-    if (key === 'worker' || key === 'scope' || key === 'prefix' || key === 'gateway') options[key] = text;
+    const option = own.find((name) => name === key);
+    if (option) options[option] = text;
     else if (Object.hasOwn(keys, key)) keys[key]!(text, config);
-    else throw bad(attributeOf(key), 'there is no such attribute');
+    else {
+      const meant = [...own, ...Object.keys(keys)].find((name) => isNear(key, name));
+      if (meant) throw bad(attributeOf(key), `there is no such attribute, but ${attributeOf(meant)}`);
+      others.push(attributeOf(key));
+    }
   }
+  if (others.length > 0) console.warn(`Antway leaves alone what is not its own: ${others.join(', ')}.`);
   return Object.keys(config).length > 0 ? { ...options, config } : options;
+}
+
+/** Whether a text becomes the other by one change of a letter, or in a long one by two. */
+function isNear(text: string, other: string): boolean {
+  const [a, b] = [text.toLowerCase(), other.toLowerCase()];
+  // Levenshtein's distance, row by row.
+  let row = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (const letter of a) {
+    const former = row;
+    row = [former[0]! + 1];
+    for (let at = 1; at <= b.length; at++) {
+      const swap = former[at - 1]! + (letter === b[at - 1] ? 0 : 1);
+      row.push(Math.min(swap, former[at]! + 1, row[at - 1]! + 1));
+    }
+  }
+  return row.at(-1)! <= (b.length < 6 ? 1 : 2);
 }
 
 /**
@@ -80,7 +106,7 @@ export function resolveOptions(options: DropInOptions, base: string): ResolvedOp
   return {
     worker,
     scope,
-    prefix: prefix.pathname,
+    prefix,
     gateway: gateway || undefined,
     config: options.config,
   };

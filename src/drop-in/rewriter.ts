@@ -1,8 +1,15 @@
-import { hasUri, replaceUris, urlOf } from './content-uri.ts';
+import { isUri, mapUrls, urlOf } from './content-uri.ts';
+import { rewriteRules, rewriteStyle, visitSheets } from './css.ts';
+import { keepToBrowser } from './links.ts';
+import { explain, takeBack } from './note.ts';
 import { untilParsed } from './until-parsed.ts';
 
-/** Where content is: below the worker's prefix or at a gateway; or nowhere, and why. */
-export type Place = { base: string; problem?: undefined } | { base?: undefined; problem: string };
+/** Where content is. `prefix` is what the worker's URLs begin with, absolute, also where no worker answers. */
+export type Place = { prefix: string; names?: Readonly<Record<string, string>> | undefined } & (
+  | /** The same as `prefix`, or a gateway's. */ { base: string; problem?: undefined }
+  /** Nowhere, and why. */
+  | { base?: undefined; problem: string }
+);
 
 const attributes = ['src', 'srcset', 'poster', 'href'];
 const ownAttributes = ['data-ant-src', 'data-ant-embed'];
@@ -11,15 +18,16 @@ const ownAttributes = ['data-ant-src', 'data-ant-embed'];
 const elements = 'a,area,audio,iframe,image,img,input,link,source,track,video';
 
 const candidates = [
-  ...[...attributes, 'style'].flatMap((name) => [`[${name}*="ant://" i]`, `[${name}*="autonomi://" i]`]),
+  `:is(${elements}):is(${attributes.map((name) => `[${name}]`)})`,
+  '[style*="url(" i]',
   ...ownAttributes.map((name) => `[${name}]`),
 ].join();
-
-const className = 'antway-unavailable';
 
 /**
  * Makes content addresses work in a document, in the open shadow roots of its elements, and in what is added to them
  * later. A root that is attached to an element which has been here before is told by nothing: `watch` is for those.
+ *
+ * Where no worker answers, what lies below its prefix is led to the gateway as well.
  */
 export class Rewriter {
   readonly #place: Place;
@@ -75,48 +83,78 @@ export class Rewriter {
   }
 
   #rewrite(element: Element): void {
+    takeBack(element);
     if (!element.matches(candidates)) return;
-    const { base, problem } = this.#place;
-    const source = element.getAttribute('data-ant-src');
-    const embedded = element.getAttribute('data-ant-embed');
-    if (base === undefined) {
-      if (source || embedded || attributes.some((name) => hasUri(element.getAttribute(name) ?? ''))) {
-        explain(element, problem);
-      }
-      return;
-    }
+    const isKnown = element.matches(elements);
     try {
-      this.#rewriteTo(base, element, source, embedded);
+      this.#rewriteTo(element, isKnown);
     } catch (error) {
-      explain(element, (error as Error).message);
+      explain(element, (error as Error).message, isKnown);
+    }
+    if (element instanceof HTMLElement || element instanceof SVGElement) {
+      rewriteStyle(element.style, this.#mapInCss(element.baseURI));
     }
   }
 
-  /** @throws DropInError `BAD_ADDRESS`. */
-  #rewriteTo(base: string, element: Element, source: string | null, embedded: string | null): void {
-    const isKnown = element.matches(elements);
+  /** @throws Error to be shown in the element's place. */
+  #rewriteTo(element: Element, isKnown: boolean): void {
+    const { base, prefix } = this.#place;
+    const isFromWorker = base === prefix;
     for (const name of isKnown ? attributes : []) {
       const text = element.getAttribute(name);
-      if (!text || !hasUri(text)) continue;
-      element.setAttribute(name, replaceUris(text, base));
-      if (element.matches('a[download],area[download]')) saveByAnswer(element);
+      if (!text) continue;
+      const mapped = mapUrls(text, name === 'srcset' ? name : 'url', (url) =>
+        this.#map(url, element.baseURI),
+      );
+      if (mapped !== text) element.setAttribute(name, mapped);
+      if (isFromWorker && name === 'href' && element.matches('a,area')) {
+        keepToBrowser(element, base, mapped !== text);
+      }
     }
-    if (element instanceof HTMLElement || element instanceof SVGElement) rewriteStyle(element.style, base);
-    const uri = embedded || source;
+    const embedded = element.getAttribute('data-ant-embed');
+    const uri = embedded || element.getAttribute('data-ant-src');
     if (!uri) return;
-    const url = urlOf(uri, base, element.getAttribute('data-ant-type'));
-    if (embedded || !isKnown) this.#embed(element, url);
+    const url = this.#urlOf(uri, element.getAttribute('data-ant-type'));
+    if (embedded || !isKnown) this.#embed(element, url, isFromWorker);
     else if (element.getAttribute('src') !== url) element.setAttribute('src', url);
   }
 
+  /** @returns undefined for a URL that stays. @throws as `#urlOf`. */
+  #map(url: string, from: string): string | undefined {
+    if (isUri(url)) return this.#urlOf(url);
+    const { base, prefix, problem } = this.#place;
+    const href = URL.canParse(url, from) ? new URL(url, from).href : '';
+    if (!href.startsWith(prefix) || (base && href.startsWith(base))) return undefined;
+    if (base === undefined) throw new Error(problem);
+    return base + href.slice(prefix.length);
+  }
+
+  /** What is wrong in CSS is for the console: the element itself may show all that it should. */
+  #mapInCss(from: string): (url: string) => string | undefined {
+    return (url) => {
+      try {
+        return this.#map(url, from);
+      } catch (error) {
+        if (this.#place.base) console.warn(`Antway: ${(error as Error).message}`);
+        return undefined;
+      }
+    };
+  }
+
+  /** @throws DropInError `BAD_ADDRESS`. @throws Error the place's problem. */
+  #urlOf(uri: string, type?: string | null): string {
+    const { base, problem, names } = this.#place;
+    if (base === undefined) throw new Error(problem);
+    return urlOf(uri, base, type, names);
+  }
+
   /** Shows it in a frame that opens no pop-ups, sends no forms and leaves the page where it is. */
-  #embed(container: Element, url: string): void {
+  #embed(container: Element, url: string, isFromWorker: boolean): void {
     if (this.#embedded.get(container) === url) return;
     this.#embedded.set(container, url);
     const frame = document.createElement('iframe');
     // Without its origin the worker would not see what it requests, in WebKit neither without scripts: there it is the
     // gateway's policy alone that forbids them. What comes from another gateway has no such policy.
-    const isFromWorker = url.startsWith('/');
     frame.setAttribute('sandbox', isFromWorker ? 'allow-same-origin allow-scripts' : 'allow-same-origin');
     frame.title =
       container.getAttribute('aria-label') ?? container.getAttribute('title') ?? 'Embedded content';
@@ -127,109 +165,10 @@ export class Rewriter {
   }
 
   #visitSheets(root: Document | ShadowRoot): void {
-    const { base } = this.#place;
-    if (base === undefined) return;
-    for (const sheet of [...root.styleSheets, ...root.adoptedStyleSheets]) {
-      if (this.#sheets.has(sheet)) continue;
+    visitSheets([...root.styleSheets, ...root.adoptedStyleSheets], (sheet, base) => {
+      if (this.#sheets.has(sheet)) return;
       this.#sheets.add(sheet);
-      const rules = readableRules(sheet);
-      if (rules) rewriteRules(rules, base);
-    }
+      rewriteRules(sheet.cssRules, this.#mapInCss(base));
+    });
   }
-}
-
-/**
- * Loads again what was requested below the prefix before the worker could answer, and failed.
- * @param prefix a path.
- */
-export function reloadEarly(root: Document, prefix: string): void {
-  const isContent = (url: string) => url.startsWith(location.origin + prefix);
-  for (const image of root.images) {
-    const isShown = image.complete && image.naturalWidth > 0;
-    if (isShown || !isContent(image.currentSrc || image.src)) continue;
-    if (image.srcset) image.setAttribute('srcset', image.srcset);
-    else image.setAttribute('src', image.src);
-  }
-  for (const media of root.querySelectorAll<HTMLMediaElement>('audio,video')) {
-    const urls = [media.src, ...Array.from(media.querySelectorAll('source'), ({ src }) => src)];
-    if (media.readyState === 0 && urls.some(isContent)) media.load();
-    if (media instanceof HTMLVideoElement && isContent(media.poster))
-      media.setAttribute('poster', media.poster);
-  }
-  for (const frame of root.querySelectorAll('iframe')) {
-    if (isContent(frame.src)) frame.setAttribute('src', frame.src);
-  }
-  for (const link of root.querySelectorAll<HTMLLinkElement>('link[rel~=stylesheet]')) {
-    if (isContent(link.href) && !link.sheet?.cssRules.length) link.replaceWith(link.cloneNode());
-  }
-}
-
-/** Gives what lies below the prefix to a gateway, or tells why it cannot be shown. */
-export function leadElsewhere(root: Document, prefix: string, place: Place): void {
-  const start = location.origin + prefix;
-  for (const name of ['src', 'href', 'poster'] as const) {
-    for (const element of root.querySelectorAll(`:is(${elements})[${name}]`)) {
-      const text = element.getAttribute(name)!;
-      const href = URL.canParse(text, root.baseURI) ? new URL(text, root.baseURI).href : '';
-      if (!href.startsWith(start)) continue;
-      if (place.base === undefined) explain(element, place.problem);
-      else element.setAttribute(name, place.base + href.slice(start.length));
-    }
-  }
-}
-
-/** @returns undefined for a sheet of another origin, whose owner did not mean this site's prefix. */
-function readableRules(sheet: CSSStyleSheet): CSSRuleList | undefined {
-  try {
-    return sheet.cssRules;
-  } catch {
-    return undefined;
-  }
-}
-
-function rewriteRules(rules: CSSRuleList, base: string): void {
-  for (const rule of rules) {
-    const { style, cssRules } = rule as CSSStyleRule;
-    if (style) rewriteStyle(style, base);
-    if (cssRules) rewriteRules(cssRules, base);
-  }
-}
-
-/** By property: a policy that forbids inline styles forbids to set the attribute. */
-function rewriteStyle(style: CSSStyleDeclaration, base: string): void {
-  if (!hasUri(style.cssText)) return;
-  for (const name of [...style]) {
-    const value = style.getPropertyValue(name);
-    if (hasUri(value)) style.setProperty(name, replaceUris(value, base), style.getPropertyPriority(name));
-  }
-}
-
-/** Chromium requests a link that has `download` past every worker. So it is the answer that says: to be saved. */
-function saveByAnswer(link: Element): void {
-  const url = new URL(link.getAttribute('href')!, location.href);
-  const name = link.getAttribute('download');
-  if (name) url.searchParams.set('filename', name);
-  url.searchParams.set('download', '');
-  link.setAttribute('href', url.href);
-  link.removeAttribute('download');
-}
-
-/** A note in the element's place, or for a link its title. What the site's author put into a container stays. */
-function explain(element: Element, problem: string): void {
-  if (element.classList.contains(className)) return;
-  element.classList.add(className);
-  if (element.matches('a,area')) element.setAttribute('title', problem);
-  if (element.matches('a,area,image,link,source,track')) return;
-  const note = document.createElement('span');
-  note.className = className;
-  note.setAttribute('role', 'note');
-  const name = element.getAttribute('alt') ?? element.getAttribute('aria-label');
-  note.textContent = name ? `${name} (${problem})` : problem;
-  Object.assign(note.style, { border: '1px solid', padding: '.25em .5em', display: 'inline-block' });
-  if (!element.matches(elements)) {
-    if (!element.textContent?.trim()) element.replaceChildren(note);
-    return;
-  }
-  (element as HTMLElement).hidden = true;
-  element.after(note);
 }

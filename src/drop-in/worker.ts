@@ -1,8 +1,11 @@
 import { DropInError } from './error.ts';
 import type { ResolvedOptions } from './options.ts';
 
-/** How long a worker that runs may take to take over this page, in milliseconds. */
-const takeOverMs = 10_000;
+/** How long a worker that runs may take to take over this page or to answer it, in milliseconds. */
+const workerMs = 10_000;
+
+/** How long after its `load` a page may take to register the site's own worker, in milliseconds. */
+const registerMs = 10_000;
 
 /**
  * Sees to it that the worker answers this page's requests: registers it, or waits for the site's own.
@@ -21,24 +24,55 @@ export async function control(options: ResolvedOptions): Promise<void> {
       `This page is not below ${options.scope.pathname}, which the worker answers for. Put the worker's script higher up, or set data-scope.`,
     );
   }
-  const worker = await activated(
-    options.worker ? await register(options.worker, options) : (await navigator.serviceWorker.ready).active!,
-  );
+  const worker = await activated(options.worker ? await register(options.worker, options) : await sitesOwn());
   await untilControlledBy(worker, options.worker !== undefined);
   await probe(options.prefix, worker);
+}
+
+/** The usual recipe registers it when the page is loaded. @throws DropInError `HANDLER_MISSING` when nothing does. */
+async function sitesOwn(): Promise<ServiceWorker> {
+  const { serviceWorker } = navigator;
+  const tooLate = async () => {
+    if (document.readyState !== 'complete') await new Promise((done) => addEventListener('load', done));
+    await new Promise((done) => setTimeout(done, registerMs));
+    // One that takes long to install is there.
+    return serviceWorker.getRegistration();
+  };
+  const registration = await Promise.race([serviceWorker.ready, tooLate()]);
+  const worker = registration && workerOf(registration);
+  if (worker) return worker;
+  throw new DropInError(
+    'HANDLER_MISSING',
+    'This site has no worker: with data-worker="none" it registers its own, and that one imports antway-handler.js.',
+  );
+}
+
+export function workerOf({ active, waiting, installing }: ServiceWorkerRegistration): ServiceWorker | null {
+  return active ?? waiting ?? installing;
+}
+
+/** Whether a worker is the drop-in's own, wherever its script is. */
+export function isAntway(worker: ServiceWorker): Promise<boolean> {
+  const { port1, port2 } = new MessageChannel();
+  return new Promise<boolean>((resolve) => {
+    port1.onmessage = () => resolve(true);
+    worker.postMessage({ type: 'antway:who' }, [port2]);
+    setTimeout(resolve, workerMs, false);
+  }).finally(() => port1.close());
 }
 
 /** @returns the worker that has these options: the one that is active, though an update may be on its way, if it has. */
 async function register(script: URL, { scope, prefix, config }: ResolvedOptions): Promise<ServiceWorker> {
   const url = new URL(script);
   // In the URL, so that the worker has them whenever it starts again.
-  url.searchParams.set('prefix', prefix);
+  url.searchParams.set('prefix', prefix.pathname);
   if (config) url.searchParams.set('config', JSON.stringify(config));
   const { serviceWorker } = navigator;
   try {
     const present = await serviceWorker.getRegistration(scope.href);
-    const other = present?.active ?? present?.waiting ?? present?.installing;
-    if (present?.scope === scope.href && other && new URL(other.scriptURL).pathname !== url.pathname) {
+    const other = present?.scope === scope.href && workerOf(present);
+    // A script that has moved is asked, since its name tells nothing.
+    if (other && new URL(other.scriptURL).pathname !== url.pathname && !(await isAntway(other))) {
       throw new DropInError(
         'ANOTHER_WORKER',
         `This site has a worker of its own, ${other.scriptURL}. Have it import antway-handler.js, and set data-worker="none".`,
@@ -91,7 +125,7 @@ function untilControlledBy(worker: ServiceWorker, isOurs: boolean): Promise<void
     if (isControlled()) return resolve();
     const timer = setTimeout(() => {
       reject(new DropInError('NOT_CONTROLLED', 'The worker runs, but the browser does not let it answer.'));
-    }, takeOverMs);
+    }, workerMs);
     const look = () => {
       if (!isControlled()) return;
       clearTimeout(timer);
@@ -104,14 +138,14 @@ function untilControlledBy(worker: ServiceWorker, isOurs: boolean): Promise<void
 }
 
 /** Whether the worker has Antway's handler, under the prefix that this page knows, and a configuration to work by. */
-async function probe(prefix: string, worker: ServiceWorker): Promise<void> {
-  const response = await fetch(`${prefix}-/health`);
+async function probe(prefix: URL, worker: ServiceWorker): Promise<void> {
+  const response = await fetch(`${prefix.href}-/health`);
   // What is no JSON is another's page.
   const { gateway, code, message, details } = await response.json().catch(() => ({}));
   if (gateway === 'antway') return;
   if (code === 'BAD_CONFIG') throw new DropInError(code, message, details.key);
   throw new DropInError(
     'HANDLER_MISSING',
-    `The site's worker, ${worker.scriptURL}, does not answer for ${prefix}: it must import antway-handler.js and use it.`,
+    `The site's worker, ${worker.scriptURL}, does not answer for ${prefix.pathname}: it must import antway-handler.js and use it.`,
   );
 }

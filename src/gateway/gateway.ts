@@ -18,6 +18,7 @@ import { type Kept, keptOf, localResolver } from './kept.ts';
 import { ManifestStore } from './manifest-store.ts';
 import { KeptPointers } from './pointer-memory.ts';
 import { type BodyObserver, type Representation, respond } from './representation.ts';
+import { asDataHeader, isPageForScript } from './script-request.ts';
 import { settings } from './settings.ts';
 import type { StatsBroadcast } from './stats-broadcast.ts';
 import { type ContentTarget, isEmbedded, parseTarget, type Target } from './target.ts';
@@ -260,6 +261,17 @@ export class Gateway {
     });
     if (answer.kind === 'redirect') return done(observer, redirect(answer.location, 301, answer.headers));
     const { representation } = answer;
+    // On the gateway's own origin only the shell runs scripts, and what the person trusts with all of it.
+    if (
+      isEmbedded(this.#base) &&
+      decision !== 'trusted' &&
+      isPageForScript(request, representation.headers['Content-Type'] ?? '')
+    ) {
+      throw new AntwayError(
+        'REFUSED',
+        `A script asks for a page from an address that may run none here. Navigate to it, or take it for data: by Antway.fetch, or with the header ${asDataHeader}.`,
+      );
+    }
     if (isTopLevel && decision === undefined && isScriptable(representation)) {
       const { pathname, search } = new URL(request.url);
       const [token, texts] = await Promise.all([this.#trust.token(), textsFor(request)]);

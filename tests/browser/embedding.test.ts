@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
@@ -12,9 +12,10 @@ import {
   publishContent,
   serveSite,
 } from './embedding-site.ts';
-import { test as base, errorCode, expect, fetchIn, hardReload } from './harness.ts';
+import { test as base, errorCode, expect, fetchIn, hardReload, stopWorkers } from './harness.ts';
 import { fromRoot } from './paths.ts';
 import type { PeerProcess } from './peer.ts';
+import { publish } from './publish.ts';
 import { StaticHost, type StaticHostOptions } from './static-host.ts';
 
 declare const Antway: InPage;
@@ -119,6 +120,159 @@ test('content that is added or changed later works too', async ({ page, publishe
     .toBe(`url("${host.url}/ant/${published.picture}")`);
 });
 
+test('a content address inside another URL stays as it is', async ({ page, peer, published, serve }) => {
+  const { picture } = published;
+  const others = [
+    `https://gw.example/#ant://${picture}`,
+    `https://t.me/share?url=ant://${picture}`,
+    `web+ant://${picture}/x`,
+  ];
+  const body = `${others.map((href) => `<a href="${href}">Elsewhere</a>`).join('')}<a href=" ant://${picture}">`;
+  const host = await serve('plain', {
+    files: { '/index.html': withScript(`data-peers="${peer.url}"`, body) },
+  });
+  await page.goto(host.url);
+  await ready(page);
+  expect(
+    await page.locator('a').evaluateAll((links) => links.map((link) => link.getAttribute('href'))),
+  ).toEqual([...others, ` ${host.url}/ant/${picture}`]);
+});
+
+test('an element whose address is corrected is shown, and its note goes', async ({
+  page,
+  peer,
+  published,
+  serve,
+}) => {
+  const body = `<p><img id="template" src="ant://{{a}}" alt="A crab"><img id="hidden" hidden src="ant://{{b}}">
+    <a id="link" href="ant://{{c}}" title="Its own">Link</a><img id="elsewhere" src="ant://{{d}}">
+    <div id="frame" data-ant-embed="ant://{{e}}"></div>`;
+  const host = await serve('plain', {
+    files: { '/index.html': withScript(`data-peers="${peer.url}"`, body) },
+  });
+  await page.goto(host.url);
+  await ready(page);
+  await expect(page.getByRole('note')).toHaveCount(4);
+  await expect(page.locator('#template')).toBeHidden();
+  await expect(page.locator('#link')).toHaveAttribute('title', /is not a content address/);
+  await page.evaluate(({ picture, page }) => {
+    const set = (id: string, name: string, value: string) =>
+      document.getElementById(id)!.setAttribute(name, value);
+    set('template', 'src', 'ant://{{still wrong}}');
+    set('template', 'src', `ant://${picture}`);
+    set('hidden', 'src', `ant://${picture}`);
+    set('link', 'href', `ant://${picture}`);
+    set('elsewhere', 'src', 'data:,');
+    set('frame', 'data-ant-embed', `ant://${page}`);
+  }, published);
+  await expectPicture(page, '#template');
+  await expect(page.locator('#template')).toBeVisible();
+  // Hidden by the site itself.
+  await expect(page.locator('#hidden')).toBeHidden();
+  await expect(page.locator('#link')).toHaveAttribute('title', 'Its own');
+  await expect(page.locator('#elsewhere')).not.toHaveAttribute('hidden');
+  await expect(page.frameLocator('#frame iframe').locator('#text')).toHaveText(pageText);
+  await expect(page.getByRole('note')).toHaveCount(0);
+  await expect(page.locator('.antway-unavailable')).toHaveCount(0);
+});
+
+test('imported style sheets and shorthands with variables show content', async ({
+  page,
+  peer,
+  published,
+  serve,
+}) => {
+  const image = (name: string) => `url("ant://${published.site}/assets/img/crab.png?${name}")`;
+  const ids = ['imported', 'within', 'varied', 'inline', 'later'];
+  const files = {
+    '/index.html': withScript(
+      `data-peers="${peer.url}"`,
+      `<link rel="stylesheet" href="outer.css"><p id="imported">1<p id="within">2<p id="varied">3
+       <p id="inline" style='--at: center; background: ${image('inline')} var(--at)'>4<p id="later">5<p id="wrong">6`,
+    ),
+    '/outer.css': `@layer base; @import "inner/sheet.css" layer(base); #wrong { background: url("ant://is wrong") }`,
+    '/inner/sheet.css': `@import url(deeper.css); #imported { background-image: ${image('imported')} }`,
+    '/inner/deeper.css': `@media all { #within { background-image: ${image('within')} } }
+      #varied { --at: center; background: ${image('varied')} var(--at) !important }`,
+    '/later.css': `#later { background-image: ${image('later')} }`,
+  };
+  const host = await serve('plain', { files });
+  await page.goto(host.url);
+  await ready(page);
+  await page.evaluate(() => {
+    document.head.insertAdjacentHTML('beforeend', '<style>@import "later.css";</style>');
+  });
+  for (const id of ids) {
+    await expect
+      .poll(() => page.locator(`#${id}`).evaluate((element) => getComputedStyle(element).backgroundImage))
+      .toBe(`url("${host.url}/ant/${published.site}/assets/img/crab.png?${id}")`);
+  }
+});
+
+test('what was asked of the host at the first visit, before the worker, is loaded again', async ({
+  page,
+  peer,
+  published,
+  serve,
+}) => {
+  const captions = await publish(
+    new TextEncoder().encode('WEBVTT\n\n00:00.000 --> 00:09.000\nWaves\n'),
+    peer,
+  );
+  const url = (name: string) => `/ant/${published.picture}?${name}`;
+  const files = {
+    '/index.html': withScript(
+      `data-peers="${peer.url}"`,
+      `<link rel="stylesheet" href="style.css"><style>@font-face { font-family: crab; src: url(${url('font')}) }</style>
+       <p id="sheet">1<p style="background: url(${url('inline')})">2<p style="font-family: crab">3
+       <img src="${url('img')}"><img srcset="${url('srcset')} 1x"><input type="image" src="${url('input')}">
+       <svg><image href="${url('image')}" width="9" height="9"/></svg>
+       <video poster="${url('poster')}" src="/ant/${published.site}/media/waves.webm">
+       <track default src="/ant/${captions}"></video>`,
+    ),
+    '/style.css': `#sheet { background-image: url(ant/${published.picture}?sheet) }`,
+  };
+  const host = await serve('plain', { files });
+  await page.goto(host.url);
+  await ready(page);
+  const loaded = () =>
+    page.evaluate(() => {
+      const entries = performance.getEntriesByType('resource') as PerformanceResourceTiming[];
+      const ok = entries.filter(
+        ({ name, responseStatus }) => /\/ant\/.*\?/.test(name) && responseStatus === 200,
+      );
+      return [...new Set(ok.map(({ name }) => new URL(name).search.slice(1)))].sort();
+    });
+  await expect.poll(loaded).toEqual(['font', 'image', 'img', 'inline', 'input', 'poster', 'sheet', 'srcset']);
+  for (const name of ['src', 'srcset']) await expectPicture(page, `img[${name}]`);
+  const media = () =>
+    page
+      .locator('video')
+      .evaluate((video: HTMLVideoElement) => [
+        video.videoWidth > 0,
+        video.querySelector('track')!.readyState,
+      ]);
+  await expect.poll(media).toEqual([true, 2]);
+});
+
+test('a page whose base is on another origin works', async ({ page, peer, published, serve }) => {
+  const body = `<base href="https://cdn.example/"><img src="ant://${published.picture}">
+    <p style="background: url(ant://${published.picture})">Drawn</p>`;
+  const host = await serve('plain', {
+    files: { '/index.html': withScript(`data-peers="${peer.url}"`, body) },
+  });
+  await page.goto(host.url);
+  await ready(page);
+  await expectPicture(page);
+  const url = `${host.url}/ant/${published.picture}`;
+  expect(await page.locator('p').evaluate((p) => getComputedStyle(p).backgroundImage)).toBe(`url("${url}")`);
+  const fetched = await page.evaluate(async (address) => {
+    const response = await Antway.fetch(address);
+    return [response.url, response.status, (await Antway.stats()).requests.total > 0];
+  }, published.picture);
+  expect(fetched).toEqual([url, 200, true]);
+});
+
 test('a link with the attribute “download” saves the file, under its name', async ({
   page,
   peer,
@@ -213,6 +367,74 @@ test('what comes from an address runs no scripts on the site’s origin, and ask
   expect((await fetchIn(page, '/ant/-/health')).status).toBe(200);
 });
 
+test.describe('on a site whose router swaps pages', () => {
+  /** Whether the page is still the document that it was. */
+  const mark = (page: Page) => page.evaluate(() => void Object.assign(globalThis, { isSame: true }));
+  const isSame = (page: Page) => page.evaluate(() => 'isSame' in globalThis);
+
+  for (const link of ['By its address', 'By its path']) {
+    test(`links to content are left to the browser: ${link}`, async ({ page, published, serve }) => {
+      const host = await serve('router');
+      await page.goto(host.url);
+      await ready(page);
+      await mark(page);
+      await page.getByRole('link', { name: link }).click();
+      await expect(page).toHaveURL(`${host.url}/ant/${published.page}`);
+      await expect(page.locator('#text')).toHaveText(pageText);
+      expect(await isSame(page)).toBe(false);
+    });
+  }
+
+  test('its own pages are swapped, and their links keep their relation', async ({ page, serve }) => {
+    const host = await serve('router');
+    await page.goto(host.url);
+    await ready(page);
+    await expect(page.getByRole('link', { name: 'By its address' })).toHaveAttribute(
+      'rel',
+      'nofollow external',
+    );
+    await mark(page);
+    await page.getByRole('link', { name: 'Another page' }).click();
+    await expect(page.locator('#text')).toHaveText('Another page, and its script ran');
+    expect(await isSame(page)).toBe(true);
+  });
+
+  test('the worker gives a router no page of an address, and gives data', async ({
+    page,
+    published,
+    serve,
+  }) => {
+    const host = await serve('router');
+    await page.goto(host.url);
+    await ready(page);
+    const visit = (path: string, headers: Record<string, string> = {}) =>
+      page.evaluate(
+        ([path, headers]) =>
+          (globalThis as unknown as { visit(path: string, headers: object): Promise<number> }).visit(
+            path,
+            headers,
+          ),
+        [path, headers] as const,
+      );
+    expect(await visit(`/ant/${published.page}?filename=page.html`)).toBe(403);
+    await expect(page.locator('body')).toContainText('REFUSED');
+    // These take any type for a page.
+    const counts = `/ant/${published.site}/notes/counts.csv`;
+    expect(await visit(counts, { 'HX-Request': 'true' })).toBe(403);
+    expect(await visit(counts, { Accept: 'text/html, application/xhtml+xml' })).toBe(403);
+    expect(await visit(`/ant/${published.site}/`)).toBe(403);
+    expect(await page.getByText('It ran a script').count()).toBe(0);
+
+    expect((await fetchIn(page, counts)).status).toBe(200);
+    expect((await fetchIn(page, `/ant/${published.site}/?format=json`)).status).toBe(200);
+    const fetched = await page.evaluate(async (address) => {
+      const response = await Antway.fetch(address, 'page.html', { headers: { Range: 'bytes=0-8' } });
+      return [response.status, await response.text()];
+    }, published.page);
+    expect(fetched).toEqual([206, '<!doctype']);
+  });
+});
+
 test('the site’s owner can let an address run scripts', async ({ page, peer, published, serve }) => {
   const attributes = `data-peers="${peer.url}" data-trusted="${published.page}"`;
   const host = await serve('plain', { files: { '/index.html': withScript(attributes) } });
@@ -220,6 +442,9 @@ test('the site’s owner can let an address run scripts', async ({ page, peer, p
   await ready(page);
   await page.goto(`${host.url}/ant/${published.page}`);
   await expect(page.locator('#text')).toHaveText('It ran a script');
+  // So may a router put it into the site's own document.
+  await page.goto(host.url);
+  expect((await fetchIn(page, `/ant/${published.page}`)).status).toBe(200);
 });
 
 test('an archive’s pages, listings and errors lead on below the prefix', async ({
@@ -306,13 +531,19 @@ test('every key of the configuration has an attribute that the worker obeys', as
 
 test('without attributes the site’s antway.json is in force', async ({ page, peer, published, serve }) => {
   const files = {
-    '/repo/index.html': withScript('', `<img src="ant://${published.picture}">`),
+    // Of a tool that loads scripts.
+    '/repo/index.html': withScript(
+      'data-nscript="afterInteractive" data-cfasync="false"',
+      `<img src="ant://${published.picture}">`,
+    ),
     '/repo/antway.json': JSON.stringify({ peers: [peer.url] }),
   };
   const host = await serve('plain', { base: '/repo/', files });
+  const warning = page.waitForEvent('console', (message) => message.type() === 'warning');
   await page.goto(`${host.url}/repo/`);
   await ready(page);
   await expectPicture(page);
+  expect((await warning).text()).toContain('data-nscript, data-cfasync');
   expect(host.requests).toContain('/repo/antway.json');
 });
 
@@ -358,24 +589,44 @@ test('a strict content security policy, as documented, is enough', async ({
 test.describe('where no service worker can run', () => {
   const insecure = (host: StaticHost) => host.url.replace('127.0.0.1', 'insecure.test');
 
-  test('content comes from the gateway that the site names', async ({ page, published, serve }) => {
-    const gateway = await StaticHost.start({
+  test('content comes from the gateway that the site names', async ({ page, peer, published, serve }) => {
+    // A static host with the one file at the path that a gateway would have it at.
+    const standIn = await StaticHost.start({
       folders: [],
       files: { [`/${published.picture}`]: readFileSync(fromRoot('tests/sites/sample/assets/img/crab.png')) },
       headers: { 'Content-Type': 'image/png' },
     });
-    const body = `<img id="linked" src="ant://${published.picture}"><img id="prefixed" src="ant/${published.picture}">`;
-    const host = await serve('plain', {
-      files: { '/index.html': withScript(`data-gateway="${insecure(gateway)}"`, body) },
-    });
+    const { picture } = published;
+    const body = `<img id="linked" src="ant://${picture}"><img id="prefixed" src="ant/${picture}">
+      <img id="responsive" srcset="/ant/${picture}?size=1 1x, ant://${picture}?size=2 2x"><img id="named" src="ant://crab">
+      <p id="drawn" style="background-image: url(ant/${picture})">Drawn</p>`;
+    const attributes = `data-gateway="${insecure(standIn)}" data-peers="${peer.url}" data-names="crab=${picture}"`;
+    const host = await serve('plain', { files: { '/index.html': withScript(attributes, body) } });
     await page.goto(insecure(host));
     await ready(page);
-    await expectPicture(page, '#linked');
-    await expectPicture(page, '#prefixed');
-    expect(await page.evaluate((address) => Antway.url(address), published.picture)).toBe(
-      `${insecure(gateway)}/${published.picture}`,
+    for (const id of ['linked', 'prefixed', 'responsive', 'named']) await expectPicture(page, `#${id}`);
+    const elsewhere = `${insecure(standIn)}/${picture}`;
+    await expect(page.locator('#responsive')).toHaveAttribute(
+      'srcset',
+      `${elsewhere}?size=1 1x, ${elsewhere}?size=2 2x`,
     );
-    await gateway.stop();
+    expect(await page.locator('#drawn').evaluate((drawn) => getComputedStyle(drawn).backgroundImage)).toBe(
+      `url("${elsewhere}")`,
+    );
+    expect(await page.evaluate((address) => Antway.url(address), picture)).toBe(elsewhere);
+    expect(await page.evaluate(() => Antway.url('crab'))).toBe(elsewhere);
+
+    // What comes later is led there as well.
+    await page.evaluate((address) => {
+      document.body.insertAdjacentHTML('beforeend', `<img id="later" srcset="/ant/${address} 1x">`);
+      document.getElementById('linked')!.setAttribute('src', `/ant/${address}?again`);
+    }, picture);
+    await expectPicture(page, '#later');
+    await expect(page.locator('#linked')).toHaveAttribute('src', `${elsewhere}?again`);
+    expect(host.requests.filter((path) => path.startsWith('/ant/') && path !== `/ant/${picture}`)).toEqual(
+      [],
+    );
+    await standIn.stop();
   });
 
   test('and none is named, the page says why content is not there', async ({ page, serve }) => {
@@ -387,6 +638,14 @@ test.describe('where no service worker can run', () => {
     await expect(page.locator('#link')).toHaveAttribute('title', 'This page did not come over https.');
     // What the site's author wrote for this case stays.
     await expect(page.locator('#embedded')).toContainText('This page is on the Autonomi network.');
+    const later = page.getByRole('note').filter({ hasText: 'Later' });
+    for (const url of [`/ant/${'ab'.repeat(32)}`, `ant://${'ab'.repeat(32)}`]) {
+      await page.evaluate((src) => {
+        document.body.insertAdjacentHTML('beforeend', `<p><img id="later" src="${src}" alt="Later">`);
+      }, url);
+      await expect(later).toBeVisible();
+      await page.locator('#later').evaluate((image) => image.parentElement!.remove());
+    }
   });
 });
 
@@ -423,6 +682,89 @@ test('a page whose site’s worker lacks the handler is told so', async ({ page,
   });
   await page.goto(host.url);
   expect(await problemIn(page)).toMatchObject({ code: 'HANDLER_MISSING' });
+});
+
+test('a page whose site registers no worker is told so, and shows why content is missing', async ({
+  page,
+  serve,
+}) => {
+  // It takes longer than the drop-in waits for a worker to be registered.
+  await page.clock.install();
+  const host = await serve('own-worker', { files: { '/site.js': '' } });
+  await page.goto(host.url);
+  await page.clock.runFor(10_000);
+  expect(await problemIn(page)).toMatchObject({ code: 'HANDLER_MISSING' });
+  await expect(page.getByRole('note')).toContainText('This site has no worker');
+});
+
+test('a site’s own worker may be registered late', async ({ page, serve }) => {
+  await page.clock.install();
+  const register = readFileSync(fromRoot('tests/sites/embedding/own-worker/site.js'), 'utf8');
+  const host = await serve('own-worker', {
+    files: { '/site.js': `addEventListener('load', () => setTimeout(() => { ${register} }, 8_000));` },
+  });
+  await page.goto(host.url);
+  await page.clock.runFor(8_000);
+  await ready(page);
+  await expectPicture(page);
+});
+
+/** The drop-in's files below another path than that of the site's other files. */
+function dropInAt(path: string): Record<string, Buffer> {
+  const names = readdirSync(dropInFolder).filter((name) => /antway.*\.(js|wasm)$/.test(name));
+  return Object.fromEntries(names.map((name) => [path + name, readFileSync(join(dropInFolder, name))]));
+}
+
+test('a worker whose script moves takes over from the one before', async ({
+  page,
+  peer,
+  published,
+  serve,
+}) => {
+  const withVersion = (name: string) =>
+    `<!doctype html><script src="${name}/antway.js" data-scope="/" data-peers="${peer.url}"></script><img src="ant://${published.picture}">`;
+  const files: Record<string, string | Buffer> = {
+    ...dropInAt('/1/'),
+    ...dropInAt('/2/'),
+    '/index.html': withVersion('1'),
+  };
+  const host = await serve('plain', { files, headers: { 'Service-Worker-Allowed': '/' } });
+  const script = () => page.evaluate(() => new URL(navigator.serviceWorker.controller!.scriptURL).pathname);
+  for (const version of ['1', '2']) {
+    files['/index.html'] = withVersion(version);
+    await page.goto(host.url);
+    await ready(page);
+    await expectPicture(page);
+    expect(await script()).toBe(`/${version}/antway-sw.js`);
+  }
+});
+
+test('a site that wants Antway no more takes it out of its visitors’ browsers', async ({
+  page,
+  published,
+  serve,
+}) => {
+  const files: Record<string, string> = {};
+  const host = await serve('plain', { files });
+  await page.goto(host.url);
+  await ready(page);
+  await page.evaluate(async (site) => {
+    await Antway.pin(site);
+    await caches.open('the-sites-own');
+  }, published.site);
+  files['/index.html'] = '<!doctype html><script src="antway-remove.js"></script>Without';
+  await page.goto(host.url);
+  const left = () =>
+    page.evaluate(async () => ({
+      workers: (await navigator.serviceWorker.getRegistrations()).length,
+      caches: await caches.keys(),
+      databases: (await indexedDB.databases()).map(({ name }) => name),
+    }));
+  await expect.poll(async () => (await left()).workers).toBe(0);
+  // As long as it runs, it may open its databases again; the next visit deletes those.
+  await stopWorkers(page);
+  await page.reload();
+  await expect.poll(left).toEqual({ workers: 0, caches: ['the-sites-own'], databases: [] });
 });
 
 test.describe('with a bundler', () => {

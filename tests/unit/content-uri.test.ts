@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { hasUri, replaceUris, urlOf } from '../../src/drop-in/content-uri.ts';
+import { isUri, mapUrls, type Syntax, urlOf } from '../../src/drop-in/content-uri.ts';
 
 const hex = 'ab'.repeat(32);
+const rewritten = (text: string, syntax: Syntax) =>
+  mapUrls(text, syntax, (url) => (isUri(url) ? urlOf(url, '/ant/') : undefined));
 const badAddress = expect.objectContaining({ code: 'BAD_ADDRESS' });
 
 describe('a content address in a page', () => {
@@ -41,20 +43,44 @@ describe('a content address in a page', () => {
     expect(urlOf(`ant://${hex}/photo.jpg`, '/ant/', type)).toBe(`/ant/${hex}/photo.jpg`);
   });
 
-  it('is found among others in srcset and style sheets', () => {
-    expect(replaceUris(`ant://${hex}/1.png 1x,autonomi://${hex}/2.png 2x, /3.png 3x`, '/r/ant/')).toBe(
-      `/r/ant/${hex}/1.png 1x,/r/ant/${hex}/2.png 2x, /3.png 3x`,
+  it('by a name that the page knows and its gateway does not is its address', () => {
+    expect(urlOf('ant://docs/a.png', 'https://g.example/', null, { docs: hex })).toBe(
+      `https://g.example/${hex}/a.png`,
     );
-    expect(replaceUris(`url("ant://${hex}/a.png"), url(ant://${hex})`, 'https://g.example/')).toBe(
-      `url("https://g.example/${hex}/a.png"), url(https://g.example/${hex})`,
-    );
+    expect(urlOf('ant://toString/a.png', '/ant/', null, { docs: hex })).toBe('/ant/toString/a.png');
   });
 
-  it('is not seen in other schemes', () => {
-    expect(hasUri('merchant://shop')).toBe(false);
-    expect(hasUri(`https://a.example/ant/${hex}`)).toBe(false);
-    expect(hasUri(`url(ant://${hex})`)).toBe(true);
-    // Asked twice, because the pattern has a memory.
-    expect(hasUri(`url(ant://${hex})`)).toBe(true);
+  it.each<[Syntax, string, string]>([
+    ['url', ` ant://${hex}/a, b.png `, ` /ant/${hex}/a, b.png `],
+    ['url', `Autonomi://${hex}`, `/ant/${hex}`],
+    [
+      'srcset',
+      `ant://${hex}/1.png 1x,autonomi://${hex}/2.png 2x, /3.png 3x , ant://${hex}/4.png`,
+      `/ant/${hex}/1.png 1x,/ant/${hex}/2.png 2x, /3.png 3x , /ant/${hex}/4.png`,
+    ],
+    ['srcset', `ant://${hex}, ant://${hex}/b,c.png 480w`, `/ant/${hex}, /ant/${hex}/b,c.png 480w`],
+    [
+      'css',
+      `url("ant://${hex}/a (1).png"), url( 'ant://${hex}' ), URL(ant://${hex})`,
+      `url("/ant/${hex}/a (1).png"), url( '/ant/${hex}' ), URL(/ant/${hex})`,
+    ],
+    ['css', `var(--a) url(ant://${hex}) var(--b)`, `var(--a) url(/ant/${hex}) var(--b)`],
+  ])('is found where a URL begins in %s: %s', (syntax, text, expected) => {
+    expect(rewritten(text, syntax)).toBe(expected);
+  });
+
+  it.each<[Syntax, string]>([
+    ['url', `https://gw.example/#ant://${hex}`],
+    ['url', `https://t.me/share?url=ant://${hex}`],
+    ['url', `web+ant://${hex}/x`],
+    ['url', 'merchant://shop'],
+    ['url', ''],
+    ['srcset', `https://gw.example/#ant://${hex} 1x, /b?u=ant://${hex} 2x, /c,ant://${hex} 3x`],
+    ['css', `url("https://gw.example/#ant://${hex}")`],
+    ['css', `url(https://gw.example/?u=ant://${hex})`],
+    ['css', `url("data:image/svg+xml,<image href='ant://${hex}'/>")`],
+    ['css', `"url(ant://${hex})" 'it\\'s url(ant://${hex})'`],
+  ])('is not seen inside what is another: %s, %s', (syntax, text) => {
+    expect(rewritten(text, syntax)).toBe(text);
   });
 });

@@ -67,7 +67,13 @@ describe('the package', () => {
       .flatMap(([, target]) => (typeof target === 'string' ? target : Object.values(target)))
       .map((path) => path.replace('./', ''));
     expect(paths).toEqual(expect.arrayContaining(exported));
-    for (const pattern of [/antway\.js$/, /antway-sw\.js$/, /antway-handler\.js$/, /brotli.*\.wasm$/]) {
+    for (const pattern of [
+      /antway\.js$/,
+      /antway-sw\.js$/,
+      /antway-handler\.js$/,
+      /antway-remove\.js$/,
+      /brotli.*\.wasm$/,
+    ]) {
       expect(paths.filter((path) => path.startsWith('dist-drop-in/') && pattern.test(path))).toHaveLength(1);
     }
     expect(paths.filter((path) => /^(src|tests|peer|sw)\//.test(path))).toEqual([]);
@@ -130,7 +136,12 @@ export const methods: readonly string[] = antwayRoute().methods;
 
   it('prints and keeps the hashes that an integrity attribute needs', () => {
     const hashes = JSON.parse(readFileSync(join(built.dropIn, 'integrity.json'), 'utf8'));
-    expect(Object.keys(hashes)).toEqual(['antway.js', 'antway-sw.js', 'antway-handler.js']);
+    expect(Object.keys(hashes)).toEqual([
+      'antway.js',
+      'antway-sw.js',
+      'antway-handler.js',
+      'antway-remove.js',
+    ]);
     for (const hash of Object.values(hashes)) expect(hash).toMatch(/^sha384-[A-Za-z0-9+/]{64}$/);
   });
 });

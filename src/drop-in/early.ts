@@ -1,0 +1,43 @@
+import { rewriteRules, rewriteStyle, visitSheets } from './css.ts';
+
+/**
+ * Loads again what was requested below the prefix before the worker could answer, and failed.
+ * @param prefix an absolute URL.
+ */
+export function reloadEarly(root: Document, prefix: string): void {
+  const isContent = (url: string) => url.startsWith(prefix);
+  const all = <E extends Element>(selector: string) => root.querySelectorAll<E>(selector);
+  for (const image of root.images) {
+    const isShown = image.complete && image.naturalWidth > 0;
+    if (isShown || !isContent(image.currentSrc || image.src)) continue;
+    if (image.srcset) image.setAttribute('srcset', image.srcset);
+    else image.setAttribute('src', image.src);
+  }
+  for (const media of all<HTMLMediaElement>('audio,video')) {
+    const urls = [media.src, ...Array.from(media.querySelectorAll('source'), ({ src }) => src)];
+    if (media.readyState === 0 && urls.some(isContent)) media.load();
+    if (media instanceof HTMLVideoElement && isContent(media.poster))
+      media.setAttribute('poster', media.poster);
+  }
+  for (const element of all<HTMLInputElement | HTMLIFrameElement>('input[type=image],iframe')) {
+    if (isContent(element.src)) element.setAttribute('src', element.src);
+  }
+  for (const image of all<SVGImageElement>('image[href]')) {
+    const url = new URL(image.href.baseVal, image.baseURI).href;
+    if (isContent(url)) image.setAttribute('href', url);
+  }
+  // These ask for the same URL once only.
+  for (const track of all<HTMLTrackElement>('track[src]')) {
+    if (isContent(track.src)) track.replaceWith(track.cloneNode());
+  }
+  for (const link of all<HTMLLinkElement>('link[rel~=stylesheet]')) {
+    if (isContent(link.href) && !link.sheet?.cssRules.length) link.replaceWith(link.cloneNode());
+  }
+  const mapFrom = (base: string) => (url: string) => {
+    const href = URL.canParse(url, base) ? new URL(url, base).href : '';
+    return isContent(href) ? href : undefined;
+  };
+  visitSheets(root.styleSheets, ({ cssRules }, base) => rewriteRules(cssRules, mapFrom(base)));
+  for (const { style, baseURI } of all<HTMLElement>('[style*="url(" i]'))
+    rewriteStyle(style, mapFrom(baseURI));
+}

@@ -1,0 +1,53 @@
+/** How to take back what was done to an element whose content cannot be shown. */
+const explained = new WeakMap<Element, () => void>();
+
+const className = 'antway-unavailable';
+
+/**
+ * A note in the element's place, or for a link its title. What the site's author put into a container stays.
+ * @param isShown whether the element itself shows what it refers to, and is hidden.
+ */
+export function explain(element: Element, problem: string, isShown: boolean): void {
+  takeBack(element);
+  element.classList.add(className);
+  const undo = [() => element.classList.remove(className)];
+  explained.set(element, () => {
+    for (const step of undo) step();
+  });
+  if (element.matches('a,area')) {
+    const title = element.getAttribute('title');
+    element.setAttribute('title', problem);
+    undo.push(() => {
+      if (element.getAttribute('title') !== problem) return;
+      if (title === null) element.removeAttribute('title');
+      else element.setAttribute('title', title);
+    });
+  }
+  if (element.matches('a,area,image,link,source,track')) return;
+  const note = document.createElement('span');
+  note.className = className;
+  note.setAttribute('role', 'note');
+  const name = element.getAttribute('alt') ?? element.getAttribute('aria-label');
+  note.textContent = name ? `${name} (${problem})` : problem;
+  Object.assign(note.style, { border: '1px solid', padding: '.25em .5em', display: 'inline-block' });
+  if (!isShown) {
+    if (element.textContent?.trim()) return;
+    element.replaceChildren(note);
+  } else {
+    const shown = element as HTMLElement;
+    if (!shown.hidden) {
+      shown.hidden = true;
+      undo.push(() => {
+        shown.hidden = false;
+      });
+    }
+    element.after(note);
+  }
+  undo.push(() => note.remove());
+}
+
+/** What was wrong may be right by now. */
+export function takeBack(element: Element): void {
+  explained.get(element)?.();
+  explained.delete(element);
+}
