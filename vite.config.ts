@@ -60,14 +60,16 @@ export default defineConfig({
         display: 'standalone',
         // An open window is used again; the way back leads to what it showed.
         launch_handler: { client_mode: ['navigate-existing', 'auto'] },
-        protocol_handlers: [{ protocol: 'web+ant', url: '/?open=%s' }],
+        // Links carry keys. A fragment is sent to nobody, and what is shared the worker takes.
+        protocol_handlers: [{ protocol: 'web+ant', url: '/#open=%s' }],
         share_target: {
-          action: '/',
-          method: 'GET',
-          enctype: 'application/x-www-form-urlencoded',
+          action: '/-/share',
+          method: 'POST',
+          enctype: 'multipart/form-data',
           params: { title: 'title', text: 'text', url: 'url' },
         },
-        file_handlers: [{ action: '/', accept: { 'application/vnd.autonomi.manifest': ['.ant'] } }],
+        // With a fragment, so that a shell that is open stays the document that it is.
+        file_handlers: [{ action: '/#open', accept: { 'application/vnd.autonomi.manifest': ['.ant'] } }],
         shortcuts: [
           { name: 'Library', url: '/#library', icons: shortcutIcons },
           { name: 'Publish', url: '/#publish', icons: shortcutIcons },

@@ -49,7 +49,8 @@ self.addEventListener('fetch', (event) => {
     if (framed.has(event.request.destination)) event.respondWith(refuseFrame(event.request));
     return;
   }
-  event.respondWith(answer(event));
+  const isShared = !isSite && event.request.method === 'POST' && url.pathname === '/-/share';
+  event.respondWith(isShared ? share(event.request) : answer(event));
 });
 
 self.addEventListener('install', (event) => event.waitUntil(installSodium(sodiumWasmUrl)));
@@ -84,6 +85,20 @@ function refuseFrame(request: Request): Promise<Response> {
     new AntwayError('REFUSED', 'The gateway’s own pages are not shown in frames.'),
     request,
   );
+}
+
+/**
+ * Something that was shared with the installed app: on to the start page, in a fragment. Links carry keys, and a host
+ * would write a query down.
+ */
+async function share(request: Request): Promise<Response> {
+  const form = await request.formData();
+  const fragment = new URLSearchParams();
+  for (const field of ['url', 'text', 'title']) {
+    const value = form.get(field);
+    if (typeof value === 'string') fragment.set(field, value);
+  }
+  return Response.redirect(`/#${fragment}`, 303);
 }
 
 async function answer(event: FetchEvent): Promise<Response> {

@@ -48,6 +48,8 @@ export function InstallNotice({ active }: { active: boolean }) {
     // A prompt can be shown once. The browser makes another when the person may want it again.
     offer(null);
     if (outcome === 'dismissed') decline();
+    // Who installs it counts on what is kept in it, and browsers are more willing then.
+    else await navigator.storage?.persist?.();
   }
 
   function decline() {

@@ -9,6 +9,8 @@ export interface Route {
   screen: Screen;
   /** Of a link that carries a manifest (unpadded base64url), with a path within it, which may be empty. */
   manifest?: { text: string; path: string };
+  /** What another program handed over, for the address box. Each time anew, so that the same can come twice. */
+  incoming?: { text: string };
 }
 
 /** @param hash with or without its `#`. What is not known is the first screen. */
@@ -16,7 +18,27 @@ export function parseRoute(hash: string): Route {
   const fragment = hash.replace(/^#/, '');
   const [, text, path = ''] = /^manifest\/([\w-]+)(\/.*)?$/.exec(fragment) ?? [];
   if (text) return { screen: 'open', manifest: { text, path } };
+  const incoming = incomingIn(fragment);
+  if (incoming) return { screen: 'open', incoming: { text: incoming } };
   return { screen: screens.find((screen) => screen === fragment) ?? 'open' };
+}
+
+/**
+ * A link of our kind (`open=`, see `protocol_handlers` in the manifest), or something shared (`url=`, `text=`,
+ * `title=`: the worker's answer to `share_target`).
+ */
+function incomingIn(fragment: string): string | undefined {
+  if (!/^(open|url|text|title)=/.test(fragment)) return undefined;
+  const fields = new URLSearchParams(fragment);
+  const given = ['open', 'url', 'text', 'title'].map((key) => fields.get(key)?.trim()).filter(Boolean);
+  // Programs put a link into whichever of the fields they like, with words around it.
+  const links = given.flatMap((text) => text!.match(/(?:[a-z][a-z0-9+.-]*:\S+|\b[0-9a-f]{64}\b\S*)/gi) ?? []);
+  return links[0] ?? given[0];
+}
+
+/** Takes what was handed over out of the URL, so that a reload does not open it once more. */
+export function forgetIncoming(): void {
+  history.replaceState(history.state, '', hrefOf('open'));
 }
 
 /** The URL of a screen. The first has no fragment, so that the start page's URL is short. */
@@ -37,13 +59,9 @@ export function useRoute(): Route {
   const [route, setRoute] = useState(() => parseRoute(location.hash));
   useEffect(() => {
     const look = () => setRoute(parseRoute(location.hash));
-    // Fragments that are typed into the browser's own address bar come as both.
+    // Not `hashchange` as well: a fragment that is typed or launched comes as both, and would be opened twice.
     window.addEventListener('popstate', look);
-    window.addEventListener('hashchange', look);
-    return () => {
-      window.removeEventListener('popstate', look);
-      window.removeEventListener('hashchange', look);
-    };
+    return () => window.removeEventListener('popstate', look);
   }, []);
   return route;
 }

@@ -5,6 +5,7 @@ import { expect, Gateway, test } from './harness.ts';
 import { makePrivateManifest } from './manifests.ts';
 import type { PeerProcess } from './peer.ts';
 import { publish } from './publish.ts';
+import { UploadGate } from './upload-gate.ts';
 
 /**
  * Launches of the installed app, as the system makes them. The browser writes what it tells the system of an app into
@@ -46,7 +47,7 @@ test.describe('the installed app', () => {
     const { fileHandlers } = await session.send('PWA.getOsAppState', { manifestId: `${gateway.url}/` });
     expect(fileHandlers).toEqual([
       {
-        action: `${gateway.url}/`,
+        action: `${gateway.url}/#open`,
         accepts: [{ mediaType: 'application/vnd.autonomi.manifest', fileExtensions: ['.ant'] }],
         displayName: '',
       },
@@ -92,10 +93,48 @@ test.describe('the installed app', () => {
   test('opens a link in the window that is there', async () => {
     const letter = await publish(Buffer.from('a letter'), peer);
     const before = windows();
-    const url = `${gateway.url}/?open=${encodeURIComponent(`web+ant:${letter}/letter.txt`)}`;
+    const url = `${gateway.url}/#open=${encodeURIComponent(`web+ant:${letter}/letter.txt`)}`;
     await session.send('PWA.launch', { manifestId: `${gateway.url}/`, url });
     await gateway.shell.waitForURL(`${gateway.url}/${letter}/letter.txt`);
     await expect(gateway.shell.getByText('a letter')).toBeVisible();
     expect(windows()).toBe(before);
+  });
+
+  test('goes on with an upload when a link or a file comes', async ({ folder }) => {
+    const letter = await publish(Buffer.from('a letter'), peer);
+    const file = join(folder, 'diary.ant');
+    writeFileSync(file, await makePrivateManifest('Diary', { 'diary.txt': 'Fog again.' }, peer));
+    const gate = await UploadGate.start(peer.url);
+    const { shell } = gateway;
+    try {
+      await shell.goto(`${gateway.url}/#publish`);
+      await shell
+        .locator('input[name=files]')
+        .setInputFiles({ name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('something') });
+      await shell.getByRole('region', { name: 'Where to' }).getByRole('checkbox').uncheck();
+      await shell.getByLabel('Another peer').fill(gate.url);
+      gate.holdAfter(1);
+      await shell.getByRole('button', { name: 'Publish', exact: true }).click();
+      await gate.held;
+      // Where the browser opens no tab unasked it asks whether to leave: no.
+      shell.on('dialog', (dialog) => dialog.dismiss());
+      const manifestId = `${gateway.url}/`;
+      const box = shell.getByRole('textbox', { name: 'Open an address' });
+      await session.send('PWA.launchFilesInApp', { manifestId, files: [file] });
+      await expect(box).toBeVisible();
+      await shell.bringToFront();
+      await shell.getByRole('link', { name: 'Publish' }).click();
+      await expect(shell.getByRole('button', { name: 'Cancel' })).toBeVisible();
+      // The last window is used again: that of the file, if there is one.
+      for (const page of context.pages()) if (page !== shell) await page.close();
+      const url = `${gateway.url}/#open=${encodeURIComponent(`web+ant:${letter}/letter.txt`)}`;
+      await session.send('PWA.launch', { manifestId, url });
+      await expect(box).toHaveValue(`web+ant:${letter}/letter.txt`);
+      await shell.getByRole('link', { name: 'Publish' }).click();
+      gate.open();
+      await expect(shell.getByRole('region', { name: 'Published' })).toBeVisible({ timeout: 60_000 });
+    } finally {
+      await gate.stop();
+    }
   });
 });

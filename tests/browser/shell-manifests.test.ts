@@ -86,6 +86,25 @@ test('a manifest opens as a dropped file, and the page shows that it can be drop
   await expectDiary(shell);
 });
 
+test('a manifest opens as a pasted file, and a link that is pasted beside the box as if it were in it', async () => {
+  const address = await publish(Buffer.from('what was linked to'), peer);
+  const pasteInto = (selector: string, data: { bytes?: number[]; text?: string }) =>
+    shell.locator(selector).evaluate((element, { bytes, text }) => {
+      const clipboardData = new DataTransfer();
+      if (bytes) clipboardData.items.add(new File([new Uint8Array(bytes)], 'diary.ant'));
+      if (text) clipboardData.setData('text/plain', text);
+      element.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+    }, data);
+  for (const selector of ['#address', 'body']) {
+    await pasteInto(selector, { bytes: [...manifest] });
+    await expectDiary(shell);
+    await shell.goto(gateway.url);
+    await gateway.settled();
+  }
+  await pasteInto('body', { text: `ant://${address}/letter.txt` });
+  await shell.waitForURL(`${gateway.url}/${address}/letter.txt`);
+});
+
 test('a link opens when its text is dropped', async () => {
   const address = await publish(Buffer.from('what was linked to'), peer);
   await drop(shell, { text: `ant://${address}/letter.txt` });

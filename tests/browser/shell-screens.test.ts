@@ -61,15 +61,30 @@ test('every control of every screen has a name for those who do not see it', asy
 
 test('a link of ours, and something shared, open as if they were pasted, and once only', async () => {
   const address = await publish(Buffer.from('a letter'), peer);
-  for (const query of [
-    `?open=${encodeURIComponent(`web+ant:${address}/letter.txt`)}`,
-    `?open=${encodeURIComponent(`web+ant://${address}/letter.txt`)}`,
-    `?open=${encodeURIComponent(`autonomi://${address}/letter.txt`)}`,
-    `?title=A%20letter&text=${encodeURIComponent(`Read this: ant://${address}/letter.txt`)}`,
-    `?url=${encodeURIComponent(`https://other.example/${address}/letter.txt`)}`,
-  ]) {
-    await test.step(query, async () => {
-      await shell.goto(`${gateway.url}/${query}`);
+  const link = (text: string) => shell.goto(`${gateway.url}/#open=${encodeURIComponent(text)}`);
+  /** As the browser sends what another program shares: a form, which the page cannot see. */
+  const shared = (fields: Record<string, string>) =>
+    shell.evaluate((fields) => {
+      const form = document.createElement('form');
+      Object.assign(form, { method: 'post', action: '/-/share', enctype: 'multipart/form-data' });
+      for (const [name, value] of Object.entries(fields)) {
+        form.append(Object.assign(document.createElement('input'), { name, value }));
+      }
+      document.body.append(form);
+      form.submit();
+    }, fields);
+  const ways: Record<string, () => Promise<unknown>> = {
+    'a link': () => link(`web+ant:${address}/letter.txt`),
+    'the same once more': () => link(`web+ant:${address}/letter.txt`),
+    'one with slashes': () => link(`web+ant://${address}/letter.txt`),
+    'of another scheme': () => link(`autonomi://${address}/letter.txt`),
+    'a shared text': () =>
+      shared({ title: 'A letter', text: `Read this & more: ant://${address}/letter.txt`, url: '' }),
+    'a shared URL': () => shared({ url: `https://other.example/${address}/letter.txt` }),
+  };
+  for (const [name, come] of Object.entries(ways)) {
+    await test.step(name, async () => {
+      await come();
       await shell.waitForURL(`${gateway.url}/${address}/letter.txt`);
       await expect(shell.getByText('a letter')).toBeVisible();
       // Back leads to the start page, which does not open it again.
@@ -78,9 +93,24 @@ test('a link of ours, and something shared, open as if they were pasted, and onc
       expect(shell.url()).toBe(`${gateway.url}/`);
     });
   }
-  await shell.goto(`${gateway.url}/?text=${encodeURIComponent('just words')}`);
+  await shared({ text: 'just words' });
   await expect(shell.getByRole('textbox', { name: 'Open an address' })).toHaveValue('just words');
   await expect(shell.locator('#address-note')).toContainText('“just words” is neither an address');
+  // Links carry keys: a host, which stands in wherever there is no worker, is never asked by one.
+  const asked = gateway.host.log.join('\n');
+  expect(asked).not.toContain(address);
+  expect(asked).not.toContain('just');
+});
+
+test('what comes in while the shell is open does not load it anew', async () => {
+  const manifest = await makePrivateManifest('Diary', { 'a.txt': 'Fog again.' }, peer);
+  await navigation().getByRole('link', { name: 'Settings' }).click();
+  await shell.evaluate(() => Object.assign(window, { isSameDocument: true }));
+  await shell.evaluate(() => location.assign('/#open=web%2Bant%3Anowhere'));
+  await expect(shell.locator('#address-note')).toContainText('“nowhere” is neither an address');
+  expect(await shell.evaluate(() => 'isSameDocument' in window)).toBe(true);
+  await shell.evaluate((link) => location.assign(`/#open=${encodeURIComponent(link)}`), linkOf(manifest));
+  await shell.waitForURL(/\/[0-9a-f]{64}\/$/);
 });
 
 test('a link with a manifest in its fragment opens it, and one that is broken says why', async () => {
@@ -97,12 +127,13 @@ test('a link with a manifest in its fragment opens it, and one that is broken sa
 
 test('an installed app has what systems ask for', async () => {
   const manifest = JSON.parse((await gateway.fetch('/manifest.webmanifest')).text);
-  expect(manifest.protocol_handlers).toEqual([{ protocol: 'web+ant', url: '/?open=%s' }]);
-  expect(manifest.share_target.method).toBe('GET');
+  expect(manifest.share_target).toMatchObject({ action: '/-/share', method: 'POST' });
   expect(manifest.launch_handler.client_mode[0]).toBe('navigate-existing');
   const session = await shell.context().newCDPSession(shell);
-  const { errors } = await session.send('Page.getAppManifest');
+  const { errors, manifest: read } = await session.send('Page.getAppManifest');
   expect(errors).toEqual([]);
+  // As the browser understood it, with the place for the link.
+  expect(read.protocolHandlers).toEqual([{ protocol: 'web+ant', url: `${gateway.url}/#open=%s` }]);
   const { installabilityErrors } = await session.send('Page.getInstallabilityErrors');
   // Contexts of tests are like private windows, in which nothing is installed.
   expect(installabilityErrors.map(({ errorId }) => errorId).filter((id) => id !== 'in-incognito')).toEqual(
@@ -125,31 +156,48 @@ test('an installed app has what systems ask for', async () => {
   }
 });
 
-test('installing is offered after the second site, and not again once it was declined', async () => {
-  const offer = () =>
-    shell.evaluate(() => {
-      const prompt = Object.assign(new Event('beforeinstallprompt', { cancelable: true }), {
-        prompt: async () => ({ outcome: 'dismissed' }),
-      });
-      window.dispatchEvent(prompt);
+/** The browser's own offer, and how the person answers it. */
+const offer = (outcome: 'accepted' | 'dismissed' = 'dismissed') =>
+  shell.evaluate((outcome) => {
+    const prompt = Object.assign(new Event('beforeinstallprompt', { cancelable: true }), {
+      prompt: async () => ({ outcome }),
     });
-  const notice = shell.getByText('Install Antway, and it opens');
+    window.dispatchEvent(prompt);
+  }, outcome);
+const notice = () => shell.getByText('Install Antway, and it opens');
+
+test('who installs it is not to lose what it keeps: the browser is asked for that', async () => {
+  for (const text of ['the first', 'the second']) {
+    await gateway.openPage(`/${await publish(Buffer.from(text), peer)}`);
+  }
+  await shell.reload();
+  await expect(shell.getByRole('region', { name: 'Last opened' }).getByRole('link')).toHaveCount(2);
+  await shell.evaluate(() => {
+    navigator.storage.persist = async () => Boolean(Object.assign(window, { isAsked: true }));
+  });
+  await offer('accepted');
+  await shell.getByRole('button', { name: 'Install', exact: true }).click();
+  await shell.waitForFunction(() => 'isAsked' in window);
+  await expect(notice()).toHaveCount(0);
+});
+
+test('installing is offered after the second site, and not again once it was declined', async () => {
   await gateway.openPage(`/${await publish(Buffer.from('the first'), peer)}`);
   await shell.reload();
   await expect(shell.getByRole('region', { name: 'Last opened' }).getByRole('link')).toHaveCount(1);
   await offer();
-  await expect(notice).toHaveCount(0);
+  await expect(notice()).toHaveCount(0);
   await gateway.openPage(`/${await publish(Buffer.from('the second'), peer)}`);
   await shell.reload();
   await expect(shell.getByRole('region', { name: 'Last opened' }).getByRole('link')).toHaveCount(2);
   await offer();
-  await expect(notice).toBeVisible();
+  await expect(notice()).toBeVisible();
   await shell.getByRole('button', { name: 'Not now' }).click();
-  await expect(notice).toHaveCount(0);
+  await expect(notice()).toHaveCount(0);
   await shell.reload();
   await expect(heading()).toBeVisible();
   await offer();
-  await expect(notice).toHaveCount(0);
+  await expect(notice()).toHaveCount(0);
 });
 
 test('nothing moves for those who want less motion', async () => {

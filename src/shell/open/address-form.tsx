@@ -2,24 +2,23 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { manifestOfLink } from '../../content/manifest.ts';
 import { openContent } from '../content-link.tsx';
 import { asGatewayApiError, type GatewayApiError } from '../gateway-api.ts';
-import type { Route } from '../route.ts';
+import { forgetIncoming, type Route } from '../route.ts';
 import { texts } from '../texts/texts.ts';
 import { useDrop } from '../use-drop.ts';
 import { parseAddressInput } from './address-input.ts';
-import { takeIncoming } from './incoming.ts';
 import { openManifest } from './open-manifest.ts';
 
 interface Props {
   /** Name → address of this gateway's bookmarks. */
   names: ReadonlyMap<string, string>;
   /** What the page's own URL carries. */
-  manifest: Route['manifest'];
+  route: Route;
   /** Whether the gateway runs, so that what came from outside can be opened. */
   isReady: boolean;
 }
 
 /** The address box. Opens what was typed, chosen, dropped or handed over, or says why it cannot. */
-export function AddressForm({ names, manifest, isReady }: Props) {
+export function AddressForm({ names, route: { manifest, incoming }, isReady }: Props) {
   const input = useRef<HTMLInputElement>(null);
   const picker = useRef<HTMLInputElement>(null);
   const [text, setText] = useState('');
@@ -29,7 +28,8 @@ export function AddressForm({ names, manifest, isReady }: Props) {
   const [isReading, setIsReading] = useState(false);
   const parsed = parse(text);
   const problem = failure?.message ?? (wasTried && 'problem' in parsed ? parsed.problem : null);
-  const isOver = useDrop(['Files', 'text/uri-list', 'text/plain'], drop);
+  const isOver = useDrop(['Files', 'text/uri-list', 'text/plain'], take);
+  usePaste(take);
 
   function parse(newText: string) {
     return parseAddressInput(newText, { names: new Set(names.keys()), origin: location.origin });
@@ -63,28 +63,33 @@ export function AddressForm({ names, manifest, isReady }: Props) {
   }
 
   // A link of ours that another program opened, something shared, a link that carries a manifest: as if pasted.
-  const incoming = useRef<string | undefined>(undefined);
   useEffect(() => {
-    const taken = takeIncoming();
-    if (taken === undefined) return;
-    incoming.current = taken;
-    change(taken);
-  }, []);
+    if (incoming) change(incoming.text);
+  }, [incoming]);
+  /** What was opened already: a page that is seen again is ready again. */
+  const opened = useRef<Route['incoming'] | Route['manifest']>(undefined);
+  const isNew = (what: typeof opened.current) => {
+    if (!isReady || !what || opened.current === what) return false;
+    opened.current = what;
+    return true;
+  };
   useEffect(() => {
-    if (!isReady || incoming.current === undefined) return;
-    const parsed = parse(incoming.current);
-    incoming.current = undefined;
-    open(parsed);
-  }, [isReady]);
+    if (!incoming || !isNew(incoming)) return;
+    forgetIncoming();
+    open(parse(incoming.text));
+  }, [isReady, incoming]);
   useEffect(() => {
-    if (!isReady || !manifest) return;
+    if (!manifest || !isNew(manifest)) return;
     keepAndOpen(
       () => new Blob([manifestOfLink(`ant://manifest/${manifest.text}`)]),
       manifest.path || '/',
       true,
     );
-  }, [isReady, manifest?.text, manifest?.path]);
-  useLaunchedFiles((file) => keepAndOpen(() => file), isReady);
+  }, [isReady, manifest]);
+  useLaunchedFiles((file) => {
+    forgetIncoming();
+    keepAndOpen(() => file);
+  }, isReady);
 
   function choose(files: FileList | null) {
     const file = files?.[0];
@@ -93,13 +98,14 @@ export function AddressForm({ names, manifest, isReady }: Props) {
     keepAndOpen(() => file);
   }
 
-  function drop(data: DataTransfer) {
+  /** What was dropped or pasted. */
+  function take(data: DataTransfer) {
     if (data.files.length > 0) {
       choose(data.files);
     } else {
-      const dropped = (data.getData('text/uri-list') || data.getData('text/plain')).trim();
-      change(dropped);
-      open(parse(dropped));
+      const given = (data.getData('text/uri-list') || data.getData('text/plain')).trim();
+      change(given);
+      open(parse(given));
     }
   }
 
@@ -172,6 +178,23 @@ export function AddressForm({ names, manifest, isReady }: Props) {
       )}
     </form>
   );
+}
+
+/** Takes what is pasted anywhere on the page: files always, a text unless it goes into a field. */
+function usePaste(take: (data: DataTransfer) => void): void {
+  const newest = useRef(take);
+  newest.current = take;
+  useEffect(() => {
+    const paste = (event: ClipboardEvent) => {
+      const data = event.clipboardData;
+      const isIntoField = event.target instanceof Element && event.target.closest('input, textarea') !== null;
+      if (!data || (data.files.length === 0 && (isIntoField || data.getData('text/plain') === ''))) return;
+      event.preventDefault();
+      newest.current(data);
+    };
+    window.addEventListener('paste', paste);
+    return () => window.removeEventListener('paste', paste);
+  }, []);
 }
 
 /** Files that the system opens with the installed app (https://wicg.github.io/manifest-incubations/#launchqueue-interface). */

@@ -19,7 +19,7 @@ export function OpenScreen({ route, names, active, isReady }: Props) {
   const sites = useSites(active);
   return (
     <>
-      <AddressForm names={names} manifest={route.manifest} isReady={isReady} />
+      <AddressForm names={names} route={route} isReady={isReady} />
       <Bookmarks names={names} />
       <RecentSites sites={sites} />
       <footer>

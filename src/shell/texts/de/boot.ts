@@ -15,7 +15,7 @@ export const boot: Texts['boot'] = {
   noWorkers: {
     message: 'Dieser Browser bietet hier keine Service Worker, und das Gateway ist einer.',
     advice:
-      'In privaten Fenstern von Firefox und in Browsern innerhalb von Apps fehlen sie: Öffnen Sie diese Seite in einem gewöhnlichen Fenster eines aktuellen Browsers.',
+      'In Browsern innerhalb von Apps fehlen sie, und in privaten Fenstern älterer Versionen von Firefox: Öffnen Sie diese Seite in einem gewöhnlichen Fenster eines aktuellen Browsers.',
   },
   notInstalled: {
     message: 'Das Gateway wurde geladen, konnte aber nicht installiert werden.',

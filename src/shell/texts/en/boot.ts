@@ -12,7 +12,7 @@ export const boot = {
   noWorkers: {
     message: 'This browser offers no service workers here, and the gateway is one.',
     advice:
-      'Private windows of Firefox and in-app browsers leave them out: open this page in an ordinary window of an up-to-date browser.',
+      'In-app browsers leave them out, and so do private windows of older versions of Firefox: open this page in an ordinary window of an up-to-date browser.',
   },
   notInstalled: {
     message: 'The gateway was fetched, but it could not be installed.',
