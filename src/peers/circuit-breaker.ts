@@ -11,13 +11,16 @@ export interface CircuitOptions {
   maxMs: number;
 }
 
+/** A request that went through. */
+export type Passage = Record<never, never>;
+
 /** Keeps requests away from what fails, and lets one through now and then to see whether it has healed. */
 export class CircuitBreaker {
   readonly #failuresToOpen: number;
   readonly #backoff: Backoff;
   #failures = 0;
   #openUntil = 0;
-  #isProbing = false;
+  #probe: Passage | undefined;
 
   constructor({ failures, firstMs, maxMs }: CircuitOptions) {
     this.#failuresToOpen = failures;
@@ -26,12 +29,17 @@ export class CircuitBreaker {
 
   get state(): CircuitState {
     if (this.#openUntil === 0) return 'closed';
-    return this.#isProbing || Date.now() < this.#openUntil ? 'open' : 'half-open';
+    return this.#probe || Date.now() < this.#openUntil ? 'open' : 'half-open';
   }
 
-  /** A request is about to go through. While half-open it is the one probe, and others are kept away. */
-  started(): void {
-    if (this.state === 'half-open') this.#isProbing = true;
+  /**
+   * A request is about to go through. While half-open it is the one probe, and others are kept away.
+   * @returns what names the request when its outcome is told.
+   */
+  started(): Passage {
+    const passage: Passage = {};
+    if (this.state === 'half-open') this.#probe = passage;
+    return passage;
   }
 
   succeeded(): void {
@@ -42,25 +50,37 @@ export class CircuitBreaker {
   reset(): void {
     this.#failures = 0;
     this.#openUntil = 0;
-    this.#isProbing = false;
+    this.#probe = undefined;
     this.#backoff.reset();
   }
 
-  failed(): void {
+  /** @param passage undefined for a request that was not told of when it started. */
+  failed(passage?: Passage): void {
+    const isProbe = this.#endProbe(passage);
+    if (this.#openUntil > 0 && !isProbe) return;
     this.#failures++;
-    const wasProbe = this.#isProbing;
-    this.#isProbing = false;
-    if (wasProbe || this.#failures >= this.#failuresToOpen) this.trip();
+    if (isProbe || this.#failures >= this.#failuresToOpen) this.#open();
   }
 
-  /** Opens it now: what failed is certain to fail again at once. */
-  trip(): void {
-    this.#isProbing = false;
-    this.#openUntil = Date.now() + this.#backoff.next();
+  /** A request failed in such a way that the next are certain to, too. */
+  trip(passage?: Passage): void {
+    const isProbe = this.#endProbe(passage);
+    if (this.#openUntil === 0 || isProbe) this.#open();
   }
 
   /** The request ended without telling anything: it was cancelled. */
-  abandoned(): void {
-    this.#isProbing = false;
+  abandoned(passage?: Passage): void {
+    this.#endProbe(passage);
+  }
+
+  #open(): void {
+    this.#openUntil = Date.now() + this.#backoff.next();
+  }
+
+  /** @returns whether it was the probe. Of those that ended while it is open, only that one says anything new. */
+  #endProbe(passage: Passage | undefined): boolean {
+    if (!passage || passage !== this.#probe) return false;
+    this.#probe = undefined;
+    return true;
   }
 }

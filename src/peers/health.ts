@@ -1,6 +1,6 @@
 import { limits } from '../limits.ts';
 import { Histogram } from '../stats/histogram.ts';
-import { CircuitBreaker, type CircuitState } from './circuit-breaker.ts';
+import { CircuitBreaker, type CircuitState, type Passage } from './circuit-breaker.ts';
 
 /** How much the newest measurement counts against all before it. */
 const smoothing = 0.2;
@@ -22,8 +22,8 @@ export class PeerHealth {
   #bans = 0;
 
   /** It sent bytes that do not match their address: left out for a while, longer each time. */
-  ban(): void {
-    this.#circuit.abandoned();
+  ban(request?: Passage): void {
+    this.#circuit.abandoned(request);
     this.#bannedUntil = Date.now() + limits.wrongChunkBanMs * 2 ** Math.min(this.#bans++, 6);
   }
 
@@ -35,8 +35,9 @@ export class PeerHealth {
     return this.#circuit.state;
   }
 
-  started(): void {
-    this.#circuit.started();
+  /** @returns what names the request in what is told of it later. */
+  started(): Passage {
+    return this.#circuit.started();
   }
 
   /** @param firstByteMs until the answer began. @param totalMs until it was complete. */
@@ -70,14 +71,14 @@ export class PeerHealth {
   }
 
   /** It is there, but could not serve. */
-  failed(): void {
-    this.#circuit.failed();
+  failed(request: Passage): void {
+    this.#circuit.failed(request);
     this.#success = smoothed(this.#success, 0);
   }
 
   /** It cannot be reached at all: not asked before the others until it has had some time. */
-  unreachable(): void {
-    this.#circuit.trip();
+  unreachable(request: Passage): void {
+    this.#circuit.trip(request);
     this.#success = smoothed(this.#success, 0);
   }
 
@@ -87,16 +88,16 @@ export class PeerHealth {
   }
 
   /** A request to it was cancelled before it told anything. */
-  abandoned(): void {
-    this.#circuit.abandoned();
+  abandoned(request: Passage): void {
+    this.#circuit.abandoned(request);
   }
 
   /**
    * It was outrun by another peer after `elapsedMs`: it would have taken at least that long, which must be known
    * of it, or the slowest peer would never be measured.
    */
-  outrun(elapsedMs: number, hadFirstByte: boolean): void {
-    this.#circuit.abandoned();
+  outrun(elapsedMs: number, hadFirstByte: boolean, request?: Passage): void {
+    this.#circuit.abandoned(request);
     if (!hadFirstByte) this.#firstByteMs = smoothed(this.#firstByteMs, elapsedMs);
     else this.#msPerMebibyte = smoothed(this.#msPerMebibyte, elapsedMs);
   }

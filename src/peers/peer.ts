@@ -3,7 +3,7 @@ import { type PeerConfig, type PeerKind, splitPeerUrl, type TransportChoice } fr
 import { AntwayError, type Attempt, asAntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { Stats, Transport } from '../stats/stats.ts';
-import { CircuitBreaker } from './circuit-breaker.ts';
+import { CircuitBreaker, type Passage } from './circuit-breaker.ts';
 import type { Face } from './face.ts';
 import { PeerHealth } from './health.ts';
 import { outrun } from './hedge.ts';
@@ -84,7 +84,7 @@ export class Peer {
    */
   async ask<T>(address: Address, options: AskOptions<T>): Promise<T> {
     const { signal, expectedBytes, verify, onFirstByte, report } = options;
-    this.health.started();
+    const request = this.health.started();
     this.#lastUsed = Date.now();
     let last: AntwayError | undefined;
     for (const face of this.#faces()) {
@@ -105,8 +105,8 @@ export class Peer {
         return value;
       } catch (error) {
         if (signal.aborted) {
-          if (signal.reason === outrun) this.health.outrun(elapsed(), firstByteMs !== undefined);
-          else this.health.abandoned();
+          if (signal.reason === outrun) this.health.outrun(elapsed(), firstByteMs !== undefined, request);
+          else this.health.abandoned(request);
           throw signal.reason;
         }
         last = asAntwayError(error);
@@ -122,10 +122,10 @@ export class Peer {
           ...(details.answered ? { answered: true } : {}),
         });
         this.#stats.peerFailed(this.url, transport, code);
-        if (!this.#isWorthAnotherFace(face, last)) throw last;
+        if (!this.#isWorthAnotherFace(face, last, request)) throw last;
       }
     }
-    this.health.unreachable();
+    this.health.unreachable(request);
     throw last ?? noWay(this.url, this.#transport);
   }
 
@@ -244,17 +244,17 @@ export class Peer {
   }
 
   async #connect(): Promise<void> {
-    this.#webTransportCircuit.started();
+    const attempt = this.#webTransportCircuit.started();
     try {
       await this.#webTransport?.connect();
       this.#webTransportCircuit.succeeded();
     } catch {
-      this.#webTransportCircuit.failed(); // said again, to whom it matters, when a request fails
+      this.#webTransportCircuit.failed(attempt); // said again, to whom it matters, when a request fails
     }
   }
 
-  #ban(): void {
-    this.health.ban();
+  #ban(request?: Passage): void {
+    this.health.ban(request);
     this.#stats.peerBanned(this.url);
   }
 
@@ -265,9 +265,9 @@ export class Peer {
     this.#stats.fromPeer(this.url, face.transport, bytes, { firstByteMs, totalMs });
   }
 
-  #isWorthAnotherFace(face: Face, { code, details }: AntwayError): boolean {
+  #isWorthAnotherFace(face: Face, { code, details }: AntwayError, request: Passage): boolean {
     if (code === 'CORRUPT') {
-      this.#ban();
+      this.#ban(request);
       return false;
     }
     if (code === 'NOT_FOUND') {
@@ -276,7 +276,7 @@ export class Peer {
     }
     // It is there but cannot serve now: its other face would say the same.
     if (details.answered) {
-      this.health.failed();
+      this.health.failed(request);
       return false;
     }
     if (face === this.#webTransport) this.#webTransportCircuit.failed();

@@ -35,8 +35,7 @@ describe('a circuit breaker', () => {
     circuit.failed();
     circuit.failed();
     vi.advanceTimersByTime(1000);
-    circuit.started();
-    circuit.failed();
+    circuit.failed(circuit.started());
     vi.advanceTimersByTime(999);
     expect(circuit.state).toBe('open');
     vi.advanceTimersByTime(1001);
@@ -48,9 +47,31 @@ describe('a circuit breaker', () => {
     circuit.failed();
     circuit.failed();
     vi.advanceTimersByTime(1000);
-    circuit.started();
-    circuit.abandoned();
+    circuit.abandoned(circuit.started());
     expect(circuit.state).toBe('half-open');
+  });
+
+  it.each(['failed', 'trip'] as const)('is opened once by requests that fail together (%s)', (outcome) => {
+    const circuit = breaker();
+    const requests = Array.from({ length: 20 }, () => circuit.started());
+    for (const request of requests) circuit[outcome](request);
+    vi.advanceTimersByTime(1000);
+    expect(circuit.state).toBe('half-open');
+  });
+
+  it('learns nothing from requests that began before it opened, and their end does not end the probe', () => {
+    const circuit = breaker();
+    const [before, cancelled] = [circuit.started(), circuit.started()];
+    circuit.trip(circuit.started());
+    vi.advanceTimersByTime(1000);
+    circuit.failed(before);
+    expect(circuit.state).toBe('half-open');
+    circuit.started();
+    circuit.abandoned(cancelled);
+    circuit.failed(before);
+    expect(circuit.state).toBe('open');
+    vi.advanceTimersByTime(60_000);
+    expect(circuit.state).toBe('open');
   });
 });
 
