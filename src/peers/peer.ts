@@ -57,7 +57,6 @@ export class Peer {
   /** Whether WebTransport is worth waiting for. It heals in the background, while HTTP serves. */
   readonly #webTransportCircuit = new CircuitBreaker(limits.webTransportCircuit);
   #lastTransport: Transport | undefined;
-  #hasNoOpen = false;
   #lastUsed = 0;
 
   constructor({ url, certificateHashes }: PeerConfig, options: PeerOptions) {
@@ -163,7 +162,7 @@ export class Peer {
 
   /** Whether a request by OPEN would be answered in one round trip. */
   get canOpen(): boolean {
-    return (this.#webTransport?.canOpen ?? false) && !this.#hasNoOpen;
+    return this.#webTransport?.canOpen ?? false;
   }
 
   /**
@@ -172,7 +171,6 @@ export class Peer {
    */
   async open(address: Address, range: OpenRange, { signal, onRecord }: OpenOptions): Promise<void> {
     this.#lastUsed = Date.now();
-    let arrived = 0;
     const startedAt = performance.now();
     /** When what is received now began to be waited for. */
     let since = startedAt;
@@ -184,7 +182,6 @@ export class Peer {
     try {
       await this.#webTransport?.open(address, range, signal, onFirstByte, async (of, bytes) => {
         const receivedMs = performance.now() - since;
-        arrived++;
         await onRecord(of, bytes);
         this.health.received(receivedMs, bytes.length);
         this.#lastTransport = 'webtransport';
@@ -197,8 +194,6 @@ export class Peer {
       const { code } = asAntwayError(error);
       if (code === 'CORRUPT') this.#ban();
       this.#stats.peerFailed(this.url, 'webtransport', code);
-      // Refused before the first record, on a session that works: it does not know the operation.
-      if (arrived === 0 && code === 'PEERS_UNREACHABLE' && this.hasSession) this.#hasNoOpen = true;
     }
   }
 

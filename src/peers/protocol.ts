@@ -21,6 +21,9 @@ export const statuses = {
   full: 6,
 } as const;
 
+/** With which code a peer resets a stream that it does not answer, where that says something to the client. */
+export const resetCodes = { badRequest: 1 } as const;
+
 /** What a peer says of itself: `GET /-/info`, or the INFO operation. */
 export interface PeerInfo {
   name: string;

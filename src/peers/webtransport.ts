@@ -16,6 +16,7 @@ import {
   type OpenRange,
   operations,
   type PeerInfo,
+  resetCodes,
   statuses,
 } from './protocol.ts';
 import { raceAbort, transferMs, Watchdog } from './watchdog.ts';
@@ -43,6 +44,8 @@ export class WebTransportFace implements Face {
   });
   #session: Promise<WebTransport> | undefined;
   #operations: readonly number[] | undefined;
+  /** Whether the peer that the session is with has refused OPEN as something that it does not know. */
+  #hasRefusedOpen = false;
   /** When the last session began to be opened, as `performance.now()`. */
   #openedAt = 0;
   /** The session that is up, when there is one. */
@@ -67,7 +70,8 @@ export class WebTransportFace implements Face {
 
   /** Whether a session is up with a peer that is not known to lack OPEN. */
   get canOpen(): boolean {
-    return this.isConnected && this.#operations?.includes(operations.open) !== false;
+    const isNamed = this.#operations?.includes(operations.open) !== false;
+    return this.isConnected && isNamed && !this.#hasRefusedOpen;
   }
 
   get isConnected(): boolean {
@@ -113,7 +117,7 @@ export class WebTransportFace implements Face {
    * @param onRecord called with each record as it arrives; the next is read when its promise is done.
    * @throws as `fetch`.
    */
-  open(
+  async open(
     address: Address,
     range: OpenRange,
     signal: AbortSignal,
@@ -122,13 +126,21 @@ export class WebTransportFace implements Face {
   ): Promise<void> {
     // As many chunks as a session may be asked to bring at once.
     const totalMs = limits.stallMs + transferMs(limits.openBytes);
-    return this.#request(encodeOpen(address, range), totalMs, signal, async (reader) => {
+    const read = async (reader: ByteReader) => {
       await onRecord(address, await readAnswer(reader, onFirstByte));
       while (!(await reader.isAtEnd())) {
         const next = Address.fromBytes(await reader.read(32));
         await onRecord(next, await readAnswer(reader));
       }
-    });
+    };
+    try {
+      await this.#request(encodeOpen(address, range), totalMs, signal, read);
+    } catch (error) {
+      const { streamErrorCode } = ((error as Error).cause ?? {}) as Partial<WebTransportError>;
+      // Not when it is busy, slow or going away: then it knows what was asked.
+      if (streamErrorCode === resetCodes.badRequest) this.#hasRefusedOpen = true;
+      throw error;
+    }
   }
 
   /** Whether the peer itself holds a chunk (HAS). @throws as `fetch`, but for `NOT_FOUND`. */
@@ -283,6 +295,7 @@ export class WebTransportFace implements Face {
   async #connect(): Promise<WebTransport> {
     const { url, certificateHashes, operations } = await this.#endpoint();
     this.#operations = operations;
+    this.#hasRefusedOpen = false;
     let session: WebTransport | undefined;
     try {
       session = new WebTransport(url, {

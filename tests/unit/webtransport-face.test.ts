@@ -64,6 +64,11 @@ class FakeStream {
     },
   });
 
+  /** Resets it, with a code of the protocol. */
+  fail(streamErrorCode: number): void {
+    this.#answers.error(Object.assign(new Error('reset'), { streamErrorCode }));
+  }
+
   answer(...bytes: number[]): void {
     this.#answers.enqueue(Uint8Array.from(bytes));
   }
@@ -259,6 +264,61 @@ describe('a peer’s WebTransport face', () => {
     await rejected;
     await settle();
     expect(stream!.isCancelled).toBe(true);
+  });
+
+  describe('opens files ahead', () => {
+    /** Asks for a file, and lets the peer react. @returns the face, whose session is up. */
+    async function open(
+      react: (stream: FakeStream, face: WebTransportFace) => void | Promise<void>,
+    ): Promise<WebTransportFace> {
+      const face = new WebTransportFace(endpoint);
+      const range = { start: 0, length: 0 };
+      const opening = face
+        .open(
+          address,
+          range,
+          never,
+          () => {},
+          async () => {},
+        )
+        .catch(() => undefined);
+      await settle();
+      await react(FakeSession.all[0]!.streams[0]!, face);
+      await opening;
+      return face;
+    }
+
+    it('unless the peer refuses that as something unknown, until there is another session', async () => {
+      const face = await open((stream) => stream.fail(1));
+      expect([face.isConnected, face.canOpen]).toEqual([true, false]);
+      FakeSession.all[0]!.close();
+      await settle();
+      await face.connect();
+      expect(face.canOpen).toBe(true);
+    });
+
+    it.each<[string, (stream: FakeStream) => void]>([
+      ['is busy', (stream) => stream.answer(2, 0, 0, 0, 0)],
+      ['failed to read', (stream) => stream.answer(3, 0, 0, 0, 0)],
+      ['gives up a slow client', (stream) => stream.fail(3)],
+      ['is going away', (stream) => stream.fail(5)],
+      ['broke off', (stream) => stream.fail(6)],
+    ])('also after one that %s', async (_, react) => {
+      expect((await open(react)).canOpen).toBe(true);
+    });
+
+    it('also after one that was too slow, while other answers came', async () => {
+      const face = await open(async (_, face) => {
+        await vi.advanceTimersByTimeAsync(limits.stallMs - 1_000);
+        const moving = face.fetch(address, never);
+        await settle();
+        FakeSession.all[0]!.streams[1]!.answer(...found(1));
+        await moving;
+        await vi.advanceTimersByTimeAsync(1_000);
+      });
+      expect(face.isConnected).toBe(true);
+      expect(face.canOpen).toBe(true);
+    });
   });
 
   it('asks whether a chunk is there, and stores one with the token', async () => {
