@@ -64,6 +64,11 @@ export class AntwayError extends Error {
   }
 }
 
+/** Whether a peer answered that it has no such record, whatever became of the others. */
+export function isAbsentSomewhere({ details }: AntwayError): boolean {
+  return details.attempts?.some(({ code }) => code === 'NOT_FOUND') ?? false;
+}
+
 /** Whether an error means "the caller went away", which is never reported as a failure of a peer or a store. */
 export function isAbort(error: unknown, signal?: AbortSignal): boolean {
   return signal?.aborted === true || (error instanceof DOMException && error.name === 'AbortError');

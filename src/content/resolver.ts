@@ -3,7 +3,7 @@ import type { Address } from '../address.ts';
 import type { AheadPart, Chunks } from '../chunks/chunks.ts';
 import { SingleFlight } from '../chunks/single-flight.ts';
 import type { VerifiedChunk } from '../chunks/verified-chunk.ts';
-import { AntwayError } from '../errors.ts';
+import { AntwayError, isAbsentSomewhere } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { OpenRange } from '../peers/protocol.ts';
 import { type DataMap, decodeDataMap } from '../self-encryption/data-map.ts';
@@ -72,6 +72,13 @@ const entryBytes = 400;
 function sizeOf(content: Content): number {
   if (content.kind === 'record') return content.source.size + entryBytes;
   return content.kind === 'archive' ? (content.archive.members.size + 1) * entryBytes : entryBytes;
+}
+
+/** Whether what is no chunk at the peers that answered may be a pointer. */
+function mayBePointer(error: unknown): boolean {
+  if (!(error instanceof AntwayError)) return false;
+  const isUnanswered = error.code === 'PEERS_UNREACHABLE' || error.code === 'OFFLINE';
+  return error.code === 'NOT_FOUND' || (isUnanswered && isAbsentSomewhere(error));
 }
 
 /**
@@ -161,7 +168,7 @@ export class Resolver {
     try {
       return await ofChunk();
     } catch (error) {
-      if (!(error instanceof AntwayError && error.code === 'NOT_FOUND')) throw error;
+      if (!mayBePointer(error)) throw error;
       const followed = await ofPointer();
       if (followed === undefined) throw error;
       return followed;

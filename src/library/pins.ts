@@ -5,7 +5,7 @@ import { completed } from '../chunks/indexed-db.ts';
 import type { HoldingStore, Outcome } from '../chunks/store.ts';
 import { addressesOf, type Inventory, takeInventory } from '../content/inventory.ts';
 import type { LocalManifests } from '../content/resolver.ts';
-import { AntwayError, asAntwayError } from '../errors.ts';
+import { AntwayError, asAntwayError, isAbsentSomewhere } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { Stats } from '../stats/stats.ts';
 import { type Contents, pause, tally } from './contents.ts';
@@ -515,7 +515,7 @@ export class Pins {
           if (signal.aborted) return;
           const problem = asAntwayError(error);
           problems.push(problem);
-          if (unreachable.has(problem.code)) unanswered++;
+          if (unreachable.has(problem.code) && !isAbsentSomewhere(problem)) unanswered++;
         }
       }
     };

@@ -93,8 +93,8 @@ export class PeerPool implements ChunkPeers {
 
   /**
    * @throws AntwayError with every attempt in its details: `CORRUPT` when a peer sent wrong bytes and no other
-   *   had the right ones, `NOT_FOUND` when a peer answered that it has none, `OFFLINE` or `PEERS_UNREACHABLE`
-   *   when none answered. The signal's reason when aborted.
+   *   had the right ones, `NOT_FOUND` when all peers answered that they have none, `OFFLINE` or `PEERS_UNREACHABLE`
+   *   when one did not answer, as it may have it. The signal's reason when aborted.
    */
   async fetch<T>(address: Address, options: FetchOptions<T>): Promise<T> {
     const { signal } = options;
@@ -275,9 +275,13 @@ function leftOut(peer: Peer): Attempt {
   };
 }
 
+function namesOf(attempts: readonly Attempt[]): string {
+  return [...new Set(attempts.map(({ peer }) => peer))].join(', ');
+}
+
 function failure(address: Address, attempts: readonly Attempt[]): AntwayError {
   const details = { address: address.hex, attempts };
-  const peers = [...new Set(attempts.map(({ peer }) => peer))].join(', ');
+  const peers = namesOf(attempts);
   if (attempts.length === 0) {
     return new AntwayError(
       'PEERS_UNREACHABLE',
@@ -287,14 +291,16 @@ function failure(address: Address, attempts: readonly Attempt[]): AntwayError {
   }
   const wrong = attempts.filter(({ code }) => code === 'CORRUPT');
   if (wrong.length > 0) {
-    const liars = [...new Set(wrong.map(({ peer }) => peer))].join(', ');
+    const liars = namesOf(wrong);
     const wasSent = wrong.some(({ stage }) => stage !== 'connect');
     const message = wasSent
       ? `Wrong bytes were sent for this address by ${liars}.`
       : `No other peer has this record, and ${liars} is left out for a while: it sent wrong bytes.`;
     return new AntwayError('CORRUPT', message, details);
   }
-  if (attempts.some(({ code }) => code === 'NOT_FOUND')) {
+  const without = new Set(attempts.filter(({ code }) => code === 'NOT_FOUND').map(({ peer }) => peer));
+  const silent = attempts.filter(({ peer }) => !without.has(peer));
+  if (silent.length === 0) {
     return new AntwayError('NOT_FOUND', `No peer has this record. Asked: ${peers}.`, details);
   }
   // A browser without a network still reaches a peer on its own computer: one that is busy is no want of a network.
@@ -302,5 +308,9 @@ function failure(address: Address, attempts: readonly Attempt[]): AntwayError {
   if (isCutOff && typeof navigator === 'object' && navigator.onLine === false) {
     return new AntwayError('OFFLINE', 'The browser is offline, and this was not kept here.', details);
   }
-  return new AntwayError('PEERS_UNREACHABLE', `No peer answered in time. Asked: ${peers}.`, details);
+  const message =
+    without.size > 0
+      ? `No peer that answered has this record, and ${namesOf(silent)} did not answer. Asked: ${peers}.`
+      : `No peer answered in time. Asked: ${peers}.`;
+  return new AntwayError('PEERS_UNREACHABLE', message, details);
 }

@@ -192,9 +192,34 @@ describe('when no peer has the chunk, the error', () => {
     ]);
   });
 
-  it('is NOT_FOUND before PEERS_UNREACHABLE', async () => {
-    const { fetch } = pool(await closedPort(), (await hasNot()).url, (await fails()).url);
-    await expect(fetch()).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  it('is NOT_FOUND when all say so', async () => {
+    const urls = [(await hasNot()).url, (await hasNot()).url];
+    await expect(pool(...urls).fetch()).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+      message: `No peer has this record. Asked: ${urls.join(', ')}.`,
+    });
+  });
+
+  it.each([
+    ['is not there', closedPort],
+    ['cannot serve', async () => (await fails()).url],
+  ])('is PEERS_UNREACHABLE when some say so and one %s, which may have it', async (_, start) => {
+    const [without, silent] = [(await hasNot()).url, await start()];
+    await expect(pool(without, silent).fetch()).rejects.toMatchObject({
+      code: 'PEERS_UNREACHABLE',
+      message: `No peer that answered has this record, and ${silent} did not answer. Asked: ${without}, ${silent}.`,
+      details: { attempts: [{ code: 'NOT_FOUND' }, { code: 'PEERS_UNREACHABLE' }] },
+    });
+  });
+
+  it('is OFFLINE without a network, although one on this computer says that it has not got it', async () => {
+    const { fetch } = pool((await hasNot()).url, await closedPort());
+    vi.stubGlobal('navigator', { onLine: false });
+    try {
+      await expect(fetch()).rejects.toMatchObject({ code: 'OFFLINE' });
+    } finally {
+      vi.unstubAllGlobals();
+    }
   });
 
   it('is OFFLINE instead of PEERS_UNREACHABLE when the browser says that it is', async () => {

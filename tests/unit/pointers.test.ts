@@ -3,6 +3,7 @@ import { Address } from '../../src/address.ts';
 import { Chunks } from '../../src/chunks/chunks.ts';
 import type { PointerMemory } from '../../src/content/pointers.ts';
 import { Resolver } from '../../src/content/resolver.ts';
+import { AntwayError, type Attempt } from '../../src/errors.ts';
 import { limits } from '../../src/limits.ts';
 import type { FetchOptions } from '../../src/peers/pool.ts';
 import { Stats } from '../../src/stats/stats.ts';
@@ -86,6 +87,28 @@ describe('an address that no chunk has', () => {
     vi.advanceTimersByTime(limits.pointerMs.missing);
     await expect(one.open(owner.address)).rejects.toMatchObject({ code: 'NOT_FOUND' });
     expect(peers.askedForPointers).toHaveLength(2);
+  });
+
+  it('is followed as well while a peer is away, if another has no such chunk; otherwise nobody is asked', async () => {
+    const { versions, peers, resolver } = await setUp();
+    peers.given.set(owner.address.hex, [owner.sign(1n, versions[1]!)]);
+    const away: Attempt = {
+      peer: 'https://peer.example',
+      transport: 'http',
+      stage: 'receive',
+      code: 'PEERS_UNREACHABLE',
+      message: '',
+      milliseconds: 0,
+    };
+    const attempts = [away];
+    peers.beforeAnswer = async (hex) => {
+      if (hex !== owner.address.hex) return;
+      throw new AntwayError('PEERS_UNREACHABLE', 'not all answered', { attempts });
+    };
+    await expect(resolver().open(owner.address)).rejects.toMatchObject({ code: 'PEERS_UNREACHABLE' });
+    expect(peers.askedForPointers).toEqual([]);
+    attempts.push({ ...away, code: 'NOT_FOUND' });
+    expect(await read(resolver())).toBe('version 1 of a page');
   });
 
   it('is NOT_FOUND if all they have was not signed by its owner', async () => {
