@@ -73,9 +73,10 @@ export class Library {
 
   /** Notes a visit, and what belongs to the site: what was read to open it tells that, and is still in memory. */
   async visited(visit: Visit): Promise<void> {
-    await this.visits.add(visit);
+    const address = Address.fromHex(visit.address);
+    await this.visits.add(visit, await this.#options.manifests.has(address));
     await this.#options.store.flush();
-    await this.#inventory(Address.fromHex(visit.address));
+    await this.#inventory(address);
     this.#options.onVisits();
   }
 
@@ -97,7 +98,12 @@ export class Library {
       const title = visit.title ?? names.get(address) ?? null;
       sites.push({ kind, ...visit, title, ...share, pin, isManifest: names.has(address) });
     };
-    for (const visit of visits) await add(visit.address, visit);
+    for (const visit of visits) {
+      const isRevealing = names.has(visit.address) && (visit.title ?? visit.icon) !== null;
+      // As earlier versions wrote it.
+      if (isRevealing) await this.visits.add(visit, true);
+      await add(visit.address, isRevealing ? { ...visit, title: null, icon: null } : visit);
+    }
     const opened = new Set(visits.map(({ address }) => address));
     for (const address of new Set([...pins.keys(), ...names.keys()])) {
       if (opened.has(address)) continue;

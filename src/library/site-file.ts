@@ -40,6 +40,7 @@ export interface SiteFileOptions {
 
 /** Manifests that this device keeps, by the BLAKE3 of their bytes. */
 export interface ManifestKeeper {
+  has(id: Address): Promise<boolean>;
   get(id: Address): Promise<Uint8Array | undefined>;
   /** @throws AntwayError when it is none. */
   add(bytes: Uint8Array<ArrayBuffer>): Promise<{ id: string }>;

@@ -24,7 +24,10 @@ const mostVisits = 1_000;
 const prefix = 'site:';
 const range = () => IDBKeyRange.bound(prefix, `${prefix}\uffff`);
 
-/** What was opened, one visit to an address: the last. History in the clear, as a browser's own is. */
+/**
+ * What was opened, one visit to an address: the last. History in the clear, as a browser's own is, so of what only a
+ * manifest opens there is no title and no icon in it.
+ */
 export class Visits {
   readonly #settings: UseStore;
 
@@ -44,13 +47,16 @@ export class Visits {
     return get<Visit>(prefix + hex, this.#settings);
   }
 
-  /** Notes a visit. Title and icon stay as they were where this one has none. */
-  async add(visit: Visit): Promise<void> {
+  /**
+   * Notes a visit. Title and icon stay as they were where this one has none.
+   * @param isPrivate whether neither may be kept, now or from before.
+   */
+  async add(visit: Visit, isPrivate = false): Promise<void> {
     await this.#settings('readwrite', async (store) => {
       const key = prefix + visit.address;
       const before = await promisifyRequest<Visit | undefined>(store.get(key));
-      const title = visit.title ?? before?.title ?? null;
-      const icon = visit.icon ?? before?.icon ?? null;
+      const title = isPrivate ? null : (visit.title ?? before?.title ?? null);
+      const icon = isPrivate ? null : (visit.icon ?? before?.icon ?? null);
       store.put({ ...visit, title, icon } satisfies Visit, key);
       if (!before && (await promisifyRequest(store.count(range()))) > mostVisits) await removeOldest(store);
       await promisifyRequest(store.transaction);

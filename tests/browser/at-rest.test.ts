@@ -1,7 +1,8 @@
 import type { Page } from '@playwright/test';
 import { loadBlake3 } from '../../src/self-encryption/blake3.ts';
 import { expect, test } from './harness.ts';
-import { expectPin, pinAction } from './pins.ts';
+import { makePrivateManifest } from './manifests.ts';
+import { expectPin, listSites, pinAction } from './pins.ts';
 import { noise, publish } from './publish.ts';
 import { anttpFixture, makeTarchive, sha256 } from './tar.ts';
 
@@ -146,6 +147,41 @@ test('neither what is pinned nor what is imported is written in the clear, and e
     expect(entries).toHaveLength(4);
     for (const { key, value } of entries) expect(Buffer.from(blake3(value.bytes))).toEqual(key.bytes);
   }
+});
+
+test('of a private site that is opened, neither its title nor anything else is written in the clear', async ({
+  startPeer,
+  openGateway,
+}) => {
+  const peer = await startPeer();
+  const title = 'A title that only its manifest opens';
+  const publicTitle = 'A title that anybody can read';
+  const html = (title: string) =>
+    `<title>${title}</title><link rel="icon" href="a.svg"><p>${plaintexts[0]}</p>`;
+  const manifest = await makePrivateManifest('A private name', { 'index.html': html(title) }, peer);
+  const publicSite = await publish(Buffer.from(html(publicTitle)), peer);
+  const gateway = await openGateway({ peers: [peer.url] });
+  const { id } = await gateway.shell.evaluate(async (body) => {
+    const bytes = Uint8Array.from(body, (character) => character.charCodeAt(0));
+    return (await fetch('/-/manifests', { method: 'POST', body: bytes })).json();
+  }, manifest.toString('latin1'));
+  for (const path of [`/${id}/`, `/${publicSite}`]) {
+    const page = await gateway.openPage(path);
+    await expect(page.getByText(plaintexts[0]!)).toBeVisible();
+  }
+  const sites = () => listSites(gateway.shell);
+  await expect
+    .poll(async () => (await sites()).filter(({ lastOpened }) => lastOpened !== null).length)
+    .toBe(2);
+  expect(await sites()).toContainEqual(expect.objectContaining({ address: id, title: 'A private name' }));
+  await gateway.settled();
+
+  const stores = await dumpIndexedDb(gateway.shell);
+  const everything = stores.flatMap(({ entries }) => entries).flatMap(({ key, value }) => [key, value]);
+  const isWritten = (text: string) => everything.some(({ bytes }) => bytes.includes(text));
+  // Of what is public it is history, which shows that the dump would have it.
+  expect([publicTitle, id].map(isWritten)).toEqual([true, true]);
+  expect([title, 'A private name', 'a.svg', plaintexts[0]!].filter(isWritten)).toEqual([]);
 });
 
 /** A key or a value: its bytes where it is binary, else those of its JSON. */

@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, Gateway, test } from './harness.ts';
+import { makePrivateManifest } from './manifests.ts';
 import { noise, publish } from './publish.ts';
 import { makeTarchive, sha256 } from './tar.ts';
 
@@ -34,6 +35,16 @@ test('where no database opens, sites are served from memory, and the shell says 
     const { status, text } = await gateway.fetch(`/-/${name}`);
     expect([status, Object.values(JSON.parse(text)).flat()], name).toEqual([200, []]);
   }
+
+  // A manifest is kept by nobody either, and opens as long as the worker lives.
+  const manifest = await makePrivateManifest('Letters', { 'a.txt': 'a private text' }, peer);
+  const added = await gateway.shell.evaluate(async (body) => {
+    const bytes = Uint8Array.from(body, (character) => character.charCodeAt(0));
+    return (await fetch('/-/manifests', { method: 'POST', body: bytes })).json();
+  }, manifest.toString('latin1'));
+  expect(added).toMatchObject({ name: 'Letters', isKept: false });
+  expect(await gateway.fetch(`/${added.id}/a.txt`)).toMatchObject({ status: 200, text: 'a private text' });
+  expect(JSON.parse((await gateway.fetch('/-/manifests')).text)).toEqual([added]);
 
   // No answer to the question of a first visit could be kept, so it is not asked, and no script runs.
   const page = await after.newPage();

@@ -67,7 +67,7 @@ body is \`REFUSED\`, and what changes something answers 204 when there is nothin
 | \`POST /-/import\` | such a tar as the body: every chunk is checked, the right ones are stored and pinned; answers \`{address, chunks, bytes, refused}\` |
 | \`GET\`, \`POST\`, \`DELETE /-/trust\` | the decisions about scripts; \`{address, decision}\`, \`trusted\` or \`restricted\`; \`?address=\` takes one back |
 | \`POST /-/share\` | a form of \`url\`, \`text\` and \`title\`, as systems share with the installed app: leads to the start page, with them in the fragment |
-| \`GET\`, \`POST\`, \`DELETE /-/manifests\` | the manifests that this browser keeps; one as the body; \`?id=\` removes one |
+| \`GET\`, \`POST\`, \`DELETE /-/manifests\` | the manifests that this browser keeps; one as the body (\`isKept\` is false where it keeps nothing, and only this worker has it); \`?id=\` removes one |
 
 **What a table does not show**, and other tests do. A cold HEAD, 304, 416 or listing costs the data map, the first
 chunk (is it an archive?) and an archive's last (its index), and a range besides only the chunks that it overlaps.

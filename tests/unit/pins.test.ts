@@ -162,6 +162,7 @@ describe('unpinning', () => {
     const manifest = new Uint8Array(Buffer.concat([header, encode({ entries: list })]));
     const id = Address.fromBytes(blake3(manifest));
     const worker = start(members, {
+      has: async (address) => address.equals(id),
       get: async (address) => (address.equals(id) ? manifest : undefined),
       add: async () => ({ id: id.hex }),
       list: async () => [],

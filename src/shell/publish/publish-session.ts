@@ -225,8 +225,7 @@ function inputOf({ files, isFolder, name }: Picked): PublishInput {
 async function keep(manifest: Sealed['manifest']): Promise<boolean> {
   if (!manifest) return false;
   try {
-    await gateway.addManifest(manifest);
-    return true;
+    return (await gateway.addManifest(manifest)).isKept;
   } catch (error) {
     console.warn('antway: the manifest is not kept here', error);
     return false;

@@ -32,6 +32,7 @@ const codec = new Codec({ brotliDecoderWasm: () => fetch(decoderWasmUrl) });
 // Nothing opened is kept in memory, so that every read is one of the store.
 const chunks = new Chunks({ codec, store, peers, stats, memoryBytes: 0 });
 const manifests = {
+  has: async () => false,
   get: async () => undefined,
   add: () => Promise.reject(new Error('There are no manifests here.')),
   list: () => Promise.resolve([]),

@@ -9,6 +9,7 @@ import { MemoryPeers } from './fake-network.ts';
 import { codec, type Records } from './sealed.ts';
 
 const noManifests: ManifestKeeper = {
+  has: async () => false,
   get: async () => undefined,
   add: () => Promise.reject(new Error('There are no manifests here.')),
   list: async () => [],
