@@ -101,6 +101,17 @@ impl FolderStore {
     }
 }
 
+/// The first that is found. A chunk that moves from `pulled/` to `chunks/` meanwhile can be in neither when each is
+/// looked at, and then is in the first.
+fn look<T>(mut at: impl FnMut(Origin) -> io::Result<Option<T>>) -> io::Result<Option<T>> {
+    for origin in [Origin::Written, Origin::Pulled, Origin::Written] {
+        if let Some(found) = at(origin)? {
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
+}
+
 fn folder_of(origin: Origin) -> &'static str {
     match origin {
         Origin::Written => "chunks",
@@ -168,8 +179,11 @@ impl Inner {
     }
 
     fn find(&self, address: Address) -> io::Result<bool> {
-        let is_written = self.path(address, Origin::Written).try_exists()?;
-        Ok(is_written || self.path(address, Origin::Pulled).try_exists()?)
+        let found = look(|origin| {
+            let exists = self.path(address, origin).try_exists()?;
+            Ok(exists.then_some(()))
+        })?;
+        Ok(found.is_some())
     }
 
     fn lock_changes(&self, address: Address) -> MutexGuard<'_, ()> {
@@ -182,11 +196,7 @@ impl Inner {
 
     /// The chunk's bytes, checked. A damaged file is taken out of service.
     fn read(&self, address: Address) -> io::Result<Option<Bytes>> {
-        let written = self.read_from(address, Origin::Written)?;
-        match written {
-            Some(bytes) => Ok(Some(bytes)),
-            None => self.read_from(address, Origin::Pulled),
-        }
+        look(|origin| self.read_from(address, origin))
     }
 
     fn read_from(&self, address: Address, origin: Origin) -> io::Result<Option<Bytes>> {

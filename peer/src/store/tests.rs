@@ -232,6 +232,32 @@ async fn what_a_client_writes_is_not_dropped_even_if_it_came_from_an_upstream_be
     assert_eq!(has(&store, &[0, 1, 8]).await, [true, false, true]);
 }
 
+#[test]
+fn a_chunk_that_is_moved_while_it_is_looked_for_is_found() {
+    let folder = TempDir::new().unwrap();
+    let store = store(&folder);
+    let chunk = ten_bytes(0);
+    let inner = &store.inner;
+    inner.write(&chunk, Origin::Pulled).unwrap();
+    let mut looked = Vec::new();
+    let found = look(|origin| {
+        let found = inner.read_from(chunk.address(), origin)?;
+        if looked.is_empty() {
+            inner.write(&chunk, Origin::Written)?;
+        }
+        looked.push(origin);
+        Ok(found)
+    });
+    assert_eq!(found.unwrap().unwrap(), chunk.bytes());
+    assert_eq!(
+        looked,
+        [Origin::Written, Origin::Pulled, Origin::Written],
+        "it was in neither at first"
+    );
+    assert!(inner.find(chunk.address()).unwrap());
+    assert!(!inner.find(ten_bytes(1).address()).unwrap());
+}
+
 #[tokio::test]
 async fn written_chunks_are_dropped_last_and_only_if_told_so() {
     let folder = TempDir::new().unwrap();
