@@ -49,6 +49,9 @@ pub const MAX_DATA_MAP_BYTES: u32 = MAX_CHUNK_BYTES;
 /// A data map up to this size, of a file of up to 3 GB, costs about as much as the stream it is read for.
 pub const SMALL_DATA_MAP_BYTES: u32 = 64 * 1024;
 
+/// The most chunks of the file that an OPEN sends: some 4 GB. Their addresses cost half as much as a small data map.
+pub const MAX_OPENED_CHUNKS: usize = 1024;
+
 /// How many larger ones OPENs may hold at a time.
 pub const LARGE_DATA_MAPS: usize = 16;
 

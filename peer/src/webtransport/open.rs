@@ -6,6 +6,7 @@
 use super::request::{End, Exchange};
 use crate::address::Address;
 use crate::data_map::{DataMap, MAX_LEVELS, Range, Unreadable};
+use crate::limits::MAX_OPENED_CHUNKS;
 use crate::protocol::Status;
 use crate::service::{DataMapRoom, Got};
 use bytes::Bytes;
@@ -37,7 +38,11 @@ impl Exchange {
         if read.map.is_nested() {
             return Ok(());
         }
-        let addresses = read.map.addresses_in(range);
+        let mut addresses = read.map.addresses_in(range);
+        // A client that takes the chunks slowly holds no room that others' maps need, nor a map's worth of memory.
+        drop(read);
+        addresses.truncate(MAX_OPENED_CHUNKS);
+        addresses.shrink_to_fit();
         let mut answers = pin!(self.service.get_all(&self.client.asker, addresses.clone()));
         for address in addresses {
             self.send_address(address).await?;

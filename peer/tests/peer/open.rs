@@ -3,7 +3,9 @@
 use crate::session::{Session, cancel, open_request, send_all};
 use crate::test_peer::{TestPeer, chunk};
 use antway_peer::address::Address;
-use antway_peer::limits::MAX_CHUNK_BYTES;
+use antway_peer::limits::{
+    LARGE_DATA_MAPS, MAX_CHUNK_BYTES, MAX_OPENED_CHUNKS, SMALL_DATA_MAP_BYTES,
+};
 use antway_peer::source::{Chunk, ChunkSource};
 use serde_json::Value;
 use std::fs;
@@ -216,17 +218,13 @@ fn nested_map(chunks: &[Chunk; 3]) -> Vec<u8> {
     record
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_client_that_cancels_is_not_sent_the_rest_of_a_file() {
-    let peer = TestPeer::start(&[]).await;
-    let chunks = [1, 2, 3].map(|seed| chunk(seed, MAX_CHUNK_BYTES as usize));
-    for chunk in &chunks {
-        peer.store.put(chunk.clone()).await.unwrap();
-    }
-    // A file of 200 chunks, which are these three again and again.
-    let mut record = vec![0x93, 1, 0xdc, 0, 200];
-    for index in 0..200_u8 {
-        record.extend([0x94, 0xcc, index]);
+/// The record of a file of so many chunks, which are these three again and again.
+fn flat_map(chunks: &[Chunk; 3], count: u16) -> Vec<u8> {
+    let mut record = vec![0x93, 1, 0xdc];
+    record.extend(count.to_be_bytes());
+    for index in 0..count {
+        record.extend([0x94, 0xcd]);
+        record.extend(index.to_be_bytes());
         for _ in 0..2 {
             record.extend([0xc4, 32]);
             record.extend(chunks[usize::from(index) % 3].address().as_bytes());
@@ -234,7 +232,63 @@ async fn a_client_that_cancels_is_not_sent_the_rest_of_a_file() {
         record.push(100);
     }
     record.push(0xc0);
-    let map = Chunk::new(record.into());
+    record
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn clients_that_take_files_slowly_leave_room_for_the_maps_of_others() {
+    let peer = TestPeer::start(&[]).await;
+    let chunks = [1, 2, 3].map(|seed| chunk(seed, MAX_CHUNK_BYTES as usize));
+    for chunk in &chunks {
+        peer.store.put(chunk.clone()).await.unwrap();
+    }
+    let map = Chunk::new(flat_map(&chunks, 1000).into());
+    assert!(map.bytes().len() > SMALL_DATA_MAP_BYTES as usize);
+    peer.store.put(map.clone()).await.unwrap();
+    let mut slow = Vec::new();
+    for _ in 0..LARGE_DATA_MAPS {
+        let session = Session::open(&peer.peer).await;
+        let (mut send, mut recv) = session.stream().await;
+        send_all(&mut send, &open_request(map.address(), 0, TO_THE_END)).await;
+        send.quic_stream_mut().finish().unwrap();
+        // The record, and the first address after it. The rest is never taken.
+        let mut some = vec![0; 5 + map.bytes().len() + 32];
+        recv.read_exact(&mut some).await.unwrap();
+        slow.push((session, recv));
+    }
+    let session = Session::open(&peer.peer).await;
+    assert_eq!(
+        opened(&session, map.address(), 0, 1).await,
+        all_found(vec![chunks[0].address()])
+    );
+    peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_of_very_many_chunks_ends_before_its_end() {
+    let peer = TestPeer::start(&[]).await;
+    let chunks = [1, 2, 3].map(|seed| chunk(seed, 10));
+    for chunk in &chunks {
+        peer.store.put(chunk.clone()).await.unwrap();
+    }
+    let map = Chunk::new(flat_map(&chunks, 1100).into());
+    peer.store.put(map.clone()).await.unwrap();
+    let session = Session::open(&peer.peer).await;
+    let (status, records) = opened(&session, map.address(), 0, TO_THE_END).await;
+    assert_eq!((status, records.len()), (0, MAX_OPENED_CHUNKS));
+    let (status, records) = opened(&session, map.address(), LAST, 100).await;
+    assert_eq!((status, records.len()), (0, 1), "the last chunk");
+    peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_cancels_is_not_sent_the_rest_of_a_file() {
+    let peer = TestPeer::start(&[]).await;
+    let chunks = [1, 2, 3].map(|seed| chunk(seed, MAX_CHUNK_BYTES as usize));
+    for chunk in &chunks {
+        peer.store.put(chunk.clone()).await.unwrap();
+    }
+    let map = Chunk::new(flat_map(&chunks, 200).into());
     peer.store.put(map.clone()).await.unwrap();
     let session = Session::open(&peer.peer).await;
     let (mut send, mut recv) = session.stream().await;
