@@ -15,28 +15,8 @@ pub struct Asker {
     pub face: Face,
     /// Where from.
     pub ip: IpAddr,
-    /// Its share of the memory for chunks. An HTTP connection has one request at a time, and needs no share.
-    pub share: Option<Arc<Semaphore>>,
-}
-
-impl Asker {
-    /// An HTTP connection.
-    pub fn connection(ip: IpAddr) -> Self {
-        Self {
-            face: Face::Http,
-            ip,
-            share: None,
-        }
-    }
-
-    /// A WebTransport session that may have so many chunks in memory.
-    pub fn session(ip: IpAddr, chunks: usize) -> Self {
-        Self {
-            face: Face::WebTransport,
-            ip,
-            share: Some(Arc::new(Semaphore::new(chunks))),
-        }
-    }
+    /// Its shares of the memory for chunks, in the order in which they are taken from.
+    pub shares: Vec<Arc<Semaphore>>,
 }
 
 /// How much one client address may ask for, over all its sessions and connections.
@@ -116,7 +96,7 @@ impl RateLimiter {
 }
 
 /// Who has an IPv6 address usually has all that begin with the same 64 bits.
-fn network_of(ip: IpAddr) -> IpAddr {
+pub fn network_of(ip: IpAddr) -> IpAddr {
     match ip.to_canonical() {
         IpAddr::V4(ip) => ip.into(),
         IpAddr::V6(ip) => {

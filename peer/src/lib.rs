@@ -16,6 +16,7 @@ pub mod http;
 mod info;
 pub mod limits;
 pub mod logging;
+pub mod memory;
 pub mod metrics;
 pub mod origins;
 pub mod peer;

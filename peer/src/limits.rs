@@ -31,8 +31,14 @@ pub const BURST: Duration = Duration::from_secs(5);
 /// Of how many client addresses it is known what they asked for lately.
 pub const REMEMBERED_CLIENTS: NonZeroUsize = NonZeroUsize::new(65_536).unwrap();
 
-/// One session gets at most this part of the memory for chunks.
-const SHARE: usize = 4;
+/// One session gets at most this part of the memory for chunks …
+const SHARE_OF_SESSION: usize = 4;
+
+/// … and all sessions and connections of one client address this. They may be those of many people behind one router.
+const SHARE_OF_NETWORK: usize = 2;
+
+/// So much more is for chunks that are fetched while nobody waits for them.
+const SHARE_OF_UNATTENDED: usize = 4;
 
 /// How many answers of one request are fetched ahead of the one being sent.
 pub const PREFETCHED_ANSWERS: usize = 3;
@@ -96,9 +102,19 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Chunks in memory at a time for one session; and so many more that are fetched while nobody waits for them.
-    pub fn share_of_chunks(&self) -> usize {
-        (self.chunks_in_memory / SHARE).max(1)
+    /// Chunks in memory at a time for one session.
+    pub fn chunks_of_session(&self) -> usize {
+        (self.chunks_in_memory / SHARE_OF_SESSION).max(1)
+    }
+
+    /// The same for one client address.
+    pub fn chunks_of_network(&self) -> usize {
+        (self.chunks_in_memory / SHARE_OF_NETWORK).max(1)
+    }
+
+    /// Chunks beyond those, that are fetched while nobody waits for them.
+    pub fn chunks_unattended(&self) -> usize {
+        (self.chunks_in_memory / SHARE_OF_UNATTENDED).max(1)
     }
 
     /// How long a chunk of `length` bytes may be on its way, in or out.

@@ -8,6 +8,7 @@ use crate::limits::{
     LARGE_DATA_MAPS, Limits, MAX_DATA_MAP_BYTES, PREFETCHED_ANSWERS, PREFETCHED_SMALL_ANSWERS,
     SMALL_ANSWER_BYTES, SMALL_DATA_MAP_BYTES,
 };
+use crate::memory::{ChunkMemory, ChunkRoom};
 use crate::metrics::{Face, Metrics};
 use crate::origins::AllowedOrigins;
 use crate::protocol::Status;
@@ -28,20 +29,15 @@ pub struct Service {
     pub metrics: Metrics,
     /// Which pages may read.
     pub origins: AllowedOrigins,
+    /// Room for chunks.
+    pub memory: ChunkMemory,
     writes: WritePolicy,
     source: Arc<dyn ChunkSource>,
     certificates: Arc<Certificates>,
     web_transport_port: Option<u16>,
-    memory: Arc<Semaphore>,
     large_data_maps: Arc<Semaphore>,
     rates: RateLimiter,
     announced_peers: Vec<String>,
-}
-
-/// Room in memory for one chunk, as long as it lives.
-pub struct ChunkRoom {
-    _room: OwnedSemaphorePermit,
-    _share: Option<OwnedSemaphorePermit>,
 }
 
 /// Room in memory for one data map, as long as it lives. A small one needs none.
@@ -81,7 +77,7 @@ impl Service {
         let mut metrics = Metrics::default();
         source.register(metrics.registry());
         Self {
-            memory: Arc::new(Semaphore::new(limits.chunks_in_memory)),
+            memory: ChunkMemory::new(&limits),
             large_data_maps: Arc::new(Semaphore::new(LARGE_DATA_MAPS)),
             rates: RateLimiter::new(limits.rates),
             announced_peers,
@@ -250,17 +246,7 @@ impl Service {
 
     /// Room for one chunk, or `None` if there was none for too long.
     pub async fn room(&self, asker: &Asker) -> Option<ChunkRoom> {
-        let taking = async {
-            let share = match &asker.share {
-                Some(share) => Some(Arc::clone(share).acquire_owned().await),
-                None => None,
-            };
-            let room = Arc::clone(&self.memory).acquire_owned().await;
-            ChunkRoom {
-                _room: room.expect("the semaphore is never closed"),
-                _share: share.map(|share| share.expect("the semaphore is never closed")),
-            }
-        };
+        let taking = self.memory.room(asker);
         timeout(self.limits.request_timeout, taking).await.ok()
     }
 

@@ -142,7 +142,7 @@ impl ServeArgs {
         }
         let patience = Patience {
             upstream_timeout: self.upstream_timeout,
-            unattended: self.limits()?.share_of_chunks(),
+            unattended: self.limits()?.chunks_unattended(),
             not_found_lifetime: self.not_found_lifetime,
         };
         Ok(Arc::new(PullThrough::new(local, upstreams, patience)))

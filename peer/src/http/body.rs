@@ -1,7 +1,7 @@
 //! A chunk as the body of a response.
 
 use super::measure::Measured;
-use crate::service::ChunkRoom;
+use crate::memory::ChunkRoom;
 use crate::source::{ChunkBody, SourceError};
 use bytes::Bytes;
 use futures_util::stream::BoxStream;

@@ -12,7 +12,6 @@ mod web;
 
 pub use web::{Web, WebFolder};
 
-use crate::asker::Asker;
 use crate::certificates::Certificates;
 use crate::service::Service;
 use crate::shutdown::Shutdown;
@@ -75,7 +74,7 @@ impl HttpFace {
                 Ok((stream, remote)) => {
                     let serving = connection::serve(
                         stream,
-                        Asker::connection(remote.ip()),
+                        service.memory.connection(remote.ip()),
                         self.tls.clone(),
                         router.clone(),
                         Arc::clone(&service),

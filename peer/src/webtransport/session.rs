@@ -2,7 +2,6 @@
 
 use super::H3_NO_ERROR;
 use super::request::{self, Client};
-use crate::asker::Asker;
 use crate::protocol::{self, ErrorCode};
 use crate::service::Service;
 use crate::shutdown::Shutdown;
@@ -54,7 +53,7 @@ async fn admit(
 fn client_of(request: &SessionRequest, service: &Service) -> Arc<Client> {
     let ip = request.remote_address().ip();
     Arc::new(Client {
-        asker: Asker::session(ip, service.limits.share_of_chunks()),
+        asker: service.memory.session(ip),
         origin: request.origin().map(str::to_owned),
         host: request.authority().to_owned(),
     })

@@ -1,0 +1,174 @@
+//! Room in memory for chunks, and how much of it one client may have.
+
+use crate::asker::{Asker, network_of};
+use crate::limits::Limits;
+use crate::metrics::Face;
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Room for all clients, in chunks.
+pub struct ChunkMemory {
+    all: Arc<Semaphore>,
+    of_session: usize,
+    of_network: usize,
+    /// The shares of those who are here, and of some who have gone.
+    networks: Mutex<HashMap<IpAddr, Weak<Semaphore>>>,
+    /// So many may be here.
+    most_networks: usize,
+}
+
+/// Room for one chunk, as long as it lives.
+pub struct ChunkRoom {
+    _shares: Vec<OwnedSemaphorePermit>,
+    _room: OwnedSemaphorePermit,
+}
+
+impl ChunkMemory {
+    /// As much as `limits` say.
+    pub fn new(limits: &Limits) -> Self {
+        Self {
+            all: Arc::new(Semaphore::new(limits.chunks_in_memory)),
+            of_session: limits.chunks_of_session(),
+            of_network: limits.chunks_of_network(),
+            networks: Mutex::default(),
+            most_networks: limits.sessions + limits.http_connections,
+        }
+    }
+
+    /// Who asks by an HTTP connection. It has one request at a time, and no share of its own.
+    pub fn connection(&self, ip: IpAddr) -> Asker {
+        Asker {
+            face: Face::Http,
+            ip,
+            shares: self.network(ip).into_iter().collect(),
+        }
+    }
+
+    /// Who asks by a WebTransport session.
+    pub fn session(&self, ip: IpAddr) -> Asker {
+        let own = Arc::new(Semaphore::new(self.of_session));
+        Asker {
+            face: Face::WebTransport,
+            ip,
+            shares: [own].into_iter().chain(self.network(ip)).collect(),
+        }
+    }
+
+    /// Waits for room, in the asker's shares and then in all. What is waited for is held by who needs no more, so
+    /// nobody waits for each other.
+    pub async fn room(&self, asker: &Asker) -> ChunkRoom {
+        let mut shares = Vec::with_capacity(asker.shares.len());
+        for share in &asker.shares {
+            shares.push(take(share).await);
+        }
+        ChunkRoom {
+            _shares: shares,
+            _room: take(&self.all).await,
+        }
+    }
+
+    /// The share of all who come from there. On this machine is the operator, or a proxy that many come by.
+    fn network(&self, ip: IpAddr) -> Option<Arc<Semaphore>> {
+        if ip.to_canonical().is_loopback() {
+            return None;
+        }
+        let mut networks = self.networks.lock().unwrap_or_else(PoisonError::into_inner);
+        let network = network_of(ip);
+        if let Some(share) = networks.get(&network).and_then(Weak::upgrade) {
+            return Some(share);
+        }
+        if networks.len() >= self.most_networks {
+            networks.retain(|_, share| share.strong_count() > 0);
+        }
+        let share = Arc::new(Semaphore::new(self.of_network));
+        networks.insert(network, Arc::downgrade(&share));
+        Some(share)
+    }
+}
+
+async fn take(places: &Arc<Semaphore>) -> OwnedSemaphorePermit {
+    let place = Arc::clone(places).acquire_owned().await;
+    place.expect("the semaphore is never closed")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures_util::FutureExt;
+
+    fn memory() -> ChunkMemory {
+        ChunkMemory::new(&Limits {
+            chunks_in_memory: 8,
+            sessions: 2,
+            http_connections: 2,
+            ..Limits::default()
+        })
+    }
+
+    fn ip(text: &str) -> IpAddr {
+        text.parse().unwrap()
+    }
+
+    fn room_now(memory: &ChunkMemory, asker: &Asker) -> Option<ChunkRoom> {
+        memory.room(asker).now_or_never()
+    }
+
+    #[test]
+    fn the_connections_and_sessions_of_an_address_leave_half_for_others() {
+        let memory = memory();
+        for (address, neighbour, other) in [
+            ("203.0.113.1", "::ffff:203.0.113.1", "203.0.113.2"),
+            ("2001:db8::1", "2001:db8::2", "2001:db8:0:1::1"),
+        ] {
+            let connection = || room_now(&memory, &memory.connection(ip(address)));
+            let mut held: Vec<_> = (0..8).map_while(|_| connection()).collect();
+            assert_eq!(held.len(), 4);
+            for asker in [
+                memory.connection(ip(neighbour)),
+                memory.session(ip(neighbour)),
+            ] {
+                assert!(room_now(&memory, &asker).is_none());
+            }
+            let other = || room_now(&memory, &memory.connection(ip(other)));
+            let others: Vec<_> = (0..8).map_while(|_| other()).collect();
+            assert_eq!(others.len(), 4);
+            held.pop();
+            assert!(connection().is_some());
+        }
+    }
+
+    #[test]
+    fn a_session_leaves_room_for_others_of_its_address() {
+        let memory = memory();
+        for address in ["203.0.113.1", "127.0.0.1"] {
+            let greedy = memory.session(ip(address));
+            let held: Vec<_> = (0..8).map_while(|_| room_now(&memory, &greedy)).collect();
+            assert_eq!(held.len(), 2);
+            assert!(room_now(&memory, &memory.session(ip(address))).is_some());
+        }
+    }
+
+    #[test]
+    fn a_proxy_on_this_machine_may_use_it_all() {
+        let memory = memory();
+        for address in ["127.0.0.1", "::1", "::ffff:127.0.0.1"] {
+            let connection = || room_now(&memory, &memory.connection(ip(address)));
+            let held: Vec<_> = (0..9).map_while(|_| connection()).collect();
+            assert_eq!(held.len(), 8);
+        }
+    }
+
+    #[test]
+    fn clients_that_have_gone_are_forgotten() {
+        let memory = memory();
+        let stays = memory.connection(ip("203.0.113.1"));
+        for last in 2..255 {
+            memory.connection(ip(&format!("203.0.113.{last}")));
+        }
+        let networks = memory.networks.lock().unwrap();
+        assert!(networks.len() <= 4, "{}", networks.len());
+        assert!(networks.contains_key(&stays.ip));
+    }
+}
