@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { BootProblem } from './boot-problem.tsx';
 import { GatewayApiError, gateway } from './gateway-api.ts';
+import { useScrollMemory } from './history-state.ts';
 import { InstallNotice } from './install-notice.tsx';
 import { LibraryScreen } from './library/library-screen.tsx';
 import { LiveScreen } from './live/live-screen.tsx';
@@ -8,6 +9,7 @@ import { Logo } from './logo.tsx';
 import { Navigation } from './navigation.tsx';
 import { OpenScreen } from './open/open-screen.tsx';
 import { chosenLanguage } from './preferences.ts';
+import { ProblemText } from './problem-text.tsx';
 import { PublishScreen } from './publish/publish-screen.tsx';
 import { type Screen, useRoute } from './route.ts';
 import { ScreenLink } from './screen-link.tsx';
@@ -40,6 +42,7 @@ export function App({ onLanguage }: { onLanguage: () => void }) {
   const cache = useResource(gateway.cache, asksMore);
   const names = useMemo(() => new Map(Object.entries(config.value?.names ?? {})), [config.value]);
   useScreenChange(route.screen);
+  useScrollMemory(route);
   useLanguage(worker.status === 'running');
 
   return (
@@ -65,7 +68,9 @@ export function App({ onLanguage }: { onLanguage: () => void }) {
       {worker.update && <UpdateNotice update={worker.update} />}
       {fault && (
         <p class="banner banner-problem" role="alert">
-          <span>{fault.message}</span> <span class="code">{fault.code}</span>
+          <span>
+            <ProblemText problem={fault} />
+          </span>
         </p>
       )}
       <Navigation current={route.screen} />
@@ -110,7 +115,6 @@ function useScreenChange(screen: Screen): void {
     document.title = screen === 'open' ? texts.appName : `${texts.nav[screen]} · ${texts.appName}`;
     if (last.current === screen) return;
     last.current = screen;
-    scrollTo(0, 0);
     document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true });
   });
 }
@@ -122,5 +126,5 @@ function skipToMain(event: MouseEvent): void {
 }
 
 function newConfigRefused(problem: string): GatewayApiError {
-  return new GatewayApiError('BAD_CONFIG', texts.status.configRefused(problem));
+  return new GatewayApiError('BAD_CONFIG', problem, { lead: texts.status.configRefused });
 }

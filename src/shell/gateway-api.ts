@@ -72,9 +72,16 @@ export class GatewayApiError extends Error {
     /** The gateway's own error code, or one of the shell's, such as `NO_WORKER` when none controls this page. */
     readonly code: string,
     message: string,
+    /** As of `Problem`: who throws one of the shell's texts says so. */
+    { lead, isTranslated = false }: { lead?: string; isTranslated?: boolean } = {},
   ) {
     super(message);
+    this.lead = lead;
+    this.isTranslated = isTranslated;
   }
+
+  readonly lead: string | undefined;
+  readonly isTranslated: boolean;
 }
 
 /** Any thrown value as a `GatewayApiError`: one of our own keeps its code, a failed fetch is `UNANSWERED`. */
@@ -170,7 +177,7 @@ async function ask(path: string, init: RequestInit): Promise<unknown> {
 
 function request(path: string, init: RequestInit): Promise<Response> {
   if (!navigator.serviceWorker?.controller) {
-    throw new GatewayApiError('NO_WORKER', texts.status.noWorker);
+    throw new GatewayApiError('NO_WORKER', texts.status.noWorker, { isTranslated: true });
   }
   return fetch(path, { ...init, cache: 'no-store' });
 }

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { keepScroll } from './history-state.ts';
 
 /** The shell's screens. Each is a fragment of the one document, so the worker and the host know nothing of them. */
 export const screens = ['open', 'library', 'live', 'publish', 'settings'] as const;
@@ -49,6 +50,7 @@ export function hrefOf(screen: Screen): string {
 /** Goes to a screen without loading the document anew. */
 export function goTo(screen: Screen): void {
   if (location.pathname + location.search + location.hash !== hrefOf(screen)) {
+    keepScroll();
     history.pushState(null, '', hrefOf(screen));
   }
   window.dispatchEvent(new PopStateEvent('popstate'));

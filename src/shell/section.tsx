@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { GatewayApiError } from './gateway-api.ts';
+import { ProblemText } from './problem-text.tsx';
 import { texts } from './texts/texts.ts';
 
 interface Props {
@@ -22,7 +23,7 @@ export function Section({ id, title, error, children }: Props) {
       {children}
       {error && (
         <p class="note note-problem">
-          {texts.common.notUpToDate(error.message)} <span class="code">{error.code}</span>
+          {texts.common.notUpToDate}: <ProblemText problem={error} />
         </p>
       )}
     </section>

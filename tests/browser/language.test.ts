@@ -42,6 +42,27 @@ test('pages that the worker makes speak the language chosen in the settings', as
   await expectPage(shell, `${gateway.url}/${unknown}`, 'en', 'Not found');
 });
 
+test('what the worker says is English, and marked as that beside what the shell says of it', async ({
+  startPeer,
+  openGateway,
+}) => {
+  const gone = await startPeer();
+  await gone.kill();
+  const { shell, url } = await openGateway({ peers: [gone.url] });
+  await shell.goto(`${url}/#settings`);
+  const peers = shell.locator('.peers');
+  await peers.getByRole('button', { name: /^Test/ }).click();
+  const problem = peers.locator('.setting-note.note-problem');
+  await expect(problem).toContainText('PEERS_UNREACHABLE');
+  expect(await problem.locator('[lang]').count()).toBe(0);
+
+  await shell.getByLabel('Language').selectOption('Deutsch');
+  await peers.getByRole('button', { name: /testen$/ }).click();
+  await expect(problem).toContainText('Kein Peer antwortet: ');
+  await expect(problem.locator('[lang=en]')).toContainText(new URL(gone.url).host);
+  await expect(problem.locator('.code')).toHaveText('PEERS_UNREACHABLE');
+});
+
 test('without a choice it is the browser’s', async ({ playwright, launchOptions, startHost, folder }) => {
   const host = await startHost({ peers: [] });
   const profile = join(folder, 'profile');

@@ -133,10 +133,8 @@ test.describe('the library', () => {
   });
 });
 
-test('of a thousand sites only those that are seen are laid out, and each is found', async ({
-  openGateway,
-}) => {
-  const { shell, url } = await openGateway({ peers: [] });
+/** Has a thousand sites in the library, as if they had been opened. */
+async function visitThousandSites(shell: Page, url: string): Promise<void> {
   // The database is there once the library was asked.
   await shell.goto(`${url}/#library`);
   await expect(shell.getByText('Nothing yet.')).toBeVisible();
@@ -169,6 +167,13 @@ test('of a thousand sites only those that are seen are laid out, and each is fou
       }),
   );
   await shell.reload();
+}
+
+test('of a thousand sites only those that are seen are laid out, and each is found', async ({
+  openGateway,
+}) => {
+  const { shell, url } = await openGateway({ peers: [] });
+  await visitThousandSites(shell, url);
   await expect(rows(shell)).toHaveCount(1000);
   const isSkipped = (index: number) =>
     rows(shell)
@@ -185,4 +190,40 @@ test('of a thousand sites only those that are seen are laid out, and each is fou
   await shell.getByRole('searchbox', { name: 'Search the library' }).fill('');
   await shell.getByLabel('Sort by').selectOption('Title');
   await expect(rows(shell).nth(2)).toContainText('Site number 2');
+});
+
+test('back leads to where one was: to the same place, search and order', async ({ openGateway }) => {
+  const { shell, url } = await openGateway({ peers: [] });
+  // Where the screens' links stay in sight.
+  await shell.setViewportSize({ width: 390, height: 844 });
+  await visitThousandSites(shell, url);
+  const search = shell.getByRole('searchbox', { name: 'Search the library' });
+  await search.fill('site number');
+  await shell.getByLabel('Sort by').selectOption('Title');
+  await expect(rows(shell)).toHaveCount(1000);
+  await shell.evaluate(() => scrollTo(0, 2000));
+  const at = () => shell.evaluate(() => scrollY);
+  await expect.poll(at).toBeGreaterThan(1500);
+  const asLeft = async () => {
+    await expect(search).toHaveValue('site number');
+    await expect(shell.getByLabel('Sort by')).toHaveValue('title');
+    await expect(rows(shell)).toHaveCount(1000);
+    // Rows that were not seen yet have a height that is guessed, so it is not the very pixel.
+    await expect.poll(at).toBeGreaterThan(1500);
+    expect(await at()).toBeLessThan(2500);
+  };
+
+  await shell.getByRole('link', { name: 'Settings' }).click();
+  await expect(shell.getByRole('heading', { level: 1 })).toHaveText('Settings');
+  await expect.poll(at).toBe(0);
+  await shell.goBack();
+  await asLeft();
+
+  // A document of its own.
+  await shell.evaluate(() => location.assign(`/${'a'.repeat(64)}`));
+  await shell.waitForURL(/a{64}/);
+  await shell.goBack();
+  await asLeft();
+  await shell.reload();
+  await asLeft();
 });

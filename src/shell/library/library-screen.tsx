@@ -1,8 +1,10 @@
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { Site } from '../../library/library.ts';
 import { formatChunks, formatCount } from '../format.ts';
 import { gateway } from '../gateway-api.ts';
+import { useHistoryState } from '../history-state.ts';
 import { Persistence } from '../persistence.tsx';
+import { ProblemText } from '../problem-text.tsx';
 import { saveAs } from '../save-as.ts';
 import { ScreenHeading } from '../screen-heading.tsx';
 import { titleOf } from '../site-title.ts';
@@ -24,7 +26,7 @@ export function LibraryScreen({ active }: { active: boolean }) {
   const cache = useResource(gateway.cache, active);
   const { pins, refresh: refreshPins } = usePins(active);
   const picker = useRef<HTMLInputElement>(null);
-  const [arrangement, setArrangement] = useState<Arrangement>({
+  const [arrangement, setArrangement] = useHistoryState<Arrangement>('library', {
     query: '',
     sort: 'opened',
     pinnedOnly: false,
@@ -149,13 +151,7 @@ export function LibraryScreen({ active }: { active: boolean }) {
         </label>
       </div>
       <p class={error ? 'note note-problem' : 'note'} role="status">
-        {error ? (
-          <>
-            {error.message} <span class="code">{error.code}</span>
-          </>
-        ) : (
-          announcement
-        )}
+        {error ? <ProblemText problem={error} /> : announcement}
       </p>
       <section class="card library" aria-labelledby="library-count">
         <div class="library-head">
@@ -166,7 +162,7 @@ export function LibraryScreen({ active }: { active: boolean }) {
         </div>
         {sites.error && (
           <p class="note note-problem">
-            {texts.common.notUpToDate(sites.error.message)} <span class="code">{sites.error.code}</span>
+            {texts.common.notUpToDate}: <ProblemText problem={sites.error} />
           </p>
         )}
         {shown && shown.length > 0 && (

@@ -6,6 +6,7 @@ import { formatAge, formatBytes, formatShare, formatSpan } from '../format.ts';
 import type { PinAction } from '../gateway-api.ts';
 import { Icon } from '../icons.tsx';
 import { SiteIcon } from '../open/site-icon.tsx';
+import { ProblemText } from '../problem-text.tsx';
 import { titleOf } from '../site-title.ts';
 import { texts } from '../texts/texts.ts';
 import { shareOf } from './arrange.ts';
@@ -99,7 +100,7 @@ function PinFacts({ pin }: { pin: PinState }) {
       )}
       {pin.problem && (
         <span class="pin-bad">
-          {pin.problem.message} <span class="code">{pin.problem.code}</span>
+          <ProblemText problem={pin.problem} />
         </span>
       )}
     </>

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { manifestOfLink } from '../../content/manifest.ts';
 import { openContent } from '../content-link.tsx';
 import { asGatewayApiError, type GatewayApiError } from '../gateway-api.ts';
+import { ProblemText } from '../problem-text.tsx';
 import { forgetIncoming, type Route } from '../route.ts';
 import { texts } from '../texts/texts.ts';
 import { useDrop } from '../use-drop.ts';
@@ -27,7 +28,8 @@ export function AddressForm({ names, route: { manifest, incoming }, isReady }: P
   const [failure, setFailure] = useState<GatewayApiError | null>(null);
   const [isReading, setIsReading] = useState(false);
   const parsed = parse(text);
-  const problem = failure?.message ?? (wasTried && 'problem' in parsed ? parsed.problem : null);
+  const problem = wasTried && 'problem' in parsed ? parsed.problem : null;
+  const isBad = failure !== null || problem !== null;
   const isOver = useDrop(['Files', 'text/uri-list', 'text/plain'], take);
   usePaste(take);
 
@@ -134,7 +136,7 @@ export function AddressForm({ names, route: { manifest, incoming }, isReady }: P
           placeholder={texts.open.placeholder}
           value={text}
           onInput={(event) => change(event.currentTarget.value)}
-          aria-invalid={problem !== null}
+          aria-invalid={isBad}
           aria-describedby="address-note"
         />
         <button type="submit" class="button">
@@ -142,11 +144,14 @@ export function AddressForm({ names, route: { manifest, incoming }, isReady }: P
         </button>
       </div>
       <div class="address-notes">
-        <p id="address-note" class={problem ? 'note note-problem' : 'note'} aria-live="polite">
-          {isReading
-            ? texts.open.reading
-            : (problem ?? (manifest ? texts.open.privateLink : texts.open.hint))}
-          {failure && <span class="code"> {failure.code}</span>}
+        <p id="address-note" class={isBad ? 'note note-problem' : 'note'} aria-live="polite">
+          {isReading ? (
+            texts.open.reading
+          ) : failure ? (
+            <ProblemText problem={failure} />
+          ) : (
+            (problem ?? (manifest ? texts.open.privateLink : texts.open.hint))
+          )}
         </p>
         <p class="note">
           <span id="file-note">{texts.open.fileNote}</span>{' '}

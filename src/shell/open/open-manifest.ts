@@ -17,6 +17,7 @@ export async function openManifest(manifest: Blob, path = '/', isReplacing = fal
     throw new GatewayApiError(
       'TOO_LARGE',
       texts.open.manifestTooLarge(formatBytes(manifest.size), formatBytes(limits.manifestBytes)),
+      { isTranslated: true },
     );
   }
   const { id } = await gateway.addManifest(await read(manifest));
@@ -27,6 +28,8 @@ async function read(manifest: Blob): Promise<ArrayBuffer> {
   try {
     return await manifest.arrayBuffer();
   } catch (error) {
-    throw new GatewayApiError('UNREADABLE', texts.open.unreadable((error as Error).message));
+    throw new GatewayApiError('UNREADABLE', texts.open.unreadable((error as Error).message), {
+      isTranslated: true,
+    });
   }
 }

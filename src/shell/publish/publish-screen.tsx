@@ -2,6 +2,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { formatBytes, formatChunks, formatCount, formatFiles } from '../format.ts';
 import type { GatewayConfig } from '../gateway-api.ts';
 import { Icon } from '../icons.tsx';
+import { ProblemText } from '../problem-text.tsx';
 import { ScreenHeading } from '../screen-heading.tsx';
 import { Section } from '../section.tsx';
 import { texts } from '../texts/texts.ts';
@@ -124,7 +125,7 @@ function Choice({ state }: { state: Extract<PublishState, { step: 'choose' | 're
       </div>
       {state.step === 'choose' && state.error && (
         <p class="note note-problem" role="alert">
-          {state.error.message} <span class="code">{state.error.code}</span>
+          <ProblemText problem={state.error} />
         </p>
       )}
     </Section>

@@ -77,11 +77,17 @@ class PublishSession {
     } catch (error) {
       if (choice !== this.#choices) return;
       const message = texts.open.unreadable((error as Error).message);
-      this.#set({ step: 'choose', error: new GatewayApiError('UNREADABLE', message) });
+      this.#set({
+        step: 'choose',
+        error: new GatewayApiError('UNREADABLE', message, { isTranslated: true }),
+      });
       return;
     }
     if (picked.files.length === 0) {
-      this.#set({ step: 'choose', error: new GatewayApiError('NOT_FOUND', texts.publish.empty) });
+      this.#set({
+        step: 'choose',
+        error: new GatewayApiError('NOT_FOUND', texts.publish.empty, { isTranslated: true }),
+      });
       return;
     }
     this.#set({ step: 'ready', picked, measure: null, error: null, saved: null });
@@ -233,5 +239,5 @@ async function keep(manifest: Sealed['manifest']): Promise<boolean> {
 }
 
 function asError({ code, message }: { code: string; message: string }): GatewayApiError {
-  return new GatewayApiError(code, message);
+  return new GatewayApiError(code, message, { isTranslated: code === 'WORKER_BROKEN' });
 }

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { formatPeer, parsePeer, splitPeerUrl } from '../../config.ts';
 import type { GatewayConfig } from '../gateway-api.ts';
 import { hostOf } from '../live/peer-rows.ts';
+import { ProblemText } from '../problem-text.tsx';
 import { Section } from '../section.tsx';
 import { TextField } from '../text-field.tsx';
 import { texts } from '../texts/texts.ts';
@@ -122,7 +123,7 @@ export function PublishTargets({ state, config }: Props) {
             {error && (
               <p class="note note-problem">
                 {isStopped && `${t.failed} `}
-                {error.message} <span class="code">{error.code}</span>
+                <ProblemText problem={error} />
               </p>
             )}
             {isStopped && !error && <p class="note">{t.cancelled}</p>}

@@ -1,4 +1,5 @@
 import { formatChunks } from '../format.ts';
+import { ProblemText } from '../problem-text.tsx';
 import { Section } from '../section.tsx';
 import { texts } from '../texts/texts.ts';
 import type { Picked } from './pick.ts';
@@ -24,7 +25,7 @@ export function SaveSection({ state, isPrivate }: Props) {
         <p class={stopped.error ? 'note note-problem' : 'note'} role="alert">
           {stopped.error ? (
             <>
-              {t.failed} {stopped.error.message} <span class="code">{stopped.error.code}</span>
+              {t.failed} <ProblemText problem={stopped.error} />
             </>
           ) : (
             t.saveCancelled

@@ -3,6 +3,7 @@ import { parsePeer } from '../../config.ts';
 import { formatMilliseconds } from '../format.ts';
 import { asGatewayApiError, gateway } from '../gateway-api.ts';
 import { Icon } from '../icons.tsx';
+import { type Problem, ProblemText } from '../problem-text.tsx';
 import { Section } from '../section.tsx';
 import { TextForm } from '../text-form.tsx';
 import { texts } from '../texts/texts.ts';
@@ -108,7 +109,10 @@ interface EntryProps {
   onRemove: () => void;
 }
 
-type Test = { state: 'none' } | { state: 'asking' } | { state: 'good' | 'bad'; text: string; code?: string };
+type Test =
+  | { state: 'none' | 'asking' }
+  | { state: 'good'; text: string }
+  | { state: 'bad'; problem: Problem };
 
 function PeerEntry({ url, onUp, onDown, onRemove }: EntryProps) {
   const [test, setTest] = useState<Test>({ state: 'none' });
@@ -122,8 +126,7 @@ function PeerEntry({ url, onUp, onDown, onRemove }: EntryProps) {
       const by = transport === 'http' ? 'HTTP' : 'WebTransport';
       setTest({ state: 'good', text: t.testGood(info?.name || name, by, formatMilliseconds(firstByteMs)) });
     } catch (error) {
-      const { code, message } = asGatewayApiError(error);
-      setTest({ state: 'bad', text: message, code });
+      setTest({ state: 'bad', problem: asGatewayApiError(error) });
     }
   }
 
@@ -158,8 +161,8 @@ function PeerEntry({ url, onUp, onDown, onRemove }: EntryProps) {
       </span>
       <p class={`note setting-note ${test.state === 'bad' ? 'note-problem' : ''}`} role="status">
         {test.state === 'asking' && t.testing}
-        {(test.state === 'good' || test.state === 'bad') && test.text}
-        {test.state === 'bad' && <span class="code"> {test.code}</span>}
+        {test.state === 'good' && test.text}
+        {test.state === 'bad' && <ProblemText problem={test.problem} />}
       </p>
     </li>
   );

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { asGatewayApiError, type GatewayApiError, gateway } from '../gateway-api.ts';
 import { applyLanguage, applyTheme, forgetPreferences } from '../preferences.ts';
+import { ProblemText } from '../problem-text.tsx';
 import { Section } from '../section.tsx';
 import { texts } from '../texts/texts.ts';
 
@@ -63,7 +64,7 @@ export function ResetSection({ onReset }: { onReset: () => void }) {
       )}
       {error && (
         <p class="note note-problem" role="alert">
-          {error.message} <span class="code">{error.code}</span>
+          <ProblemText problem={error} />
         </p>
       )}
     </Section>

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { type GatewayConfig, gateway } from '../gateway-api.ts';
+import { ProblemText } from '../problem-text.tsx';
 import { ScreenHeading } from '../screen-heading.tsx';
 import { texts } from '../texts/texts.ts';
 import { type Resource, useResource } from '../use-resource.ts';
@@ -40,9 +41,7 @@ export function SettingsScreen({ active, config, names, onLanguage }: Props) {
       <ScreenHeading title={t.title} intro={t.intro} />
       <p class={settings?.error ? 'note note-problem' : 'visually-hidden'} role="status">
         {settings?.error ? (
-          <>
-            {settings.error.message} <span class="code">{settings.error.code}</span>
-          </>
+          <ProblemText problem={settings.error} />
         ) : resets > 0 ? (
           t.resetDone
         ) : (

@@ -17,7 +17,7 @@ export const frame: Pick<Texts, 'appName' | 'nav' | 'common' | 'status' | 'notic
   common: {
     chunks: (count, formatted) => `${formatted} ${count === 1 ? 'Chunk' : 'Chunks'}`,
     files: (count, formatted) => `${formatted} ${count === 1 ? 'Datei' : 'Dateien'}`,
-    notUpToDate: (message) => `Nicht aktuell: ${message}`,
+    notUpToDate: 'Nicht aktuell',
     notKnownYet: 'Bekannt, sobald das Gateway läuft.',
     cancel: 'Abbrechen',
     copy: 'Kopieren',
@@ -39,7 +39,7 @@ export const frame: Pick<Texts, 'appName' | 'nav' | 'common' | 'status' | 'notic
     noPeerAnswers: 'Läuft, aber kein Peer antwortet',
     nothingKept: 'Läuft, aber dieser Browser bewahrt nichts auf',
     running: 'Gateway läuft',
-    configRefused: (problem) => `Die neue Konfiguration des Hosts wird nicht verwendet: ${problem}`,
+    configRefused: 'Die neue Konfiguration des Hosts wird nicht verwendet',
     noWorker: 'Das Gateway steuert diese Seite noch nicht.',
   },
 

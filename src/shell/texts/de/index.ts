@@ -1,5 +1,6 @@
 import type { Texts } from '../en/index.ts';
 import { boot } from './boot.ts';
+import { errors } from './errors.ts';
 import { frame } from './frame.ts';
 import { library } from './library.ts';
 import { live } from './live.ts';
@@ -8,4 +9,4 @@ import { publish } from './publish.ts';
 import { settings } from './settings.ts';
 
 /** Everything that the shell says, in German. */
-export const de: Texts = { ...frame, boot, open, library, live, publish, settings };
+export const de: Texts = { ...frame, errors, boot, open, library, live, publish, settings };

@@ -15,7 +15,7 @@ export const frame = {
   common: {
     chunks: (count: number, formatted: string) => `${formatted} ${count === 1 ? 'chunk' : 'chunks'}`,
     files: (count: number, formatted: string) => `${formatted} ${count === 1 ? 'file' : 'files'}`,
-    notUpToDate: (message: string) => `Not up to date: ${message}`,
+    notUpToDate: 'Not up to date',
     notKnownYet: 'Known as soon as the gateway runs.',
     cancel: 'Cancel',
     copy: 'Copy',
@@ -37,7 +37,7 @@ export const frame = {
     noPeerAnswers: 'Running, but no peer answers',
     nothingKept: 'Running, but this browser keeps nothing',
     running: 'Gateway running',
-    configRefused: (problem: string) => `The host’s new configuration is not used: ${problem}`,
+    configRefused: 'The host’s new configuration is not used',
     noWorker: 'The gateway does not control this page yet.',
   },
 
