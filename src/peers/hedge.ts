@@ -13,7 +13,10 @@ export interface HedgeOptions {
   signal: AbortSignal;
   /** Most tries under way at once. */
   maxParallel: number;
-  /** Asked before a try is started beside a slow one; what failed is always followed by the next. */
+  /**
+   * Asked before a try is started beside a slow one, and again later where that was refused; what failed is always
+   * followed by the next.
+   */
   mayHedge(): boolean;
 }
 
@@ -56,7 +59,9 @@ export function hedge<T>(tries: readonly Try<T>[], options: HedgeOptions): Promi
     const watch = (milliseconds: number) => {
       clearTimeout(timer);
       timer = setTimeout(() => {
-        if (next >= tries.length || running.size >= maxParallel || !mayHedge()) return;
+        if (next >= tries.length || running.size >= maxParallel) return;
+        // Other requests earn more: it is as slow then.
+        if (!mayHedge()) return watch(milliseconds);
         hedged.push(next);
         start();
       }, milliseconds);

@@ -107,6 +107,22 @@ describe('hedge', () => {
     await result;
   });
 
+  it('starts one as soon as there is a budget again, and stops asking for it when all is done', async () => {
+    const [a, b] = [manual(), manual()];
+    const mayHedge = vi.fn(() => false);
+    const result = hedge([a.attempt, b.attempt], { ...options(), mayHedge });
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(b.state.started).toBe(false);
+    mayHedge.mockReturnValue(true);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(b.state.started).toBe(true);
+    b.resolve('b');
+    expect(await result).toEqual({ value: 'b', index: 1, hedged: [1] });
+    const asked = mayHedge.mock.calls.length;
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(mayHedge).toHaveBeenCalledTimes(asked);
+  });
+
   it('aborts everything when the caller goes away', async () => {
     const [a, b] = [manual(), manual()];
     const caller = new AbortController();
