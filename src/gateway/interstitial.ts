@@ -1,4 +1,4 @@
-import { html, page, pageResponse } from './page.ts';
+import { html, page, pageResponse, returnToFragment } from './page.ts';
 import type { ContentTarget } from './target.ts';
 import type { PageTexts } from './texts/texts.ts';
 
@@ -11,8 +11,8 @@ export function canRunScripts(contentType: string): boolean {
 }
 
 /**
- * Asks the person, at the first visit, whether a site may run scripts. A form and no script: it works where the
- * strictest policy holds.
+ * Asks the person, at the first visit, whether a site may run scripts. The form works without a script; the one that it
+ * has keeps the URL's fragment.
  *
  * @param token of `Trust.token`: content cannot know it, so it cannot answer for the person.
  * @param returnTo path to go on to.
@@ -43,5 +43,5 @@ export function interstitial(
 <p class="quiet">${t.remembered} <a href="/#settings">${t.change}</a>.</p>`,
   );
   // Not 200: what stands at an address for ever is the site, and this is not it.
-  return pageResponse(language, document, 403, { 'Cache-Control': 'no-store' });
+  return pageResponse(language, document, 403, { 'Cache-Control': 'no-store' }, { script: returnToFragment });
 }

@@ -75,6 +75,8 @@ export interface OwnScript {
   text: string;
   /** `sha256-…` of the text. */
   hash: string;
+  /** Whether it may send requests, to this origin. */
+  mayAsk: boolean;
 }
 
 /**
@@ -85,6 +87,14 @@ export interface OwnScript {
 export const reloadOnceOnline: OwnScript = {
   text: "addEventListener('online',async()=>{for(const seconds of[0,1,3]){await new Promise(done=>setTimeout(done,1e3*seconds));try{if((await fetch(location.href,{headers:{Range:'bytes=0-0'}})).ok)break}catch{}}location.reload()},{once:true})",
   hash: 'sha256-TdHZIhWRsLIRZ8j2ZWu0kRwNW3zp9sfPLioxI/cRdt8=',
+  mayAsk: true,
+};
+
+/** Has a form lead back to where the page stands, fragment and all: no request tells the worker of that. */
+export const returnToFragment: OwnScript = {
+  text: "document.forms[0].addEventListener('submit',({target})=>{target.elements.return.value=location.pathname+location.search+location.hash})",
+  hash: 'sha256-fDnHSFrrwAWruC/ohDB7KEhn59WDaBZnbPoLcI0u4rg=',
+  mayAsk: false,
 };
 
 /** A whole document of the gateway's own: one main landmark, one style, no script. @param title without Antway's name. */
@@ -122,7 +132,7 @@ export function pageResponse(
     status,
     headers: {
       'Content-Type': 'text/html; charset=utf-8',
-      ...ownPageHeaders(script?.hash),
+      ...ownPageHeaders(script),
       ...languageHeaders(language),
       ...headers,
     },

@@ -32,11 +32,11 @@ export function contentHeaders(isTrusted: boolean): Record<string, string> {
 
 /**
  * For pages that the gateway makes itself: listings and errors. They hold one style element, and no script.
- * @param scriptHash of the one script that a page has after all, as `sha256-…`.
+ * @param script the one that a page has after all: its hash, as `sha256-…`, and whether it may ask this origin.
  */
-export function ownPageHeaders(scriptHash?: string): Record<string, string> {
-  // Such a script may ask this origin, and nobody else.
-  const scripts = scriptHash ? `; script-src '${scriptHash}'; connect-src 'self'` : '';
+export function ownPageHeaders(script?: { hash: string; mayAsk: boolean }): Record<string, string> {
+  const asking = script?.mayAsk ? "; connect-src 'self'" : '';
+  const scripts = script ? `; script-src '${script.hash}'${asking}` : '';
   return {
     ...always,
     'Content-Security-Policy': `default-src 'none'; style-src 'unsafe-inline'${scripts}; base-uri 'none'; form-action 'self'; frame-ancestors 'self'`,

@@ -196,7 +196,7 @@ test.describe('in path mode', () => {
     const launch = () => playwright.chromium.launchPersistentContext(`${folder}/profile`, launchOptions);
     let context = await launch();
     let gateway = await Gateway.open(host, await context.newPage());
-    const path = `/${hostile}/?a=1`;
+    const path = `/${hostile}/?a=1#/part?b=2`;
 
     const page = await context.newPage();
     const messages = listen(context);

@@ -1,13 +1,16 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { Address } from '../../src/address.ts';
 import { Archive } from '../../src/content/archive.ts';
 import { memorySource } from '../../src/content/byte-source.ts';
 import { AntwayError, type ErrorCode, errorStatus } from '../../src/errors.ts';
 import { errorResponse } from '../../src/gateway/error-response.ts';
+import { interstitial } from '../../src/gateway/interstitial.ts';
 import type { Kept } from '../../src/gateway/kept.ts';
 import { listingJson, listingPage } from '../../src/gateway/listing.ts';
-import { html, page, reloadOnceOnline } from '../../src/gateway/page.ts';
+import { html, type OwnScript, page, reloadOnceOnline, returnToFragment } from '../../src/gateway/page.ts';
+import type { ContentTarget } from '../../src/gateway/target.ts';
 import { de } from '../../src/gateway/texts/de.ts';
 import { en } from '../../src/gateway/texts/en.ts';
 
@@ -131,6 +134,26 @@ describe('a listing', () => {
   });
 });
 
+/** Expects a page to have one script, which its policy allows and nothing else. @returns the policy's parts. */
+async function expectOnly(script: OwnScript, response: Response): Promise<string[]> {
+  const scripts = [...(await response.text()).matchAll(/<script>(.*?)<\/script>/gs)];
+  expect(scripts.map(([, text]) => text)).toEqual([script.text]);
+  const hash = createHash('sha256').update(script.text).digest('base64');
+  const policy = response.headers.get('Content-Security-Policy')!.split('; ');
+  expect(policy).toContain(`script-src 'sha256-${hash}'`);
+  expect(policy).toContain("default-src 'none'");
+  return policy;
+}
+
+describe('the question of a first visit', () => {
+  it('has one script, which may send nothing', async () => {
+    const target = { address: Address.fromHex('ab'.repeat(32)) } as ContentTarget;
+    const policy = await expectOnly(returnToFragment, interstitial(target, 'token', '/?a', en));
+    expect(policy.join()).not.toContain('connect-src');
+    expect(policy).toContain("form-action 'self'");
+  });
+});
+
 describe('an error', () => {
   const attempts = [
     {
@@ -166,14 +189,8 @@ describe('an error', () => {
 
   it('for want of a network has one script, which nothing else may be', async () => {
     const error = new AntwayError('OFFLINE', hostile, { address: 'ab' });
-    const response = await errorResponse(error, navigation());
-    const scripts = [...(await response.text()).matchAll(/<script>(.*?)<\/script>/gs)];
-    expect(scripts.map(([, text]) => text)).toEqual([reloadOnceOnline.text]);
-    const hash = createHash('sha256').update(reloadOnceOnline.text).digest('base64');
-    const policy = response.headers.get('Content-Security-Policy')!.split('; ');
-    expect(policy).toContain(`script-src 'sha256-${hash}'`);
+    const policy = await expectOnly(reloadOnceOnline, await errorResponse(error, navigation()));
     expect(policy).toContain("connect-src 'self'");
-    expect(policy).toContain("default-src 'none'");
   });
 
   it.each<[Kept, string]>([
