@@ -296,6 +296,24 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
   return report;
 }
 
+/**
+ * By how much the median of resident memory grew after the warm-up, from the first half of the rest to the second. In
+ * megabytes; NaN when there are no samples of either.
+ */
+export function growth({ memory, seconds }: SoakReport, of: 'renderers' | 'peers'): number {
+  const warmUp = Math.min(60, seconds / 3);
+  const middle = (warmUp + seconds) / 2;
+  const between = (from: number, to: number) =>
+    median(memory.filter(({ second }) => second >= from && second < to).map((sample) => sample[of]));
+  return between(middle, Number.POSITIVE_INFINITY) - between(warmUp, middle);
+}
+
+function median(values: number[]): number {
+  const sorted = values.sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}
+
 /** The seed of a run, so that its faults and requests can be had again. */
 export function newSeed(): number {
   return randomBytes(4).readInt32LE();
