@@ -96,7 +96,7 @@ export class Chunks {
     const stored = await this.store.get(address);
     if (stored) {
       try {
-        const chunk = VerifiedChunk.verify(address, stored, await this.codec.blake3());
+        const chunk = await VerifiedChunk.verifyInTurns(address, stored, (bytes) => this.codec.hash(bytes));
         this.#stats.fromDisk(chunk.bytes.length);
         if (trace) trace.chunks.disk++;
         return { chunk, wasStored: true };
@@ -150,7 +150,9 @@ export class Chunks {
     const address = map.address(index);
     const { chunk, wasStored } = await this.#find(address, signal, trace, map.sizes[index]);
     this.#note(map, index, wasStored ? 'd' : 'p', trace);
-    const decrypt = () => this.codec.open(map, index, chunk.bytes, { isVerified: true });
+    // What came from a peer may still have to be written.
+    const target = wasStored ? chunk.bytes : undefined;
+    const decrypt = () => this.codec.open(map, index, chunk.bytes, target);
     return trace ? trace.time('openMs', decrypt) : decrypt();
   }
 

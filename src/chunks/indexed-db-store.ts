@@ -98,7 +98,7 @@ export class IndexedDbStore implements HoldingStore {
 
   async get(address: Address): Promise<Uint8Array<ArrayBuffer> | undefined> {
     const queued = this.#queue.get(address.hex);
-    if (queued) return queued.chunk.bytes;
+    if (queued) return queued.chunk.bytes.slice();
     if (!this.#isUsable()) return undefined;
     try {
       const stored = await get<StoredForm>(address.bytes, this.#database.store('chunks'));

@@ -18,8 +18,8 @@ export interface StoreSummary {
 /** Keeps sealed chunks between runs. Never throws for want of space or of storage: it then keeps less. */
 export interface ChunkStore {
   /**
-   * The stored bytes, in a buffer of their own. They may have been damaged since: the caller checks them. What cannot be
-   * read at all is counted as damaged and forgotten.
+   * The stored bytes, in a buffer that is the caller's alone. They may have been damaged since: the caller checks them.
+   * What cannot be read at all is counted as damaged and forgotten.
    */
   get(address: Address): Promise<Uint8Array<ArrayBuffer> | undefined>;
   /** Takes a chunk for writing. Resolves when there is room in the queue, not when it is on disk. */

@@ -16,16 +16,21 @@ export class VerifiedChunk {
 
   /** @throws AntwayError `CORRUPT` when the bytes are too many or hash to another address. */
   static verify(address: Address, received: Uint8Array<ArrayBuffer>, blake3: Blake3): VerifiedChunk {
-    if (received.length > limits.chunkBytes) {
-      throw new AntwayError(
-        'CORRUPT',
-        `A chunk has at most ${limits.chunkBytes} bytes, this one ${received.length}.`,
-        {
-          address: address.hex,
-        },
-      );
-    }
-    const hash = blake3(received);
+    refuseTooLong(address, received);
+    return VerifiedChunk.#compared(address, received, blake3(received));
+  }
+
+  /** The same, where the hash is calculated in turns with other tasks. */
+  static async verifyInTurns(
+    address: Address,
+    received: Uint8Array<ArrayBuffer>,
+    hash: (bytes: Uint8Array) => Promise<Uint8Array>,
+  ): Promise<VerifiedChunk> {
+    refuseTooLong(address, received);
+    return VerifiedChunk.#compared(address, received, await hash(received));
+  }
+
+  static #compared(address: Address, received: Uint8Array<ArrayBuffer>, hash: Uint8Array): VerifiedChunk {
     if (!equalBytes(hash, address.bytes)) {
       throw new AntwayError(
         'CORRUPT',
@@ -36,5 +41,17 @@ export class VerifiedChunk {
       );
     }
     return new VerifiedChunk(address, received);
+  }
+}
+
+function refuseTooLong(address: Address, received: Uint8Array): void {
+  if (received.length > limits.chunkBytes) {
+    throw new AntwayError(
+      'CORRUPT',
+      `A chunk has at most ${limits.chunkBytes} bytes, this one ${received.length}.`,
+      {
+        address: address.hex,
+      },
+    );
   }
 }

@@ -9,8 +9,11 @@ export interface Aead {
   readonly name: 'kernel' | 'native' | 'sodium';
   /** @returns (ciphertext ‖ 16-byte tag) XOR pad. */
   seal(keys: ChunkKeys, plaintext: Bytes): Promise<Bytes>;
-  /** @returns the plaintext; rejects with AntwayError `CORRUPT` when the tag does not fit. */
-  open(keys: ChunkKeys, sealed: Uint8Array): Promise<Bytes>;
+  /**
+   * @param target where the plaintext may be put, at its beginning; `sealed` itself, for one.
+   * @returns the plaintext; rejects with AntwayError `CORRUPT` when the tag does not fit.
+   */
+  open(keys: ChunkKeys, sealed: Uint8Array, target?: Bytes): Promise<Bytes>;
 }
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -47,8 +50,8 @@ function kernelAead(kernel: Kernel): Aead {
   return {
     name: 'kernel',
     seal: async (keys, plaintext) => kernel.seal(keys, plaintext),
-    async open(keys, sealed) {
-      const plaintext = await kernel.open(keys, sealed);
+    async open(keys, sealed, target) {
+      const plaintext = await kernel.open(keys, sealed, target);
       if (!plaintext) throw doesNotOpen();
       return plaintext;
     },

@@ -9,3 +9,9 @@ export async function loadBlake3(): Promise<Blake3> {
   const kernel = await loadKernel();
   return kernel ? (bytes) => kernel.blake3(bytes) : blake3InScript;
 }
+
+/** The same of much at once: other tasks of the thread come between. */
+export async function hashInTurns(bytes: Uint8Array): Promise<Uint8Array> {
+  const kernel = await loadKernel();
+  return kernel ? kernel.blake3InTurns(bytes) : blake3InScript(bytes);
+}

@@ -1,11 +1,12 @@
-import { equalBytes } from '../address.ts';
 import { AntwayError } from '../errors.ts';
 import { type Aead, type AeadName, loadAead, type SodiumWasm } from './aead.ts';
-import { type Blake3, loadBlake3 } from './blake3.ts';
+import { type Blake3, hashInTurns, loadBlake3 } from './blake3.ts';
 import { type BrotliDecoder, type BrotliEncoder, loadBrotliDecoder } from './brotli.ts';
 import type { DataMap } from './data-map.ts';
 import { type ChunkKeys, keysOf } from './keys.ts';
 import { takeStored } from './stored.ts';
+
+type Bytes = Uint8Array<ArrayBuffer>;
 
 /** What differs between a service worker, a page and Node: where the WebAssembly comes from. */
 export interface CodecPlatform {
@@ -48,29 +49,27 @@ export class Codec {
     return loadBlake3();
   }
 
+  /** BLAKE3-256 of much at once: other tasks of the thread come between. */
+  hash(bytes: Uint8Array): Promise<Uint8Array> {
+    return hashInTurns(bytes);
+  }
+
   /**
    * Opens chunk `index` of `map`.
    *
-   * @param options.isVerified whether the caller has checked `sealed` against its address. Then the plaintext, a function
-   *   of that address and the map, is not hashed: whoever made them both made it so.
-   * @returns exactly `map.sizes[index]` bytes whose BLAKE3 is the map's source hash.
-   * @throws AntwayError `CORRUPT` when the tag, the compressed data, the size or the hash does not fit.
+   * @param sealed checked against its address: the plaintext is a function of that and of the map, and is not hashed.
+   * @param target where the plaintext may be put; `sealed` itself, for one. New memory costs more than what is done in it.
+   * @returns exactly `map.sizes[index]` bytes.
+   * @throws AntwayError `CORRUPT` when the tag, the compressed data or the size does not fit.
    */
-  async open(
-    map: DataMap,
-    index: number,
-    sealed: Uint8Array,
-    { isVerified = false } = {},
-  ): Promise<Uint8Array<ArrayBuffer>> {
+  async open(map: DataMap, index: number, sealed: Uint8Array, target?: Bytes): Promise<Bytes> {
     const size = map.sizes[index]!;
-    const [aead, blake3] = await Promise.all([this.aead(), this.blake3()]);
-    const compressed = await aead.open(keysOf(map, index), sealed);
+    const aead = await this.aead();
+    const compressed = await aead.open(keysOf(map, index), sealed, target);
     // Most chunks are parts of what was compressed before, and need no decoder, nor its WebAssembly.
     const plaintext = takeStored(compressed, size) ?? (await this.#brotliDecoder())(compressed, size);
-    const isRight =
-      plaintext.length === size && (isVerified || equalBytes(blake3(plaintext), map.srcHash(index)));
-    if (!isRight) {
-      throw new AntwayError('CORRUPT', 'A chunk opened to other bytes than its data map says.', {
+    if (plaintext.length !== size) {
+      throw new AntwayError('CORRUPT', 'A chunk opened to another size than its data map says.', {
         address: map.address(index).hex,
       });
     }

@@ -1,9 +1,8 @@
 import { equalBytes } from '../address.ts';
-import { limits } from '../limits.ts';
-import { layout } from './kernel-layout.ts';
+import { layout, pieceBytes } from './kernel-layout.ts';
 import { kernelWasm } from './kernel-wasm.ts';
 import type { ChunkKeys } from './keys.ts';
-import { nextTurn } from './turn.ts';
+import { inTurns } from './turn.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -32,15 +31,18 @@ const hashBytes = 32;
 const blockBytes = 64;
 const hashedChunkBytes = 1024;
 const flags = { chunkStart: 1, chunkEnd: 2, parent: 4, root: 8 } as const;
-/** What is hashed at a time. A power of two of chunks, so that a piece is a subtree. */
-const pieceChunks = 64;
-const pieceBytes = pieceChunks * hashedChunkBytes;
+/** What is hashed at a time: a power of two of chunks. */
+const subtreeChunks = 64;
+const subtreeBytes = subtreeChunks * hashedChunkBytes;
 
 // Poly1305's.
 const tagBytes = 16;
 const prime = 2n ** 130n - 5n;
 const clamp = 0x0ffffffc0ffffffc0ffffffc0fffffffn;
 const limbBits = 26n;
+
+/** Bytes that are hashed in one task: it takes as long as to open a piece. */
+const hashedInTurn = 2 * subtreeBytes;
 
 let loading: Promise<Kernel | undefined> | undefined;
 
@@ -54,34 +56,100 @@ export function loadKernel(): Promise<Kernel | undefined> {
   return loading;
 }
 
-/** Chunks of more bytes are opened in several tasks, between which a worker can hand out what it has. */
-const severalTasksBytes = 256 * 1024;
-
 /** BLAKE3 and ChaCha20-Poly1305 by WebAssembly with SIMD, in memory of its own. */
 export class Kernel {
   readonly #wasm: Exports;
   readonly #memory: Bytes;
-  /** Done when `layout.chunk` is free. */
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #view: DataView;
 
   constructor(wasm: Exports) {
     this.#wasm = wasm;
     this.#memory = new Uint8Array(wasm.memory.buffer as ArrayBuffer);
+    this.#view = new DataView(this.#memory.buffer);
   }
 
   /** BLAKE3-256 of less than 4 TiB. */
   blake3(bytes: Uint8Array): Bytes {
-    if (bytes.length <= hashedChunkBytes) {
-      this.#hashPartial(bytes, 0, flags.root, layout.values);
-      return this.#memory.slice(layout.values, layout.values + hashBytes);
+    if (bytes.length <= hashedChunkBytes) return this.#hashShort(bytes);
+    const values = new Uint8Array(hashBytes * Math.ceil(bytes.length / subtreeBytes));
+    for (let at = 0; at < bytes.length; at += subtreeBytes) this.#hashSubtree(bytes, at, values);
+    return this.#mergeSubtrees(values);
+  }
+
+  /** The same, with other tasks of the thread between. */
+  blake3InTurns(bytes: Uint8Array): Promise<Bytes> {
+    return inTurns(async (nextTurn) => {
+      if (bytes.length <= hashedChunkBytes) return this.#hashShort(bytes);
+      const values = new Uint8Array(hashBytes * Math.ceil(bytes.length / subtreeBytes));
+      for (let at = 0; at < bytes.length; at += subtreeBytes) {
+        if (at > 0 && at % hashedInTurn === 0) await nextTurn();
+        this.#hashSubtree(bytes, at, values);
+      }
+      return this.#mergeSubtrees(values);
+    });
+  }
+
+  /**
+   * Takes the pad off, and the cipher (RFC 8439). A piece at a time, with other tasks of the thread between them.
+   * @param target where the plaintext is put; `sealed` itself, for one.
+   * @returns undefined when the tag does not fit. Something is in `target` then, all the same.
+   */
+  open(keys: ChunkKeys, sealed: Uint8Array, target?: Bytes): Promise<Bytes | undefined> {
+    return inTurns(async (nextTurn) => {
+      const size = sealed.length - tagBytes;
+      if (size < 0) return undefined;
+      const plaintext = target?.subarray(0, size) ?? new Uint8Array(size);
+      const authenticator = this.#authenticator(keys);
+      for (let at = 0; ; at += pieceBytes) {
+        const isLast = size - at <= pieceBytes;
+        const length = isLast ? size - at : pieceBytes;
+        const end = layout.piece + length;
+        this.#memory.set(sealed.subarray(at, at + length + (isLast ? tagBytes : 0)), layout.piece);
+        this.#xor(keys.pad, isLast ? length + tagBytes : length);
+        const tag = this.#memory.slice(end, end + tagBytes);
+        this.#authenticate(authenticator, length, isLast ? size : undefined);
+        if (isLast && !equalBytes(tag, tagOf(authenticator))) return undefined;
+        this.#cipher(keys, length, 1 + at / blockBytes);
+        plaintext.set(this.#memory.subarray(layout.piece, end), at);
+        if (isLast) return plaintext;
+        await nextTurn();
+      }
+    });
+  }
+
+  /** What `open` opens. */
+  seal(keys: ChunkKeys, plaintext: Uint8Array): Bytes {
+    const size = plaintext.length;
+    const sealed = new Uint8Array(size + tagBytes);
+    const authenticator = this.#authenticator(keys);
+    for (let at = 0; ; at += pieceBytes) {
+      const isLast = size - at <= pieceBytes;
+      const length = isLast ? size - at : pieceBytes;
+      const end = layout.piece + length;
+      this.#memory.set(plaintext.subarray(at, at + length), layout.piece);
+      this.#cipher(keys, length, 1 + at / blockBytes);
+      this.#authenticate(authenticator, length, isLast ? size : undefined);
+      if (isLast) this.#memory.set(tagOf(authenticator), end);
+      this.#xor(keys.pad, isLast ? length + tagBytes : length);
+      sealed.set(this.#memory.subarray(layout.piece, isLast ? end + tagBytes : end), at);
+      if (isLast) return sealed;
     }
-    // The values of pieces, then of 64 of them each, until there is one.
-    let values = new Uint8Array(hashBytes * Math.ceil(bytes.length / pieceBytes));
-    for (let i = 0; hashBytes * i < values.length; i++) {
-      const count = this.#hashPiece(bytes.subarray(i * pieceBytes, (i + 1) * pieceBytes), i * pieceChunks);
-      values.set(this.#merge(count, values.length === hashBytes), hashBytes * i);
-    }
-    const groupBytes = hashBytes * pieceChunks;
+  }
+
+  #hashShort(bytes: Uint8Array): Bytes {
+    this.#hashPartial(bytes, 0, flags.root, layout.values);
+    return this.#memory.slice(layout.values, layout.values + hashBytes);
+  }
+
+  /** Puts the value of the subtree that begins at `at` to its place among those of all. */
+  #hashSubtree(bytes: Uint8Array, at: number, values: Bytes): void {
+    const count = this.#hashChunks(bytes.subarray(at, at + subtreeBytes), at / hashedChunkBytes);
+    values.set(this.#merge(count, values.length === hashBytes), hashBytes * (at / subtreeBytes));
+  }
+
+  /** Merges the values of subtrees, and then of 64 of those each, until there is one. */
+  #mergeSubtrees(values: Bytes): Bytes {
+    const groupBytes = hashBytes * subtreeChunks;
     while (values.length > hashBytes) {
       const merged = new Uint8Array(hashBytes * Math.ceil(values.length / groupBytes));
       for (let i = 0; hashBytes * i < merged.length; i++) {
@@ -94,52 +162,8 @@ export class Kernel {
     return values;
   }
 
-  /**
-   * Takes the pad off, and the cipher (RFC 8439), from a chunk of at most `limits.chunkBytes`; one after the other.
-   * @returns undefined when the tag does not fit.
-   */
-  open({ pad, key, nonce }: ChunkKeys, sealed: Uint8Array): Promise<Bytes | undefined> {
-    const size = sealed.length - tagBytes;
-    if (size < 0 || sealed.length > limits.chunkBytes) return Promise.resolve(undefined);
-    const pause = () => (size > severalTasksBytes ? nextTurn() : undefined);
-    return this.#alone(async () => {
-      this.#memory.set(sealed, layout.chunk);
-      this.#xor(pad, sealed.length);
-      const tag = this.#memory.slice(layout.chunk + size, layout.chunk + size + tagBytes);
-      if (!equalBytes(this.#authenticate(key, nonce, size), tag)) return undefined;
-      await pause();
-      this.#cipher(size, 1);
-      await pause();
-      const plaintext = this.#memory.slice(layout.chunk, layout.chunk + size);
-      await pause();
-      return plaintext;
-    });
-  }
-
-  /** What `open` opens. */
-  seal({ pad, key, nonce }: ChunkKeys, plaintext: Uint8Array): Promise<Bytes> {
-    const { length } = plaintext;
-    const end = layout.chunk + length;
-    if (length + tagBytes > limits.chunkBytes) throw new RangeError(`${length} bytes are more than a chunk.`);
-    return this.#alone(async () => {
-      this.#memory.set(plaintext, layout.chunk);
-      this.#setSecret(key, nonce);
-      this.#cipher(length, 1);
-      this.#memory.set(this.#authenticate(key, nonce, length), end);
-      this.#xor(pad, length + tagBytes);
-      return this.#memory.slice(layout.chunk, end + tagBytes);
-    });
-  }
-
-  /** Does something with `layout.chunk` when nobody else does. Hashing goes on meanwhile: it uses other memory. */
-  #alone<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#last.then(work);
-    this.#last = done.catch(() => undefined);
-    return done;
-  }
-
-  /** Leaves the chaining values of a piece's chunks in `layout.values`. @returns how many they are. */
-  #hashPiece(bytes: Uint8Array, counter: number): number {
+  /** Leaves the chaining values of a subtree's chunks in `layout.values`. @returns how many they are. */
+  #hashChunks(bytes: Uint8Array, counter: number): number {
     this.#memory.set(bytes, layout.piece);
     const whole = Math.floor(bytes.length / hashedChunkBytes);
     const { chunkStart, chunkEnd } = flags;
@@ -201,49 +225,65 @@ export class Kernel {
     return this.#memory.slice(layout.values, layout.values + hashBytes);
   }
 
+  /** The pad over the first bytes in `layout.piece`, which begins where a pad does. */
   #xor(pad: Uint8Array, length: number): void {
     for (let i = 0; i < 4; i++) this.#memory.set(pad, layout.pads + pad.length * i);
-    this.#wasm.xor(layout.chunk, layout.chunk + length, layout.pads);
+    this.#wasm.xor(layout.piece, layout.piece + length, layout.pads);
   }
 
-  #setSecret(key: Uint8Array, nonce: Uint8Array): void {
+  /** The key stream over the first bytes in `layout.piece`, from a block of it on. */
+  #cipher({ key, nonce }: ChunkKeys, length: number, block: number): void {
+    if (length === 0) return;
     this.#memory.set(key, layout.secret);
     this.#memory.set(nonce, layout.secret + key.length);
+    this.#wasm.chacha20(layout.piece, layout.piece + length, layout.secret, block);
   }
 
-  /** The key stream over the chunk's bytes, or, for the authenticator's key, over zeros. */
-  #cipher(length: number, counter: number, at: number = layout.chunk): void {
-    if (length > 0) this.#wasm.chacha20(at, at + length, layout.secret, counter);
-  }
-
-  /** Poly1305 over the ciphertext in `layout.chunk`; what is behind it is overwritten. @returns its tag. */
-  #authenticate(key: Uint8Array, nonce: Uint8Array, length: number): Bytes {
-    this.#setSecret(key, nonce);
+  /** With the key that comes first in the key stream. */
+  #authenticator(keys: ChunkKeys): Authenticator {
     this.#memory.fill(0, layout.piece, layout.piece + 256);
-    this.#cipher(hashBytes, 0, layout.piece);
-    const view = new DataView(this.#memory.buffer);
-    const factor = number128(view, layout.piece) & clamp;
-    const offset = number128(view, layout.piece + 16);
-    for (let i = 0; i < 5; i++) {
-      view.setBigUint64(layout.authenticator + 8 * i, 0n, true);
-      const limb = (factor >> (limbBits * BigInt(i))) & (2n ** limbBits - 1n);
-      view.setBigUint64(layout.authenticator + 40 + 8 * i, limb, true);
-    }
-    // Zeros up to a whole block, then the lengths: of what is only authenticated, which is nothing, and of this.
-    const end = layout.chunk + Math.ceil(length / 16) * 16;
-    this.#memory.fill(0, layout.chunk + length, end + 16);
-    view.setUint32(end + 8, length, true);
-    this.#wasm.poly1305(layout.chunk, end + 16, layout.authenticator);
-    let sum = 0n;
-    for (let i = 4; i >= 0; i--) {
-      sum = (sum << limbBits) + view.getBigUint64(layout.authenticator + 8 * i, true);
-    }
-    const tag = new DataView(new ArrayBuffer(tagBytes));
-    const value = (sum % prime) + offset;
-    tag.setBigUint64(0, BigInt.asUintN(64, value), true);
-    tag.setBigUint64(8, BigInt.asUintN(64, value >> 64n), true);
-    return new Uint8Array(tag.buffer);
+    this.#cipher(keys, 2 * tagBytes, 0);
+    const factor = number128(this.#view, layout.piece) & clamp;
+    const state = new BigUint64Array(10);
+    for (let i = 0; i < 5; i++) state[5 + i] = (factor >> (limbBits * BigInt(i))) & (2n ** limbBits - 1n);
+    return { state: new Uint8Array(state.buffer), offset: number128(this.#view, layout.piece + tagBytes) };
   }
+
+  /**
+   * Poly1305 over the first bytes of ciphertext in `layout.piece`; of the last ones what is behind them is overwritten.
+   * @param size of all the ciphertext, if these are its last bytes.
+   */
+  #authenticate({ state }: Authenticator, length: number, size: number | undefined): void {
+    let end = layout.piece + length;
+    if (size !== undefined) {
+      // Zeros up to a whole block, then the lengths: of what is only authenticated, which is nothing, and of this.
+      const lengths = layout.piece + Math.ceil(length / tagBytes) * tagBytes;
+      this.#memory.fill(0, end, lengths + tagBytes);
+      this.#view.setUint32(lengths + 8, size, true);
+      end = lengths + tagBytes;
+    }
+    this.#memory.set(state, layout.authenticator);
+    this.#wasm.poly1305(layout.piece, end, layout.authenticator);
+    state.set(this.#memory.subarray(layout.authenticator, layout.authenticator + state.length));
+  }
+}
+
+/** Poly1305 on its way: what the kernel makes of each piece, and what is added in the end. */
+interface Authenticator {
+  /** As `poly1305` of the kernel has it. */
+  state: Bytes;
+  offset: bigint;
+}
+
+function tagOf({ state, offset }: Authenticator): Bytes {
+  const limbs = new DataView(state.buffer);
+  let sum = 0n;
+  for (let i = 4; i >= 0; i--) sum = (sum << limbBits) + limbs.getBigUint64(8 * i, true);
+  const tag = new DataView(new ArrayBuffer(tagBytes));
+  const value = (sum % prime) + offset;
+  tag.setBigUint64(0, BigInt.asUintN(64, value), true);
+  tag.setBigUint64(8, BigInt.asUintN(64, value >> 64n), true);
+  return new Uint8Array(tag.buffer);
 }
 
 function number128(view: DataView, at: number): bigint {

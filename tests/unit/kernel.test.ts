@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { kernel as makeKernel } from '../../build/kernel/kernel.ts';
 import { limits } from '../../src/limits.ts';
 import { loadKernel } from '../../src/self-encryption/kernel.ts';
+import { pieceBytes } from '../../src/self-encryption/kernel-layout.ts';
 import { kernelWasm } from '../../src/self-encryption/kernel-wasm.ts';
 import { loadSodium } from '../../src/self-encryption/sodium.ts';
 import { xorPad } from '../../src/self-encryption/xor.ts';
@@ -43,12 +44,13 @@ describe('BLAKE3 of the kernel', () => {
     expect(Buffer.from(kernel.blake3(counting(length))).toString('hex')).toBe(hex);
   });
 
-  it('is that of the library, for all lengths around whole blocks, chunks, pieces and groups of pieces', () => {
+  it('is that of the library, for all lengths around whole blocks, chunks, subtrees and groups of those', async () => {
     const bytes = noise(64 * 65_536 + 200_000, 3);
     const near = [64, 1_024, 4_096, 65_536, 131_072, 5 * 65_536, 63 * 65_536, 64 * 65_536, 65 * 65_536];
     for (const length of near.flatMap((size) => [size - 1, size, size + 1, size + 1_500])) {
       const part = bytes.subarray(0, length);
       expect(Buffer.compare(kernel.blake3(part), blake3(part)), `${length} bytes`).toBe(0);
+      expect(Buffer.compare(await kernel.blake3InTurns(part), blake3(part)), `${length} bytes`).toBe(0);
     }
   });
 
@@ -86,16 +88,32 @@ describe('the cipher of the kernel', () => {
     );
   });
 
-  it('takes the largest chunk, and no larger one', async () => {
+  it('takes all lengths around whole pieces, and the largest chunk', async () => {
     const keys = { pad: noise(52, 1), key: noise(32, 2), nonce: noise(12, 3) };
-    const plain = noise(limits.chunkBytes - 16, 6);
     const sodium = await loadSodium();
-    const sealed = await kernel.seal(keys, plain);
-    expect(Buffer.compare(sealed, xorPad(sodium.seal(keys.key, keys.nonce, plain), keys.pad))).toBe(0);
-    const opened = (await kernel.open(keys, sealed))!;
-    expect(Buffer.compare(opened, plain)).toBe(0);
-    expect(await kernel.open(keys, new Uint8Array(limits.chunkBytes + 1))).toBeUndefined();
-    expect(() => kernel.seal(keys, new Uint8Array(limits.chunkBytes - 15))).toThrow(RangeError);
+    const near = [pieceBytes, 2 * pieceBytes].flatMap((size) =>
+      [-17, -16, -1, 0, 1, 15, 16, 300].map((by) => size + by),
+    );
+    for (const length of [0, 1, ...near, limits.chunkBytes - 16]) {
+      const plain = noise(length, 6);
+      const sealed = kernel.seal(keys, plain);
+      const expected = xorPad(sodium.seal(keys.key, keys.nonce, plain), keys.pad);
+      expect(Buffer.compare(sealed, expected), `${length} bytes`).toBe(0);
+      expect(Buffer.compare((await kernel.open(keys, sealed))!, plain), `${length} bytes`).toBe(0);
+    }
+  });
+
+  it('opens several at the same time, each in its own buffer or in another', async () => {
+    const many = [1, 2, 3, 4].map((seed) => ({
+      keys: { pad: noise(52, seed), key: noise(32, seed), nonce: noise(12, seed) },
+      plain: noise(4 * pieceBytes + 1000 * seed, seed),
+    }));
+    const sealed = many.map(({ keys, plain }) => kernel.seal(keys, plain));
+    const opened = await Promise.all(
+      many.map(({ keys }, i) => kernel.open(keys, sealed[i]!, i % 2 === 0 ? sealed[i] : undefined)),
+    );
+    for (const [i, { plain }] of many.entries()) expect(Buffer.compare(opened[i]!, plain)).toBe(0);
+    expect(opened.map((each, i) => each!.buffer === sealed[i]!.buffer)).toEqual([true, false, true, false]);
   });
 
   it('carries as far as a sum can, with a key and a text of all ones', async () => {

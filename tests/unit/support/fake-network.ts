@@ -13,7 +13,7 @@ export class MemoryStore implements ChunkStore {
   deleted: string[] = [];
 
   async get(address: Address): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    return this.held.get(address.hex);
+    return this.held.get(address.hex)?.slice();
   }
 
   async put({ address, bytes }: VerifiedChunk): Promise<void> {
