@@ -31,7 +31,9 @@ export async function errorResponse(error: AntwayError, request: Request, base =
     return pageResponse(texts.language, document, error.status, extra, options);
   }
   const headers = { 'Content-Type': 'application/json', ...ownPageHeaders(), ...extra };
-  const body = request.method === 'HEAD' ? null : JSON.stringify(error);
+  // Some routers take any answer for HTML, and a message can repeat what a URL says.
+  const json = JSON.stringify(error).replaceAll('<', '\\u003c');
+  const body = request.method === 'HEAD' ? null : json;
   return new Response(body, { status: error.status, headers });
 }
 

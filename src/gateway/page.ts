@@ -85,8 +85,8 @@ export interface OwnScript {
  * makes it happen twice without a network that went and came in between.
  */
 export const reloadOnceOnline: OwnScript = {
-  text: "addEventListener('online',async()=>{for(const seconds of[0,1,3]){await new Promise(done=>setTimeout(done,1e3*seconds));try{if((await fetch(location.href,{headers:{Range:'bytes=0-0'}})).ok)break}catch{}}location.reload()},{once:true})",
-  hash: 'sha256-TdHZIhWRsLIRZ8j2ZWu0kRwNW3zp9sfPLioxI/cRdt8=',
+  text: "addEventListener('online',async()=>{for(const seconds of[0,1,3]){await new Promise(done=>setTimeout(done,1e3*seconds));try{if((await fetch(location.href,{headers:{Range:'bytes=0-0','Antway-As-Data':1}})).ok)break}catch{}}location.reload()},{once:true})",
+  hash: 'sha256-PPhI0Wltoe0RRbySFLgnRPtGuOBFMrU2nkhg3/Whnb4=',
   mayAsk: true,
 };
 

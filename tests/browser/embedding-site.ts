@@ -85,7 +85,7 @@ export async function lookAtPlainSite(picture: string): Promise<EmbeddingReport>
       document.querySelectorAll('a'),
       ({ href }) => new URL(href).pathname + new URL(href).search,
     ),
-    backgrounds: [background('drawn'), background('styled')],
+    backgrounds: ['drawn', 'styled', 'imported', 'varied'].map(background),
     embedded: frame()?.textContent ?? null,
     fetched: { status: response.status, bytes: (await response.arrayBuffer()).byteLength },
     requests: (await Antway.stats()).requests.total,

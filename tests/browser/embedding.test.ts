@@ -87,7 +87,7 @@ for (const [where, base] of [
       pictures: { prefixed: crab, linked: crab, responsive: crab, tagged: crab },
       film: expect.any(Number),
       links: [`${base}ant/${site}/tides.html`, `${base}ant/${picture}?filename=crab.png&download=`],
-      backgrounds: [background, background],
+      backgrounds: Array(4).fill(background),
       embedded: pageText,
       fetched: { status: 200 },
     });
@@ -424,6 +424,10 @@ test.describe('on a site whose router swaps pages', () => {
     expect(await visit(counts, { Accept: 'text/html, application/xhtml+xml' })).toBe(403);
     expect(await visit(`/ant/${published.site}/`)).toBe(403);
     expect(await page.getByText('It ran a script').count()).toBe(0);
+    // A router that swaps errors too gets no markup by them.
+    expect(await visit(`/ant/${published.site}/<b>x`)).toBe(404);
+    await expect(page.locator('body')).toContainText('NOT_FOUND');
+    await expect(page.locator('b')).toHaveCount(0);
 
     expect((await fetchIn(page, counts)).status).toBe(200);
     expect((await fetchIn(page, `/ant/${published.site}/?format=json`)).status).toBe(200);
@@ -445,6 +449,30 @@ test('the site’s owner can let an address run scripts', async ({ page, peer, p
   // So may a router put it into the site's own document.
   await page.goto(host.url);
   expect((await fetchIn(page, `/ant/${published.page}`)).status).toBe(200);
+});
+
+test('a page of an address that could not be opened opens when the network is back', async ({
+  page,
+  peer,
+  published,
+  serve,
+  startPeer,
+}) => {
+  const host = await serve('plain', { files: { '/index.html': withScript(`data-peers="${peer.url}"`) } });
+  await page.goto(host.url);
+  await ready(page);
+  await peer.kill();
+  await page.context().setOffline(true);
+  await page.goto(`${host.url}/ant/${published.page}`);
+  await expect(page.getByText('Code OFFLINE')).toBeVisible();
+  const refused: string[] = [];
+  page.on('response', (response) => {
+    if (response.status() === 403) refused.push(response.url());
+  });
+  await startPeer({ http: new URL(peer.url).host, store: peer.storeFolder });
+  await page.context().setOffline(false);
+  await expect(page.locator('#text')).toHaveText(pageText, { timeout: 30_000 });
+  expect(refused).toEqual([]);
 });
 
 test('an archive’s pages, listings and errors lead on below the prefix', async ({

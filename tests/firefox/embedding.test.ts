@@ -22,7 +22,7 @@ for (const base of ['/', '/repo/']) {
         isControlled: true,
         pictures: { prefixed: crab, linked: crab, responsive: crab, tagged: crab },
         links: [`${base}ant/${site}/tides.html`, `${base}ant/${picture}?filename=crab.png&download=`],
-        backgrounds: [background, background],
+        backgrounds: Array(4).fill(background),
         embedded: pageText,
         fetched: { status: 200 },
       });
