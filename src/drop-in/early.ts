@@ -37,6 +37,8 @@ export function reloadEarly(root: Document, prefix: string): void {
     const href = URL.canParse(url, base) ? new URL(url, base).href : '';
     return isContent(href) ? href : undefined;
   };
+  // Has the browser apply what was changed in them before: see `visitSheets`.
+  getComputedStyle(root.documentElement).getPropertyValue('color');
   visitSheets(root.styleSheets, ({ cssRules }, base) => rewriteRules(cssRules, mapFrom(base)));
   for (const { style, baseURI } of all<HTMLElement>('[style*="url(" i]'))
     rewriteStyle(style, mapFrom(baseURI));

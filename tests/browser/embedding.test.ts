@@ -224,13 +224,14 @@ test('what was asked of the host at the first visit, before the worker, is loade
     '/index.html': withScript(
       `data-peers="${peer.url}"`,
       `<link rel="stylesheet" href="style.css"><style>@font-face { font-family: crab; src: url(${url('font')}) }</style>
-       <p id="sheet">1<p style="background: url(${url('inline')})">2<p style="font-family: crab">3
+       <p id="sheet">1<p id="imported">1<p style="background: url(${url('inline')})">2<p style="font-family: crab">3
        <img src="${url('img')}"><img srcset="${url('srcset')} 1x"><input type="image" src="${url('input')}">
        <svg><image href="${url('image')}" width="9" height="9"/></svg>
        <video poster="${url('poster')}" src="/ant/${published.site}/media/waves.webm">
        <track default src="/ant/${captions}"></video>`,
     ),
-    '/style.css': `#sheet { background-image: url(ant/${published.picture}?sheet) }`,
+    '/style.css': `@import "more.css"; #sheet { background: ${'url(ant/%?sheet), url(ant://%?address)'.replaceAll('%', published.picture)} }`,
+    '/more.css': `#imported { background-image: url(ant/${published.picture}?imported) }`,
   };
   const host = await serve('plain', { files });
   await page.goto(host.url);
@@ -243,7 +244,9 @@ test('what was asked of the host at the first visit, before the worker, is loade
       );
       return [...new Set(ok.map(({ name }) => new URL(name).search.slice(1)))].sort();
     });
-  await expect.poll(loaded).toEqual(['font', 'image', 'img', 'inline', 'input', 'poster', 'sheet', 'srcset']);
+  await expect
+    .poll(loaded)
+    .toEqual(['address', 'font', 'image', 'img', 'imported', 'inline', 'input', 'poster', 'sheet', 'srcset']);
   for (const name of ['src', 'srcset']) await expectPicture(page, `img[${name}]`);
   const media = () =>
     page
