@@ -10,10 +10,10 @@ import { folderTar } from './folder-tar.ts';
 import { listingJson, listingPage } from './listing.ts';
 import { languageHeaders } from './page.ts';
 import { requestedPart } from './range.ts';
+import type { Reader } from './reader.ts';
 import type { Representation } from './representation.ts';
 import { contentHeaders, ownPageHeaders } from './security.ts';
 import { type ContentTarget, encodePath } from './target.ts';
-import type { PageTexts } from './texts/texts.ts';
 
 /** What a content URL leads to: something to send, or another path. */
 export type Answer =
@@ -21,7 +21,7 @@ export type Answer =
   | { kind: 'redirect'; location: string; headers: Record<string, string> };
 
 /** Changes with the look of generated pages, because their ETags are for ever. */
-const listingVersion = 2;
+const listingVersion = 3;
 
 /** What an archive may hold to be shown for paths that it has not got. */
 const notFoundDocument = '404.html';
@@ -39,8 +39,8 @@ export interface ContentContext {
   range: string | null;
   signal: AbortSignal;
   trace: Trace;
-  /** Texts for whoever asked, for pages that the gateway makes. */
-  texts(): Promise<PageTexts>;
+  /** Who asked, for pages that the gateway makes. */
+  reader(): Promise<Reader>;
 }
 
 /**
@@ -213,14 +213,15 @@ async function listing(
     headers['Content-Type'] = 'application/json';
     return ownRepresentation(listingJson(entries), etagOf(target, `json-${listingVersion}`, path), headers);
   }
-  const texts = await context.texts();
-  const { language } = texts;
+  const reader = await context.reader();
+  const { language } = reader.texts;
   Object.assign(headers, languageHeaders(language), {
     'Content-Type': 'text/html; charset=utf-8',
     Vary: 'Accept, Accept-Language',
   });
-  const document = listingPage(archive, path, entries, title, texts);
-  return ownRepresentation(document, etagOf(target, `html-${listingVersion}-${language}`, path), headers);
+  const document = listingPage(archive, path, entries, title, reader);
+  const format = `html-${listingVersion}-${language}${reader.theme ? `-${reader.theme}` : ''}`;
+  return ownRepresentation(document, etagOf(target, format, path), headers);
 }
 
 function ownRepresentation(body: string, etag: string, headers: Record<string, string>): Answer {

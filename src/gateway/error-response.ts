@@ -1,10 +1,11 @@
 import type { AntwayError, Attempt, ErrorCode } from '../errors.ts';
 import type { Kept } from './kept.ts';
 import { type Html, html, page, pageResponse, reloadOnceOnline } from './page.ts';
+import { type Reader, readerOf } from './reader.ts';
 import { ownPageHeaders } from './security.ts';
 import { siteOfHost } from './site-host.ts';
 import { isEmbedded } from './target.ts';
-import { type PageTexts, textsFor } from './texts/texts.ts';
+import type { PageTexts } from './texts/texts.ts';
 
 /** Where trying again can help. */
 const passing: ReadonlySet<ErrorCode> = new Set([
@@ -26,9 +27,9 @@ export async function errorResponse(error: AntwayError, request: Request, base =
   if (error.code === 'BAD_RANGE') extra['Content-Range'] = `bytes */${error.details.size}`;
   if (isNavigation(request)) {
     const options = error.code === 'OFFLINE' ? { script: reloadOnceOnline } : {};
-    const texts = await textsFor(request);
-    const document = errorPage(error, wayOut(request, base, texts), texts);
-    return pageResponse(texts.language, document, error.status, extra, options);
+    const reader = await readerOf(request);
+    const document = errorPage(error, wayOut(request, base, reader.texts), reader);
+    return pageResponse(reader.texts.language, document, error.status, extra, options);
   }
   const headers = { 'Content-Type': 'application/json', ...ownPageHeaders(), ...extra };
   // Some routers take any answer for HTML, and a message can repeat what a URL says.
@@ -50,13 +51,14 @@ function wayOut(request: Request, base: string, texts: PageTexts): Html {
   return html`<a href="${site ? `${protocol}//${site.rootHost}/` : '/'}">${texts.openAnother}</a>`;
 }
 
-function errorPage(error: AntwayError, exit: Html, texts: PageTexts): string {
+function errorPage(error: AntwayError, exit: Html, reader: Reader): string {
+  const { texts } = reader;
   const { code, details } = error;
   const { address, attempts = [] } = details;
   const kept = details.kept as Kept | undefined;
   const title = texts.errors[code];
   return page(
-    texts.language,
+    reader,
     title,
     html`<h1>${title}</h1>
 ${messageOf(error, texts)}

@@ -17,12 +17,12 @@ import { canRunScripts, interstitial } from './interstitial.ts';
 import { type Kept, keptOf, localResolver } from './kept.ts';
 import { ManifestStore } from './manifest-store.ts';
 import { KeptPointers } from './pointer-memory.ts';
+import { readerOf } from './reader.ts';
 import { type BodyObserver, type Representation, respond } from './representation.ts';
 import { asDataHeader, isPageForScript } from './script-request.ts';
 import { settings } from './settings.ts';
 import type { StatsBroadcast } from './stats-broadcast.ts';
 import { type ContentTarget, isEmbedded, parseTarget, type Target } from './target.ts';
-import { textsFor } from './texts/texts.ts';
 import { type Decision, Trust } from './trust.ts';
 
 /** What the worker knows of a request that the request does not tell. */
@@ -257,7 +257,7 @@ export class Gateway {
       range: request.headers.get('Range'),
       signal,
       trace,
-      texts: () => textsFor(request),
+      reader: () => readerOf(request),
     });
     if (answer.kind === 'redirect') return done(observer, redirect(answer.location, 301, answer.headers));
     const { representation } = answer;
@@ -274,8 +274,8 @@ export class Gateway {
     }
     if (isTopLevel && decision === undefined && isScriptable(representation)) {
       const { pathname, search } = new URL(request.url);
-      const [token, texts] = await Promise.all([this.#trust.token(), textsFor(request)]);
-      return done(observer, interstitial(target, token, pathname + search, texts));
+      const [token, reader] = await Promise.all([this.#trust.token(), readerOf(request)]);
+      return done(observer, interstitial(target, token, pathname + search, reader));
     }
     const response = await respond(representation, request, signal, observer, trace);
     if (isTopLevel && response.ok) this.#remember(target, request, representation, context);

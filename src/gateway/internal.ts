@@ -10,10 +10,11 @@ import type { PeerPool } from '../peers/pool.ts';
 import { probePeer } from '../peers/probe.ts';
 import type { Stats } from '../stats/stats.ts';
 import { Trace } from '../stats/trace.ts';
+import { isTheme, themes } from '../themes.ts';
 import { version } from '../version.ts';
+import { chosenAppearance } from './appearance.ts';
 import type { Configuration, InForce } from './configuration.ts';
 import { contentDisposition } from './disposition.ts';
-import { chosenLanguage } from './language.ts';
 import type { ManifestStore } from './manifest-store.ts';
 import type { KeptPointers } from './pointer-memory.ts';
 import { respond } from './representation.ts';
@@ -79,7 +80,7 @@ const endpoints: Record<string, Endpoint> = {
       if (typeof chunks !== 'boolean') throw new AntwayError('REFUSED', '“chunks” is true or false.');
       // Before anything goes: what is under way would bring some of it back.
       if (chunks) await library.pins.close();
-      const kept = [chosenLanguage, trust, manifests, pointers, library.visits];
+      const kept = [chosenAppearance, trust, manifests, pointers, library.visits];
       await Promise.all([...kept.map((each) => each.clear()), chunks && store.clear()]);
       if (chunks) library.pins.announce();
       // Last: then the next request meets a gateway that remembers nothing of it.
@@ -95,14 +96,17 @@ const endpoints: Record<string, Endpoint> = {
       resolver.forget(address);
     },
   },
-  language: {
-    GET: async () => ({ language: await chosenLanguage.get() }),
+  appearance: {
+    GET: () => chosenAppearance.get(),
     async PUT(_, request) {
-      const { language } = objectOf(await jsonOf(request));
+      const { language, theme } = objectOf(await jsonOf(request));
       if (language !== null && !isLanguage(language)) {
         throw new AntwayError('REFUSED', `“language” is null or one of ${languages.join(', ')}.`);
       }
-      await chosenLanguage.set(language);
+      if (theme !== null && !isTheme(theme)) {
+        throw new AntwayError('REFUSED', `“theme” is null or one of ${themes.join(', ')}.`);
+      }
+      await chosenAppearance.set({ language, theme });
     },
   },
   visits: {

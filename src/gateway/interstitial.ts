@@ -1,6 +1,6 @@
 import { html, page, pageResponse, returnToFragment } from './page.ts';
+import type { Reader } from './reader.ts';
 import type { ContentTarget } from './target.ts';
-import type { PageTexts } from './texts/texts.ts';
 
 /** Types of documents that can run scripts. */
 const scriptable = /^(text\/html|application\/xhtml\+xml|image\/svg\+xml|application\/xml|text\/xml)\b/;
@@ -21,24 +21,23 @@ export function interstitial(
   { address, name }: ContentTarget,
   token: string,
   returnTo: string,
-  { language, firstVisit: t }: PageTexts,
+  reader: Reader,
 ): Response {
-  const site = name
-    ? html`<strong>${name}</strong> (<code>${address.hex}</code>)`
-    : html`<code>${address.hex}</code>`;
+  const { language, firstVisit: t } = reader.texts;
   const document = page(
-    language,
+    reader,
     t.title,
     html`<h1>${t.heading}</h1>
-<p>${site}</p>
-<p>${t.danger}</p>
-<p>${t.safe}</p>
-<form class="actions" method="post" action="/-/trust">
+<p class="site">${name ? html`<strong>${name}</strong>` : ''}<code>${address.hex}</code></p>
+<p>${t.about}</p>
+<form class="choices" method="post" action="/-/trust">
 <input type="hidden" name="token" value="${token}">
 <input type="hidden" name="address" value="${address.hex}">
 <input type="hidden" name="return" value="${returnTo}">
-<button name="decision" value="restricted" autofocus>${t.restrict}</button>
-<button name="decision" value="trusted" class="secondary">${t.trust}</button>
+<div><button name="decision" value="restricted" aria-describedby="restricted" autofocus>${t.restrict}</button>
+<p class="quiet" id="restricted">${t.restrictMeans}</p></div>
+<div><button name="decision" value="trusted" class="secondary" aria-describedby="trusted">${t.trust}</button>
+<p class="quiet" id="trusted">${t.trustMeans}</p></div>
 </form>
 <p class="quiet">${t.remembered} <a href="/#settings">${t.change}</a>.</p>`,
   );

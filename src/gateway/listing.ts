@@ -2,6 +2,7 @@ import type { Archive, FolderEntry } from '../content/archive.ts';
 import { pathDetail } from '../content/path-detail.ts';
 import type { Language } from '../languages.ts';
 import { type Html, html, page } from './page.ts';
+import type { Reader } from './reader.ts';
 import { encodePath } from './target.ts';
 import type { PageTexts } from './texts/texts.ts';
 
@@ -20,8 +21,9 @@ export function listingPage(
   path: string,
   entries: readonly FolderEntry[],
   title: string,
-  texts: PageTexts,
+  reader: Reader,
 ): string {
+  const { texts } = reader;
   const files = entries.filter((entry) => entry.kind === 'file').length;
   const folders = entries.length - files;
   const numbers = numbersIn(texts.language);
@@ -34,7 +36,7 @@ export function listingPage(
   const heading = texts.contentsOf(path === '' ? title : path);
   const counts = `${texts.folders(folders, numbers.count(folders))}, ${texts.files(files, numbers.count(files))}`;
   return page(
-    texts.language,
+    reader,
     path === '' ? title : path,
     html`<h1>${heading}</h1>
 <p class="quiet">${counts}. <a href="?format=json">${texts.asJson}</a>, <a href="?format=tar">${texts.asTar}</a></p>

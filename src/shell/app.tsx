@@ -8,7 +8,7 @@ import { LiveScreen } from './live/live-screen.tsx';
 import { Logo } from './logo.tsx';
 import { Navigation } from './navigation.tsx';
 import { OpenScreen } from './open/open-screen.tsx';
-import { chosenLanguage } from './preferences.ts';
+import { chosenAppearance } from './preferences.ts';
 import { ProblemText } from './problem-text.tsx';
 import { PublishScreen } from './publish/publish-screen.tsx';
 import { type Screen, useRoute } from './route.ts';
@@ -43,7 +43,7 @@ export function App({ onLanguage }: { onLanguage: () => void }) {
   const names = useMemo(() => new Map(Object.entries(config.value?.names ?? {})), [config.value]);
   useScreenChange(route.screen);
   useScrollMemory(route);
-  useLanguage(worker.status === 'running');
+  useAppearance(worker.status === 'running');
 
   return (
     <>
@@ -100,11 +100,14 @@ export function App({ onLanguage }: { onLanguage: () => void }) {
   );
 }
 
-/** Tells the worker which language was chosen: it makes pages, too. Another choice makes this component anew. */
-function useLanguage(isRunning: boolean): void {
+/**
+ * Tells the worker what was chosen: it makes pages, too. Another language makes this component anew; another theme tells
+ * it by itself.
+ */
+function useAppearance(isRunning: boolean): void {
   useEffect(() => {
-    // Where nothing can be stored, those pages speak the browser's language.
-    if (isRunning) gateway.setLanguage(chosenLanguage()).catch(() => {});
+    // Where nothing can be stored, those pages are as the browser and the system have it.
+    if (isRunning) gateway.setAppearance(chosenAppearance()).catch(() => {});
   }, [isRunning]);
 }
 

@@ -10,6 +10,7 @@ import type { PinState } from '../library/pin-state.ts';
 import type { PeerState } from '../peers/peer.ts';
 import type { Probe } from '../peers/probe.ts';
 import type { StatsSnapshot } from '../stats/stats.ts';
+import type { Theme } from '../themes.ts';
 import { texts } from './texts/texts.ts';
 
 /** The part of `GET /-/config` that the shell shows. */
@@ -128,9 +129,9 @@ export const gateway = {
   setSettings: async (settings: Settings) => {
     await ask('/-/settings', { method: 'PUT', body: JSON.stringify(settings) });
   },
-  /** In which language the gateway's own pages are; null for the browser's. */
-  setLanguage: async (language: Language | null) => {
-    await ask('/-/language', { method: 'PUT', body: JSON.stringify({ language }) });
+  /** How the gateway's own pages look, and in which language they are; null for the system's and the browser's. */
+  setAppearance: async (appearance: { language: Language | null; theme: Theme | null }) => {
+    await ask('/-/appearance', { method: 'PUT', body: JSON.stringify(appearance) });
   },
   testPeer: async (url: string) =>
     (await ask('/-/test-peer', { method: 'POST', body: JSON.stringify({ url }) })) as Probe & { url: string },

@@ -1,8 +1,6 @@
 import { isLanguage, type Language } from '../languages.ts';
+import { isTheme, type Theme } from '../themes.ts';
 import { browserLanguage, speak } from './texts/texts.ts';
-
-export const themes = ['auto', 'light', 'dark'] as const;
-export type Theme = (typeof themes)[number];
 
 const prefix = 'antway.';
 
@@ -24,22 +22,24 @@ function write(key: string, value: string | null): void {
   }
 }
 
-export function chosenTheme(): Theme {
-  return themes.find((theme) => theme === read('theme')) ?? 'auto';
+/** Null: as the system's. */
+export function chosenTheme(): Theme | null {
+  const value = read('theme');
+  return isTheme(value) ? value : null;
 }
 
-export function chooseTheme(theme: Theme): void {
-  write('theme', theme === 'auto' ? null : theme);
+export function chooseTheme(theme: Theme | null): void {
+  write('theme', theme);
   applyTheme(theme);
 }
 
 /** The person's choice over the system's: styles follow the attribute, and the browser's own bars the colour. */
-export function applyTheme(theme: Theme = chosenTheme()): void {
+export function applyTheme(theme: Theme | null = chosenTheme()): void {
   const root = document.documentElement;
-  if (theme === 'auto') delete root.dataset.theme;
-  else root.dataset.theme = theme;
+  if (theme) root.dataset.theme = theme;
+  else delete root.dataset.theme;
   for (const meta of document.querySelectorAll<HTMLMetaElement>('meta[name="theme-color"]')) {
-    const scheme = theme === 'auto' ? meta.dataset.scheme : theme;
+    const scheme = theme ?? meta.dataset.scheme;
     meta.content = scheme === 'dark' ? '#14171f' : '#f7f5f1';
   }
 }
@@ -48,6 +48,11 @@ export function applyTheme(theme: Theme = chosenTheme()): void {
 export function chosenLanguage(): Language | null {
   const value = read('language');
   return isLanguage(value) ? value : null;
+}
+
+/** What the worker is told, for the pages that it makes. */
+export function chosenAppearance(): { language: Language | null; theme: Theme | null } {
+  return { language: chosenLanguage(), theme: chosenTheme() };
 }
 
 /** Done when the texts are there; the caller renders again. */

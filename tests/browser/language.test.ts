@@ -20,8 +20,8 @@ test('pages that the worker makes speak the language chosen in the settings', as
   await shell.goto(`${gateway.url}/#settings`);
   await shell.getByLabel('Language').selectOption('Deutsch');
   await expect
-    .poll(async () => JSON.parse((await gateway.fetch('/-/language')).text))
-    .toEqual({ language: 'de' });
+    .poll(async () => JSON.parse((await gateway.fetch('/-/appearance')).text))
+    .toEqual({ language: 'de', theme: null });
 
   await expectPage(shell, `${gateway.url}/${unknown}`, 'de', 'Nicht gefunden');
   await expectPage(shell, `${gateway.url}/${site}/`, 'de', `Inhalt von ${site}`);
@@ -31,15 +31,57 @@ test('pages that the worker makes speak the language chosen in the settings', as
   // Programs read English, whatever people do.
   const { status, text } = await gateway.fetch(`/${unknown}`);
   expect([status, JSON.parse(text).message]).toEqual([404, expect.stringContaining('peer')]);
-  const wrong = { method: 'PUT', body: JSON.stringify({ language: 'tlh' }) };
-  expect((await gateway.fetch('/-/language', wrong)).status).toBe(403);
+  const wrong = { method: 'PUT', body: JSON.stringify({ language: 'tlh', theme: null }) };
+  expect((await gateway.fetch('/-/appearance', wrong)).status).toBe(403);
 
   await shell.goto(`${gateway.url}/#settings`);
   await shell.getByLabel('Sprache').selectOption('English');
   await expect
-    .poll(async () => JSON.parse((await gateway.fetch('/-/language')).text))
-    .toEqual({ language: 'en' });
+    .poll(async () => JSON.parse((await gateway.fetch('/-/appearance')).text))
+    .toEqual({ language: 'en', theme: null });
   await expectPage(shell, `${gateway.url}/${unknown}`, 'en', 'Not found');
+});
+
+test('pages that the worker makes have the theme chosen in the settings', async ({
+  startPeer,
+  openGateway,
+  folder,
+}) => {
+  const peer = await startPeer();
+  const site = await publish(makeTarchive(folder, { 'a/b.txt': 'text' }), peer);
+  const home = await publish(makeTarchive(folder, { 'index.html': '<title>Home</title>' }), peer);
+  const gateway = await openGateway({ peers: [peer.url] });
+  const { shell } = gateway;
+  await shell.emulateMedia({ colorScheme: 'light' });
+  const ground = async (url: string) => {
+    await shell.goto(url);
+    return shell.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  };
+  const pages = [unknown, `${site}/`, `${home}/`].map((path) => `${gateway.url}/${path}`);
+  const grounds = async () => {
+    const found = [];
+    for (const url of pages) found.push(await ground(url));
+    return [...new Set(found)];
+  };
+  const light = await grounds();
+  expect(light).toHaveLength(1);
+
+  const choose = async (name: string, theme: string | null) => {
+    await shell.goto(`${gateway.url}/#settings`);
+    await shell.getByRole('radio', { name }).check();
+    await expect
+      .poll(async () => JSON.parse((await gateway.fetch('/-/appearance')).text))
+      .toEqual({ language: null, theme });
+  };
+  await choose('Dark', 'dark');
+  const dark = await grounds();
+  expect(dark).toHaveLength(1);
+  expect(dark).not.toEqual(light);
+  await choose('Light', 'light');
+  await shell.emulateMedia({ colorScheme: 'dark' });
+  expect(await grounds()).toEqual(light);
+  await choose('As the system', null);
+  expect(await grounds()).toEqual(dark);
 });
 
 test('what the worker says is English, and marked as that beside what the shell says of it', async ({

@@ -740,12 +740,12 @@ const refused = failure(403, 'REFUSED');
 
 /** Which methods each endpoint takes: asked with one that none does. */
 const methodsOf: Row[] = [
+  ['appearance', 'GET, HEAD, PUT'],
   ['cache', 'GET, HEAD'],
   ['config', 'GET, HEAD'],
   ['export', 'GET, HEAD'],
   ['health', 'GET, HEAD'],
   ['import', 'POST'],
-  ['language', 'GET, HEAD, PUT'],
   ['manifests', 'GET, HEAD, POST, DELETE'],
   ['peers', 'GET, HEAD'],
   ['pins', 'GET, HEAD, POST, DELETE'],
@@ -809,9 +809,14 @@ const choices: Row[] = [
   ['what the person set', get('/-/settings'), json(/^\{/)],
   ['set something', send('PUT', '/-/settings', { cache: { memoryBytes: 50_000_000 } }), json(/50000000/)],
   ['set what is unknown', send('PUT', '/-/settings', { colour: 'red' }), failure(500, 'BAD_CONFIG')],
-  ['the language', get('/-/language'), json(/^\{"language":null\}$/)],
-  ['set one that there is not', send('PUT', '/-/language', { language: 'xx' }), refused],
-  ['let the browser choose it', send('PUT', '/-/language', { language: null }), done],
+  ['the appearance', get('/-/appearance'), json(/^\{"language":null,"theme":null\}$/)],
+  [
+    'set a language that there is not',
+    send('PUT', '/-/appearance', { language: 'xx', theme: null }),
+    refused,
+  ],
+  ['set a theme that there is not', send('PUT', '/-/appearance', { language: null, theme: 'pink' }), refused],
+  ['let the browser choose', send('PUT', '/-/appearance', { language: null, theme: null }), done],
   ['decide about a site', post('/-/trust', { address: '{bare}', decision: 'trusted' }), done],
   ['decide what cannot be', post('/-/trust', { address: '{bare}', decision: 'perhaps' }), refused],
   ['the decisions', get('/-/trust'), json(/"decision":"trusted"/)],

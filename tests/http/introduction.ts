@@ -56,7 +56,7 @@ body is \`REFUSED\`, and what changes something answers 204 when there is nothin
 | \`GET /-/cache\` | what is stored, its ceiling, and what the browser says of its storage |
 | \`GET /-/config\` | the configuration in force, where each part of it is from, and what is wrong with the host's |
 | \`GET\`, \`PUT /-/settings\` | what the person set over the host's configuration |
-| \`GET\`, \`PUT /-/language\` | \`{language}\` of the pages that the worker makes; null: the browser's |
+| \`GET\`, \`PUT /-/appearance\` | \`{language, theme}\` of the pages that the worker makes; null: the browser's, the system's |
 | \`POST /-/reset\` | forgets what the person set, decided and opened; with \`{chunks: true}\` everything that is stored |
 | \`GET\`, \`DELETE /-/sites\` | what was opened or pinned, and how much of each is stored; \`?address=\` removes one and those of its chunks that no pin holds |
 | \`DELETE /-/visits?address=\` | forgets that it was opened, and keeps its chunks |

@@ -16,7 +16,16 @@ const layers = [
   ['src/chunks'],
   ['src/peers'],
   ['src/self-encryption'],
-  ['src/stats', 'src/errors', 'src/config', 'src/limits', 'src/languages', 'src/address', 'src/version'],
+  [
+    'src/stats',
+    'src/errors',
+    'src/config',
+    'src/limits',
+    'src/languages',
+    'src/themes',
+    'src/address',
+    'src/version',
+  ],
 ];
 
 /** Layer and part of a source file: `src/errors.ts` is a part by itself, `src/peers/pool.ts` belongs to one. */

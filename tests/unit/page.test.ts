@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Address } from '../../src/address.ts';
@@ -14,6 +15,7 @@ import type { ContentTarget } from '../../src/gateway/target.ts';
 import { de } from '../../src/gateway/texts/de.ts';
 import { en } from '../../src/gateway/texts/en.ts';
 
+const english = { texts: en, theme: null };
 const hostile = `<script>alert("1 & 2")</script>'`;
 const url = `https://gateway.example/${'ab'.repeat(32)}/`;
 
@@ -43,13 +45,28 @@ describe('HTML', () => {
 
   it('of a page holds no text of others unescaped, whatever it is', () => {
     const text = fc.string({ unit: fc.constantFrom('<', '>', '"', "'", '&', 'a', '/') });
-    const plain = page('en', '', html``);
+    const plain = page(english, '', html``);
     const tags = (document: string) => document.match(/<[^>]*>/g)!.length;
     fc.assert(
       fc.property(text, text, (title, body) => {
-        expect(tags(page('en', title, html`${body}`))).toBe(tags(plain));
+        expect(tags(page(english, title, html`${body}`))).toBe(tags(plain));
       }),
     );
+  });
+});
+
+describe('the look of a page', () => {
+  it('is the system’s, or the theme that was chosen', () => {
+    expect(page(english, '', html``)).toContain('<html lang="en">');
+    expect(page({ texts: de, theme: 'dark' }, '', html``)).toContain('<html lang="de" data-theme="dark">');
+  });
+
+  it('has the mark of the shell, in the page itself', () => {
+    const icon = readFileSync(new URL('../../public/icon.svg', import.meta.url), 'utf8');
+    const shapes = (svg: string) =>
+      Array.from(svg.matchAll(/ (?:d|cx|cy|r|fill)="[^"]*"/g), ([text]) => text);
+    const svg = /<svg.*?<\/svg>/s.exec(page(english, '', html``))![0];
+    expect(shapes(svg)).toEqual(shapes(icon));
   });
 });
 
@@ -74,7 +91,7 @@ describe('a listing', () => {
     ];
     const prefix = 'a b/c:d/';
     const archive = archiveOf(names.map((name) => prefix + name));
-    const hrefs = links(listingPage(archive, prefix, archive.folder(prefix)!, 'title', en));
+    const hrefs = links(listingPage(archive, prefix, archive.folder(prefix)!, 'title', english));
     expect(hrefs).toHaveLength(names.length);
     const base = new URL(`${url}a%20b/c:d/`);
     const paths = hrefs.map((href) => decodeURIComponent(new URL(href, base).pathname.slice(66)));
@@ -83,13 +100,13 @@ describe('a listing', () => {
 
   it('leads up, but not out of the archive', () => {
     const archive = archiveOf(['a/b']);
-    expect(listingPage(archive, '', archive.folder('')!, 't', en)).not.toContain('../');
-    expect(listingPage(archive, 'a/', archive.folder('a/')!, 't', en)).toContain('href="../"');
+    expect(listingPage(archive, '', archive.folder('')!, 't', english)).not.toContain('../');
+    expect(listingPage(archive, 'a/', archive.folder('a/')!, 't', english)).toContain('href="../"');
   });
 
   it('escapes names, titles and reasons', () => {
     const archive = archiveOf([hostile.replaceAll('/', '')], [{ path: hostile, reason: hostile }]);
-    const document = listingPage(archive, '', archive.folder('')!, hostile, en);
+    const document = listingPage(archive, '', archive.folder('')!, hostile, english);
     expect(document).not.toContain('<script');
     expect(document).toContain('&lt;script&gt;');
   });
@@ -97,7 +114,7 @@ describe('a listing', () => {
   it('names a hundred refused entries and counts the rest', () => {
     const refused = Array.from({ length: 50_000 }, (_, i) => ({ path: `${i}`, reason: 'why' }));
     const archive = archiveOf(['a'], refused);
-    const document = listingPage(archive, '', archive.folder('')!, 't', en);
+    const document = listingPage(archive, '', archive.folder('')!, 't', english);
     expect(document).toContain('50,000 entries');
     expect(document).toContain('and 49900 more');
     expect(document.length).toBeLessThan(50_000);
@@ -115,13 +132,13 @@ describe('a listing', () => {
     const archive = new Archive([
       { path: 'a', size, modified: 0, open: async () => memorySource(new Uint8Array()) },
     ]);
-    expect(listingPage(archive, '', archive.folder('')!, 't', en)).toContain(`>${text}<`);
+    expect(listingPage(archive, '', archive.folder('')!, 't', english)).toContain(`>${text}<`);
   });
 
   it('of 10,000 entries is made within a second or two', () => {
     const archive = archiveOf(Array.from({ length: 10_000 }, (_, i) => `file ${i} <ä>.txt`));
     const startedAt = performance.now();
-    const document = listingPage(archive, '', archive.folder('')!, 't', en);
+    const document = listingPage(archive, '', archive.folder('')!, 't', english);
     expect(performance.now() - startedAt).toBeLessThan(3_000);
     expect(links(document)).toHaveLength(10_000);
   });
@@ -148,9 +165,24 @@ async function expectOnly(script: OwnScript, response: Response): Promise<string
 describe('the question of a first visit', () => {
   it('has one script, which may send nothing', async () => {
     const target = { address: Address.fromHex('ab'.repeat(32)) } as ContentTarget;
-    const policy = await expectOnly(returnToFragment, interstitial(target, 'token', '/?a', en));
+    const policy = await expectOnly(returnToFragment, interstitial(target, 'token', '/?a', english));
     expect(policy.join()).not.toContain('connect-src');
     expect(policy).toContain("form-action 'self'");
+  });
+
+  it.each([
+    ['en', en],
+    ['de', de],
+  ])('says what comes of each answer (%s)', async (_, texts) => {
+    const target = { address: Address.fromHex('ab'.repeat(32)), name: hostile } as ContentTarget;
+    const document = await interstitial(target, 'token', '/?a', { texts, theme: null }).text();
+    expect(document).not.toContain(hostile);
+    for (const decision of ['restricted', 'trusted'] as const) {
+      const described = new RegExp(`value="${decision}"[^>]*aria-describedby="${decision}"`);
+      expect(document).toMatch(described);
+      const means = decision === 'trusted' ? texts.firstVisit.trustMeans : texts.firstVisit.restrictMeans;
+      expect(document).toContain(`id="${decision}">${means}</p>`);
+    }
   });
 });
 
@@ -271,7 +303,7 @@ describe('the language of a page', () => {
     const archive = new Archive([
       { path: 'a', size: 1_500_000, modified: 0, open: async () => memorySource(new Uint8Array()) },
     ]);
-    const document = listingPage(archive, '', archive.folder('')!, 't', de);
+    const document = listingPage(archive, '', archive.folder('')!, 't', { texts: de, theme: null });
     expect(document).toContain('>1,5 MB<');
     expect(document).toContain('Inhalt von t');
     expect(document).toContain('0 Ordner, 1 Datei.');

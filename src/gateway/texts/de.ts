@@ -77,11 +77,14 @@ export const de: PageTexts = {
   firstVisit: {
     title: 'Erster Besuch',
     heading: 'Erster Besuch auf dieser Seite',
-    danger:
-      'In diesem Netz kann jeder publizieren, und dieses Gateway zeigt alle Seiten unter einem Ursprung. Eine Seite, die hier Skripte ausführt, könnte lesen, was andere Seiten in diesem Browser aufbewahren, und die Einstellungen des Gateways.',
-    safe: 'Ohne Skripte kann jede Seite gefahrlos gelesen werden. Viele funktionieren ebenso gut.',
+    about:
+      'In diesem Netz kann jeder publizieren, und dieses Gateway zeigt alle Seiten unter einem Ursprung. Deshalb entscheiden Sie, ob diese hier Skripte ausführen darf, die Programme in ihren Dokumenten.',
     restrict: 'Ohne Skripte öffnen',
+    restrictMeans:
+      'Ihre Dokumente werden gezeigt, und nichts darin läuft. Das ist bei jeder Seite gefahrlos, und viele funktionieren ebenso gut.',
     trust: 'Dieser Seite vertrauen',
+    trustMeans:
+      'Ihre eigenen Skripte laufen. Sie teilt diesen Ursprung mit anderen Seiten, denen Sie vertrauen, und mit dem Gateway, und kann lesen und ändern, was diese im Browser aufbewahren.',
     remembered: 'Ihre Wahl wird auf diesem Gerät gemerkt.',
     change: 'Ändern können Sie sie auf der Startseite des Gateways',
   },

@@ -53,11 +53,14 @@ export const en: PageTexts = {
   firstVisit: {
     title: 'First visit',
     heading: 'First visit to this site',
-    danger:
-      'Everybody can publish on this network, and this gateway shows all sites under one origin. A site that runs scripts here could read what other sites keep in this browser, and the gateway’s own settings.',
-    safe: 'Without scripts every site can be read safely. Many work just as well.',
+    about:
+      'Everybody can publish on this network, and this gateway shows all sites under one origin. So you decide whether this one may run scripts, the programs inside its pages.',
     restrict: 'Open without scripts',
+    restrictMeans:
+      'Its pages are shown, and nothing in them runs. That is safe for every site, and many work just as well.',
     trust: 'Trust this site',
+    trustMeans:
+      'Its own scripts run. It shares this origin with other trusted sites and the gateway, and can read and change what they keep in this browser.',
     remembered: 'Your choice is remembered on this device.',
     change: 'It can be changed on the gateway’s page',
   },

@@ -1,6 +1,5 @@
 import type { Attempt, ErrorCode } from '../../errors.ts';
 import type { Language } from '../../languages.ts';
-import { languageFor } from '../language.ts';
 import { de } from './de.ts';
 import { en } from './en.ts';
 
@@ -40,10 +39,12 @@ export interface PageTexts {
   firstVisit: {
     title: string;
     heading: string;
-    danger: string;
-    safe: string;
+    about: string;
     restrict: string;
+    /** What comes of it, for a person who does not know what scripts are. */
+    restrictMeans: string;
     trust: string;
+    trustMeans: string;
     remembered: string;
     change: string;
   };
@@ -51,7 +52,6 @@ export interface PageTexts {
 
 const catalogues: Record<Language, PageTexts> = { en, de };
 
-/** The texts for whoever sent a request. */
-export async function textsFor(request: Request): Promise<PageTexts> {
-  return catalogues[await languageFor(request)];
+export function textsIn(language: Language): PageTexts {
+  return catalogues[language];
 }

@@ -1,10 +1,18 @@
 import { useState } from 'preact/hooks';
 import { isLanguage, languages } from '../../languages.ts';
-import { chooseLanguage, chooseTheme, chosenLanguage, chosenTheme, themes } from '../preferences.ts';
+import { themes } from '../../themes.ts';
+import { gateway } from '../gateway-api.ts';
+import {
+  chooseLanguage,
+  chooseTheme,
+  chosenAppearance,
+  chosenLanguage,
+  chosenTheme,
+} from '../preferences.ts';
 import { Section } from '../section.tsx';
 import { languageNames, texts } from '../texts/texts.ts';
 
-/** How this page looks and which language it speaks. Kept by the page, which tells the gateway of the language. */
+/** How this page looks and which language it speaks. Kept by the page, which tells the gateway of both. */
 export function Appearance({ onLanguage }: { onLanguage: () => void }) {
   const [theme, setTheme] = useState(chosenTheme);
   return (
@@ -12,8 +20,8 @@ export function Appearance({ onLanguage }: { onLanguage: () => void }) {
       <fieldset class="choice">
         <legend>{texts.settings.theme}</legend>
         <div class="segments">
-          {themes.map((each) => (
-            <label key={each}>
+          {[null, ...themes].map((each) => (
+            <label key={each ?? 'auto'}>
               <input
                 type="radio"
                 name="theme"
@@ -21,9 +29,11 @@ export function Appearance({ onLanguage }: { onLanguage: () => void }) {
                 onChange={() => {
                   chooseTheme(each);
                   setTheme(each);
+                  // Where nothing can be stored, the gateway's pages are as the system has it.
+                  gateway.setAppearance(chosenAppearance()).catch(() => {});
                 }}
               />
-              <span>{texts.settings.themes[each]}</span>
+              <span>{texts.settings.themes[each ?? 'auto']}</span>
             </label>
           ))}
         </div>

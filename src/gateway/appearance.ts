@@ -1,0 +1,51 @@
+import { delMany, getMany, setMany } from 'idb-keyval';
+import { firstSpoken, type Language } from '../languages.ts';
+import type { Theme } from '../themes.ts';
+import { settings } from './settings.ts';
+
+/** What the person chose in the shell; null for what the browser and the system have. */
+export interface Appearance {
+  language: Language | null;
+  theme: Theme | null;
+}
+
+const keys = ['language', 'theme'];
+
+/** What was chosen, as the worker keeps it: it makes pages too, and cannot read what the shell's page keeps. */
+export const chosenAppearance = {
+  async get(): Promise<Appearance> {
+    const [language = null, theme = null] = await getMany(keys, settings);
+    return { language, theme };
+  },
+  set: ({ language, theme }: Appearance): Promise<void> =>
+    setMany(
+      [
+        ['language', language],
+        ['theme', theme],
+      ],
+      settings,
+    ),
+  clear: (): Promise<void> => delMany(keys, settings),
+};
+
+/**
+ * The language in which a page is made where none was chosen: the first of the request's, else of the browser's, that
+ * there is a catalogue for, else English. Chromium tells a worker only the browser's.
+ */
+export function languageFor({ headers }: Request): Language {
+  const asked = tagsOf(headers.get('Accept-Language') ?? '');
+  return firstSpoken(asked) ?? firstSpoken(globalThis.navigator?.languages ?? []) ?? 'en';
+}
+
+/** The tags of an `Accept-Language` header, the most wanted first. */
+function tagsOf(header: string): string[] {
+  const wanted = header.split(',').map((part) => {
+    const [tag = '', ...parameters] = part.split(';').map((text) => text.trim());
+    const weight = parameters.find((text) => /^q=/i.test(text))?.slice(2);
+    return { tag, weight: weight === undefined ? 1 : Number(weight) };
+  });
+  return wanted
+    .filter(({ weight }) => weight > 0)
+    .sort((a, b) => b.weight - a.weight)
+    .map(({ tag }) => tag);
+}

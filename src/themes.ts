@@ -1,0 +1,8 @@
+/** How pages may look, where the person does not leave that to the system. */
+export const themes = ['light', 'dark'] as const;
+
+export type Theme = (typeof themes)[number];
+
+export function isTheme(value: unknown): value is Theme {
+  return themes.includes(value as Theme);
+}
