@@ -6,9 +6,9 @@ import { registerWorker, untilActive } from './worker.ts';
 
 const storageKey = 'antway.reopened';
 
-/** The shell's own page. Every other path is content, and on a site's own origin every path is. */
+/** The shell's own page, as the worker knows it. Every other path is content, and on a site's own origin every path is. */
 export function isShellPath({ host, pathname }: Location): boolean {
-  return pathname === '/' && siteOfHost(host) === undefined;
+  return (pathname === '/' || pathname === '/index.html') && siteOfHost(host) === undefined;
 }
 
 /** The start page's URL: on a site's own origin `/` is the site's. */

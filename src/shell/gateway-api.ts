@@ -26,6 +26,10 @@ export interface GatewayConfig {
   sources: ConfigSources;
   /** Name → address, 64 hex characters. */
   names: Record<string, string>;
+  /** Sites that the host lets run scripts, 64 hex characters, where the person did not decide otherwise. */
+  trusted: string[];
+  /** Whether all sites share an origin, so that it matters who is trusted. */
+  isolation: 'path' | 'subdomain';
   /** What is wrong with the host's configuration, while an earlier one stays in force. */
   problem: string | null;
 }

@@ -7,6 +7,8 @@ export interface Action {
   error: GatewayApiError | null;
   /** What the last one did, for people who cannot see it. */
   announcement: string;
+  /** Says something else in its place. */
+  say(announcement: string): void;
   /** @param announcement what to say once it is done: a text, or a function where the work decides it. */
   run(work: () => Promise<void>, announcement: string | (() => string)): Promise<void>;
 }
@@ -27,5 +29,5 @@ export function useAction(after: () => void): Action {
     after();
   }
 
-  return { error, announcement, run };
+  return { error, announcement, say: setAnnouncement, run };
 }

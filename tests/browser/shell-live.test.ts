@@ -7,6 +7,7 @@ test('the live screen shows a file being read: its chunks, rates, times, and whe
   startPeer,
   openGateway,
 }) => {
+  test.slow();
   const peer = await startPeer();
   const film = await publish(noise(5, 5 * 4_190_208), peer);
   const gateway = await openGateway({ peers: [peer.url] });
@@ -50,6 +51,16 @@ test('the live screen shows a file being read: its chunks, rates, times, and whe
   await expect(shell.getByText('The figures were copied.')).toBeVisible();
   const copied: StatsSnapshot = JSON.parse(await shell.evaluate(() => navigator.clipboard.readText()));
   expect(copied.startedAt).toBe(stats.startedAt);
+
+  // What is read again from memory came from a peer, and does not shrink the peer's bar beside it.
+  for (let i = 0; i < 8; i++) await gateway.fetch(`/${film}/film.bin`, { headers: { Range: 'bytes=0-9' } });
+  const sources = region('Where chunks came from');
+  await expect(sources).toContainText(/Read from memory.*: [1-9]\d*×/);
+  await expect(sources.getByRole('listitem')).toHaveCount(2);
+  await expect(sources.getByRole('listitem').nth(1).locator('.share-part')).toHaveAttribute(
+    'width',
+    '100.00',
+  );
 });
 
 test('nothing is counted of a file, and nothing is sent, while nobody looks', async ({

@@ -19,7 +19,7 @@ test.beforeEach(async ({ startPeer, openGateway }) => {
   plain = await publish(site(2), peer);
   gateway = await openGateway({ peers: [peer.url], names: { garden: named } });
   shell = gateway.shell;
-  section = shell.getByRole('region', { name: 'Sites you decided about' });
+  section = shell.getByRole('region', { name: 'Sites and their scripts' });
 });
 
 const short = (address: string) => `${address.slice(0, 8)}…${address.slice(-6)}`;
@@ -89,4 +89,25 @@ test('a decision that is taken back is asked for again, and its row goes', async
 
   await shell.goto(`${gateway.url}/garden`);
   await expect(shell.getByRole('heading')).toHaveText('First visit to this site');
+});
+
+test('a site that the host trusts is listed, can be restricted, and goes back to what the host decided', async ({
+  openGateway,
+}) => {
+  gateway = await openGateway({ peers: [peer.url], trusted: [plain] });
+  await goToSettings();
+  await expect(section.getByRole('listitem')).toHaveCount(1);
+  await expect(section.getByRole('listitem')).toContainText('Trusted · of the host');
+  await expect(section.getByRole('button')).toHaveCount(1);
+  expect(await titleOf(`/${plain}`)).toBe('ran 2');
+
+  await section.getByRole('button', { name: `Open without scripts: ${short(plain)}` }).click();
+  await expect(section.getByRole('listitem')).toContainText('Without scripts');
+  await expect(section.getByRole('listitem')).toHaveCount(1);
+  expect(await titleOf(`/${plain}`)).toBe('still');
+
+  await section.getByRole('button', { name: `As the host decided: ${short(plain)}` }).click();
+  await expect(section.getByRole('listitem')).toContainText('of the host');
+  await expect(section.getByRole('heading')).toBeFocused();
+  expect(await titleOf(`/${plain}`)).toBe('ran 2');
 });

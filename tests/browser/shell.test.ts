@@ -167,6 +167,14 @@ test.describe('with a peer', () => {
   });
 });
 
+test('the shell also opens by the name of its file', async ({ openGateway }) => {
+  const { shell, url } = await openGateway({ peers: [] });
+  await shell.goto(`${url}/index.html`);
+  await expect(shell.getByRole('textbox', { name: 'Open an address' })).toBeVisible();
+  await shell.getByRole('link', { name: 'Library' }).click();
+  await expect(shell.getByText('Nothing yet.')).toBeVisible();
+});
+
 test('a newer version is offered, and put in place when the person says so', async ({
   page,
   startPeer,

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Site } from '../../library/library.ts';
 import { formatChunks, formatCount } from '../format.ts';
 import { gateway } from '../gateway-api.ts';
@@ -10,6 +10,7 @@ import { ScreenHeading } from '../screen-heading.tsx';
 import { titleOf } from '../site-title.ts';
 import { texts } from '../texts/texts.ts';
 import { useAction } from '../use-action.ts';
+import { useDrop } from '../use-drop.ts';
 import { useResource } from '../use-resource.ts';
 import { useSites } from '../use-sites.ts';
 import { type Arrangement, arrange, type Sort } from './arrange.ts';
@@ -31,12 +32,24 @@ export function LibraryScreen({ active }: { active: boolean }) {
     sort: 'opened',
     pinnedOnly: false,
   });
-  const { error, announcement, run } = useAction(() => {
+  const { error, announcement, say, run } = useAction(() => {
     sites.refresh();
     refreshPins();
     cache.refresh();
   });
+  /** What was begun, and is said to be over when it is. */
+  const [begun, setBegun] = useState<{ action: 'pin' | 'verify'; address: string; title: string } | null>(
+    null,
+  );
+  const isOver = useDrop(['Files'], ({ files }) => importFile(files[0]));
   const t = texts.library;
+
+  useEffect(() => {
+    const pin = begun && pins?.get(begun.address);
+    if (pin?.activity !== 'idle') return;
+    say(pin.state === 'complete' ? t.finished[begun!.action](begun!.title) : '');
+    setBegun(null);
+  }, [pins]);
 
   // A pin that came to its end has changed what is stored of a site, and of those that share chunks with it.
   const finished = pins ? [...pins.values()].filter(({ activity }) => activity === 'idle').length : 0;
@@ -50,28 +63,37 @@ export function LibraryScreen({ active }: { active: boolean }) {
 
   function act(action: SiteAction, site: Site) {
     const title = titleOf(site);
+    const { address } = site;
+    setBegun(null);
     switch (action) {
       case 'pin':
         return run(async () => {
-          await gateway.pin(site.address, action);
+          await gateway.pin(address, action);
+          setBegun({ action: 'pin', address, title });
           // Asked when it matters: a browser that may clear what is pinned keeps no promise.
           await navigator.storage?.persist?.();
         }, t.didPin(title));
       case 'unpin':
-        return run(() => gateway.unpin(site.address), t.didUnpin(title));
+        return run(() => gateway.unpin(address), t.didUnpin(title));
       case 'pause':
-        return run(() => gateway.pin(site.address, action), t.didPause(title));
+        return run(() => gateway.pin(address, action), t.didPause(title));
       case 'resume':
-        return run(() => gateway.pin(site.address, action), t.didResume(title));
+        return run(async () => {
+          await gateway.pin(address, action);
+          setBegun({ action: 'pin', address, title });
+        }, t.didResume(title));
       case 'verify':
-        return run(() => gateway.pin(site.address, action), t.didVerify(title));
+        return run(async () => {
+          await gateway.pin(address, action);
+          setBegun({ action, address, title });
+        }, t.didVerify(title));
       case 'export':
-        return run(async () => saveAs(await gateway.exportSite(site.address), fileName(title)), '');
+        return run(async () => saveAs(await gateway.exportSite(address), fileName(title)), '');
       case 'delete':
         return run(async () => {
           // A pin is a promise: it is taken back first.
-          if (site.pin) await gateway.unpin(site.address);
-          await gateway.deleteSite(site.address);
+          if (site.pin) await gateway.unpin(address);
+          await gateway.deleteSite(address);
           // The button that had the focus goes with its row.
           document.querySelector<HTMLElement>('main h1')?.focus();
         }, t.didDelete(title));
@@ -81,6 +103,7 @@ export function LibraryScreen({ active }: { active: boolean }) {
   function importFile(file: File | undefined) {
     if (!file) return;
     let imported = '';
+    setBegun(null);
     run(
       async () => {
         const { chunks } = await gateway.importSite(file);
@@ -179,6 +202,11 @@ export function LibraryScreen({ active }: { active: boolean }) {
         )}
         {!shown && !sites.error && <p class="empty">{texts.common.notKnownYet}</p>}
       </section>
+      {isOver && (
+        <div class="drop-state" aria-hidden="true">
+          <span>{t.drop}</span>
+        </div>
+      )}
     </>
   );
 }

@@ -38,7 +38,9 @@ export function SiteRow({ site, onAction }: Props) {
           <span>
             {total === null
               ? t.stored(formatBytes(stored))
-              : t.ofTotal(formatBytes(stored), formatBytes(total))}
+              : stored < total
+                ? t.ofTotal(formatBytes(stored), formatBytes(total))
+                : formatBytes(total)}
           </span>
           {site.isManifest && <span>{t.manifest}</span>}
           {site.lastOpened !== null && (

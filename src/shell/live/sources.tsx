@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { StatsSnapshot, Tally } from '../../stats/stats.ts';
-import { formatBytes, formatChunks } from '../format.ts';
+import { formatBytes, formatChunks, formatCount } from '../format.ts';
 import type { PeerStatus } from '../gateway-api.ts';
 import { Section } from '../section.tsx';
 import { texts } from '../texts/texts.ts';
@@ -12,18 +12,17 @@ interface Props {
   peers: Resource<PeerStatus[]>;
 }
 
-/** Where chunks came from: this browser's memory and storage, and each peer. */
+/**
+ * Where chunks came from: this browser's storage, and each peer. What was still open in memory came from one of them
+ * before, and is read again and again, a part at a time: of that only how often.
+ */
 export function Sources({ stats, peers }: Props) {
   const rows = peerRows(stats?.peers ?? [], peers.value ?? []);
-  const memory = stats?.chunks.memory ?? none;
   const disk = stats?.chunks.disk ?? none;
-  const mostBytes = Math.max(1, memory.bytes, disk.bytes, ...rows.map(({ bytes }) => bytes));
+  const mostBytes = Math.max(1, disk.bytes, ...rows.map(({ bytes }) => bytes));
   return (
     <Section id="sources" title={texts.live.sources} error={peers.error}>
       <ul class="source-list">
-        <Source name={texts.live.memory} bytes={memory.bytes} mostBytes={mostBytes}>
-          {formatChunks(memory.count)}
-        </Source>
         <Source name={texts.live.disk} bytes={disk.bytes} mostBytes={mostBytes}>
           {formatChunks(disk.count)}
         </Source>
@@ -33,6 +32,7 @@ export function Sources({ stats, peers }: Props) {
           </Source>
         ))}
       </ul>
+      <p class="note">{texts.live.fromMemory(formatCount(stats?.chunks.memory.count ?? 0))}</p>
     </Section>
   );
 }

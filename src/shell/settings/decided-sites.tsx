@@ -1,4 +1,4 @@
-import type { DecidedSite } from '../../gateway/trust.ts';
+import type { DecidedSite, Decision } from '../../gateway/trust.ts';
 import { formatAge, shortAddress } from '../format.ts';
 import { gateway } from '../gateway-api.ts';
 import { Section } from '../section.tsx';
@@ -8,16 +8,23 @@ import type { Resource } from '../use-resource.ts';
 
 interface Props {
   decided: Resource<DecidedSite[]>;
+  /** Addresses that the host trusts. */
+  trusted: readonly string[];
   /** Name → address of this gateway's bookmarks. */
   names: ReadonlyMap<string, string>;
 }
 
-/** What the person answered when sites were opened for the first time. */
-export function DecidedSites({ decided, names }: Props) {
+/** What the person answered when sites were opened for the first time, and what the host decided where they did not. */
+export function DecidedSites({ decided, trusted, names }: Props) {
   const { error, announcement, run } = useAction(decided.refresh);
   const nameOf = new Map([...names].map(([name, address]) => [address, name]));
+  const own = new Set(decided.value?.map(({ address }) => address));
+  const ofHost = decided.value ? trusted.filter((address) => !own.has(address)) : [];
   // By title, so that a row stays where it is, and keeps the focus, when its decision changes.
-  const sites = (decided.value ?? [])
+  const sites = [
+    ...(decided.value ?? []),
+    ...ofHost.map((address) => ({ address, decision: 'trusted' as const, decidedAt: null })),
+  ]
     .map((site) => ({ ...site, title: nameOf.get(site.address) ?? shortAddress(site.address) }))
     .sort((a, b) => a.title.localeCompare(b.title));
 
@@ -27,11 +34,14 @@ export function DecidedSites({ decided, names }: Props) {
   }
 
   function revoke({ address, title }: TitledSite) {
-    return run(async () => {
-      await gateway.revokeDecision(address);
-      // The button that had the focus goes with its row.
-      document.getElementById('trust-heading')?.focus();
-    }, texts.settings.willAsk(title));
+    return run(
+      async () => {
+        await gateway.revokeDecision(address);
+        // The button that had the focus goes, with its row or because the host's decision cannot be taken back.
+        document.getElementById('trust-heading')?.focus();
+      },
+      (trusted.includes(address) ? texts.settings.asHost : texts.settings.willAsk)(title),
+    );
   }
 
   return (
@@ -43,6 +53,7 @@ export function DecidedSites({ decided, names }: Props) {
             <DecidedEntry
               key={site.address}
               site={site}
+              isTrustedByHost={trusted.includes(site.address)}
               onToggle={() => toggle(site)}
               onRevoke={() => revoke(site)}
             />
@@ -56,36 +67,47 @@ export function DecidedSites({ decided, names }: Props) {
   );
 }
 
-type TitledSite = DecidedSite & { title: string };
+/** `decidedAt` is null where the host decided. */
+interface TitledSite {
+  address: string;
+  decision: Decision;
+  decidedAt: number | null;
+  title: string;
+}
 
 interface EntryProps {
   site: TitledSite;
+  isTrustedByHost: boolean;
   onToggle: () => void;
   onRevoke: () => void;
 }
 
-function DecidedEntry({ site: { address, decision, decidedAt, title }, onToggle, onRevoke }: EntryProps) {
+function DecidedEntry({ site, isTrustedByHost, onToggle, onRevoke }: EntryProps) {
+  const { address, decision, decidedAt, title } = site;
   const { state, change } = texts.settings.decisions[decision];
+  const revoke = isTrustedByHost ? texts.settings.useHosts : texts.settings.askAgain;
   return (
     <li>
       <span class="decided-title" title={address}>
         {title}
       </span>
       <span class="label">
-        {state} · <time dateTime={new Date(decidedAt).toISOString()}>{formatAge(decidedAt, Date.now())}</time>
+        {state} ·{' '}
+        {decidedAt === null ? (
+          texts.settings.ofHost
+        ) : (
+          <time dateTime={new Date(decidedAt).toISOString()}>{formatAge(decidedAt, Date.now())}</time>
+        )}
       </span>
       <span class="decided-actions">
         <button type="button" class="link" aria-label={`${change}: ${title}`} onClick={onToggle}>
           {change}
         </button>
-        <button
-          type="button"
-          class="link"
-          aria-label={`${texts.settings.askAgain}: ${title}`}
-          onClick={onRevoke}
-        >
-          {texts.settings.askAgain}
-        </button>
+        {decidedAt !== null && (
+          <button type="button" class="link" aria-label={`${revoke}: ${title}`} onClick={onRevoke}>
+            {revoke}
+          </button>
+        )}
       </span>
     </li>
   );

@@ -143,14 +143,21 @@ function PeerEntry({ url, onUp, onDown, onRemove }: EntryProps) {
         >
           {t.test}
         </button>
-        <button type="button" class="icon-button" aria-label={t.moveUp(name)} disabled={!onUp} onClick={onUp}>
+        {/* Not disabled: what has the focus, because it moved the peer to an end, would lose it. */}
+        <button
+          type="button"
+          class="icon-button"
+          aria-label={t.moveUp(name)}
+          aria-disabled={!onUp}
+          onClick={onUp}
+        >
           <Icon name="up" size={18} />
         </button>
         <button
           type="button"
           class="icon-button"
           aria-label={t.moveDown(name)}
-          disabled={!onDown}
+          aria-disabled={!onDown}
           onClick={onDown}
         >
           <Icon name="down" size={18} />

@@ -28,6 +28,7 @@ export function SettingsScreen({ active, config, names, onLanguage }: Props) {
   const settings = useSettings(config, active);
   const [resets, setResets] = useState(0);
   const t = texts.settings;
+  const trusted = config.value?.isolation === 'path' ? config.value.trusted : [];
 
   function afterReset() {
     for (const each of [decided, cache, config]) each.refresh();
@@ -58,7 +59,7 @@ export function SettingsScreen({ active, config, names, onLanguage }: Props) {
             <DeniedSection settings={settings} />
           </>
         )}
-        <DecidedSites decided={decided} names={names} />
+        <DecidedSites decided={decided} trusted={trusted} names={names} />
         <ResetSection onReset={afterReset} />
       </div>
     </>

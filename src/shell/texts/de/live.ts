@@ -31,7 +31,7 @@ export const live: Texts['live'] = {
     none: 'nicht angefragt',
   },
   sources: 'Woher Chunks kamen',
-  memory: 'Arbeitsspeicher',
+  fromMemory: (count) => `Aus dem Arbeitsspeicher gelesen, wo er noch offen war: ${count}×`,
   disk: 'Speicher dieses Browsers',
   noPeers: 'Es ist kein Peer eingestellt: Nur was hier gespeichert ist, lässt sich öffnen.',
   peers: 'Peers',

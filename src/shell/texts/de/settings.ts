@@ -56,7 +56,7 @@ export const settings: Texts['settings'] = {
   denyAddress: 'Adresse, die gesperrt wird',
   allow: 'Wieder erlauben',
   allowOf: (address) => `${address} wieder erlauben`,
-  trusted: 'Seiten, über die Sie entschieden haben',
+  trusted: 'Seiten und ihre Skripte',
   trustedNote:
     'Alle Seiten teilen sich den Ursprung dieses Gateways. Die Skripte einer vertrauten Seite können lesen, was andere Seiten in diesem Browser ablegen, und die Einstellungen des Gateways.',
   trustedNone: 'Beim ersten Besuch einer Seite werden Sie gefragt. Was Sie antworten, steht dann hier.',
@@ -65,6 +65,8 @@ export const settings: Texts['settings'] = {
     restricted: { state: 'Ohne Skripte', change: 'Dieser Seite vertrauen' },
   },
   askAgain: 'Wieder fragen',
+  useHosts: 'Wie der Host entschied',
+  asHost: (title) => `Für ${title} gilt wieder, was der Host entschied.`,
   willAsk: (title) => `Sie werden wieder gefragt, wenn Sie ${title} öffnen.`,
   reset: 'Zurücksetzen',
   resetNote:

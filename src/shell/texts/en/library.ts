@@ -7,6 +7,7 @@ export const library = {
   sorts: { opened: 'Last opened', title: 'Title', size: 'Size' },
   pinnedOnly: 'Pinned only',
   import: 'Import…',
+  drop: 'Drop a file that a library exported to import it',
   importNote: 'Adds a site from a file that a library exported.',
   imported: (chunks: string) => `Imported: ${chunks}.`,
   empty: 'Nothing yet. Open a site, and it appears here.',
@@ -43,6 +44,10 @@ export const library = {
   didPause: (title: string) => `Paused: ${title}.`,
   didResume: (title: string) => `Going on: ${title}.`,
   didVerify: (title: string) => `Verifying ${title}.`,
+  finished: {
+    pin: (title: string) => `${title} is kept for offline use.`,
+    verify: (title: string) => `${title} was verified: all of it is here and right.`,
+  },
   didDelete: (title: string) => `${title} was deleted from this browser.`,
   confirmDelete: (title: string) =>
     `Delete ${title} from this browser? It can be opened again from its peers.`,

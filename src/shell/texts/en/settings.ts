@@ -54,7 +54,7 @@ export const settings = {
   denyAddress: 'Address to block',
   allow: 'Allow again',
   allowOf: (address: string) => `Allow ${address} again`,
-  trusted: 'Sites you decided about',
+  trusted: 'Sites and their scripts',
   trustedNote:
     'All sites share this gateway’s origin. The scripts of a trusted site can read what other sites keep in this browser, and the gateway’s own settings.',
   trustedNone: 'You are asked at the first visit to a site. What you answer is listed here.',
@@ -63,6 +63,8 @@ export const settings = {
     restricted: { state: 'Without scripts', change: 'Trust this site' },
   },
   askAgain: 'Ask me again',
+  useHosts: 'As the host decided',
+  asHost: (title: string) => `The host’s decision holds for ${title} again.`,
   willAsk: (title: string) => `You will be asked again when you open ${title}.`,
   reset: 'Reset',
   resetNote:
