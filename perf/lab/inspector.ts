@@ -58,6 +58,17 @@ export class WorkerInspector {
   }
 }
 
+/** Processor time that all processes of a browser which run now have taken so far, in milliseconds. */
+export async function processorMs(browser: Browser): Promise<number> {
+  const session = await browser.newBrowserCDPSession();
+  try {
+    const { processInfo } = await session.send('SystemInfo.getProcessInfo');
+    return 1000 * processInfo.reduce((sum, { cpuTime }) => sum + cpuTime, 0);
+  } finally {
+    await session.detach();
+  }
+}
+
 /** What `Runtime.getHeapUsage` tells, in bytes. */
 interface HeapUsage {
   usedSize: number;

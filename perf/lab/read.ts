@@ -1,6 +1,7 @@
 import type { Page } from '@playwright/test';
 import type { Expected } from './content.ts';
 import { sampleBytes } from './content.ts';
+import { processorMs } from './inspector.ts';
 import type { Measured } from './scenario.ts';
 
 /** A request of a page, and the body that must come. */
@@ -33,7 +34,29 @@ export async function readAll(page: Page, readers: Readers): Promise<Measured & 
       return index;
     }),
   );
-  return page.evaluate(readInPage, { bodies, plan, sampleBytes });
+  const browser = page.context().browser()!;
+  const before = await processorMs(browser);
+  const reading = await page.evaluateHandle(readInPage, { bodies, plan, sampleBytes });
+  const after = await processorMs(browser);
+  try {
+    const measured = await page.evaluate(checkInPage, { bodies, reading });
+    return { ...measured, processorMs: after - before };
+  } finally {
+    await reading.dispose();
+  }
+}
+
+interface Got {
+  body: number;
+  size: number;
+  kept: Uint8Array<ArrayBuffer>;
+}
+
+/** What a page has read. */
+interface PageReading {
+  all: Got[];
+  latenciesMs: number[];
+  milliseconds: number;
 }
 
 /** Runs in the page: it can use nothing from outside. */
@@ -45,13 +68,7 @@ async function readInPage({
   bodies: Wanted[];
   plan: number[][];
   sampleBytes: number;
-}): Promise<Measured & { latenciesMs: number[] }> {
-  interface Got {
-    body: number;
-    size: number;
-    kept: Uint8Array<ArrayBuffer>;
-  }
-
+}): Promise<PageReading> {
   const fetchOne = async (body: number): Promise<Got> => {
     const { url, range, samples } = bodies[body]!;
     const response = await fetch(url, {
@@ -79,12 +96,6 @@ async function readInPage({
     return { body, size: at, kept };
   };
 
-  const isEqual = (a: Uint8Array, b: Uint8Array): boolean => {
-    if (a.length !== b.length) return false;
-    for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
-    return true;
-  };
-
   const all: Got[] = [];
   const latenciesMs: number[] = [];
   const startedMs = performance.now();
@@ -99,6 +110,22 @@ async function readInPage({
     }),
   );
   const milliseconds = performance.now() - startedMs;
+  return { all, latenciesMs, milliseconds };
+}
+
+/** Runs in the page: it can use nothing from outside. */
+async function checkInPage({
+  bodies,
+  reading: { all, latenciesMs, milliseconds },
+}: {
+  bodies: Wanted[];
+  reading: PageReading;
+}): Promise<Measured & { latenciesMs: number[] }> {
+  const isEqual = (a: Uint8Array, b: Uint8Array): boolean => {
+    if (a.length !== b.length) return false;
+    for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+    return true;
+  };
 
   // The first of each is hashed; the others must be the same as that.
   const firsts = new Map<number, Got>();

@@ -58,6 +58,7 @@ function scenarioTable(measure: Measure, summaries: readonly CaseSummary[]): str
     { head: 'by', cell: ({ role }) => role },
     { head: 'median ms', cell: ({ milliseconds }) => number(milliseconds.median) },
     { head: 'spread ms', cell: ({ milliseconds }) => range(milliseconds) },
+    { head: 'processor ms', cell: ({ processorMs }) => optional(processorMs) },
     { head: 'MB/s', cell: ({ megabytesPerSecond }) => number(megabytesPerSecond) },
     {
       head: 'requests/s',

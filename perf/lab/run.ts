@@ -11,6 +11,7 @@ export interface Sample {
   milliseconds: number;
   /** Of the requests, where there are several: median, 95th and 99th percentile in milliseconds. */
   latencyMs?: { p50: number; p95: number; p99: number };
+  processorMs?: number;
   workerPeakBytes?: number;
 }
 

@@ -63,7 +63,7 @@ export function rotated<T>(list: readonly T[], places: number): T[] {
 function sampleOf(
   name: string,
   round: number,
-  { bytes, requests, milliseconds, latenciesMs, workerPeakBytes }: Measured,
+  { bytes, requests, milliseconds, latenciesMs, processorMs, workerPeakBytes }: Measured,
 ): Sample {
   return {
     case: name,
@@ -79,6 +79,7 @@ function sampleOf(
           p99: rounded(percentile(latenciesMs, 0.99)),
         },
       }),
+    ...(processorMs !== undefined && { processorMs: rounded(processorMs) }),
     ...(workerPeakBytes !== undefined && { workerPeakBytes }),
   };
 }

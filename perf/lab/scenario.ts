@@ -22,6 +22,8 @@ export interface Measured {
   milliseconds: number;
   /** Of each request, from asking to its last byte. */
   latenciesMs?: number[];
+  /** Processor time of all the browser's processes, in milliseconds: two cores have two of it in each. */
+  processorMs?: number;
   /** The most memory that the gateway's worker was seen to have: its heap and its buffers. */
   workerPeakBytes?: number;
 }

@@ -11,6 +11,8 @@ export interface CaseSummary extends CaseDescription {
   requestsPerSecond: number;
   /** Medians over the rounds. */
   latencyMs?: { p50: number; p95: number; p99: number };
+  /** Of the browser's processes. */
+  processorMs?: number;
   /** The most of all rounds. */
   workerPeakBytes?: number;
   /** Of the scenario's measure, to the baseline of the same round and group. */
@@ -67,6 +69,7 @@ export function summarise(run: ScenarioRun): CaseSummary[] {
     const medianOf = (value: (sample: Sample) => number) => distribution(samples.map(value)).median;
     const latencies = samples.flatMap(({ latencyMs }) => latencyMs ?? []);
     const peaks = samples.flatMap(({ workerPeakBytes }) => workerPeakBytes ?? []);
+    const processorTimes = samples.flatMap(({ processorMs }) => processorMs ?? []);
     const ratios: CaseSummary['ratios'] = {};
     for (const baseline of baselines.filter((role) => role !== each.role)) {
       const ratio = ratiosTo(run, each.name, baseline);
@@ -85,6 +88,7 @@ export function summarise(run: ScenarioRun): CaseSummary[] {
             p99: distribution(latencies.map(({ p99 }) => p99)).median,
           },
         }),
+        ...(processorTimes.length > 0 && { processorMs: distribution(processorTimes).median }),
         ...(peaks.length > 0 && { workerPeakBytes: Math.max(...peaks) }),
         ratios,
       },

@@ -121,8 +121,10 @@ describe('a report', () => {
     run.targets = [{ case: 'hot', of: 'ceiling', atLeast: 0.85 }];
     run.failures = [{ case: 'cold', message: 'no such byte\n  at somewhere' }];
     run.samples[0]!.workerPeakBytes = 250e6;
+    run.samples[0]!.processorMs = 150;
+    run.samples[1]!.processorMs = 170;
     const text = report(labRun(run));
-    expect(text).toContain('| hot | gateway | 100 | 100–100 | 8.00 | 0.80 (0.80–0.80) | 250 |');
+    expect(text).toContain('| hot | gateway | 100 | 100–100 | 160 | 8.00 | 0.80 (0.80–0.80) | 250 |');
     expect(text).toContain('- **Failed**: cold: no such byte\n');
     expect(text).toContain('| reading | hot | at least 0.85 × ceiling | 0.80 × ceiling | **not met** |');
     expect(text).toContain('| reading | peak of the worker | at most 200 MB | 250 MB | **not met** |');
