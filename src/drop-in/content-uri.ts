@@ -19,6 +19,11 @@ export function isUri(url: string): boolean {
   return /^\s*(?:ant|autonomi):\/\//i.test(url);
 }
 
+/** A URL made absolute; empty if it is none. */
+export function absolute(url: string, base: string): string {
+  return URL.canParse(url, base) ? new URL(url, base).href : '';
+}
+
 /** Replaces URLs in a text. @param map gives undefined for one that stays. */
 export function mapUrls(text: string, syntax: Syntax, map: (url: string) => string | undefined): string {
   return text.replace(urls[syntax], (match: string, ...rest: unknown[]) => {

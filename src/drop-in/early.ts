@@ -1,3 +1,4 @@
+import { absolute } from './content-uri.ts';
 import { rewriteRules, rewriteStyle, visitSheets } from './css.ts';
 
 /**
@@ -13,17 +14,16 @@ export function reloadEarly(root: Document, prefix: string): void {
     if (image.srcset) image.setAttribute('srcset', image.srcset);
     else image.setAttribute('src', image.src);
   }
-  for (const media of all<HTMLMediaElement>('audio,video')) {
+  for (const media of all<HTMLAudioElement | HTMLVideoElement>('audio,video')) {
     const urls = [media.src, ...Array.from(media.querySelectorAll('source'), ({ src }) => src)];
     if (media.readyState === 0 && urls.some(isContent)) media.load();
-    if (media instanceof HTMLVideoElement && isContent(media.poster))
-      media.setAttribute('poster', media.poster);
+    if ('poster' in media && isContent(media.poster)) media.setAttribute('poster', media.poster);
   }
   for (const element of all<HTMLInputElement | HTMLIFrameElement>('input[type=image],iframe')) {
     if (isContent(element.src)) element.setAttribute('src', element.src);
   }
   for (const image of all<SVGImageElement>('image[href]')) {
-    const url = new URL(image.href.baseVal, image.baseURI).href;
+    const url = absolute(image.href.baseVal, image.baseURI);
     if (isContent(url)) image.setAttribute('href', url);
   }
   // These ask for the same URL once only.
@@ -34,7 +34,7 @@ export function reloadEarly(root: Document, prefix: string): void {
     if (isContent(link.href) && !link.sheet?.cssRules.length) link.replaceWith(link.cloneNode());
   }
   const mapFrom = (base: string) => (url: string) => {
-    const href = URL.canParse(url, base) ? new URL(url, base).href : '';
+    const href = absolute(url, base);
     return isContent(href) ? href : undefined;
   };
   // Has the browser apply what was changed in them before: see `visitSheets`.

@@ -32,17 +32,16 @@ const words = (text: string) => text.split(/\s+/).filter(Boolean);
 const number = (text: string) => (/^\d+$/.test(text.trim()) ? Number(text) : text);
 
 /** How each key of the configuration is read from its attribute. The worker's check names what is not valid. */
-const keys: Record<string, (text: string, config: HostFile) => void> = {
-  peers: (text, config) => set(config, 'peers', words(text)),
-  trusted: (text, config) => set(config, 'trusted', words(text)),
-  denied: (text, config) => set(config, 'denied', words(text)),
-  names: (text, config) => set(config, 'names', Object.fromEntries(words(text).map((word) => pair(word)))),
-  isolation: (text, config) => set(config, 'isolation', text),
-  transport: (text, config) => set(config, 'transport', text),
-  usePeersOfPeers: (text, config) =>
-    set(config, 'usePeersOfPeers', text === '' || text === 'true' ? true : text === 'false' ? false : text),
-  cacheMaxBytes: (text, config) => set(config, 'cache', { ...config.cache, maxBytes: number(text) }),
-  cacheMemoryBytes: (text, config) => set(config, 'cache', { ...config.cache, memoryBytes: number(text) }),
+const keys: Record<string, (text: string) => unknown> = {
+  peers: words,
+  trusted: words,
+  denied: words,
+  names: (text) => Object.fromEntries(words(text).map(pair)),
+  isolation: String,
+  transport: String,
+  usePeersOfPeers: (text) => (text === '' || text === 'true' ? true : text === 'false' ? false : text),
+  cacheMaxBytes: number,
+  cacheMemoryBytes: number,
 };
 
 /**
@@ -59,7 +58,7 @@ export function readAttributes(dataset: DOMStringMap): DropInOptions {
   for (const [key, text = ''] of Object.entries(dataset)) {
     const option = own.find((name) => name === key);
     if (option) options[option] = text;
-    else if (Object.hasOwn(keys, key)) keys[key]!(text, config);
+    else if (Object.hasOwn(keys, key)) set(config, key, keys[key]!(text));
     else {
       const meant = [...own, ...Object.keys(keys)].find((name) => isNear(key, name));
       if (meant) throw bad(attributeOf(key), `there is no such attribute, but ${attributeOf(meant)}`);
@@ -118,7 +117,9 @@ function url(key: string, text: string, base: string): URL {
 }
 
 function set(config: HostFile, key: string, value: unknown): void {
-  Object.assign(config, { [key]: value });
+  const [, first, rest] = /^cache(.)(.+)/.exec(key) ?? [];
+  if (first) config.cache = { ...config.cache, [first.toLowerCase() + rest]: value };
+  else Object.assign(config, { [key]: value });
 }
 
 function pair(word: string): [string, string] {

@@ -1,4 +1,4 @@
-import { isUri, mapUrls, urlOf } from './content-uri.ts';
+import { absolute, isUri, mapUrls, urlOf } from './content-uri.ts';
 import { rewriteRules, rewriteStyle, visitSheets } from './css.ts';
 import { keepToBrowser } from './links.ts';
 import { explain, takeBack } from './note.ts';
@@ -123,7 +123,7 @@ export class Rewriter {
   #map(url: string, from: string): string | undefined {
     if (isUri(url)) return this.#urlOf(url);
     const { base, prefix, problem } = this.#place;
-    const href = URL.canParse(url, from) ? new URL(url, from).href : '';
+    const href = absolute(url, from);
     if (!href.startsWith(prefix) || (base && href.startsWith(base))) return undefined;
     if (base === undefined) throw new Error(problem);
     return base + href.slice(prefix.length);
