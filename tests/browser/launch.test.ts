@@ -83,11 +83,14 @@ test.describe('the installed app', () => {
   test('says what is wrong with a file that is no manifest, and stays', async ({ folder }) => {
     const file = join(folder, 'other.ant');
     writeFileSync(file, 'just some text');
-    await session.send('PWA.launchFilesInApp', { manifestId: `${gateway.url}/`, files: [file] });
-    await expect(gateway.shell.locator('#address-note')).toHaveText(
-      'This is not a valid manifest: it does not begin as one. CORRUPT',
-    );
-    await expect(gateway.shell).toHaveURL(`${gateway.url}/`);
+    for (const screen of ['Open', 'Settings']) {
+      await gateway.shell.getByRole('link', { name: screen, exact: true }).click();
+      await session.send('PWA.launchFilesInApp', { manifestId: `${gateway.url}/`, files: [file] });
+      await expect(gateway.shell.locator('#address-note')).toHaveText(
+        'This is not a valid manifest: it does not begin as one. CORRUPT',
+      );
+      await expect(gateway.shell).toHaveURL(`${gateway.url}/`);
+    }
   });
 
   test('opens a link in the window that is there', async () => {

@@ -202,14 +202,28 @@ function usePaste(take: (data: DataTransfer) => void): void {
   }, []);
 }
 
+/** Who takes a file that the system opens, and one that came while nobody did: the screen may be another then. */
+const launched: { take: ((file: File) => void) | undefined; waiting: File | undefined } = {
+  take: undefined,
+  waiting: undefined,
+};
+
 /** Files that the system opens with the installed app (https://wicg.github.io/manifest-incubations/#launchqueue-interface). */
 function useLaunchedFiles(open: (file: File) => void, isReady: boolean): void {
   useEffect(() => {
     if (!isReady) return;
+    launched.take = open;
+    if (launched.waiting) open(launched.waiting);
+    launched.waiting = undefined;
     (window as LaunchingWindow).launchQueue?.setConsumer(async ({ files }) => {
       const file = await files?.[0]?.getFile();
-      if (file) open(file);
+      if (!file) return;
+      if (launched.take) launched.take(file);
+      else launched.waiting = file;
     });
+    return () => {
+      launched.take = undefined;
+    };
   }, [isReady]);
 }
 
