@@ -1,8 +1,7 @@
-import { entries, promisifyRequest, type UseStore } from 'idb-keyval';
-import { Address, equalBytes } from '../address.ts';
+import type { UseStore } from 'idb-keyval';
+import { type Address, equalBytes } from '../address.ts';
 import type { Chunks } from '../chunks/chunks.ts';
-import { completed } from '../chunks/indexed-db.ts';
-import type { HoldingStore, Outcome } from '../chunks/store.ts';
+import type { HoldingStore } from '../chunks/store.ts';
 import { addressesOf, type Inventory, takeInventory } from '../content/inventory.ts';
 import type { LocalManifests } from '../content/resolver.ts';
 import { AntwayError, asAntwayError, isAbsentSomewhere } from '../errors.ts';
@@ -11,6 +10,8 @@ import type { Stats } from '../stats/stats.ts';
 import { type Contents, pause, tally } from './contents.ts';
 import { Pin, type PinRecord } from './pin.ts';
 import { PinChannel } from './pin-channel.ts';
+import { isForAll, isHopeless, unstored } from './pin-problem.ts';
+import { PinRecords } from './pin-records.ts';
 import type { ListedPin, PinState } from './pin-state.ts';
 
 export interface PinsOptions {
@@ -34,18 +35,7 @@ interface Missing {
 /** Chunks of a check between two notes of how far it has come. */
 const notedEvery = 64;
 
-const hopelessCodes = new Set(['TOO_LARGE', 'DENIED', 'UNSUPPORTED']);
 const unreachable = new Set(['PEERS_UNREACHABLE', 'OFFLINE']);
-
-/** Whether it is tried again in vain as long as nothing changes here. A full disk gets room without us. */
-function isHopeless({ code, details }: AntwayError): boolean {
-  return hopelessCodes.has(code) && details.outcome !== ('quota' satisfies Outcome);
-}
-
-/** Whether no other chunk of the pin would fare better: it would be fetched, and not stored either. */
-function isForAll(error: AntwayError): boolean {
-  return isHopeless(error) || error.details.outcome !== undefined;
-}
 
 /**
  * What the person wants to keep: all chunks of a site are fetched and held, so that they are never evicted.
@@ -56,6 +46,7 @@ function isForAll(error: AntwayError): boolean {
  */
 export class Pins {
   readonly #options: PinsOptions;
+  readonly #records: PinRecords;
   #pins: Promise<Map<string, Pin>> | undefined;
   #working: Promise<void> | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -67,6 +58,7 @@ export class Pins {
 
   constructor(options: PinsOptions) {
     this.#options = options;
+    this.#records = new PinRecords(() => options.store.pins);
   }
 
   /** All pins, the oldest first. */
@@ -184,11 +176,9 @@ export class Pins {
   }
 
   async #read(): Promise<Map<string, Pin>> {
-    const { store } = this.#options;
-    const records = await entries<ArrayBuffer, PinRecord>(store.pins);
     const pins = new Map<string, Pin>();
-    for (const [key, record] of records) {
-      const pin = new Pin(Address.fromBytes(new Uint8Array(key)), record);
+    for (const [address, record] of await this.#records.all()) {
+      const pin = new Pin(address, record);
       await this.#count(pin);
       pins.set(pin.address.hex, pin);
     }
@@ -202,10 +192,9 @@ export class Pins {
     if (!this.#pins || this.#isClosed) return;
     try {
       const pins = await this.#pins;
-      const records = await entries<ArrayBuffer, PinRecord>(store.pins);
+      // Before they are read: what is added meanwhile is there.
       const left = new Set(pins.keys());
-      for (const [key, record] of records) {
-        const address = Address.fromBytes(new Uint8Array(key));
+      for (const [address, record] of await this.#records.all()) {
         const known = pins.get(address.hex);
         // The worker that is removing it goes on with that.
         if (record.isRemoved && !known?.record.isRemoved) continue;
@@ -253,10 +242,10 @@ export class Pins {
     const pins = await this.#load();
     const initially: PinRecord = { since: Date.now(), isPaused: false, isDamaged: false, ...initial };
     const added = (known: PinRecord = initially) => (known.isRemoved ? known : { ...known, ...change });
-    let record = await this.#write(address, added);
+    let record = await this.#records.change(address, added);
     while (record?.isRemoved) {
       await this.#finishRemoving(address);
-      record = await this.#write(address, added);
+      record = await this.#records.change(address, added);
     }
     const fresh = new Pin(address, record!);
     if (!pins.has(address.hex)) await this.#count(fresh);
@@ -267,30 +256,10 @@ export class Pins {
     return pin;
   }
 
-  /**
-   * Changes a record in one transaction.
-   * @param change what becomes of it; undefined when it is, or shall be, none.
-   * @returns what became of it.
-   */
-  #write(
-    { bytes }: Address,
-    change: (known: PinRecord | undefined) => PinRecord | undefined,
-  ): Promise<PinRecord | undefined> {
-    return this.#options.store.pins('readwrite', async (store) => {
-      const known = await promisifyRequest<PinRecord | undefined>(store.get(bytes));
-      const record = change(known);
-      if (record) store.put(record, bytes);
-      else store.delete(bytes);
-      await completed(store.transaction);
-      return record;
-    });
-  }
-
   /** Changes some of a pin's record. @throws AntwayError `NOT_FOUND` when another worker has removed it. */
   async #change(pin: Pin, change: Partial<PinRecord>): Promise<void> {
-    const record = await this.#write(
-      pin.address,
-      (known) => known && (known.isRemoved ? known : { ...known, ...change }),
+    const record = await this.#records.change(pin.address, (known) =>
+      known?.isRemoved ? known : known && { ...known, ...change },
     );
     if (record && (!record.isRemoved || change.isRemoved)) {
       pin.record = record;
@@ -310,7 +279,7 @@ export class Pins {
   async #finishRemoving(address: Address): Promise<void> {
     await this.#options.store.release(address);
     // Unless another worker has pinned it again meanwhile.
-    const record = await this.#write(address, (known) => (known?.isRemoved ? undefined : known));
+    const record = await this.#records.change(address, (known) => (known?.isRemoved ? undefined : known));
     const pins = await this.#load();
     const pin = pins.get(address.hex);
     if (!record) {
@@ -541,35 +510,10 @@ export class Pins {
     const { bytes } = await chunks.record(address, signal, undefined, expected || undefined);
     if (wasStored) return bytes;
     const outcome = await store.written(address);
-    if (outcome !== 'stored') throw await this.#unstored(address, outcome);
+    if (outcome !== 'stored') throw unstored(address, outcome, await store.summary());
     pin.stored(bytes.length, expected, true);
     onChange();
     return bytes;
-  }
-
-  async #unstored({ hex }: Address, outcome: Exclude<Outcome, 'stored'>): Promise<AntwayError> {
-    const { bytes, maxBytes } = await this.#options.store.summary();
-    const details = { address: hex, outcome };
-    switch (outcome) {
-      case 'ceiling':
-        return new AntwayError(
-          'TOO_LARGE',
-          `There is no room for the rest: ${bytes} bytes are kept, of at most ${maxBytes}. Let something else go, or raise the ceiling.`,
-          details,
-        );
-      case 'quota':
-        return new AntwayError(
-          'TOO_LARGE',
-          `There is no room for the rest: ${bytes} bytes are kept, and the browser allows no more now. Let something else go, or make room on this device. It is tried again by itself.`,
-          details,
-        );
-      case 'failed':
-        return new AntwayError(
-          'INTERNAL',
-          'The rest could not be stored: the browser’s storage failed. It is tried again by itself.',
-          details,
-        );
-    }
   }
 }
 

@@ -1,0 +1,46 @@
+/** Why a pin does not go on, and what that means for another try. */
+
+import type { Address } from '../address.ts';
+import type { Outcome, StoreSummary } from '../chunks/store.ts';
+import { AntwayError } from '../errors.ts';
+
+const hopeless = new Set(['TOO_LARGE', 'DENIED', 'UNSUPPORTED']);
+
+/** Whether it is tried again in vain as long as nothing changes here. A full disk gets room without us. */
+export function isHopeless({ code, details }: AntwayError): boolean {
+  return hopeless.has(code) && details.outcome !== ('quota' satisfies Outcome);
+}
+
+/** Whether no other chunk of the pin would fare better: it would be fetched, and not stored either. */
+export function isForAll(error: AntwayError): boolean {
+  return isHopeless(error) || error.details.outcome !== undefined;
+}
+
+/** The error of a chunk that came and was not stored. Its `details` have the outcome. */
+export function unstored(
+  { hex }: Address,
+  outcome: Exclude<Outcome, 'stored'>,
+  { bytes, maxBytes }: StoreSummary,
+): AntwayError {
+  const details = { address: hex, outcome };
+  switch (outcome) {
+    case 'ceiling':
+      return new AntwayError(
+        'TOO_LARGE',
+        `There is no room for the rest: ${bytes} bytes are kept, of at most ${maxBytes}. Let something else go, or raise the ceiling.`,
+        details,
+      );
+    case 'quota':
+      return new AntwayError(
+        'TOO_LARGE',
+        `There is no room for the rest: ${bytes} bytes are kept, and the browser allows no more now. Let something else go, or make room on this device. It is tried again by itself.`,
+        details,
+      );
+    case 'failed':
+      return new AntwayError(
+        'INTERNAL',
+        'The rest could not be stored: the browser’s storage failed. It is tried again by itself.',
+        details,
+      );
+  }
+}
