@@ -50,7 +50,7 @@ export class WorkerUpdate {
 
   /** Another worker controls this page than before. Unasked it is not reloaded: a person may be in the middle of something. */
   tookOver(): void {
-    if (this.#isHandingOver) this.#options.reload();
+    if (this.#isHandingOver) this.#reload();
     else this.offer('elsewhere');
   }
 
@@ -74,11 +74,11 @@ export class WorkerUpdate {
   applyNow(): void {
     this.#waiting?.abort();
     this.#waiting = undefined;
-    const { registration, reload, tell } = this.#options;
+    const { registration, tell } = this.#options;
     const { active, waiting } = registration;
     // Another tab was quicker. The worker in place is the new one then, and has nothing to hand over.
     if (!waiting) {
-      reload();
+      this.#reload();
       return;
     }
     this.#isHandingOver = true;
@@ -93,5 +93,12 @@ export class WorkerUpdate {
     this.#waiting.abort();
     this.#waiting = undefined;
     this.offer(this.#offered);
+  }
+
+  /** The browser may ask first, where something would be lost, and the person may stay: the page is the old one then. */
+  #reload(): void {
+    this.#isHandingOver = false;
+    this.offer('elsewhere');
+    this.#options.reload();
   }
 }

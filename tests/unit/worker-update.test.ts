@@ -71,7 +71,20 @@ describe('an update of the worker', () => {
     expect(reloads()).toBe(0);
     await applied;
     expect(reloads()).toBe(1);
-    expect(told.at(-1)).toEqual({ state: 'waiting', ...publishing });
+    expect(told.at(-2)).toEqual({ state: 'waiting', ...publishing });
+  });
+
+  it('is offered again where the person stays when the browser asks before the reload', async () => {
+    for (const isWaiting of [true, false]) {
+      const { update, told, reloads } = setUp({ isWaiting });
+      update.applyNow();
+      if (isWaiting) update.tookOver();
+      expect(reloads()).toBe(1);
+      expect(told.at(-1)!.state).toBe('elsewhere');
+      // Not by itself: whoever stayed is in the middle of something.
+      update.tookOver();
+      expect(reloads()).toBe(1);
+    }
   });
 
   it('is taken back, and offered again', async () => {

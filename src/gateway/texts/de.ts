@@ -81,10 +81,10 @@ export const de: PageTexts = {
       'In diesem Netz kann jeder publizieren, und dieses Gateway zeigt alle Seiten unter einem Ursprung. Deshalb entscheiden Sie, ob diese hier Skripte ausführen darf, die Programme in ihren Dokumenten.',
     restrict: 'Ohne Skripte öffnen',
     restrictMeans:
-      'Ihre Dokumente werden gezeigt, und nichts darin läuft. Das ist bei jeder Seite gefahrlos, und viele funktionieren ebenso gut.',
+      'Die Dokumente der Seite werden gezeigt, und nichts darin läuft. Das ist bei jeder Seite gefahrlos, und viele funktionieren ebenso gut.',
     trust: 'Dieser Seite vertrauen',
     trustMeans:
-      'Ihre eigenen Skripte laufen. Sie teilt diesen Ursprung mit anderen Seiten, denen Sie vertrauen, und mit dem Gateway, und kann lesen und ändern, was diese im Browser aufbewahren.',
+      'Die Skripte der Seite laufen. Die Seite teilt diesen Ursprung mit anderen Seiten, denen Sie vertrauen, und mit dem Gateway, und kann lesen und ändern, was diese im Browser aufbewahren.',
     remembered: 'Ihre Wahl wird auf diesem Gerät gemerkt.',
     change: 'Ändern können Sie sie auf der Startseite des Gateways',
   },
