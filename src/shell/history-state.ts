@@ -7,14 +7,19 @@ import { useEffect, useState } from 'preact/hooks';
 export function useHistoryState<T extends object>(key: string, initial: T): [T, (next: T) => void] {
   const [value, setValue] = useState<T>(() => ({ ...initial, ...history.state?.[key] }));
   const change = (next: T) => {
-    keep(key, next);
     setValue(next);
+    keep(key, next);
   };
   return [value, change];
 }
 
+/** It is only memory: WebKit throws where a page writes to its history too often. */
 function keep(key: string, value: unknown): void {
-  history.replaceState({ ...history.state, [key]: value }, '');
+  try {
+    history.replaceState({ ...history.state, [key]: value }, '');
+  } catch (error) {
+    console.warn('antway: the history does not keep this', error);
+  }
 }
 
 /** Browsers count how often the history is written to. */

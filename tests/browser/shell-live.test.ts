@@ -55,7 +55,7 @@ test('the live screen shows a file being read: its chunks, rates, times, and whe
   // What is read again from memory came from a peer, and does not shrink the peer's bar beside it.
   for (let i = 0; i < 8; i++) await gateway.fetch(`/${film}/film.bin`, { headers: { Range: 'bytes=0-9' } });
   const sources = region('Where chunks came from');
-  await expect(sources).toContainText(/Read from memory.*: [1-9]\d*×/);
+  await expect(sources).toContainText(/were still open in memory: [1-9]\d*×/);
   await expect(sources.getByRole('listitem')).toHaveCount(2);
   await expect(sources.getByRole('listitem').nth(1).locator('.share-part')).toHaveAttribute(
     'width',

@@ -79,7 +79,7 @@ test('transport, peers of peers and the ceiling are set, and stay after a reload
 test('a name is given to an address, opens it, and is taken away; the host’s stay', async () => {
   const letter = await publish(Buffer.from('a letter'), first);
   const names = section('Names');
-  await expect(names.getByRole('listitem')).toHaveText(/hosts.*of the host/);
+  await expect(names.getByRole('listitem')).toHaveText(/hosts.*by the host/);
   await names.getByRole('textbox', { name: 'Name' }).fill('not a name');
   await names.getByLabel('Address').fill(letter);
   await names.getByRole('button', { name: 'Add a name' }).click();

@@ -97,7 +97,7 @@ test('a site that the host trusts is listed, can be restricted, and goes back to
   gateway = await openGateway({ peers: [peer.url], trusted: [plain] });
   await goToSettings();
   await expect(section.getByRole('listitem')).toHaveCount(1);
-  await expect(section.getByRole('listitem')).toContainText('Trusted · of the host');
+  await expect(section.getByRole('listitem')).toContainText('Trusted · by the host');
   await expect(section.getByRole('button')).toHaveCount(1);
   expect(await titleOf(`/${plain}`)).toBe('ran 2');
 
@@ -107,7 +107,7 @@ test('a site that the host trusts is listed, can be restricted, and goes back to
   expect(await titleOf(`/${plain}`)).toBe('still');
 
   await section.getByRole('button', { name: `As the host decided: ${short(plain)}` }).click();
-  await expect(section.getByRole('listitem')).toContainText('of the host');
+  await expect(section.getByRole('listitem')).toContainText('by the host');
   await expect(section.getByRole('heading')).toBeFocused();
   expect(await titleOf(`/${plain}`)).toBe('ran 2');
 });

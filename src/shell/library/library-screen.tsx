@@ -69,9 +69,10 @@ export function LibraryScreen({ active }: { active: boolean }) {
       case 'pin':
         return run(async () => {
           await gateway.pin(address, action);
-          setBegun({ action: 'pin', address, title });
           // Asked when it matters: a browser that may clear what is pinned keeps no promise.
           await navigator.storage?.persist?.();
+          // After the person's answer, which may take longer than the pin: what is said of its end comes last.
+          setBegun({ action: 'pin', address, title });
         }, t.didPin(title));
       case 'unpin':
         return run(() => gateway.unpin(address), t.didUnpin(title));

@@ -9,7 +9,7 @@ export const library: Texts['library'] = {
   sorts: { opened: 'Zuletzt geöffnet', title: 'Titel', size: 'Größe' },
   pinnedOnly: 'Nur angeheftete',
   import: 'Importieren…',
-  drop: 'Eine Datei loslassen, die eine Bibliothek exportiert hat, um sie zu importieren',
+  drop: 'Exportdatei einer Bibliothek hier loslassen, um sie zu importieren',
   importNote: 'Nimmt eine Seite aus einer Datei auf, die eine Bibliothek exportiert hat.',
   imported: (chunks) => `Importiert: ${chunks}.`,
   empty: 'Noch nichts. Öffnen Sie eine Seite, dann erscheint sie hier.',
@@ -47,7 +47,7 @@ export const library: Texts['library'] = {
   didResume: (title) => `Es geht weiter: ${title}.`,
   didVerify: (title) => `${title} wird geprüft.`,
   finished: {
-    pin: (title) => `${title} ist für offline aufbewahrt.`,
+    pin: (title) => `${title} ist offline verfügbar.`,
     verify: (title) => `${title} wurde geprüft: Alles ist da und stimmt.`,
   },
   didDelete: (title) => `${title} wurde aus diesem Browser gelöscht.`,

@@ -31,7 +31,7 @@ export const live: Texts['live'] = {
     none: 'nicht angefragt',
   },
   sources: 'Woher Chunks kamen',
-  fromMemory: (count) => `Aus dem Arbeitsspeicher gelesen, wo er noch offen war: ${count}×`,
+  fromMemory: (count) => `Chunks, die noch offen im Arbeitsspeicher lagen: ${count}×`,
   disk: 'Speicher dieses Browsers',
   noPeers: 'Es ist kein Peer eingestellt: Nur was hier gespeichert ist, lässt sich öffnen.',
   peers: 'Peers',

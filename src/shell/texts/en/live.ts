@@ -28,7 +28,7 @@ export const live = {
     none: 'not asked for',
   },
   sources: 'Where chunks came from',
-  fromMemory: (count: string) => `Read from memory, where it was still open: ${count}×`,
+  fromMemory: (count: string) => `Chunks that were still open in memory: ${count}×`,
   disk: 'This browser’s storage',
   noPeers: 'No peer is configured: only what is stored here can be opened.',
   peers: 'Peers',

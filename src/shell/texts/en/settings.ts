@@ -47,7 +47,7 @@ export const settings = {
   nameBad: 'A name has letters, digits, dots, dashes and underscores.',
   addressBad: 'An address has 64 hex digits.',
   removeName: (name: string) => `Remove the name ${name}`,
-  ofHost: 'of the host',
+  ofHost: 'by the host',
   denied: 'Blocked addresses',
   deniedNote: 'These are never opened, whatever links to them.',
   deny: 'Block',
