@@ -123,7 +123,10 @@ test.describe('the installed app', () => {
       shell.on('dialog', (dialog) => dialog.dismiss());
       const manifestId = `${gateway.url}/`;
       const box = shell.getByRole('textbox', { name: 'Open an address' });
+      const opening = () => Promise.race([context.waitForEvent('page'), shell.waitForEvent('dialog')]);
+      const fileOpening = opening();
       await session.send('PWA.launchFilesInApp', { manifestId, files: [file] });
+      await fileOpening;
       await expect(box).toBeVisible();
       await shell.bringToFront();
       await shell.getByRole('link', { name: 'Publish' }).click();
@@ -131,7 +134,9 @@ test.describe('the installed app', () => {
       // The last window is used again: that of the file, if there is one.
       for (const page of context.pages()) if (page !== shell) await page.close();
       const url = `${gateway.url}/#open=${encodeURIComponent(`web+ant:${letter}/letter.txt`)}`;
+      const linkOpening = opening();
       await session.send('PWA.launch', { manifestId, url });
+      await linkOpening;
       await expect(box).toHaveValue(`web+ant:${letter}/letter.txt`);
       await shell.getByRole('link', { name: 'Publish' }).click();
       gate.open();

@@ -414,11 +414,25 @@ test.describe('choosing', () => {
     await choose(shell, write(join(folder, 'quick'), small));
     const quick = shell.getByRole('region', { name: 'quick' });
     await expect(quick).toContainText('before compression');
-    await shell.evaluate(() => (window as unknown as { release(): void }).release());
+    await shell.evaluate(() => {
+      const seen = new Set<string>();
+      const look = () => seen.add(document.getElementById('pick-heading')?.textContent ?? '');
+      new MutationObserver(look).observe(document.body, {
+        subtree: true,
+        childList: true,
+        characterData: true,
+      });
+      Object.assign(window, { seen });
+      (window as unknown as { release(): void }).release();
+    });
     await shell.waitForFunction(() => 'isRead' in window);
-    // Whatever followed from it is on the page by then.
-    await shell.evaluate(() => new Promise((resolve) => setTimeout(resolve, 300)));
-    await expect(quick).toContainText('before compression');
+    // What is chosen next is on the page after whatever followed from that.
+    await quick.getByRole('button', { name: 'Choose something else' }).click();
+    await choose(shell, write(join(folder, 'last'), small));
+    await expect(shell.getByRole('region', { name: 'last' })).toContainText('before compression');
+    const seen = await shell.evaluate(() => [...(window as unknown as { seen: Set<string> }).seen]);
+    expect(seen).toContain('last');
+    expect(seen).not.toContain('slow');
   });
 });
 
