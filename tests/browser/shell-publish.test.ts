@@ -582,5 +582,24 @@ test('a private link that could not be kept here is not left without asking', as
   ]);
   expect(dialog.type()).toBe('beforeunload');
   await dialog.dismiss();
-  expect(await resultOf(shell, 'Private link')).toContain('/#manifest/');
+  const link = await resultOf(shell, 'Private link');
+  expect(link).toContain('/#manifest/');
+
+  // Another task of the same leaves it there.
+  await Promise.all([
+    shell.waitForEvent('download'),
+    shell.getByRole('button', { name: 'Save as a tar' }).click(),
+  ]);
+  expect(await resultOf(shell, 'Private link')).toBe(link);
+
+  const question = shell.getByRole('region', { name: 'The link would be lost' });
+  await shell.getByRole('button', { name: 'Choose something else' }).click();
+  await expect(question.getByRole('button', { name: 'Cancel' })).toBeFocused();
+  await shell.keyboard.press('Enter');
+  await expect(question).toHaveCount(0);
+  expect(await resultOf(shell, 'Private link')).toBe(link);
+  await shell.getByRole('button', { name: 'Choose something else' }).click();
+  await question.getByRole('button', { name: 'Choose something else' }).click();
+  await expect(shell.getByRole('button', { name: 'Choose a folder…' })).toBeVisible();
+  await expect(question).toHaveCount(0);
 });

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { formatBytes, formatChunks, formatCount, formatFiles } from '../format.ts';
 import type { GatewayConfig } from '../gateway-api.ts';
 import { Icon } from '../icons.tsx';
@@ -15,23 +15,47 @@ import { PublishResult } from './result.tsx';
 /** From a folder on this device to an address, a link and a code for phones. */
 export function PublishScreen({ config }: { config: GatewayConfig | null }) {
   const state = usePublishState();
+  /** What the person wants, and is asked about first. */
+  const [wanted, setWanted] = useState<{ go: () => void } | null>(null);
+  const ifSure = (go: () => void) => {
+    if (publishSession.isUnsafeToLeave) setWanted({ go });
+    else go();
+  };
+  const restart = () => ifSure(() => publishSession.restart());
   const isOver = useDrop(['Files'], (data) => {
-    if (state.step !== 'working') publishSession.choose(pickedFromDrop(data));
+    if (state.step === 'working') return;
+    const picking = pickedFromDrop(data);
+    // What cannot be read is said when it is chosen, which it may never be.
+    picking.catch(() => {});
+    ifSure(() => publishSession.choose(picking));
   });
+  useEffect(() => setWanted(null), [state.step]);
   useFocusOnStep(state);
   return (
     <>
       <ScreenHeading title={texts.publish.title} intro={texts.publish.intro} />
       <div class="stack">
+        {wanted && state.step !== 'working' && (
+          <LosingLink
+            onCancel={() => {
+              setWanted(null);
+              document.getElementById(headingOf(state))?.focus();
+            }}
+            onSure={() => {
+              setWanted(null);
+              wanted.go();
+            }}
+          />
+        )}
         {(state.step === 'choose' || state.step === 'reading') && <Choice state={state} />}
         {(state.step === 'ready' || state.step === 'stopped') && (
           <>
-            <Chosen picked={state.picked} measure={state.measure} />
+            <Chosen picked={state.picked} measure={state.measure} onChange={restart} />
             <PublishTargets state={state} config={config} />
           </>
         )}
         {state.step === 'working' && <Work state={state} />}
-        {state.step === 'done' && <PublishResult done={state} />}
+        {state.step === 'done' && <PublishResult done={state} onAgain={restart} />}
       </div>
       {isOver && state.step !== 'working' && (
         <div class="drop-state" aria-hidden="true">
@@ -39,6 +63,29 @@ export function PublishScreen({ config }: { config: GatewayConfig | null }) {
         </div>
       )}
     </>
+  );
+}
+
+/** Asks before the one link to something private goes. */
+function LosingLink({ onCancel, onSure }: { onCancel: () => void; onSure: () => void }) {
+  const cancel = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    cancel.current?.focus();
+    cancel.current?.scrollIntoView({ block: 'nearest' });
+  }, []);
+  const t = texts.publish;
+  return (
+    <Section id="losing" title={t.losingTitle}>
+      <p>{t.losing}</p>
+      <p class="actions">
+        <button ref={cancel} type="button" class="button button-quiet" onClick={onCancel}>
+          {texts.common.cancel}
+        </button>
+        <button type="button" class="button button-danger" onClick={onSure}>
+          {t.change}
+        </button>
+      </p>
+    </Section>
   );
 }
 
@@ -135,7 +182,13 @@ function Choice({ state }: { state: Extract<PublishState, { step: 'choose' | 're
 /** More left-out paths than this nobody reads. */
 const shownPaths = 20;
 
-function Chosen({ picked, measure }: { picked: Picked; measure: Measure | null }) {
+interface ChosenProps {
+  picked: Picked;
+  measure: Measure | null;
+  onChange: () => void;
+}
+
+function Chosen({ picked, measure, onChange }: ChosenProps) {
   const { name, files, isFolder, leftOut, bytes } = picked;
   const t = texts.publish;
   const hasIndex = files.some(({ path }) => path === 'index.html');
@@ -159,11 +212,7 @@ function Chosen({ picked, measure }: { picked: Picked; measure: Measure | null }
         </details>
       )}
       <p class="actions">
-        <button
-          type="button"
-          class="button button-quiet button-small"
-          onClick={() => publishSession.restart()}
-        >
+        <button type="button" class="button button-quiet button-small" onClick={onChange}>
           {t.change}
         </button>
       </p>

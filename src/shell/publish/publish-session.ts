@@ -22,19 +22,20 @@ export type PublishState =
   /** Nothing is chosen. */
   | { step: 'choose'; error: GatewayApiError | null }
   | { step: 'reading' }
-  /** Chosen; `measure` is null while the archive is laid out. `saved` are the chunks that the last task wrote to a file. */
-  | {
-      step: 'ready';
-      picked: Picked;
-      measure: Measure | null;
-      error: GatewayApiError | null;
-      saved: Saved | null;
-    }
-  | { step: 'working'; picked: Picked; measure: Measure | null; task: Task; progress: PublishProgress | null }
+  | ({ step: 'ready'; error: GatewayApiError | null } & Chosen)
+  | ({ step: 'working'; task: Task; progress: PublishProgress | null } & Chosen)
   /** Cancelled or failed half-way. */
-  | { step: 'stopped'; picked: Picked; measure: Measure | null; task: Task; error: GatewayApiError | null }
+  | ({ step: 'stopped'; task: Task; error: GatewayApiError | null } & Chosen)
   /** `isKept` tells whether this browser has the manifest of something private in its library. */
   | { step: 'done'; picked: Picked; isPrivate: boolean; result: Result; isKept: boolean };
+
+interface Chosen {
+  picked: Picked;
+  /** Null while the archive is laid out. */
+  measure: Measure | null;
+  /** The chunks that were last written to a file. They stay with what was chosen: theirs may be the only link. */
+  saved: Saved | null;
+}
 
 /** Bytes before compression, of the tar where there is one; and chunks, the data map's record among them. */
 export interface Measure {
@@ -62,7 +63,7 @@ class PublishSession {
   get isUnsafeToLeave(): boolean {
     const { state } = this;
     if (state.step === 'done') return state.result.manifest !== null && !state.isKept;
-    if (state.step === 'ready') return state.saved?.manifest != null && !state.saved.isKept;
+    if ('saved' in state && state.saved?.manifest && !state.saved.isKept) return true;
     return this.isWorking;
   }
 
@@ -130,9 +131,10 @@ class PublishSession {
 
   async #run(task: Task, request: (picked: Picked) => PublishRequest): Promise<void> {
     if (this.state.step !== 'ready' && this.state.step !== 'stopped') return;
-    const { picked, measure } = this.state;
+    const { picked, measure, saved } = this.state;
+    const chosen = { picked, measure, saved };
     const asked = request(picked);
-    this.#set({ step: 'working', picked, measure, task, progress: null });
+    this.#set({ step: 'working', ...chosen, task, progress: null });
     const answer = await this.#ask(asked, (progress) => {
       if (this.state.step === 'working') this.#set({ ...this.state, progress });
     });
@@ -150,15 +152,15 @@ class PublishSession {
         const { content, sealed } = answer;
         const name = picked.name || 'antway';
         saveAs(content, task === 'tar' ? `${name}.tar` : `${name}.chunks.tar`);
-        const saved = sealed && { ...sealed, isKept: await keep(sealed.manifest) };
-        this.#set({ step: 'ready', picked, measure, error: null, saved });
+        const sealedNow = sealed && { ...sealed, isKept: await keep(sealed.manifest) };
+        this.#set({ step: 'ready', ...chosen, error: null, saved: sealedNow ?? saved });
         break;
       }
       case 'failed':
-        this.#set({ step: 'stopped', picked, measure, task, error: asError(answer) });
+        this.#set({ step: 'stopped', ...chosen, task, error: asError(answer) });
         break;
       default:
-        this.#set({ step: 'stopped', picked, measure, task, error: null });
+        this.#set({ step: 'stopped', ...chosen, task, error: null });
     }
   }
 

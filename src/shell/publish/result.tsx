@@ -7,10 +7,15 @@ import { texts } from '../texts/texts.ts';
 import { linksOf } from './links.ts';
 import type { Sealed } from './messages.ts';
 import type { Picked } from './pick.ts';
-import { type PublishState, publishSession } from './publish-session.ts';
+import type { PublishState } from './publish-session.ts';
+
+interface ResultProps {
+  done: Extract<PublishState, { step: 'done' }>;
+  onAgain: () => void;
+}
 
 /** What was published: its address, its links, a code for phones. */
-export function PublishResult({ done }: { done: Extract<PublishState, { step: 'done' }> }) {
+export function PublishResult({ done, onAgain }: ResultProps) {
   const { picked, result, isPrivate, isKept } = done;
   const links = linksOf(result, picked, location.origin);
   const t = texts.publish;
@@ -30,7 +35,7 @@ export function PublishResult({ done }: { done: Extract<PublishState, { step: 'd
         <a class="button" href={links.gateway} target="_blank" rel="noopener">
           {t.openIt}
         </a>
-        <button type="button" class="button button-quiet" onClick={() => publishSession.restart()}>
+        <button type="button" class="button button-quiet" onClick={onAgain}>
           {t.again}
         </button>
       </p>

@@ -46,7 +46,7 @@ export function SaveSection({ state, isPrivate }: Props) {
           </button>
         )}
       </p>
-      {state.step === 'ready' && state.saved && <SavedChunks saved={state.saved} picked={picked} />}
+      {state.saved && <SavedChunks saved={state.saved} picked={picked} />}
     </Section>
   );
 }

@@ -66,6 +66,9 @@ export const publish: Texts['publish'] = {
   privateLink: 'Privater Link',
   privateAntLink: 'Als Manifest-Link',
   copyOf: (what) => `Kopieren: ${what}`,
+  losingTitle: 'Der Link ginge verloren',
+  losing:
+    'Der private Link auf dieser Seite ist sonst nirgends aufbewahrt. Kopieren Sie ihn, bevor Sie etwas anderes wählen.',
   openIt: 'Öffnen',
   again: 'Etwas anderes publizieren',
   qr: 'QR-Code des Links',

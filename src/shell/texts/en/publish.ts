@@ -66,6 +66,8 @@ export const publish = {
   privateLink: 'Private link',
   privateAntLink: 'As a manifest link',
   copyOf: (what: string) => `Copy: ${what}`,
+  losingTitle: 'The link would be lost',
+  losing: 'The private link on this page is kept nowhere else. Copy it before you choose something else.',
   openIt: 'Open it',
   again: 'Publish something else',
   qr: 'QR code of the link',
