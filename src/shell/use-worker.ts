@@ -34,88 +34,117 @@ const updateEveryMs = 60 * 60_000;
 /** How often an update that was asked for looks whether something is still being sent. */
 const lookEveryMs = 1_000;
 
-/** Registers the worker and follows it: its takeover of this page, and newer versions of it. */
-export function useWorker(): WorkerState {
-  const [status, setStatus] = useState<WorkerStatus>('starting');
-  const [problem, setProblem] = useState<BootError | null>(null);
-  const [update, setUpdate] = useState<OfferedUpdate | null>(null);
+/**
+ * Registers the worker and follows it: its takeover of this page, and newer versions of it. One for the page and not for
+ * a screen: an update that was asked for is waited for while the language changes, which makes every screen anew.
+ */
+class FollowedWorker {
+  state: WorkerState = { status: 'starting', problem: null, update: null };
+  #listeners = new Set<() => void>();
+  #registration: ServiceWorkerRegistration | undefined;
+  #isStarted = false;
+  readonly #update: WorkerUpdate;
 
-  useEffect(() => {
-    const end = new AbortController();
-    const start = async () => {
-      const container = navigator.serviceWorker;
-      let controller = container?.controller;
-      if (controller) setStatus('running');
-
-      let registration: ServiceWorkerRegistration | undefined;
-      const workerUpdate = new WorkerUpdate({
-        registration: {
-          get active() {
-            return registration?.active ?? null;
-          },
-          get waiting() {
-            return registration?.waiting ?? null;
-          },
+  constructor() {
+    const follower = this;
+    this.#update = new WorkerUpdate({
+      registration: {
+        get active() {
+          return follower.#registration?.active ?? null;
         },
-        busy,
-        reload: () => location.reload(),
-        tell: (update) => setUpdate({ ...update, by: workerUpdate }),
-        lookEveryMs,
-      });
-      end.signal.addEventListener('abort', () => workerUpdate.cancel());
-      container?.addEventListener(
-        'controllerchange',
-        () => {
-          const former = controller;
-          controller = container.controller;
-          setStatus('running');
-          // The files of this page belong to the version before.
-          if (former) workerUpdate.tookOver();
+        get waiting() {
+          return follower.#registration?.waiting ?? null;
         },
-        end,
-      );
-      // A part of this page that was to be loaded later, and went with its version.
-      window.addEventListener('vite:preloadError', () => workerUpdate.offer('elsewhere'), end);
+      },
+      busy,
+      reload: () => location.reload(),
+      tell: (update) => this.#set({ update: { ...update, by: this.#update } }),
+      lookEveryMs,
+    });
+  }
 
-      registration = await registerWorker();
-      await untilActive(registration);
-      onWaiting(registration, end.signal, () => workerUpdate.offer('ready'));
-      every(updateEveryMs, end.signal, () => checkForUpdate(registration));
+  /** @returns what ends the listening. */
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
 
-      if (container.controller) return;
-      registration.active?.postMessage({ type: 'CLAIM' });
-      setTimeout(() => {
-        if (!end.signal.aborted && !container.controller) setStatus('bypassed');
-      }, takeOverMs);
-    };
-    start().catch((error) => {
+  /** Tries, unless it has worked: again also for the problem's text in the language of now. */
+  start(): void {
+    if (this.#isStarted && this.state.status !== 'failed') return;
+    if (this.#isStarted) this.#set({ problem: null, status: 'starting' });
+    else this.#listen();
+    this.#isStarted = true;
+    this.#register().catch((error) => {
       // A failed update leaves the worker that is there.
       if (navigator.serviceWorker?.controller) return;
-      setProblem(asBootError(error));
-      setStatus('failed');
+      this.#set({ problem: asBootError(error), status: 'failed' });
     });
-    return () => end.abort();
-  }, []);
+  }
 
-  return { status, problem, update };
+  #listen(): void {
+    const container = navigator.serviceWorker;
+    let controller = container?.controller;
+    if (controller) this.#set({ status: 'running' });
+    container?.addEventListener('controllerchange', () => {
+      const former = controller;
+      controller = container.controller;
+      this.#set({ status: 'running' });
+      // The files of this page belong to the version before.
+      if (former) this.#update.tookOver();
+    });
+    // A part of this page that was to be loaded later, and went with its version.
+    window.addEventListener('vite:preloadError', () => this.#update.offer('elsewhere'));
+  }
+
+  async #register(): Promise<void> {
+    const container = navigator.serviceWorker;
+    const registration = await registerWorker();
+    this.#registration = registration;
+    await untilActive(registration);
+    onWaiting(registration, () => this.#update.offer('ready'));
+    setInterval(() => checkForUpdate(registration), updateEveryMs);
+
+    if (container.controller) return;
+    registration.active?.postMessage({ type: 'CLAIM' });
+    setTimeout(() => {
+      if (!container.controller) this.#set({ status: 'bypassed' });
+    }, takeOverMs);
+  }
+
+  #set(part: Partial<WorkerState>): void {
+    this.state = { ...this.state, ...part };
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+const followed = new FollowedWorker();
+
+/** The gateway's worker as it is now. */
+export function useWorker(): WorkerState {
+  const [state, setState] = useState(followed.state);
+  useEffect(() => {
+    const look = () => setState(followed.state);
+    look();
+    const end = followed.subscribe(look);
+    followed.start();
+    return end;
+  }, []);
+  return state;
 }
 
 /**
  * Tells of each newer version that is installed and waits: of one that waits already, of the next one, and of the one
  * that comes after a version whose installation failed.
  */
-function onWaiting(registration: ServiceWorkerRegistration, signal: AbortSignal, tell: () => void): void {
+function onWaiting(registration: ServiceWorkerRegistration, tell: () => void): void {
   if (registration.waiting) tell();
   const follow = (worker: ServiceWorker | null) =>
-    worker?.addEventListener(
-      'statechange',
-      () => {
-        if (worker.state === 'installed' && registration.active) tell();
-      },
-      { signal },
-    );
+    worker?.addEventListener('statechange', () => {
+      if (worker.state === 'installed' && registration.active) tell();
+    });
   follow(registration.installing);
-  registration.addEventListener('updatefound', () => follow(registration.installing), { signal });
+  registration.addEventListener('updatefound', () => follow(registration.installing));
 }
 
 /** Where the worker does not tell what it is sending, it has nothing to finish. */
@@ -130,9 +159,4 @@ async function busy(signal: AbortSignal): Promise<Busy> {
 function checkForUpdate(registration: ServiceWorkerRegistration): void {
   // Offline or a host that is down: the next try is an hour away.
   if (document.visibilityState === 'visible') registration.update().catch(() => {});
-}
-
-function every(milliseconds: number, signal: AbortSignal, work: () => void): void {
-  const timer = setInterval(work, milliseconds);
-  signal.addEventListener('abort', () => clearInterval(timer));
 }
