@@ -19,6 +19,8 @@ const MAX_PART_BYTES: u32 = 4_190_209;
 
 /// Every file has at least three parts.
 const MIN_PARTS: usize = 3;
+/// How deep a map can say that it is nested: integers that scripts read exactly.
+const MAX_CHILD: u64 = (1 << 53) - 1;
 
 const VERSION: u8 = 1;
 const HASH_BYTES: usize = 32;
@@ -69,7 +71,8 @@ impl DataMap {
     /// Reads the record of a map: MessagePack `[1, [[index, address, source hash, size], …], child]`.
     pub fn from_record(record: &[u8]) -> Result<Self, Unreadable> {
         let mut rest = record;
-        if read_array_len(&mut rest).ok() != Some(3) {
+        // Written shortest, as the network writes it: all who read a map have to take the same records for one.
+        if record.first() != Some(&0x93) || read_array_len(&mut rest).ok() != Some(3) {
             return Err(Unreadable);
         }
         if integer(&mut rest)? != u64::from(VERSION) {
@@ -127,7 +130,8 @@ impl DataMap {
     }
 
     fn new(parts: Vec<Part>, child: Option<u64>, rest: &[u8]) -> Result<Self, Unreadable> {
-        if parts.len() < MIN_PARTS || child == Some(0) || !rest.is_empty() {
+        let is_child = child.is_none_or(|level| (1..=MAX_CHILD).contains(&level));
+        if parts.len() < MIN_PARTS || !is_child || !rest.is_empty() {
             return Err(Unreadable);
         }
         Ok(Self { parts, child })

@@ -215,9 +215,9 @@ export class Chunks {
         throw new AntwayError('CORRUPT', message, { address: of.hex });
       }
       const chunk = VerifiedChunk.verify(of, bytes, blake3);
-      // Before those who wait for the map have it: then they find that its chunks are on their way.
-      if (of.equals(address)) onMap(chunk);
       arrivals.arrived(chunk);
+      // At once: when those who wait for the map have it, they find that its chunks are on their way.
+      if (of.equals(address)) onMap(chunk);
       await this.store.put(chunk);
       received += bytes.length;
       if (opening.last?.equals(of) || received > limits.aheadBytes) arrivals.stop();
@@ -239,7 +239,9 @@ export class Chunks {
       });
     }
     for (const opening of openings) {
-      if (map) expectPart(map, opening);
+      // What a peer takes for a map and this does not brings chunks that nobody wants, and is nobody's fault.
+      if (!map) opening.arrivals.stop();
+      else expectPart(map, opening);
       opening.arrivals.prepared();
     }
   }

@@ -74,11 +74,9 @@ function sizeOf(content: Content): number {
   return content.kind === 'archive' ? (content.archive.members.size + 1) * entryBytes : entryBytes;
 }
 
-/** Whether what is no chunk at the peers that answered may be a pointer. */
+/** Whether a peer says that it has no such chunk: then it may be a pointer, which is checked by its signature. */
 function mayBePointer(error: unknown): boolean {
-  if (!(error instanceof AntwayError)) return false;
-  const isUnanswered = error.code === 'PEERS_UNREACHABLE' || error.code === 'OFFLINE';
-  return error.code === 'NOT_FOUND' || (isUnanswered && isAbsentSomewhere(error));
+  return error instanceof AntwayError && (error.code === 'NOT_FOUND' || isAbsentSomewhere(error));
 }
 
 /**

@@ -204,8 +204,16 @@ export class Pins {
         pin.record = record;
         if (record.isPaused) pin.controller.abort(paused());
       }
-      for (const hex of left) this.#forget(pins, pins.get(hex)!);
-      for (const pin of [...pins.values()]) if (!pin.running) await this.#count(pin);
+      for (const hex of left) {
+        const gone = pins.get(hex);
+        if (gone) this.#forget(pins, gone);
+      }
+      for (const pin of [...pins.values()].filter(({ running }) => !running)) {
+        // What stood in its way may be gone.
+        pin.problem = null;
+        pin.encouraged();
+        await this.#count(pin);
+      }
       onChange();
       void this.work();
     } catch (error) {
@@ -247,11 +255,12 @@ export class Pins {
       await this.#finishRemoving(address);
       record = await this.#records.change(address, added);
     }
-    const fresh = new Pin(address, record!);
-    if (!pins.has(address.hex)) await this.#count(fresh);
-    const pin = pins.get(address.hex) ?? fresh;
+    // Before anything else can happen: another worker may change or remove it meanwhile.
+    const known = pins.get(address.hex);
+    const pin = known ?? new Pin(address, record!);
     pin.record = record!;
     pins.set(address.hex, pin);
+    if (!known) await this.#count(pin);
     this.#channel.announce();
     return pin;
   }

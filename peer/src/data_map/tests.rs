@@ -181,9 +181,12 @@ fn maps_outside_the_limits_are_unreadable() {
         map([1, 1, MAX_PART_BYTES + 1], None),
         map([1, 0, 1], None),
         map([1, 1, 1], Some(0)),
+        map([1, 1, 1], Some(1 << 53)),
     ] {
         assert_eq!(DataMap::from_record(&write(&bad)), Err(Unreadable));
     }
+    let longer = [&[0xdc, 0, 3], &write(&map([1, 1, 1], None))[1..]].concat();
+    assert_eq!(DataMap::from_record(&longer), Err(Unreadable));
     let mut two = map([1, 1, 1], None);
     two.parts.pop();
     assert_eq!(DataMap::from_record(&write(&two)), Err(Unreadable));
