@@ -9,8 +9,8 @@ use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::middleware::from_fn_with_state;
-use axum::response::{IntoResponse, Response};
-use axum::routing::{any, get};
+use axum::response::{IntoResponse, Redirect, Response};
+use axum::routing::{any, get, post};
 use std::sync::Arc;
 
 /// All routes. What the peer itself does not answer is looked for in `web`.
@@ -32,7 +32,9 @@ pub fn router(service: Arc<Service>, web: Option<Web>) -> Router {
     let hosted = Router::new()
         .fallback(hosted)
         .with_state((service, Arc::new(web)));
-    own.fallback_service(hosted)
+    // What is shared with the installed app is for its worker. Where that is gone, a page comes that installs it again.
+    own.route("/-/share", post(async || Redirect::to("/")))
+        .fallback_service(hosted)
 }
 
 async fn hosted(

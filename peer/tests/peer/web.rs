@@ -206,6 +206,16 @@ async fn the_peers_own_paths_come_first() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_is_shared_with_an_app_without_its_worker_leads_to_the_start_page() {
+    let web = Hosting::start(&[]).await;
+    let form = [("Content-Type", "multipart/form-data; boundary=x")];
+    let shared = request(web.peer.peer.http(), "POST", "/-/share", &form, b"--x--").await;
+    assert_eq!(shared.status, 303);
+    assert_eq!(shared.header("location"), Some("/"));
+    web.peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_config_file_takes_the_place_of_the_folders() {
     let config = TempDir::new().unwrap();
     let file = config.path().join("mine.json");
