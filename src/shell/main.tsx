@@ -13,6 +13,10 @@ function show(): void {
   render(page, root);
 }
 
+// So apps that were installed before hand over what came to them, until the browser looks at their manifest again.
+if (isShellPath(location) && /^\?(open|url|text|title)=/.test(location.search)) {
+  history.replaceState(history.state, '', `/#${location.search.slice(1)}`);
+}
 applyTheme();
 // English is what there is when another catalogue cannot be loaded.
 applyLanguage().then(show, show);

@@ -88,19 +88,34 @@ test('a manifest opens as a dropped file, and the page shows that it can be drop
 
 test('a manifest opens as a pasted file, and a link that is pasted beside the box as if it were in it', async () => {
   const address = await publish(Buffer.from('what was linked to'), peer);
-  const pasteInto = (selector: string, data: { bytes?: number[]; text?: string }) =>
-    shell.locator(selector).evaluate((element, { bytes, text }) => {
+  /** Resolves to whether it is left to the browser. */
+  const pasteInto = (selector: string, data: { bytes?: number[]; type?: string; text?: string }) =>
+    shell.locator(selector).evaluate((element, { bytes, type, text }) => {
       const clipboardData = new DataTransfer();
-      if (bytes) clipboardData.items.add(new File([new Uint8Array(bytes)], 'diary.ant'));
+      if (bytes)
+        clipboardData.items.add(new File([new Uint8Array(bytes)], 'diary.ant', { type: type ?? '' }));
       if (text) clipboardData.setData('text/plain', text);
-      element.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+      return element.dispatchEvent(
+        new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }),
+      );
     }, data);
-  for (const selector of ['#address', 'body']) {
-    await pasteInto(selector, { bytes: [...manifest] });
+  // Cells of a spreadsheet come with a picture of them.
+  expect(await pasteInto('#address', { bytes: [1], type: 'image/png', text: address })).toBe(true);
+  for (const [selector, text] of [
+    ['#address', ''],
+    ['body', ''],
+    // As file managers have it.
+    ['#address', 'diary.ant'],
+  ] as const) {
+    expect(await pasteInto(selector, { bytes: [...manifest], text })).toBe(false);
     await expectDiary(shell);
     await shell.goto(gateway.url);
     await gateway.settled();
   }
+  await pasteInto('body', { bytes: [1], type: 'image/png', text: `ant://${address}/picture.txt` });
+  await shell.waitForURL(`${gateway.url}/${address}/picture.txt`);
+  await shell.goto(gateway.url);
+  await gateway.settled();
   await pasteInto('body', { text: `ant://${address}/letter.txt` });
   await shell.waitForURL(`${gateway.url}/${address}/letter.txt`);
 });

@@ -81,6 +81,8 @@ test('a link of ours, and something shared, open as if they were pasted, and onc
     'a shared text': () =>
       shared({ title: 'A letter', text: `Read this & more: ant://${address}/letter.txt`, url: '' }),
     'a shared URL': () => shared({ url: `https://other.example/${address}/letter.txt` }),
+    'a link, to an app that was installed before': () =>
+      shell.goto(`${gateway.url}/?open=${encodeURIComponent(`web+ant:${address}/letter.txt`)}`),
   };
   for (const [name, come] of Object.entries(ways)) {
     await test.step(name, async () => {

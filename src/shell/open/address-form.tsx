@@ -102,7 +102,7 @@ export function AddressForm({ names, route: { manifest, incoming }, isReady }: P
 
   /** What was dropped or pasted. */
   function take(data: DataTransfer) {
-    if (data.files.length > 0) {
+    if (isFile(data)) {
       choose(data.files);
     } else {
       const given = (data.getData('text/uri-list') || data.getData('text/plain')).trim();
@@ -185,6 +185,15 @@ export function AddressForm({ names, route: { manifest, incoming }, isReady }: P
   );
 }
 
+/**
+ * Whether it is a file, and not a text with a picture of it, as spreadsheets copy their cells. File managers give a text
+ * beside a file as well: its name.
+ */
+function isFile(data: DataTransfer): boolean {
+  const [file] = data.files;
+  return file !== undefined && !(file.type.startsWith('image/') && data.getData('text/plain') !== '');
+}
+
 /** Takes what is pasted anywhere on the page: files always, a text unless it goes into a field. */
 function usePaste(take: (data: DataTransfer) => void): void {
   const newest = useRef(take);
@@ -193,7 +202,7 @@ function usePaste(take: (data: DataTransfer) => void): void {
     const paste = (event: ClipboardEvent) => {
       const data = event.clipboardData;
       const isIntoField = event.target instanceof Element && event.target.closest('input, textarea') !== null;
-      if (!data || (data.files.length === 0 && (isIntoField || data.getData('text/plain') === ''))) return;
+      if (!data || (!isFile(data) && (isIntoField || data.getData('text/plain') === ''))) return;
       event.preventDefault();
       newest.current(data);
     };
