@@ -122,11 +122,10 @@ export class Rewriter {
   /** @returns undefined for a URL that stays. @throws as `#urlOf`. */
   #map(url: string, from: string): string | undefined {
     if (isUri(url)) return this.#urlOf(url);
-    const { base, prefix, problem } = this.#place;
+    const { base, prefix } = this.#place;
     const href = absolute(url, from);
     if (!href.startsWith(prefix) || (base && href.startsWith(base))) return undefined;
-    if (base === undefined) throw new Error(problem);
-    return base + href.slice(prefix.length);
+    return this.#urlOf(href.slice(prefix.length));
   }
 
   /** What is wrong in CSS is for the console: the element itself may show all that it should. */
