@@ -1,5 +1,4 @@
 // `npm start`: from a fresh clone to a running gateway. Plain JavaScript, see setup.mjs.
-import { serve } from './serve.mjs';
 import { buildCli, buildDropIn, buildPeer, buildShell, checkTools, fail, installPackages } from './setup.mjs';
 
 try {
@@ -9,6 +8,8 @@ try {
   await buildShell();
   await buildCli();
   await buildDropIn();
+  // Now that there are packages.
+  const { serve } = await import('./serve.mjs');
   await serve();
 } catch (error) {
   fail(error);
