@@ -44,3 +44,8 @@ export function unstored(
       );
   }
 }
+
+/** The error of a pin that there is not. */
+export function notPinned({ hex }: Address): AntwayError {
+  return new AntwayError('NOT_FOUND', 'This address is not pinned.', { address: hex });
+}

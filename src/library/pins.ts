@@ -1,41 +1,18 @@
 import type { UseStore } from 'idb-keyval';
-import { type Address, equalBytes } from '../address.ts';
-import type { Chunks } from '../chunks/chunks.ts';
+import type { Address } from '../address.ts';
 import type { HoldingStore } from '../chunks/store.ts';
-import { addressesOf, type Inventory, takeInventory } from '../content/inventory.ts';
-import type { LocalManifests } from '../content/resolver.ts';
-import { AntwayError, asAntwayError, isAbsentSomewhere } from '../errors.ts';
-import { limits } from '../limits.ts';
-import type { Stats } from '../stats/stats.ts';
-import { type Contents, pause, tally } from './contents.ts';
+import { AntwayError, asAntwayError } from '../errors.ts';
+import { tally } from './contents.ts';
 import { Pin, type PinRecord } from './pin.ts';
 import { PinChannel } from './pin-channel.ts';
-import { isForAll, isHopeless, unstored } from './pin-problem.ts';
+import { type CompletionOptions, PinCompletion } from './pin-completion.ts';
+import { isHopeless, notPinned } from './pin-problem.ts';
 import { PinRecords } from './pin-records.ts';
 import type { ListedPin, PinState } from './pin-state.ts';
 
-export interface PinsOptions {
+export interface PinsOptions extends CompletionOptions {
   store: HoldingStore & { readonly pins: UseStore };
-  contents: Contents;
-  chunks: Chunks;
-  manifests: LocalManifests;
-  /** Addresses (hex) that are never read. */
-  denied: ReadonlySet<string>;
-  stats: Stats;
-  /** Called after every change of what `list` gives. */
-  onChange(): void;
 }
-
-interface Missing {
-  address: Address;
-  /** About how large it is, in bytes; 0 when that is not known. */
-  expected: number;
-}
-
-/** Chunks of a check between two notes of how far it has come. */
-const notedEvery = 64;
-
-const unreachable = new Set(['PEERS_UNREACHABLE', 'OFFLINE']);
 
 /**
  * What the person wants to keep: all chunks of a site are fetched and held, so that they are never evicted.
@@ -47,6 +24,7 @@ const unreachable = new Set(['PEERS_UNREACHABLE', 'OFFLINE']);
 export class Pins {
   readonly #options: PinsOptions;
   readonly #records: PinRecords;
+  readonly #completion: PinCompletion;
   #pins: Promise<Map<string, Pin>> | undefined;
   #working: Promise<void> | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -59,6 +37,10 @@ export class Pins {
   constructor(options: PinsOptions) {
     this.#options = options;
     this.#records = new PinRecords(() => options.store.pins);
+    this.#completion = new PinCompletion(options, {
+      change: (pin, change) => this.#change(pin, change),
+      isGone: async (pin) => this.#forget(await this.#load(), pin),
+    });
   }
 
   /** All pins, the oldest first. */
@@ -352,13 +334,7 @@ export class Pins {
     pin.controller = new AbortController();
     const { signal } = pin.controller;
     try {
-      pin.running = 'fetching';
-      this.#options.onChange();
-      const inventory = pin.inventory ?? (await this.#takeInventory(pin, signal));
-      await this.#hold(pin, inventory, signal);
-      if (pin.record.verified !== undefined) await this.#verify(pin, inventory, signal);
-      pin.running = 'fetching';
-      await this.#fetchMissing(pin, inventory, signal);
+      await this.#completion.complete(pin, signal);
       pin.problem = null;
       pin.encouraged();
       await this.#count(pin);
@@ -375,159 +351,6 @@ export class Pins {
       this.#options.onChange();
     }
   }
-
-  /** Finds out what it is made of, and fetches what tells that. What is found is held before it is fetched. */
-  async #takeInventory(pin: Pin, signal: AbortSignal): Promise<Inventory> {
-    const { store, contents, chunks, manifests, denied } = this.#options;
-    const sizes = await store.sizes();
-    const found = { chunks: { stored: 0, total: 0 }, bytes: { stored: 0, total: 0 } };
-    pin.tally = found;
-    const hold = this.#holder(pin, signal);
-    const inventory = await takeInventory(pin.address, {
-      manifests,
-      denied,
-      blake3: await chunks.codec.blake3(),
-      record: (address) => this.#obtain(pin, address, 0, signal),
-      open: async (map, index) => {
-        await this.#obtain(pin, map.address(index), 0, signal);
-        return chunks.open(map, index, signal);
-      },
-      onFound: async (addresses) => {
-        for (const { hex } of addresses) {
-          found.chunks.total++;
-          const size = sizes.get(hex);
-          if (size !== undefined) pin.stored(size, 0, false);
-        }
-        await hold(addresses);
-      },
-    });
-    signal.throwIfAborted();
-    await contents.set(pin.address, inventory);
-    pin.inventory = inventory;
-    pin.tally = await tally(inventory, sizes);
-    this.#options.onChange();
-    return inventory;
-  }
-
-  /** Has chunks held together with what is found in the same moment. */
-  #holder(pin: Pin, signal: AbortSignal): (found: readonly Address[]) => Promise<void> {
-    let waiting: Address[] = [];
-    let holding: Promise<void> | undefined;
-    return (found) => {
-      waiting.push(...found);
-      holding ??= pause().then(() => {
-        const chunks = waiting;
-        waiting = [];
-        holding = undefined;
-        return this.#holdAll(pin, chunks, signal);
-      });
-      return holding;
-    };
-  }
-
-  async #holdAll(pin: Pin, chunks: readonly Address[], signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
-    if (await this.#options.store.hold(pin.address, chunks, signal)) return;
-    this.#forget(await this.#load(), pin);
-    throw notPinned(pin.address);
-  }
-
-  /** Holds exactly what it is made of: it may have been known before it was pinned, or come with more from a file. */
-  async #hold(pin: Pin, inventory: Inventory, signal: AbortSignal): Promise<void> {
-    const all = [...addressesOf(inventory)];
-    await this.#holdAll(pin, all, signal);
-    if (!pin.record.isImported) return;
-    await this.#options.store.holdOnly(pin.address, new Set(all.map(({ hex }) => hex)));
-    signal.throwIfAborted();
-    await this.#change(pin, { isImported: false });
-  }
-
-  async #verify(pin: Pin, inventory: Inventory, signal: AbortSignal): Promise<void> {
-    const { store, chunks, stats } = this.#options;
-    pin.running = 'verifying';
-    const blake3 = await chunks.codec.blake3();
-    const all = [...addressesOf(inventory)];
-    for (let i = pin.record.verified ?? 0; i < all.length; i++) {
-      signal.throwIfAborted();
-      const address = all[i]!;
-      const bytes = await store.get(address);
-      if (!bytes || !equalBytes(blake3(bytes), address.bytes)) {
-        if (bytes) stats.damaged();
-        await store.delete(address);
-        signal.throwIfAborted();
-        await this.#change(pin, { verified: i, isDamaged: true });
-        this.#options.onChange();
-      } else if (i % notedEvery === 0) {
-        signal.throwIfAborted();
-        await this.#change(pin, { verified: i });
-        this.#options.onChange();
-      }
-    }
-    signal.throwIfAborted();
-    await this.#change(pin, { verified: undefined });
-    pin.tally = await tally(inventory, await store.sizes());
-  }
-
-  async #fetchMissing(pin: Pin, inventory: Inventory, signal: AbortSignal): Promise<void> {
-    const { store } = this.#options;
-    const sizes = await store.sizes();
-    pin.tally = await tally(inventory, sizes);
-    let index = 0;
-    const missing: Missing[] = [];
-    for (const address of addressesOf(inventory)) {
-      const expected = inventory.sizes[index++]!;
-      if (!sizes.has(address.hex)) missing.push({ address, expected });
-    }
-    const isSmall = ({ expected }: Missing) => expected > 0 && expected <= limits.smallChunkBytes;
-    const problems: AntwayError[] = [];
-    let unanswered = 0;
-    const fetchNext = async (waiting: ArrayIterator<Missing>) => {
-      for (const { address, expected } of waiting) {
-        // What does not come from anywhere is not asked for a thousand times.
-        if (signal.aborted || unanswered >= limits.parallelPinFetches) return;
-        if (problems.some(isForAll)) return;
-        try {
-          await this.#obtain(pin, address, expected, signal);
-          unanswered = 0;
-        } catch (error) {
-          if (signal.aborted) return;
-          const problem = asAntwayError(error);
-          problems.push(problem);
-          if (unreachable.has(problem.code) && !isAbsentSomewhere(problem)) unanswered++;
-        }
-      }
-    };
-    const lanes = (count: number, waiting: ArrayIterator<Missing>) =>
-      Array.from({ length: count }, () => fetchNext(waiting));
-    await Promise.all([
-      ...lanes(limits.parallelPinFetches, missing.filter((chunk) => !isSmall(chunk)).values()),
-      ...lanes(limits.parallelSmallPinFetches, missing.filter(isSmall).values()),
-    ]);
-    signal.throwIfAborted();
-    const worst = problems.find(isForAll) ?? problems[0];
-    if (worst) throw worst;
-  }
-
-  /**
-   * A record's bytes, once they are on disk.
-   * @param expected the size by which it is in the tally.
-   * @throws AntwayError as `Chunks.record`; `TOO_LARGE` when there is no room for it, `INTERNAL` when storage fails.
-   */
-  async #obtain(pin: Pin, address: Address, expected: number, signal: AbortSignal): Promise<Uint8Array> {
-    const { store, chunks, onChange } = this.#options;
-    const wasStored = (await store.sizes()).has(address.hex);
-    const { bytes } = await chunks.record(address, signal, undefined, expected || undefined);
-    if (wasStored) return bytes;
-    const outcome = await store.written(address);
-    if (outcome !== 'stored') throw unstored(address, outcome, await store.summary());
-    pin.stored(bytes.length, expected, true);
-    onChange();
-    return bytes;
-  }
-}
-
-function notPinned({ hex }: Address): AntwayError {
-  return new AntwayError('NOT_FOUND', 'This address is not pinned.', { address: hex });
 }
 
 const paused = () => new DOMException('The pin was paused.', 'AbortError');
