@@ -21,11 +21,8 @@ import { ChunkDatabase } from './indexed-db.ts';
 import type { HoldingStore, Outcome, StoreSummary } from './store.ts';
 import { fromStoredForm, isLost, leastBlobBytes, type StoredForm } from './stored-form.ts';
 import type { VerifiedChunk } from './verified-chunk.ts';
+import { WriteQueue, type Written } from './write-queue.ts';
 
-/** Bytes that may wait to be written before `put` makes its caller wait. */
-const queueBytes = 32 * 1024 * 1024;
-/** Bytes written in one transaction, of at most `sliceChunks` chunks: as buffers they are all copied in one go. */
-const batchBytes = 8 * 1024 * 1024;
 /** How often the times of last use are brought up to date when nothing else is written, in milliseconds. */
 const touchIntervalMs = 10_000;
 /** Times of last use that one transaction brings up to date. */
@@ -39,14 +36,6 @@ const metadataSlice = 1_000;
 
 const databaseName = 'antway-chunks';
 
-/** A chunk that waits to be written. */
-interface Waiting {
-  chunk: VerifiedChunk;
-  /** Once it is known. */
-  outcome: Promise<Outcome>;
-  settle(outcome: Outcome): void;
-}
-
 /** The chunk store in IndexedDB: what peers gave and nothing else; least recently used chunks go at the ceiling. */
 export class IndexedDbStore implements HoldingStore {
   readonly #database = new ChunkDatabase(databaseName, {
@@ -55,13 +44,10 @@ export class IndexedDbStore implements HoldingStore {
   });
   #maxBytes: number;
   readonly #stats: Stats;
-  /** Put but not yet written; readers find them here. */
-  readonly #queue = new Map<string, Waiting>();
-  #queuedBytes = 0;
+  readonly #queue = new WriteQueue((chunks, bytes) => this.#writeBatch(chunks, bytes));
   /** Read since the last write: their `lastUsed` is brought up to date with the next one. */
   readonly #touched = new Map<string, Address>();
   #touchesWrittenAt = 0;
-  #writing: Promise<void> | undefined;
   #sizes: { map: Map<string, number>; loaded: Promise<void> } | undefined;
   #changes = 0;
   #losses = 0;
@@ -97,8 +83,8 @@ export class IndexedDbStore implements HoldingStore {
   }
 
   async get(address: Address): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    const queued = this.#queue.get(address.hex);
-    if (queued) return queued.chunk.bytes.slice();
+    const queued = this.#queue.get(address);
+    if (queued) return queued.bytes.slice();
     if (!this.#isUsable()) return undefined;
     try {
       const stored = await get<StoredForm>(address.bytes, this.#database.store('chunks'));
@@ -114,20 +100,12 @@ export class IndexedDbStore implements HoldingStore {
   }
 
   async put(chunk: VerifiedChunk): Promise<void> {
-    if (!this.#isUsable() || this.#queue.has(chunk.address.hex)) return;
-    let settle!: Waiting['settle'];
-    const outcome = new Promise<Outcome>((resolve) => {
-      settle = resolve;
-    });
-    this.#queue.set(chunk.address.hex, { chunk, outcome, settle });
-    this.#queuedBytes += chunk.bytes.length;
-    this.#startWriting();
-    while (this.#queuedBytes > queueBytes && this.#writing) await this.#writing;
+    if (this.#isUsable()) await this.#queue.put(chunk);
   }
 
   async written(address: Address): Promise<Outcome> {
-    const waiting = this.#queue.get(address.hex);
-    if (waiting) return waiting.outcome;
+    const outcome = this.#queue.outcome(address);
+    if (outcome) return outcome;
     try {
       const known = await get<Metadata>(address.bytes, this.#database.store('metadata'));
       this.#found([address], [known?.size]);
@@ -144,11 +122,9 @@ export class IndexedDbStore implements HoldingStore {
     }, undefined);
   }
 
-  async flush(): Promise<void> {
-    if (this.#touched.size > 0 && Date.now() - this.#touchesWrittenAt > touchIntervalMs) this.#startWriting();
-    // What is put from now on may never end.
-    const outcomes = Array.from(this.#queue.values(), ({ outcome }) => outcome);
-    await Promise.all([...outcomes, this.#writing]);
+  flush(): Promise<void> {
+    if (this.#touched.size > 0 && Date.now() - this.#touchesWrittenAt > touchIntervalMs) this.#queue.start();
+    return this.#queue.flush();
   }
 
   async clear(): Promise<void> {
@@ -236,43 +212,21 @@ export class IndexedDbStore implements HoldingStore {
     return stored + bytes - freed <= this.#maxBytes;
   }
 
-  #startWriting(): void {
-    this.#writing ??= this.#writeBatch().finally(() => {
-      this.#writing = undefined;
-      if (this.#queue.size > 0) this.#startWriting();
-    });
-  }
-
-  async #writeBatch(): Promise<void> {
-    // Let what arrives in the same moment join the batch.
-    await new Promise((resolve) => setTimeout(resolve));
-    const batch: Waiting[] = [];
-    let bytes = 0;
-    for (const waiting of this.#queue.values()) {
-      const { length } = waiting.chunk.bytes;
-      if (batch.length === sliceChunks || (batch.length > 0 && bytes + length > batchBytes)) break;
-      batch.push(waiting);
-      bytes += length;
-    }
-    const chunks = batch.map(({ chunk }) => chunk);
+  async #writeBatch(batch: readonly VerifiedChunk[], bytes: number): Promise<Written> {
     let kept: ReadonlySet<VerifiedChunk> = new Set();
-    let refusal: Outcome = 'ceiling';
+    let refusal: Written['refusal'] = 'ceiling';
     try {
-      kept = await this.#write(chunks, bytes).catch((error) => this.#writeAgain(chunks, bytes, error));
+      kept = await this.#write(batch, bytes).catch((error) => this.#writeAgain(batch, bytes, error));
     } catch (error) {
       refusal = isQuotaExceeded(error) ? 'quota' : 'failed';
       this.#failed(error);
-    } finally {
-      if (batch.length > 0) this.#refusal = kept.size < batch.length ? refusal : undefined;
-      for (const { chunk, settle } of batch) {
-        const isStored = kept.has(chunk);
-        if (isStored) this.#stats.stored(chunk.bytes.length);
-        else this.#stats.unstored();
-        this.#queue.delete(chunk.address.hex);
-        settle(isStored ? 'stored' : refusal);
-      }
-      this.#queuedBytes -= bytes;
     }
+    if (batch.length > 0) this.#refusal = kept.size < batch.length ? refusal : undefined;
+    for (const chunk of batch) {
+      if (kept.has(chunk)) this.#stats.stored(chunk.bytes.length);
+      else this.#stats.unstored();
+    }
+    return { kept, refusal };
   }
 
   /** Where that can help: with room made when there was none, and without Blobs when they may be at fault. */

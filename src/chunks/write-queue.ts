@@ -1,0 +1,98 @@
+import type { Address } from '../address.ts';
+import { sliceChunks } from './bookkeeping.ts';
+import type { Outcome } from './store.ts';
+import type { VerifiedChunk } from './verified-chunk.ts';
+
+/** Bytes that may wait to be written before `put` makes its caller wait. */
+const queueBytes = 32 * 1024 * 1024;
+/** Bytes written in one transaction, of at most `sliceChunks` chunks: as buffers they are all copied in one go. */
+const batchBytes = 8 * 1024 * 1024;
+
+/** What became of a batch. */
+export interface Written {
+  kept: ReadonlySet<VerifiedChunk>;
+  /** Why the others are not on disk. */
+  refusal: Exclude<Outcome, 'stored'>;
+}
+
+interface Waiting {
+  chunk: VerifiedChunk;
+  /** Whether it is on disk, once that is known. */
+  outcome: Promise<Outcome>;
+  settle(outcome: Outcome): void;
+}
+
+/** Chunks that were put but are not yet written; readers find them here. One batch is written at a time. */
+export class WriteQueue {
+  readonly #waiting = new Map<string, Waiting>();
+  #bytes = 0;
+  #writing: Promise<void> | undefined;
+  readonly #write: (batch: readonly VerifiedChunk[], bytes: number) => Promise<Written>;
+
+  /** @param write never rejects; also called with nothing, when it was started so. */
+  constructor(write: (batch: readonly VerifiedChunk[], bytes: number) => Promise<Written>) {
+    this.#write = write;
+  }
+
+  get size(): number {
+    return this.#waiting.size;
+  }
+
+  get({ hex }: Address): VerifiedChunk | undefined {
+    return this.#waiting.get(hex)?.chunk;
+  }
+
+  /** What becomes of a chunk that waits. */
+  outcome({ hex }: Address): Promise<Outcome> | undefined {
+    return this.#waiting.get(hex)?.outcome;
+  }
+
+  /** Resolves when there is room in the queue, not when the chunk is on disk. */
+  async put(chunk: VerifiedChunk): Promise<void> {
+    if (this.#waiting.has(chunk.address.hex)) return;
+    let settle!: Waiting['settle'];
+    const outcome = new Promise<Outcome>((resolve) => {
+      settle = resolve;
+    });
+    this.#waiting.set(chunk.address.hex, { chunk, outcome, settle });
+    this.#bytes += chunk.bytes.length;
+    this.start();
+    while (this.#bytes > queueBytes && this.#writing) await this.#writing;
+  }
+
+  /** Writes what waits, and once even if that is nothing. */
+  start(): void {
+    this.#writing ??= this.#writeBatch().finally(() => {
+      this.#writing = undefined;
+      if (this.#waiting.size > 0) this.start();
+    });
+  }
+
+  /** Resolves when it is known what became of all that waits now: what is put from now on may never end. */
+  async flush(): Promise<void> {
+    const outcomes = Array.from(this.#waiting.values(), ({ outcome }) => outcome);
+    await Promise.all([...outcomes, this.#writing]);
+  }
+
+  async #writeBatch(): Promise<void> {
+    // Let what arrives in the same moment join the batch.
+    await new Promise((resolve) => setTimeout(resolve));
+    const batch: Waiting[] = [];
+    let bytes = 0;
+    for (const waiting of this.#waiting.values()) {
+      const { length } = waiting.chunk.bytes;
+      if (batch.length === sliceChunks || (batch.length > 0 && bytes + length > batchBytes)) break;
+      batch.push(waiting);
+      bytes += length;
+    }
+    const { kept, refusal } = await this.#write(
+      batch.map(({ chunk }) => chunk),
+      bytes,
+    );
+    for (const { chunk, settle } of batch) {
+      this.#waiting.delete(chunk.address.hex);
+      settle(kept.has(chunk) ? 'stored' : refusal);
+    }
+    this.#bytes -= bytes;
+  }
+}
