@@ -10,7 +10,6 @@ import type { Stats } from '../stats/stats.ts';
 import { Trace } from '../stats/trace.ts';
 import type { Configuration, InForce } from './configuration.ts';
 import { answerContent } from './content-response.ts';
-import { type DocumentHead, headBytes, iconPath, readHead } from './document-head.ts';
 import { errorResponse, isNavigation } from './error-response.ts';
 import { answerInternal } from './internal.ts';
 import { canRunScripts, interstitial } from './interstitial.ts';
@@ -24,6 +23,7 @@ import { settings } from './settings.ts';
 import type { StatsBroadcast } from './stats-broadcast.ts';
 import { type ContentTarget, isEmbedded, parseTarget, type Target } from './target.ts';
 import { type Decision, Trust } from './trust.ts';
+import { noteVisit } from './visit.ts';
 
 /** What the worker knows of a request that the request does not tell. */
 export interface RequestContext {
@@ -311,33 +311,10 @@ export class Gateway {
   ): void {
     // A site's own origin has no list of sites, and neither has one that embeds the gateway.
     if (target.isIsolated || isEmbedded(this.#base)) return;
-    const noted = this.#noteVisit(target, new URL(request.url).pathname, representation);
+    const { pathname } = new URL(request.url);
+    const places = { resolver: this.#resolver, library: this.#library };
+    const noted = noteVisit(target, pathname, representation, places);
     context.waitUntil(noted.catch((error) => console.warn('antway: the visit was not noted', error)));
-  }
-
-  async #noteVisit(
-    { address, name, root, path }: ContentTarget,
-    pathname: string,
-    representation: Representation,
-  ): Promise<void> {
-    // What was just served is known without a request.
-    const { content, address: at } = await this.#resolver.open(address);
-    const { title, iconHref } = await headOf(representation);
-    const hasFavicon = content.kind === 'archive' && content.archive.member('favicon.ico') !== undefined;
-    const icon =
-      (iconHref && iconPath(iconHref, root, pathname)) ?? (hasFavicon ? `${root}/favicon.ico` : null);
-    // The front page names the site; another page only until that was seen.
-    const before = path ? await this.#library.visits.get(at) : undefined;
-    await this.#library.visited({
-      // Of a pointer, what it led to: that is what is stored, and can be pinned.
-      address: at.hex,
-      path: path === undefined ? root : `${root}/`,
-      name: name ?? null,
-      title: before?.title ?? title,
-      icon: before?.icon ?? icon,
-      kind: content.kind,
-      lastOpened: Date.now(),
-    });
   }
 
   /**
@@ -392,12 +369,6 @@ function admit(request: Request): void {
   if (request.headers.get('Service-Worker') === 'script') {
     throw new AntwayError('REFUSED', 'Content may not register a service worker on the gateway.');
   }
-}
-
-async function headOf({ source, headers, isOwnPage }: Representation): Promise<DocumentHead> {
-  const type = headers['Content-Type'] ?? '';
-  if (isOwnPage || !type.startsWith('text/html')) return { title: null, iconHref: null };
-  return readHead(await source.read(0, Math.min(headBytes, source.size)), type);
 }
 
 function done(observer: BodyObserver, response: Response): Response {

@@ -8,7 +8,7 @@ import { LiveScreen } from './live/live-screen.tsx';
 import { Logo } from './logo.tsx';
 import { Navigation } from './navigation.tsx';
 import { OpenScreen } from './open/open-screen.tsx';
-import { chosenAppearance } from './preferences.ts';
+import { tellAppearance } from './preferences.ts';
 import { ProblemText } from './problem-text.tsx';
 import { PublishScreen } from './publish/publish-screen.tsx';
 import { type Screen, useRoute } from './route.ts';
@@ -106,8 +106,7 @@ export function App({ onLanguage }: { onLanguage: () => void }) {
  */
 function useAppearance(isRunning: boolean): void {
   useEffect(() => {
-    // Where nothing can be stored, those pages are as the browser and the system have it.
-    if (isRunning) gateway.setAppearance(chosenAppearance()).catch(() => {});
+    if (isRunning) void tellAppearance();
   }, [isRunning]);
 }
 

@@ -1,5 +1,6 @@
 import { isLanguage, type Language } from '../languages.ts';
 import { isTheme, type Theme } from '../themes.ts';
+import { gateway } from './gateway-api.ts';
 import { browserLanguage, speak } from './texts/texts.ts';
 
 const prefix = 'antway.';
@@ -50,9 +51,16 @@ export function chosenLanguage(): Language | null {
   return isLanguage(value) ? value : null;
 }
 
-/** What the worker is told, for the pages that it makes. */
-export function chosenAppearance(): { language: Language | null; theme: Theme | null } {
-  return { language: chosenLanguage(), theme: chosenTheme() };
+/**
+ * Tells the worker what was chosen, for the pages that it makes. Where nothing can be stored, those are as the browser and
+ * the system have it.
+ */
+export async function tellAppearance(): Promise<void> {
+  try {
+    await gateway.setAppearance({ language: chosenLanguage(), theme: chosenTheme() });
+  } catch (error) {
+    console.warn('antway: the worker does not know how its pages shall look', error);
+  }
 }
 
 /** Done when the texts are there; the caller renders again. */

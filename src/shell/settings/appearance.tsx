@@ -1,14 +1,7 @@
 import { useState } from 'preact/hooks';
 import { isLanguage, languages } from '../../languages.ts';
 import { themes } from '../../themes.ts';
-import { gateway } from '../gateway-api.ts';
-import {
-  chooseLanguage,
-  chooseTheme,
-  chosenAppearance,
-  chosenLanguage,
-  chosenTheme,
-} from '../preferences.ts';
+import { chooseLanguage, chooseTheme, chosenLanguage, chosenTheme, tellAppearance } from '../preferences.ts';
 import { Section } from '../section.tsx';
 import { languageNames, texts } from '../texts/texts.ts';
 
@@ -29,8 +22,7 @@ export function Appearance({ onLanguage }: { onLanguage: () => void }) {
                 onChange={() => {
                   chooseTheme(each);
                   setTheme(each);
-                  // Where nothing can be stored, the gateway's pages are as the system has it.
-                  gateway.setAppearance(chosenAppearance()).catch(() => {});
+                  void tellAppearance();
                 }}
               />
               <span>{texts.settings.themes[each ?? 'auto']}</span>
