@@ -1,7 +1,8 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import { asBootError, type BootError } from './boot-error.ts';
 import { gateway } from './gateway-api.ts';
 import { publishSession } from './publish/publish-session.ts';
+import { useFollowed } from './use-followed.ts';
 import { registerWorker, untilActive } from './worker.ts';
 import { type Busy, type Update, WorkerUpdate } from './worker-update.ts';
 
@@ -122,15 +123,8 @@ const followed = new FollowedWorker();
 
 /** The gateway's worker as it is now. */
 export function useWorker(): WorkerState {
-  const [state, setState] = useState(followed.state);
-  useEffect(() => {
-    const look = () => setState(followed.state);
-    look();
-    const end = followed.subscribe(look);
-    followed.start();
-    return end;
-  }, []);
-  return state;
+  useEffect(() => followed.start(), []);
+  return useFollowed(followed, () => followed.state);
 }
 
 /**

@@ -1,8 +1,8 @@
-import { useEffect, useState } from 'preact/hooks';
 import type { PublishProgress } from '../../publish/publish.ts';
 import { GatewayApiError, gateway } from '../gateway-api.ts';
 import { saveAs } from '../save-as.ts';
 import { texts } from '../texts/texts.ts';
+import { useFollowed } from '../use-followed.ts';
 import type { PublishAnswer, PublishInput, PublishRequest, Sealed } from './messages.ts';
 import type { Picked } from './pick.ts';
 
@@ -205,24 +205,12 @@ function askBeforeLeaving(event: BeforeUnloadEvent): void {
 
 /** Whether something is being published, so that this page should stay. */
 export function useIsPublishing(): boolean {
-  const [isPublishing, setPublishing] = useState(publishSession.isWorking);
-  useEffect(() => {
-    const look = () => setPublishing(publishSession.isWorking);
-    look();
-    return publishSession.subscribe(look);
-  }, []);
-  return isPublishing;
+  return useFollowed(publishSession, () => publishSession.isWorking);
 }
 
 /** The publishing as it goes on. */
 export function usePublishState(): PublishState {
-  const [state, setState] = useState(publishSession.state);
-  useEffect(() => {
-    const look = () => setState(publishSession.state);
-    look();
-    return publishSession.subscribe(look);
-  }, []);
-  return state;
+  return useFollowed(publishSession, () => publishSession.state);
 }
 
 function inputOf({ files, isFolder, name }: Picked): PublishInput {
