@@ -131,8 +131,20 @@ async function runBrowser(chromium) {
   const report = await freshReport('browser.json');
   const code = await runner(
     process.execPath,
-    [join(root, 'node_modules/@playwright/test/cli.js'), 'test', '--retries=1', '--reporter=list,json'],
-    { env: { ...process.env, ANTWAY_CHROMIUM: chromium, PLAYWRIGHT_JSON_OUTPUT_NAME: report } },
+    [
+      join(root, 'node_modules/@playwright/test/cli.js'),
+      'test',
+      '--retries=1',
+      '--reporter=list,json,./tests/security/table-reporter.ts',
+    ],
+    {
+      env: {
+        ...process.env,
+        ANTWAY_ALL_TESTS: '1',
+        ANTWAY_CHROMIUM: chromium,
+        PLAYWRIGHT_JSON_OUTPUT_NAME: report,
+      },
+    },
   );
   const stats = (await readReport(report))?.stats;
   // Real browsers, processes and sockets on a busy machine: one retry each. Playwright lists by name what needed it,
