@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig, type InlineConfig, type Plugin } from 'vite';
 import { VitePWA } from 'vite-plugin-pwa';
 import { libsodiumWasm } from './build/libsodium-wasm.ts';
+import { sitePages } from './build/site-pages.ts';
 import { withoutEntities } from './build/without-entities.ts';
 import { classicDefines, withoutPreloading } from './build/worker.ts';
 import packageJson from './package.json' with { type: 'json' };
@@ -42,6 +43,7 @@ export default defineConfig({
   worker: { format: 'es', plugins: () => [libsodiumWasm()] },
   plugins: [
     rememberingOutDir(),
+    sitePages(),
     libsodiumWasm(),
     VitePWA({
       strategies: 'injectManifest',

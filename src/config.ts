@@ -1,8 +1,15 @@
 import { Address } from './address.ts';
 import { AntwayError } from './errors.ts';
 
-/** How sites are kept apart: all under the gateway's origin, or each on an origin of its own. */
-export type Isolation = 'path' | 'subdomain';
+/**
+ * How sites are kept apart.
+ *
+ * - `auto`: a site whose pages can run scripts gets an origin of its own where the host has wildcard names. Elsewhere
+ *   as `path`.
+ * - `path`: all sites share the gateway's origin. The user decides which may run scripts.
+ * - `subdomain`: each site has an origin of its own, whatever it holds.
+ */
+export type Isolation = 'auto' | 'path' | 'subdomain';
 
 /** By what peers are asked: whatever works, or one way only. */
 export type TransportChoice = 'auto' | 'webtransport' | 'http';
@@ -159,12 +166,12 @@ function sourceOfEach(keys: Iterable<string>, isOwn: (key: string) => boolean): 
 
 /** Reads values whose names are known. @throws AntwayError `BAD_CONFIG` naming the key. */
 function parseConfig(root: Record<string, unknown>, baseUrl: string, quotaBytes = Infinity): Config {
-  const { isolation = 'path', transport = 'auto', usePeersOfPeers = false } = root;
+  const { isolation = 'auto', transport = 'auto', usePeersOfPeers = false } = root;
   const { cache: cacheValue = {}, names = {}, $schema = '' } = root;
   const cache = objectAt('cache', cacheValue, ['maxBytes', 'memoryBytes']);
   if (typeof $schema !== 'string') throw bad('$schema', 'it must be the URL of a schema');
-  if (isolation !== 'path' && isolation !== 'subdomain') {
-    throw bad('isolation', 'it must be "path" or "subdomain"');
+  if (isolation !== 'auto' && isolation !== 'path' && isolation !== 'subdomain') {
+    throw bad('isolation', 'it must be "auto", "path" or "subdomain"');
   }
   if (transport !== 'auto' && transport !== 'webtransport' && transport !== 'http') {
     throw bad('transport', 'it must be "auto", "webtransport" or "http"');

@@ -51,7 +51,7 @@ export function createHandler(options: HandlerOptions = {}): AntwayHandler {
   const runtime = new Runtime(
     new Configuration(self.location.origin, hostConfig(options.config, script)),
     { brotliDecoderWasm: () => keptFile(brotli), sodiumWasm: () => keptFile(sodium) },
-    prefix,
+    { base: prefix },
   );
   const wakeLater = workOnPinsLater(runtime);
   self.addEventListener('install', (event) =>

@@ -3,6 +3,7 @@ import { asAntwayError } from '../src/errors.ts';
 import type { Configuration, InForce } from '../src/gateway/configuration.ts';
 import { errorResponse } from '../src/gateway/error-response.ts';
 import { Gateway, type RequestContext } from '../src/gateway/gateway.ts';
+import type { SiteNames } from '../src/gateway/site-names.ts';
 import { StatsBroadcast } from '../src/gateway/stats-broadcast.ts';
 import type { CodecPlatform } from '../src/self-encryption/codec.ts';
 import { Stats } from '../src/stats/stats.ts';
@@ -18,16 +19,25 @@ export class Runtime {
   readonly #configuration: Configuration;
   readonly #platform: CodecPlatform;
   readonly #base: string;
+  readonly #siteNames: SiteNames | undefined;
   readonly #stats = new Stats();
   readonly #broadcast = new StatsBroadcast(this.#stats);
   readonly #store = new IndexedDbStore(this.#stats);
   #current: { inForce: InForce; gateway: Gateway } | undefined;
 
-  /** @param base as for `parseTarget`. */
-  constructor(configuration: Configuration, platform: CodecPlatform, base = '/') {
+  /**
+   * @param base as for `parseTarget`.
+   * @param siteNames on the gateway's own origin: finds out whether sites can have origins of their own.
+   */
+  constructor(
+    configuration: Configuration,
+    platform: CodecPlatform,
+    { base = '/', siteNames }: { base?: string; siteNames?: SiteNames } = {},
+  ) {
     this.#configuration = configuration;
     this.#platform = platform;
     this.#base = base;
+    this.#siteNames = siteNames;
   }
 
   /**
@@ -67,7 +77,6 @@ export class Runtime {
       const former = this.#current?.gateway;
       former?.handOver();
       if (former) setTimeout(() => former.close(), handOverMs);
-      void this.#store.setMaxBytes(inForce.config.cache.maxBytes);
       const gateway = new Gateway({
         inForce,
         configuration: this.#configuration,
@@ -76,6 +85,7 @@ export class Runtime {
         stats: this.#stats,
         broadcast: this.#broadcast,
         base: this.#base,
+        siteNames: this.#siteNames,
       });
       this.#current = { inForce, gateway };
     }

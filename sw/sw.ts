@@ -17,6 +17,8 @@ import { Configuration } from '../src/gateway/configuration.ts';
 import { errorResponse } from '../src/gateway/error-response.ts';
 import type { RequestContext } from '../src/gateway/gateway.ts';
 import { siteOfHost } from '../src/gateway/site-host.ts';
+import { SiteNames } from '../src/gateway/site-names.ts';
+import { version } from '../src/version.ts';
 import { deleteFormerCaches, nameCaches } from './caches.ts';
 import { forgetFilesBut, installSodium, keptFile } from './kept-files.ts';
 import { workOnPinsLater } from './pins-later.ts';
@@ -25,18 +27,30 @@ import { Runtime } from './runtime.ts';
 declare const self: ServiceWorkerGlobalScope & { __WB_MANIFEST: (PrecacheEntry | string)[] };
 
 const precached = self.__WB_MANIFEST;
-const runtime = new Runtime(new Configuration(self.location.origin), {
-  // A worker's own requests do not pass through its precache.
-  brotliDecoderWasm: async () => (await matchPrecache(decoderWasmUrl)) ?? fetch(decoderWasmUrl),
-  sodiumWasm: () => keptFile(sodiumWasmUrl),
-});
-const wakeLater = workOnPinsLater(runtime);
-
 /** On a site's own origin every path is the site's, and the shell lives elsewhere. */
 const isSite = siteOfHost(self.location.host) !== undefined;
+const runtime = new Runtime(
+  new Configuration(self.location.origin),
+  {
+    // A worker's own requests do not pass through its precache.
+    brotliDecoderWasm: async () => (await matchPrecache(decoderWasmUrl)) ?? fetch(decoderWasmUrl),
+    sodiumWasm: () => keptFile(sodiumWasmUrl),
+  },
+  isSite ? {} : { siteNames: new SiteNames(self.location.origin, version) },
+);
+const wakeLater = workOnPinsLater(runtime);
 
-/** The shell's own documents: only pages loaded from there may use `/-/…`. */
-const shellPaths = new Set(isSite ? [] : ['/', '/index.html']);
+/** The gateway's own documents on this origin: only pages loaded from there may use `/-/…`. */
+const shellPaths = new Set(isSite ? ['/-/bridge', '/-/site'] : ['/', '/index.html', '/-/root']);
+
+/** Pages and files below `/-/` that are files of the host, by their paths. */
+const hostFiles = new Map(
+  (isSite ? ['bridge', 'site'] : ['root']).flatMap((name) => [
+    [`/-/${name}`, `/-/${name}.html`],
+    [`/-/${name}.js`, `/-/${name}.js`],
+    [`/-/${name}.css`, `/-/${name}.css`],
+  ]),
+);
 
 const framed = new Set<RequestDestination>(['iframe', 'frame', 'embed', 'object']);
 
@@ -44,6 +58,11 @@ const framed = new Set<RequestDestination>(['iframe', 'frame', 'embed', 'object'
 self.addEventListener('fetch', (event) => {
   const url = new URL(event.request.url);
   if (url.origin !== self.location.origin) return;
+  const file = event.request.method === 'GET' ? hostFiles.get(url.pathname) : undefined;
+  if (file) {
+    event.respondWith(hostFile(file));
+    return;
+  }
   if (!isSite && (shellPaths.has(url.pathname) || getCacheKeyForURL(url.href))) {
     // The host's headers say so too; a site that may script must not get hold of the shell in a frame.
     if (framed.has(event.request.destination)) event.respondWith(refuseFrame(event.request));
@@ -74,10 +93,15 @@ nameCaches();
 // is good for a year, would else make every installation fail.
 addPlugins([{ requestWillFetch: async ({ request }) => new Request(request, { cache: 'no-cache' }) }]);
 if (isSite) {
-  precache(precached.filter((entry) => /\.wasm$/.test(typeof entry === 'string' ? entry : entry.url)));
+  precache(precached.filter((entry) => /\.wasm$|^-\//.test(typeof entry === 'string' ? entry : entry.url)));
 } else {
   precacheAndRoute(precached);
   registerRoute(new NavigationRoute(createHandlerBoundToURL('/index.html'), { allowlist: [/^\/(\?|$)/] }));
+}
+
+/** A file of the host that this worker keeps. */
+async function hostFile(path: string): Promise<Response> {
+  return (await matchPrecache(path)) ?? fetch(path);
 }
 
 function refuseFrame(request: Request): Promise<Response> {
@@ -107,6 +131,7 @@ async function answer(event: FetchEvent): Promise<Response> {
     waitUntil: (work) => event.waitUntil(work),
     isFromShell: () => isFromShell(event),
     wakeLater,
+    ...(isSite && { sitePage: () => hostFile('/-/site.html') }),
   };
   const response = await runtime.handle(request, context);
   if (response) return response;
@@ -117,8 +142,7 @@ async function answer(event: FetchEvent): Promise<Response> {
 
 /** A person who opens `/-/stats` in a tab is welcome too: that answer is sandboxed, so no page can read it. */
 async function isFromShell({ request, clientId }: FetchEvent): Promise<boolean> {
-  if (isSite) return false;
-  if (request.mode === 'navigate') return request.destination === 'document';
+  if (!isSite && request.mode === 'navigate') return request.destination === 'document';
   const client = clientId ? await self.clients.get(clientId) : undefined;
   return client !== undefined && shellPaths.has(new URL(client.url).pathname);
 }

@@ -2,6 +2,8 @@ import { type Config, type ConfigSources, combine, type HostFile, type Settings 
 import { type AntwayError, asAntwayError } from '../errors.ts';
 import { HostConfig, type HostConfigSource } from './host-config.ts';
 import { OwnSettings } from './own-settings.ts';
+import { siteOfHost } from './site-host.ts';
+import { DenyList, ReceivedSettings, type SiteSettings } from './site-settings.ts';
 
 /** How old the host's file may be before it is asked for again, in milliseconds. */
 const maxAgeMs = 60_000;
@@ -12,6 +14,8 @@ const maxAgeInNeedMs = 2_000;
 export interface InForce {
   readonly config: Config;
   readonly sources: ConfigSources;
+  /** On a site's own origin: what that was told of the user's settings; null before it was told anything. */
+  readonly received: SiteSettings | null;
 }
 
 /**
@@ -19,9 +23,12 @@ export interface InForce {
  * person set over it. Everything here can be lost with the worker at any time.
  */
 export class Configuration {
-  readonly #origin: string;
+  /** Origin of the worker. */
+  readonly origin: string;
   readonly #hostConfig: HostConfigSource;
   readonly #ownSettings: OwnSettings;
+  /** On a site's own origin. */
+  readonly received: ReceivedSettings | undefined;
   /** undefined: not known yet. */
   #host: HostFile | null | undefined;
   /** Whether it works without a file because the host has not been reached yet. */
@@ -32,14 +39,15 @@ export class Configuration {
   #quota: Promise<number | undefined> | undefined;
   #inForce: (InForce & { json: string }) | undefined;
   /** What `#inForce` was combined of. */
-  #combinedOf: { host: HostFile | null; settings: Settings } | undefined;
+  #combinedOf: { host: HostFile | null; settings: Settings; received: SiteSettings | null } | undefined;
   #refreshing: Promise<void> | undefined;
   #refreshedAt = 0;
 
   constructor(origin: string, hostConfig: HostConfigSource = new HostConfig(origin)) {
-    this.#origin = origin;
+    this.origin = origin;
     this.#hostConfig = hostConfig;
     this.#ownSettings = new OwnSettings(origin);
+    if (siteOfHost(new URL(origin).host)) this.received = new ReceivedSettings(origin);
   }
 
   /** What is wrong with the host's file, or the kept settings, while others are in force; null when nothing is. */
@@ -66,7 +74,7 @@ export class Configuration {
 
   /** Forgets what the person set, and begins anew: the next request meets another configuration, even an equal one. */
   async reset(): Promise<void> {
-    await this.#ownSettings.clear();
+    await Promise.all([this.#ownSettings.clear(), this.received?.clear()]);
     this.#settings = undefined;
     this.#settingsProblem = undefined;
     this.#inForce = undefined;
@@ -102,17 +110,29 @@ export class Configuration {
 
   async #combined(): Promise<InForce> {
     this.#quota ??= storageQuota();
-    const [settings, quota] = await Promise.all([this.settings(), this.#quota]);
+    const [own, quota, received = null] = await Promise.all([
+      this.settings(),
+      this.#quota,
+      this.received?.get(),
+    ]);
+    const settings = received?.settings ?? own;
     const host = this.#host ?? null;
     // Every request comes here, and almost never has anything changed.
     const last = this.#combinedOf;
-    if (this.#inForce && last?.host === host && last.settings === settings) return this.#inForce;
-    this.#combinedOf = { host, settings };
-    const combined = combine(host, settings, this.#origin, quota);
+    if (this.#inForce && last?.host === host && last.settings === settings && last.received === received) {
+      return this.#inForce;
+    }
+    this.#combinedOf = { host, settings, received };
+    const combined = { ...combine(host, settings, this.origin, quota), received };
     const json = JSON.stringify(combined, (_, value) =>
       value instanceof Map || value instanceof Set ? [...value] : value,
     );
-    if (this.#inForce?.json !== json) this.#inForce = { ...combined, json };
+    if (this.#inForce?.json !== json) {
+      const site = siteOfHost(new URL(this.origin).host)?.address;
+      const denied = site && new DenyList(combined.config.denied, site, received?.deniedHashes ?? []);
+      const config = denied ? { ...combined.config, denied } : combined.config;
+      this.#inForce = { ...combined, config, json };
+    }
     return this.#inForce;
   }
 

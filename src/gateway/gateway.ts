@@ -4,24 +4,29 @@ import type { Config } from '../config.ts';
 import { Resolver } from '../content/resolver.ts';
 import { AntwayError, asAntwayError, type ErrorCode, isAbort } from '../errors.ts';
 import { Library } from '../library/library.ts';
+import { limits } from '../limits.ts';
 import { PeerPool } from '../peers/pool.ts';
 import { Codec, type CodecPlatform } from '../self-encryption/codec.ts';
 import type { Stats } from '../stats/stats.ts';
 import { Trace } from '../stats/trace.ts';
 import type { Configuration, InForce } from './configuration.ts';
 import { answerContent } from './content-response.ts';
+import { typeOfName } from './content-type.ts';
 import { errorResponse, isNavigation } from './error-response.ts';
 import { answerInternal } from './internal.ts';
 import { canRunScripts, interstitial } from './interstitial.ts';
 import { type Kept, keptOf, localResolver } from './kept.ts';
 import { ManifestStore } from './manifest-store.ts';
+import { OwnOrigins } from './own-origins.ts';
 import { KeptPointers } from './pointer-memory.ts';
 import { readerOf } from './reader.ts';
 import { type BodyObserver, type Representation, respond } from './representation.ts';
 import { asDataHeader, isPageForScript } from './script-request.ts';
 import { settings } from './settings.ts';
+import type { SiteNames } from './site-names.ts';
+import { SiteOrigins } from './site-origins.ts';
 import type { StatsBroadcast } from './stats-broadcast.ts';
-import { type ContentTarget, isEmbedded, parseTarget, type Target } from './target.ts';
+import { type ContentTarget, encodePath, isEmbedded, parseTarget, type Target } from './target.ts';
 import { type Decision, Trust } from './trust.ts';
 import { noteVisit } from './visit.ts';
 
@@ -33,6 +38,8 @@ export interface RequestContext {
   isFromShell(): Promise<boolean>;
   /** Asks the browser to wake the worker when there is a network, where it does that. */
   wakeLater(): void;
+  /** On a site's own origin: the page that fetches the user's settings before the first content is shown. */
+  sitePage?(): Promise<Response>;
 }
 
 export interface GatewayOptions {
@@ -46,6 +53,8 @@ export interface GatewayOptions {
   broadcast: StatsBroadcast;
   /** Path that the gateway's URLs begin with, as for `parseTarget`; `/` if not given. */
   base?: string;
+  /** On the gateway's own origin: finds out whether sites can have origins of their own. */
+  siteNames?: SiteNames | undefined;
 }
 
 /** What goes with a request on its way to an answer. */
@@ -74,10 +83,22 @@ export class Gateway {
   readonly #library: Library;
   readonly #pointers = new KeptPointers();
   readonly #base: string;
+  readonly #origins = new SiteOrigins();
+  /** Where sites can have origins of their own, which ones do. */
+  readonly #ownOrigins: OwnOrigins | undefined;
 
-  constructor({ inForce, configuration, platform, store, stats, broadcast, base = '/' }: GatewayOptions) {
+  constructor({
+    inForce,
+    configuration,
+    platform,
+    store,
+    stats,
+    broadcast,
+    base = '/',
+    siteNames: names,
+  }: GatewayOptions) {
     const { config } = inForce;
-    if (isEmbedded(base) && config.isolation !== 'path') {
+    if (isEmbedded(base) && config.isolation === 'subdomain') {
       throw new AntwayError(
         'BAD_CONFIG',
         'isolation: on a site that embeds the gateway it is always “path”.',
@@ -115,6 +136,16 @@ export class Gateway {
       onPins: () => broadcast.report('pins', () => this.#library.pins.list()),
       onVisits: () => broadcast.announce('visits'),
     });
+    if (names && config.isolation === 'auto') {
+      this.#ownOrigins = new OwnOrigins({
+        origin: configuration.origin,
+        names,
+        origins: this.#origins,
+        library: this.#library,
+        trust: this.#trust,
+      });
+    }
+    this.#limitStore().catch((error) => console.warn('antway: the store’s limit is not set', error));
   }
 
   /**
@@ -133,7 +164,7 @@ export class Gateway {
         case 'elsewhere':
           return this.#elsewhere(target, request, context);
         case 'content':
-          if (!target.content.isIsolated) this.#goOnWithPins(context);
+          this.#goOnWithPins(context);
           return this.#content(target.content, request, context);
       }
     } catch (error) {
@@ -173,7 +204,9 @@ export class Gateway {
 
   async #internal(name: string, request: Request, context: RequestContext): Promise<Response> {
     try {
-      if (!(await context.isFromShell())) {
+      // Before the first content of a site is shown, whatever page is there is the gateway's.
+      const isFirst = name === 'origin' && request.method === 'PUT' && this.#isUntoldSite;
+      if (!isFirst && !(await context.isFromShell())) {
         throw new AntwayError('REFUSED', 'These endpoints are for the gateway’s own pages only.');
       }
       if (name === 'trust' && isEmbedded(this.#base)) {
@@ -196,10 +229,24 @@ export class Gateway {
         trust: this.#trust,
         manifests: this.#manifests,
         pointers: this.#pointers,
+        origins: this.#origins,
+        limitStore: () => this.#limitStore(),
       });
     } catch (error) {
       return errorResponse(asAntwayError(error), request, this.#base);
     }
+  }
+
+  /** Whether this is a site's own origin that knows nothing of the user's settings yet. */
+  get #isUntoldSite(): boolean {
+    return this.#configuration.received !== undefined && !this.#inForce.received;
+  }
+
+  /** One limit covers the chunk stores of all origins: what sites store on theirs is not available here. */
+  async #limitStore(): Promise<void> {
+    const elsewhere = await this.#origins.storedBytes();
+    const least = Math.min(limits.leastStoreBytes, this.#config.cache.maxBytes);
+    await this.#store.setMaxBytes(Math.max(this.#config.cache.maxBytes - elsewhere, least));
   }
 
   /** Only a manifest that is kept on this origin is answered here whatever the mode: no other origin has it. */
@@ -247,10 +294,15 @@ export class Gateway {
     const isTopLevel = request.mode === 'navigate' && request.destination === 'document';
     // While the document comes from the store, sessions open that the rest of the page may need.
     if (isTopLevel) this.#peers.warm();
-    const decision = target.isIsolated ? 'trusted' : await this.#decision(target);
+    const decision = await this.#decision(target);
+    if (isTopLevel && target.isIsolated && this.#isUntoldSite && context.sitePage) {
+      return done(observer, await context.sitePage());
+    }
+    const moved = isTopLevel && decision !== 'restricted' && (await this.#movedTo(target));
+    if (moved) return done(observer, moved);
     const answer = await answerContent(target, {
       resolver: this.#resolver,
-      isTrusted: decision === 'trusted',
+      isTrusted: await this.#mayRunScripts(target, decision),
       isNavigation: isNavigation(request),
       accept: request.headers.get('Accept'),
       isHead: request.method === 'HEAD',
@@ -272,7 +324,15 @@ export class Gateway {
         `A script asks for a page from an address that may run none here. Navigate to it, or take it for data: by Antway.fetch, or with the header ${asDataHeader}.`,
       );
     }
-    if (isTopLevel && decision === undefined && isScriptable(representation)) {
+    if (isTopLevel && decision !== 'restricted' && isScriptable(representation)) {
+      const origin = !target.isIsolated && (await this.#ownOrigins?.of(target.address));
+      if (origin) {
+        this.#remember(target, request, representation, context);
+        return done(observer, redirectToSite(origin, target));
+      }
+    }
+    const mayAsk = decision === undefined && !(await this.#ownOrigins?.areAvailable());
+    if (isTopLevel && mayAsk && isScriptable(representation)) {
       const { pathname, search } = new URL(request.url);
       const [token, reader] = await Promise.all([this.#trust.token(), readerOf(request)]);
       return done(observer, interstitial(target, token, pathname + search, reader));
@@ -282,8 +342,33 @@ export class Gateway {
     return response;
   }
 
+  /**
+   * A site that has an origin of its own, which opens without a network: what stands there is not asked here. What cannot
+   * run scripts is shown here.
+   */
+  async #movedTo(target: ContentTarget): Promise<Response | undefined> {
+    const { address, path = '', query } = target;
+    if (target.isIsolated || !this.#ownOrigins || this.#config.denied.has(address.hex)) return undefined;
+    const type = typeOfName(path);
+    if (['format', 'download'].some((key) => query.has(key)) || (type && !canRunScripts(type)))
+      return undefined;
+    const origin = await this.#ownOrigins.moved(address);
+    if (!origin) return undefined;
+    const visit = await this.#library.visits.get(address).catch(() => undefined);
+    if (visit) await this.#library.visits.add({ ...visit, lastOpened: Date.now() }).catch(() => undefined);
+    return redirectToSite(origin, target);
+  }
+
+  /** Whether a document of a site may run scripts on this origin. */
+  async #mayRunScripts({ address, isIsolated }: ContentTarget, decision?: Decision): Promise<boolean> {
+    if (decision !== 'trusted') return false;
+    if (isIsolated || !(await this.#ownOrigins?.areAvailable())) return true;
+    return (await this.#ownOrigins?.isTrustedFromBefore(address)) ?? false;
+  }
+
   /** Where storage is blocked a decision cannot be kept, so nobody is asked, and the site runs no scripts. */
-  async #decision({ address }: ContentTarget): Promise<Decision | undefined> {
+  async #decision({ address, isIsolated }: ContentTarget): Promise<Decision | undefined> {
+    if (isIsolated) return this.#inForce.received?.runsScripts === false ? 'restricted' : 'trusted';
     // Whoever runs scripts on another site's origin is that site: only its owner can allow it.
     if (isEmbedded(this.#base)) return this.#config.trusted.has(address.hex) ? 'trusted' : 'restricted';
     try {
@@ -378,6 +463,11 @@ function done(observer: BodyObserver, response: Response): Response {
 
 function redirect(location: string, status: 301 | 302, headers: Record<string, string> = {}): Response {
   return new Response(null, { status, headers: { ...headers, Location: location } });
+}
+
+/** The same path on the site's own origin. Not for ever: the user may choose to open the site without scripts. */
+function redirectToSite(origin: string, { path = '', search }: ContentTarget): Response {
+  return redirect(`${origin}/${encodePath(path)}${search}`, 302, { 'Cache-Control': 'no-store' });
 }
 
 /** Nothing about other origins: their requests never reach a service worker. */

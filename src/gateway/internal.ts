@@ -4,7 +4,7 @@ import { type Config, formatPeer, parsePeer } from '../config.ts';
 import type { Resolver } from '../content/resolver.ts';
 import { AntwayError } from '../errors.ts';
 import { isLanguage, languages } from '../languages.ts';
-import type { Library } from '../library/library.ts';
+import type { Library, Site } from '../library/library.ts';
 import { limits } from '../limits.ts';
 import type { PeerPool } from '../peers/pool.ts';
 import { probePeer } from '../peers/probe.ts';
@@ -19,6 +19,9 @@ import type { ManifestStore } from './manifest-store.ts';
 import type { KeptPointers } from './pointer-memory.ts';
 import { respond } from './representation.ts';
 import { internalHeaders } from './security.ts';
+import { receiveSettings, settingsForSite } from './site-exchange.ts';
+import { type SiteHost, siteOfHost } from './site-host.ts';
+import { isSiteReport, type SiteOrigins } from './site-origins.ts';
 import type { StatsBroadcast } from './stats-broadcast.ts';
 import type { Decision, Trust } from './trust.ts';
 
@@ -34,6 +37,10 @@ export interface InternalContext {
   trust: Trust;
   manifests: ManifestStore;
   pointers: KeptPointers;
+  /** On the gateway's own origin: the origins of sites. */
+  origins: SiteOrigins;
+  /** Gives this origin's chunk store what the origins of sites leave of the user's limit. */
+  limitStore(): Promise<void>;
   /** Asks the browser to wake the worker when there is a network, where it does that. */
   wakeLater(): void;
   /** Keeps the worker alive until the promise is done. */
@@ -75,12 +82,12 @@ const endpoints: Record<string, Endpoint> = {
     },
   },
   reset: {
-    async POST(_, request, { configuration, trust, manifests, pointers, library, store }) {
+    async POST(_, request, { configuration, trust, manifests, pointers, library, store, origins }) {
       const { chunks = false } = objectOf(await jsonOf(request));
       if (typeof chunks !== 'boolean') throw new AntwayError('REFUSED', '“chunks” is true or false.');
       // Before anything goes: what is under way would bring some of it back.
       if (chunks) await library.pins.close();
-      const kept = [chosenAppearance, trust, manifests, pointers, library.visits];
+      const kept = [chosenAppearance, trust, manifests, pointers, library.visits, origins];
       await Promise.all([...kept.map((each) => each.clear()), chunks && store.clear()]);
       if (chunks) library.pins.announce();
       // Last: then the next request meets a gateway that remembers nothing of it.
@@ -88,7 +95,27 @@ const endpoints: Record<string, Endpoint> = {
     },
   },
   sites: {
-    GET: async (_url, _request, { library }) => ({ sites: await listed(library.list()) }),
+    async GET(_url, _request, { library, origins, trust }) {
+      const [sites, known, decisions] = await Promise.all([
+        listed(library.list()),
+        listed(origins.list()),
+        trust.list().catch(() => []),
+      ]);
+      const ready = new Map(
+        known.filter(({ readyAt }) => readyAt !== null).map((each) => [each.address, each]),
+      );
+      const restricted = new Set(
+        decisions.filter(({ decision }) => decision === 'restricted').map(({ address }) => address),
+      );
+      const withOrigin = (site: Site) => {
+        const origin = ready.get(site.address);
+        const { chunks, bytes, pin = null, offline = false } = origin?.report ?? {};
+        const stored = chunks && bytes && { chunks, bytes, offline, pin: pin ?? site.pin };
+        const isWithoutScripts = restricted.has(site.address);
+        return { ...site, ...stored, hasOwnOrigin: origin !== undefined, isWithoutScripts };
+      };
+      return { sites: sites.map(withOrigin) };
+    },
     async DELETE(url, _, { library, manifests, resolver }) {
       const address = addressIn(url);
       if (await library.forget(address)) return;
@@ -167,7 +194,8 @@ const endpoints: Record<string, Endpoint> = {
     DELETE: (url, _, { trust }) => trust.revoke(addressIn(url)),
   },
   manifests: {
-    GET: (_url, _request, { manifests }) => listed(manifests.list()),
+    GET: (url, _request, { manifests }) =>
+      url.searchParams.has('id') ? manifestOf(url, manifests) : listed(manifests.list()),
     async POST(_, request, { manifests }) {
       return manifests.add(await bodyOf(request));
     },
@@ -177,7 +205,76 @@ const endpoints: Record<string, Endpoint> = {
       resolver.forget(id);
     },
   },
+  origins: {
+    GET: async (url, _request, context) =>
+      url.searchParams.has('address')
+        ? settingsForSite(addressIn(url), context)
+        : { origins: await listed(context.origins.list()) },
+    async POST(_, request, context) {
+      const { address: text } = objectOf(await jsonOf(request));
+      const address = Address.fromHex(required(text, 'address'));
+      const { origins, library, broadcast } = context;
+      if (!(await library.visits.get(address).catch(() => undefined))) {
+        const { hex } = address;
+        const visit = { address: hex, path: `/${hex}/`, name: null, title: null, icon: null };
+        await library.visits
+          .add({ ...visit, kind: 'archive', lastOpened: Date.now() })
+          .catch(() => undefined);
+      }
+      if (!(await origins.get(address).catch(() => undefined))) {
+        await origins.put(address, {}).catch(() => undefined);
+        broadcast.announce('visits');
+      }
+      return settingsForSite(address, context);
+    },
+    async PUT(_, request, { origins, broadcast, limitStore }) {
+      const { address: text, report, settingsId } = objectOf(await jsonOf(request));
+      const address = Address.fromHex(required(text, 'address'));
+      if (report !== undefined && !isSiteReport(report)) {
+        throw new AntwayError('REFUSED', '“report” is not what a site says of itself.');
+      }
+      const known = await origins.get(address);
+      await origins.put(address, {
+        readyAt: known?.readyAt ?? Date.now(),
+        ...(report !== undefined && { report }),
+        ...(typeof settingsId === 'string' && { settingsId }),
+      });
+      if (report !== undefined) await limitStore();
+      broadcast.announce('visits');
+    },
+    async DELETE(url, _, { origins, broadcast }) {
+      await origins.remove(addressIn(url));
+      broadcast.announce('visits');
+    },
+  },
+  origin: {
+    async GET(url, _request, { library, store }) {
+      const { address } = siteAt(url);
+      const [share, { bytes }, { persisted }] = await Promise.all([
+        library.share(address),
+        store.summary(),
+        browserStorage(),
+      ]);
+      return { address: address.hex, ...share, storedBytes: bytes, persisted };
+    },
+    PUT: (url, request, context) => receiveSettings(siteAt(url).address, request, context),
+  },
 };
+
+/** @throws AntwayError `NOT_FOUND` on the gateway's own origin. */
+function siteAt({ host }: URL): SiteHost {
+  const site = siteOfHost(host);
+  if (site) return site;
+  throw new AntwayError('NOT_FOUND', 'There is no endpoint /-/origin on the gateway’s own origin.');
+}
+
+async function manifestOf({ searchParams }: URL, manifests: ManifestStore): Promise<Response> {
+  const bytes = await manifests.get(Address.fromHex(required(searchParams.get('id'), 'id')));
+  if (!bytes) throw new AntwayError('NOT_FOUND', 'No such manifest is stored on this device.');
+  return new Response(bytes, {
+    headers: { ...internalHeaders(), 'Content-Type': 'application/vnd.autonomi.manifest' },
+  });
+}
 
 /** The interstitial's form is checked by its token. */
 const takesForms = new Set(['trust']);

@@ -1,6 +1,6 @@
 import { Address } from '../address.ts';
 
-/** A host name of subdomain mode: `<52 characters of base32>.<root host>`. */
+/** A host name of a site: `<52 characters of base32>.<root host>`. */
 export interface SiteHost {
   address: Address;
   /** Host of the gateway itself, with its port. */
@@ -16,4 +16,14 @@ export function siteOfHost(host: string): SiteHost | undefined {
   } catch {
     return undefined; // just a long name
   }
+}
+
+/**
+ * The origin of a site below the gateway's own.
+ * @returns undefined where the gateway has no name that another could stand below: it was opened by an IP address.
+ */
+export function siteOrigin({ base32 }: Pick<Address, 'base32'>, gatewayOrigin: string): string | undefined {
+  const { protocol, host, hostname } = new URL(gatewayOrigin);
+  if (/^(\[.*\]|\d+(\.\d+){3})$/.test(hostname)) return undefined;
+  return `${protocol}//${base32}.${host}`;
 }

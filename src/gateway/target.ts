@@ -54,7 +54,7 @@ export function parseTarget(
     const path = decodePath(url.pathname.slice(1));
     const { address, rootHost } = site;
     const content: ContentTarget = { address, root: '', path, ...queryOf(url), isIsolated: true };
-    if (isolation === 'subdomain') return { kind: 'content', content };
+    if (isolation !== 'path') return { kind: 'content', content };
     const location = `${url.protocol}//${rootHost}/${address.hex}${url.pathname}${url.search}`;
     return { kind: 'elsewhere', location, isPermanent: false, content };
   }
@@ -70,7 +70,7 @@ export function parseTarget(
     isIsolated: false,
   };
   if (named) content.name = safelyDecoded(first);
-  if (isolation === 'path' || isEmbedded(base)) return { kind: 'content', content };
+  if (isolation !== 'subdomain' || isEmbedded(base)) return { kind: 'content', content };
   const location = `${url.protocol}//${address.base32}.${url.host}/${rest ?? ''}${url.search}`;
   if (!URL.canParse(location)) {
     throw new AntwayError(

@@ -130,6 +130,15 @@ export class Library {
     return { stored: chunks.stored, total: inventory.isWhole ? chunks.total : null };
   }
 
+  /** How much of a site or file is stored, and whether it is pinned. */
+  async share(address: Address): Promise<Pick<Site, 'bytes' | 'chunks' | 'offline' | 'pin'>> {
+    const pins = await this.pins.list().catch(() => []);
+    const { address: _, ...pin } = pins.find(({ address: hex }) => hex === address.hex) ?? { address: null };
+    const state = 'state' in pin ? pin : null;
+    const { bytes, chunks, offline } = await this.#share(address.hex, state, { inventories: 1 });
+    return { bytes, chunks, offline, pin: state };
+  }
+
   /**
    * Forgets that a site was opened, and deletes those of its chunks that no pin holds.
    * @returns whether it is pinned itself, and so still here.

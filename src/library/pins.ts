@@ -43,6 +43,12 @@ export class Pins {
     });
   }
 
+  /** Whether an address is pinned. False where storage is blocked. */
+  async has({ hex }: Address): Promise<boolean> {
+    const all = await this.#all().catch(() => []);
+    return all.some(({ address }) => address.hex === hex);
+  }
+
   /** All pins, the oldest first. */
   async list(): Promise<ListedPin[]> {
     await this.#recount();

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { BootProblem } from './boot-problem.tsx';
-import { GatewayApiError, gateway } from './gateway-api.ts';
+import { GatewayApiError, type GatewayConfig, gateway } from './gateway-api.ts';
 import { useScrollMemory } from './history-state.ts';
 import { InstallNotice } from './install-notice.tsx';
 import { LibraryScreen } from './library/library-screen.tsx';
@@ -8,6 +8,7 @@ import { LiveScreen } from './live/live-screen.tsx';
 import { Logo } from './logo.tsx';
 import { Navigation } from './navigation.tsx';
 import { OpenScreen } from './open/open-screen.tsx';
+import { ownOrigins } from './own-origins.ts';
 import { tellAppearance } from './preferences.ts';
 import { ProblemText } from './problem-text.tsx';
 import { PublishScreen } from './publish/publish-screen.tsx';
@@ -44,6 +45,7 @@ export function App({ onLanguage }: { onLanguage: () => void }) {
   useScreenChange(route.screen);
   useScrollMemory(route);
   useAppearance(worker.status === 'running');
+  useSettingsOfSites(asksMore, config.value);
 
   return (
     <>
@@ -108,6 +110,19 @@ function useAppearance(isRunning: boolean): void {
   useEffect(() => {
     if (isRunning) void tellAppearance();
   }, [isRunning]);
+}
+
+/** Gives the origins of sites the user's settings, each time these change, and moves pinned sites there. */
+function useSettingsOfSites(active: boolean, config: GatewayConfig | null): void {
+  const settings = config && JSON.stringify(config);
+  useEffect(() => {
+    if (!active || !settings) return;
+    const stop = new AbortController();
+    ownOrigins.synchronise(stop.signal).catch((error) => {
+      if (!stop.signal.aborted) console.warn('antway: the origins of sites are not up to date', error);
+    });
+    return () => stop.abort();
+  }, [active, settings]);
 }
 
 /** Tells people who do not see the page that it is another one: by its title, and by the focus on its heading. */

@@ -1,7 +1,9 @@
 import type { StoreSummary } from '../chunks/store.ts';
-import type { ConfigSources, Settings, TransportChoice } from '../config.ts';
+import type { ConfigSources, Isolation, Settings, TransportChoice } from '../config.ts';
 import { AntwayError } from '../errors.ts';
 import type { KeptManifest } from '../gateway/manifest-store.ts';
+import type { SiteGrant } from '../gateway/site-exchange.ts';
+import type { SiteOrigin, SiteReport } from '../gateway/site-origins.ts';
 import { channelName } from '../gateway/stats-broadcast.ts';
 import type { DecidedSite, Decision } from '../gateway/trust.ts';
 import type { Language } from '../languages.ts';
@@ -28,8 +30,8 @@ export interface GatewayConfig {
   names: Record<string, string>;
   /** Sites that the host lets run scripts, 64 hex characters, where the person did not decide otherwise. */
   trusted: string[];
-  /** Whether all sites share an origin, so that it matters who is trusted. */
-  isolation: 'path' | 'subdomain';
+  /** How sites are kept apart. */
+  isolation: Isolation;
   /** What is wrong with the host's configuration, while an earlier one stays in force. */
   problem: string | null;
 }
@@ -47,6 +49,14 @@ export interface CacheState extends StoreSummary {
 export interface PeerStatus {
   url: string;
   state: PeerState;
+}
+
+/** One site of `GET /-/sites`. */
+export interface ListedSite extends Site {
+  /** Whether it opens on an origin of its own, where its chunks and its pin are. */
+  hasOwnOrigin: boolean;
+  /** Whether the user chose to open it without scripts. */
+  isWithoutScripts: boolean;
 }
 
 /** What can be done with a pin, beside taking it away. */
@@ -99,7 +109,7 @@ export function asGatewayApiError(error: unknown): GatewayApiError {
 export const gateway = {
   /** Every site with its title as it is read, at most 200 characters. */
   sites: async (signal: AbortSignal) =>
-    ((await ask('/-/sites', { signal })) as { sites: Site[] }).sites.map((site) => ({
+    ((await ask('/-/sites', { signal })) as { sites: ListedSite[] }).sites.map((site) => ({
       ...site,
       title: site.title && decodeTitle(site.title),
     })),
@@ -128,6 +138,16 @@ export const gateway = {
       chunks: number;
       bytes: number;
     },
+  /** The origins of sites that were used in this browser. */
+  origins: async () => ((await ask('/-/origins', {})) as { origins: SiteOrigin[] }).origins,
+  /** What the origin of a site is to be told. */
+  siteGrant: async (address: string) => (await ask(`/-/origins?address=${address}`, {})) as SiteGrant,
+  reportOrigin: async (address: string, change: { report?: SiteReport; settingsId?: string }) => {
+    await ask('/-/origins', { method: 'PUT', body: JSON.stringify({ address, ...change }) });
+  },
+  removeOrigin: async (address: string) => {
+    await ask(`/-/origins?address=${address}`, { method: 'DELETE' });
+  },
   settings: async (signal: AbortSignal) => (await ask('/-/settings', { signal })) as Settings,
   /** Takes the whole in place of what was set before. */
   setSettings: async (settings: Settings) => {

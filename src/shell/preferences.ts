@@ -1,6 +1,7 @@
 import { isLanguage, type Language } from '../languages.ts';
 import { isTheme, type Theme } from '../themes.ts';
 import { gateway } from './gateway-api.ts';
+import { ownOrigins } from './own-origins.ts';
 import { browserLanguage, speak } from './texts/texts.ts';
 
 const prefix = 'antway.';
@@ -58,6 +59,7 @@ export function chosenLanguage(): Language | null {
 export async function tellAppearance(): Promise<void> {
   try {
     await gateway.setAppearance({ language: chosenLanguage(), theme: chosenTheme() });
+    await ownOrigins.synchronise();
   } catch (error) {
     console.warn('antway: the worker does not know how its pages shall look', error);
   }

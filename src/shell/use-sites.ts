@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks';
-import type { Site } from '../library/library.ts';
+import type { ListedSite } from './gateway-api.ts';
 import { gateway, onWorkerMessage } from './gateway-api.ts';
 import { type Resource, useResource } from './use-resource.ts';
 
@@ -8,7 +8,7 @@ import { type Resource, useResource } from './use-resource.ts';
  *
  * @param everyMs as for `useResource`: for how much of them is stored, which changes while they are read.
  */
-export function useSites(active: boolean, everyMs?: number): Resource<Site[]> {
+export function useSites(active: boolean, everyMs?: number): Resource<ListedSite[]> {
   const sites = useResource(gateway.sites, active, everyMs);
   useEffect(() => {
     if (!active) return;

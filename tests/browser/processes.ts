@@ -7,7 +7,7 @@ import { type PeerOptions, PeerProcess } from './peer.ts';
 /** The contents of `antway.json`. */
 export interface HostConfig {
   peers: readonly string[];
-  isolation?: 'path' | 'subdomain';
+  isolation?: 'auto' | 'path' | 'subdomain';
   names?: Record<string, string>;
   trusted?: readonly string[];
   denied?: readonly string[];

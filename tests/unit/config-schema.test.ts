@@ -39,6 +39,7 @@ describe('the schema of antway.json, like the gateway,', () => {
         peers: ['anttp+http://127.0.0.1:18888', 'antd+http://localhost:8082/', 'anttp+https://anttp.example'],
       },
     ],
+    [{ isolation: 'auto' }],
     [{ isolation: 'path' }],
     [{ isolation: 'subdomain' }],
     [{ transport: 'auto' }],

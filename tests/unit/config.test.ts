@@ -42,7 +42,7 @@ describe('antway.json', () => {
       peers: [],
       usePeersOfPeers: false,
       transport: 'auto',
-      isolation: 'path',
+      isolation: 'auto',
       names: new Map(),
       trusted: new Set(),
       denied: new Set(),

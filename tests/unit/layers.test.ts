@@ -9,6 +9,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const layers = [
   ['sw'],
   ['src/shell', 'src/drop-in', 'src/cli'],
+  ['src/site-pages'],
   ['src/gateway'],
   ['src/library'],
   ['src/publish'],

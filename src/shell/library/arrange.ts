@@ -13,7 +13,7 @@ export interface Arrangement {
  * Those that match, in order. Every word of the query must occur in the title, the name or the address; what is equal
  * in order stays as it was.
  */
-export function arrange(sites: readonly Site[], { query, sort, pinnedOnly }: Arrangement): Site[] {
+export function arrange<T extends Site>(sites: readonly T[], { query, sort, pinnedOnly }: Arrangement): T[] {
   const words = query.toLocaleLowerCase().split(/\s+/).filter(Boolean);
   const matches = sites.filter((site) => {
     if (pinnedOnly && !site.pin) return false;

@@ -1,8 +1,8 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { Site } from '../../library/library.ts';
 import { formatChunks, formatCount } from '../format.ts';
-import { gateway } from '../gateway-api.ts';
+import { gateway, type ListedSite } from '../gateway-api.ts';
 import { useHistoryState } from '../history-state.ts';
+import { ownOrigins } from '../own-origins.ts';
 import { Persistence } from '../persistence.tsx';
 import { ProblemText } from '../problem-text.tsx';
 import { saveAs } from '../save-as.ts';
@@ -15,6 +15,7 @@ import { useResource } from '../use-resource.ts';
 import { useSites } from '../use-sites.ts';
 import { type Arrangement, arrange, type Sort } from './arrange.ts';
 import { type SiteAction, SiteRow } from './site-row.tsx';
+import { useOwnOrigins } from './use-own-origins.ts';
 import { usePins } from './use-pins.ts';
 
 /** How much of a site is stored changes while it is read, which is mostly in this very tab. */
@@ -26,6 +27,7 @@ export function LibraryScreen({ active }: { active: boolean }) {
   const sites = useSites(active, refreshMs);
   const cache = useResource(gateway.cache, active);
   const { pins, refresh: refreshPins } = usePins(active);
+  useOwnOrigins(sites.value, active);
   const picker = useRef<HTMLInputElement>(null);
   const [arrangement, setArrangement] = useHistoryState<Arrangement>('library', {
     query: '',
@@ -45,55 +47,70 @@ export function LibraryScreen({ active }: { active: boolean }) {
   const t = texts.library;
 
   useEffect(() => {
-    const pin = begun && pins?.get(begun.address);
+    const listed = begun && all?.find(({ address }) => address === begun.address);
+    const pin = begun && (listed?.hasOwnOrigin ? listed.pin : pins?.get(begun.address));
     if (pin?.activity !== 'idle') return;
     say(pin.state === 'complete' ? t.finished[begun!.action](begun!.title) : '');
     setBegun(null);
-  }, [pins]);
+  }, [pins, sites.value]);
 
   // A pin that came to its end has changed what is stored of a site, and of those that share chunks with it.
   const finished = pins ? [...pins.values()].filter(({ activity }) => activity === 'idle').length : 0;
   useEffect(() => sites.refresh(), [finished, pins?.size]);
 
   const all = useMemo(
-    () => sites.value?.map((site) => withPin(site, pins ? (pins.get(site.address) ?? null) : site.pin)),
+    () =>
+      sites.value?.map((site) =>
+        site.hasOwnOrigin || !pins ? site : withPin(site, pins.get(site.address) ?? null),
+      ),
     [sites.value, pins],
   );
   const shown = useMemo(() => all && arrange(all, arrangement), [all, arrangement]);
 
-  function act(action: SiteAction, site: Site) {
+  function act(action: SiteAction, site: ListedSite) {
     const title = titleOf(site);
     const { address } = site;
+    const at = site.hasOwnOrigin ? ownOrigins : gateway;
     setBegun(null);
     switch (action) {
       case 'pin':
         return run(async () => {
-          await gateway.pin(address, action);
+          await at.pin(address, action);
           // Asked when it matters: a browser that may clear what is pinned keeps no promise.
           await navigator.storage?.persist?.();
           // After the person's answer, which may take longer than the pin: what is said of its end comes last.
           setBegun({ action: 'pin', address, title });
         }, t.didPin(title));
       case 'unpin':
-        return run(() => gateway.unpin(address), t.didUnpin(title));
+        return run(async () => {
+          await at.unpin(address);
+          // An earlier version of the gateway may have pinned it on this origin.
+          if (site.hasOwnOrigin && pins?.has(address)) await gateway.unpin(address);
+        }, t.didUnpin(title));
       case 'pause':
-        return run(() => gateway.pin(address, action), t.didPause(title));
+        return run(() => at.pin(address, action), t.didPause(title));
       case 'resume':
         return run(async () => {
-          await gateway.pin(address, action);
+          await at.pin(address, action);
           setBegun({ action: 'pin', address, title });
         }, t.didResume(title));
       case 'verify':
         return run(async () => {
-          await gateway.pin(address, action);
+          await at.pin(address, action);
           setBegun({ action, address, title });
         }, t.didVerify(title));
+      case 'scripts':
+        return run(
+          () => ownOrigins.setScripts(site, site.isWithoutScripts),
+          (site.isWithoutScripts ? t.didAllowScripts : t.didForbidScripts)(title),
+        );
       case 'export':
-        return run(async () => saveAs(await gateway.exportSite(address), fileName(title)), '');
+        return run(async () => saveAs(await at.exportSite(address), fileName(title)), '');
       case 'delete':
         return run(async () => {
           // A pin is a promise: it is taken back first.
-          if (site.pin) await gateway.unpin(address);
+          if (site.hasOwnOrigin) await ownOrigins.clear(address);
+          if (site.hasOwnOrigin ? pins?.has(address) : site.pin) await gateway.unpin(address);
           await gateway.deleteSite(address);
           // The button that had the focus goes with its row.
           document.querySelector<HTMLElement>('main h1')?.focus();
@@ -213,7 +230,7 @@ export function LibraryScreen({ active }: { active: boolean }) {
 }
 
 /** What a pin tells is newer than what the list of sites said when it was asked for. */
-function withPin(site: Site, pin: Site['pin']): Site {
+function withPin(site: ListedSite, pin: ListedSite['pin']): ListedSite {
   if (!pin) return { ...site, pin };
   return {
     ...site,

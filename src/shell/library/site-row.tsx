@@ -1,9 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Site } from '../../library/library.ts';
 import type { PinState } from '../../library/pin-state.ts';
 import { ContentLink } from '../content-link.tsx';
 import { formatAge, formatBytes, formatShare, formatSpan } from '../format.ts';
-import type { PinAction } from '../gateway-api.ts';
+import type { ListedSite, PinAction } from '../gateway-api.ts';
 import { Icon } from '../icons.tsx';
 import { SiteIcon } from '../open/site-icon.tsx';
 import { ProblemText } from '../problem-text.tsx';
@@ -11,11 +10,11 @@ import { titleOf } from '../site-title.ts';
 import { texts } from '../texts/texts.ts';
 import { shareOf } from './arrange.ts';
 
-export type SiteAction = PinAction | 'unpin' | 'export' | 'delete';
+export type SiteAction = PinAction | 'unpin' | 'scripts' | 'export' | 'delete';
 
 interface Props {
-  site: Site;
-  onAction: (action: SiteAction, site: Site) => void;
+  site: ListedSite;
+  onAction: (action: SiteAction, site: ListedSite) => void;
 }
 
 /** One site: what it is, how much of it is here, and what can be done with it. */
@@ -43,6 +42,7 @@ export function SiteRow({ site, onAction }: Props) {
                 : formatBytes(total)}
           </span>
           {site.isManifest && <span>{t.manifest}</span>}
+          {site.isWithoutScripts && <span>{t.withoutScripts}</span>}
           {site.lastOpened !== null && (
             <time dateTime={new Date(site.lastOpened).toISOString()}>
               {formatAge(site.lastOpened, Date.now())}
@@ -126,13 +126,14 @@ function pinText({ state, activity, chunks }: PinState): string {
 }
 
 interface MoreProps {
-  site: Site;
+  site: ListedSite;
   title: string;
   onAction: (action: SiteAction) => void;
 }
 
 /** What is seldom wanted, or cannot be undone. */
-function MoreActions({ site: { pin, isManifest }, title, onAction }: MoreProps) {
+function MoreActions({ site, title, onAction }: MoreProps) {
+  const { pin, isManifest, hasOwnOrigin, isWithoutScripts } = site;
   const [isDeleting, setDeleting] = useState<boolean | null>(null);
   /** Of the question, the answer that does nothing; else what asks it. */
   const focused = useRef<HTMLButtonElement>(null);
@@ -140,7 +141,7 @@ function MoreActions({ site: { pin, isManifest }, title, onAction }: MoreProps) 
     if (isDeleting !== null) focused.current?.focus();
   }, [isDeleting]);
   const t = texts.library;
-  const actions: SiteAction[] = pin
+  const actions: Exclude<SiteAction, 'scripts'>[] = pin
     ? [pin.activity === 'paused' ? 'resume' : 'pause', 'verify', 'export']
     : ['export'];
   if (pin?.state === 'complete') actions.splice(0, 1);
@@ -180,6 +181,16 @@ function MoreActions({ site: { pin, isManifest }, title, onAction }: MoreProps) 
               {t.actions[action]}
             </button>
           ))}
+          {(hasOwnOrigin || isWithoutScripts) && (
+            <button
+              type="button"
+              class="button button-quiet button-small"
+              aria-label={t.actionOn(isWithoutScripts ? t.allowScripts : t.forbidScripts, title)}
+              onClick={() => onAction('scripts')}
+            >
+              {isWithoutScripts ? t.allowScripts : t.forbidScripts}
+            </button>
+          )}
           <button
             ref={focused}
             type="button"

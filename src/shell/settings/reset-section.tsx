@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { asGatewayApiError, type GatewayApiError, gateway } from '../gateway-api.ts';
+import { asGatewayApiError, GatewayApiError, gateway } from '../gateway-api.ts';
+import { ownOrigins } from '../own-origins.ts';
 import { applyLanguage, applyTheme, forgetPreferences } from '../preferences.ts';
 import { ProblemText } from '../problem-text.tsx';
 import { Section } from '../section.tsx';
@@ -20,11 +21,13 @@ export function ResetSection({ onReset }: { onReset: () => void }) {
   async function reset() {
     setStep('working');
     try {
+      const uncleared = await ownOrigins.clearAll();
       await gateway.reset();
       forgetPreferences();
       applyTheme();
       await applyLanguage();
       onReset();
+      if (uncleared.length > 0) setError(sitesLeft(uncleared));
     } catch (caught) {
       setError(asGatewayApiError(caught));
       setStep('rest');
@@ -69,4 +72,8 @@ export function ResetSection({ onReset }: { onReset: () => void }) {
       )}
     </Section>
   );
+}
+
+function sitesLeft(addresses: readonly string[]): GatewayApiError {
+  return new GatewayApiError('SITE_UNREACHABLE', texts.settings.resetLeft(addresses), { isTranslated: true });
 }

@@ -40,6 +40,10 @@ export const frame: Pick<Texts, 'appName' | 'nav' | 'common' | 'status' | 'notic
     nothingKept: 'Läuft, aber dieser Browser bewahrt nichts auf',
     running: 'Gateway läuft',
     configRefused: 'Die neue Konfiguration des Hosts wird nicht verwendet',
+    siteUnreachable:
+      'Der Ursprung dieser Seite antwortet nicht. Prüfen Sie, ob ihr Host erreichbar ist, und versuchen Sie es erneut.',
+    sitePartitioned: (url: string) =>
+      `Dieser Browser trennt den Speicher dieser Seite von dem des Gateways. Verwalten Sie die Seite unter ${url}.`,
     noWorker: 'Das Gateway steuert diese Seite noch nicht.',
   },
 

@@ -74,5 +74,7 @@ export const settings: Texts['settings'] = {
   resetButton: 'Alles löschen…',
   resetConfirm: 'Alles löschen, was Antway in diesem Browser aufbewahrt?',
   resetNow: 'Alles löschen',
+  resetLeft: (addresses: readonly string[]) =>
+    `${addresses.length === 1 ? 'Eine Seite konnte' : `${addresses.length} Seiten konnten`} nicht gelöscht werden: ${addresses.join(', ')}. Löschen Sie die Daten der Namen dieses Hosts in den Einstellungen des Browsers.`,
   resetDone: 'Alles wurde gelöscht.',
 };

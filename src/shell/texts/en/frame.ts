@@ -38,6 +38,10 @@ export const frame = {
     nothingKept: 'Running, but this browser keeps nothing',
     running: 'Gateway running',
     configRefused: 'The host’s new configuration is not used',
+    siteUnreachable:
+      'The origin of this site does not answer. Check that its host can be reached, then try again.',
+    sitePartitioned: (url: string) =>
+      `This browser keeps the storage of this site apart from the gateway’s. Manage the site at ${url}.`,
     noWorker: 'The gateway does not control this page yet.',
   },
 

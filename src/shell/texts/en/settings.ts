@@ -72,5 +72,7 @@ export const settings = {
   resetButton: 'Delete everything…',
   resetConfirm: 'Delete everything that Antway keeps in this browser?',
   resetNow: 'Delete everything',
+  resetLeft: (addresses: readonly string[]) =>
+    `${addresses.length === 1 ? 'One site' : `${addresses.length} sites`} could not be cleared: ${addresses.join(', ')}. Delete the data of this host’s names in the browser’s own settings.`,
   resetDone: 'Everything was deleted.',
 };

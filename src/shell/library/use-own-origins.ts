@@ -1,0 +1,41 @@
+import { useEffect, useRef } from 'preact/hooks';
+import { asGatewayApiError, type ListedSite } from '../gateway-api.ts';
+import { ownOrigins } from '../own-origins.ts';
+
+/** Sites whose origins are asked while the library is shown: those opened last, and all that are pinned. */
+const most = 20;
+const pauseMs = 30_000;
+/** The same while a pin is being worked on. */
+const workingPauseMs = 1_500;
+
+/** Has the origins of the listed sites say what they store, again and again while the library is shown. */
+export function useOwnOrigins(sites: readonly ListedSite[] | null, active: boolean): void {
+  const newest = useRef(sites);
+  newest.current = sites;
+  const isKnown = sites !== null;
+  useEffect(() => {
+    if (!active || !isKnown) return;
+    let isOver = false;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let lastOfAll = 0;
+    const ask = async () => {
+      const own = newest.current?.filter(({ hasOwnOrigin }) => hasOwnOrigin) ?? [];
+      const working = own.filter(({ pin }) => pin && pin.activity !== 'idle' && pin.activity !== 'paused');
+      const isTimeForAll = Date.now() - lastOfAll > pauseMs;
+      if (isTimeForAll) lastOfAll = Date.now();
+      const asked = isTimeForAll ? own.filter((site, i) => i < most || site.pin) : working;
+      for (const { address } of asked) {
+        if (isOver) return;
+        await ownOrigins.refresh(address).catch((error) => {
+          console.warn(`antway: the origin of ${address} was not asked:`, asGatewayApiError(error).message);
+        });
+      }
+      if (!isOver) timer = setTimeout(ask, workingPauseMs);
+    };
+    void ask();
+    return () => {
+      isOver = true;
+      clearTimeout(timer);
+    };
+  }, [active, isKnown]);
+}

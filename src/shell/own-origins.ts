@@ -1,0 +1,78 @@
+import type { SiteGrant } from '../gateway/site-exchange.ts';
+import type { SiteReport } from '../gateway/site-origins.ts';
+import { asGatewayApiError, gateway, type ListedSite, type PinAction } from './gateway-api.ts';
+import { askSite, clearSite, persistSite } from './site-bridge.ts';
+
+/**
+ * What the shell does with sites that have an origin of their own, by their bridges. Each change is reported to the
+ * gateway's own worker, whose list of sites the screens show.
+ */
+export const ownOrigins = {
+  /** Has a site's origin say anew what it stores. */
+  refresh,
+  async pin(address: string, action: PinAction): Promise<void> {
+    await askSite(address, 'pins', { method: 'POST', body: JSON.stringify({ address, action }) });
+    if (action === 'pin') await persistSite(address);
+    await refresh(address);
+  },
+  async unpin(address: string): Promise<void> {
+    await askSite(address, `pins?address=${address}`, { method: 'DELETE' });
+    await refresh(address);
+  },
+  /** Lets a site run its scripts, or has it opened without. What is open already stays as it is. */
+  async setScripts({ address, hasOwnOrigin }: ListedSite, runsScripts: boolean): Promise<void> {
+    if (runsScripts) await gateway.revokeDecision(address);
+    else await gateway.decide(address, 'restricted');
+    if (hasOwnOrigin) await giveSettings(address, await gateway.siteGrant(address));
+  },
+  exportSite: (address: string): Promise<Blob> => askSite(address, `export?address=${address}`),
+  /** Deletes all that the site's origin stores, and forgets the origin. */
+  async clear(address: string): Promise<void> {
+    await clearSite(address);
+    await gateway.removeOrigin(address);
+  },
+  /** For a reset: clears every origin of a site. @returns the addresses of those that did not answer. */
+  async clearAll(): Promise<string[]> {
+    const failed: string[] = [];
+    for (const { address } of await gateway.origins()) {
+      await ownOrigins.clear(address).catch(() => failed.push(address));
+    }
+    return failed;
+  },
+  /**
+   * Gives the user's settings to the origins that do not have them yet, and moves what is pinned here to the site's origin.
+   * What fails is tried again at the next call.
+   */
+  async synchronise(signal = new AbortController().signal): Promise<void> {
+    const pins = new Set((await gateway.watchPins(signal)).map(({ address }) => address));
+    for (const { address, settingsId, report } of await gateway.origins()) {
+      if (signal.aborted) return;
+      try {
+        const grant = await gateway.siteGrant(address);
+        if (grant.settingsId !== settingsId) await giveSettings(address, grant);
+        if (pins.has(address) && report?.pin?.state !== 'complete') await move(address);
+      } catch (error) {
+        console.warn(`antway: the origin of ${address} is not up to date:`, asGatewayApiError(error).message);
+      }
+    }
+  },
+};
+
+async function refresh(address: string): Promise<void> {
+  const report: SiteReport = JSON.parse(await (await askSite(address, 'origin')).text());
+  await gateway.reportOrigin(address, { report });
+}
+
+async function giveSettings(address: string, { settings, settingsId }: SiteGrant): Promise<void> {
+  const fields: [string, string][] = [['settings', JSON.stringify(settings)]];
+  await askSite(address, 'origin', { method: 'PUT', body: { fields } });
+  await gateway.reportOrigin(address, { settingsId });
+}
+
+/** Copies a pinned site to its own origin. The pin here stays: an earlier version of the gateway still finds it. */
+async function move(address: string): Promise<void> {
+  const file = await gateway.exportSite(address);
+  await askSite(address, 'import', { method: 'POST', body: file });
+  await persistSite(address);
+  await refresh(address);
+}

@@ -1,0 +1,156 @@
+import { Address } from '../address.ts';
+import { siteOrigin } from '../gateway/site-host.ts';
+import {
+  type BridgeAnswer,
+  type BridgeReady,
+  type BridgeRequest,
+  bridgeMessage,
+} from '../site-pages/messages.ts';
+import { GatewayApiError } from './gateway-api.ts';
+import { texts } from './texts/texts.ts';
+
+/** How long a site's origin may take to start its worker, in milliseconds. */
+const openMs = 20_000;
+/** Most frames that stay open: each is a document in memory. */
+const mostBridges = 6;
+const cookieName = 'antway-same-site';
+
+/** What is to be done: a request without its number, which the bridge gives it. */
+type Work = BridgeRequest extends infer Request
+  ? Request extends BridgeRequest
+    ? Omit<Request, 'id'>
+    : never
+  : never;
+type Answered = Extract<BridgeAnswer, { body: Blob }>;
+
+/**
+ * A way from the shell to the worker of a site's own origin: `/-/bridge` of that origin in a hidden frame, with a port to
+ * it. The frame uses the site's own worker and storage only if it is same-site with the shell.
+ */
+class SiteBridge {
+  readonly #frame: HTMLIFrameElement;
+  readonly #port: MessagePort;
+  readonly #waiting = new Map<number, { resolve(answer: Answered): void; reject(error: Error): void }>();
+  #requests = 0;
+
+  private constructor(frame: HTMLIFrameElement, port: MessagePort) {
+    this.#frame = frame;
+    this.#port = port;
+    port.onmessage = ({ data }: MessageEvent<BridgeAnswer>) => {
+      const waiting = this.#waiting.get(data.id);
+      this.#waiting.delete(data.id);
+      if ('error' in data) waiting?.reject(new GatewayApiError('UNANSWERED', data.error));
+      else waiting?.resolve(data);
+    };
+  }
+
+  /** @throws GatewayApiError `SITE_UNREACHABLE` when the origin does not answer, `SITE_PARTITIONED` when it is not same-site. */
+  static open(address: string): Promise<SiteBridge> {
+    const origin = siteOrigin(Address.fromHex(address), location.origin);
+    if (!origin) return Promise.reject(unreachable(texts.status.siteUnreachable));
+    const frame = document.createElement('iframe');
+    frame.hidden = true;
+    frame.src = `${origin}/-/bridge`;
+    const { port1: port, port2 } = new MessageChannel();
+    // A frame that is not same-site does not see it.
+    const cookie = `${cookieName}=${crypto.randomUUID()}`;
+    const attributes = `Domain=${location.hostname}; Path=/; SameSite=Strict`;
+    const opening = new Promise<SiteBridge>((resolve, reject) => {
+      const timer = setTimeout(() => reject(unreachable(texts.status.siteUnreachable)), openMs);
+      port.onmessage = ({ data }: MessageEvent<BridgeReady>) => {
+        clearTimeout(timer);
+        if (!data.ready) reject(unreachable(data.error));
+        else if (!data.isSameSite) reject(partitioned(`${origin}/-/site`));
+        else resolve(new SiteBridge(frame, port));
+      };
+      frame.onload = () => {
+        // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is not in all browsers
+        document.cookie = `${cookie}; ${attributes}; Max-Age=30`;
+        const message = { type: bridgeMessage, cookie };
+        frame.contentWindow?.postMessage(message, { targetOrigin: origin, transfer: [port2] });
+      };
+      document.body.append(frame);
+    });
+    return opening
+      .catch((error) => {
+        frame.remove();
+        port.close();
+        throw error;
+      })
+      .finally(() => {
+        // biome-ignore lint/suspicious/noDocumentCookie: as above
+        document.cookie = `${cookie}; ${attributes}; Max-Age=0`;
+      });
+  }
+
+  ask(work: Work): Promise<Answered> {
+    const id = ++this.#requests;
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject });
+      this.#port.postMessage({ ...work, id } as BridgeRequest);
+    });
+  }
+
+  close(): void {
+    this.#port.close();
+    this.#frame.remove();
+    for (const { reject } of this.#waiting.values()) reject(unreachable(texts.status.siteUnreachable));
+  }
+}
+
+/** The bridges that are open, that used last at the end. */
+const bridges = new Map<string, Promise<SiteBridge>>();
+
+function bridgeTo(address: string): Promise<SiteBridge> {
+  const bridge = bridges.get(address) ?? SiteBridge.open(address);
+  bridges.delete(address);
+  bridges.set(address, bridge);
+  bridge.catch(() => bridges.delete(address));
+  for (const [oldest] of [...bridges].slice(0, Math.max(bridges.size - mostBridges, 0))) closeBridge(oldest);
+  return bridge;
+}
+
+function closeBridge(address: string): void {
+  bridges.get(address)?.then(
+    (bridge) => bridge.close(),
+    () => undefined,
+  );
+  bridges.delete(address);
+}
+
+/**
+ * Asks the worker of a site's own origin, by its endpoints below `/-/`.
+ * @returns the answer's body.
+ * @throws GatewayApiError as the endpoint answers, or `SITE_UNREACHABLE`, `SITE_PARTITIONED`, `UNANSWERED`.
+ */
+export async function askSite(
+  address: string,
+  path: string,
+  { method = 'GET', body = null }: { method?: string; body?: Extract<Work, { kind: 'fetch' }>['body'] } = {},
+): Promise<Blob> {
+  const bridge = await bridgeTo(address);
+  const answer = await bridge.ask({ kind: 'fetch', path, method, body });
+  if (answer.status < 400) return answer.body;
+  const { code = 'INTERNAL', message = `${answer.status}` } = JSON.parse(await answer.body.text());
+  throw new GatewayApiError(code, message);
+}
+
+/** Asks the browser not to clear a site's origin on its own. @throws as `askSite`. */
+export async function persistSite(address: string): Promise<boolean> {
+  const { body } = await (await bridgeTo(address)).ask({ kind: 'persist' });
+  return JSON.parse(await body.text());
+}
+
+/** Deletes all that is stored on a site's own origin, by the gateway and by the site. @throws as `askSite`. */
+export async function clearSite(address: string): Promise<void> {
+  await (await bridgeTo(address)).ask({ kind: 'clear' });
+  closeBridge(address);
+}
+
+function unreachable(message: string): GatewayApiError {
+  return new GatewayApiError('SITE_UNREACHABLE', message, { isTranslated: true });
+}
+
+function partitioned(url: string): GatewayApiError {
+  return new GatewayApiError('SITE_PARTITIONED', texts.status.sitePartitioned(url), { isTranslated: true });
+}

@@ -1,0 +1,63 @@
+/**
+ * `/-/bridge`, a page of a site's own origin in a hidden frame of the shell: passes the shell's requests on to the site's
+ * worker. Takes requests from the gateway's own origin only, by a port that ends here: pages of the site cannot send any.
+ */
+
+import { siteOfHost } from '../gateway/site-host.ts';
+import { clearOrigin } from './clear-origin.ts';
+import { type BridgeAnswer, type BridgeReady, type BridgeRequest, bridgeMessage } from './messages.ts';
+import { controlledByWorker } from './worker.ts';
+
+const site = siteOfHost(location.host);
+const rootOrigin = site && `${location.protocol}//${site.rootHost}`;
+
+addEventListener('message', async ({ origin, source, data, ports: [port] }) => {
+  if (origin !== rootOrigin || source !== parent || data?.type !== bridgeMessage || !port) return;
+  port.onmessage = async ({ data: request }: MessageEvent<BridgeRequest>) => {
+    let answer: BridgeAnswer;
+    try {
+      answer = { id: request.id, ...(await work(request)) };
+    } catch (error) {
+      answer = { id: request.id, error: (error as Error).message };
+    }
+    port.postMessage(answer);
+  };
+  const ready: BridgeReady = await controlledByWorker().then(
+    () => ({ ready: true, isSameSite: document.cookie.includes(String(data.cookie)) }),
+    (error) => ({ ready: false, error: error.message }),
+  );
+  port.postMessage(ready);
+});
+
+async function work(request: BridgeRequest): Promise<{ status: number; type: string | null; body: Blob }> {
+  switch (request.kind) {
+    case 'fetch':
+      return ask(request);
+    case 'persist':
+      return json(await (navigator.storage?.persist?.() ?? false));
+    case 'clear':
+      await clearOrigin();
+      return json(true);
+  }
+}
+
+async function ask({ path, method, body }: Extract<BridgeRequest, { kind: 'fetch' }>) {
+  // The browser may have ended the worker; a request starts it again.
+  const response = await fetch(`/-/${path}`, { method, body: bodyOf(body), cache: 'no-store' });
+  return {
+    status: response.status,
+    type: response.headers.get('Content-Type'),
+    body: await response.blob(),
+  };
+}
+
+function bodyOf(body: Extract<BridgeRequest, { kind: 'fetch' }>['body']): BodyInit | null {
+  if (body === null || typeof body === 'string' || body instanceof Blob) return body;
+  const form = new FormData();
+  for (const [name, value] of body.fields) form.append(name, value);
+  return form;
+}
+
+function json(value: unknown) {
+  return { status: 200, type: 'application/json', body: new Blob([JSON.stringify(value)]) };
+}

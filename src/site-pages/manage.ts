@@ -1,0 +1,124 @@
+import type { SiteReport } from '../gateway/site-origins.ts';
+import { clearOrigin } from './clear-origin.ts';
+
+const texts = {
+  en: {
+    title: 'This site in this browser',
+    stored: (size: string) => `${size} stored.`,
+    offline: 'All of it opens without a network.',
+    pinned: 'It is pinned.',
+    actions: {
+      pin: 'Pin',
+      unpin: 'Unpin',
+      verify: 'Verify',
+      export: 'Export',
+      delete: 'Delete everything of it',
+    },
+    deleted: 'Everything of this site was deleted from this browser.',
+    open: 'Open the site',
+    home: 'Open the gateway',
+  },
+  de: {
+    title: 'Diese Seite in diesem Browser',
+    stored: (size: string) => `${size} gespeichert.`,
+    offline: 'Sie öffnet vollständig ohne Netz.',
+    pinned: 'Sie ist angeheftet.',
+    actions: {
+      pin: 'Anheften',
+      unpin: 'Lösen',
+      verify: 'Prüfen',
+      export: 'Exportieren',
+      delete: 'Alles davon löschen',
+    },
+    deleted: 'Alles von dieser Seite wurde aus diesem Browser gelöscht.',
+    open: 'Seite öffnen',
+    home: 'Gateway öffnen',
+  },
+};
+
+/** How often the page looks how a pin gets on, in milliseconds. */
+const refreshMs = 2_000;
+
+type Language = keyof typeof texts;
+
+/**
+ * Shows what this origin stores of its site, and what can be done with it. For browsers and hosts where the shell cannot
+ * reach the origin by a frame.
+ */
+export async function manage(place: HTMLElement, rootOrigin: string, language: Language): Promise<void> {
+  const t = texts[language];
+  const report = await ask<SiteReport & { address: string }>('origin');
+  const { address, pin } = report;
+  const act = (name: keyof typeof t.actions, work: () => Promise<unknown>) => {
+    const button = document.createElement('button');
+    button.textContent = t.actions[name];
+    button.onclick = () => void run(work);
+    return button;
+  };
+  const note = document.createElement('p');
+  note.setAttribute('role', 'alert');
+  const run = async (work: () => Promise<unknown>) => {
+    try {
+      await work();
+      await manage(place, rootOrigin, language);
+    } catch (error) {
+      note.textContent = (error as Error).message;
+    }
+  };
+  const send = (action: string) => ask('pins', 'POST', JSON.stringify({ address, action }));
+  const size = new Intl.NumberFormat(language, { style: 'unit', unit: 'megabyte', maximumFractionDigits: 2 });
+  const facts = [
+    t.stored(size.format(report.storedBytes / 1e6)),
+    report.offline && t.offline,
+    pin && t.pinned,
+  ];
+  place.replaceChildren(
+    element('h1', t.title),
+    element('p', facts.filter(Boolean).join(' ')),
+    pin?.problem ? element('p', pin.problem.message) : '',
+    pin ? act('unpin', () => ask(`pins?address=${address}`, 'DELETE')) : act('pin', () => send('pin')),
+    ' ',
+    pin ? act('verify', () => send('verify')) : '',
+    ' ',
+    act('export', () => save(address)),
+    ' ',
+    act('delete', async () => {
+      await clearOrigin();
+      place.replaceChildren(element('h1', t.title), element('p', t.deleted), link(t.home, `${rootOrigin}/`));
+      await new Promise(() => {});
+    }),
+    note,
+    element('p', ''),
+    link(t.open, '/'),
+    ' ',
+    link(t.home, `${rootOrigin}/`),
+  );
+  if (pin && pin.activity !== 'idle' && pin.activity !== 'paused') {
+    setTimeout(() => void manage(place, rootOrigin, language), refreshMs);
+  }
+}
+
+/** @throws Error with the worker's message. */
+async function ask<T>(path: string, method = 'GET', body: string | null = null): Promise<T> {
+  const response = await fetch(`/-/${path}`, { method, body, cache: 'no-store' });
+  const text = await response.text();
+  const value = text && JSON.parse(text);
+  if (!response.ok) throw new Error(`${value.code}: ${value.message}`);
+  return value;
+}
+
+async function save(address: string): Promise<void> {
+  const response = await fetch(`/-/export?address=${address}`);
+  if (!response.ok) throw new Error((await response.json()).message);
+  const url = URL.createObjectURL(await response.blob());
+  Object.assign(document.createElement('a'), { href: url, download: `${address}.antway.tar` }).click();
+  URL.revokeObjectURL(url);
+}
+
+function element(name: 'h1' | 'p', text: string): HTMLElement {
+  return Object.assign(document.createElement(name), { textContent: text });
+}
+
+function link(text: string, href: string): HTMLAnchorElement {
+  return Object.assign(document.createElement('a'), { href, textContent: text });
+}

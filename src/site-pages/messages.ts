@@ -1,0 +1,39 @@
+import type { SiteGrant } from '../gateway/site-exchange.ts';
+
+/** From a site's origin to `/-/root`, with a port for the answer. */
+export const helloMessage = 'antway:hello';
+
+/** The answer of `/-/root`, on that port; null where the gateway's own origin has no worker in this browser. */
+export interface Welcome extends SiteGrant {
+  /** The site's manifest, if it is one that is stored on this device. */
+  manifest: Blob | null;
+}
+
+/** From a site's origin to `/-/root`, on the same port: the site's worker has the settings. */
+export const readyMessage = 'antway:ready';
+
+/** From the shell to `/-/bridge`, with a port for requests. */
+export const bridgeMessage = 'antway:bridge';
+
+/** What the shell asks of a site's origin. */
+export type BridgeRequest = { id: number } & (
+  | { kind: 'fetch'; path: string; method: string; body: Blob | FormDataFields | string | null }
+  /** Deletes all that the site and the gateway store on this origin, the worker included. */
+  | { kind: 'clear' }
+  /** Asks the browser not to clear this origin on its own. */
+  | { kind: 'persist' }
+);
+
+/** A form, which cannot be sent between windows as it is. */
+export interface FormDataFields {
+  fields: [name: string, value: string | Blob][];
+}
+
+/** The answer to a request with this `id`. */
+export type BridgeAnswer = { id: number } & (
+  | { status: number; type: string | null; body: Blob }
+  | { error: string }
+);
+
+/** Sent first on the port: the worker of the site's origin runs, or why it does not. */
+export type BridgeReady = { ready: true; isSameSite: boolean } | { ready: false; error: string };

@@ -1,0 +1,58 @@
+/**
+ * `/-/root`, a page of the gateway's own origin in a hidden frame of a site's: gives the site's origin the user's settings,
+ * and its manifest if it is a private site. Only the gateway's page on that origin asks, before any content is shown there;
+ * the answer is for the origin of the frame's parent, whoever asks.
+ */
+import type { SiteGrant } from '../gateway/site-exchange.ts';
+import { siteOfHost } from '../gateway/site-host.ts';
+import { helloMessage, readyMessage, type Welcome } from './messages.ts';
+
+const controlMs = 2_000;
+
+addEventListener('message', async ({ origin, source, data, ports: [port] }) => {
+  if (source !== parent || data?.type !== helloMessage || !port) return;
+  const { protocol, host } = new URL(origin);
+  const site = siteOfHost(host);
+  if (site?.rootHost !== location.host || protocol !== location.protocol) return;
+  const address = site.address.hex;
+  let settingsId = '';
+  port.onmessage = ({ data }) => {
+    if (data?.type === readyMessage) void send('PUT', { address, settingsId });
+  };
+  const welcome = await welcomeFor(address).catch((error) => {
+    console.warn('antway: the settings could not be read', error);
+    return null;
+  });
+  settingsId = welcome?.settingsId ?? '';
+  port.postMessage(welcome);
+});
+
+async function welcomeFor(address: string): Promise<Welcome | null> {
+  if (!(await isControlled())) return null;
+  const grant = (await (await send('POST', { address })).json()) as SiteGrant;
+  const manifest = grant.hasManifest ? await (await answer(`/-/manifests?id=${address}`)).blob() : null;
+  return { ...grant, manifest };
+}
+
+function send(method: string, body: object): Promise<Response> {
+  return answer('/-/origins', { method, body: JSON.stringify(body) });
+}
+
+async function answer(path: string, init?: RequestInit): Promise<Response> {
+  const response = await fetch(path, init);
+  if (response.ok) return response;
+  throw new Error(`${path} was answered ${response.status}.`);
+}
+
+/** Where the user has not opened the gateway itself, it has no worker and no settings. */
+async function isControlled(): Promise<boolean> {
+  const { serviceWorker } = navigator;
+  if (serviceWorker?.controller) return true;
+  const registration = await serviceWorker?.getRegistration();
+  if (!registration?.active) return false;
+  return new Promise((resolve) => {
+    setTimeout(resolve, controlMs, false);
+    serviceWorker.addEventListener('controllerchange', () => resolve(true), { once: true });
+    registration.active!.postMessage({ type: 'CLAIM' });
+  });
+}

@@ -1,0 +1,34 @@
+/** Why a page of the gateway on a site's origin cannot do its work. */
+export class WorkerProblem extends Error {
+  override readonly name = 'WorkerProblem';
+}
+
+const controlMs = 10_000;
+
+/**
+ * Registers the gateway's worker on this origin and waits until it answers the requests of this page.
+ * @throws WorkerProblem where the browser has no workers here, or none that installs.
+ */
+export async function controlledByWorker(): Promise<void> {
+  const { serviceWorker } = navigator;
+  if (!serviceWorker) throw new WorkerProblem('This browser offers no service workers here.');
+  const registration = await serviceWorker
+    .register('/sw.js', { scope: '/', updateViaCache: 'none' })
+    .catch((cause) => {
+      throw new WorkerProblem(`The worker could not be registered: ${cause.message}`, { cause });
+    });
+  if (serviceWorker.controller) return;
+  await new Promise<void>((resolve, reject) => {
+    const timer = setTimeout(() => reject(new WorkerProblem('The worker does not answer.')), controlMs);
+    serviceWorker.addEventListener(
+      'controllerchange',
+      () => {
+        clearTimeout(timer);
+        resolve();
+      },
+      { once: true },
+    );
+    // A page that was loaded past an active worker, by a hard reload, has to be claimed.
+    registration.active?.postMessage({ type: 'CLAIM' });
+  });
+}
