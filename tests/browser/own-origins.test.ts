@@ -1,0 +1,284 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { BrowserContext, Page } from '@playwright/test';
+import { Address } from '../../src/address.ts';
+import type { ListedSite } from '../../src/shell/gateway-api.ts';
+import { makeTarchive } from '../http/tarchive.ts';
+import { expect, fetchIn, test } from './harness.ts';
+import { makePrivateManifest } from './manifests.ts';
+import { distFolder } from './paths.ts';
+import type { PeerProcess } from './peer.ts';
+import { expectPin } from './pins.ts';
+import type { HostConfig } from './processes.ts';
+import { publish } from './publish.ts';
+
+/** A site whose title tells whether its scripts run. */
+const siteFiles = (name: string) => ({
+  'index.html': `<!doctype html><title>${name}, still</title><script>document.title = '${name}, running'</script><p>The front</p>`,
+  'page.html': `<!doctype html><title>${name}, a page</title>`,
+  'picture.svg': '<svg xmlns="http://www.w3.org/2000/svg" width="7" height="7"/>',
+  'note.txt': `a note of ${name}`,
+});
+
+let peer: PeerProcess;
+let host: PeerProcess;
+let configFile: string;
+let context: BrowserContext;
+let root: string;
+
+const originOf = (address: string) => root.replace('//', `//${Address.fromHex(address).base32}.`);
+
+test.beforeEach(async ({ startPeer, browser, folder }) => {
+  peer = await startPeer();
+  configFile = join(folder, 'antway.json');
+  writeConfig({});
+  const flags = ['--web', distFolder, '--web-config', configFile];
+  host = await startPeer({ flags, webTransport: 'none' });
+  root = `http://antway.localhost:${new URL(host.url).port}`;
+  context = await browser.newContext();
+});
+
+test.afterEach(() => context.close());
+
+function writeConfig(config: Partial<HostConfig>): void {
+  writeFileSync(configFile, JSON.stringify({ peers: [peer.url], ...config }));
+}
+
+async function openShell(fragment = ''): Promise<Page> {
+  const shell = await context.newPage();
+  await shell.goto(`${root}/${fragment}`);
+  await shell.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
+  return shell;
+}
+
+async function visit(url: string, title: string): Promise<Page> {
+  const page = await context.newPage();
+  await page.goto(url);
+  await expect(page).toHaveTitle(title);
+  return page;
+}
+
+async function sites(shell: Page): Promise<ListedSite[]> {
+  return JSON.parse((await fetchIn(shell, '/-/sites')).text).sites;
+}
+
+test('a site opens with its scripts on an origin of its own, without a question, is pinned there, and opens with peer and host gone', async () => {
+  const address = await publish(await makeTarchive(siteFiles('Sample')), peer);
+  writeConfig({ names: { sample: address } });
+  const shell = await openShell();
+  await shell.goto(`${root}/sample/?a=x#part`);
+  await expect(shell).toHaveTitle('Sample, running');
+  expect(shell.url()).toBe(`${originOf(address)}/?a=x#part`);
+
+  const library = await openShell('#library');
+  await library.getByRole('button', { name: 'Pin: Sample, still' }).click();
+  await expect(library.getByText('is kept for offline use')).toBeVisible();
+  const [site] = await sites(library);
+  expect(site).toMatchObject({ address, hasOwnOrigin: true, offline: true, pin: { state: 'complete' } });
+  // The pin is where the site is, and nothing is pinned on the gateway's own origin.
+  expect(JSON.parse((await fetchIn(library, '/-/pins')).text).pins).toEqual([]);
+
+  await Promise.all([peer.kill(), host.kill()]);
+  for (const [path, title] of [
+    ['', 'Sample, running'],
+    ['page.html', 'Sample, a page'],
+  ]) {
+    const page = await visit(`${root}/sample/${path}`, title!);
+    expect(page.url()).toBe(`${originOf(address)}/${path}`);
+  }
+});
+
+test('what cannot run scripts, parts of pages and downloads stay on the gateway’s origin', async () => {
+  const address = await publish(await makeTarchive(siteFiles('Parts')), peer);
+  const shell = await openShell();
+  const page = await context.newPage();
+  for (const path of ['note.txt', '?format=json']) {
+    await page.goto(`${root}/${address}/${path}`);
+    expect(page.url()).toBe(`${root}/${address}/${path}`);
+  }
+  const answer = await fetchIn(shell, `/${address}/`);
+  expect(answer.status).toBe(200);
+  expect(answer.headers['content-security-policy']).toContain("script-src 'none'");
+  const download = page.waitForEvent('download');
+  await page.evaluate((url) => location.assign(url), `/${address}/?download`);
+  await (await download).cancel();
+});
+
+test('a redirect to a site’s origin is temporary and not stored', async () => {
+  const address = await publish(await makeTarchive(siteFiles('Moved')), peer);
+  await openShell();
+  const page = await context.newPage();
+  const answers: [number, string | undefined][] = [];
+  page.on('response', (response) => {
+    if (response.url() === `${root}/${address}/`)
+      answers.push([response.status(), response.headers()['cache-control']]);
+  });
+  await page.goto(`${root}/${address}/`);
+  await expect(page).toHaveTitle('Moved, running');
+  expect(answers).toEqual([[302, 'no-store']]);
+});
+
+test('a direct link to a site’s origin meets the user’s settings before its first content', async () => {
+  const [open, blocked, target] = await Promise.all(
+    ['Open', 'Blocked', 'Elsewhere'].map(async (name) => publish(await makeTarchive(siteFiles(name)), peer)),
+  );
+  writeConfig({ peers: ['http://127.0.0.1:9'] });
+  const shell = await openShell();
+  const settings = { peers: [peer.url], denied: [blocked, target], cache: { memoryBytes: 1_000_000 } };
+  const saved = await fetchIn(shell, '/-/settings', { method: 'PUT', body: JSON.stringify(settings) });
+  expect(saved.status).toBe(200);
+  await fetchIn(shell, '/-/appearance', {
+    method: 'PUT',
+    body: JSON.stringify({ language: 'de', theme: null }),
+  });
+
+  // The host's peer answers nobody: only the user's brings this page.
+  await visit(`${originOf(open!)}/`, 'Open, running');
+  const page = await context.newPage();
+  const refused = await page.goto(`${originOf(blocked!)}/`);
+  await expect(page.getByRole('heading')).toHaveText('Diese Adresse ist auf diesem Gateway gesperrt');
+  expect(refused).not.toBeNull();
+  expect(await page.evaluate(async () => (await fetch('/note.txt')).status)).toBe(451);
+  // The gateway knows of both, and what a site can read there names no denied address.
+  expect((await sites(shell)).map(({ address }) => address).sort()).toEqual([open, blocked].sort());
+  const dump = await page.evaluate(async () => {
+    const database = await new Promise<IDBDatabase>((resolve) => {
+      const request = indexedDB.open('antway');
+      request.onsuccess = () => resolve(request.result);
+    });
+    const values = database.transaction('settings').objectStore('settings').getAll();
+    return new Promise<string>((resolve) => {
+      values.onsuccess = () => resolve(JSON.stringify(values.result));
+    });
+  });
+  expect(dump).toContain('deniedHashes');
+  expect(dump).not.toContain(target);
+});
+
+test('a change of settings and a reset reach the origins of sites', async () => {
+  const address = await publish(await makeTarchive(siteFiles('Changed')), peer);
+  const page = await context.newPage();
+  await openShell();
+  await page.goto(`${root}/${address}/`);
+  await expect(page).toHaveTitle('Changed, running');
+  await page.evaluate(() => localStorage.setItem('of the site', 'x'));
+
+  const shell = await openShell('#settings');
+  await shell.getByLabel('Address to block').fill(address);
+  await shell.getByRole('button', { name: 'Block', exact: true }).click();
+  await expect.poll(() => page.evaluate(async () => (await fetch('/note.txt')).status)).toBe(451);
+  await page.goto('about:blank');
+
+  await shell.getByRole('button', { name: 'Delete everything…' }).click();
+  await shell.getByRole('button', { name: 'Delete everything', exact: true }).click();
+  await expect(shell.getByText('Everything was deleted.')).toBeVisible();
+  expect(await sites(shell)).toEqual([]);
+  await page.goto(`${originOf(address)}/note.txt`);
+  await expect(page.locator('body')).toHaveText('a note of Changed');
+  expect(await page.evaluate(() => localStorage.length)).toBe(0);
+});
+
+test('a browser that keeps the storage of a site apart shows where to manage it', async () => {
+  // Below bare “localhost” each name is a site of its own for the browser.
+  const address = await publish(await makeTarchive(siteFiles('Apart')), peer);
+  root = `http://localhost:${new URL(host.url).port}`;
+  await openShell();
+  await visit(`${root}/${address}/`, 'Apart, running');
+  const library = await openShell('#library');
+  await library.goto(`${originOf(address)}/-/site`);
+  await library.getByRole('button', { name: 'Pin' }).click();
+  await expect(library.getByText('It is pinned.')).toBeVisible();
+  await expect(library.getByText('All of it opens without a network.')).toBeVisible();
+  await library.getByRole('button', { name: 'Verify' }).click();
+  await library.getByRole('button', { name: 'Delete everything of it' }).click();
+  await expect(library.getByText('Everything of this site was deleted')).toBeVisible();
+});
+
+test('a private site gets an origin of its own, which keeps its manifest encrypted', async () => {
+  const manifest = await makePrivateManifest('Private', siteFiles('Private'), peer);
+  const shell = await openShell();
+  const id: string = await shell.evaluate(
+    async (bytes) =>
+      (await (await fetch('/-/manifests', { method: 'POST', body: new Uint8Array(bytes) })).json()).id,
+    [...manifest],
+  );
+  const page = await visit(`${root}/${id}/index.html`, 'Private, running');
+  expect(page.url()).toBe(`${originOf(id)}/index.html`);
+  const dump = await page.evaluate(async () => {
+    const database = await new Promise<IDBDatabase>((resolve) => {
+      const request = indexedDB.open('antway');
+      request.onsuccess = () => resolve(request.result);
+    });
+    const store = database.transaction('settings').objectStore('settings');
+    const [keys, values] = [store.getAllKeys(), store.getAll()];
+    await new Promise((resolve) => {
+      values.onsuccess = resolve;
+    });
+    const text = (value: unknown): string =>
+      value instanceof ArrayBuffer || ArrayBuffer.isView(value)
+        ? new TextDecoder('latin1').decode(value as ArrayBuffer)
+        : typeof value === 'object' && value !== null
+          ? Object.values(value).map(text).join()
+          : String(value);
+    return keys.result.join() + values.result.map(text).join();
+  });
+  expect(dump).toContain(`manifest:${id}`);
+  expect(dump).not.toContain('picture.svg');
+  await page.reload();
+  await expect(page).toHaveTitle('Private, running');
+});
+
+test('a profile from before has its pins and its trusted sites, also offline, and moves them to their origins', async () => {
+  const [pinned, trusted] = await Promise.all(
+    ['Pinned', 'Trusted'].map(async (name) => publish(await makeTarchive(siteFiles(name)), peer)),
+  );
+  // As every gateway was before.
+  writeConfig({ isolation: 'path' });
+  const before = await openShell();
+  for (const address of [pinned!, trusted!]) {
+    const body = JSON.stringify({ address, decision: 'trusted' });
+    await before.evaluate(async (body) => fetch('/-/trust', { method: 'POST', body }), body);
+    await fetchIn(before, '/-/pins', {
+      method: 'POST',
+      body: JSON.stringify({ address, action: 'pin' }),
+    });
+    await expectPin(before, address, { state: 'complete' });
+  }
+  await visit(`${root}/${trusted}/`, 'Trusted, running');
+  writeConfig({});
+  await expect
+    .poll(async () => JSON.parse((await fetchIn(before, '/-/config')).text).isolation, { timeout: 90_000 })
+    .toBe('auto');
+  await before.close();
+
+  // Offline, before anything was moved.
+  await context.setOffline(true);
+  for (const [address, title] of [
+    [pinned, 'Pinned, running'],
+    [trusted, 'Trusted, running'],
+  ]) {
+    const page = await visit(`${root}/${address}/`, title!);
+    expect(page.url()).toBe(`${root}/${address}/`);
+    await page.close();
+  }
+  await context.setOffline(false);
+
+  // Each is opened once more online and has an origin; the shell then moves what is pinned.
+  for (const address of [pinned!, trusted!]) {
+    await context.newPage().then((page) => page.goto(`${originOf(address)}/`));
+  }
+  const shell = await openShell();
+  await expect
+    .poll(async () => (await sites(shell)).map(({ hasOwnOrigin, pin }) => [hasOwnOrigin, pin?.state]), {
+      timeout: 60_000,
+    })
+    .toEqual([
+      [true, 'complete'],
+      [true, 'complete'],
+    ]);
+  await Promise.all([peer.kill(), host.kill()]);
+  const moved = await visit(`${root}/${pinned}/`, 'Pinned, running');
+  expect(moved.url()).toBe(`${originOf(pinned!)}/`);
+  // An earlier version of the gateway still finds its pins.
+  expect(JSON.parse((await fetchIn(shell, '/-/pins')).text).pins).toHaveLength(2);
+});
