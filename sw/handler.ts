@@ -73,6 +73,7 @@ export function createHandler(options: HandlerOptions = {}): AntwayHandler {
       const response = await runtime.handle(event.request, {
         waitUntil: (work) => event.waitUntil(work),
         isFromShell: () => isFromSite(event, matches),
+        clientUrl: async () => (event.clientId ? (await self.clients.get(event.clientId))?.url : undefined),
         wakeLater,
       });
       return response ?? fetch(event.request);

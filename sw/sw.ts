@@ -130,6 +130,7 @@ async function answer(event: FetchEvent): Promise<Response> {
   const context: RequestContext = {
     waitUntil: (work) => event.waitUntil(work),
     isFromShell: () => isFromShell(event),
+    clientUrl: async () => (event.clientId ? (await self.clients.get(event.clientId))?.url : undefined),
     wakeLater,
     ...(isSite && { sitePage: () => hostFile('/-/site.html') }),
   };

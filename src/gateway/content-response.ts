@@ -9,10 +9,10 @@ import { contentDisposition } from './disposition.ts';
 import { folderTar } from './folder-tar.ts';
 import { listingJson, listingPage } from './listing.ts';
 import { languageHeaders } from './page.ts';
+import { ownPageHeaders, type PolicyRequest, policyOf } from './policy.ts';
 import { requestedPart } from './range.ts';
 import type { Reader } from './reader.ts';
 import type { Representation } from './representation.ts';
-import { contentHeaders, ownPageHeaders } from './security.ts';
 import { type ContentTarget, encodePath } from './target.ts';
 
 /** What a content URL leads to: something to send, or another path. */
@@ -29,8 +29,8 @@ const notFoundDocument = '404.html';
 /** What the gateway knows of a request besides its URL. */
 export interface ContentContext {
   resolver: Resolver;
-  /** Whether documents of this site may run scripts. */
-  isTrusted: boolean;
+  /** Decides the policy of the answer. */
+  policy: PolicyRequest;
   /** Whether the answer will be shown as a document. */
   isNavigation: boolean;
   accept: string | null;
@@ -45,10 +45,12 @@ export interface ContentContext {
 
 /**
  * Finds what a content URL stands for.
- * @throws AntwayError `NOT_FOUND` for a missing member, `UNSUPPORTED` for an unknown format, or whatever
- *   resolving throws.
+ * @throws AntwayError `NOT_FOUND` for a missing member, `UNSUPPORTED` for an unknown format, `REFUSED` by the policy, or
+ *   whatever resolving throws.
  */
 export async function answerContent(target: ContentTarget, context: ContentContext): Promise<Answer> {
+  // Before anything is fetched: a refusal needs none of it.
+  contentHeaders(context.policy);
   const format = target.query.get('format');
   if (format === 'raw') return rawRecord(target, context);
   // Inside an archive the query is the site's own, and may well have a “format” of another meaning.
@@ -97,20 +99,21 @@ function answerOpened(
 /** The record's own bytes, unopened. */
 async function rawRecord(
   target: ContentTarget,
-  { resolver, signal, trace }: ContentContext,
+  { resolver, signal, trace, policy }: ContentContext,
 ): Promise<Answer> {
   const { address } = target;
   const { bytes, pointer } = await resolver.openRecord(address, signal, trace);
   const located = { ...target, content: address, isMutable: pointer !== undefined };
   const state = pointer ? `${pointer.counter}-${pointer.target}` : '';
-  return download(located, memorySource(bytes), 'raw', 'application/octet-stream', address.hex, state);
+  const type = 'application/octet-stream';
+  return download(located, policy, memorySource(bytes), 'raw', type, address.hex, state);
 }
 
 /** A whole archive, or a folder of it. The whole of a tar is the tar as it was published. */
 async function tar(
   target: LocatedTarget,
   content: Extract<Content, { kind: 'archive' }>,
-  { signal }: ContentContext,
+  { signal, policy }: ContentContext,
 ): Promise<Answer> {
   const path = target.path ?? '';
   const folder = path === '' || path.endsWith('/') ? path : `${path}/`;
@@ -118,11 +121,12 @@ async function tar(
     folder === '' && content.tar ? content.tar : await folderTar(content.archive, folder, signal);
   const name =
     folder.slice(0, -1).split('/').pop() || content.archive.name || target.name || target.address.hex;
-  return download(target, source, 'tar', 'application/x-tar', `${name}.tar`, folder);
+  return download(target, policy, source, 'tar', 'application/x-tar', `${name}.tar`, folder);
 }
 
 function download(
   target: LocatedTarget,
+  policy: PolicyRequest,
   source: ByteSource,
   format: string,
   type: string,
@@ -130,7 +134,7 @@ function download(
   path = '',
 ): Answer {
   const headers = {
-    ...contentHeaders(false),
+    ...contentHeaders({ ...policy, isTrusted: false }),
     ...caching(target),
     'Content-Type': type,
     'Content-Disposition': contentDisposition('attachment', target.query.get('filename') ?? filename),
@@ -183,14 +187,15 @@ async function file(
   source: ByteSource,
   name: string,
   etag: string,
-  { isTrusted, signal, trace }: ContentContext,
+  { policy, signal, trace }: ContentContext,
 ): Promise<Answer> {
   const filename = target.query.get('filename') ?? name;
   const start = () => source.read(0, Math.min(sniffBytes, source.size), signal, trace);
+  const contentType = typeOfName(filename) ?? typeOfName(name) ?? sniffType(await start());
   const headers: Record<string, string> = {
-    ...contentHeaders(isTrusted),
+    ...contentHeaders({ ...policy, contentType }),
     ...caching(target),
-    'Content-Type': typeOfName(filename) ?? typeOfName(name) ?? sniffType(await start()),
+    'Content-Type': contentType,
   };
   const isDownload = !['false', '0', null].includes(target.query.get('download'));
   if (isDownload || target.query.has('filename')) {
@@ -208,7 +213,8 @@ async function listing(
   context: ContentContext,
 ): Promise<Answer> {
   const title = archive.name ?? target.name ?? target.address.hex;
-  const headers = { ...ownPageHeaders(), ...caching(target) };
+  const isEmbedded = context.policy.mode === 'embedded';
+  const headers = { ...ownPageHeaders({ isEmbedded }), ...caching(target) };
   if (isJson) {
     headers['Content-Type'] = 'application/json';
     return ownRepresentation(listingJson(entries), etagOf(target, `json-${listingVersion}`, path), headers);
@@ -231,8 +237,16 @@ function ownRepresentation(body: string, etag: string, headers: Record<string, s
 
 /** @param suffix of the path, encoded; the query stays as it is. */
 function redirect(target: LocatedTarget, suffix: string): Answer {
-  const location = target.root + suffix + target.search;
+  // A browser takes what follows two slashes for a host.
+  const location = (target.root + suffix).replace(/^\/+/, '/') + target.search;
   return { kind: 'redirect', location, headers: { 'Cache-Control': cacheControl(target) } };
+}
+
+/** @throws AntwayError `REFUSED`. */
+function contentHeaders(request: PolicyRequest): Record<string, string> {
+  const policy = policyOf(request);
+  if (policy.refusal !== undefined) throw new AntwayError('REFUSED', policy.refusal);
+  return policy.headers;
 }
 
 /** One per content, format and path: two members, or a page and its JSON, never share one. */

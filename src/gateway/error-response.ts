@@ -1,8 +1,8 @@
 import type { AntwayError, Attempt, ErrorCode } from '../errors.ts';
 import type { Kept } from './kept.ts';
 import { type Html, html, page, pageResponse, reloadOnceOnline } from './page.ts';
+import { ownPageHeaders } from './policy.ts';
 import { type Reader, readerOf } from './reader.ts';
-import { ownPageHeaders } from './security.ts';
 import { siteOfHost } from './site-host.ts';
 import { isEmbedded } from './target.ts';
 import type { PageTexts } from './texts/texts.ts';
@@ -26,12 +26,19 @@ export async function errorResponse(error: AntwayError, request: Request, base =
   if (error.code === 'METHOD') extra.Allow = String(error.details.allow);
   if (error.code === 'BAD_RANGE') extra['Content-Range'] = `bytes */${error.details.size}`;
   if (isNavigation(request)) {
-    const options = error.code === 'OFFLINE' ? { script: reloadOnceOnline } : {};
+    const script = error.code === 'OFFLINE' ? reloadOnceOnline : undefined;
     const reader = await readerOf(request);
     const document = errorPage(error, wayOut(request, base, reader.texts), reader);
-    return pageResponse(reader.texts.language, document, error.status, extra, options);
+    return pageResponse(reader.texts.language, document, error.status, extra, {
+      script,
+      isEmbedded: isEmbedded(base),
+    });
   }
-  const headers = { 'Content-Type': 'application/json', ...ownPageHeaders(), ...extra };
+  const headers = {
+    'Content-Type': 'application/json',
+    ...ownPageHeaders({ isEmbedded: isEmbedded(base) }),
+    ...extra,
+  };
   // Some routers take any answer for HTML, and a message can repeat what a URL says.
   const json = JSON.stringify(error).replaceAll('<', '\\u003c');
   const body = request.method === 'HEAD' ? null : json;

@@ -19,6 +19,7 @@ import { type Kept, keptOf, localResolver } from './kept.ts';
 import { ManifestStore } from './manifest-store.ts';
 import { OwnOrigins } from './own-origins.ts';
 import { KeptPointers } from './pointer-memory.ts';
+import { dependsOnClient, type Mode, type PolicyRequest, redirectHeaders } from './policy.ts';
 import { readerOf } from './reader.ts';
 import { type BodyObserver, type Representation, respond } from './representation.ts';
 import { asDataHeader, isPageForScript } from './script-request.ts';
@@ -36,6 +37,8 @@ export interface RequestContext {
   waitUntil(work: Promise<unknown>): void;
   /** Whether the request may use `/-/…`: it comes from the shell and not from content. */
   isFromShell(): Promise<boolean>;
+  /** URL of the page or worker that asks; undefined for a navigation, and if it is gone. */
+  clientUrl(): Promise<string | undefined>;
   /** Asks the browser to wake the worker when there is a network, where it does that. */
   wakeLater(): void;
   /** On a site's own origin: the page that fetches the user's settings before the first content is shown. */
@@ -258,7 +261,7 @@ export class Gateway {
     if (!content.isIsolated && (await this.#manifests.get(content.address))) {
       return this.#content(content, request, context);
     }
-    return redirect(location, isPermanent ? 301 : 302);
+    return redirect(location, isPermanent ? 301 : 302, redirectHeaders(false));
   }
 
   async #content(target: ContentTarget, request: Request, context: RequestContext): Promise<Response> {
@@ -302,7 +305,12 @@ export class Gateway {
     if (moved) return done(observer, moved);
     const answer = await answerContent(target, {
       resolver: this.#resolver,
-      isTrusted: await this.#mayRunScripts(target, decision),
+      policy: await this.#policyRequest(
+        target,
+        request,
+        context,
+        await this.#mayRunScripts(target, decision),
+      ),
       isNavigation: isNavigation(request),
       accept: request.headers.get('Accept'),
       isHead: request.method === 'HEAD',
@@ -311,7 +319,10 @@ export class Gateway {
       trace,
       reader: () => readerOf(request),
     });
-    if (answer.kind === 'redirect') return done(observer, redirect(answer.location, 301, answer.headers));
+    if (answer.kind === 'redirect') {
+      const headers = { ...answer.headers, ...redirectHeaders(isEmbedded(this.#base)) };
+      return done(observer, redirect(answer.location, 301, headers));
+    }
     const { representation } = answer;
     // On the gateway's own origin only the shell runs scripts, and what the person trusts with all of it.
     if (
@@ -376,6 +387,43 @@ export class Gateway {
     } catch (error) {
       console.warn('antway: decisions cannot be read', error);
       return 'restricted';
+    }
+  }
+
+  async #policyRequest(
+    target: ContentTarget,
+    request: Request,
+    context: RequestContext,
+    isTrusted: boolean,
+  ): Promise<PolicyRequest> {
+    const mode: Mode = target.isIsolated ? 'own-origin' : isEmbedded(this.#base) ? 'embedded' : 'path';
+    const { origin } = new URL(request.url);
+    const policy: PolicyRequest = {
+      mode,
+      isTrusted,
+      destination: request.destination,
+      scope: {
+        origin,
+        pathPrefix: target.root + (target.path === undefined && target.root ? '' : '/'),
+      },
+      targetAddress: target.address.hex,
+    };
+    if (!dependsOnClient(policy)) return policy;
+    // Browsers tell no client of a navigation, but the page that leads there, unless that page forbids it.
+    return {
+      ...policy,
+      clientAddress: this.#addressOf((await context.clientUrl()) ?? request.referrer, origin),
+    };
+  }
+
+  /** @returns null for a page of this origin that is no content, undefined for everything else. */
+  #addressOf(url: string, origin: string): string | null | undefined {
+    if (!URL.canParse(url) || new URL(url).origin !== origin) return undefined;
+    try {
+      const target = parseTarget(new URL(url), this.#config, this.#base);
+      return target.kind === 'content' || target.kind === 'elsewhere' ? target.content.address.hex : null;
+    } catch {
+      return undefined;
     }
   }
 
@@ -467,7 +515,8 @@ function redirect(location: string, status: 301 | 302, headers: Record<string, s
 
 /** The same path on the site's own origin. Not for ever: the user may choose to open the site without scripts. */
 function redirectToSite(origin: string, { path = '', search }: ContentTarget): Response {
-  return redirect(`${origin}/${encodePath(path)}${search}`, 302, { 'Cache-Control': 'no-store' });
+  const headers = { ...redirectHeaders(false), 'Cache-Control': 'no-store' };
+  return redirect(`${origin}/${encodePath(path)}${search}`, 302, headers);
 }
 
 /** Nothing about other origins: their requests never reach a service worker. */

@@ -1,6 +1,6 @@
 import type { Language } from '../languages.ts';
+import { type OwnPageOptions, ownPageHeaders } from './policy.ts';
 import type { Reader } from './reader.ts';
-import { ownPageHeaders } from './security.ts';
 
 /** Text that is already HTML. */
 export class Html {
@@ -158,20 +158,20 @@ export function languageHeaders(language: Language): Record<string, string> {
   return { 'Content-Language': language, Vary: 'Accept-Language' };
 }
 
-/** An answer with such a document. @param script put at its end. */
+/** An answer with such a document. Its script is put at its end. */
 export function pageResponse(
   language: Language,
   document: string,
   status: number,
   headers: Record<string, string> = {},
-  { script }: { script?: OwnScript } = {},
+  { script, isEmbedded }: OwnPageOptions & { script?: OwnScript | undefined } = {},
 ): Response {
   const body = script ? document.replace('</body>', `<script>${script.text}</script></body>`) : document;
   return new Response(body, {
     status,
     headers: {
       'Content-Type': 'text/html; charset=utf-8',
-      ...ownPageHeaders(script),
+      ...ownPageHeaders({ script, isEmbedded: isEmbedded ?? false }),
       ...languageHeaders(language),
       ...headers,
     },

@@ -617,11 +617,17 @@ const manifests: Row[] = [
 ];
 
 const untrusted =
-  /^default-src 'self' data: blob:; script-src 'none'; worker-src 'none'; object-src 'none';.*form-action 'none'; frame-ancestors 'self'$/;
+  /^default-src http:\/\/\S+ data: blob:; script-src 'none'; worker-src 'none'; object-src 'none';.*form-action 'none'; frame-ancestors 'self'; sandbox allow-same-origin .*$/;
+const openerPolicy = { 'Cross-Origin-Opener-Policy': 'same-origin-allow-popups' };
 const trusted = "object-src 'none'; frame-ancestors 'self'";
 const own = /^default-src 'none'; style-src 'unsafe-inline';.*frame-ancestors 'self'$/;
 const security: Row[] = [
   ['a page', get('/{site}/'), ok(homePage, { 'Content-Security-Policy': untrusted })],
+  [
+    'a page, opened',
+    open('/{site}/'),
+    ok(homePage, { 'Content-Security-Policy': untrusted, ...openerPolicy, 'Origin-Agent-Cluster': '?1' }),
+  ],
   ['a page of a trusted site', get('/{trusted}/'), ok(homePage, { 'Content-Security-Policy': trusted })],
   ['an SVG document', get('/{site}/picture.svg'), ok(svg, { 'Content-Security-Policy': untrusted })],
   [
@@ -643,6 +649,7 @@ const security: Row[] = [
       'X-Content-Type-Options': 'nosniff',
     }),
   ],
+  ['a redirect, opened', open('/{site}'), { status: 301, headers: openerPolicy }],
   ['a 404.html', open('/{site}/none'), { status: 404, headers: { 'Content-Security-Policy': untrusted } }],
   [
     'a listing',
@@ -682,6 +689,7 @@ const security: Row[] = [
 const question: Expected = {
   status: 403,
   headers: {
+    ...openerPolicy,
     'Cache-Control': 'no-store',
     'Content-Type': `text/html${utf8}`,
     'Content-Security-Policy': own,
@@ -717,7 +725,7 @@ const internal: Row[] = [
   [
     'a sandboxed page for a person',
     open('/-/health'),
-    { status: 200, headers: { 'Content-Security-Policy': /sandbox/ } },
+    { status: 200, headers: { 'Content-Security-Policy': /sandbox/, ...openerPolicy } },
   ],
   ['one that does not exist', get('/-/nothing'), failure(404, 'NOT_FOUND')],
   ['a method it does not take', ask('POST')('/-/health'), failure(405, 'METHOD', { Allow: 'GET, HEAD' })],

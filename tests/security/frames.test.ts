@@ -1,0 +1,287 @@
+import type { Page } from '@playwright/test';
+import { expect } from '../browser/harness.ts';
+import { attack } from './attack.ts';
+import { Outside, picture, ran, Scene } from './hostile-site.ts';
+
+const frames = 'Frames';
+const page = (body: string) => `<!doctype html><title>Hostile</title>${body}`;
+const scripted = page(`<script>${ran('framed')}; console.log('RAN ' + location.hash)</script><p>Victim</p>`);
+
+/** Ways for a page without trust to frame a trusted one. */
+const framings: readonly [how: string, files: (victim: string) => Record<string, string>][] = [
+  [
+    'directly, with a fragment',
+    (victim) => ({ 'index.html': page(`<iframe src="${victim}#evil"></iframe>`) }),
+  ],
+  [
+    'without a referrer',
+    (victim) => ({
+      'index.html': page(`<iframe src="${victim}" referrerpolicy="no-referrer"></iframe>`),
+    }),
+  ],
+  [
+    'as object and embed',
+    (victim) => ({ 'index.html': page(`<object data="${victim}"></object><embed src="${victim}">`) }),
+  ],
+  [
+    'from a `srcdoc` frame',
+    (victim) => ({ 'index.html': page(`<iframe srcdoc="<iframe src='${victim}'></iframe>"></iframe>`) }),
+  ],
+  [
+    'from a frame of its own',
+    (victim) => ({
+      'index.html': page('<iframe src="inner.html"></iframe>'),
+      'inner.html': page(`<iframe src="${victim}"></iframe>`),
+    }),
+  ],
+];
+
+for (const [how, files] of framings) {
+  attack(
+    frames,
+    `A page without trust frames a trusted page, ${how}`,
+    'The frame stays empty, and no script runs.',
+    async ({ startPeer, openGateway }) => {
+      const scene = await Scene.open({ startPeer, openGateway });
+      const victim = await scene.publish({ 'index.html': scripted }, 'trusted');
+      const hostile = await scene.publish(files(`/${victim}/`), 'restricted');
+      const tab = await scene.visit(`/${hostile}/`);
+      await expectNowhere(tab, 'Victim');
+      expect(scene.messages).toEqual([]);
+      // On its own the victim runs.
+      await scene.visit(`/${victim}/`);
+      expect(scene.messages).toContain('RAN framed');
+    },
+  );
+}
+
+attack(
+  frames,
+  'A page without trust has a link that loads a trusted page into its frame',
+  'The frame does not load it.',
+  async ({ startPeer, openGateway }) => {
+    const scene = await Scene.open({ startPeer, openGateway });
+    const victim = await scene.publish({ 'index.html': scripted }, 'trusted');
+    const hostile = await scene.publish(
+      {
+        'index.html': page(
+          `<iframe name="f" src="inner.html"></iframe><a href="/${victim}/#evil" target="f">into it</a>`,
+        ),
+        'inner.html': page('inner'),
+      },
+      'restricted',
+    );
+    const tab = await scene.visit(`/${hostile}/`);
+    await tab.getByText('into it').click();
+    await tab.waitForLoadState('networkidle');
+    await expectNowhere(tab, 'Victim');
+    expect(scene.messages).toEqual([]);
+  },
+);
+
+attack(
+  frames,
+  'A trusted page frames another trusted page, with a fragment',
+  'The framed page is shown without scripts.',
+  async ({ startPeer, openGateway }) => {
+    const scene = await Scene.open({ startPeer, openGateway });
+    const victim = await scene.publish(
+      { 'index.html': scripted, 'own.html': page('<iframe src="./#own"></iframe>') },
+      'trusted',
+    );
+    const hostile = await scene.publish(
+      {
+        'index.html': page(
+          `<iframe src="/${victim}/#evil"></iframe><iframe src="/${victim}/#hidden" referrerpolicy="no-referrer"></iframe>`,
+        ),
+      },
+      'trusted',
+    );
+    const tab = await scene.visit(`/${hostile}/`);
+    for (const frame of tab.frames().slice(1)) await expect(frame.getByText('Victim')).toBeVisible();
+    expect(scene.messages).toEqual([]);
+    await scene.visit(`/${victim}/own.html`);
+    await expect.poll(() => scene.messages).toContain('RAN #own');
+  },
+);
+
+attack(
+  frames,
+  'A page without trust frames the shell, the endpoints and a third address',
+  'None of them is shown.',
+  async ({ startPeer, openGateway }) => {
+    const scene = await Scene.open({ startPeer, openGateway });
+    const third = await scene.publish({ 'index.html': page('Third') }, 'restricted');
+    const hostile = await scene.publish(
+      {
+        'index.html': page(
+          `<iframe src="/"></iframe><iframe src="/index.html"></iframe><iframe src="/-/health"></iframe><iframe src="/${third}/"></iframe><object data="/-/health"></object><embed src="/">`,
+        ),
+      },
+      'restricted',
+    );
+    const tab = await scene.visit(`/${hostile}/`);
+    for (const text of ['Third', '"gateway"', 'id="app"', 'REFUSED']) await expectNowhere(tab, text);
+  },
+);
+
+attack(
+  frames,
+  'A trusted page frames the shell and the endpoints',
+  'The worker refuses to show them.',
+  async ({ startPeer, openGateway }) => {
+    const scene = await Scene.open({ startPeer, openGateway });
+    const hostile = await scene.publish(
+      { 'index.html': page('<iframe src="/"></iframe><iframe src="/-/health"></iframe>') },
+      'trusted',
+    );
+    const tab = await scene.visit(`/${hostile}/`);
+    for (const frame of tab.frames().slice(1)) await expect(frame.locator('body')).toContainText('REFUSED');
+  },
+);
+
+attack(
+  frames,
+  'Another site frames content, a listing, the question and an endpoint',
+  'The browser shows none of them there.',
+  async ({ startPeer, openGateway }) => {
+    const scene = await Scene.open({ startPeer, openGateway });
+    await using outside = await Outside.start();
+    const decided = await scene.publish({ 'index.html': page('Content') }, 'restricted');
+    const undecided = await scene.publish({ 'index.html': page('Content') });
+    const bare = await scene.publish({ 'a.txt': 'a' }, 'restricted');
+    const tab = await scene.context.newPage();
+    await tab.goto(outside.url);
+    const paths = [`/${decided}/`, `/${undecided}/`, `/${bare}/`, '/-/health', `/${'0'.repeat(64)}`];
+    await tab.setContent(paths.map((path) => `<iframe src="${scene.gateway.url}${path}"></iframe>`).join(''));
+    await tab.waitForLoadState('networkidle');
+    for (const text of ['Content', 'Trust this site', 'a.txt', '"gateway"', 'NOT_FOUND']) {
+      await expectNowhere(tab, text);
+    }
+    expect(tab.frames()).toHaveLength(1 + paths.length);
+  },
+);
+
+const windows = 'Windows';
+
+attack(
+  windows,
+  'Another site opens an address and asks whether the window is still there, and how many frames it has',
+  'The same for an address that was decided on, one that was not, a listing, an error, an endpoint and a redirect.',
+  async ({ startPeer, openGateway }) => {
+    const scene = await Scene.open({ startPeer, openGateway });
+    await using outside = await Outside.start();
+    const site = { 'index.html': page('<iframe src="f.html"></iframe>Content'), 'f.html': page('') };
+    const decided = await scene.publish(site, 'restricted');
+    const trusted = await scene.publish({ ...site, 'x.txt': 'x' }, 'trusted');
+    const undecided = await scene.publish({ ...site, 'y.txt': 'y' });
+    const bare = await scene.publish({ 'a.txt': 'a' }, 'restricted');
+    const opener = await scene.context.newPage();
+    await opener.goto(outside.url);
+    const seen: Record<string, unknown> = {};
+    for (const path of [
+      `/${decided}/`,
+      `/${trusted}/`,
+      `/${undecided}/`,
+      `/${bare}/`,
+      `/${decided}`,
+      `/${decided}/none`,
+      '/-/health',
+    ]) {
+      const opening = scene.context.waitForEvent('page');
+      const popup = await opener.evaluateHandle((url) => window.open(url), scene.gateway.url + path);
+      const tab = await opening;
+      await tab.waitForLoadState('networkidle');
+      seen[path] = await popup.evaluate((popup) => [popup!.closed, popup!.length]);
+      expect(await tab.evaluate(() => window.opener)).toBeNull();
+      await tab.close();
+    }
+    expect(new Set(Object.values(seen).map(String))).toEqual(new Set(['true,0']));
+    // A window without an opener policy tells.
+    const popup = await opener.evaluateHandle(() => window.open('/'));
+    expect(await popup.evaluate((popup) => popup!.closed)).toBe(false);
+  },
+);
+
+attack(
+  windows,
+  'Another site leaves a message in `window.name` for the content that it opens',
+  'The name is gone.',
+  async ({ startPeer, openGateway }) => {
+    const scene = await Scene.open({ startPeer, openGateway });
+    await using outside = await Outside.start();
+    const trusted = await scene.publish({ 'index.html': page('Content') }, 'trusted');
+    const opener = await scene.context.newPage();
+    await opener.goto(outside.url);
+    const opening = scene.context.waitForEvent('page');
+    await opener.evaluate((url) => void window.open(url, 'message'), `${scene.gateway.url}/${trusted}/`);
+    const tab = await opening;
+    await tab.waitForLoadState();
+    await expect(tab).toHaveTitle('Hostile');
+    expect(await tab.evaluate(() => window.name)).toBe('');
+  },
+);
+
+attack(
+  windows,
+  'A frame of a page without trust leads the whole window away, by a refresh or a link without a click',
+  'The window stays.',
+  async ({ startPeer, openGateway }) => {
+    const scene = await Scene.open({ startPeer, openGateway });
+    await using outside = await Outside.start();
+    const hostile = await scene.publish(
+      {
+        'index.html': page(
+          `<iframe src="f.html"></iframe><iframe srcdoc='<base target="_top"><meta http-equiv="refresh" content="0;url=${outside.url}/srcdoc">'></iframe>`,
+        ),
+        'f.html': page(
+          `<base target="_top"><meta http-equiv="refresh" content="0;url=${outside.url}/frame">`,
+        ),
+      },
+      'restricted',
+    );
+    const tab = await scene.visit(`/${hostile}/`);
+    expect(tab.url()).toBe(`${scene.gateway.url}/${hostile}/`);
+    expect(outside.reached).toEqual([]);
+  },
+);
+
+/** Expects a text in no frame of a page. */
+async function expectNowhere(tab: Page, text: string): Promise<void> {
+  const contents = await Promise.all(
+    tab
+      .frames()
+      .slice(1)
+      .map((frame) => frame.content()),
+  );
+  for (const content of contents) expect(content).not.toContain(text);
+}
+
+attack(
+  'Files of other addresses',
+  'A page without trust shows pictures and styles of an address that is not its own',
+  'It has only what is below its own address.',
+  async ({ startPeer, openGateway }) => {
+    const scene = await Scene.open({ startPeer, openGateway });
+    const third = await scene.publish({ 'p.svg': picture, 's.css': 'body { color: red }' }, 'restricted');
+    const hostile = await scene.publish(
+      {
+        'index.html': page(
+          `<link rel="stylesheet" href="/${third}/s.css"><img src="/${third}/p.svg"><img src="p.svg"><img src="/icon.svg">`,
+        ),
+        'p.svg': picture,
+      },
+      'restricted',
+    );
+    const look = async () => {
+      const tab = await scene.visit(`/${hostile}/`);
+      return tab.evaluate(() => [
+        getComputedStyle(document.body).color,
+        ...Array.from(document.images, ({ naturalWidth }) => naturalWidth > 0),
+      ]);
+    };
+    expect(await look()).toEqual(['rgb(0, 0, 0)', false, true, false]);
+    await scene.decide(hostile, 'trusted');
+    expect(await look()).toEqual(['rgb(255, 0, 0)', true, true, true]);
+  },
+);

@@ -1,0 +1,107 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { BrowserContext, Page } from '@playwright/test';
+import { expect, type Gateway, type HostConfig } from '../browser/harness.ts';
+import type { PeerProcess } from '../browser/peer.ts';
+import { publish } from '../browser/publish.ts';
+import type { Files } from '../browser/tar.ts';
+import { makeTarchive } from '../http/tarchive.ts';
+
+/** A script that says in the console that it ran. */
+export const ran = (what: string) => `console.log('RAN ${what}')`;
+
+/** A picture of 7 by 7 pixels. */
+export const picture = '<svg xmlns="http://www.w3.org/2000/svg" width="7" height="7"/>';
+
+/** What a test gets from the harness. */
+export interface Parts {
+  startPeer(): Promise<PeerProcess>;
+  openGateway(config: HostConfig): Promise<Gateway>;
+}
+
+/** A gateway with a peer that holds sites. */
+export class Scene {
+  private constructor(
+    readonly gateway: Gateway,
+    readonly context: BrowserContext,
+    private readonly peer: PeerProcess,
+    /** Everything that scripts say, in every page, frame and worker. */
+    readonly messages: readonly string[],
+  ) {}
+
+  static async open({ startPeer, openGateway }: Parts): Promise<Scene> {
+    const peer = await startPeer();
+    const gateway = await openGateway({ peers: [peer.url] });
+    const context = gateway.shell.context();
+    const messages: string[] = [];
+    context.on('console', (message) => {
+      if (message.text().startsWith('RAN ')) messages.push(message.text());
+    });
+    return new Scene(gateway, context, peer, messages);
+  }
+
+  /** Publishes a site and decides on it. @returns its address. */
+  async publish(files: Files, decision?: 'trusted' | 'restricted'): Promise<string> {
+    const address = await publish(await makeTarchive(files), this.peer);
+    if (decision) await this.decide(address, decision);
+    return address;
+  }
+
+  async decide(address: string, decision: 'trusted' | 'restricted'): Promise<void> {
+    const status = await this.gateway.shell.evaluate(
+      async (body) => (await fetch('/-/trust', { method: 'POST', body })).status,
+      JSON.stringify({ address, decision }),
+    );
+    expect(status).toBe(204);
+  }
+
+  /** Opens a path of the gateway in a new page, and waits until nothing is loaded any more. */
+  async visit(path: string): Promise<Page> {
+    const page = await this.context.newPage();
+    await page.goto(this.gateway.url + path);
+    await page.waitForLoadState('networkidle');
+    return page;
+  }
+}
+
+/** A request that reached the outside. */
+export interface Hit {
+  path: string;
+  headers: IncomingHttpHeaders;
+}
+
+/** A server of another origin, which content may not reach. Answers everything with an empty page of its own. */
+export class Outside implements AsyncDisposable {
+  private constructor(
+    readonly url: string,
+    /** In the order in which they came. Those for the browser's icon are left out. */
+    readonly hits: Hit[],
+    private readonly close: () => Promise<void>,
+  ) {}
+
+  static async start(): Promise<Outside> {
+    const hits: Hit[] = [];
+    const server = createServer((request, response) => {
+      const path = request.url!.slice(1);
+      if (path !== 'favicon.ico') hits.push({ path, headers: request.headers });
+      response.setHeader('Access-Control-Allow-Origin', '*');
+      response.setHeader('Content-Type', 'text/html');
+      response.end('<!doctype html><title>Outside</title>');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    return new Outside(`http://127.0.0.1:${port}`, hits, async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    });
+  }
+
+  /** Paths that were asked for, without their slash, each once. */
+  get reached(): string[] {
+    return [...new Set(this.hits.map(({ path }) => path))].sort();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}

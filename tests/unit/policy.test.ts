@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest';
+import { dependsOnClient, type Policy, type PolicyRequest, policyOf } from '../../src/gateway/policy.ts';
+
+const target = 'ab'.repeat(32);
+const other = 'cd'.repeat(32);
+const origin = 'https://gateway.example';
+
+const request = (options: Partial<PolicyRequest>): PolicyRequest => ({
+  mode: 'path',
+  isTrusted: false,
+  destination: 'document',
+  scope: { origin, pathPrefix: `/${target}/` },
+  targetAddress: target,
+  ...options,
+});
+
+function headers(options: Partial<PolicyRequest>): Record<string, string> {
+  const policy = policyOf(request(options));
+  if (policy.refusal !== undefined) throw new Error(policy.refusal);
+  return policy.headers;
+}
+
+/** What a policy comes to, in a word. */
+function verdict(policy: Policy): 'scripts' | 'no scripts' | 'refused' {
+  if (policy.refusal !== undefined) return 'refused';
+  return policy.headers['Content-Security-Policy']!.includes("script-src 'none'") ? 'no scripts' : 'scripts';
+}
+
+describe('the policy of an answer', () => {
+  const clients = { own: target, other, page: null, unknown: undefined };
+  /** As the table in docs/SECURITY.md: for a client of the same address, of another, a page of the origin, unknown. */
+  const matrix: [
+    mode: PolicyRequest['mode'],
+    isTrusted: boolean,
+    destination: string,
+    ...verdicts: string[],
+  ][] = [
+    ['own-origin', true, 'document', 'scripts', 'scripts', 'scripts', 'scripts'],
+    ['own-origin', true, 'iframe', 'scripts', 'scripts', 'scripts', 'scripts'],
+    ['own-origin', false, 'document', 'no scripts', 'no scripts', 'no scripts', 'no scripts'],
+    ['path', true, 'document', 'scripts', 'scripts', 'scripts', 'scripts'],
+    ['path', true, 'iframe', 'scripts', 'no scripts', 'scripts', 'no scripts'],
+    ['path', true, 'object', 'scripts', 'no scripts', 'scripts', 'no scripts'],
+    ['path', true, 'script', 'scripts', 'scripts', 'scripts', 'scripts'],
+    ['path', false, 'document', 'no scripts', 'no scripts', 'no scripts', 'no scripts'],
+    ['path', false, 'iframe', 'no scripts', 'no scripts', 'no scripts', 'no scripts'],
+    ['path', false, 'image', 'no scripts', 'no scripts', 'no scripts', 'no scripts'],
+    ['path', false, '', 'no scripts', 'no scripts', 'no scripts', 'no scripts'],
+    ['path', false, 'script', 'no scripts', 'no scripts', 'refused', 'refused'],
+    ['path', false, 'worker', 'no scripts', 'no scripts', 'refused', 'refused'],
+    ['path', false, 'manifest', 'no scripts', 'no scripts', 'refused', 'refused'],
+    ['path', false, 'style', 'no scripts', 'no scripts', 'no scripts', 'no scripts'],
+    ['embedded', true, 'document', 'scripts', 'scripts', 'scripts', 'scripts'],
+    ['embedded', true, 'iframe', 'scripts', 'no scripts', 'scripts', 'scripts'],
+    ['embedded', false, 'document', 'no scripts', 'no scripts', 'no scripts', 'no scripts'],
+    ['embedded', false, 'image', 'no scripts', 'no scripts', 'no scripts', 'no scripts'],
+    ['embedded', false, 'style', 'no scripts', 'refused', 'refused', 'refused'],
+    ['embedded', false, 'script', 'no scripts', 'refused', 'refused', 'refused'],
+    ['embedded', false, 'xslt', 'no scripts', 'refused', 'refused', 'refused'],
+    ['embedded', false, 'manifest', 'no scripts', 'refused', 'refused', 'refused'],
+  ];
+  it.each(matrix)('%s, trusted: %s, as “%s”', (mode, isTrusted, destination, ...expected) => {
+    const found = Object.values(clients).map((clientAddress) =>
+      verdict(policyOf(request({ mode, isTrusted, destination, clientAddress }))),
+    );
+    expect(found).toEqual(expected);
+    // Whoever does not look the client up must not miss a difference.
+    const isSame = new Set(found).size === 1;
+    if (!isSame) expect(dependsOnClient(request({ mode, isTrusted, destination }))).toBe(true);
+  });
+
+  it('leaves the client alone for what pages are mostly made of', () => {
+    for (const destination of ['document', 'image', 'style', 'font', 'video', 'audio', 'track', '']) {
+      expect(dependsOnClient(request({ destination })), destination).toBe(false);
+    }
+  });
+});
+
+describe('a restricted document', () => {
+  const policy = (options: Partial<PolicyRequest> = {}) =>
+    headers(options)['Content-Security-Policy']!.split('; ');
+
+  it('loads from its own address, runs nothing and is sandboxed', () => {
+    const own = `${origin}/${target}/`;
+    expect(policy()).toEqual([
+      `default-src ${own} data: blob:`,
+      "script-src 'none'",
+      "worker-src 'none'",
+      "object-src 'none'",
+      `style-src ${own} 'unsafe-inline' data:`,
+      `frame-src ${own}`,
+      "connect-src 'none'",
+      "manifest-src 'none'",
+      `base-uri ${own}`,
+      "form-action 'none'",
+      "frame-ancestors 'self'",
+      'sandbox allow-same-origin allow-downloads allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation',
+    ]);
+  });
+
+  it.each([
+    ['a file', { origin, pathPrefix: `/${target}` }, `${origin}/${target}`],
+    ['a name', { origin, pathPrefix: '/sample/' }, `${origin}/sample/`],
+    ['an embedding site', { origin, pathPrefix: `/a;b,c/${target}/` }, `${origin}/a%3Bb%2Cc/${target}/`],
+    ['its own origin', { origin, pathPrefix: '/' }, `${origin}/`],
+    ['an IPv6 host', { origin: 'http://[::1]:8080', pathPrefix: `/${target}/` }, "'self'"],
+    ['an IPv6 host without a port', { origin: 'http://[::1]', pathPrefix: `/${target}/` }, "'self'"],
+  ])('at %s has that for its scope', (_, scope, source) => {
+    expect(policy({ scope })).toContain(`frame-src ${source}`);
+  });
+
+  it('is no sandbox for a PDF, which browsers show in a viewer of their own', () => {
+    expect(policy({ contentType: 'application/pdf' }).join()).not.toContain('sandbox');
+    expect(policy({ contentType: 'text/html; charset=utf-8' }).join()).toContain('sandbox');
+  });
+
+  it('turns off what elements can do without a script', () => {
+    expect(headers({})).toMatchObject({
+      'X-DNS-Prefetch-Control': 'off',
+      'Permissions-Policy': expect.stringContaining('geolocation=()'),
+    });
+    expect(headers({ isTrusted: true })).not.toHaveProperty('Permissions-Policy');
+  });
+});
+
+describe('an answer', () => {
+  it.each([
+    ['path', 'document', true],
+    ['own-origin', 'document', true],
+    ['embedded', 'document', false],
+    ['path', 'iframe', false],
+    ['path', 'image', false],
+    ['path', '', false],
+  ] as const)('in mode %s as “%s” has an opener policy: %s', (mode, destination, has) => {
+    for (const isTrusted of [true, false]) {
+      const value = headers({ mode, destination, isTrusted, clientAddress: target })[
+        'Cross-Origin-Opener-Policy'
+      ];
+      expect(value).toBe(has ? 'same-origin-allow-popups' : undefined);
+    }
+  });
+
+  it('of any kind keeps its type, its origin and its referrer to itself', () => {
+    for (const isTrusted of [true, false]) {
+      expect(headers({ destination: 'image', isTrusted })).toMatchObject({
+        'X-Content-Type-Options': 'nosniff',
+        'Cross-Origin-Resource-Policy': 'same-origin',
+        'Referrer-Policy': 'same-origin',
+      });
+    }
+  });
+});
