@@ -1,11 +1,10 @@
-import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { defineConfig, type InlineConfig, type Plugin } from 'vite';
+import { defineConfig, type InlineConfig } from 'vite';
 import { VitePWA } from 'vite-plugin-pwa';
+import { embeddedBuild } from './build/embed-build.ts';
 import { libsodiumWasm } from './build/libsodium-wasm.ts';
 import { sitePages } from './build/site-pages.ts';
+import { wasmHashes } from './build/wasm-hashes.ts';
 import { withoutEntities } from './build/without-entities.ts';
 import { classicDefines, withoutPreloading } from './build/worker.ts';
 import packageJson from './package.json' with { type: 'json' };
@@ -42,9 +41,9 @@ export default defineConfig({
   // The page's own worker, which publishes.
   worker: { format: 'es', plugins: () => [libsodiumWasm()] },
   plugins: [
-    rememberingOutDir(),
     sitePages(),
     libsodiumWasm(),
+    wasmHashes(),
     VitePWA({
       strategies: 'injectManifest',
       srcDir: '../../sw',
@@ -103,52 +102,20 @@ export default defineConfig({
           { src: '/icon-maskable-512.png', sizes: '512x512', type: 'image/png', purpose: 'maskable' },
         ],
       },
-      // The globs below find the icons, and the plugin itself adds the manifest.
-      includeManifestIcons: false,
-      injectManifest: {
-        rollupFormat: 'iife',
-        globPatterns: ['**/*.{html,js,css,svg,png,ico,wasm}'],
-        // `sw/kept-files.ts` keeps the one, in the browsers that need it. Only publishing needs the compressor, and
-        // only installing the screenshots: both need a network besides.
-        globIgnores: ['**/libsodium-*.wasm', '**/brotli_wasm_bg-*.wasm', 'screenshot-*.png'],
-        manifestTransforms: [
-          async (entries) => ({ manifest: await Promise.all(entries.map(withIntegrity)), warnings: [] }),
-        ],
-      },
+      // `embeddedBuild` writes into the worker which files there are.
+      injectManifest: { rollupFormat: 'iife', injectionPoint: '' },
       integration: { configureCustomSWViteBuild: buildAsClassicScript },
-      // The worker answers `/` from its precache, which holds nothing else in development.
-      devOptions: { enabled: true, type: 'module', navigateFallback: '/index.html' },
+      // In development the worker knows no files: the development server answers for all of them.
+      devOptions: { enabled: true, type: 'module' },
     }),
+    embeddedBuild(),
   ],
 });
-
-let outDir = '';
-
-function rememberingOutDir(): Plugin {
-  return {
-    name: 'antway:out-dir',
-    apply: 'build',
-    configResolved: (config) => {
-      outDir = config.build.outDir;
-    },
-  };
-}
-
-/**
- * Gives each file with a hash in its name, which no host has a reason to change, the hash that it must have. A host
- * that answers every path with its start page then makes an update fail that needs a file which is not there yet,
- * instead of having that page kept in the file's place.
- */
-async function withIntegrity<Entry extends { url: string }>(entry: Entry): Promise<Entry> {
-  if (!entry.url.startsWith('assets/')) return entry;
-  const hash = createHash('sha256').update(await readFile(join(outDir, entry.url)));
-  return { ...entry, integrity: `sha256-${hash.digest('base64')}` };
-}
 
 /**
  * The plugin builds the worker as a Vite library, and Vite writes every asset of a library into its script.
  * An application with one IIFE output is the same classic script, but leaves the WebAssembly beside it, where
- * it can be precached and compiled while it streams.
+ * each has a hash of its own.
  */
 function buildAsClassicScript(config: InlineConfig): void {
   const { lib, ...build } = config.build ?? {};
@@ -166,5 +133,5 @@ function buildAsClassicScript(config: InlineConfig): void {
       transform: { define: classicDefines },
     },
   };
-  config.plugins = [withoutPreloading, libsodiumWasm(), withoutEntities];
+  config.plugins = [withoutPreloading, libsodiumWasm(), wasmHashes(), withoutEntities];
 }

@@ -29,8 +29,7 @@ export function libsodiumWasm(): Plugin {
         if (!script) throw new Error('The package libsodium is not installed.');
         mkdirSync(cacheFolder, { recursive: true });
         const file = `${cacheFolder}/libsodium.wasm`;
-        const { base64 } = embedded(await readFile(script.id, 'utf8'));
-        writeFileSync(file, Buffer.from(base64, 'base64'));
+        writeFileSync(file, await sodiumWasm(script.id));
         return `export { default } from ${JSON.stringify(`${file}?url`)};`;
       },
     },
@@ -42,6 +41,11 @@ export function libsodiumWasm(): Plugin {
       },
     },
   };
+}
+
+/** libsodium's WebAssembly. @param script the file of the package that holds it. */
+export async function sodiumWasm(script: string): Promise<Buffer> {
+  return Buffer.from(embedded(await readFile(script, 'utf8')).base64, 'base64');
 }
 
 /** The WebAssembly in the package's script: the one string that begins with its magic number, `\0asm`, in base64. */

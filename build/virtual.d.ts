@@ -3,3 +3,9 @@ declare module 'virtual:libsodium.wasm?url' {
   const url: string;
   export default url;
 }
+
+/** SHA-256 of the workers' WebAssembly in base64, made by `wasm-hashes.ts`. */
+declare module 'virtual:wasm-hashes' {
+  export const decoderHash: string;
+  export const sodiumHash: string;
+}

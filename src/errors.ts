@@ -12,6 +12,8 @@ export const errorStatus = {
   OFFLINE: 503,
   TOO_LARGE: 507,
   REFUSED: 403,
+  BUILD_MISMATCH: 502,
+  HOST_UNREACHABLE: 503,
   INTERNAL: 500,
 } as const;
 

@@ -1,20 +1,18 @@
 /// <reference lib="webworker" />
-import { cacheNames, setCacheNameDetails } from 'workbox-core';
-
 declare const self: ServiceWorkerGlobalScope;
 
 /** How all our caches begin: whatever else the origin keeps in Cache Storage is not ours to delete. */
 const prefix = 'antway-';
 
 /**
- * Names the cache of the shell's files. Not “precache”, as by default: another worker of the same origin that uses
- * workbox deletes every cache with that word and its own scope in its name.
+ * The cache of the shell's files. Not “precache”: another worker of the same origin that uses workbox deletes every cache
+ * with that word and its own scope in its name.
  */
-export function nameCaches(): void {
-  setCacheNameDetails({ prefix: prefix.slice(0, -1), precache: 'shell' });
+export function shellCacheName(): string {
+  return `${prefix}shell-${self.registration.scope}`;
 }
 
-/** Of the files that this worker needs and that no precache holds. */
+/** Of the WebAssembly that this worker needs and that does not belong to the shell. */
 export function filesCacheName(): string {
   return `${prefix}files-${self.registration.scope}`;
 }
@@ -25,7 +23,7 @@ export const sharedFilesCache = `${prefix}files`;
 /** Deletes what earlier builds under this worker's scope called their caches. Nothing else. */
 export async function deleteFormerCaches(): Promise<void> {
   const { scope } = self.registration;
-  const inUse = [cacheNames.precache, filesCacheName()];
+  const inUse = [shellCacheName(), filesCacheName()];
   const isFormer = (name: string) =>
     !inUse.includes(name) && name.startsWith(prefix) && name.endsWith(`-${scope}`);
   const own = (await caches.keys()).filter(

@@ -1,13 +1,16 @@
 /// <reference lib="webworker" />
 import sodiumWasmUrl from 'virtual:libsodium.wasm?url';
+import { decoderHash, sodiumHash } from 'virtual:wasm-hashes';
 import decoderWasmUrl from 'brotli-dec-wasm/web/bg.wasm?url';
 import { type HostFile, parseHostFile } from '../src/config.ts';
 import { AntwayError } from '../src/errors.ts';
 import { Configuration } from '../src/gateway/configuration.ts';
 import { HostConfig, type HostConfigSource } from '../src/gateway/host-config.ts';
-import { forgetFilesBut, installSodium, keptFile } from './kept-files.ts';
+import { filesCacheName } from './caches.ts';
+import { forgetFilesBut, installSodium } from './kept-files.ts';
 import { workOnPinsLater } from './pins-later.ts';
 import { Runtime } from './runtime.ts';
+import { VerifiedFiles } from './verified-files.ts';
 
 declare const self: ServiceWorkerGlobalScope;
 
@@ -44,20 +47,20 @@ export function createHandler(options: HandlerOptions = {}): AntwayHandler {
   const prefix = prefixBelow(scope, options.prefix ?? 'ant/');
   const assets = new URL(options.assets ?? './', script).href;
   // A build knows only the names; where the files are is the site's to say.
-  const [brotli, sodium] = [decoderWasmUrl, sodiumWasmUrl].map((url) => assets + url.split('/').pop()) as [
-    string,
-    string,
-  ];
+  const fileOf = (url: string, sha256: string) => ({ url: assets + url.split('/').pop(), sha256 });
+  const brotli = fileOf(decoderWasmUrl, decoderHash);
+  const sodium = fileOf(sodiumWasmUrl, sodiumHash);
   const runtime = new Runtime(
     new Configuration(self.location.origin, hostConfig(options.config, script)),
-    { brotliDecoderWasm: () => keptFile(brotli), sodiumWasm: () => keptFile(sodium) },
+    { brotliDecoderWasm: () => files.readWasm(brotli), sodiumWasm: () => files.readWasm(sodium) },
     { base: prefix },
   );
+  const files = new VerifiedFiles(filesCacheName(), runtime.stats);
   const wakeLater = workOnPinsLater(runtime);
   self.addEventListener('install', (event) =>
-    event.waitUntil(Promise.all([keptFile(brotli), installSodium(sodium)])),
+    event.waitUntil(Promise.all([files.read(brotli), installSodium(files, sodium)])),
   );
-  self.addEventListener('activate', (event) => event.waitUntil(forgetFilesBut([brotli, sodium])));
+  self.addEventListener('activate', (event) => event.waitUntil(forgetFilesBut(files, [brotli, sodium])));
   self.addEventListener('message', (event) => {
     if (event.data?.type === 'antway:claim') event.waitUntil(self.clients.claim());
   });

@@ -20,9 +20,10 @@ export class Runtime {
   readonly #platform: CodecPlatform;
   readonly #base: string;
   readonly #siteNames: SiteNames | undefined;
-  readonly #stats = new Stats();
-  readonly #broadcast = new StatsBroadcast(this.#stats);
-  readonly #store = new IndexedDbStore(this.#stats);
+  /** Of this worker, whatever the configuration. */
+  readonly stats = new Stats();
+  readonly #broadcast = new StatsBroadcast(this.stats);
+  readonly #store = new IndexedDbStore(this.stats);
   #current: { inForce: InForce; gateway: Gateway } | undefined;
 
   /**
@@ -32,7 +33,7 @@ export class Runtime {
   constructor(
     configuration: Configuration,
     platform: CodecPlatform,
-    { base = '/', siteNames }: { base?: string; siteNames?: SiteNames } = {},
+    { base = '/', siteNames }: { base?: string; siteNames?: SiteNames | undefined } = {},
   ) {
     this.#configuration = configuration;
     this.#platform = platform;
@@ -82,7 +83,7 @@ export class Runtime {
         configuration: this.#configuration,
         platform: this.#platform,
         store: this.#store,
-        stats: this.#stats,
+        stats: this.stats,
         broadcast: this.#broadcast,
         base: this.#base,
         siteNames: this.#siteNames,

@@ -1,80 +1,79 @@
 /// <reference lib="webworker" />
 import sodiumWasmUrl from 'virtual:libsodium.wasm?url';
+import { decoderHash, sodiumHash } from 'virtual:wasm-hashes';
 import decoderWasmUrl from 'brotli-dec-wasm/web/bg.wasm?url';
-import { clientsClaim } from 'workbox-core';
-import {
-  addPlugins,
-  createHandlerBoundToURL,
-  getCacheKeyForURL,
-  matchPrecache,
-  type PrecacheEntry,
-  precache,
-  precacheAndRoute,
-} from 'workbox-precaching';
-import { NavigationRoute, registerRoute } from 'workbox-routing';
-import { AntwayError } from '../src/errors.ts';
+import { buildHash } from '../src/build.ts';
+import { AntwayError, asAntwayError } from '../src/errors.ts';
 import { Configuration } from '../src/gateway/configuration.ts';
 import { errorResponse } from '../src/gateway/error-response.ts';
 import type { RequestContext } from '../src/gateway/gateway.ts';
 import { siteOfHost } from '../src/gateway/site-host.ts';
 import { SiteNames } from '../src/gateway/site-names.ts';
-import { version } from '../src/version.ts';
-import { deleteFormerCaches, nameCaches } from './caches.ts';
-import { forgetFilesBut, installSodium, keptFile } from './kept-files.ts';
+import { deleteFormerCaches, filesCacheName, shellCacheName } from './caches.ts';
+import { forgetFilesBut, installSodium } from './kept-files.ts';
 import { workOnPinsLater } from './pins-later.ts';
 import { Runtime } from './runtime.ts';
+import { ShellFiles, shellDocument, sitePage } from './shell-files.ts';
+import { VerifiedFiles } from './verified-files.ts';
 
-declare const self: ServiceWorkerGlobalScope & { __WB_MANIFEST: (PrecacheEntry | string)[] };
+declare const self: ServiceWorkerGlobalScope;
 
-const precached = self.__WB_MANIFEST;
+const decoder = { url: decoderWasmUrl, sha256: decoderHash };
+const sodium = { url: sodiumWasmUrl, sha256: sodiumHash };
 /** On a site's own origin every path is the site's, and the shell lives elsewhere. */
 const isSite = siteOfHost(self.location.host) !== undefined;
+const siteNames = isSite || !buildHash ? undefined : new SiteNames(self.location.origin, buildHash);
 const runtime = new Runtime(
   new Configuration(self.location.origin),
   {
-    // A worker's own requests do not pass through its precache.
-    brotliDecoderWasm: async () => (await matchPrecache(decoderWasmUrl)) ?? fetch(decoderWasmUrl),
-    sodiumWasm: () => keptFile(sodiumWasmUrl),
+    brotliDecoderWasm: () => shellCache.readWasm(decoder),
+    sodiumWasm: () => filesCache.readWasm(sodium),
   },
-  isSite ? {} : { siteNames: new SiteNames(self.location.origin, version) },
+  { siteNames },
 );
+const shellCache = new VerifiedFiles(shellCacheName(), runtime.stats);
+const filesCache = new VerifiedFiles(filesCacheName(), runtime.stats);
+const shellFiles = new ShellFiles(shellCache, self.location.origin, decoder);
 const wakeLater = workOnPinsLater(runtime);
 
 /** The gateway's own documents on this origin: only pages loaded from there may use `/-/…`. */
 const shellPaths = new Set(isSite ? ['/-/bridge', '/-/site'] : ['/', '/index.html', '/-/root']);
 
-/** Pages and files below `/-/` that are files of the host, by their paths. */
-const hostFiles = new Map(
-  (isSite ? ['bridge', 'site'] : ['root']).flatMap((name) => [
-    [`/-/${name}`, `/-/${name}.html`],
-    [`/-/${name}.js`, `/-/${name}.js`],
-    [`/-/${name}.css`, `/-/${name}.css`],
-  ]),
-);
+/** Those of them that are there to be framed, by whom their policies say. */
+const framedPaths = new Set(['/-/bridge', '/-/root']);
+
+const readingMethods = new Set(['GET', 'HEAD']);
 
 const framed = new Set<RequestDestination>(['iframe', 'frame', 'embed', 'object']);
 
-// Before workbox's listener: the first one to answer wins.
 self.addEventListener('fetch', (event) => {
-  const url = new URL(event.request.url);
-  if (url.origin !== self.location.origin) return;
-  const file = event.request.method === 'GET' ? hostFiles.get(url.pathname) : undefined;
-  if (file) {
-    event.respondWith(hostFile(file));
+  const { request } = event;
+  const { origin, pathname } = new URL(request.url);
+  if (origin !== self.location.origin) return;
+  const file = shellFiles.pathOf(pathname);
+  if (file || shellPaths.has(pathname)) {
+    // The policies of the files say so too; a site that may script must not get hold of the shell in a frame.
+    const isRefused = framed.has(request.destination) && !framedPaths.has(pathname);
+    if (isRefused) event.respondWith(refuseFrame(request));
+    else if (file && readingMethods.has(request.method)) event.respondWith(answerFile(event, file));
     return;
   }
-  if (!isSite && (shellPaths.has(url.pathname) || getCacheKeyForURL(url.href))) {
-    // The host's headers say so too; a site that may script must not get hold of the shell in a frame.
-    if (framed.has(event.request.destination)) event.respondWith(refuseFrame(event.request));
-    return;
-  }
-  const isShared = !isSite && event.request.method === 'POST' && url.pathname === '/-/share';
-  event.respondWith(isShared ? share(event.request) : answer(event));
+  const isShared = !isSite && request.method === 'POST' && pathname === '/-/share';
+  event.respondWith(isShared ? share(request) : answer(event));
 });
 
-self.addEventListener('install', (event) => event.waitUntil(installSodium(sodiumWasmUrl)));
+self.addEventListener('install', (event) => {
+  // A version that works offline is not replaced by one that would not.
+  const mustStore = self.registration.active !== null;
+  event.waitUntil(Promise.all([shellFiles.install(mustStore), installSodium(filesCache, sodium)]));
+});
 
-self.addEventListener('activate', (event) => event.waitUntil(forgetFilesBut([sodiumWasmUrl])));
+self.addEventListener('activate', (event) => {
+  const forgetting = [shellFiles.forgetOthers(), forgetFilesBut(filesCache, [sodium]), deleteFormerCaches()];
+  event.waitUntil(Promise.all(forgetting));
+  // The page that installs the worker uses its endpoints at once.
+  event.waitUntil(self.clients.claim());
+});
 
 self.addEventListener('message', (event) => {
   if (event.data?.type === 'SKIP_WAITING') void self.skipWaiting();
@@ -84,31 +83,33 @@ self.addEventListener('message', (event) => {
   if (event.data?.type === 'CLAIM') event.waitUntil(self.clients.claim());
 });
 
-self.addEventListener('activate', (event) => event.waitUntil(deleteFormerCaches()));
-
-// The page that installs the worker uses its endpoints at once.
-clientsClaim();
-nameCaches();
-// The browser's own cache is asked only for what the host says is still so: what was wrong there once, under a name that
-// is good for a year, would else make every installation fail.
-addPlugins([{ requestWillFetch: async ({ request }) => new Request(request, { cache: 'no-cache' }) }]);
-if (isSite) {
-  precache(precached.filter((entry) => /\.wasm$|^-\//.test(typeof entry === 'string' ? entry : entry.url)));
-} else {
-  precacheAndRoute(precached);
-  registerRoute(new NavigationRoute(createHandlerBoundToURL('/index.html'), { allowlist: [/^\/(\?|$)/] }));
-}
-
-/** A file of the host that this worker keeps. */
-async function hostFile(path: string): Promise<Response> {
-  return (await matchPrecache(path)) ?? fetch(path);
-}
-
 function refuseFrame(request: Request): Promise<Response> {
   return errorResponse(
     new AntwayError('REFUSED', 'The gateway’s own pages are not shown in frames.'),
     request,
   );
+}
+
+/** One of the shell's files, or a page of the worker's own that says why it cannot be shown. */
+async function answerFile(event: FetchEvent, path: string): Promise<Response> {
+  const { request } = event;
+  try {
+    const { body, headers } = await shellFiles.response(path);
+    return new Response(request.method === 'HEAD' ? null : body, { headers });
+  } catch (error) {
+    if (request.mode === 'navigate') event.waitUntil(giveWay().catch(() => undefined));
+    return errorResponse(asAntwayError(error), request);
+  }
+}
+
+/**
+ * Has a newer version take over at once. The host does not have this version's files any more, and there is no shell that
+ * could offer the update.
+ */
+async function giveWay(): Promise<void> {
+  await self.registration.update();
+  const { installing, waiting } = self.registration;
+  (installing ?? waiting)?.postMessage({ type: 'SKIP_WAITING' });
 }
 
 /**
@@ -132,13 +133,13 @@ async function answer(event: FetchEvent): Promise<Response> {
     isFromShell: () => isFromShell(event),
     clientUrl: async () => (event.clientId ? (await self.clients.get(event.clientId))?.url : undefined),
     wakeLater,
-    ...(isSite && { sitePage: () => hostFile('/-/site.html') }),
+    ...(isSite && { sitePage: () => answerFile(event, sitePage) }),
   };
   const response = await runtime.handle(request, context);
   if (response) return response;
   // The shell says that there is nothing. Other requests (the config file, a peer on the same host) go there.
-  const shell = request.mode === 'navigate' ? await matchPrecache('/index.html') : undefined;
-  return shell ?? fetch(request);
+  const shell = request.mode === 'navigate' ? shellFiles.pathOf(shellDocument) : undefined;
+  return shell && !isSite ? answerFile(event, shell) : fetch(request);
 }
 
 /** A person who opens `/-/stats` in a tab is welcome too: that answer is sandboxed, so no page can read it. */

@@ -1,6 +1,6 @@
 import { delMany, getMany, setMany } from 'idb-keyval';
-import { firstSpoken, type Language } from '../languages.ts';
-import type { Theme } from '../themes.ts';
+import { firstSpoken, isLanguage, type Language } from '../languages.ts';
+import { isTheme, type Theme } from '../themes.ts';
 import { settings } from './settings.ts';
 
 /** What the person chose in the shell; null for what the browser and the system have. */
@@ -14,8 +14,9 @@ const keys = ['language', 'theme'];
 /** What was chosen, as the worker keeps it: it makes pages too, and cannot read what the shell's page keeps. */
 export const chosenAppearance = {
   async get(): Promise<Appearance> {
-    const [language = null, theme = null] = await getMany(keys, settings);
-    return { language, theme };
+    const [language, theme] = await getMany(keys, settings);
+    // A page of the same origin may have written anything there.
+    return { language: isLanguage(language) ? language : null, theme: isTheme(theme) ? theme : null };
   },
   set: ({ language, theme }: Appearance): Promise<void> =>
     setMany(

@@ -14,6 +14,8 @@ const passing: ReadonlySet<ErrorCode> = new Set([
   'CORRUPT',
   'PEERS_UNREACHABLE',
   'OFFLINE',
+  'BUILD_MISMATCH',
+  'HOST_UNREACHABLE',
   'INTERNAL',
 ]);
 

@@ -1,4 +1,5 @@
 import { Address } from '../address.ts';
+import { buildHash } from '../build.ts';
 import type { ChunkStore } from '../chunks/store.ts';
 import { type Config, formatPeer, parsePeer } from '../config.ts';
 import type { Resolver } from '../content/resolver.ts';
@@ -62,7 +63,7 @@ const endpoints: Record<string, Endpoint> = {
     GET: async (_url, _request, { store }) => ({ ...(await store.summary()), ...(await browserStorage()) }),
   },
   peers: { GET: (_url, _request, { peers }) => ({ peers: peers.describe() }) },
-  health: { GET: () => ({ status: 'ok', gateway: 'antway', version }) },
+  health: { GET: () => ({ status: 'ok', gateway: 'antway', version, build: buildHash }) },
   config: {
     GET: (_url, _request, { inForce: { config, sources }, configuration }) => ({
       ...asJson(config),

@@ -61,6 +61,13 @@ export interface StatsSnapshot {
     /** Stored chunks that turned out damaged, and were dropped and fetched again. */
     damaged: number;
   };
+  /** The gateway's own files: shell, scripts, WebAssembly. */
+  files: {
+    /** Cached files that did not match their hash, and were fetched again from the host. */
+    damaged: number;
+    /** Requests for a file that neither the cache nor the host had unchanged. */
+    refused: number;
+  };
   peers: PeerTally[];
   /** The file that was read last while somebody watched; null before there was one. */
   reading: FileReading | null;
@@ -92,6 +99,7 @@ export class Stats {
     requests: { total: 0, active: 0, failed: {} as Partial<Record<ErrorCode, number>> },
     servedBytes: 0,
     chunks: { memory: tally(), disk: tally(), joined: 0, stored: tally(), unstored: 0, damaged: 0 },
+    files: { damaged: 0, refused: 0 },
   };
   readonly #firstByte = new Histogram();
   readonly #total = new Histogram();
@@ -202,6 +210,16 @@ export class Stats {
 
   damaged(): void {
     this.#data.chunks.damaged++;
+    this.#changed();
+  }
+
+  fileDamaged(): void {
+    this.#data.files.damaged++;
+    this.#changed();
+  }
+
+  fileRefused(): void {
+    this.#data.files.refused++;
     this.#changed();
   }
 

@@ -4,6 +4,7 @@ import { createServer, request as httpRequest, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { embedBuild } from '../../build/embed-build.ts';
 import { urlOf } from './announcing.ts';
 import { distFolder, fromRoot } from './paths.ts';
 import type { PeerProcess } from './peer.ts';
@@ -107,7 +108,7 @@ export async function buildNext(): Promise<string> {
   return folder;
 }
 
-/** Gives scripts the names that they would have if anything in them had changed. */
+/** Gives scripts the names that they would have if anything in them had changed, and the worker the hashes of that. */
 function renameScripts(build: string): void {
   for (const name of readdirSync(join(build, 'assets')).filter((name) => name.endsWith('.js'))) {
     const newName = name.replace(/\.js$/, 'x.js');
@@ -117,6 +118,7 @@ function renameScripts(build: string): void {
       writeFileSync(join(build, user), text.replaceAll(name, newName));
     }
   }
+  embedBuild(build);
 }
 
 /** Has the browser look for a newer worker, as it does by itself from time to time. To be run in a page. */

@@ -26,6 +26,7 @@ const layers = [
     'src/themes',
     'src/address',
     'src/version',
+    'src/build',
   ],
 ];
 

@@ -16,6 +16,8 @@ export const de: PageTexts = {
     OFFLINE: 'Sie sind offline',
     TOO_LARGE: 'Das ist mehr, als das Gateway bewältigt',
     REFUSED: 'Das wurde abgelehnt',
+    BUILD_MISMATCH: 'Die eigenen Dateien des Gateways sind beschädigt',
+    HOST_UNREACHABLE: 'Die eigenen Dateien des Gateways fehlen',
     INTERNAL: 'Das Gateway hat versagt',
   },
   abouts: {
@@ -31,6 +33,8 @@ export const de: PageTexts = {
     OFFLINE: 'Was Sie öffnen wollten, ist nicht vollständig auf diesem Gerät.',
     TOO_LARGE: 'Eine der Grenzen des Gateways ist überschritten.',
     REFUSED: 'Das darf nur die Oberfläche des Gateways selbst.',
+    BUILD_MISMATCH: 'Eine Datei ist nicht die, mit der diese Version gebaut wurde. Sie wird nicht gezeigt.',
+    HOST_UNREACHABLE: 'Eine Datei ist nicht auf diesem Gerät, und der Host hat sie nicht gegeben.',
     INTERNAL: 'Damit hat niemand gerechnet. Versuchen Sie es noch einmal.',
   },
   code: 'Code',

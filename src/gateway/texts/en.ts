@@ -16,6 +16,8 @@ export const en: PageTexts = {
     OFFLINE: 'You are offline',
     TOO_LARGE: 'This is larger than the gateway can handle',
     REFUSED: 'This was refused',
+    BUILD_MISMATCH: 'The gateway’s own files are damaged',
+    HOST_UNREACHABLE: 'The gateway’s own files are missing',
     INTERNAL: 'The gateway failed',
   },
   abouts: {},

@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Plugin } from 'vite';
+import type { Build } from '../src/build.ts';
+
+/** The worker's script, which holds the hashes of all other files. */
+export const workerScript = 'sw.js';
+
+/** What `src/build.ts` compiles to, and what stands in its place once a build is embedded. */
+const slot =
+  /globalThis\.__ANTWAY_BUILD__|\{"hash":"[0-9a-f]{64}","installed":\{[^{}]*\},"optional":\{[^{}]*\}\}/g;
+const emptySlot = 'globalThis.__ANTWAY_BUILD__';
+
+/** The answer to the challenge that only this build's host knows. Its name is made from the build's hash. */
+const isProbe = (path: string) => /^-\/probe-[0-9a-f]{64}\.json$/.test(path);
+
+/**
+ * What the shell works without: only browsers that lack the cipher need libsodium, only publishing needs the compressor,
+ * only installing the app needs the screenshots. `robots.txt` is for crawlers.
+ */
+const isOptional = (path: string) =>
+  /(^|\/)(libsodium|brotli_wasm_bg)-[^/]*\.wasm$/.test(path) ||
+  /^(screenshot-.*\.png|robots\.txt)$/.test(path);
+
+/** `sw/verified-files.ts` reads no more than this of a file. */
+const maxFileBytes = 4 * 1024 ** 2;
+
+/** The paths of all files in a folder, sorted by their UTF-8 bytes, with `/` between names. */
+export function filesOf(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(join(folder, '/').length).replaceAll('\\', '/'))
+    .sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+}
+
+/**
+ * The last step of a build: writes the hashes of all files into the worker's script, and the file
+ * `-/probe-<hash>.json`. It can be repeated after a file was changed.
+ *
+ * The hash of the build is the SHA-256 of what `sha256sum` prints for its files (a line `<hex>  <path>` for each), sorted
+ * by path. The probe is left out. `sw.js` counts as it was before anything was embedded.
+ *
+ * @returns the hash of the build.
+ */
+export function embedBuild(folder: string): string {
+  const script = join(folder, workerScript);
+  const text = readFileSync(script, 'utf8');
+  if (text.match(slot)?.length !== 1)
+    throw new Error(`${script} has no place for the build’s hashes, or several.`);
+  const worker = text.replace(slot, emptySlot);
+
+  const build: Build = { hash: '', installed: {}, optional: {} };
+  const lines = createHash('sha256');
+  for (const path of filesOf(folder)) {
+    if (isProbe(path)) {
+      rmSync(join(folder, path));
+      continue;
+    }
+    const bytes = path === workerScript ? Buffer.from(worker) : readFileSync(join(folder, path));
+    const hash = createHash('sha256').update(bytes).digest();
+    lines.update(`${hash.toString('hex')}  ${path}\n`);
+    if (path === workerScript) continue;
+    if (bytes.length > maxFileBytes) throw new Error(`${path} is larger than ${maxFileBytes} bytes.`);
+    Object.assign(isOptional(path) ? build.optional : build.installed, {
+      [`/${path}`]: hash.toString('base64'),
+    });
+  }
+  build.hash = lines.digest('hex');
+  writeFileSync(
+    script,
+    worker.replace(slot, () => JSON.stringify(build)),
+  );
+  mkdirSync(join(folder, '-'), { recursive: true });
+  writeFileSync(join(folder, `-/probe-${build.hash}.json`), `${JSON.stringify({ antway: build.hash })}\n`);
+  return build.hash;
+}
+
+/** Embeds the build once everything of it is written. */
+export function embeddedBuild(): Plugin {
+  let folder = '';
+  return {
+    name: 'antway:embedded-build',
+    apply: 'build',
+    enforce: 'post',
+    configResolved: ({ root, build: { outDir } }) => {
+      folder = resolve(root, outDir);
+    },
+    closeBundle: { order: 'post', sequential: true, handler: () => void embedBuild(folder) },
+  };
+}

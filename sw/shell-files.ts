@@ -1,0 +1,73 @@
+import { build } from '../src/build.ts';
+import { siteOfHost } from '../src/gateway/site-host.ts';
+import { shellHeaders } from './shell-headers.ts';
+import type { ExpectedFile, VerifiedFiles } from './verified-files.ts';
+
+/** The document of the shell. */
+export const shellDocument = '/index.html';
+
+/** The page that is shown on a site's own origin before its first content. */
+export const sitePage = '/-/site.html';
+
+/** What a site's own origin has of the build: the pages by which the gateway's own origin reaches it. */
+const isForSites = (path: string) => /^\/-\/(bridge|site)\./.test(path);
+
+const installed = new Map(Object.entries(build?.installed ?? {}));
+const hashes = new Map([...installed, ...Object.entries(build?.optional ?? {})]);
+
+/** The files of this build, verified. In development there are none: the development server answers for all of them. */
+export class ShellFiles {
+  readonly #files: VerifiedFiles;
+  readonly #origin: string;
+  /** What pages load again and again, verified. WebAssembly and pictures are not worth the memory. */
+  readonly #memory = new Map<string, Uint8Array<ArrayBuffer>>();
+
+  /** What is stored on this origin. */
+  readonly #installed: readonly ExpectedFile[];
+  readonly #isSite: boolean;
+
+  /** @param decoder the WebAssembly that every origin needs. */
+  constructor(files: VerifiedFiles, origin: string, decoder: ExpectedFile) {
+    this.#files = files;
+    this.#origin = origin;
+    this.#isSite = siteOfHost(new URL(origin).host) !== undefined;
+    const own = Array.from(installed.keys()).filter((path) => isForSites(path) === this.#isSite);
+    this.#installed = this.#isSite ? [...own.map(expected), decoder] : own.map(expected);
+  }
+
+  /** The path of the file that is answered at a URL's path. */
+  pathOf(pathname: string): string | undefined {
+    // Pages below `/-/` are asked for without their ending.
+    const page = /^\/-\/\w+$/.test(pathname) ? `${pathname}.html` : pathname;
+    const path = page === '/' ? shellDocument : page;
+    return hashes.has(path) && isForSites(path) === this.#isSite ? path : undefined;
+  }
+
+  /**
+   * Stores everything that the shell needs offline.
+   * @param mustStore whether to fail when the browser has no room for it.
+   * @throws AntwayError as `VerifiedFiles.read`.
+   */
+  async install(mustStore: boolean): Promise<void> {
+    await Promise.all(this.#installed.map((file) => this.#files.read(file, mustStore)));
+  }
+
+  /** Deletes what earlier builds stored. */
+  forgetOthers(): Promise<void> {
+    return this.#files.forgetOthers(this.#installed);
+  }
+
+  /** @param path of a file, from `pathOf`. @throws AntwayError as `VerifiedFiles.read`. */
+  async response(path: string): Promise<Response> {
+    let bytes = this.#memory.get(path);
+    if (!bytes) {
+      bytes = await this.#files.read(expected(path));
+      if (/\.(html|js|css|svg)$/.test(path)) this.#memory.set(path, bytes);
+    }
+    return new Response(bytes, { headers: shellHeaders(path, this.#origin) });
+  }
+}
+
+function expected(url: string): ExpectedFile {
+  return { url, sha256: hashes.get(url)! };
+}

@@ -1,0 +1,143 @@
+/// <reference lib="webworker" />
+import { AntwayError } from '../src/errors.ts';
+
+declare const self: ServiceWorkerGlobalScope;
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** A file of the host's: its URL, and the SHA-256 of its bytes in base64. */
+export interface ExpectedFile {
+  url: string;
+  sha256: string;
+}
+
+/** Counts what is wrong with files. */
+export interface FileCounters {
+  fileDamaged(): void;
+  fileRefused(): void;
+}
+
+/** No file of a build is larger (`build/embed-build.ts`). A page can store an endless one in its place. */
+const maxFileBytes = 4 * 1024 ** 2;
+
+/**
+ * Files of the host whose hashes the worker's script holds. Every page of the origin that runs scripts can change the
+ * cache, so only the bytes of a cached response are used, and only after they were compared with their hash.
+ */
+export class VerifiedFiles {
+  readonly #cacheName: string;
+  readonly #counters: FileCounters;
+  /** Reads that are under way, by cache key. */
+  readonly #reads = new Map<string, Promise<Bytes>>();
+
+  constructor(cacheName: string, counters: FileCounters) {
+    this.#cacheName = cacheName;
+    this.#counters = counters;
+  }
+
+  /**
+   * The file's bytes: from the cache, or else from the host, which is asked once.
+   * @param mustStore whether to fail when the file cannot be stored.
+   * @throws AntwayError `HOST_UNREACHABLE` when neither has it, `BUILD_MISMATCH` when the host has another file.
+   */
+  read(file: ExpectedFile, mustStore = false): Promise<Bytes> {
+    const key = keyOf(file);
+    let reading = this.#reads.get(key);
+    if (!reading) {
+      reading = this.#read(file, key, mustStore).finally(() => this.#reads.delete(key));
+      this.#reads.set(key, reading);
+    }
+    return reading;
+  }
+
+  /** WebAssembly as an answer that the browser can compile. Parameters and errors as of `read`. */
+  async readWasm(file: ExpectedFile): Promise<Response> {
+    return new Response(await this.read(file), { headers: { 'Content-Type': 'application/wasm' } });
+  }
+
+  /** Deletes the cache's entries that are none of these files. */
+  async forgetOthers(files: readonly ExpectedFile[]): Promise<void> {
+    if (!(await caches.has(this.#cacheName))) return;
+    const keys = new Set(files.map(keyOf));
+    const cache = await caches.open(this.#cacheName);
+    const others = (await cache.keys()).filter(({ url }) => !keys.has(url));
+    await Promise.all(others.map((request) => cache.delete(request, { ignoreVary: true })));
+  }
+
+  async #read(file: ExpectedFile, key: string, mustStore: boolean): Promise<Bytes> {
+    // Where storage is blocked, the host has to give it each time.
+    const cache = await caches.open(this.#cacheName).catch(() => undefined);
+    const cached = await cache?.match(key, { ignoreVary: true }).catch(() => undefined);
+    if (cached) {
+      const bytes = await verifiedBytes(cached, file);
+      if (bytes) return bytes;
+      this.#counters.fileDamaged();
+      console.error(`antway: the cached ${file.url} is damaged; it is fetched again`);
+    }
+    const bytes = await this.#fetch(file);
+    try {
+      // `put` would leave the entries that vary by other headers, and `match` find them first.
+      if (cached) await cache?.delete(key, { ignoreVary: true });
+      await cache?.put(key, new Response(bytes));
+    } catch (error) {
+      if (mustStore) throw error;
+      console.warn(`antway: ${file.url} could not be stored`, error);
+    }
+    return bytes;
+  }
+
+  async #fetch(file: ExpectedFile): Promise<Bytes> {
+    let response: Response;
+    try {
+      // The browser's own cache may hold a wrong file under a name that is good for a year.
+      response = await fetch(file.url, { cache: 'no-cache', credentials: 'omit' });
+      if (!response.ok) throw new Error(`it answered ${response.status}`);
+    } catch (cause) {
+      this.#counters.fileRefused();
+      const why = cause instanceof Error ? cause.message : String(cause);
+      throw new AntwayError('HOST_UNREACHABLE', `The host did not give ${file.url}: ${why}.`, {}, { cause });
+    }
+    const bytes = await verifiedBytes(response, file);
+    if (bytes) return bytes;
+    this.#counters.fileRefused();
+    console.error(`antway: the host has another ${file.url} than this version was built with`);
+    throw new AntwayError(
+      'BUILD_MISMATCH',
+      `The host has another ${file.url} than this version was built with.`,
+    );
+  }
+}
+
+/** Each version of a file has a key of its own: the version before goes on with its own until it is replaced. */
+function keyOf({ url, sha256 }: ExpectedFile): string {
+  const key = new URL(url, self.location.href);
+  key.search = `?sha256=${encodeURIComponent(sha256)}`;
+  return key.href;
+}
+
+/** @returns undefined when they are not the expected ones. */
+async function verifiedBytes({ body }: Response, { sha256 }: ExpectedFile): Promise<Bytes | undefined> {
+  const pieces: Bytes[] = [];
+  let size = 0;
+  try {
+    // Redirects and opaque responses have no body.
+    const reader = body?.getReader();
+    for (let next = await reader?.read(); next && !next.done; next = await reader!.read()) {
+      pieces.push(next.value);
+      size += next.value.length;
+      if (size <= maxFileBytes) continue;
+      void reader!.cancel();
+      return undefined;
+    }
+  } catch {
+    return undefined;
+  }
+  const bytes = new Uint8Array(size);
+  let end = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, end);
+    end += piece.length;
+  }
+  const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
+  return btoa(String.fromCharCode(...hash)) === sha256 ? bytes : undefined;
+}

@@ -1,0 +1,286 @@
+import type { Page } from '@playwright/test';
+import { nextVersion } from '../browser/deployment.ts';
+import { test as deployments } from '../browser/deployments.ts';
+import { expect, fetchIn, type Gateway, stopWorkers } from '../browser/harness.ts';
+import { publish } from '../browser/publish.ts';
+import { makeTarchive } from '../http/tarchive.ts';
+import { attack as declare } from './attack.ts';
+
+const group = 'The shell’s own files';
+const attack = (
+  ...[name, outcome, body]: Parameters<typeof declare> extends [string, ...infer Rest] ? Rest : never
+) => declare(group, name, outcome, body);
+
+/** What a forged shell would say. */
+const forgery = 'FORGED SHELL';
+
+type Fixtures = Parameters<Parameters<typeof declare>[3]>[0];
+
+interface Scene {
+  gateway: Gateway;
+  /** A page of a site that may run scripts on the gateway's origin. */
+  attacker: Page;
+  site: string;
+}
+
+/** Opens the shell, and a site that the user trusts on the same origin. */
+async function openScene({
+  startPeer,
+  openGateway,
+}: Pick<Fixtures, 'startPeer' | 'openGateway'>): Promise<Scene> {
+  const peer = await startPeer();
+  const site = await publish(
+    await makeTarchive({ 'index.html': '<!doctype html><title>Trusted</title>' }),
+    peer,
+  );
+  const gateway = await openGateway({ peers: [peer.url], isolation: 'path' });
+  await decide(gateway.shell, site, 'trusted');
+  const attacker = await gateway.openPage(`/${site}/`);
+  await expect(attacker).toHaveTitle('Trusted');
+  return { gateway, attacker, site };
+}
+
+async function decide(shell: Page, address: string, decision: string): Promise<void> {
+  const headers = { 'Content-Type': 'application/json' };
+  const body = JSON.stringify({ address, decision });
+  expect((await fetchIn(shell, '/-/trust', { method: 'POST', headers, body })).status).toBe(204);
+}
+
+/** How the attacker's response is made. To be run in a page. */
+type Forgery = 'text' | 'huge' | 'redirected' | 'opaque' | 'other headers';
+
+/** Replaces every entry of every cache of the origin, and adds entries under the names of the shell's files. */
+async function forgeCaches(attacker: Page, kind: Forgery, outside = ''): Promise<void> {
+  await attacker.evaluate(
+    async ({ kind, forgery, outside }) => {
+      const page = `<!doctype html><title>${forgery}</title><script>document.title='${forgery}'</script>`;
+      const headers = {
+        'Content-Type': 'text/html',
+        'Content-Security-Policy': "script-src 'unsafe-inline'",
+      };
+      const make = async (original: Response | undefined): Promise<Response> => {
+        switch (kind) {
+          case 'text':
+            return new Response(page, { headers });
+          case 'huge':
+            return new Response(new Blob(Array.from({ length: 40 }, () => new Uint8Array(1_000_000))), {
+              headers,
+            });
+          case 'redirected':
+            return Response.redirect(`/${'ab'.repeat(32)}`, 302);
+          case 'opaque':
+            return fetch(outside, { mode: 'no-cors' });
+          case 'other headers':
+            return new Response(original ? await original.arrayBuffer() : page, { headers });
+        }
+      };
+      for (const name of await caches.keys()) {
+        const cache = await caches.open(name);
+        for (const request of await cache.keys()) {
+          await cache.put(request, await make(await cache.match(request)));
+          // The same entry in another variant, which a lookup by the plain URL may find first.
+          const variant = new Request(request.url, { headers: { Forged: '1' } });
+          if (kind === 'text')
+            await cache.put(variant, new Response(page, { headers: { ...headers, Vary: 'Forged' } }));
+        }
+        for (const path of ['/', '/index.html', '/?x', '/index.html?x'])
+          await cache.put(path, await make(undefined));
+      }
+    },
+    { kind, forgery, outside },
+  );
+}
+
+/** Writes into the database in which the gateway keeps what the user chose. */
+async function writeSettings(attacker: Page, values: Record<string, string>): Promise<void> {
+  await attacker.evaluate(async (values) => {
+    const opening = indexedDB.open('antway');
+    await new Promise((resolve) => {
+      opening.onsuccess = resolve;
+    });
+    const database = opening.result;
+    const [name] = Array.from(database.objectStoreNames);
+    const transaction = database.transaction(name!, 'readwrite');
+    for (const [key, value] of Object.entries(values)) transaction.objectStore(name!).put(value, key);
+    await new Promise((resolve) => {
+      transaction.oncomplete = resolve;
+    });
+    database.close();
+  }, values);
+}
+
+/** Opens the shell in a new page of the same profile, with a worker that has nothing in memory. */
+async function reopen({ shell, url }: Gateway, path = '/') {
+  await stopWorkers(shell);
+  const page = await shell.context().newPage();
+  const response = (await page.goto(url + path))!;
+  return { page, response };
+}
+
+async function expectShell({ page, response }: Awaited<ReturnType<typeof reopen>>): Promise<void> {
+  await expect(page.getByRole('textbox', { name: 'Open an address' })).toBeVisible();
+  expect(await page.title()).not.toContain(forgery);
+  expect(response.status()).toBe(200);
+  const headers = response.headers();
+  expect(headers['content-type']).toBe('text/html; charset=utf-8');
+  expect(headers['content-security-policy']).toContain("default-src 'none'");
+  expect(headers['content-security-policy']).toContain("frame-ancestors 'none'");
+  expect(headers['content-security-policy']).not.toContain('unsafe-inline');
+  expect(headers['cross-origin-opener-policy']).toBe('same-origin-allow-popups');
+  expect(headers['x-content-type-options']).toBe('nosniff');
+}
+
+/** Files that were found changed since the worker started. */
+async function damagedFiles(page: Page): Promise<number> {
+  return JSON.parse((await fetchIn(page, '/-/stats')).text).files.damaged;
+}
+
+attack(
+  'A trusted page overwrites all files in the shell’s cache; then the user revokes trust and resets the gateway.',
+  'The worker compares each file with its hash, and shows the real shell.',
+  async ({ startPeer, openGateway }) => {
+    const { gateway, attacker, site } = await openScene({ startPeer, openGateway });
+    await forgeCaches(attacker, 'text');
+    await decide(gateway.shell, site, 'restricted');
+    const headers = { 'Content-Type': 'application/json' };
+    const reset = { method: 'POST', headers, body: '{"chunks":true}' };
+    expect((await fetchIn(gateway.shell, '/-/reset', reset)).status).toBe(204);
+    await attacker.close();
+
+    const opened = await reopen(gateway);
+    await expectShell(opened);
+    expect(await damagedFiles(opened.page)).toBeGreaterThan(0);
+    // What was damaged is stored anew: the next worker finds nothing wrong with it.
+    await expectShell(await reopen(gateway));
+    const last = await reopen(gateway);
+    await expectShell(last);
+    expect(await damagedFiles(last.page)).toBe(0);
+  },
+);
+
+attack(
+  'A trusted page puts other WebAssembly in place of the worker’s Brotli decoder.',
+  'The worker compiles only the module whose hash it has.',
+  async ({ startPeer, openGateway }) => {
+    const { gateway, attacker } = await openScene({ startPeer, openGateway });
+    await attacker.evaluate(async () => {
+      // A valid module without any exports.
+      const empty = new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]);
+      const headers = { 'Content-Type': 'application/wasm' };
+      for (const name of await caches.keys()) {
+        const cache = await caches.open(name);
+        for (const request of await cache.keys()) {
+          if (/\.wasm/.test(request.url)) await cache.put(request, new Response(empty, { headers }));
+        }
+      }
+    });
+    const peer = await startPeer();
+    const text = 'compressible '.repeat(1000);
+    const address = await publish(Buffer.from(text), peer);
+    await stopWorkers(gateway.shell);
+    const settings = { method: 'PUT', headers: { 'Content-Type': 'application/json' } };
+    const body = JSON.stringify({ peers: [peer.url] });
+    expect((await fetchIn(gateway.shell, '/-/settings', { ...settings, body })).status).toBe(200);
+    expect(await fetchIn(gateway.shell, `/${address}`)).toMatchObject({ status: 200, size: text.length });
+    expect(await damagedFiles(gateway.shell)).toBe(1);
+  },
+);
+
+for (const [kind, name] of [
+  ['huge', 'A trusted page stores responses of 40 MB as the shell’s files.'],
+  ['redirected', 'A trusted page stores redirects as the shell’s files.'],
+  ['opaque', 'A trusted page stores opaque responses of another origin as the shell’s files.'],
+  ['other headers', 'A trusted page stores the shell’s own files with a weaker policy and another type.'],
+] as const) {
+  attack(
+    name,
+    kind === 'other headers'
+      ? 'The worker makes the headers itself: only the verified bytes come from the cache.'
+      : 'The worker stops reading at the limit, fetches the files from the host and shows the real shell.',
+    async ({ startPeer, openGateway }) => {
+      const { gateway, attacker } = await openScene({ startPeer, openGateway });
+      const other = await startPeer();
+      await forgeCaches(attacker, kind, `${other.url}/-/info`);
+      await expectShell(await reopen(gateway));
+      await expectShell(await reopen(gateway, '/index.html?from=a-link'));
+    },
+  );
+}
+
+attack(
+  'A trusted page deletes all caches of the gateway.',
+  'The worker fetches its files from the host, checks them and stores them again.',
+  async ({ startPeer, openGateway }) => {
+    const { gateway, attacker } = await openScene({ startPeer, openGateway });
+    await attacker.evaluate(async () => {
+      for (const name of await caches.keys()) await caches.delete(name);
+    });
+    await expectShell(await reopen(gateway));
+    await gateway.host.kill();
+    await expectShell(await reopen(gateway));
+  },
+);
+
+attack(
+  'A trusted page forges the shell’s files, and the host cannot be reached.',
+  'A page of the worker’s own says so, in the user’s language; the forgery is not shown.',
+  async ({ startPeer, openGateway }) => {
+    const { gateway, attacker } = await openScene({ startPeer, openGateway });
+    // Also what the worker's page depends on.
+    await writeSettings(attacker, { language: '__proto__', theme: '"><script>' });
+    await forgeCaches(attacker, 'text');
+    await gateway.host.kill();
+    const { page, response } = await reopen(gateway);
+    expect(response.status()).toBe(503);
+    await expect(page.getByText('Code HOST_UNREACHABLE')).toBeVisible();
+    await expect(page.getByRole('heading')).toHaveText('The gateway’s own files are missing');
+    expect(await page.title()).not.toContain(forgery);
+    await writeSettings(attacker, { language: 'de', theme: 'dark' });
+    await page.reload();
+    await expect(page.getByRole('heading')).toHaveText('Die eigenen Dateien des Gateways fehlen');
+  },
+);
+
+const withDeployment = deployments;
+
+withDeployment.describe(group, () => {
+  const name = 'A trusted page forges the shell’s files, and the host serves another file in their place.';
+  const outcome = 'A page of the worker’s own names the code BUILD_MISMATCH; neither file is shown.';
+  withDeployment(
+    `${group}: ${name}`,
+    { annotation: { type: 'attack', description: JSON.stringify({ group, name, outcome, alsoIn: [] }) } },
+    async ({ page, startPeer, deploy }) => {
+      const peer = await startPeer();
+      const deployment = await deploy({ peers: [peer.url] });
+      await page.goto(deployment.url);
+      await page.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
+      await forgeCaches(page, 'text');
+      deployment.change('index.html', () => `<title>${forgery}</title>`);
+      await stopWorkers(page);
+      const response = (await page.reload())!;
+      expect(response.status()).toBe(502);
+      await expect(page.getByText('Code BUILD_MISMATCH')).toBeVisible();
+      expect(await page.title()).not.toContain(forgery);
+    },
+  );
+
+  withDeployment(
+    'the next version takes over at once when the host no longer has the files of the version in place',
+    async ({ page, deploy, nextBuild }) => {
+      const deployment = await deploy({ peers: [] });
+      await page.goto(deployment.url);
+      await page.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
+      await page.evaluate(async () => {
+        for (const name of await caches.keys()) await caches.delete(name);
+      });
+      deployment.put(nextBuild);
+      await stopWorkers(page);
+      await page.reload();
+      await expect(async () => {
+        await page.goto(deployment.url);
+        await expect(page.getByRole('textbox', { name: 'Open an address' })).toBeVisible({ timeout: 2_000 });
+      }).toPass();
+      expect(JSON.parse((await fetchIn(page, '/-/health')).text).version).toBe(nextVersion);
+    },
+  );
+});
