@@ -34,7 +34,21 @@ export interface GetArguments {
   json: boolean;
 }
 
-export type Arguments = PublishArguments | GetArguments | { command: 'help' } | { command: 'version' };
+export interface VerifyArguments {
+  command: 'verify';
+  /** Origin of the gateway. */
+  gateway: string;
+  /** The folder of the build to compare with. */
+  build: string | undefined;
+  json: boolean;
+}
+
+export type Arguments =
+  | PublishArguments
+  | GetArguments
+  | VerifyArguments
+  | { command: 'help' }
+  | { command: 'version' };
 
 /** A command line that cannot be meant: exit code 2. */
 export class UsageError extends Error {
@@ -69,6 +83,8 @@ export function parseArguments(argv: readonly string[], env: NodeJS.ProcessEnv):
       return parsePublish(rest, env);
     case 'get':
       return parseGet(rest);
+    case 'verify':
+      return parseVerify(rest);
     case undefined:
       throw new UsageError('A command is missing.');
     case 'help':
@@ -129,6 +145,22 @@ function parseGet(args: string[]): Arguments {
     peers: peersFrom(values.peer),
     from: values.from,
     out: values.out === '-' ? undefined : values.out,
+    json: values.json,
+  };
+}
+
+function parseVerify(args: string[]): Arguments {
+  const { values, positionals } = parse({
+    args,
+    options: { ...helpOptions, build: { type: 'string' }, json: { type: 'boolean', default: false } },
+    allowPositionals: true,
+  });
+  if (values.help) return { command: 'help' };
+  if (values.version) return { command: 'version' };
+  return {
+    command: 'verify',
+    gateway: originFrom('the gateway', only(positionals, 'the URL of a gateway')),
+    build: values.build,
     json: values.json,
   };
 }

@@ -5,6 +5,7 @@ import { type Arguments, parseArguments, UsageError } from './arguments.ts';
 import { getCommand } from './get-command.ts';
 import { publishCommand } from './publish-command.ts';
 import { usage } from './usage.ts';
+import { verifyCommand } from './verify-command.ts';
 
 const exitCodes = { failure: 1, usage: 2, interrupted: 130 };
 
@@ -14,6 +15,8 @@ async function run(command: Arguments, signal: AbortSignal): Promise<void> {
       return publishCommand(command, signal);
     case 'get':
       return getCommand(command, signal);
+    case 'verify':
+      return verifyCommand(command, signal);
     case 'help':
       process.stdout.write(usage);
       return;

@@ -98,7 +98,7 @@ export async function buildCli() {
   await step({
     name: 'cli',
     title: 'Building the command antway',
-    inputs: [...builtByVite, 'vite.cli.config.ts'],
+    inputs: [...builtByVite, 'build', 'vite.cli.config.ts'],
     output: built.cli,
     work: () => viteBuild('--config', 'vite.cli.config.ts'),
   });

@@ -4,6 +4,7 @@ export const usage = `Antway: publish to the Autonomi network’s peers, and rea
 Usage
   antway publish <file|folder> [options]   Print the address under which it can be opened.
   antway get <address>[/path] [options]    Fetch, verify and write a file, or list a folder.
+  antway verify <gateway> [options]        Compare the files of a gateway’s host with a build on this machine.
 
 Options of publish
   --peer URL        A peer to upload to; may be given more than once, then each gets all chunks.
@@ -19,6 +20,10 @@ Options of get
   --from FOLDER     Read chunks from FOLDER, as “publish --out” wrote them, instead of asking peers.
   --out FILE        Write to FILE, whole or not at all. Default, and “-”: standard output
   --json            Print one JSON object: the listing of a folder, or what was written to --out.
+
+Options of verify
+  --build FOLDER    The build to compare with. Default: the folder dist of this project
+  --json            Print one JSON object.
 
   -h, --help        Print this text.
   -v, --version     Print Antway’s version.

@@ -49,7 +49,7 @@ body is \`REFUSED\`, and what changes something answers 204 when there is nothin
 
 | endpoint | what it does |
 | --- | --- |
-| \`GET /-/health\` | which gateway answers, and its version |
+| \`GET /-/health\` | which gateway answers, its version, and the hash of its build |
 | \`GET /-/stats\` | everything that is counted since the worker started; \`?watch\` has it broadcast to pages from then on |
 | \`GET /-/peers\` | the peers and how they fare |
 | \`POST /-/test-peer\` | \`{url}\`: asks a peer whether it can be used |

@@ -26,6 +26,11 @@ describe('the command line', () => {
     [['get', `${address}0`]],
     [['get', address, '--token', 'x']],
     [['get', address, '--from', 'a', '--peer', 'https://peer.example']],
+    [['verify']],
+    [['verify', 'gateway.example']],
+    [['verify', 'http://gateway.example']],
+    [['verify', 'https://a.example', 'https://b.example']],
+    [['verify', 'https://a.example', '--peer', 'https://b.example']],
   ])('is refused: %j', (args: string[]) => {
     expect(() => parseArguments(args, {})).toThrow(UsageError);
   });
@@ -49,6 +54,16 @@ describe('the command line', () => {
       ignore: [],
       json: true,
     });
+  });
+
+  it('names a gateway and the build to compare it with', () => {
+    expect(parseArguments(['verify', 'http://antway.localhost:8080/', '--json'], {})).toEqual({
+      command: 'verify',
+      gateway: 'http://antway.localhost:8080',
+      build: undefined,
+      json: true,
+    });
+    expect(parseArguments(['verify', 'https://a.example', '--build', 'b'], {})).toMatchObject({ build: 'b' });
   });
 
   it('takes the token from the environment, unless one is given', () => {

@@ -1,0 +1,159 @@
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { embedBuild, filesOf } from '../../build/embed-build.ts';
+import { buildCli, buildShell, built } from '../../src/cli/setup.mjs';
+
+beforeAll(async () => {
+  await buildShell();
+  await buildCli();
+}, 300_000);
+
+let folder: string;
+/** What the host serves: a copy of the build. */
+let web: string;
+let server: Server;
+let compresses = false;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'antway-verify-'));
+  web = join(folder, 'web');
+  cpSync(built.shell, web, { recursive: true });
+  compresses = false;
+  server = createServer((request, response) => {
+    const path = request.url === '/' ? 'index.html' : request.url!.slice(1);
+    if (!filesOf(web).includes(path)) return response.writeHead(404).end('nothing here');
+    const bytes = readFileSync(join(web, path));
+    if (compresses) return response.writeHead(200, { 'Content-Encoding': 'gzip' }).end(gzipSync(bytes));
+    return response.writeHead(200).end(bytes);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+});
+
+afterEach(async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Report {
+  same: boolean;
+  build: string;
+  hostBuild: string | null;
+  files: { path: string; result: string }[];
+}
+
+async function verify(...args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  const child = spawn(process.execPath, [built.cli, 'verify', ...args]);
+  const output = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text) => {
+      output[name] += text;
+    });
+  }
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, ...output };
+}
+
+const url = (host = '127.0.0.1') => `http://${host}:${(server.address() as AddressInfo).port}`;
+
+/** A script of the shell's, which the worker verifies. */
+const script = () => `assets/${readdirSync(join(web, 'assets')).find((name) => name.endsWith('.js'))}`;
+
+async function verifyJson(): Promise<{ code: number | null; report: Report; wrong: Record<string, string> }> {
+  const { code, stdout, stderr } = await verify(url(), '--json');
+  const report = JSON.parse(stdout) as Report;
+  if (code !== 0) expect(JSON.parse(stderr)).toMatchObject({ code: 'BUILD_MISMATCH' });
+  const wrong = report.files.filter(({ result }) => result !== 'same');
+  return { code, report, wrong: Object.fromEntries(wrong.map(({ path, result }) => [path, result])) };
+}
+
+describe('antway verify', () => {
+  it('finds a host with the same files to be the same', async () => {
+    const { code, report, wrong } = await verifyJson();
+    expect([code, report.same, wrong]).toEqual([0, true, {}]);
+    expect(report.hostBuild).toBe(report.build);
+    expect(report.files.map(({ path }) => path)).toEqual(
+      expect.arrayContaining(['sw.js', 'index.html', script(), `-/probe-${report.build}.json`]),
+    );
+  });
+
+  it('takes a name below localhost for this machine, and compressed answers for what they hold', async () => {
+    compresses = true;
+    const { code, stdout, stderr } = await verify(url('gateway.localhost'));
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/^same {7}sw\.js$/m);
+    expect(stdout).not.toMatch(/^(different|missing)/m);
+  });
+
+  it('names a changed, a missing and a longer file', async () => {
+    const changed = script();
+    const bytes = readFileSync(join(web, changed));
+    bytes[0]! ^= 1;
+    writeFileSync(join(web, changed), bytes);
+    rmSync(join(web, 'icon.svg'));
+    writeFileSync(join(web, 'sw.js'), '\n', { flag: 'a' });
+    const { code, report, wrong } = await verifyJson();
+    expect([code, report.same]).toEqual([1, false]);
+    expect(wrong).toEqual({ [changed]: 'different', 'icon.svg': 'missing', 'sw.js': 'different' });
+  });
+
+  it('says when the host serves another build', async () => {
+    writeFileSync(join(web, 'index.html'), '<title>other</title>');
+    const hash = embedBuild(web);
+    const { code, stdout, stderr } = await verify(url());
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^different {2}index\.html$/m);
+    expect(stdout).toContain(hash);
+    expect(stderr).toMatch(/^BUILD_MISMATCH: 3 files of \d+ .*It is another build/);
+  });
+
+  it('compares with the build that it is given', async () => {
+    expect((await verify(url(), '--build', web)).code).toBe(0);
+    const { code, stderr } = await verify(url(), '--build', folder);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^NOT_FOUND: .* holds no build/);
+  });
+
+  it('says when the host cannot be reached', async () => {
+    const { code, stderr } = await verify('http://127.0.0.1:9');
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^HOST_UNREACHABLE: http:\/\/127\.0\.0\.1:9\//);
+  });
+});
+
+describe('the hash of a build', () => {
+  it('is that of the lines that sha256sum prints, with the worker as it was before', () => {
+    const hex = (bytes: Buffer | string) => createHash('sha256').update(bytes).digest('hex');
+    const lines = filesOf(web)
+      .filter((path) => !path.startsWith('-/probe-'))
+      .map((path) => {
+        const bytes = readFileSync(join(web, path));
+        if (path !== 'sw.js') return `${hex(bytes)}  ${path}\n`;
+        const embedded = /\{"hash":.*?\}\}/.exec(bytes.toString())![0];
+        return `${hex(bytes.toString().replace(embedded, 'globalThis.__ANTWAY_BUILD__'))}  ${path}\n`;
+      });
+    const hash = hex(lines.join(''));
+    expect(readFileSync(join(web, `-/probe-${hash}.json`), 'utf8')).toBe(`{"antway":"${hash}"}\n`);
+    expect(readFileSync(join(web, 'sw.js'), 'utf8')).toContain(`{"hash":"${hash}"`);
+  });
+
+  it('changes with every file, and leaves one probe', () => {
+    const before = embedBuild(web);
+    writeFileSync(join(web, 'robots.txt'), 'other');
+    const after = embedBuild(web);
+    expect(after).not.toBe(before);
+    expect(readdirSync(join(web, '-'))).toEqual([`probe-${after}.json`]);
+    const worker = readFileSync(join(web, 'sw.js'), 'utf8');
+    writeFileSync(join(web, 'sw.js'), `${worker}\n`);
+    expect(embedBuild(web)).not.toBe(after);
+  });
+});
