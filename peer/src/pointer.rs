@@ -5,11 +5,12 @@
 use crate::address::Address;
 use crate::limits::POINTER_BYTES;
 use bytes::Bytes;
+use std::cmp::Reverse;
 
 const VERSION: u8 = 1;
 const OWNER_BYTES: usize = 1952;
 const COUNTER_BYTES: usize = 8;
-const TARGET_BYTES: usize = 32;
+const KIND_AND_TARGET_BYTES: usize = 1 + 32;
 
 /// The context in which an owner's key is hashed to the address.
 const ADDRESS_CONTEXT: &str = "autonomi.pointer.address.v1";
@@ -23,20 +24,53 @@ pub fn is_at(record: &[u8], address: Address) -> bool {
     Address::from(blake3::derive_key(ADDRESS_CONTEXT, owner)) == address
 }
 
-/// The newer of two records of one owner: the one with the larger counter, or else the smaller target.
-pub fn newer(a: Bytes, b: Bytes) -> Bytes {
-    let (counter_a, target_a) = state(&a);
-    let (counter_b, target_b) = state(&b);
-    let b_is_newer = counter_b > counter_a || counter_b == counter_a && target_b < target_a;
-    if b_is_newer { b } else { a }
+/// The record that counts: the one in `stored`, or one of the `answers`, of which each upstream gives one.
+///
+/// This is the network's rule: the larger counter replaces the smaller one; with equal counters, the smaller kind and
+/// target replace the larger ones; nothing replaces a state with the largest counter there is. Two such final states
+/// are ordered by their arrival only. Where several arrive at once, most of the answers decide; if as many gave
+/// another, the smaller kind and target.
+pub fn newest(stored: Option<Bytes>, answers: Vec<Bytes>) -> Option<Bytes> {
+    if stored.as_deref().is_some_and(is_final) {
+        return stored;
+    }
+    let votes: Vec<usize> = answers
+        .iter()
+        .map(|answer| match is_final(answer) {
+            true => answers
+                .iter()
+                .filter(|other| state(other) == state(answer))
+                .count(),
+            false => 0,
+        })
+        .collect();
+    let rank = |record: &Bytes, votes: usize| {
+        let (counter, what) = state(record);
+        (counter, votes, Reverse(what.to_vec()))
+    };
+    let stored = stored.into_iter().map(|record| (record, 0));
+    let mut newest = None;
+    for (record, votes) in stored.chain(answers.into_iter().zip(votes)) {
+        let next = rank(&record, votes);
+        match &newest {
+            Some((rank, _)) if *rank >= next => {}
+            _ => newest = Some((next, record)),
+        }
+    }
+    newest.map(|(_, record)| record)
 }
 
-/// Counter and target. Both have a fixed place in a record of the right length.
+/// Whether nothing replaces this state.
+fn is_final(record: &[u8]) -> bool {
+    state(record).0 == u64::MAX
+}
+
+/// Counter, and kind with target. Both have a fixed place in a record of the right length.
 fn state(record: &[u8]) -> (u64, &[u8]) {
     let rest = &record[1 + OWNER_BYTES..];
     let (counter, rest) = rest.split_at(COUNTER_BYTES);
     let counter = counter.try_into().expect("eight bytes");
-    (u64::from_be_bytes(counter), &rest[1..1 + TARGET_BYTES])
+    (u64::from_be_bytes(counter), &rest[..KIND_AND_TARGET_BYTES])
 }
 
 #[cfg(test)]
@@ -66,13 +100,72 @@ mod tests {
         assert!(!is_at(b"", address));
     }
 
+    /// A record with this state. Only its place and length are checked here, so it needs no signature.
+    fn record(counter: u64, kind: u8, target: u8) -> Bytes {
+        let mut record = fixture("pointer-s1-c7.bin").to_vec();
+        record[1953..1961].copy_from_slice(&counter.to_be_bytes());
+        record[1961] = kind;
+        record[1962..1994].fill(target);
+        record.into()
+    }
+
+    /// What counts in either order of arrival.
+    fn newest_of(a: &Bytes, b: &Bytes) -> Vec<Bytes> {
+        let [a, b] = [a, b].map(Clone::clone);
+        [
+            newest(None, vec![a.clone(), b.clone()]),
+            newest(None, vec![b.clone(), a.clone()]),
+            newest(Some(a.clone()), vec![b.clone()]),
+            newest(Some(b), vec![a]),
+        ]
+        .map(Option::unwrap)
+        .to_vec()
+    }
+
     #[test]
     fn the_larger_counter_is_newer() {
         let old = fixture("pointer-s1-c0.bin");
         let new = fixture("pointer-s1-c7.bin");
         let last = fixture("pointer-s1-c18446744073709551615.bin");
-        assert_eq!(newer(old.clone(), new.clone()), new);
-        assert_eq!(newer(new.clone(), old), new);
-        assert_eq!(newer(last.clone(), new), last);
+        assert_eq!(newest_of(&old, &new), vec![new.clone(); 4]);
+        assert_eq!(newest_of(&last, &new), vec![last; 4]);
+        assert_eq!(newest(Some(new.clone()), vec![]), Some(new));
+        assert_eq!(newest(None, vec![]), None);
+    }
+
+    #[test]
+    fn with_equal_counters_the_smaller_kind_and_then_the_smaller_target_are_newer() {
+        let counter = u64::MAX - 1;
+        let [small, large] = [1, 2].map(|target| record(counter, 0, target));
+        assert_eq!(newest_of(&small, &large), vec![small; 4]);
+        let [chunk, pointer] = [record(counter, 0, 2), record(counter, 1, 1)];
+        assert_eq!(newest_of(&chunk, &pointer), vec![chunk; 4]);
+    }
+
+    #[test]
+    fn nothing_replaces_a_stored_final_state() {
+        let [small, large] = [1, 2].map(|target| record(u64::MAX, 0, target));
+        let pointer = record(u64::MAX, 1, 1);
+        for stored in [&small, &large, &pointer] {
+            for answer in [&small, &large, &pointer] {
+                let answers = vec![answer.clone(); 3];
+                assert_eq!(newest(Some(stored.clone()), answers), Some(stored.clone()));
+            }
+        }
+    }
+
+    #[test]
+    fn of_new_final_states_the_one_of_most_answers_counts() {
+        let [small, large] = [1, 2].map(|target| record(u64::MAX, 0, target));
+        let stored = record(7, 0, 0);
+        for stored in [None, Some(stored)] {
+            let answers = [&large, &small, &large].map(Clone::clone).to_vec();
+            assert_eq!(newest(stored.clone(), answers), Some(large.clone()));
+            let tied = [&large, &small].map(Clone::clone).to_vec();
+            assert_eq!(newest(stored, tied), Some(small.clone()));
+        }
+        let pointer = record(u64::MAX, 1, 2);
+        let answers = vec![pointer.clone(), large, pointer.clone()];
+        assert_eq!(newest(None, answers), Some(pointer));
     }
 }

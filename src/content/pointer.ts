@@ -60,8 +60,30 @@ export function openPointer(record: Uint8Array<ArrayBuffer>, address: Address): 
   };
 }
 
-/** The newer of two pointers of one owner: that with the larger counter, or else with the smaller target. */
-export function newer(a: Pointer, b: Pointer): Pointer {
-  if (a.counter !== b.counter) return a.counter > b.counter ? a : b;
-  return a.target.hex <= b.target.hex ? a : b;
+/** Nothing replaces a state with this counter. */
+const finalCounter = 2n ** 64n - 1n;
+
+/**
+ * The state of one owner's pointer that counts, by the network's rule (`PointerState::replaces`): the larger counter
+ * replaces the smaller one; with equal counters the smaller kind and target replace the larger ones; nothing replaces
+ * a state with the final counter. Two final states are therefore ordered by their arrival only. Where several arrive
+ * at once, most of the answers decide; if as many gave another, the smaller kind and target.
+ * @param known what was seen before.
+ * @param answers one of each peer that was asked.
+ */
+export function newestPointer(known: Pointer | undefined, answers: readonly Pointer[]): Pointer | undefined {
+  if (known?.counter === finalCounter) return known;
+  const finalStates = answers.filter(({ counter }) => counter === finalCounter).map(order);
+  const votesFor = (state: string) => finalStates.filter((other) => other === state).length;
+  const isNewer = (next: Pointer, old: Pointer) => {
+    if (next.counter !== old.counter) return next.counter > old.counter;
+    const majority = votesFor(order(next)) - votesFor(order(old));
+    return majority === 0 ? order(next) < order(old) : majority > 0;
+  };
+  let newest = known;
+  for (const answer of answers) if (!newest || isNewer(answer, newest)) newest = answer;
+  return newest;
 }
+
+/** With equal counters, the smaller of these replaces the larger one: the byte of the kind, then those of the target. */
+const order = ({ kind, target }: Pointer) => `${kinds.indexOf(kind)}${target.hex}`;

@@ -4,7 +4,7 @@ import { equalBytes } from '../address.ts';
 import { SingleFlight } from '../chunks/single-flight.ts';
 import { limits } from '../limits.ts';
 import type { ChunkPeers } from '../peers/pool.ts';
-import { newer, openPointer, type Pointer } from './pointer.ts';
+import { newestPointer, openPointer, type Pointer } from './pointer.ts';
 
 /** Keeps the newest record that was seen of each pointer, so that no peer can lead back to an older one. */
 export interface PointerMemory {
@@ -43,7 +43,7 @@ export class Pointers {
 
   /**
    * Asks several peers, unless that was done a short while ago, and takes the newest that any of them gave, now or
-   * ever. When none answers, the last one seen.
+   * ever; see `newestPointer`. When none answers, the last one seen.
    * @returns undefined when no peer has one.
    */
   async newest(address: Address, signal?: AbortSignal): Promise<Pointer | undefined> {
@@ -52,7 +52,7 @@ export class Pointers {
     return this.#looking.run(address.hex, signal, async (shared) => {
       const known = looked?.pointer ?? (await this.#remembered(address));
       const given = await this.#ask(address, known, shared);
-      const pointer = [known, ...given].filter((pointer) => pointer !== undefined).reduce(newerOf, undefined);
+      const pointer = newestPointer(known, given);
       if (pointer && pointer !== known) await this.#memory?.put(address, pointer.record);
       const { fresh, missing } = limits.pointerMs;
       // Where nobody answered, they are asked again soon.
@@ -77,8 +77,4 @@ export class Pointers {
       return undefined;
     }
   }
-}
-
-function newerOf(a: Pointer | undefined, b: Pointer): Pointer {
-  return a ? newer(a, b) : b;
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { Address } from '../../src/address.ts';
-import { newer, openPointer } from '../../src/content/pointer.ts';
+import { newestPointer, openPointer, type Pointer } from '../../src/content/pointer.ts';
 import { PointerOwner } from './support/pointers.ts';
 
 interface Vector {
@@ -65,19 +65,62 @@ describe('a pointer of the network’s own making', () => {
   });
 });
 
-describe('of two pointers the newer', () => {
+describe('the newest of several pointers', () => {
   const owner = new PointerOwner(3);
   const [low, high] = [Address.fromHex('01'.repeat(32)), Address.fromHex('02'.repeat(32))];
-  const pointer = (counter: bigint, target: Address) =>
-    openPointer(owner.sign(counter, target), owner.address);
+  const finalCounter = 2n ** 64n - 1n;
+  const pointer = (counter: bigint, target: Address, kind?: Pointer['kind']) =>
+    openPointer(owner.sign(counter, target, kind), owner.address);
+  /** In either order of arrival. */
+  const newestOf = (a: Pointer, b: Pointer) => [
+    newestPointer(undefined, [a, b]),
+    newestPointer(undefined, [b, a]),
+    newestPointer(a, [b]),
+    newestPointer(b, [a]),
+  ];
 
   it('has the larger counter, whatever the target', () => {
     const [old, young] = [pointer(255n, low), pointer(256n, high)];
-    expect([newer(old, young), newer(young, old)]).toEqual([young, young]);
+    expect(newestOf(old, young)).toEqual(Array(4).fill(young));
+    const last = pointer(finalCounter, high, 'pointer');
+    expect(newestOf(pointer(finalCounter - 1n, low), last)).toEqual(Array(4).fill(last));
   });
 
-  it('has the smaller target, with the same counter', () => {
-    const [a, b] = [pointer(2n ** 64n - 1n, low), pointer(2n ** 64n - 1n, high)];
-    expect([newer(a, b), newer(b, a)]).toEqual([a, a]);
+  it('has the smaller target, with the same counter and kind', () => {
+    const [a, b] = [pointer(finalCounter - 1n, low), pointer(finalCounter - 1n, high)];
+    expect(newestOf(a, b)).toEqual(Array(4).fill(a));
+  });
+
+  it('has the smaller kind, with the same counter, whatever the target', () => {
+    const [chunk, other] = [pointer(7n, high, 'chunk'), pointer(7n, low, 'pointer')];
+    expect(newestOf(chunk, other)).toEqual(Array(4).fill(chunk));
+  });
+
+  it('is the one that was seen first, with the final counter', () => {
+    const [a, b] = [pointer(finalCounter, low), pointer(finalCounter, high)];
+    expect([newestPointer(a, [b, b, b]), newestPointer(b, [a, a, a])]).toEqual([a, b]);
+    const other = pointer(finalCounter, low, 'pointer');
+    expect(newestPointer(other, [a, b])).toBe(other);
+  });
+
+  it('is what most answers give, with the final counter and none seen before', () => {
+    const [a, b] = [pointer(finalCounter, low), pointer(finalCounter, high)];
+    const seen = pointer(9n, low);
+    for (const known of [undefined, seen]) {
+      expect(newestPointer(known, [a, b, b])).toBe(b);
+      expect(newestPointer(known, [b, seen, a, a, b, b])).toBe(b);
+    }
+    const other = pointer(finalCounter, high, 'pointer');
+    expect(newestPointer(undefined, [b, other, other])).toBe(other);
+  });
+
+  it('is the smaller one, with the final counter and as many answers for each', () => {
+    const [a, b] = [pointer(finalCounter, low), pointer(finalCounter, high)];
+    expect([newestPointer(undefined, [a, b]), newestPointer(undefined, [b, a])]).toEqual([a, a]);
+  });
+
+  it('is the one that was seen, where nobody answers', () => {
+    const seen = pointer(1n, low);
+    expect([newestPointer(seen, []), newestPointer(undefined, [])]).toEqual([seen, undefined]);
   });
 });

@@ -142,6 +142,27 @@ describe('a pointer', () => {
     expect(new DataView(memory.kept.get(owner.address.hex)!.buffer).getBigUint64(1953)).toBe(2n);
   });
 
+  it('with the final counter stays as it was first seen, also after the worker was stopped', async () => {
+    clock();
+    const finalCounter = 2n ** 64n - 1n;
+    // Whichever of the two targets is smaller.
+    for (const [first, later] of [
+      [0, 1],
+      [1, 0],
+    ] as const) {
+      const { versions, peers, resolver } = await setUp();
+      const give = (version: number) =>
+        peers.given.set(owner.address.hex, [owner.sign(finalCounter, versions[version]!)]);
+      const one = resolver();
+      give(first);
+      expect(await read(one)).toBe(page(first));
+      give(later);
+      vi.advanceTimersByTime(limits.pointerMs.fresh);
+      expect(await read(one)).toBe(page(first));
+      expect(await read(resolver())).toBe(page(first));
+    }
+  });
+
   it('leads where it last did when no peer answers', async () => {
     const { versions, peers, resolver } = await setUp();
     peers.given.set(owner.address.hex, [owner.sign(1n, versions[0]!)]);

@@ -303,9 +303,9 @@ impl Inner {
 
     /// Asks all upstreams that may be asked, and takes the newest of what they say and of what is here.
     async fn pointer(&self, address: Address, via: Via) -> Result<Option<Bytes>, SourceError> {
-        let mut newest = self.local.pointer(address, via.clone()).await?;
+        let stored = self.local.pointer(address, via.clone()).await?;
         if via.contains(self.id) {
-            return Ok(newest);
+            return Ok(stored);
         }
         let reach = Reach::of(&via);
         let via = Via::default().and(self.id);
@@ -324,15 +324,11 @@ impl Inner {
                 answer.unwrap_or(Err(Trouble::Late))
             }
         });
+        let mut records = Vec::new();
         let mut trouble = None;
         for answer in join_all(asking).await {
             match answer {
-                Ok(Answer::Right(record)) => {
-                    newest = Some(match newest {
-                        Some(before) => pointer::newer(before, record),
-                        None => record,
-                    });
-                }
+                Ok(Answer::Right(record)) => records.push(record),
                 Ok(Answer::Wrong) => {
                     tracing::warn!(%address, "an upstream gave a pointer of another owner");
                 }
@@ -340,7 +336,7 @@ impl Inner {
                 Err(error) => trouble = Some(worse(trouble, error.into())),
             }
         }
-        match (newest, trouble) {
+        match (pointer::newest(stored, records), trouble) {
             (None, Some(error)) => Err(error),
             (newest, _) => Ok(newest),
         }
