@@ -133,13 +133,27 @@ async function answer(event: FetchEvent): Promise<Response> {
     isFromShell: () => isFromShell(event),
     clientUrl: async () => (event.clientId ? (await self.clients.get(event.clientId))?.url : undefined),
     wakeLater,
-    ...(isSite && { sitePage: () => answerFile(event, sitePage) }),
+    ...(isSite
+      ? { sitePage: () => answerFile(event, sitePage) }
+      : { reloadPages, recheckFiles: () => shellFiles.install(false) }),
   };
   const response = await runtime.handle(request, context);
   if (response) return response;
   // The shell says that there is nothing. Other requests (the config file, a peer on the same host) go there.
   const shell = request.mode === 'navigate' ? shellFiles.pathOf(shellDocument) : undefined;
   return shell && !isSite ? answerFile(event, shell) : fetch(request);
+}
+
+/** Loads pages anew. Popups without a URL can belong to any page, and go to the start page. */
+async function reloadPages(isOf: (url: URL) => boolean): Promise<void> {
+  const clients = await self.clients.matchAll({ type: 'window', includeUncontrolled: true });
+  const reloading = clients.map(async (client) => {
+    const url = new URL(client.url);
+    const hasUrl = /^https?:$/.test(url.protocol);
+    if (hasUrl ? isOf(url) : client.frameType !== 'nested') await client.navigate(hasUrl ? url.href : '/');
+  });
+  const failed = (await Promise.allSettled(reloading)).filter(({ status }) => status === 'rejected');
+  if (failed.length > 0) console.warn(`antway: ${failed.length} pages could not be loaded anew`);
 }
 
 /** A person who opens `/-/stats` in a tab is welcome too: that answer is sandboxed, so no page can read it. */

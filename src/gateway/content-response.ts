@@ -4,7 +4,7 @@ import { type ByteSource, memorySource } from '../content/byte-source.ts';
 import type { Content, Resolver } from '../content/resolver.ts';
 import { AntwayError } from '../errors.ts';
 import type { Trace } from '../stats/trace.ts';
-import { sniffBytes, sniffType, typeOfName } from './content-type.ts';
+import { canRunScripts, isInactiveType, sniffBytes, sniffType, typeOfName } from './content-type.ts';
 import { contentDisposition } from './disposition.ts';
 import { folderTar } from './folder-tar.ts';
 import { listingJson, listingPage } from './listing.ts';
@@ -29,8 +29,8 @@ const notFoundDocument = '404.html';
 /** What the gateway knows of a request besides its URL. */
 export interface ContentContext {
   resolver: Resolver;
-  /** Decides the policy of the answer. */
-  policy: PolicyRequest;
+  /** Decides the policy of the answer. @param content address that the target leads to. */
+  policyFor(content: Address): PolicyRequest;
   /** Whether the answer will be shown as a document. */
   isNavigation: boolean;
   accept: string | null;
@@ -50,7 +50,7 @@ export interface ContentContext {
  */
 export async function answerContent(target: ContentTarget, context: ContentContext): Promise<Answer> {
   // Before anything is fetched: a refusal needs none of it.
-  contentHeaders(context.policy);
+  contentHeaders(context.policyFor(target.address));
   const format = target.query.get('format');
   if (format === 'raw') return rawRecord(target, context);
   // Inside an archive the query is the site's own, and may well have a “format” of another meaning.
@@ -99,21 +99,21 @@ function answerOpened(
 /** The record's own bytes, unopened. */
 async function rawRecord(
   target: ContentTarget,
-  { resolver, signal, trace, policy }: ContentContext,
+  { resolver, signal, trace, policyFor }: ContentContext,
 ): Promise<Answer> {
   const { address } = target;
   const { bytes, pointer } = await resolver.openRecord(address, signal, trace);
   const located = { ...target, content: address, isMutable: pointer !== undefined };
   const state = pointer ? `${pointer.counter}-${pointer.target}` : '';
   const type = 'application/octet-stream';
-  return download(located, policy, memorySource(bytes), 'raw', type, address.hex, state);
+  return download(located, policyFor(address), memorySource(bytes), 'raw', type, address.hex, state);
 }
 
 /** A whole archive, or a folder of it. The whole of a tar is the tar as it was published. */
 async function tar(
   target: LocatedTarget,
   content: Extract<Content, { kind: 'archive' }>,
-  { signal, policy }: ContentContext,
+  { signal, policyFor }: ContentContext,
 ): Promise<Answer> {
   const path = target.path ?? '';
   const folder = path === '' || path.endsWith('/') ? path : `${path}/`;
@@ -121,7 +121,15 @@ async function tar(
     folder === '' && content.tar ? content.tar : await folderTar(content.archive, folder, signal);
   const name =
     folder.slice(0, -1).split('/').pop() || content.archive.name || target.name || target.address.hex;
-  return download(target, policy, source, 'tar', 'application/x-tar', `${name}.tar`, folder);
+  return download(
+    target,
+    policyFor(target.content),
+    source,
+    'tar',
+    'application/x-tar',
+    `${name}.tar`,
+    folder,
+  );
 }
 
 function download(
@@ -173,7 +181,7 @@ async function member(
   context: ContentContext,
 ): Promise<Answer> {
   const name = path.slice(path.lastIndexOf('/') + 1);
-  return file(target, await open(context.signal), name, etagOf(target, 'file', path), context);
+  return file(target, await open(context.signal), name, etagOf(target, 'file', path), context, true);
 }
 
 function notFound(answer: Answer): Answer {
@@ -187,13 +195,16 @@ async function file(
   source: ByteSource,
   name: string,
   etag: string,
-  { policy, signal, trace }: ContentContext,
+  context: ContentContext,
+  isMember = false,
 ): Promise<Answer> {
   const filename = target.query.get('filename') ?? name;
-  const start = () => source.read(0, Math.min(sniffBytes, source.size), signal, trace);
-  const contentType = typeOfName(filename) ?? typeOfName(name) ?? sniffType(await start());
+  const contentType =
+    typeOfName(name) ??
+    (name === '' ? typeOfQuery(target) : undefined) ??
+    (await sniffedType(source, isMember, context));
   const headers: Record<string, string> = {
-    ...contentHeaders({ ...policy, contentType }),
+    ...contentHeaders({ ...context.policyFor(target.content), contentType }),
     ...caching(target),
     'Content-Type': contentType,
   };
@@ -202,6 +213,25 @@ async function file(
     headers['Content-Disposition'] = contentDisposition(isDownload ? 'attachment' : 'inline', filename);
   }
   return { kind: 'representation', representation: { source, etag, headers } };
+}
+
+/** The type that `?filename=` gives a file without a name. Anybody can write a query, so the type is an inactive one. */
+function typeOfQuery({ query }: LocatedTarget): string | undefined {
+  const type = typeOfName(query.get('filename') ?? '');
+  return type && isInactiveType(type) ? type : undefined;
+}
+
+/**
+ * The type of bytes whose name tells none. A file at an address of its own may be a document: the address is what the
+ * user trusts. A member of an archive may be an upload of somebody else, so its bytes never make it a document.
+ */
+async function sniffedType(
+  source: ByteSource,
+  isMember: boolean,
+  { signal, trace }: ContentContext,
+): Promise<string> {
+  const type = sniffType(await source.read(0, Math.min(sniffBytes, source.size), signal, trace));
+  return isMember && canRunScripts(type) ? 'text/plain; charset=utf-8' : type;
 }
 
 async function listing(
@@ -213,7 +243,7 @@ async function listing(
   context: ContentContext,
 ): Promise<Answer> {
   const title = archive.name ?? target.name ?? target.address.hex;
-  const isEmbedded = context.policy.mode === 'embedded';
+  const isEmbedded = context.policyFor(target.content).mode === 'embedded';
   const headers = { ...ownPageHeaders({ isEmbedded }), ...caching(target) };
   if (isJson) {
     headers['Content-Type'] = 'application/json';

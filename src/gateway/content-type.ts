@@ -28,6 +28,22 @@ export function typeOfName(name: string): string | undefined {
   return typeof type === 'string' && type !== '' ? withCharset(type) : undefined;
 }
 
+/** Types of documents that can run scripts: HTML, every kind of XML, and messages, which can contain HTML. */
+const scriptable = /^(text\/html|multipart\/|message\/|[^;]*[/+](xml|xslt?)\b)/;
+
+/** Whether documents of a type can run scripts. */
+export function canRunScripts(contentType: string): boolean {
+  return scriptable.test(contentType);
+}
+
+const inactive =
+  /^((image|audio|video|font)\/|text\/(plain|csv|markdown)\b|application\/(pdf|json|zip|gzip|octet-stream)\b)/;
+
+/** Whether no document, page or worker can be changed by what has this type: no script, style or document either. */
+export function isInactiveType(contentType: string): boolean {
+  return inactive.test(contentType) && !canRunScripts(contentType);
+}
+
 /** Text formats are UTF-8 here: without a charset, browsers guess. */
 function withCharset(type: string): string {
   const isText =

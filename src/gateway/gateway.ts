@@ -1,3 +1,4 @@
+import type { Address } from '../address.ts';
 import { Chunks } from '../chunks/chunks.ts';
 import type { IndexedDbStore } from '../chunks/indexed-db-store.ts';
 import type { Config } from '../config.ts';
@@ -11,10 +12,10 @@ import type { Stats } from '../stats/stats.ts';
 import { Trace } from '../stats/trace.ts';
 import type { Configuration, InForce } from './configuration.ts';
 import { answerContent } from './content-response.ts';
-import { typeOfName } from './content-type.ts';
+import { canRunScripts, typeOfName } from './content-type.ts';
 import { errorResponse, isNavigation } from './error-response.ts';
 import { answerInternal } from './internal.ts';
-import { canRunScripts, interstitial } from './interstitial.ts';
+import { question } from './interstitial.ts';
 import { type Kept, keptOf, localResolver } from './kept.ts';
 import { ManifestStore } from './manifest-store.ts';
 import { OwnOrigins } from './own-origins.ts';
@@ -28,7 +29,8 @@ import type { SiteNames } from './site-names.ts';
 import { SiteOrigins } from './site-origins.ts';
 import type { StatsBroadcast } from './stats-broadcast.ts';
 import { type ContentTarget, encodePath, isEmbedded, parseTarget, type Target } from './target.ts';
-import { type Decision, Trust } from './trust.ts';
+import { type DecisionFor, Trust } from './trust.ts';
+import type { TrustGrant } from './trust-tokens.ts';
 import { noteVisit } from './visit.ts';
 
 /** What the worker knows of a request that the request does not tell. */
@@ -43,6 +45,10 @@ export interface RequestContext {
   wakeLater(): void;
   /** On a site's own origin: the page that fetches the user's settings before the first content is shown. */
   sitePage?(): Promise<Response>;
+  /** Loads the open pages anew whose URL `isOf` accepts, so that none goes on with rights that it no longer has. */
+  reloadPages?(isOf: (url: URL) => boolean): Promise<void>;
+  /** Checks the shell's cached files again: a page that was trusted until now may have changed them. */
+  recheckFiles?(): Promise<void>;
 }
 
 export interface GatewayOptions {
@@ -234,6 +240,7 @@ export class Gateway {
         pointers: this.#pointers,
         origins: this.#origins,
         limitStore: () => this.#limitStore(),
+        endTrust: (address) => this.#endTrust(address, context),
       });
     } catch (error) {
       return errorResponse(asAntwayError(error), request, this.#base);
@@ -250,6 +257,26 @@ export class Gateway {
     const elsewhere = await this.#origins.storedBytes();
     const least = Math.min(limits.leastStoreBytes, this.#config.cache.maxBytes);
     await this.#store.setMaxBytes(Math.max(this.#config.cache.maxBytes - elsewhere, least));
+  }
+
+  /**
+   * Ends what pages of an address do with its trust, or those of all addresses. The answer does not wait: a page of the
+   * gateway's own may be among them.
+   */
+  #endTrust(address: Address | undefined, context: RequestContext): void {
+    const isOf = (url: URL): boolean => {
+      try {
+        const target = parseTarget(url, this.#config, this.#base);
+        if (target.kind !== 'content' && target.kind !== 'elsewhere') return false;
+        return !address || target.content.address.hex === address.hex;
+      } catch {
+        return false; // no page of any address has such a URL
+      }
+    };
+    const ending = Promise.all([context.reloadPages?.(isOf), context.recheckFiles?.()]);
+    context.waitUntil(
+      ending.catch((error) => console.warn('antway: pages of the former trust are still open', error)),
+    );
   }
 
   /** Only a manifest that is kept on this origin is answered here whatever the mode: no other origin has it. */
@@ -297,20 +324,23 @@ export class Gateway {
     const isTopLevel = request.mode === 'navigate' && request.destination === 'document';
     // While the document comes from the store, sessions open that the rest of the page may need.
     if (isTopLevel) this.#peers.warm();
-    const decision = await this.#decision(target);
+    const decisionFor = await this.#decision(target);
     if (isTopLevel && target.isIsolated && this.#isUntoldSite && context.sitePage) {
       return done(observer, await context.sitePage());
     }
+    let content = target.address;
+    let decision = decisionFor(content);
     const moved = isTopLevel && decision !== 'restricted' && (await this.#movedTo(target));
     if (moved) return done(observer, moved);
+    const policy = await this.#policyRequest(target, request, context);
+    const mayRunScripts = await this.#mayRunScripts(target);
     const answer = await answerContent(target, {
       resolver: this.#resolver,
-      policy: await this.#policyRequest(
-        target,
-        request,
-        context,
-        await this.#mayRunScripts(target, decision),
-      ),
+      policyFor: (found) => {
+        content = found;
+        decision = decisionFor(found);
+        return { ...policy, isTrusted: mayRunScripts && decision === 'trusted' };
+      },
       isNavigation: isNavigation(request),
       accept: request.headers.get('Accept'),
       isHead: request.method === 'HEAD',
@@ -345,8 +375,9 @@ export class Gateway {
     const mayAsk = decision === undefined && !(await this.#ownOrigins?.areAvailable());
     if (isTopLevel && mayAsk && isScriptable(representation)) {
       const { pathname, search } = new URL(request.url);
-      const [token, reader] = await Promise.all([this.#trust.token(), readerOf(request)]);
-      return done(observer, interstitial(target, token, pathname + search, reader));
+      const { address, name } = target;
+      const grant: TrustGrant = { address, name, content, step: 'question' };
+      return done(observer, question(grant, pathname + search, await readerOf(request)));
     }
     const response = await respond(representation, request, signal, observer, trace);
     if (isTopLevel && response.ok) this.#remember(target, request, representation, context);
@@ -370,23 +401,27 @@ export class Gateway {
     return redirectToSite(origin, target);
   }
 
-  /** Whether a document of a site may run scripts on this origin. */
-  async #mayRunScripts({ address, isIsolated }: ContentTarget, decision?: Decision): Promise<boolean> {
-    if (decision !== 'trusted') return false;
+  /** Whether documents of a site may run scripts on this origin if they are trusted. */
+  async #mayRunScripts({ address, isIsolated }: ContentTarget): Promise<boolean> {
     if (isIsolated || !(await this.#ownOrigins?.areAvailable())) return true;
     return (await this.#ownOrigins?.isTrustedFromBefore(address)) ?? false;
   }
 
   /** Where storage is blocked a decision cannot be kept, so nobody is asked, and the site runs no scripts. */
-  async #decision({ address, isIsolated }: ContentTarget): Promise<Decision | undefined> {
-    if (isIsolated) return this.#inForce.received?.runsScripts === false ? 'restricted' : 'trusted';
+  async #decision({ address, isIsolated }: ContentTarget): Promise<DecisionFor> {
+    if (isIsolated) {
+      const decision = this.#inForce.received?.runsScripts === false ? 'restricted' : 'trusted';
+      return () => decision;
+    }
     // Whoever runs scripts on another site's origin is that site: only its owner can allow it.
-    if (isEmbedded(this.#base)) return this.#config.trusted.has(address.hex) ? 'trusted' : 'restricted';
+    if (isEmbedded(this.#base)) {
+      return () => (this.#config.trusted.has(address.hex) ? 'trusted' : 'restricted');
+    }
     try {
       return await this.#trust.decision(address);
     } catch (error) {
       console.warn('antway: decisions cannot be read', error);
-      return 'restricted';
+      return () => 'restricted';
     }
   }
 
@@ -394,13 +429,11 @@ export class Gateway {
     target: ContentTarget,
     request: Request,
     context: RequestContext,
-    isTrusted: boolean,
-  ): Promise<PolicyRequest> {
+  ): Promise<Omit<PolicyRequest, 'isTrusted'>> {
     const mode: Mode = target.isIsolated ? 'own-origin' : isEmbedded(this.#base) ? 'embedded' : 'path';
     const { origin } = new URL(request.url);
-    const policy: PolicyRequest = {
+    const policy = {
       mode,
-      isTrusted,
       destination: request.destination,
       scope: {
         origin,
@@ -408,7 +441,8 @@ export class Gateway {
       },
       targetAddress: target.address.hex,
     };
-    if (!dependsOnClient(policy)) return policy;
+    const isNeeded = [true, false].some((isTrusted) => dependsOnClient({ ...policy, isTrusted }));
+    if (!isNeeded) return policy;
     // Browsers tell no client of a navigation, but the page that leads there, unless that page forbids it.
     return {
       ...policy,

@@ -16,15 +16,18 @@ import { version } from '../version.ts';
 import { chosenAppearance } from './appearance.ts';
 import type { Configuration, InForce } from './configuration.ts';
 import { contentDisposition } from './disposition.ts';
+import { confirmation } from './interstitial.ts';
 import type { ManifestStore } from './manifest-store.ts';
 import type { KeptPointers } from './pointer-memory.ts';
 import { internalHeaders } from './policy.ts';
+import { readerOf } from './reader.ts';
 import { respond } from './representation.ts';
 import { receiveSettings, settingsForSite } from './site-exchange.ts';
 import { type SiteHost, siteOfHost } from './site-host.ts';
 import { isSiteReport, type SiteOrigins } from './site-origins.ts';
 import type { StatsBroadcast } from './stats-broadcast.ts';
 import type { Decision, Trust } from './trust.ts';
+import { trustTokens } from './trust-tokens.ts';
 
 export interface InternalContext {
   inForce: InForce;
@@ -42,6 +45,8 @@ export interface InternalContext {
   origins: SiteOrigins;
   /** Gives this origin's chunk store what the origins of sites leave of the user's limit. */
   limitStore(): Promise<void>;
+  /** Ends what open pages do with the trust that an address had, or with that of all addresses. Does not wait for it. */
+  endTrust(address?: Address): void;
   /** Asks the browser to wake the worker when there is a network, where it does that. */
   wakeLater(): void;
   /** Keeps the worker alive until the promise is done. */
@@ -83,7 +88,8 @@ const endpoints: Record<string, Endpoint> = {
     },
   },
   reset: {
-    async POST(_, request, { configuration, trust, manifests, pointers, library, store, origins }) {
+    async POST(_, request, context) {
+      const { configuration, trust, manifests, pointers, library, store, origins, endTrust } = context;
       const { chunks = false } = objectOf(await jsonOf(request));
       if (typeof chunks !== 'boolean') throw new AntwayError('REFUSED', '“chunks” is true or false.');
       // Before anything goes: what is under way would bring some of it back.
@@ -93,6 +99,7 @@ const endpoints: Record<string, Endpoint> = {
       if (chunks) library.pins.announce();
       // Last: then the next request meets a gateway that remembers nothing of it.
       await configuration.reset();
+      endTrust();
     },
   },
   sites: {
@@ -190,9 +197,13 @@ const endpoints: Record<string, Endpoint> = {
   },
   trust: {
     GET: (_url, _request, { trust }) => listed(trust.list()),
-    POST: (_, request, { trust }) =>
-      (request.mode === 'navigate' ? decideByForm : decideByJson)(request, trust),
-    DELETE: (url, _, { trust }) => trust.revoke(addressIn(url)),
+    POST: (_, request, context) =>
+      (request.mode === 'navigate' ? decideByForm : decideByJson)(request, context),
+    async DELETE(url, _, { trust, endTrust }) {
+      const address = addressIn(url);
+      await trust.revoke(address);
+      endTrust(address);
+    },
   },
   manifests: {
     GET: (url, _request, { manifests }) =>
@@ -277,7 +288,10 @@ async function manifestOf({ searchParams }: URL, manifests: ManifestStore): Prom
   });
 }
 
-/** The interstitial's form is checked by its token. */
+/** How long the shell waits for what an address leads to, in milliseconds. */
+const resolveMs = 5_000;
+
+/** The forms of the question are checked by their tokens. */
 const takesForms = new Set(['trust']);
 
 /**
@@ -320,24 +334,73 @@ async function listed<T>(list: Promise<T[]>): Promise<T[]> {
   }
 }
 
-/** The form of the interstitial: decides, and goes on to the site. */
-async function decideByForm(request: Request, trust: Trust): Promise<Response> {
+/**
+ * The forms of the question. Its first page decides for “without scripts”, or leads to the confirmation, which alone can
+ * trust. An answer that comes too late leads to the question again.
+ */
+async function decideByForm(request: Request, { trust }: InternalContext): Promise<Response> {
+  refuseForeignForm(request);
   const form = await request.formData();
   const field = (name: string) => required(form.get(name), name);
-  if (field('token') !== (await trust.token())) {
-    throw new AntwayError('REFUSED', 'This form was not made by the gateway.');
-  }
-  const origin = new URL(request.url).origin;
+  const { origin } = new URL(request.url);
   const next = new URL(field('return'), origin);
   if (next.origin !== origin) throw new AntwayError('REFUSED', 'The form leads away from the gateway.');
-  await trust.decide(Address.fromHex(field('address')), decisionOf(field('decision')));
-  return new Response(null, { status: 303, headers: { ...internalHeaders(), Location: next.href } });
+  const goOn = () =>
+    new Response(null, { status: 303, headers: { ...internalHeaders(), Location: next.href } });
+  const grant = trustTokens.take(field('token'));
+  if (!grant) {
+    trustTokens.noteOutdated(next.pathname + next.search);
+    return goOn();
+  }
+  const { address, content, step } = grant;
+  const choice = field('decision');
+  if (choice === 'confirm') {
+    const path = next.pathname + next.search + next.hash;
+    return confirmation({ ...grant, step: 'confirmation' }, path, await readerOf(request));
+  }
+  if (choice !== 'restricted' && step !== 'confirmation') {
+    throw new AntwayError('REFUSED', 'Trust in a site has to be confirmed.');
+  }
+  const decision = decisionOf(choice === 'owner' ? 'trusted' : choice);
+  await trust.decide(address, decision, choice === 'owner' ? null : content);
+  return goOn();
 }
 
-/** The shell's own request: `{address, decision}`. */
-async function decideByJson(request: Request, trust: Trust): Promise<void> {
+/**
+ * Refuses what browsers tell of another page's form. The token is what protects: not every browser tells it to a worker.
+ * @throws AntwayError `REFUSED`.
+ */
+function refuseForeignForm({ url, headers, referrer }: Request): void {
+  const { origin } = new URL(url);
+  const isForeign = (page: string) => page !== '' && (!URL.canParse(page) || new URL(page).origin !== origin);
+  const site = headers.get('Sec-Fetch-Site') ?? 'same-origin';
+  if (isForeign(headers.get('Origin') ?? '') || isForeign(referrer) || site !== 'same-origin') {
+    throw new AntwayError('REFUSED', 'This form was not made by the gateway.');
+  }
+}
+
+/** The shell's own request: `{address, decision, allVersions?}`. */
+async function decideByJson(request: Request, { trust, resolver, endTrust }: InternalContext): Promise<void> {
   const body = objectOf(await jsonOf(request));
-  await trust.decide(Address.fromHex(required(body.address, 'address')), decisionOf(body.decision));
+  const address = Address.fromHex(required(body.address, 'address'));
+  const decision = decisionOf(body.decision);
+  const { allVersions = false } = body;
+  if (typeof allVersions !== 'boolean') throw new AntwayError('REFUSED', '“allVersions” is true or false.');
+  const isBound = decision === 'trusted' && !allVersions;
+  await trust.decide(address, decision, isBound ? await contentOf(address, resolver) : null);
+  if (decision === 'restricted') endTrust(address);
+}
+
+/**
+ * Where an address leads to now. When that cannot be told, it is taken for no pointer's: of a pointer, trust then holds
+ * for nothing, and the gateway asks.
+ */
+async function contentOf(address: Address, resolver: Resolver): Promise<Address> {
+  try {
+    return (await resolver.open(address, AbortSignal.timeout(resolveMs))).address;
+  } catch {
+    return address;
+  }
 }
 
 function decisionOf(value: unknown): Decision {

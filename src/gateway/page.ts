@@ -82,6 +82,7 @@ button:hover { background: var(--strong-hover); }
 button.secondary { border-color: var(--line-strong); background: none; color: var(--text); }
 button.secondary:hover { background: var(--hover); }
 button:focus-visible { border-radius: 9px; }
+button[aria-disabled=true] { opacity: .6; cursor: default; }
 .number { text-align: right; white-space: nowrap; padding-right: 0; }
 @media (min-width: 46rem) {
   body { padding: 1.5rem 2.25rem 2.25rem; }
@@ -123,10 +124,15 @@ export const reloadOnceOnline: OwnScript = {
   mayAsk: true,
 };
 
-/** Has a form lead back to where the page stands, fragment and all: no request tells the worker of that. */
-export const returnToFragment: OwnScript = {
-  text: "document.forms[0].addEventListener('submit',({target})=>{target.elements.return.value=location.pathname+location.search+location.hash})",
-  hash: 'sha256-fDnHSFrrwAWruC/ohDB7KEhn59WDaBZnbPoLcI0u4rg=',
+/**
+ * For the question whether a site may run scripts. The buttons that trust work only after the page has been visible and
+ * focused for a second, so that a page that opens this one in a window cannot steal a click or a key. The form leads back
+ * to where the page stands, fragment and all, which no request tells the worker. For 15 minutes, messages keep the
+ * browser from stopping the worker, which alone knows the form's token.
+ */
+export const trustQuestion: OwnScript = {
+  text: "{const f=document.forms[0],d=document,b=[...f.querySelectorAll('.secondary')];let t,n=60;const set=on=>b.forEach(e=>e.setAttribute('aria-disabled',!on)),seen=()=>!d.hidden&&d.hasFocus(),arm=()=>{clearTimeout(t);set(false);if(seen())t=setTimeout(()=>set(seen()),1e3)};f.addEventListener('submit',e=>{const s=e.submitter,r=f.elements.return;if(!s||s.getAttribute('aria-disabled')=='true'||b.includes(s)&&!seen())return e.preventDefault();if(location.pathname!='/-/trust')r.value=location.pathname+location.search+location.hash});for(const e of['focus','blur','pageshow'])addEventListener(e,arm);d.addEventListener('visibilitychange',arm);f.querySelector('[autofocus]').focus();arm();setInterval(()=>{if(!d.hidden&&n-->0)navigator.serviceWorker?.controller?.postMessage({})},15e3)}",
+  hash: 'sha256-DgMBgzr0EuQJp7ThmwQ0MS15I0Q4QLgaPXkvb0gPsA8=',
   mayAsk: false,
 };
 

@@ -1,5 +1,5 @@
+import { canRunScripts } from './content-type.ts';
 import { isNavigation } from './error-response.ts';
-import { canRunScripts } from './interstitial.ts';
 
 /** A script that sends this header takes what comes for data, and puts none of it into its document as it is. */
 export const asDataHeader = 'Antway-As-Data';

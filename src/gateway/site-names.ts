@@ -8,7 +8,7 @@ const key = 'site-names';
 const probeMs = 3_000;
 /** How long the outcome of a probe holds, in milliseconds. */
 const succeededForMs = 30_000;
-const failedForMs = 5_000;
+const failedForMs = 20_000;
 
 /**
  * Whether the host answers under `<base32>.<gateway>`, so that each site can have an origin of its own.
@@ -32,9 +32,11 @@ export class SiteNames {
     this.#buildHash = buildHash;
   }
 
-  /** Whether sites can have origins of their own here. */
+  /** Whether sites can have origins of their own here. Only the first probe is waited for. */
   async work(): Promise<boolean> {
-    return (await this.since()) !== undefined || this.areReachable();
+    if ((await this.since()) !== undefined) return true;
+    const reaching = this.areReachable();
+    return this.#probed ? this.#probed.succeeded : reaching;
   }
 
   /** When the names were first seen to work, in milliseconds since 1970. */

@@ -1,7 +1,8 @@
-import { delMany, get, set, update } from 'idb-keyval';
+import { delMany, get, update } from 'idb-keyval';
 import type { Address } from '../address.ts';
 import type { Config } from '../config.ts';
 import { settings } from './settings.ts';
+import { trustTokens } from './trust-tokens.ts';
 
 /** Whether a site's documents may run scripts on the gateway's origin. */
 export type Decision = 'trusted' | 'restricted';
@@ -11,10 +12,21 @@ export interface DecidedSite {
   decision: Decision;
   /** Milliseconds since 1970. */
   decidedAt: number;
+  /**
+   * The content that trust is bound to: a pointer can lead elsewhere later. If not given, the decision holds for
+   * everything that the address leads to, as decisions of earlier versions do.
+   */
+  content?: string;
+  /** Set when the user trusts whatever the pointer's owner publishes. */
+  allVersions?: true;
 }
 
+/** The decision for the content that an address leads to; undefined when the user has not been asked about it. */
+export type DecisionFor = (content: Address) => Decision | undefined;
+
 const key = 'trust';
-const tokenKey = 'trust-token';
+/** Where earlier versions kept a token. */
+const formerTokenKey = 'trust-token';
 
 /** What the person decided of each site, and, where they did not, what the host's configuration did. */
 export class Trust {
@@ -29,25 +41,38 @@ export class Trust {
     this.#configured = configured;
   }
 
-  /** @returns undefined when the person has not been asked yet. Where storage is blocked nobody can be. */
-  async decision(address: Address): Promise<Decision | undefined> {
+  /** Where storage is blocked, nobody can be asked: rejects unless the host's configuration trusts the address. */
+  async decision(address: Address): Promise<DecisionFor> {
     const configured = this.#configured.has(address.hex) ? 'trusted' : undefined;
     try {
       const own = (await this.list()).find((site) => site.address === address.hex);
-      return own?.decision ?? configured;
+      return (content) =>
+        own?.decision === 'trusted' && own.content !== undefined && own.content !== content.hex
+          ? configured
+          : (own?.decision ?? configured);
     } catch (error) {
-      if (configured) return configured;
+      if (configured) return () => configured;
       throw error;
     }
   }
 
-  async decide(address: Address, decision: Decision): Promise<void> {
+  /**
+   * Stores a decision, and invalidates the tokens of all open questions.
+   * @param content that trust is bound to; null for every version that the owner of a pointer publishes.
+   */
+  async decide(address: Address, decision: Decision, content: Address | null): Promise<void> {
+    trustTokens.clear();
     const site: DecidedSite = { address: address.hex, decision, decidedAt: Date.now() };
+    if (decision === 'trusted') {
+      if (content) site.content = content.hex;
+      else site.allVersions = true;
+    }
     await this.#change((sites) => [site, ...sites.filter((other) => other.address !== site.address)]);
   }
 
   /** The person is asked again at the next visit. */
   async revoke(address: Address): Promise<void> {
+    trustTokens.clear();
     await this.#change((sites) => sites.filter((site) => site.address !== address.hex));
   }
 
@@ -63,21 +88,10 @@ export class Trust {
     return this.#known;
   }
 
-  /**
-   * A secret in the gateway's own form. Content cannot read it, so it cannot make a form that decides for the
-   * person.
-   */
-  async token(): Promise<string> {
-    const known = await get<string>(tokenKey, settings);
-    if (known) return known;
-    const token = crypto.randomUUID();
-    await set(tokenKey, token, settings);
-    return token;
-  }
-
-  /** Forgets every decision, and the token: forms that are open no longer decide. */
+  /** Forgets every decision, and invalidates the tokens: forms that are open no longer decide. */
   async clear(): Promise<void> {
-    await this.#changing(delMany([key, tokenKey], settings));
+    trustTokens.clear();
+    await this.#changing(delMany([key, formerTokenKey], settings));
   }
 
   #change(change: (sites: DecidedSite[]) => DecidedSite[]): Promise<void> {

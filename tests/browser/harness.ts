@@ -52,6 +52,12 @@ export async function openWithoutScripts(page: Page): Promise<void> {
     await Promise.all([page.waitForURL((url) => !url.pathname.startsWith('/-/')), button.click()]);
 }
 
+/** Answers the same question with trust, in its two steps. */
+export async function trustSite(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Trust this site' }).click();
+  await page.getByRole('button', { name: 'Yes, run its scripts' }).click();
+}
+
 /** Stops the origin's service workers at once, as a browser does when it wants the memory. */
 export async function stopWorkers(page: Page): Promise<void> {
   const session = await page.context().newCDPSession(page);

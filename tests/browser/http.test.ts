@@ -2,7 +2,16 @@ import { Address } from '../../src/address.ts';
 import { limits } from '../../src/limits.ts';
 import { loadBlake3 } from '../../src/self-encryption/blake3.ts';
 import { DataMap, encodeDataMap } from '../../src/self-encryption/data-map.ts';
-import { type Answer, errorCode, expect, fetchIn, type Gateway, type HostConfig, test } from './harness.ts';
+import {
+  type Answer,
+  errorCode,
+  expect,
+  fetchIn,
+  type Gateway,
+  type HostConfig,
+  test,
+  trustSite,
+} from './harness.ts';
 import type { PeerProcess } from './peer.ts';
 import { noise, publish } from './publish.ts';
 import { makeTarchive, sha256 } from './tar.ts';
@@ -204,7 +213,7 @@ test.describe('a site that is not trusted', () => {
     const gateway = await open();
     const page = await gateway.shell.context().newPage();
     await page.goto(`${gateway.url}/${site}/`);
-    await page.getByRole('button', { name: 'Trust this site' }).click();
+    await trustSite(page);
     await expect(page).toHaveTitle('ran in a file');
     await page.goto(`${gateway.url}/${site}/picture.svg`);
     await expect.poll(() => page.evaluate(() => document.title)).toBe('ran in svg');

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import type { BrowserContextOptions, Page } from '@playwright/test';
 import { listFolder } from '../../src/cli/folder.ts';
 import { createTarchive } from '../../src/publish/tarchive.ts';
-import { expect, Gateway, openWithoutScripts, test } from './harness.ts';
+import { expect, Gateway, openWithoutScripts, test, trustSite } from './harness.ts';
 import { linkOf, makePrivateManifest } from './manifests.ts';
 import { fromRoot } from './paths.ts';
 import type { PeerProcess } from './peer.ts';
@@ -40,7 +40,7 @@ for (const [device, options] of Object.entries(devices)) {
 
     await page.goto(`${host.url}/low-tide/`);
     await shoot(page, `first-visit-${device}`);
-    await page.getByRole('button', { name: 'Trust this site' }).click();
+    await trustSite(page);
     await page.waitForLoadState('networkidle');
     await shoot(page, `sample-site-${device}`);
 

@@ -1,5 +1,5 @@
 import type { Locator, Page } from '@playwright/test';
-import { expect, type Gateway, test } from './harness.ts';
+import { expect, type Gateway, test, trustSite } from './harness.ts';
 import type { PeerProcess } from './peer.ts';
 import { publish } from './publish.ts';
 
@@ -27,7 +27,8 @@ const short = (address: string) => `${address.slice(0, 8)}…${address.slice(-6)
 /** Visits a site for the first time, answers the question, and goes back to the shell. */
 async function visit(path: string, answer: string): Promise<void> {
   await shell.goto(gateway.url + path);
-  await shell.getByRole('button', { name: answer }).click();
+  if (answer === 'Trust this site') await trustSite(shell);
+  else await shell.getByRole('button', { name: answer }).click();
   await expect(shell).toHaveTitle(/still|ran/);
   await goToSettings();
 }

@@ -25,8 +25,12 @@ afterAll(() => library?.stop());
 const { 'film.webm': film, 'seen.svg': svg } = keptFiles;
 
 /** Answers the question of a first visit. */
-async function decide(page: Page, answer: 'Open without scripts' | 'Trust this site'): Promise<void> {
+async function decide(
+  page: Page,
+  answer: 'Open without scripts' | 'Trust this site' | 'Yes, run its scripts',
+): Promise<void> {
   const button = await page.waitForSelector(`::-p-aria([name="${answer}"][role="button"])`);
+  await page.waitForFunction(() => document.querySelector('[aria-disabled=false]'));
   await Promise.all([page.waitForNavigation(), button!.click()]);
 }
 
@@ -62,6 +66,7 @@ test('a site runs its scripts once the person says so', async ({ openGateway }) 
   const gateway = await openGateway(library);
   const { page } = await gateway.openPage(`/${address}/`);
   await decide(page, 'Trust this site');
+  await decide(page, 'Yes, run its scripts');
   await page.waitForFunction(() => document.title === 'Scripted');
 });
 

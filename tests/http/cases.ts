@@ -289,9 +289,9 @@ const byType: Record<string, string> = {
   'files.zip': 'application/zip',
 };
 const bySniffing: Record<string, string> = {
-  'sniff/html': `text/html${utf8}`,
-  'sniff/svg': `image/svg+xml${utf8}`,
-  'sniff/xml': `application/xml${utf8}`,
+  'sniff/html': `text/plain${utf8}`,
+  'sniff/svg': `text/plain${utf8}`,
+  'sniff/xml': `text/plain${utf8}`,
   'sniff/png': 'image/png',
   'sniff/gif': 'image/gif',
   'sniff/webm': 'video/webm',
@@ -318,10 +318,19 @@ const types: Row[] = [
     get('/{file}/words.css'),
     ok(alphabet, { 'Content-Type': `text/css${utf8}` }),
   ],
-  ['by `?filename=`', get('/{file}?filename=words.css'), ok(alphabet, { 'Content-Type': `text/css${utf8}` })],
   [
-    '`?filename=` without extension leaves the member’s',
-    get('/{site}/style.css?filename=look'),
+    'of a file without a name, by `?filename=`',
+    get('/{file}?filename=words.csv'),
+    ok(alphabet, { 'Content-Type': `text/csv${utf8}` }),
+  ],
+  [
+    '`?filename=` gives no type of a page, script or style',
+    get('/{file}?filename=words.css'),
+    ok(alphabet, { 'Content-Type': `text/plain${utf8}` }),
+  ],
+  [
+    '`?filename=` leaves the type of a member',
+    get('/{site}/style.css?filename=look.html'),
     typed(`text/css${utf8}`),
   ],
 ];

@@ -40,7 +40,7 @@ origin, where \`/<path>\` is the path in the archive.
 | \`/<address>/…\` of a pointer | the same, for what its owner's newest record leads to |
 | \`/<name>/…\` | the same, for an address that the host's configuration names |
 | \`?format=raw\`, \`json\`, \`tar\` | the record itself; a folder's listing; a folder as a tarchive |
-| \`?filename=\`, \`?download\` | another name, and with it another type; saved instead of shown |
+| \`?filename=\`, \`?download\` | another name to save it by, and for a file without a name an inactive type; saved instead of shown |
 | \`/-/…\` | the gateway's own endpoints, for its own pages only |
 | everything else | the shell |
 
@@ -65,13 +65,14 @@ body is \`REFUSED\`, and what changes something answers 204 when there is nothin
 | \`DELETE /-/pins?address=\` | lets go of it; what no other pin holds is deleted |
 | \`GET /-/export?address=\` | a site that is stored whole, as one tar; takes ranges |
 | \`POST /-/import\` | such a tar as the body: every chunk is checked, the right ones are stored and pinned; answers \`{address, chunks, bytes, refused}\` |
-| \`GET\`, \`POST\`, \`DELETE /-/trust\` | the decisions about scripts; \`{address, decision}\`, \`trusted\` or \`restricted\`; \`?address=\` takes one back |
+| \`GET\`, \`POST\`, \`DELETE /-/trust\` | the decisions about scripts; \`{address, decision, allVersions?}\`, \`trusted\` or \`restricted\`, trust in a pointer for its content of now or for all versions; \`?address=\` takes one back, and loads that address's open pages anew |
 | \`POST /-/share\` | a form of \`url\`, \`text\` and \`title\`, as systems share with the installed app: leads to the start page, with them in the fragment |
 | \`GET\`, \`POST\`, \`DELETE /-/manifests\` | the manifests that this browser keeps; one as the body (\`isKept\` is false where it keeps nothing, and only this worker has it); \`?id=\` removes one |
 
 **What a table does not show**, and other tests do. A cold HEAD, 304, 416 or listing costs the data map, the first
 chunk (is it an archive?) and an archive's last (its index), and a range besides only the chunks that it overlaps.
-A name without a known extension costs the chunk that is looked at to tell its type. The first byte is sent as
+A name without a known extension costs the chunk that is looked at to tell its type. Inside an archive, that never
+makes a page: such a file may be an upload. The first byte is sent as
 soon as its chunk is there; an error after it breaks the body off. Chromium follows a link that has the attribute
 \`download\` past every service worker: such a download fails. A link to \`?download\` without that attribute saves
 the content.

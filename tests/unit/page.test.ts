@@ -7,11 +7,10 @@ import { Archive } from '../../src/content/archive.ts';
 import { memorySource } from '../../src/content/byte-source.ts';
 import { AntwayError, type ErrorCode, errorStatus } from '../../src/errors.ts';
 import { errorResponse } from '../../src/gateway/error-response.ts';
-import { interstitial } from '../../src/gateway/interstitial.ts';
+import { confirmation, question } from '../../src/gateway/interstitial.ts';
 import type { Kept } from '../../src/gateway/kept.ts';
 import { listingJson, listingPage } from '../../src/gateway/listing.ts';
-import { html, type OwnScript, page, reloadOnceOnline, returnToFragment } from '../../src/gateway/page.ts';
-import type { ContentTarget } from '../../src/gateway/target.ts';
+import { html, type OwnScript, page, reloadOnceOnline, trustQuestion } from '../../src/gateway/page.ts';
 import { de } from '../../src/gateway/texts/de.ts';
 import { en } from '../../src/gateway/texts/en.ts';
 
@@ -163,9 +162,14 @@ async function expectOnly(script: OwnScript, response: Response): Promise<string
 }
 
 describe('the question of a first visit', () => {
-  it('has one script, which may send nothing', async () => {
-    const target = { address: Address.fromHex('ab'.repeat(32)) } as ContentTarget;
-    const policy = await expectOnly(returnToFragment, interstitial(target, 'token', '/?a', english));
+  const address = Address.fromHex('ab'.repeat(32));
+  const grant = { address, content: address, name: hostile, step: 'question' } as const;
+
+  it.each([
+    ['question', question],
+    ['confirmation', confirmation],
+  ] as const)('has one script, which may send nothing (%s)', async (_, ask) => {
+    const policy = await expectOnly(trustQuestion, ask(grant, '/?a', english));
     expect(policy.join()).not.toContain('connect-src');
     expect(policy).toContain("form-action 'self'");
   });
@@ -174,15 +178,27 @@ describe('the question of a first visit', () => {
     ['en', en],
     ['de', de],
   ])('says what comes of each answer (%s)', async (_, texts) => {
-    const target = { address: Address.fromHex('ab'.repeat(32)), name: hostile } as ContentTarget;
-    const document = await interstitial(target, 'token', '/?a', { texts, theme: null }).text();
+    const reader = { texts, theme: null };
+    const document = await question(grant, '/?a', reader).text();
     expect(document).not.toContain(hostile);
-    for (const decision of ['restricted', 'trusted'] as const) {
-      const described = new RegExp(`value="${decision}"[^>]*aria-describedby="${decision}"`);
-      expect(document).toMatch(described);
-      const means = decision === 'trusted' ? texts.firstVisit.trustMeans : texts.firstVisit.restrictMeans;
-      expect(document).toContain(`id="${decision}">${means}</p>`);
+    for (const decision of ['restricted', 'confirm'] as const) {
+      const [, id] = new RegExp(`value="${decision}"[^>]*aria-describedby="([^"]+)"`).exec(document)!;
+      const means = decision === 'confirm' ? texts.firstVisit.trustMeans : texts.firstVisit.restrictMeans;
+      expect(document).toContain(`id="${id}">${means}</p>`);
+      // Another one in every page: a URL's fragment could name it.
+      expect(await question(grant, '/?a', reader).text()).not.toContain(id);
     }
+    expect(document).not.toContain('value="trusted"');
+    expect(document).not.toContain(texts.firstVisit.pointer);
+  });
+
+  it('says that a pointer can change, and lets the user trust a version or the owner', async () => {
+    const pointer = { ...grant, content: Address.fromHex('cd'.repeat(32)) };
+    expect(await question(pointer, '/', english).text()).toContain(en.firstVisit.pointer);
+    const document = await confirmation(pointer, '/', english).text();
+    expect(document).toContain(`value="trusted" class="secondary">${en.confirmTrust.version}`);
+    expect(document).toContain(`value="owner" class="secondary">${en.confirmTrust.owner}`);
+    expect(await confirmation(grant, '/', english).text()).not.toContain('value="owner"');
   });
 });
 

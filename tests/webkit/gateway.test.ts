@@ -52,7 +52,10 @@ test('a site opens over HTTP, after the question of a first visit, and its links
 test('a site runs its scripts once the person says so', async ({ openGateway }) => {
   const gateway = await openGateway(library);
   const page = await gateway.openPage(`/${address}/`);
-  await page.follow('Trust this site');
+  for (const step of ['Trust this site', 'Yes, run its scripts']) {
+    await page.waitFor(() => document.querySelector('[aria-disabled=false]') !== null);
+    await page.follow(step);
+  }
   await page.waitFor(() => document.title === 'Scripted');
 });
 

@@ -88,8 +88,19 @@ export const de: PageTexts = {
       'Die Dokumente der Seite werden gezeigt, und nichts darin läuft. Das ist bei jeder Seite gefahrlos, und viele funktionieren ebenso gut.',
     trust: 'Dieser Seite vertrauen',
     trustMeans:
-      'Die Skripte der Seite laufen. Die Seite teilt diesen Ursprung mit anderen Seiten, denen Sie vertrauen, und mit dem Gateway, und kann lesen und ändern, was diese im Browser aufbewahren.',
+      'Die Skripte der Seite laufen. Sie teilen den Ursprung dieses Gateways und können deshalb auch lesen und ändern, was andere Seiten und das Gateway im Browser speichern, und sogar den Worker des Gateways entfernen. Das bestätigen Sie in einem zweiten Schritt.',
     remembered: 'Ihre Wahl wird auf diesem Gerät gemerkt.',
     change: 'Ändern können Sie sie auf der Startseite des Gateways',
+    pointer: 'Diese Adresse ist ein Zeiger: Wem er gehört, kann jederzeit ändern, was er zeigt.',
+    outdated: 'Ihre Antwort kam zu spät, deshalb fragt das Gateway noch einmal.',
+  },
+  confirmTrust: {
+    heading: 'Die Skripte dieser Seite ausführen?',
+    about:
+      'Vertrauen Sie nur dem, was Sie auch installieren würden. Eine Seite, der Sie vertrauen, kann die Daten anderer Seiten lesen, die Einstellungen des Gateways ändern und seinen Worker entfernen.',
+    trust: 'Ja, Skripte ausführen',
+    pointer: 'Wem der Zeiger gehört, kann andere Versionen mit anderen Skripten veröffentlichen.',
+    version: 'Ja, nur bei dieser Version',
+    owner: 'Ja, bei jeder Version von diesem Eigentümer',
   },
 };

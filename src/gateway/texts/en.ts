@@ -62,8 +62,19 @@ export const en: PageTexts = {
       'Its pages are shown, and nothing in them runs. That is safe for every site, and many work just as well.',
     trust: 'Trust this site',
     trustMeans:
-      'Its own scripts run. It shares this origin with other trusted sites and the gateway, and can read and change what they keep in this browser.',
+      'Its scripts run. They share this gateway’s origin, so they can also read and change what other sites and the gateway store in this browser, and even remove the gateway’s worker. You confirm this in a second step.',
     remembered: 'Your choice is remembered on this device.',
     change: 'It can be changed on the gateway’s page',
+    pointer: 'This address is a pointer: its owner can change what it shows at any time.',
+    outdated: 'Your answer came too late, so the gateway asks again.',
+  },
+  confirmTrust: {
+    heading: 'Run the scripts of this site?',
+    about:
+      'Trust only what you would install. A trusted site can read other sites’ data, change the gateway’s settings and remove its worker.',
+    trust: 'Yes, run its scripts',
+    pointer: 'The owner of this pointer can publish other versions, with other scripts.',
+    version: 'Yes, for this version only',
+    owner: 'Yes, for every version by this owner',
   },
 };

@@ -47,6 +47,19 @@ export interface PageTexts {
     trustMeans: string;
     remembered: string;
     change: string;
+    /** Added where the address is a pointer's. */
+    pointer: string;
+    /** Said when an answer came too late. */
+    outdated: string;
+  };
+  /** The second step to trust in a site. */
+  confirmTrust: {
+    heading: string;
+    about: string;
+    trust: string;
+    pointer: string;
+    version: string;
+    owner: string;
   };
 }
 
