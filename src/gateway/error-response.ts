@@ -20,7 +20,8 @@ const passing: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /**
- * The answer to a request that failed: a page in the person's language for navigations, JSON for everything else.
+ * The answer to a request that failed: a page in the person's language for navigations, JSON for everything else. A site
+ * on its own origin gets plain text in place of JSON, as static hosts send: some sites take any JSON for the file.
  * @param base as for `parseTarget`.
  */
 export async function errorResponse(error: AntwayError, request: Request, base = '/'): Promise<Response> {
@@ -36,20 +37,27 @@ export async function errorResponse(error: AntwayError, request: Request, base =
       isEmbedded: isEmbedded(base),
     });
   }
+  const isText = isSiteContent(request, base);
   const headers = {
-    'Content-Type': 'application/json',
+    'Content-Type': isText ? 'text/plain; charset=utf-8' : 'application/json',
     ...ownPageHeaders({ isEmbedded: isEmbedded(base) }),
     ...extra,
   };
   // Some routers take any answer for HTML, and a message can repeat what a URL says.
-  const json = JSON.stringify(error).replaceAll('<', '\\u003c');
-  const body = request.method === 'HEAD' ? null : json;
+  const text = isText ? `${error.code}: ${error.message}` : JSON.stringify(error).replaceAll('<', '\\u003c');
+  const body = request.method === 'HEAD' ? null : text;
   return new Response(body, { status: error.status, headers });
 }
 
 /** Whether the answer will be shown as a document. */
 export function isNavigation(request: Request): boolean {
   return request.mode === 'navigate' || ['document', 'iframe', 'frame'].includes(request.destination);
+}
+
+/** Whether a site on its own origin asks for a path of its own. */
+function isSiteContent(request: Request, base: string): boolean {
+  const { host, pathname } = new URL(request.url);
+  return !isEmbedded(base) && siteOfHost(host) !== undefined && !pathname.startsWith('/-/');
 }
 
 /** The shell, which on a site's own origin is elsewhere; or the site that embeds the gateway. */

@@ -235,6 +235,18 @@ describe('an error', () => {
     },
   );
 
+  it('is plain text for what a site on its own origin fetches, and JSON for its endpoints', async () => {
+    const error = new AntwayError('NOT_FOUND', 'It is not here.');
+    const origin = `https://${Address.fromHex('ab'.repeat(32)).base32}.gateway.example`;
+    const data = await errorResponse(error, new Request(`${origin}/all.json`));
+    expect(data.status).toBe(404);
+    expect(data.headers.get('Content-Type')).toBe('text/plain; charset=utf-8');
+    expect(data.headers.get('X-Content-Type-Options')).toBe('nosniff');
+    expect(await data.text()).toBe('NOT_FOUND: It is not here.');
+    const refused = await errorResponse(error, new Request(`${origin}/-/stats`));
+    expect(refused.headers.get('Content-Type')).toBe('application/json');
+  });
+
   it('for want of a network has one script, which nothing else may be', async () => {
     const error = new AntwayError('OFFLINE', hostile, { address: 'ab' });
     const policy = await expectOnly(reloadOnceOnline, await errorResponse(error, navigation()));
