@@ -19,6 +19,7 @@ import { question } from './interstitial.ts';
 import { type Kept, keptOf, localResolver } from './kept.ts';
 import { ManifestStore } from './manifest-store.ts';
 import { OwnOrigins } from './own-origins.ts';
+import { withShim } from './own-worker-shim.ts';
 import { KeptPointers } from './pointer-memory.ts';
 import { dependsOnClient, type Mode, type PolicyRequest, redirectHeaders } from './policy.ts';
 import { readerOf } from './reader.ts';
@@ -353,7 +354,10 @@ export class Gateway {
       const headers = { ...answer.headers, ...redirectHeaders(isEmbedded(this.#base)) };
       return done(observer, redirect(answer.location, 301, headers));
     }
-    const { representation } = answer;
+    const isOwnOriginDocument = target.isIsolated && isNavigation(request) && !request.headers.has('Range');
+    const representation = isOwnOriginDocument
+      ? await withShim(answer.representation, signal, trace)
+      : answer.representation;
     // On the gateway's own origin only the shell runs scripts, and what the person trusts with all of it.
     if (
       isEmbedded(this.#base) &&
