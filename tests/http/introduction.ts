@@ -44,6 +44,9 @@ origin, where \`/<path>\` is the path in the archive.
 | \`/-/…\` | the gateway's own endpoints, for its own pages only |
 | everything else | the shell |
 
+A request that fails gets a page if it navigates, and JSON otherwise. On a site's own origin it gets plain text in place of
+JSON, and an HTML document that is shown begins with a script that the worker adds: [THIRD-PARTY-SITES.md](THIRD-PARTY-SITES.md).
+
 **The gateway's own endpoints** take and give JSON, if nothing else is said. An address is 64 hex digits. A wrong
 body is \`REFUSED\`, and what changes something answers 204 when there is nothing to say.
 
