@@ -30,8 +30,8 @@ are the same every time. The last writes this table with one more column, where 
 Paths are then sent as they stand, without what a browser makes of them, and *open* means the headers that
 browsers send when they navigate.
 
-**The URLs**, on the gateway's own origin in path mode; in subdomain mode the first four lead to the site's own
-origin, where \`/<path>\` is the path in the archive.
+**The URLs**, on the gateway's own origin. Where sites have origins of their own, a document that can run scripts is
+at \`<base32>.<host>/<path>\`, and the first four lead there.
 
 | URL | answer |
 | --- | --- |
@@ -69,8 +69,11 @@ body is \`REFUSED\`, and what changes something answers 204 when there is nothin
 | \`GET /-/export?address=\` | a site that is stored whole, as one tar; takes ranges |
 | \`POST /-/import\` | such a tar as the body: every chunk is checked, the right ones are stored and pinned; answers \`{address, chunks, bytes, refused}\` |
 | \`GET\`, \`POST\`, \`DELETE /-/trust\` | the decisions about scripts; \`{address, decision, allVersions?}\`, \`trusted\` or \`restricted\`, trust in a pointer for its content of now or for all versions; \`?address=\` takes one back, and loads that address's open pages anew |
+| \`GET\`, \`POST\`, \`PUT\`, \`DELETE /-/origins\` | on the gateway's own origin: the origins of sites, and what a site's origin is told (\`?address=\`); notes one; notes what one said of itself; forgets one |
+| \`GET\`, \`PUT /-/origin\` | on a site's own origin: what is stored there; takes the user's settings and the site's manifest, as a form |
+| \`/-/site\`, \`/-/bridge\`, \`/-/root\` | pages of the host by which the origins of sites and the gateway's reach each other |
 | \`POST /-/share\` | a form of \`url\`, \`text\` and \`title\`, as systems share with the installed app: leads to the start page, with them in the fragment |
-| \`GET\`, \`POST\`, \`DELETE /-/manifests\` | the manifests that this browser keeps; one as the body (\`isKept\` is false where it keeps nothing, and only this worker has it); \`?id=\` removes one |
+| \`GET\`, \`POST\`, \`DELETE /-/manifests\` | the manifests that this browser keeps; one as the body (\`isKept\` is false where it keeps nothing, and only this worker has it); \`?id=\` gives or removes one |
 
 **What a table does not show**, and other tests do. A cold HEAD, 304, 416 or listing costs the data map, the first
 chunk (is it an archive?) and an archive's last (its index), and a range besides only the chunks that it overlaps.
