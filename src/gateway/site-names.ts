@@ -7,7 +7,7 @@ import { siteOrigin } from './site-host.ts';
 const key = 'site-names';
 const probeMs = 3_000;
 /** How long the outcome of a probe holds, in milliseconds. */
-const succeededForMs = 30_000;
+const succeededForMs = 10_000;
 const failedForMs = 20_000;
 
 /**

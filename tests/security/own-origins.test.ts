@@ -1,0 +1,254 @@
+import type { BrowserContext, Page } from '@playwright/test';
+import { Address } from '../../src/address.ts';
+import { expect, fetchIn, stopWorkers, test } from '../browser/harness.ts';
+import type { PeerProcess } from '../browser/peer.ts';
+import { publish } from '../browser/publish.ts';
+import { makeTarchive } from '../http/tarchive.ts';
+import { attack } from './attack.ts';
+
+const group = 'Origins of sites';
+
+let peer: PeerProcess;
+let host: PeerProcess;
+let context: BrowserContext;
+let root: string;
+let attacker: string;
+let victim: string;
+
+const originOf = (address: string) => root.replace('//', `//${Address.fromHex(address).base32}.`);
+const site = (name: string) =>
+  makeTarchive({ 'index.html': `<!doctype html><title>${name}</title>`, 'note.txt': `a note of ${name}` });
+
+test.beforeEach(async ({ startPeer, startHost, browser }) => {
+  peer = await startPeer();
+  [attacker, victim] = (await Promise.all(
+    ['Attacker', 'Victim'].map(async (name) => publish(await site(name), peer)),
+  )) as [string, string];
+  host = await startHost({ peers: [peer.url] });
+  root = `http://antway.localhost:${new URL(host.url).port}`;
+  context = await browser.newContext();
+  const shell = await open(root);
+  await shell.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
+});
+
+test.afterEach(() => context.close());
+
+async function open(url: string, title?: string): Promise<Page> {
+  const page = await context.newPage();
+  await page.goto(url);
+  if (title) await expect(page).toHaveTitle(title);
+  return page;
+}
+
+/** What a frame in a page shows, once it is loaded: nothing of it where the browser refused. */
+async function framed(page: Page, url: string): Promise<string> {
+  const frame = await page.evaluateHandle((src) => {
+    const frame = document.createElement('iframe');
+    frame.src = src;
+    const loaded = new Promise((resolve) => frame.addEventListener('load', () => resolve(frame)));
+    document.body.append(frame);
+    return loaded as Promise<HTMLIFrameElement>;
+  }, url);
+  const content = await frame.contentFrame();
+  return content ? content.content() : '';
+}
+
+/** Frames a page, sends it a message with a port, and waits a while for an answer. */
+function messaged(page: Page, url: string, message: object): Promise<unknown> {
+  return page.evaluate(
+    async ([src, message]) => {
+      const frame = document.createElement('iframe');
+      frame.src = src as string;
+      document.body.append(frame);
+      await new Promise((resolve) => frame.addEventListener('load', resolve));
+      const { port1, port2 } = new MessageChannel();
+      frame.contentWindow!.postMessage(message, '*', [port2]);
+      return new Promise((resolve) => {
+        port1.onmessage = ({ data }) => resolve(data);
+        setTimeout(resolve, 3_000, 'no answer');
+      });
+    },
+    [url, message] as const,
+  );
+}
+
+attack(group, 'frames its own bridge, to send requests by it', 'the browser refuses the frame', async () => {
+  const page = await open(`${root}/${attacker}/`, 'Attacker');
+  expect(await framed(page, '/-/bridge')).not.toContain('bridge.js');
+  expect(await messaged(page, '/-/bridge', { type: 'antway:bridge', cookie: '' })).toBe('no answer');
+});
+
+attack(group, 'frames the bridge of another site', 'the browser refuses the frame', async () => {
+  await open(`${root}/${victim}/`, 'Victim');
+  const page = await open(`${root}/${attacker}/`, 'Attacker');
+  const url = `${originOf(victim)}/-/bridge`;
+  expect(await framed(page, url)).not.toContain('bridge.js');
+  expect(await messaged(page, url, { type: 'antway:bridge', cookie: '' })).toBe('no answer');
+});
+
+attack(
+  group,
+  'opens its bridge in a window and sends it a request',
+  'the bridge takes messages from its parent frame only',
+  async () => {
+    const page = await open(`${root}/${attacker}/`, 'Attacker');
+    const answer = await page.evaluate(async () => {
+      const bridge = window.open('/-/bridge')!;
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      const { port1, port2 } = new MessageChannel();
+      bridge.postMessage({ type: 'antway:bridge', cookie: '' }, '*', [port2]);
+      return new Promise((resolve) => {
+        port1.onmessage = ({ data }) => resolve(data);
+        setTimeout(resolve, 2_000, 'no answer');
+      });
+    });
+    expect(answer).toBe('no answer');
+  },
+);
+
+attack(
+  group,
+  'asks the gateway’s own origin for the settings and the manifest of another site',
+  'the answer is for the origin that asks',
+  async () => {
+    const page = await open(`${root}/${attacker}/`, 'Attacker');
+    const answer = (await messaged(page, `${root}/-/root`, {
+      type: 'antway:hello',
+      address: victim,
+    })) as { hasManifest: boolean; settings: { deniedHashes: string[] } };
+    expect(answer).toMatchObject({ hasManifest: false, settings: { deniedHashes: [] } });
+    const shell = await open(root);
+    const { origins } = JSON.parse((await fetchIn(shell, '/-/origins')).text);
+    expect(origins.map(({ address }: { address: string }) => address)).toEqual([attacker]);
+  },
+);
+
+attack(
+  group,
+  'asks for the user’s settings from a page that is no site',
+  'the browser refuses the frame',
+  async ({ startHost }) => {
+    const other = await startHost({ peers: [peer.url] });
+    const page = await context.newPage();
+    await page.route(`${other.url}/page`, (route) =>
+      route.fulfill({ contentType: 'text/html', body: '<!doctype html><title>Other</title><body>' }),
+    );
+    await page.goto(`${other.url}/page`);
+    expect(await messaged(page, `${root}/-/root`, { type: 'antway:hello' })).toBe('no answer');
+  },
+);
+
+attack(group, 'frames the shell', 'the browser refuses the frame', async () => {
+  const page = await open(`${root}/${attacker}/`, 'Attacker');
+  for (const url of [`${root}/`, `${root}/index.html`, `${root}/#settings`]) {
+    expect(await framed(page, url)).not.toContain('id="app"');
+  }
+});
+
+attack(
+  group,
+  'uses the endpoints of its own worker',
+  'all of them are refused, also a change of the user’s settings',
+  async () => {
+    const page = await open(`${root}/${attacker}/`, 'Attacker');
+    for (const name of ['stats', 'origin', 'origins', 'pins', 'settings', 'config', 'manifests', 'cache']) {
+      expect((await fetchIn(page, `/-/${name}`)).status, name).toBe(403);
+    }
+    const statuses = await page.evaluate(async () => {
+      const form = new FormData();
+      form.set('settings', JSON.stringify({ settings: { peers: ['https://evil.example'] } }));
+      const asked = [
+        fetch('/-/origin', { method: 'PUT', body: form }),
+        fetch('/-/settings', { method: 'PUT', body: '{"peers":["https://evil.example"]}' }),
+        fetch('/-/reset', { method: 'POST', body: '{"chunks":true}' }),
+      ];
+      return (await Promise.all(asked)).map(({ status }) => status);
+    });
+    expect(statuses).toEqual([403, 403, 403]);
+  },
+);
+
+attack(
+  group,
+  'reads the storage of another site or of the gateway, and registers a worker for it',
+  'each origin has its own, and the browser refuses the worker',
+  async () => {
+    const page = await open(`${root}/${victim}/`, 'Victim');
+    await page.evaluate(async () => {
+      localStorage.setItem('secret', 'kept');
+      await (await caches.open('secret')).put('/secret', new Response('kept'));
+    });
+    const hostile = await open(`${root}/${attacker}/`, 'Attacker');
+    const seen = await hostile.evaluate(
+      async ([victim, root]) => {
+        const read = (url: string) =>
+          fetch(url).then(
+            (response) => response.text(),
+            () => 'refused',
+          );
+        // As a page does that has got hold of the browser's own function.
+        const frame = document.body.appendChild(document.createElement('iframe'));
+        const { serviceWorker } = (frame.contentWindow as unknown as typeof globalThis).navigator;
+        const register = (scope: string) =>
+          serviceWorker.register('/note.txt', { scope }).then(
+            () => 'registered',
+            () => 'refused',
+          );
+        return {
+          storage: localStorage.length,
+          caches: (await caches.keys()).filter((name) => name === 'secret'),
+          read: await Promise.all([`${victim}/note.txt`, `${root}/-/sites`, `${root}/-/origins`].map(read)),
+          registered: await Promise.all([`${victim}/`, `${root}/`, '/'].map(register)),
+        };
+      },
+      [originOf(victim), root] as const,
+    );
+    expect(seen).toMatchObject({ storage: 0, caches: [], registered: ['refused', 'refused', 'refused'] });
+    expect(seen.read.join()).not.toMatch(/a note of|address/);
+  },
+);
+
+attack(
+  group,
+  'has the host’s answer to the probe fail once sites have had origins of their own',
+  'no script runs on the gateway’s own origin, and nobody is asked for trust',
+  async () => {
+    const page = await open(`${root}/${victim}/`, 'Victim');
+    const another = await publish(
+      await makeTarchive({
+        'index.html': '<!doctype html><title>Still</title><script>document.title = "ran"</script>',
+      }),
+      peer,
+    );
+    await host.kill();
+    // The worker that remembers a probe that succeeded just now.
+    await stopWorkers(page);
+    await page.goto(`${root}/${another}/`);
+    await expect(page).toHaveTitle('Still');
+    expect(page.url()).toBe(`${root}/${another}/`);
+  },
+);
+
+attack(
+  group,
+  'is shown on the gateway’s own origin and loads its scripts there',
+  'the document has a policy without scripts',
+  async () => {
+    const address = await publish(
+      await makeTarchive({
+        'index.html': '<!doctype html><title>Still</title><script>document.title = "ran"</script>',
+        'picture.svg':
+          '<svg xmlns="http://www.w3.org/2000/svg"><script>document.title = "ran"</script></svg>',
+      }),
+      peer,
+    );
+    const shell = await open(root);
+    for (const path of ['', 'index.html', 'picture.svg']) {
+      const { headers } = await fetchIn(shell, `/${address}/${path}`);
+      expect(headers['content-security-policy']).toContain("script-src 'none'");
+      const page = await context.newPage();
+      await page.goto(`${root}/${address}/${path}`);
+      expect(new URL(page.url()).origin, path).toBe(originOf(address));
+    }
+  },
+);
