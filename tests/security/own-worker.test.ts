@@ -75,6 +75,7 @@ attack(
     expect(await workerOf(page)).toBe(`${origin}/sw.js`);
     expect((await fetchIn(page, '/plain.txt')).text).toBe('text');
   },
+  { alsoIn: ['Firefox'] },
 );
 
 attack(
@@ -114,6 +115,7 @@ attack(
     await expect.poll(() => messages.join('\n')).toContain('docs/THIRD-PARTY-SITES.md');
     expect(messages.join('\n')).toContain('/lab/own.js');
   },
+  { alsoIn: ['Firefox'] },
 );
 
 attack(

@@ -18,15 +18,19 @@ network. \`npm test\` runs ${always.slice(0, -1).join(', ')} and ${always.at(-1)
 }
 
 function table(sites: readonly Site[]): string {
-  const rows = sites.map(
-    ({ name, package: { registry, name: packageName, version }, checked, withoutWorker }) => [
+  const rows = sites.map((site) => {
+    const { name, package: from, checked, withoutWorker, isWorkerIncomplete } = site;
+    const withWorker = isWorkerIncomplete
+      ? 'passes; the package lacks files that its own worker needs'
+      : 'passes, with its own worker';
+    return [
       name,
-      `${packageName} ${version} (${registry})`,
+      `${from.name} ${from.version} (${from.registry})`,
       checked,
-      withoutWorker === undefined ? 'passes' : 'passes, with its own worker',
+      withoutWorker === undefined ? 'passes' : withWorker,
       withoutWorker === undefined ? 'passes' : `passes, without its own worker: ${withoutWorker}`,
-    ],
-  );
+    ];
+  });
   const header = ['site', 'package', 'what is checked', 'on a static host', 'on Antway'];
   return [header, header.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |\n`).join('');
 }
