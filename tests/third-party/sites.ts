@@ -308,6 +308,8 @@ loadPyodide()
     isAlwaysTested: false,
     withoutWorker: 'Antway’s worker keeps the files for offline use in its place',
     isWorkerIncomplete: true,
+    // draw.io does not handle the rejection.
+    problemsWithoutWorker: [/^NotSupportedError: Antway: /],
     async check(page) {
       await expect(page.locator('.geMenubar')).toBeVisible({ timeout: 40_000 });
       await expect(page.locator('.geSidebar svg').first()).toBeVisible();
