@@ -312,7 +312,11 @@ test.describe('in subdomain mode', () => {
     expect((await (await context.newPage()).goto(`${originOf(address)}/-/stats`))!.status()).toBe(403);
     // The worker stays the gateway's, though the site has a file of that name.
     const worker = await page.evaluate(async () => {
-      const registration = (await navigator.serviceWorker.getRegistration())!;
+      // The site is not told of the worker. A frame has the browser's own function.
+      const frame = document.body.appendChild(document.createElement('iframe'));
+      const { ServiceWorkerContainer } = frame.contentWindow as unknown as typeof globalThis;
+      const { getRegistration } = ServiceWorkerContainer.prototype;
+      const registration = (await getRegistration.call(navigator.serviceWorker))!;
       await registration.update();
       return { waiting: registration.waiting !== null, script: registration.active?.scriptURL };
     });
