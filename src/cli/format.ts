@@ -1,3 +1,18 @@
+/** Can move a terminal's cursor, change its title, or change the order in which text is read. */
+const controls = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
+
+const escapeSequence = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
+/** Text from content, peers or names of files, as one line that a terminal only shows: `\u001b` for an escape. */
+export function printable(text: string): string {
+  return text.replace(controls, escapeSequence);
+}
+
+/** JSON that a terminal only shows, and that means the same. Its lines stay: `JSON.stringify` escapes those of texts. */
+export function printableJson(json: string): string {
+  return json.replace(controls, (character) => (character < ' ' ? character : escapeSequence(character)));
+}
+
 const units = ['bytes', 'kB', 'MB', 'GB', 'TB'];
 
 /** A number of bytes for people: `1 byte`, `12.3 MB` (powers of 1000). */

@@ -13,6 +13,7 @@ import { Stats } from '../stats/stats.ts';
 import type { GetArguments } from './arguments.ts';
 import { writeAtomically } from './atomic-file.ts';
 import { chunkFolderSource } from './chunk-folder.ts';
+import { printable, printableJson } from './format.ts';
 import { nodePlatform } from './platform.ts';
 
 /** Opened chunks kept in memory: an archive's index and its first chunk are read more than once. */
@@ -47,7 +48,7 @@ export async function getCommand(options: GetArguments, signal: AbortSignal): Pr
         ? await findInArchive(address, content.archive, path, signal)
         : { source: content.source, path };
     if ('folder' in found) {
-      const text = json ? `${listingJson(found.folder)}\n` : formatListing(found.folder);
+      const text = json ? `${printableJson(listingJson(found.folder))}\n` : formatListing(found.folder);
       await write(out, [new TextEncoder().encode(text)]);
       return;
     }
@@ -55,7 +56,7 @@ export async function getCommand(options: GetArguments, signal: AbortSignal): Pr
     await write(out, source.stream(0, source.size, signal));
     if (json && out !== undefined) {
       const summary = { address: address.hex, path: found.path, size: source.size, out };
-      process.stdout.write(`${JSON.stringify(summary)}\n`);
+      process.stdout.write(`${printableJson(JSON.stringify(summary))}\n`);
     }
   } finally {
     pool?.close();
@@ -105,7 +106,7 @@ function listFolder(archive: Archive, folder: string): FolderEntry[] {
   return [...entries.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Sizes in bytes and paths, each as it can be asked for. */
+/** Sizes in bytes and paths, each as it can be asked for but for control characters. */
 function formatListing(entries: readonly FolderEntry[]): string {
   const lines = entries.map((entry) =>
     entry.kind === 'file'
@@ -113,7 +114,7 @@ function formatListing(entries: readonly FolderEntry[]): string {
       : { size: '-', path: entry.path },
   );
   const width = Math.max(...lines.map(({ size }) => size.length));
-  return lines.map(({ size, path }) => `${size.padStart(width)}  ${path}\n`).join('');
+  return lines.map(({ size, path }) => `${size.padStart(width)}  ${printable(path)}\n`).join('');
 }
 
 /** @param out undefined for standard output. */

@@ -2,7 +2,9 @@
 import packageJson from '../../package.json' with { type: 'json' };
 import { type AntwayError, asAntwayError } from '../errors.ts';
 import { type Arguments, parseArguments, UsageError } from './arguments.ts';
+import { printable, printableJson } from './format.ts';
 import { getCommand } from './get-command.ts';
+import { resolveLocalhostNames } from './localhost.ts';
 import { publishCommand } from './publish-command.ts';
 import { usage } from './usage.ts';
 import { verifyCommand } from './verify-command.ts';
@@ -43,7 +45,7 @@ async function main(): Promise<number> {
     return 0;
   } catch (error) {
     if (error instanceof UsageError) {
-      process.stderr.write(`USAGE: ${error.message}\nSee antway --help.\n`);
+      process.stderr.write(`USAGE: ${printable(error.message)}\nSee antway --help.\n`);
       return exitCodes.usage;
     }
     if (interrupt.signal.aborted) return exitCodes.interrupted;
@@ -54,13 +56,14 @@ async function main(): Promise<number> {
 
 function report(error: AntwayError, isJson: boolean): void {
   if (isJson) {
-    process.stderr.write(`${JSON.stringify(error)}\n`);
+    process.stderr.write(`${printableJson(JSON.stringify(error))}\n`);
     return;
   }
-  process.stderr.write(`${error.code}: ${error.message}\n`);
+  process.stderr.write(`${error.code}: ${printable(error.message)}\n`);
   for (const { peer, stage, code, message } of error.details.attempts ?? []) {
-    process.stderr.write(`  ${peer}, ${stage}: ${code}: ${message}\n`);
+    process.stderr.write(`  ${peer}, ${stage}: ${code}: ${printable(message)}\n`);
   }
 }
 
+resolveLocalhostNames();
 process.exitCode = await main();

@@ -9,7 +9,7 @@ import type { PublishArguments } from './arguments.ts';
 import { chunkFolderSink } from './chunk-folder.ts';
 import { fileError, openDiskFile } from './disk-file.ts';
 import { type FolderListing, listFolder } from './folder.ts';
-import { formatBytes, plural } from './format.ts';
+import { formatBytes, plural, printable, printableJson } from './format.ts';
 import { nodePlatform } from './platform.ts';
 import { showProgress } from './progress.ts';
 
@@ -57,32 +57,31 @@ export async function publishCommand(options: PublishArguments, signal: AbortSig
   const url = gateway === undefined ? undefined : gateway + urlPath;
   const { size, chunks, presentChunks, uploadedBytes } = published;
   if (json) {
-    print(
-      JSON.stringify({
-        address,
-        ...(url ? { url } : {}),
-        size,
-        files: folder ? folder.entries.length : 1,
-        chunks,
-        presentChunks,
-        uploadedBytes,
-        ...(out === undefined ? { peers: options.peers } : { out }),
-        leftOut: folder?.leftOut ?? [],
-      }),
-    );
+    const summary = JSON.stringify({
+      address,
+      ...(url ? { url } : {}),
+      size,
+      files: folder ? folder.entries.length : 1,
+      chunks,
+      presentChunks,
+      uploadedBytes,
+      ...(out === undefined ? { peers: options.peers } : { out }),
+      leftOut: folder?.leftOut ?? [],
+    });
+    print(printableJson(summary));
     return;
   }
   const what = folder ? `${plural(folder.entries.length, 'file')}, ${formatBytes(size)}` : formatBytes(size);
   const known = presentChunks ? `, ${presentChunks} of them already there` : '';
   process.stderr.write(
-    `Published ${what} as ${plural(chunks, 'chunk')}${known}; ${formatBytes(uploadedBytes)} written to ${out ?? options.peers.join(' and ')}.\n`,
+    `Published ${what} as ${plural(chunks, 'chunk')}${known}; ${formatBytes(uploadedBytes)} written to ${printable(out ?? options.peers.join(' and '))}.\n`,
   );
   print(address);
   if (url) print(url);
 }
 
 function reportLeftOut({ leftOut }: FolderListing): void {
-  for (const { path, why } of leftOut) process.stderr.write(`Left out: ${path} (${why})\n`);
+  for (const { path, why } of leftOut) process.stderr.write(`Left out: ${printable(path)} (${why})\n`);
 }
 
 function print(line: string): void {

@@ -158,6 +158,31 @@ describe('antway with a peer', () => {
     ]);
   });
 
+  it('shows control characters in names as text', async () => {
+    const site = join(scratch, 'hostile');
+    const names = ['\x1b]0;title\x07.txt', '\u009b2J.txt', 'txt.\u202eexe'];
+    mkdirSync(site);
+    for (const name of names) writeFileSync(join(site, name), name);
+    mkdirSync(join(site, 'empty\x1b[2J'));
+    const { stdout, stderr } = await antway(['publish', site, '--peer', peer.url]);
+    expect(stderr).toContain('Left out: empty\\u001b[2J/ (it is empty)\n');
+    const address = stdout.toString().split('\n')[0]!;
+    const listings = [
+      await antway(['get', address, '--peer', peer.url]),
+      await antway(['get', address, '--peer', peer.url, '--json']),
+      await antway(['get', `${address}/no\x1b[2J\u009b`, '--peer', peer.url]),
+      await antway(['get', `${address}/no\x1b[2J\u009b`, '--peer', peer.url, '--json']),
+      await antway(['get', 'not\x1b[2J']),
+    ];
+    for (const { stdout, stderr } of listings)
+      expect(stdout.toString() + stderr).not.toMatch(/[^\P{Cc}\n]|\u202e/u);
+    const [lines, json, missing] = listings.map(({ stdout, stderr }) => stdout.toString() + stderr);
+    expect(lines!.trimEnd().split('\n')).toHaveLength(names.length);
+    expect(lines).toContain('  \\u001b]0;title\\u0007.txt\n');
+    expect((JSON.parse(json!) as { path: string }[]).map(({ path }) => path).sort()).toEqual(names.sort());
+    expect(missing).toMatch(/^NOT_FOUND: .*no\\u001b\[2J\\u009b/);
+  });
+
   it('says which path is not there, and leaves the destination alone', async () => {
     const site = join(scratch, 'site');
     writeSite(site);
