@@ -8,6 +8,9 @@ use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::str::FromStr;
 
+/// 32 bytes in base 32, without padding.
+const SITE_LABEL_LENGTH: usize = 52;
+
 /// The origins of `--allow-origin`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AllowedOrigins {
@@ -54,10 +57,17 @@ impl AllowedOrigins {
     }
 
     /// The same for a peer that lets everyone on its machine write. A page on another name or port of the
-    /// machine is another site: those that a gateway serves have names of their own below its own.
+    /// machine is another site. The origins that a gateway gives to the sites that it shows may not write under their
+    /// own names either: their pages are from strangers.
     pub fn may_write_openly(&self, origin: Option<&str>, host: &str) -> bool {
-        is_loopback_name(without_port(host))
-            && origin.is_none_or(|origin| self.lists(origin) || is_same_origin(origin, host))
+        let host_name = without_port(host);
+        is_loopback_name(host_name)
+            && !is_site_name(host_name)
+            && origin.is_none_or(|origin| {
+                let name = host_of_origin(origin).map(without_port);
+                !name.is_some_and(is_site_name)
+                    && (self.lists(origin) || is_same_origin(origin, host))
+            })
     }
 }
 
@@ -106,6 +116,16 @@ fn without_port(host: &str) -> &str {
         Some((v6, _)) => v6,
         None => host.split_once(':').map_or(host, |(name, _)| name),
     }
+}
+
+/// Whether a gateway could give this name to the origin of one site: its first label is an address in base 32.
+pub fn is_site_name(name: &str) -> bool {
+    name.split_once('.').is_some_and(|(label, _)| {
+        label.len() == SITE_LABEL_LENGTH
+            && label
+                .bytes()
+                .all(|b| b.is_ascii_alphabetic() || (b'2'..=b'7').contains(&b))
+    })
 }
 
 /// Whether browsers and resolvers never take this name beyond the machine itself.
@@ -160,6 +180,24 @@ mod tests {
     }
 
     #[test]
+    fn the_first_label_of_a_sites_name_is_an_address() {
+        let label = "abcdefghijklmnopqrstuvwxyz234567".repeat(2)[..52].to_owned();
+        for name in ["localhost", "antway.localhost", "gateway.example"] {
+            assert!(is_site_name(&format!("{label}.{name}")));
+            for other in [
+                &label[1..],
+                &format!("{label}a"),
+                &label.replace('b', "1"),
+                "",
+            ] {
+                assert!(!is_site_name(&format!("{other}.{name}")), "{other}");
+            }
+            assert!(!is_site_name(name) && !is_site_name(&format!("x.{label}.{name}")));
+        }
+        assert!(!is_site_name(&label));
+    }
+
+    #[test]
     fn open_writes_are_for_the_peers_own_pages_and_for_listed_origins() {
         let any = AllowedOrigins::Any;
         for host in [
@@ -181,6 +219,16 @@ mod tests {
                 assert!(!any.may_write_openly(Some(other), host), "{other} {host}");
             }
             assert!(listed().may_write_openly(Some("https://a.example"), host));
+        }
+        let site = format!("{}.antway.localhost:8080", "a2".repeat(26));
+        let of_site = format!("http://{site}");
+        let listing_site = AllowedOrigins::new([of_site.parse().unwrap()]);
+        for origins in [&any, &listing_site] {
+            assert!(!origins.may_write_openly(None, &site));
+            assert!(!origins.may_write_openly(Some(&of_site), &site));
+            assert!(!origins.may_write_openly(Some(&of_site), "antway.localhost:8080"));
+            assert!(!origins.may_write_openly(Some(&of_site), "127.0.0.1:8080"));
+            assert!(!origins.may_write_openly(None, &site.to_uppercase()));
         }
         let rebound = "evil.example:8080";
         assert!(!any.may_write_openly(None, rebound));
