@@ -77,8 +77,18 @@ pub const SESSION_RECEIVE_WINDOW_BYTES: u32 = 8 * 1024 * 1024;
 /// How long a finished answer may take to reach the client before its stream is reset.
 pub const DELIVERY_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// The longest HTTP request head.
-pub const MAX_HTTP_HEAD_BYTES: usize = 32 * 1024;
+/// The longest HTTP request head. Pages of one site can set some 180 cookies of 4 kB for the host and its other names,
+/// and a request that carries them must not fail: that would be a way to cut a user off from the host.
+pub const MAX_HTTP_HEAD_BYTES: usize = 1024 * 1024;
+
+/// Every connection has room for a head of this length; a longer one waits for one of …
+pub const USUAL_HTTP_HEAD_BYTES: usize = 32 * 1024;
+
+/// … so many places.
+pub const LONG_HTTP_HEADS: usize = 64;
+
+/// The most bytes that are read from a connection at a time, which bounds its buffer between requests.
+pub const HTTP_READ_BYTES: usize = 64 * 1024;
 
 /// The bounds an operator can set.
 #[derive(Clone, Debug)]

@@ -20,10 +20,10 @@ use std::sync::Arc;
 
 /// What a peer needs to know, besides its source.
 pub struct PeerConfig {
-    /// Where HTTP listens. Port 0 takes a free one.
-    pub http: SocketAddr,
-    /// Where WebTransport listens, if it does.
-    pub web_transport: Option<SocketAddr>,
+    /// Where HTTP listens, at least one address. Port 0 takes a free one, after the first address that of the first.
+    pub http: Vec<SocketAddr>,
+    /// Where WebTransport listens, if it does, all on one port; port 0 as above.
+    pub web_transport: Vec<SocketAddr>,
     /// How fast WebTransport sends.
     pub congestion_control: CongestionControl,
     /// The bounds to keep.
@@ -40,8 +40,8 @@ pub struct PeerConfig {
 
 /// A peer that serves until it is [stopped](Self::stop).
 pub struct Peer {
-    http: String,
-    web_transport: Option<String>,
+    http: Vec<String>,
+    web_transport: Vec<String>,
     service: Arc<Service>,
     certificates: Arc<Certificates>,
     shutdown: Shutdown,
@@ -69,6 +69,8 @@ struct Listening<'a> {
     event: &'static str,
     http: &'a str,
     web_transport: Option<&'a str>,
+    all_http: &'a [String],
+    all_web_transport: &'a [String],
     certificate_hashes: Vec<String>,
     store: String,
     chunks: u64,
@@ -90,40 +92,41 @@ impl Peer {
             }
         };
         let certificates = Arc::new(certificates);
-        let http = HttpFace::bind(config.http, &certificates)
-            .await
-            .map_err(failed("--http", config.http))?;
-        let http_address = http.address().map_err(failed("--http", config.http))?;
-        let web_transport = match config.web_transport {
-            None => None,
-            Some(address) => {
-                let failed = || failed("--webtransport", address);
-                let face = WebTransportFace::bind(
-                    address,
-                    &certificates,
-                    config.congestion_control,
-                    &config.limits,
-                )
-                .map_err(failed())?;
-                let address = face.address().map_err(failed())?;
-                Some((face, address))
-            }
-        };
+        let mut http = HttpFace::new(&certificates);
+        let mut http_addresses = Vec::new();
+        for address in config.http {
+            let address = with_port_of(address, http_addresses.first());
+            let listening = http.listen(address).await;
+            http_addresses.push(listening.map_err(failed("--http", address))?);
+        }
+        let mut web_transport = WebTransportFace::default();
+        let mut web_transport_addresses = Vec::new();
+        for address in config.web_transport {
+            let address = with_port_of(address, web_transport_addresses.first());
+            let congestion_control = config.congestion_control;
+            let listening =
+                web_transport.listen(address, &certificates, congestion_control, &config.limits);
+            web_transport_addresses.push(listening.map_err(failed("--webtransport", address))?);
+        }
         let service = Arc::new(Service::new(
             source,
             Arc::clone(&certificates),
             config.limits,
             config.origins,
             config.writes,
-            web_transport.as_ref().map(|(_, address)| address.port()),
+            web_transport_addresses.first().map(SocketAddr::port),
             config.announced_peers,
         ));
         let shutdown = Shutdown::default();
         let peer = Self {
-            http: format!("{}://{http_address}", http.scheme()),
-            web_transport: web_transport
-                .as_ref()
-                .map(|(_, address)| format!("https://{address}{}", protocol::PATH)),
+            http: http_addresses
+                .iter()
+                .map(|address| format!("{}://{address}", http.scheme()))
+                .collect(),
+            web_transport: web_transport_addresses
+                .iter()
+                .map(|address| format!("https://{address}{}", protocol::PATH))
+                .collect(),
             service: Arc::clone(&service),
             certificates: Arc::clone(&certificates),
             shutdown: shutdown.clone(),
@@ -137,21 +140,19 @@ impl Peer {
                 }
             }
         });
-        if let Some((face, _)) = web_transport {
-            shutdown.keep(face.run(Arc::clone(&service), shutdown.clone()));
-        }
+        shutdown.keep(web_transport.run(Arc::clone(&service), shutdown.clone()));
         shutdown.keep(http.run(service, config.web, shutdown.clone()));
         Ok(peer)
     }
 
-    /// The URL of the HTTP face.
+    /// The URL of the HTTP face, at its first address.
     pub fn http(&self) -> &str {
-        &self.http
+        &self.http[0]
     }
 
-    /// The URL of the WebTransport face, if it is on.
+    /// The URL of the WebTransport face, at its first address, if it is on.
     pub fn web_transport(&self) -> Option<&str> {
-        self.web_transport.as_deref()
+        self.web_transport.first().map(String::as_str)
     }
 
     /// The hashes that clients pin now.
@@ -169,9 +170,11 @@ impl Peer {
         let stats = self.service.stats();
         let listening = Listening {
             event: "listening",
-            http: &self.http,
+            http: self.http(),
             web_transport: self.web_transport(),
-            certificate_hashes: match self.web_transport {
+            all_http: &self.http,
+            all_web_transport: &self.web_transport,
+            certificate_hashes: match self.web_transport() {
                 Some(_) => self.certificate_hashes(),
                 None => Vec::new(),
             },
@@ -186,4 +189,12 @@ impl Peer {
     pub async fn stop(self) {
         self.shutdown.run(self.service.limits.shutdown_grace).await;
     }
+}
+
+/// The address, on the port of the `first` one where it leaves that open.
+fn with_port_of(mut address: SocketAddr, first: Option<&SocketAddr>) -> SocketAddr {
+    if let (0, Some(first)) = (address.port(), first) {
+        address.set_port(first.port());
+    }
+    address
 }

@@ -16,6 +16,7 @@ use crate::upstream::Upstreams;
 use crate::writes::{TokenHash, WritePolicy};
 use std::collections::HashSet;
 use std::fmt;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -50,8 +51,8 @@ impl ServeArgs {
     /// Checks the settings against each other, without changing anything on disk.
     pub fn peer_config(&self) -> Result<PeerConfig, BadSetting> {
         Ok(PeerConfig {
-            http: self.http,
-            web_transport: self.webtransport.0,
+            http: self.http.clone(),
+            web_transport: self.web_transport()?,
             congestion_control: self.congestion_control,
             limits: self.limits()?,
             origins: AllowedOrigins::new(self.allow_origin.iter().cloned()),
@@ -59,6 +60,21 @@ impl ServeArgs {
             web: self.web()?,
             announced_peers: self.announce_peer.clone(),
         })
+    }
+
+    /// Where WebTransport listens: clients are told one port for all addresses.
+    fn web_transport(&self) -> Result<Vec<SocketAddr>, BadSetting> {
+        let bad = |why| Err(BadSetting::new("--webtransport", why));
+        let addresses: Vec<_> = self.webtransport.iter().filter_map(|one| one.0).collect();
+        if !addresses.is_empty() && addresses.len() < self.webtransport.len() {
+            return bad("`none` goes with no address");
+        }
+        let mut ports = addresses.iter().map(SocketAddr::port);
+        let first = ports.next();
+        match ports.all(|port| port == 0 || Some(port) == first) {
+            true => Ok(addresses),
+            false => bad("several addresses need the same port"),
+        }
     }
 
     /// What the store may drop.
@@ -104,12 +120,9 @@ impl ServeArgs {
         if !self.allow_open_writes {
             return Ok(WritePolicy::None);
         }
-        let addresses = [Some(self.http), self.webtransport.0];
-        match addresses
-            .into_iter()
-            .flatten()
-            .find(|address| !address.ip().is_loopback())
-        {
+        let web_transport = self.web_transport()?;
+        let mut addresses = self.http.iter().chain(&web_transport);
+        match addresses.find(|address| !address.ip().is_loopback()) {
             None => Ok(WritePolicy::Open),
             Some(address) => Err(BadSetting::new(
                 "--allow-open-writes",
@@ -200,6 +213,8 @@ impl ServeArgs {
         Ok(Some(Web {
             folder,
             config: self.web_config.clone(),
+            redirects_loopback6: self.cert.is_none()
+                && self.http.iter().all(|address| address.ip().is_loopback()),
         }))
     }
 

@@ -14,23 +14,25 @@ use url::Url;
 /// The flags of `serve`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct ServeArgs {
-    /// Where HTTP listens (address:port; port 0 takes a free one)
+    /// Where HTTP listens (address:port; port 0 takes a free one; repeatable, or with commas)
     #[arg(
         long,
         env = "ANTWAY_PEER_HTTP",
         value_name = "ADDRESS",
+        value_delimiter = ',',
         default_value = "127.0.0.1:8080"
     )]
-    pub http: SocketAddr,
+    pub http: Vec<SocketAddr>,
 
-    /// Where WebTransport listens (UDP address:port; port 0 takes a free one), or `none`
+    /// Where WebTransport listens (UDP address:port; port 0 takes a free one; repeatable, or with commas), or `none`
     #[arg(
         long,
         env = "ANTWAY_PEER_WEBTRANSPORT",
         value_name = "ADDRESS",
+        value_delimiter = ',',
         default_value = "127.0.0.1:4433"
     )]
-    pub webtransport: WebTransportAddress,
+    pub webtransport: Vec<WebTransportAddress>,
 
     /// The folder that holds the chunks; made if it does not exist
     #[arg(long, env = "ANTWAY_PEER_STORE", value_name = "FOLDER")]

@@ -1,7 +1,8 @@
 //! One HTTP connection.
 
+use super::head::HeadMeter;
 use crate::asker::Asker;
-use crate::limits::MAX_HTTP_HEAD_BYTES;
+use crate::limits::{HTTP_READ_BYTES, MAX_HTTP_HEAD_BYTES};
 use crate::metrics::{Face, Metrics};
 use crate::service::Service;
 use crate::shutdown::Shutdown;
@@ -29,18 +30,23 @@ pub async fn serve(
     stream: TcpStream,
     asker: Asker,
     tls: Option<TlsAcceptor>,
+    head: HeadMeter,
     router: Router,
     service: Arc<Service>,
     shutdown: Shutdown,
 ) -> Result<(), Box<dyn Error + Send + Sync>> {
     let _counted = service.metrics.http_connection();
     stream.set_nodelay(true)?;
-    let stream = Watched::new(stream, service.limits.idle_timeout, &service.metrics);
+    let patience = service.limits.idle_timeout;
+    let stream = Watched::new(stream, patience, head.clone(), &service.metrics);
     match tls {
-        None => serve_requests(stream, asker, router, &service, shutdown).await,
+        None => serve_requests(stream, asker, head, router, &service, shutdown).await,
         Some(tls) => {
             let handshake = timeout(service.limits.request_timeout, tls.accept(stream));
-            serve_requests(handshake.await??, asker, router, &service, shutdown).await
+
+            let stream = handshake.await??;
+            head.begin();
+            serve_requests(stream, asker, head, router, &service, shutdown).await
         }
     }
 }
@@ -48,6 +54,7 @@ pub async fn serve(
 async fn serve_requests(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     asker: Asker,
+    head: HeadMeter,
     router: Router,
     service: &Service,
     shutdown: Shutdown,
@@ -55,13 +62,23 @@ async fn serve_requests(
     let router = TowerToHyperService::new(router);
     let answering = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(asker.clone());
-        router.call(request)
+        if let Some(room) = head.end() {
+            request.extensions_mut().insert(room);
+        }
+        let answering = router.call(request);
+        let head = head.clone();
+        async move {
+            let response = answering.await;
+            head.begin();
+            response
+        }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         // It runs from the end of the request before, so it is the idle timeout as well.
         .header_read_timeout(service.limits.idle_timeout)
         .max_header_size(MAX_HTTP_HEAD_BYTES)
+        .max_buf_size(MAX_HTTP_HEAD_BYTES + HTTP_READ_BYTES)
         .serve_connection(TokioIo::new(stream), answering);
     let mut connection = pin!(connection);
     tokio::select! {
@@ -77,16 +94,18 @@ struct Watched {
     patience: Duration,
     /// Runs while a write waits.
     waiting: Option<Pin<Box<Sleep>>>,
+    head: HeadMeter,
     sent: Counter,
     received: Counter,
 }
 
 impl Watched {
-    fn new(stream: TcpStream, patience: Duration, metrics: &Metrics) -> Self {
+    fn new(stream: TcpStream, patience: Duration, head: HeadMeter, metrics: &Metrics) -> Self {
         Self {
             stream,
             patience,
             waiting: None,
+            head,
             sent: metrics.sent(Face::Http),
             received: metrics.received(Face::Http),
         }
@@ -112,9 +131,14 @@ impl AsyncRead for Watched {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let before = buf.filled().len();
-        ready!(Pin::new(&mut self.stream).poll_read(cx, buf))?;
-        self.received.inc_by((buf.filled().len() - before) as u64);
+        ready!(self.head.poll_room(cx));
+        let most = buf.remaining().min(HTTP_READ_BYTES);
+        let mut part = ReadBuf::new(buf.initialize_unfilled_to(most));
+        ready!(Pin::new(&mut self.stream).poll_read(cx, &mut part))?;
+        let length = part.filled().len();
+        buf.advance(length);
+        self.head.received(length);
+        self.received.inc_by(length as u64);
         Poll::Ready(Ok(()))
     }
 }

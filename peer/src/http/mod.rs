@@ -5,6 +5,7 @@ mod chunk;
 mod connection;
 mod cors;
 mod error;
+mod head;
 mod measure;
 mod pointer;
 mod routes;
@@ -13,39 +14,46 @@ mod web;
 pub use web::{Web, WebFolder};
 
 use crate::certificates::Certificates;
+use crate::limits::LONG_HTTP_HEADS;
 use crate::service::Service;
 use crate::shutdown::Shutdown;
 use axum::Router;
+use head::HeadMeter;
+use std::future::poll_fn;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_rustls::TlsAcceptor;
 
 /// The face, listening.
 pub struct HttpFace {
-    listener: TcpListener,
+    listeners: Vec<TcpListener>,
     tls: Option<TlsAcceptor>,
 }
 
 impl HttpFace {
-    /// Listens on the TCP `address`; with TLS if an authority signed the certificate.
-    pub async fn bind(address: SocketAddr, certificates: &Certificates) -> io::Result<Self> {
+    /// Listens nowhere yet; with TLS if an authority signed the certificate.
+    pub fn new(certificates: &Certificates) -> Self {
         let tls = certificates.is_from_authority().then(|| {
             let config = certificates.resolver().tls(&[b"http/1.1"]);
             TlsAcceptor::from(Arc::new(config))
         });
-        Ok(Self {
-            listener: TcpListener::bind(address).await?,
+        Self {
+            listeners: Vec::new(),
             tls,
-        })
+        }
     }
 
-    /// Where it listens.
-    pub fn address(&self) -> io::Result<SocketAddr> {
-        self.listener.local_addr()
+    /// Listens on the TCP `address`, too. Returns where that is: the port may have been 0.
+    pub async fn listen(&mut self, address: SocketAddr) -> io::Result<SocketAddr> {
+        let listener = TcpListener::bind(address).await?;
+        let address = listener.local_addr()?;
+        self.listeners.push(listener);
+        Ok(address)
     }
 
     /// `http` or `https`.
@@ -60,11 +68,12 @@ impl HttpFace {
     pub async fn run(self, service: Arc<Service>, web: Option<Web>, shutdown: Shutdown) {
         let router: Router = routes::router(Arc::clone(&service), web);
         let places = Arc::new(Semaphore::new(service.limits.http_connections));
+        let long_heads = Arc::new(Semaphore::new(LONG_HTTP_HEADS));
         loop {
             let accepting = async {
                 let place = Arc::clone(&places).acquire_owned().await;
                 let place = place.expect("the semaphore is never closed");
-                (place, self.listener.accept().await)
+                (place, self.accept().await)
             };
             let (place, accepted) = tokio::select! {
                 accepted = accepting => accepted,
@@ -76,6 +85,7 @@ impl HttpFace {
                         stream,
                         service.memory.connection(remote.ip()),
                         self.tls.clone(),
+                        HeadMeter::new(Arc::clone(&long_heads)),
                         router.clone(),
                         Arc::clone(&service),
                         shutdown.clone(),
@@ -94,5 +104,17 @@ impl HttpFace {
                 }
             }
         }
+    }
+
+    /// The next connection of any listener.
+    async fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
+        poll_fn(|cx| {
+            let mut accepting = self
+                .listeners
+                .iter()
+                .map(|listener| listener.poll_accept(cx));
+            accepting.find(Poll::is_ready).unwrap_or(Poll::Pending)
+        })
+        .await
     }
 }

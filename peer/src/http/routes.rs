@@ -7,14 +7,28 @@ use super::{chunk, cors, pointer};
 use crate::service::Service;
 use axum::Router;
 use axum::extract::{Request, State};
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
-use axum::middleware::from_fn_with_state;
+use axum::http::HeaderValue;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
+use axum::middleware::{from_fn_with_state, map_response};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{any, get, post};
 use std::sync::Arc;
 
 /// All routes. What the peer itself does not answer is looked for in `web`.
 pub fn router(service: Arc<Service>, web: Option<Web>) -> Router {
+    routes(service, web).layer(map_response(nosniff))
+}
+
+/// Chunks are from strangers: no browser may guess that one is a page.
+async fn nosniff(mut response: Response) -> Response {
+    let nosniff = HeaderValue::from_static("nosniff");
+    response
+        .headers_mut()
+        .insert(X_CONTENT_TYPE_OPTIONS, nosniff);
+    response
+}
+
+fn routes(service: Arc<Service>, web: Option<Web>) -> Router {
     let own = Router::new()
         .route("/chunk/{*address}", get(chunk::get).put(chunk::put))
         .route("/chunk/", any(HttpError::BadAddress))
@@ -22,7 +36,6 @@ pub fn router(service: Arc<Service>, web: Option<Web>) -> Router {
         .route("/-/info", get(info))
         .route("/-/health", get(health))
         .route("/metrics", get(metrics))
-        .route("/-/{*other}", any(HttpError::NotFound))
         .method_not_allowed_fallback(async || HttpError::Method)
         .with_state(Arc::clone(&service))
         .layer(from_fn_with_state(Arc::clone(&service), cors::add));

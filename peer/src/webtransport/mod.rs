@@ -12,6 +12,7 @@ use crate::limits::{
 };
 use crate::service::Service;
 use crate::shutdown::Shutdown;
+use futures_util::future::join_all;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
@@ -29,19 +30,21 @@ const SOCKET_BUFFER_BYTES: usize = 4 * 1024 * 1024;
 /// HTTP/3's H3_NO_ERROR, for connections that end because there is no more to do.
 const H3_NO_ERROR: VarInt = VarInt::from_u32(0x100);
 
-/// The face, listening.
+/// The face, listening at some addresses, or at none.
+#[derive(Default)]
 pub struct WebTransportFace {
-    endpoint: Endpoint<Server>,
+    endpoints: Vec<Endpoint<Server>>,
 }
 
 impl WebTransportFace {
-    /// Listens on the UDP `address`.
-    pub fn bind(
+    /// Listens on the UDP `address`, too. Returns where that is: the port may have been 0.
+    pub fn listen(
+        &mut self,
         address: SocketAddr,
         certificates: &Certificates,
         congestion_control: CongestionControl,
         limits: &Limits,
-    ) -> io::Result<Self> {
+    ) -> io::Result<SocketAddr> {
         let mut tls = certificates.resolver().tls(&[WEBTRANSPORT_ALPN]);
         // QUIC's own rule: early data is either off or of any size.
         tls.max_early_data_size = 0;
@@ -49,51 +52,60 @@ impl WebTransportFace {
             .with_bind_socket(bind_socket(address)?)
             .with_custom_tls_and_transport(tls, transport(congestion_control, limits))
             .build();
-        Ok(Self {
-            endpoint: Endpoint::server(config)?,
-        })
-    }
-
-    /// Where it listens.
-    pub fn address(&self) -> io::Result<SocketAddr> {
-        self.endpoint.local_addr()
+        let endpoint = Endpoint::server(config)?;
+        let address = endpoint.local_addr()?;
+        self.endpoints.push(endpoint);
+        Ok(address)
     }
 
     /// Serves until the shutdown is over.
     pub async fn run(self, service: Arc<Service>, shutdown: Shutdown) {
         let places = Arc::new(Semaphore::new(service.limits.sessions));
-        loop {
-            let incoming = tokio::select! {
-                incoming = self.endpoint.accept() => incoming,
-                () = shutdown.over() => break,
-            };
-            let place = Arc::clone(&places).try_acquire_owned();
-            match place {
-                Ok(place) if !shutdown.has_begun() => {
-                    // When it gets crowded, a client has to show that its address is its own.
-                    if places.available_permits() < service.limits.sessions / 2
-                        && !incoming.remote_address_validated()
-                    {
-                        incoming.retry();
-                        continue;
-                    }
-                    let service = Arc::clone(&service);
-                    let session = session::serve(incoming, service, shutdown.clone());
-                    shutdown.track(async move {
-                        session.await;
-                        drop(place);
-                    });
+        let serving = self
+            .endpoints
+            .into_iter()
+            .map(|endpoint| accept(endpoint, &places, &service, &shutdown));
+        join_all(serving).await;
+    }
+}
+
+/// Takes sessions, each in one of the `places`, until the shutdown is over.
+async fn accept(
+    endpoint: Endpoint<Server>,
+    places: &Arc<Semaphore>,
+    service: &Arc<Service>,
+    shutdown: &Shutdown,
+) {
+    loop {
+        let incoming = tokio::select! {
+            incoming = endpoint.accept() => incoming,
+            () = shutdown.over() => break,
+        };
+        let place = Arc::clone(places).try_acquire_owned();
+        match place {
+            Ok(place) if !shutdown.has_begun() => {
+                // When it gets crowded, a client has to show that its address is its own.
+                if places.available_permits() < service.limits.sessions / 2
+                    && !incoming.remote_address_validated()
+                {
+                    incoming.retry();
+                    continue;
                 }
-                _ => {
-                    tracing::debug!(remote = %incoming.remote_address(), "session refused");
-                    incoming.refuse();
-                }
+                let session = session::serve(incoming, Arc::clone(service), shutdown.clone());
+                shutdown.track(async move {
+                    session.await;
+                    drop(place);
+                });
+            }
+            _ => {
+                tracing::debug!(remote = %incoming.remote_address(), "session refused");
+                incoming.refuse();
             }
         }
-        self.endpoint.close(H3_NO_ERROR, b"shutting down");
-        // The goodbyes are lost if the socket closes before they are sent, which does no harm.
-        let _ = tokio::time::timeout(Duration::from_secs(1), self.endpoint.wait_idle()).await;
     }
+    endpoint.close(H3_NO_ERROR, b"shutting down");
+    // The goodbyes are lost if the socket closes before they are sent, which does no harm.
+    let _ = tokio::time::timeout(Duration::from_secs(1), endpoint.wait_idle()).await;
 }
 
 fn bind_socket(address: SocketAddr) -> io::Result<UdpSocket> {

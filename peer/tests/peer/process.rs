@@ -100,6 +100,34 @@ async fn it_says_where_it_listens_and_ends_by_a_signal() {
     }
 }
 
+#[tokio::test]
+async fn it_listens_at_several_addresses_on_one_port() {
+    let folder = TempDir::new().unwrap();
+    let store = format!("--store={}", folder.path().display());
+    let flags = [
+        "--http=127.0.0.1:0",
+        "--http=[::1]:0",
+        "--webtransport=127.0.0.1:0,[::1]:0",
+        "--max-http-connections=1",
+        "--allow-open-writes",
+        &store,
+    ];
+    let (peer, line) = Running::start(&mut command(&flags));
+    let port = |url: &Value| url.as_str().unwrap().rsplit(':').next().unwrap().to_owned();
+    for (first, all) in [("http", "allHttp"), ("webTransport", "allWebTransport")] {
+        let urls = line[all].as_array().unwrap();
+        assert_eq!(urls.len(), 2);
+        assert_eq!(line[first], urls[0]);
+        assert_eq!(port(&urls[0]), port(&urls[1]));
+        assert!(urls[1].as_str().unwrap().contains("://[::1]:"));
+    }
+    for url in line["allHttp"].as_array().unwrap() {
+        assert_eq!(get(url.as_str().unwrap(), "/-/health").await.status, 200);
+    }
+    peer.signal("TERM");
+    assert_eq!(peer.end().0, Some(0));
+}
+
 #[test]
 fn settings_come_from_the_environment_too() {
     let folder = TempDir::new().unwrap();
@@ -142,6 +170,18 @@ fn a_bad_setting_is_named_and_ends_with_code_2() {
         (
             &["--allow-open-writes", "--webtransport=[::]:0"],
             "--allow-open-writes",
+        ),
+        (
+            &["--allow-open-writes", "--http=127.0.0.1:0,0.0.0.0:0"],
+            "--allow-open-writes",
+        ),
+        (
+            &["--webtransport=none", "--webtransport=[::1]:0"],
+            "--webtransport",
+        ),
+        (
+            &["--webtransport=127.0.0.1:4433,[::1]:4434"],
+            "--webtransport",
         ),
         (&["--cert=missing.pem"], "--key"),
         (&["--cert=missing.pem", "--key=missing.pem"], "--cert"),

@@ -52,12 +52,18 @@ impl TestPeer {
         source_of: impl FnOnce(FolderStore, PathBuf) -> Arc<dyn ChunkSource>,
     ) -> Self {
         let path = folder.path().join("store");
-        let fixed = [
-            "--http=127.0.0.1:0",
-            "--webtransport=127.0.0.1:0",
-            "--store",
-        ];
-        let args = parse(&[&fixed[..], &[path.to_str().unwrap()], flags].concat());
+        let mut fixed = vec!["--store", path.to_str().unwrap()];
+        // Given more than once, these add up.
+        for address in ["--http=127.0.0.1:0", "--webtransport=127.0.0.1:0"] {
+            let name = address.split_once('=').unwrap().0;
+            if !flags
+                .iter()
+                .any(|flag| flag.split('=').next() == Some(name))
+            {
+                fixed.push(address);
+            }
+        }
+        let args = parse(&[&fixed[..], flags].concat());
         let config = args.peer_config().unwrap();
         let max_bytes = args.max_store_bytes.unwrap_or(u64::MAX);
         let eviction = args.eviction().unwrap();

@@ -1,10 +1,13 @@
 //! Hosting the built PWA.
 
-use crate::http::{Response, request};
+use crate::http::{Response, read_response, request};
 use crate::test_peer::TestPeer;
+use antway_peer::limits::MAX_HTTP_HEAD_BYTES;
 use std::fs;
 use std::os::unix::fs::symlink;
 use tempfile::TempDir;
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
 
 const INDEX: &str = "<!doctype html><title>Antway</title>";
 
@@ -17,7 +20,9 @@ impl Hosting {
     async fn start(flags: &[&str]) -> Self {
         let folder = TempDir::new().unwrap();
         let dist = folder.path().join("dist");
-        fs::create_dir_all(dist.join("assets")).unwrap();
+        for name in ["assets", "-"] {
+            fs::create_dir_all(dist.join(name)).unwrap();
+        }
         for (name, content) in [
             ("index.html", INDEX),
             ("sw.js", "// worker"),
@@ -27,6 +32,11 @@ impl Hosting {
             ("assets/app-1a2b.mjs.br", "brotli"),
             ("assets/app-1a2b.mjs.gz", "gzip"),
             ("assets/crypto-3c.wasm", "\0asm"),
+            ("-/bridge.html", "bridge"),
+            ("-/bridge.js", "// bridge"),
+            ("-/root.html", "root"),
+            ("-/probe-5e6f.json", "{\"antway\":\"5e6f\"}"),
+            ("-/info", "never served"),
             (".hidden", "secret"),
             ("../outside.txt", "secret"),
         ] {
@@ -76,14 +86,21 @@ async fn files_have_their_types_their_caching_and_strict_headers() {
         assert_eq!(response.header("referrer-policy"), Some("no-referrer"));
         assert_eq!(
             response.header("cross-origin-opener-policy"),
-            Some("same-origin")
+            Some("same-origin-allow-popups")
         );
+        assert_eq!(response.header("origin-agent-cluster"), Some("?1"));
+        assert_eq!(response.header("x-dns-prefetch-control"), Some("off"));
         assert_eq!(
             response.header("cross-origin-resource-policy"),
             Some("same-origin")
         );
         let policy = response.header("content-security-policy").unwrap();
-        assert!(policy.starts_with("default-src 'none'; script-src 'self' 'wasm-unsafe-eval';"));
+        let host = web.peer.peer.http().strip_prefix("http://").unwrap();
+        let scripts = format!("script-src {host}/assets/ 'wasm-unsafe-eval';");
+        assert!(
+            policy.starts_with(&format!("default-src 'none'; {scripts}")),
+            "{policy}"
+        );
         assert!(policy.ends_with("frame-ancestors 'none'") && !policy.contains("  "));
         assert!(
             response
@@ -163,6 +180,179 @@ async fn deep_links_get_the_page_and_everything_else_an_error() {
     let post = request(web.peer.peer.http(), "POST", "/", &[], b"").await;
     assert_eq!((post.status, post.code()), (405, "METHOD".to_owned()));
     web.peer.stop().await;
+}
+
+const SITE: &str = "abcdefghijklmnopqrstuvwxyz234567abcdefghijklmnopqrst.antway.localhost:8080";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_gateways_own_pages_are_framed_by_its_own_origins_only() {
+    let web = Hosting::start(&[]).await;
+    for (host, bridge, root) in [
+        ("antway.localhost:8080", "'none'", "*.antway.localhost:8080"),
+        (SITE, "antway.localhost:8080", "'none'"),
+        ("127.0.0.1:8080", "'none'", "'none'"),
+    ] {
+        for (path, body, ancestors) in [
+            ("/-/bridge", "bridge", bridge),
+            ("/-/bridge.html", "bridge", bridge),
+            ("/-/root", "root", root),
+            ("/", INDEX, "'none'"),
+        ] {
+            let response = web
+                .get(path, &[("Host", host), ("Sec-Fetch-Dest", "iframe")])
+                .await;
+            assert_eq!(response.body, body.as_bytes(), "{path}");
+            assert_eq!(
+                response.header("content-type"),
+                Some("text/html; charset=utf-8")
+            );
+            let policy = response.header("content-security-policy").unwrap();
+            assert!(
+                policy.ends_with(&format!("frame-ancestors {ancestors}")),
+                "{host}{path}: {policy}"
+            );
+        }
+        let missing = web
+            .get(
+                "/-/missing",
+                &[("Host", host), ("Sec-Fetch-Dest", "document")],
+            )
+            .await;
+        assert_eq!(
+            (missing.status, missing.code()),
+            (404, "NOT_FOUND".to_owned())
+        );
+    }
+    let script = web.get("/-/bridge.js", &[]).await;
+    assert_eq!(
+        script.header("content-type"),
+        Some("text/javascript; charset=utf-8")
+    );
+    assert_eq!(script.header("access-control-allow-origin"), None);
+    assert_ne!(web.get("/-/info", &[]).await.body, b"never served");
+    web.peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_probe_can_be_read_from_every_origin() {
+    let web = Hosting::start(&[]).await;
+    let probe = web.get("/-/probe-5e6f.json", &[("Host", SITE)]).await;
+    assert_eq!(probe.body, b"{\"antway\":\"5e6f\"}");
+    for (name, value) in [
+        ("access-control-allow-origin", "*"),
+        ("cross-origin-resource-policy", "cross-origin"),
+        ("cache-control", "no-store"),
+        ("content-type", "application/json"),
+    ] {
+        assert_eq!(probe.header(name), Some(value));
+    }
+    assert_eq!(web.get("/-/probe-other.json", &[]).await.status, 404);
+    web.peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_at_an_address_that_no_policy_can_name_are_at_a_name() {
+    let web = Hosting::start(&[]).await;
+    let page = ("Sec-Fetch-Dest", "document");
+    let there = web.get("/a/b?c=1", &[("Host", "[::1]:8080"), page]).await;
+    assert_eq!(there.status, 307);
+    assert_eq!(
+        there.header("location"),
+        Some("http://antway.localhost:8080/a/b?c=1")
+    );
+    assert_eq!(there.header("cache-control"), Some("no-store"));
+    // Not what the page asks for, nor other hosts.
+    assert_eq!(
+        web.get("/sw.js", &[("Host", "[::1]:8080")]).await.status,
+        200
+    );
+    for host in ["127.0.0.1:8080", "antway.localhost:8080", "[::2]:8080"] {
+        assert_eq!(
+            web.get("/", &[("Host", host), page]).await.status,
+            200,
+            "{host}"
+        );
+    }
+    web.peer.stop().await;
+
+    // Beyond loopback, `[::1]` may be the name that a proxy asks by.
+    let open = Hosting::start(&["--http=0.0.0.0:0"]).await;
+    let port = open.peer.peer.http().rsplit_once(':').unwrap().1;
+    let base = format!("http://127.0.0.1:{port}");
+    let headers = [("Host", "[::1]:8080"), page];
+    let response = request(&base, "GET", "/", &headers, b"").await;
+    assert_eq!(response.status, 200);
+    let policy = response.header("content-security-policy").unwrap();
+    assert!(
+        policy.contains("script-src 'self' 'wasm-unsafe-eval';"),
+        "{policy}"
+    );
+    open.peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_cookies_cut_nobody_off() {
+    let web = Hosting::start(&[]).await;
+    let cookies: Vec<String> = (0..170)
+        .map(|i| format!("c{i}={}", "x".repeat(4090)))
+        .collect();
+    let cookies = cookies.join("; ");
+    for path in ["/antway.json", "/sw.js", "/", "/some/link", "/-/info"] {
+        let headers = [("Cookie", &*cookies), ("Sec-Fetch-Dest", "document")];
+        assert_eq!(web.get(path, &headers).await.status, 200, "{path}");
+    }
+    web.peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_longer_head_is_refused() {
+    let web = Hosting::start(&[]).await;
+    let authority = web.peer.peer.http().strip_prefix("http://").unwrap();
+    let mut stream = TcpStream::connect(authority).await.unwrap();
+    let start = format!("GET / HTTP/1.1\r\nHost: {authority}\r\nCookie: ");
+    // Not one byte more than is read, or the answer would be lost with the connection.
+    let rest = "x".repeat(MAX_HTTP_HEAD_BYTES - start.len());
+    stream.write_all((start + &rest).as_bytes()).await.unwrap();
+    let response = read_response(&mut stream, false).await;
+    assert_eq!(response.status, 431);
+    web.peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_type_is_guessed() {
+    let web = Hosting::start(&["--allow-open-writes"]).await;
+    let chunk = web.peer.stored(1, 1000).await;
+    let address = chunk.address().to_string();
+    for (method, path) in [
+        ("GET", &*format!("/chunk/{address}")),
+        ("HEAD", &format!("/chunk/{address}")),
+        ("OPTIONS", &format!("/chunk/{address}")),
+        ("PUT", "/chunk/abc"),
+        ("GET", "/chunk/abc"),
+        ("GET", "/pointer/abc"),
+        ("GET", &format!("/pointer/{address}")),
+        ("GET", "/-/info"),
+        ("GET", "/-/health"),
+        ("GET", "/-/missing"),
+        ("GET", "/metrics"),
+        ("POST", "/metrics"),
+        ("POST", "/-/share"),
+        ("GET", "/"),
+        ("GET", "/missing"),
+        ("POST", "/"),
+    ] {
+        let response = request(web.peer.peer.http(), method, path, &[], b"").await;
+        let nosniff = response.header("x-content-type-options");
+        assert_eq!(nosniff, Some("nosniff"), "{method} {path}");
+    }
+    web.peer.stop().await;
+    let alone = TestPeer::start(&[]).await;
+    for path in ["/", "/-/missing"] {
+        let response = alone.get(path).await;
+        assert_eq!(response.status, 404);
+        assert_eq!(response.header("x-content-type-options"), Some("nosniff"));
+    }
+    alone.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -3,6 +3,7 @@
 mod encoding;
 mod file_type;
 mod folder;
+mod policy;
 
 pub use folder::WebFolder;
 
@@ -10,43 +11,43 @@ use super::chunk::is_known;
 use super::error::HttpError;
 use axum::extract::Request;
 use axum::http::header::{
-    ACCEPT, ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY,
-    CONTENT_TYPE, ETAG, REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS,
+    ACCEPT, ACCEPT_ENCODING, ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_ENCODING,
+    CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HOST, REFERRER_POLICY, VARY,
+    X_DNS_PREFETCH_CONTROL,
 };
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
-use axum::response::{IntoResponse, Response};
+use axum::response::{IntoResponse, Redirect, Response};
 use folder::WebFile;
+use policy::Host;
 use std::io;
 use std::path::PathBuf;
 
 const CONFIG_PATH: &str = "/antway.json";
 
-/// Sent with everything that is hosted. The policy lets the page connect to peers anywhere (`https:`, which
-/// WebTransport counts as) and to those on loopback; scripts and styles are the page's own only. A policy
-/// can't name `[::1]`: Chromium calls that an invalid source. `localhost` leads there too.
+/// Where the gateway's own files are that are no part of the shell.
+const GATEWAY_PATH: &str = "/-/";
+
+/// The file by which a gateway finds out whether names below its own lead to the same host: `/-/probe-<build>.json`.
+const PROBE: (&str, &str) = ("/-/probe-", ".json");
+
+/// Sent with everything that is hosted, besides the policy of its host.
 const HEADERS: [(HeaderName, &str); 6] = [
-    (X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (REFERRER_POLICY, "no-referrer"),
     (
         HeaderName::from_static("cross-origin-opener-policy"),
-        "same-origin",
+        "same-origin-allow-popups",
     ),
-    (
-        HeaderName::from_static("cross-origin-resource-policy"),
-        "same-origin",
-    ),
+    (RESOURCE_POLICY, "same-origin"),
+    (HeaderName::from_static("origin-agent-cluster"), "?1"),
+    (X_DNS_PREFETCH_CONTROL, "off"),
     (
         HeaderName::from_static("permissions-policy"),
         "camera=(), microphone=(), geolocation=()",
     ),
-    (
-        CONTENT_SECURITY_POLICY,
-        "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; \
-         style-src 'self'; img-src 'self' data: blob:; media-src 'self'; font-src 'self'; \
-         manifest-src 'self'; connect-src 'self' https: http://127.0.0.1:* http://localhost:*; \
-         base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
-    ),
 ];
+
+const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 
 /// What is hosted.
 #[derive(Clone, Debug)]
@@ -55,27 +56,59 @@ pub struct Web {
     pub folder: WebFolder,
     /// A file to serve as `/antway.json`, instead of the folder's.
     pub config: Option<PathBuf>,
+    /// Whether pages are to be asked for at `antway.localhost` instead of `[::1]`, which no policy can name.
+    pub redirects_loopback6: bool,
 }
 
 /// Answers a request that is not for the peer itself.
 pub async fn answer(web: &Web, request: Request) -> Response {
     let (request, _) = request.into_parts();
+    let host = Host::of(request.headers.get(HOST));
     let mut response = match request.method {
-        Method::GET | Method::HEAD => match find(web, request.uri.path(), &request.headers).await {
-            Ok(Some(file)) => respond(file, &request.headers),
-            Ok(None) => HttpError::NotFound.into_response(),
-            Err(error) => {
-                tracing::error!(%error, path = request.uri.path(), "hosted file not read");
-                HttpError::Failed.into_response()
-            }
-        },
+        Method::GET | Method::HEAD => get(web, &host, &request).await,
         _ => HttpError::Method.into_response(),
     };
+    let headers = response.headers_mut();
     for (name, value) in HEADERS {
         let value = HeaderValue::from_static(value);
-        response.headers_mut().insert(name, value);
+        headers.entry(name).or_insert(value);
     }
+    let policy = headers.entry(CONTENT_SECURITY_POLICY);
+    policy.or_insert_with(|| policy_of(&host, request.uri.path()));
     response
+}
+
+async fn get(web: &Web, host: &Host, request: &Parts) -> Response {
+    let path = request.uri.path();
+    if let (Host::Loopback6(port), true) = (host, web.redirects_loopback6)
+        && wants_page(&request.headers)
+    {
+        let rest = request
+            .uri
+            .path_and_query()
+            .map_or("/", |rest| rest.as_str());
+        let name = format!("http://antway.localhost{port}{rest}");
+        return ([(CACHE_CONTROL, "no-store")], Redirect::temporary(&name)).into_response();
+    }
+    match find(web, path, &request.headers).await {
+        Ok(Some(file)) => {
+            let policy = policy_of(host, &file.path);
+            let mut response = respond(file, &request.headers);
+            response
+                .headers_mut()
+                .insert(CONTENT_SECURITY_POLICY, policy);
+            response
+        }
+        Ok(None) => HttpError::NotFound.into_response(),
+        Err(error) => {
+            tracing::error!(%error, path, "hosted file not read");
+            HttpError::Failed.into_response()
+        }
+    }
+}
+
+fn policy_of(host: &Host, path: &str) -> HeaderValue {
+    HeaderValue::from_str(&host.policy_of(path)).expect("names of hosts are ASCII")
 }
 
 async fn find(web: &Web, path: &str, headers: &HeaderMap) -> io::Result<Option<WebFile>> {
@@ -88,6 +121,10 @@ async fn find(web: &Web, path: &str, headers: &HeaderMap) -> io::Result<Option<W
     let accepted = encoding::accepted(accepted.iter().filter_map(|value| value.to_str().ok()));
     let found = web.folder.file(path, &accepted).await?;
     match found {
+        // The gateway's own paths have no deep links. Its pages there go without `.html`.
+        None if path.starts_with(GATEWAY_PATH) => {
+            web.folder.file(&format!("{path}.html"), &accepted).await
+        }
         None if wants_page(headers) => web.folder.file("/", &accepted).await,
         found => Ok(found),
     }
@@ -110,13 +147,19 @@ fn wants_page(headers: &HeaderMap) -> bool {
 
 fn respond(file: WebFile, request: &HeaderMap) -> Response {
     let etag = HeaderValue::from_str(&file.etag).expect("hex digits");
+    let is_probe = file.path.starts_with(PROBE.0) && file.path.ends_with(PROBE.1);
     // Names below /assets/ contain a hash of the content; everything else may change under its name.
     let caching = match file.path.starts_with("/assets/") {
         true => "public, max-age=31536000, immutable",
+        false if is_probe => "no-store",
         false => "no-cache",
     };
     let is_known = is_known(request, &etag);
     let mut headers = HeaderMap::new();
+    if is_probe {
+        headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+        headers.insert(RESOURCE_POLICY, HeaderValue::from_static("cross-origin"));
+    }
     headers.insert(ETAG, etag);
     headers.insert(CACHE_CONTROL, HeaderValue::from_static(caching));
     headers.insert(VARY, HeaderValue::from_static("Accept-Encoding"));

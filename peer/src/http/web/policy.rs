@@ -1,0 +1,263 @@
+//! What browsers are told that hosted pages may do.
+//!
+//! A gateway has a *root origin*, with the shell, and an origin for each site below it, whose first label is the site's
+//! address. `/-/bridge` is framed by the root origin on the origin of a site, and `/-/root` the other way round.
+//!
+//! Content has paths on the same origins (`/<address>/…`, `/chunk/…`), so the policies name the paths of hosted files
+//! instead of `'self'`. That takes the host's own name, which the request tells. Policies are the browser's: whoever
+//! sends another `Host` than the page's own limits only the page that it gets.
+
+use crate::origins::is_site_name;
+use axum::http::HeaderValue;
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+/// `/-/bridge`: lets the root origin reach the worker of a site's origin.
+pub const BRIDGE: &str = "/-/bridge.html";
+/// `/-/root`: lets the origin of a site reach the root origin.
+pub const ROOT: &str = "/-/root.html";
+
+/// Where pages may connect to: to peers anywhere by HTTPS, which WebTransport counts as, and to this machine. A policy
+/// can't name `[::1]`: Chromium calls that an invalid source. `localhost` leads there too.
+const CONNECT: &str = "'self' https: http://127.0.0.1:* http://localhost:* http://*.localhost:*";
+
+/// The host that a request was sent to, as far as policies can name it.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Host {
+    /// The root origin: name and port.
+    Root(String),
+    /// The origin of a site.
+    Site {
+        /// Its name and port.
+        own: String,
+        /// Those of its root origin.
+        root: String,
+    },
+    /// `127.0.0.1`, which has no names below it: name and port.
+    Loopback(String),
+    /// `[::1]`, which policies can't name: the port with its colon, if there is one.
+    Loopback6(String),
+    /// Anything else.
+    Unnamed,
+}
+
+impl Host {
+    /// Reads the value of `Host`.
+    pub fn of(value: Option<&HeaderValue>) -> Self {
+        let text = value.and_then(|value| value.to_str().ok()).unwrap_or("");
+        let text = text.to_ascii_lowercase();
+        let (name, port) = match text.rsplit_once(':') {
+            Some((name, port)) if !port.ends_with(']') => (name, format!(":{port}")),
+            _ => (&*text, String::new()),
+        };
+        let is_port = port.len() <= 6 && port.bytes().skip(1).all(|b| b.is_ascii_digit());
+        if !is_port || port == ":" {
+            return Self::Unnamed;
+        }
+        let v6 = name
+            .strip_prefix('[')
+            .and_then(|rest| rest.strip_suffix(']'));
+        if v6.is_some_and(|v6| v6.parse() == Ok(Ipv6Addr::LOCALHOST)) {
+            return Self::Loopback6(port);
+        }
+        if name == Ipv4Addr::LOCALHOST.to_string() {
+            return Self::Loopback(text);
+        }
+        // A name that ends with a number is an address in some notation. Policies match no address but 127.0.0.1.
+        let is_name =
+            name.split('.').all(is_label) && !name.ends_with(|last: char| last.is_ascii_digit());
+        match name.split_once('.') {
+            _ if !is_name => Self::Unnamed,
+            Some((_, root)) if is_site_name(name) => Self::Site {
+                root: format!("{root}{port}"),
+                own: text,
+            },
+            _ => Self::Root(text),
+        }
+    }
+
+    /// The Content-Security-Policy of the file that is served at this path.
+    pub fn policy_of(&self, path: &str) -> String {
+        match path {
+            BRIDGE => self.frame_policy(match self {
+                Self::Site { root, .. } => root.clone(),
+                _ => "'none'".to_owned(),
+            }),
+            ROOT => self.frame_policy(match self {
+                Self::Root(own) => format!("*.{own}"),
+                _ => "'none'".to_owned(),
+            }),
+            _ => self.shell_policy(),
+        }
+    }
+
+    /// For the shell, and for its worker, whose requests go by the policy that its script came with.
+    fn shell_policy(&self) -> String {
+        let assets = self.source("/assets/");
+        let worker = self.source("/sw.js");
+        let manifest = self.source("/manifest.webmanifest");
+        let frames = match self {
+            Self::Root(own) => format!("*.{own}"),
+            Self::Site { root, .. } => root.clone(),
+            _ => "'none'".to_owned(),
+        };
+        format!(
+            "default-src 'none'; script-src {assets} 'wasm-unsafe-eval'; worker-src {worker} {assets}; \
+             style-src {assets}; img-src 'self' data: blob:; media-src 'self'; font-src {assets}; \
+             manifest-src {manifest}; frame-src {frames}; connect-src {CONNECT}; \
+             base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+        )
+    }
+
+    /// For a page that is there to be framed by `ancestors`.
+    fn frame_policy(&self, ancestors: String) -> String {
+        let scripts = self.source("/-/");
+        let worker = self.source("/sw.js");
+        format!(
+            "default-src 'none'; script-src {scripts}; worker-src {worker}; connect-src 'self'; \
+             base-uri 'none'; form-action 'none'; frame-ancestors {ancestors}"
+        )
+    }
+
+    /// A path of this host, and of no other; where that can't be said, the whole origin.
+    fn source(&self, path: &str) -> String {
+        match self {
+            Self::Root(own) | Self::Site { own, .. } | Self::Loopback(own) => {
+                format!("{own}{path}")
+            }
+            Self::Loopback6(_) | Self::Unnamed => "'self'".to_owned(),
+        }
+    }
+}
+
+fn is_label(label: &str) -> bool {
+    let is_inner = |b: u8| b.is_ascii_alphanumeric() || b == b'-';
+    !label.is_empty() && label.bytes().all(is_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SITE: &str = "abcdefghijklmnopqrstuvwxyz234567abcdefghijklmnopqrst";
+
+    fn host(text: &str) -> Host {
+        Host::of(Some(&HeaderValue::from_str(text).unwrap()))
+    }
+
+    fn directive<'a>(policy: &'a str, name: &str) -> &'a str {
+        let mut directives = policy.split("; ").map(|one| one.split_once(' ').unwrap());
+        directives.find(|(of, _)| *of == name).unwrap().1
+    }
+
+    #[test]
+    fn only_plain_names_and_loopback_get_into_a_policy() {
+        assert_eq!(host("LocalHost:1"), Host::Root("localhost:1".to_owned()));
+        assert_eq!(host("a.example"), Host::Root("a.example".to_owned()));
+        assert_eq!(
+            host("127.0.0.1:80"),
+            Host::Loopback("127.0.0.1:80".to_owned())
+        );
+        assert_eq!(host("[::1]:80"), Host::Loopback6(":80".to_owned()));
+        assert_eq!(host("[::1]"), Host::Loopback6(String::new()));
+        assert_eq!(Host::of(None), Host::Unnamed);
+        for odd in [
+            "",
+            ":80",
+            "a.example:",
+            "a.example:x",
+            "a.example:123456",
+            "a.example:80:80",
+            "a..example",
+            "a.example.",
+            ".example",
+            "*.example",
+            "a.example;x",
+            "a.example 'self'",
+            "a.example/x",
+            "a_b.example",
+            "[::2]:80",
+            "10.0.0.1",
+            "0x7f.1",
+            "[::1",
+            "::1",
+            "a.example,b",
+            "user@a.example",
+            "127.1",
+        ] {
+            assert_eq!(host(odd), Host::Unnamed, "{odd}");
+            assert!(!host(odd).policy_of("/").contains("example"), "{odd}");
+        }
+    }
+
+    #[test]
+    fn the_shell_runs_its_own_files_only_and_frames_its_sites() {
+        let policy = host("antway.localhost:8080").policy_of("/index.html");
+        for (name, sources) in [
+            (
+                "script-src",
+                "antway.localhost:8080/assets/ 'wasm-unsafe-eval'",
+            ),
+            (
+                "worker-src",
+                "antway.localhost:8080/sw.js antway.localhost:8080/assets/",
+            ),
+            ("style-src", "antway.localhost:8080/assets/"),
+            ("manifest-src", "antway.localhost:8080/manifest.webmanifest"),
+            ("frame-src", "*.antway.localhost:8080"),
+            ("frame-ancestors", "'none'"),
+        ] {
+            assert_eq!(directive(&policy, name), sources);
+        }
+        let policy = host("127.0.0.1:8080").policy_of("/");
+        assert_eq!(directive(&policy, "style-src"), "127.0.0.1:8080/assets/");
+        assert_eq!(directive(&policy, "frame-src"), "'none'");
+    }
+
+    #[test]
+    fn the_page_of_a_site_frames_its_root() {
+        let policy = host(&format!("{SITE}.antway.localhost:8080")).policy_of("/index.html");
+        assert_eq!(directive(&policy, "frame-src"), "antway.localhost:8080");
+        assert_eq!(directive(&policy, "frame-ancestors"), "'none'");
+        let assets = format!("{SITE}.antway.localhost:8080/assets/");
+        assert_eq!(directive(&policy, "style-src"), assets);
+    }
+
+    #[test]
+    fn the_bridge_is_framed_by_the_root_and_the_root_by_its_sites() {
+        let site = format!("{SITE}.gateway.example");
+        let none = "'none'";
+        for (on, path, ancestors) in [
+            (&*site, BRIDGE, "gateway.example"),
+            ("gateway.example", BRIDGE, none),
+            ("127.0.0.1:1", BRIDGE, none),
+            ("[::1]:1", BRIDGE, none),
+            (&*site, ROOT, none),
+            ("gateway.example", ROOT, "*.gateway.example"),
+            ("127.0.0.1:1", ROOT, none),
+            ("", ROOT, none),
+        ] {
+            let policy = host(on).policy_of(path);
+            assert_eq!(
+                directive(&policy, "frame-ancestors"),
+                ancestors,
+                "{on} {path}"
+            );
+            assert_eq!(directive(&policy, "default-src"), none);
+        }
+        let policy = host(&site).policy_of(BRIDGE);
+        assert_eq!(directive(&policy, "script-src"), format!("{site}/-/"));
+        assert_eq!(directive(&policy, "worker-src"), format!("{site}/sw.js"));
+        assert_eq!(directive(&policy, "connect-src"), "'self'");
+    }
+
+    #[test]
+    fn where_the_host_cannot_be_named_the_whole_origin_is() {
+        for on in ["[::1]:8080", "10.0.0.1", ""] {
+            let policy = host(on).policy_of("/");
+            assert_eq!(
+                directive(&policy, "script-src"),
+                "'self' 'wasm-unsafe-eval'"
+            );
+        }
+    }
+}
