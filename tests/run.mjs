@@ -291,8 +291,11 @@ async function findFirefox() {
 async function ensureWebKit() {
   const isInstalled = () =>
     ['/usr/bin/WebKitWebDriver', '/usr/bin/Xvfb', '/usr/bin/python3'].every((path) => existsSync(path)) &&
-    spawnSync('/usr/bin/python3', ['-c', 'import gi; gi.require_version("WebKit2", "4.1")']).status === 0;
-  const packages = ['webkit2gtk-driver', 'gir1.2-webkit2-4.1', 'python3-gi', 'xvfb'];
+    spawnSync('/usr/bin/python3', ['-c', 'import gi; gi.require_version("WebKit2", "4.1")']).status === 0 &&
+    spawnSync('getent', ['ahosts', 'site.antway.localhost']).status === 0;
+  // The last one makes the names below `localhost` known to the system: WebKitGTK asks it. It also enters itself into
+  // /etc/nsswitch.conf.
+  const packages = ['webkit2gtk-driver', 'gir1.2-webkit2-4.1', 'python3-gi', 'xvfb', 'libnss-myhostname'];
   if (!isInstalled() && canInstall()) {
     console.log('There is no WebKitGTK here; installing one …');
     await install(...packages);

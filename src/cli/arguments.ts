@@ -3,7 +3,7 @@ import { Address } from '../address.ts';
 import { parsePeer, splitPeerUrl } from '../config.ts';
 
 /** Where `npm start` puts its peer when nothing else listens there. */
-const defaultPeer = 'http://127.0.0.1:8080';
+const defaultPeer = 'http://antway.localhost:8080';
 
 export interface PublishArguments {
   command: 'publish';

@@ -9,6 +9,8 @@ import { serveExample } from './example-site.mjs';
 import { built, fail, root, SetupError, stateFolder } from './setup.mjs';
 
 const defaultPort = 8080;
+/** Browsers take it, and every name below it, for this machine. */
+const name = 'antway.localhost';
 /** How long the peer may take to finish what it is doing. */
 const stopTimeoutMs = 10_000;
 const parentCheckMs = 500;
@@ -22,7 +24,10 @@ const configFile = join(dataFolder, 'antway.json');
  * @throws SetupError when it cannot start; later trouble ends the process.
  */
 export async function serve() {
-  const port = await choosePort();
+  // The name leads to either address, as the browser likes.
+  const hosts = (await isFree(0, '::1')) ? ['127.0.0.1', '[::1]'] : ['127.0.0.1'];
+  const port = await choosePort(hosts);
+  const addresses = hosts.map((host) => `${host}:${port}`).join(',');
   await mkdir(dataFolder, { recursive: true });
   // The peer wants to see the file, and the sample site has no address yet. One that is there may be in use by
   // another `npm start`, which this one is about to find out.
@@ -31,8 +36,8 @@ export async function serve() {
     built.peer,
     [
       'serve',
-      ...['--http', `127.0.0.1:${port}`],
-      ...['--webtransport', `127.0.0.1:${port}`],
+      ...['--http', addresses],
+      ...['--webtransport', addresses],
       ...['--store', join(dataFolder, 'store')],
       '--allow-open-writes',
       ...['--web', built.shell],
@@ -72,13 +77,14 @@ export async function serve() {
     );
   });
 
-  const origin = await listening(peer);
-  const address = await publish(join(root, 'tests/sites/sample'), origin);
-  await writeConfig({ peers: ['/'], names: { sample: address }, trusted: [address] });
+  const loopback = await listening(peer);
+  const address = await publish(join(root, 'tests/sites/sample'), loopback);
+  await writeConfig({ peers: ['/'], names: { sample: address } });
+  const origin = `http://${name}:${new URL(loopback).port}`;
   const examplePort = port === defaultPort && (await isFree(defaultPort + 1)) ? defaultPort + 1 : 0;
   const example = await serveExample(
     [join(root, 'examples/embedding'), built.dropIn],
-    { peers: [origin], names: { sample: address } },
+    { peers: [loopback], names: { sample: address } },
     examplePort,
   );
   console.log(`
@@ -89,6 +95,11 @@ Antway is running.
   by its address   ${origin}/${address}/
   Another site     ${example}/   a page of its own, with content of the sample site
 
+A site's scripts run on an origin of its own, below this name.
+${loopback}/ works as before, without separate origins.${
+    hosts.length === 1 ? '\nThis machine has no IPv6: [::1] is not served.' : ''
+  }
+
 Publish a folder of your own, and open the address that this prints:
 
   node dist-cli/antway.js publish <folder>${port === defaultPort ? '' : ` --peer ${origin}`}
@@ -97,14 +108,18 @@ Ctrl-C ends it.`);
 }
 
 /** The port that was asked for, else 8080, else 0: any that is free. */
-async function choosePort() {
+async function choosePort(hosts) {
+  const isFreeEverywhere = async (port) => {
+    for (const host of hosts) if (!(await isFree(port, host.replace(/[[\]]/g, '')))) return false;
+    return true;
+  };
   const wanted = process.env.ANTWAY_PORT;
-  if (wanted === undefined) return (await isFree(defaultPort)) ? defaultPort : 0;
+  if (wanted === undefined) return (await isFreeEverywhere(defaultPort)) ? defaultPort : 0;
   const port = Number(wanted);
   if (!Number.isInteger(port) || port < 0 || port > 65535) {
     throw new SetupError(`ANTWAY_PORT is “${wanted}”, which is not a port.`);
   }
-  if (!(await isFree(port))) {
+  if (!(await isFreeEverywhere(port))) {
     throw new SetupError(
       `Port ${port} (ANTWAY_PORT) is taken by another program. Choose another, or unset it.`,
     );
@@ -112,11 +127,11 @@ async function choosePort() {
   return port;
 }
 
-function isFree(port) {
+function isFree(port, host = '127.0.0.1') {
   return new Promise((resolve) => {
     const server = createServer();
     server.once('error', () => resolve(false));
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+    server.listen(port, host, () => server.close(() => resolve(true)));
   });
 }
 

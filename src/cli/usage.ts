@@ -8,7 +8,7 @@ Usage
 
 Options of publish
   --peer URL        A peer to upload to; may be given more than once, then each gets all chunks.
-                    Default: http://127.0.0.1:8080
+                    Default: http://antway.localhost:8080
   --token TOKEN     What the peers ask of writers. Default: the environment’s ANTWAY_TOKEN
   --out FOLDER      Write the chunks into FOLDER, each named by its address, instead of uploading.
   --gateway URL     The gateway that the printed URL is for. Default: the first peer
@@ -16,7 +16,7 @@ Options of publish
   --json            Print one JSON object.
 
 Options of get
-  --peer URL        A peer to ask; may be given more than once. Default: http://127.0.0.1:8080
+  --peer URL        A peer to ask; may be given more than once. Default: http://antway.localhost:8080
   --from FOLDER     Read chunks from FOLDER, as “publish --out” wrote them, instead of asking peers.
   --out FILE        Write to FILE, whole or not at all. Default, and “-”: standard output
   --json            Print one JSON object: the listing of a folder, or what was written to --out.

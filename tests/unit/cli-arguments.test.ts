@@ -74,7 +74,7 @@ describe('the command line', () => {
   });
 
   it('asks the peer that npm start makes, if none is named', () => {
-    expect(parseArguments(['get', address], {})).toMatchObject({ peers: ['http://127.0.0.1:8080'] });
+    expect(parseArguments(['get', address], {})).toMatchObject({ peers: ['http://antway.localhost:8080'] });
   });
 
   it.each([
