@@ -90,7 +90,7 @@ async fn get(web: &Web, host: &Host, request: &Parts) -> Response {
         let name = format!("http://antway.localhost{port}{rest}");
         return ([(CACHE_CONTROL, "no-store")], Redirect::temporary(&name)).into_response();
     }
-    match find(web, path, &request.headers).await {
+    match find(web, host, path, &request.headers).await {
         Ok(Some(file)) => {
             let policy = policy_of(host, &file.path);
             let mut response = respond(file, &request.headers);
@@ -111,7 +111,12 @@ fn policy_of(host: &Host, path: &str) -> HeaderValue {
     HeaderValue::from_str(&host.policy_of(path)).expect("names of hosts are ASCII")
 }
 
-async fn find(web: &Web, path: &str, headers: &HeaderMap) -> io::Result<Option<WebFile>> {
+async fn find(
+    web: &Web,
+    host: &Host,
+    path: &str,
+    headers: &HeaderMap,
+) -> io::Result<Option<WebFile>> {
     if path == CONFIG_PATH
         && let Some(config) = &web.config
     {
@@ -119,6 +124,14 @@ async fn find(web: &Web, path: &str, headers: &HeaderMap) -> io::Result<Option<W
     }
     let accepted = headers.get_all(ACCEPT_ENCODING);
     let accepted = encoding::accepted(accepted.iter().filter_map(|value| value.to_str().ok()));
+    // On the origin of a site every path is the site's, also those that files of the shell have elsewhere.
+    let is_site = matches!(host, Host::Site { .. });
+    if is_site && !path.starts_with(GATEWAY_PATH) && wants_page(headers) {
+        let page = web.folder.file(policy::SITE, &accepted).await?;
+        if page.is_some() {
+            return Ok(page);
+        }
+    }
     let found = web.folder.file(path, &accepted).await?;
     match found {
         // The gateway's own paths have no deep links. Its pages there go without `.html`.

@@ -16,6 +16,9 @@ pub const BRIDGE: &str = "/-/bridge.html";
 /// `/-/root`: lets the origin of a site reach the root origin.
 pub const ROOT: &str = "/-/root.html";
 
+/// What is shown on the origin of a site before its worker runs.
+pub const SITE: &str = "/-/site.html";
+
 /// Where pages may connect to: to peers anywhere by HTTPS, which WebTransport counts as, and to this machine. A policy
 /// can't name `[::1]`: Chromium calls that an invalid source. `localhost` leads there too.
 const CONNECT: &str = "'self' https: http://127.0.0.1:* http://localhost:* http://*.localhost:*";
@@ -78,15 +81,24 @@ impl Host {
     /// The Content-Security-Policy of the file that is served at this path.
     pub fn policy_of(&self, path: &str) -> String {
         match path {
-            BRIDGE => self.frame_policy(match self {
-                Self::Site { root, .. } => root.clone(),
-                _ => "'none'".to_owned(),
-            }),
-            ROOT => self.frame_policy(match self {
-                Self::Root(own) => format!("*.{own}"),
-                _ => "'none'".to_owned(),
-            }),
+            BRIDGE => self.own_policy("'none'", self.root()),
+            ROOT => self.own_policy(
+                "'none'",
+                &match self {
+                    Self::Root(own) => format!("*.{own}"),
+                    _ => "'none'".to_owned(),
+                },
+            ),
+            SITE => self.own_policy(self.root(), "'none'"),
             _ => self.shell_policy(),
+        }
+    }
+
+    /// The root origin of a site's, as a source; nothing elsewhere.
+    fn root(&self) -> &str {
+        match self {
+            Self::Site { root, .. } => root,
+            _ => "'none'",
         }
     }
 
@@ -108,13 +120,13 @@ impl Host {
         )
     }
 
-    /// For a page that is there to be framed by `ancestors`.
-    fn frame_policy(&self, ancestors: String) -> String {
-        let scripts = self.source("/-/");
+    /// For the pages below `/-/`: what they may frame, and by whom they may be framed.
+    fn own_policy(&self, frames: &str, ancestors: &str) -> String {
+        let own = self.source("/-/");
         let worker = self.source("/sw.js");
         format!(
-            "default-src 'none'; script-src {scripts}; worker-src {worker}; connect-src 'self'; \
-             base-uri 'none'; form-action 'none'; frame-ancestors {ancestors}"
+            "default-src 'none'; script-src {own}; style-src {own}; worker-src {worker}; connect-src 'self'; \
+             frame-src {frames}; base-uri 'none'; form-action 'none'; frame-ancestors {ancestors}"
         )
     }
 
