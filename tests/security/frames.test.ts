@@ -147,15 +147,15 @@ attack(
   async ({ startPeer, openGateway }) => {
     const scene = await Scene.open({ startPeer, openGateway });
     await using outside = await Outside.start();
-    const decided = await scene.publish({ 'index.html': page('Content') }, 'restricted');
-    const undecided = await scene.publish({ 'index.html': page('Content') });
+    const decided = await scene.publish({ 'index.html': page('Publishedwords') }, 'restricted');
+    const undecided = await scene.publish({ 'index.html': page('Publishedwords') });
     const bare = await scene.publish({ 'a.txt': 'a' }, 'restricted');
     const tab = await scene.context.newPage();
     await tab.goto(outside.url);
     const paths = [`/${decided}/`, `/${undecided}/`, `/${bare}/`, '/-/health', `/${'0'.repeat(64)}`];
     await tab.setContent(paths.map((path) => `<iframe src="${scene.gateway.url}${path}"></iframe>`).join(''));
     await tab.waitForLoadState('networkidle');
-    for (const text of ['Content', 'Trust this site', 'a.txt', '"gateway"', 'NOT_FOUND']) {
+    for (const text of ['Publishedwords', 'Trust this site', 'a.txt', '"gateway"', 'NOT_FOUND']) {
       await expectNowhere(tab, text);
     }
     expect(tab.frames()).toHaveLength(1 + paths.length);
@@ -210,7 +210,7 @@ attack(
   async ({ startPeer, openGateway }) => {
     const scene = await Scene.open({ startPeer, openGateway });
     await using outside = await Outside.start();
-    const trusted = await scene.publish({ 'index.html': page('Content') }, 'trusted');
+    const trusted = await scene.publish({ 'index.html': page('Publishedwords') }, 'trusted');
     const opener = await scene.context.newPage();
     await opener.goto(outside.url);
     const opening = scene.context.waitForEvent('page');
