@@ -259,7 +259,7 @@ for (const [how, script] of disguises) {
         },
         'trusted',
       );
-      const tab = await scene.visit(`/${hostile}/`);
+      const tab = await scene.visit(`/${hostile}/`, 'load');
       await expect(tab).toHaveTitle('403');
       expect((await scene.gateway.fetch('/-/trust')).status).toBe(200);
     },
@@ -281,7 +281,7 @@ attack(
       },
       'trusted',
     );
-    const tab = await scene.visit(`/${hostile}/`);
+    const tab = await scene.visit(`/${hostile}/`, 'load');
     await expect(tab).toHaveTitle('refused');
     const scopes = await tab.evaluate(async () =>
       (await navigator.serviceWorker.getRegistrations()).map(({ scope }) => new URL(scope).pathname),

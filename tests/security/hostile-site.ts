@@ -55,11 +55,14 @@ export class Scene {
     expect(status).toBe(204);
   }
 
-  /** Opens a path of the gateway in a new page, and waits until nothing is loaded any more. */
-  async visit(path: string): Promise<Page> {
+  /**
+   * Opens a path of the gateway in a new page.
+   * @param until `load` for pages with scripts: an answer that a script does not read to its end keeps a page busy.
+   */
+  async visit(path: string, until: 'load' | 'networkidle' = 'networkidle'): Promise<Page> {
     const page = await this.context.newPage();
     await page.goto(this.gateway.url + path);
-    await page.waitForLoadState('networkidle');
+    await page.waitForLoadState(until);
     return page;
   }
 }
