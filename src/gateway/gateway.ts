@@ -442,6 +442,7 @@ export class Gateway {
       scope: {
         origin,
         pathPrefix: target.root + (target.path === undefined && target.root ? '' : '/'),
+        workerPath: self.location.pathname,
       },
       targetAddress: target.address.hex,
     };

@@ -35,6 +35,11 @@ export interface Scope {
   origin: string;
   /** The path that they begin with, encoded, a slash at its end; a file's own path has none. */
   pathPrefix: string;
+  /**
+   * Path of the worker's script. Firefox asks the policy a second time when the worker has answered, and takes the script
+   * for the place that the answer comes from.
+   */
+  workerPath: string;
 }
 
 export type Policy = { headers: Record<string, string>; refusal?: never } | { refusal: string };
@@ -157,13 +162,14 @@ function headersOf(request: PolicyRequest): Record<string, string> {
  */
 function restrictedPolicy({ scope, contentType = '' }: PolicyRequest): string {
   const own = sourceOf(scope);
+  const answers = own === "'self'" ? own : `${own} ${sourceOf({ ...scope, pathPrefix: scope.workerPath })}`;
   const directives = [
-    `default-src ${own} data: blob:`,
+    `default-src ${answers} data: blob:`,
     "script-src 'none'",
     "worker-src 'none'",
     "object-src 'none'",
-    `style-src ${own} 'unsafe-inline' data:`,
-    `frame-src ${own}`,
+    `style-src ${answers} 'unsafe-inline' data:`,
+    `frame-src ${answers}`,
     "connect-src 'none'",
     "manifest-src 'none'",
     `base-uri ${own}`,

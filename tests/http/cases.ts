@@ -626,7 +626,7 @@ const manifests: Row[] = [
 ];
 
 const untrusted =
-  /^default-src http:\/\/\S+ data: blob:; script-src 'none'; worker-src 'none'; object-src 'none';.*form-action 'none'; frame-ancestors 'self'; sandbox allow-same-origin .*$/;
+  /^default-src http:[^;]+ data: blob:; script-src 'none'; worker-src 'none'; object-src 'none';.*form-action 'none'; frame-ancestors 'self'; sandbox allow-same-origin .*$/;
 const openerPolicy = { 'Cross-Origin-Opener-Policy': 'same-origin-allow-popups' };
 const trusted = "object-src 'none'; frame-ancestors 'self'";
 const own = /^default-src 'none'; style-src 'unsafe-inline';.*frame-ancestors 'self'$/;

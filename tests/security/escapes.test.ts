@@ -249,7 +249,7 @@ for (const [how, script] of disguises) {
   attack(
     endpoints,
     `A trusted page asks them ${how}`,
-    'The worker refuses the request.',
+    'The worker refuses the request, or it does not reach the worker.',
     async ({ startPeer, openGateway }) => {
       const scene = await Scene.open({ startPeer, openGateway });
       const hostile = await scene.publish(
@@ -260,7 +260,8 @@ for (const [how, script] of disguises) {
         'trusted',
       );
       const tab = await scene.visit(`/${hostile}/`, 'load');
-      await expect(tab).toHaveTitle('403');
+      // Some frames have no worker: then the host answers, which has no endpoints.
+      await expect(tab).toHaveTitle(/^40[34]$/);
       expect((await scene.gateway.fetch('/-/trust')).status).toBe(200);
     },
   );

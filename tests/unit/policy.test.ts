@@ -9,7 +9,7 @@ const request = (options: Partial<PolicyRequest>): PolicyRequest => ({
   mode: 'path',
   isTrusted: false,
   destination: 'document',
-  scope: { origin, pathPrefix: `/${target}/` },
+  scope: { origin, pathPrefix: `/${target}/`, workerPath: '/sw.js' },
   targetAddress: target,
   ...options,
 });
@@ -82,13 +82,14 @@ describe('a restricted document', () => {
 
   it('loads from its own address, runs nothing and is sandboxed', () => {
     const own = `${origin}/${target}/`;
+    const answers = `${own} ${origin}/sw.js`;
     expect(policy()).toEqual([
-      `default-src ${own} data: blob:`,
+      `default-src ${answers} data: blob:`,
       "script-src 'none'",
       "worker-src 'none'",
       "object-src 'none'",
-      `style-src ${own} 'unsafe-inline' data:`,
-      `frame-src ${own}`,
+      `style-src ${answers} 'unsafe-inline' data:`,
+      `frame-src ${answers}`,
       "connect-src 'none'",
       "manifest-src 'none'",
       `base-uri ${own}`,
@@ -106,7 +107,10 @@ describe('a restricted document', () => {
     ['an IPv6 host', { origin: 'http://[::1]:8080', pathPrefix: `/${target}/` }, "'self'"],
     ['an IPv6 host without a port', { origin: 'http://[::1]', pathPrefix: `/${target}/` }, "'self'"],
   ])('at %s has that for its scope', (_, scope, source) => {
-    expect(policy({ scope })).toContain(`frame-src ${source}`);
+    const parts = policy({ scope: { ...scope, workerPath: '/a/sw.js' } });
+    expect(parts).toContain(`base-uri ${source}`);
+    const worker = source === "'self'" ? '' : ` ${scope.origin}/a/sw.js`;
+    expect(parts).toContain(`frame-src ${source}${worker}`);
   });
 
   it('is no sandbox for a PDF, which browsers show in a viewer of their own', () => {
