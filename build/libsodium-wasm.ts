@@ -25,11 +25,9 @@ export function libsodiumWasm(): Plugin {
     load: {
       filter: { id: /^\0virtual:libsodium\.wasm\?url$/ },
       async handler() {
-        const script = await this.resolve('libsodium', fileURLToPath(import.meta.url));
-        if (!script) throw new Error('The package libsodium is not installed.');
         mkdirSync(cacheFolder, { recursive: true });
         const file = `${cacheFolder}/libsodium.wasm`;
-        writeFileSync(file, await sodiumWasm(script.id));
+        writeFileSync(file, await sodiumWasm());
         return `export { default } from ${JSON.stringify(`${file}?url`)};`;
       },
     },
@@ -43,8 +41,9 @@ export function libsodiumWasm(): Plugin {
   };
 }
 
-/** libsodium's WebAssembly. @param script the file of the package that holds it. */
-export async function sodiumWasm(script: string): Promise<Buffer> {
+/** libsodium's WebAssembly, from the package's own script: Vite's development server would name a copy. */
+export async function sodiumWasm(): Promise<Buffer> {
+  const script = fileURLToPath(import.meta.resolve('libsodium'));
   return Buffer.from(embedded(await readFile(script, 'utf8')).base64, 'base64');
 }
 

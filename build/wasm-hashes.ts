@@ -17,13 +17,8 @@ export function wasmHashes(): Plugin {
     load: {
       filter: { id: /^\0virtual:wasm-hashes$/ },
       async handler() {
-        const resolve = async (id: string) => {
-          const file = await this.resolve(id, fileURLToPath(import.meta.url));
-          if (!file) throw new Error(`${id} is not installed.`);
-          return file.id;
-        };
-        const decoder = await readFile(await resolve('brotli-dec-wasm/web/bg.wasm'));
-        const sodium = await sodiumWasm(await resolve('libsodium'));
+        const decoder = await readFile(fileURLToPath(import.meta.resolve('brotli-dec-wasm/web/bg.wasm')));
+        const sodium = await sodiumWasm();
         return `export const decoderHash = "${sha256(decoder)}"; export const sodiumHash = "${sha256(sodium)}";`;
       },
     },
