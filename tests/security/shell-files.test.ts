@@ -1,20 +1,21 @@
 import type { Page } from '@playwright/test';
-import { nextVersion } from '../browser/deployment.ts';
+import { Deployment, nextVersion } from '../browser/deployment.ts';
 import { test as deployments } from '../browser/deployments.ts';
+import { dropInFolder } from '../browser/embedding-site.ts';
 import { expect, fetchIn, type Gateway, stopWorkers } from '../browser/harness.ts';
 import { publish } from '../browser/publish.ts';
+import { StaticHost } from '../browser/static-host.ts';
 import { makeTarchive } from '../http/tarchive.ts';
 import { attack as declare } from './attack.ts';
 
 const group = 'The shell’s own files';
-const attack = (
-  ...[name, outcome, body]: Parameters<typeof declare> extends [string, ...infer Rest] ? Rest : never
-) => declare(group, name, outcome, body);
+type Body = Parameters<typeof declare>[3];
+type Fixtures = Parameters<Body>[0];
+
+const attack = (name: string, outcome: string, body: Body) => declare(group, name, outcome, body);
 
 /** What a forged shell would say. */
 const forgery = 'FORGED SHELL';
-
-type Fixtures = Parameters<Parameters<typeof declare>[3]>[0];
 
 interface Scene {
   gateway: Gateway;
@@ -91,6 +92,20 @@ async function forgeCaches(attacker: Page, kind: Forgery, outside = ''): Promise
   );
 }
 
+/** Puts a valid module without any exports in place of all cached WebAssembly. */
+async function forgeWasm(attacker: Page): Promise<void> {
+  await attacker.evaluate(async () => {
+    const empty = new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]);
+    const headers = { 'Content-Type': 'application/wasm' };
+    for (const name of await caches.keys()) {
+      const cache = await caches.open(name);
+      for (const request of await cache.keys()) {
+        if (/\.wasm/.test(request.url)) await cache.put(request, new Response(empty, { headers }));
+      }
+    }
+  });
+}
+
 /** Writes into the database in which the gateway keeps what the user chose. */
 async function writeSettings(attacker: Page, values: Record<string, string>): Promise<void> {
   await attacker.evaluate(async (values) => {
@@ -163,17 +178,7 @@ attack(
   'The worker compiles only the module whose hash it has.',
   async ({ startPeer, openGateway }) => {
     const { gateway, attacker } = await openScene({ startPeer, openGateway });
-    await attacker.evaluate(async () => {
-      // A valid module without any exports.
-      const empty = new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]);
-      const headers = { 'Content-Type': 'application/wasm' };
-      for (const name of await caches.keys()) {
-        const cache = await caches.open(name);
-        for (const request of await cache.keys()) {
-          if (/\.wasm/.test(request.url)) await cache.put(request, new Response(empty, { headers }));
-        }
-      }
-    });
+    await forgeWasm(attacker);
     const peer = await startPeer();
     const text = 'compressible '.repeat(1000);
     const address = await publish(Buffer.from(text), peer);
@@ -183,6 +188,32 @@ attack(
     expect((await fetchIn(gateway.shell, '/-/settings', { ...settings, body })).status).toBe(200);
     expect(await fetchIn(gateway.shell, `/${address}`)).toMatchObject({ status: 200, size: text.length });
     expect(await damagedFiles(gateway.shell)).toBe(1);
+  },
+);
+
+attack(
+  'A script of a site that embeds the gateway puts other WebAssembly in place of the drop-in worker’s decoder.',
+  'The drop-in’s worker has the hashes too, and compiles only the right module.',
+  async ({ page, startPeer }) => {
+    const peer = await startPeer();
+    const text = 'compressible '.repeat(1000);
+    const address = await publish(Buffer.from(text), peer);
+    const embedding = `<!doctype html><title>Site</title><script src="antway.js" data-peers="${peer.url}"></script>`;
+    const host = await StaticHost.start({ folders: [dropInFolder], files: { '/index.html': embedding } });
+    try {
+      await page.goto(host.url);
+      await page.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
+      await forgeWasm(page);
+      await stopWorkers(page);
+      const answer = await fetchIn(page, `/ant/${address}`, { headers: { 'Antway-As-Data': '1' } });
+      expect(answer).toMatchObject({ status: 200, size: text.length });
+      expect(JSON.parse((await fetchIn(page, '/ant/-/stats')).text).files).toEqual({
+        damaged: 1,
+        refused: 0,
+      });
+    } finally {
+      await host.stop();
+    }
   },
 );
 
@@ -241,17 +272,15 @@ attack(
   },
 );
 
-const withDeployment = deployments;
-
-withDeployment.describe(group, () => {
-  const name = 'A trusted page forges the shell’s files, and the host serves another file in their place.';
-  const outcome = 'A page of the worker’s own names the code BUILD_MISMATCH; neither file is shown.';
-  withDeployment(
-    `${group}: ${name}`,
-    { annotation: { type: 'attack', description: JSON.stringify({ group, name, outcome, alsoIn: [] }) } },
-    async ({ page, startPeer, deploy }) => {
-      const peer = await startPeer();
-      const deployment = await deploy({ peers: [peer.url] });
+attack(
+  'A trusted page forges the shell’s files, and the host serves another file in their place.',
+  'A page of the worker’s own names the code BUILD_MISMATCH; neither file is shown.',
+  async ({ page, startPeer, folder }) => {
+    const peer = await startPeer();
+    const deployment = await Deployment.start(folder, { peers: [peer.url] }, (flags) =>
+      startPeer({ flags, webTransport: 'none' }),
+    );
+    try {
       await page.goto(deployment.url);
       await page.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
       await forgeCaches(page, 'text');
@@ -261,26 +290,28 @@ withDeployment.describe(group, () => {
       expect(response.status()).toBe(502);
       await expect(page.getByText('Code BUILD_MISMATCH')).toBeVisible();
       expect(await page.title()).not.toContain(forgery);
-    },
-  );
+    } finally {
+      await deployment.close();
+    }
+  },
+);
 
-  withDeployment(
-    'the next version takes over at once when the host no longer has the files of the version in place',
-    async ({ page, deploy, nextBuild }) => {
-      const deployment = await deploy({ peers: [] });
+deployments(
+  'the next version takes over at once when the host no longer has the files of the version in place',
+  async ({ page, deploy, nextBuild }) => {
+    const deployment = await deploy({ peers: [] });
+    await page.goto(deployment.url);
+    await page.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
+    await page.evaluate(async () => {
+      for (const name of await caches.keys()) await caches.delete(name);
+    });
+    deployment.put(nextBuild);
+    await stopWorkers(page);
+    await page.reload();
+    await expect(async () => {
       await page.goto(deployment.url);
-      await page.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
-      await page.evaluate(async () => {
-        for (const name of await caches.keys()) await caches.delete(name);
-      });
-      deployment.put(nextBuild);
-      await stopWorkers(page);
-      await page.reload();
-      await expect(async () => {
-        await page.goto(deployment.url);
-        await expect(page.getByRole('textbox', { name: 'Open an address' })).toBeVisible({ timeout: 2_000 });
-      }).toPass();
-      expect(JSON.parse((await fetchIn(page, '/-/health')).text).version).toBe(nextVersion);
-    },
-  );
-});
+      await expect(page.getByRole('textbox', { name: 'Open an address' })).toBeVisible({ timeout: 2_000 });
+    }).toPass();
+    expect(JSON.parse((await fetchIn(page, '/-/health')).text).version).toBe(nextVersion);
+  },
+);
