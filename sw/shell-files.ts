@@ -18,7 +18,7 @@ const hashes = new Map([...installed, ...Object.entries(build?.optional ?? {})])
 /** The files of this build, verified. In development there are none: the development server answers for all of them. */
 export class ShellFiles {
   readonly #files: VerifiedFiles;
-  readonly #origin: string;
+  readonly #host: string;
   /** What pages load again and again, verified. WebAssembly and pictures are not worth the memory. */
   readonly #memory = new Map<string, Uint8Array<ArrayBuffer>>();
 
@@ -26,11 +26,14 @@ export class ShellFiles {
   readonly #installed: readonly ExpectedFile[];
   readonly #isSite: boolean;
 
-  /** @param decoder the WebAssembly that every origin needs. */
-  constructor(files: VerifiedFiles, origin: string, decoder: ExpectedFile) {
+  /**
+   * @param host name and port of this origin.
+   * @param decoder the WebAssembly that every origin needs.
+   */
+  constructor(files: VerifiedFiles, host: string, decoder: ExpectedFile) {
     this.#files = files;
-    this.#origin = origin;
-    this.#isSite = siteOfHost(new URL(origin).host) !== undefined;
+    this.#host = host;
+    this.#isSite = siteOfHost(host) !== undefined;
     const own = Array.from(installed.keys()).filter((path) => isForSites(path) === this.#isSite);
     this.#installed = this.#isSite ? [...own.map(expected), decoder] : own.map(expected);
   }
@@ -64,7 +67,7 @@ export class ShellFiles {
       bytes = await this.#files.read(expected(path));
       if (/\.(html|js|css|svg)$/.test(path)) this.#memory.set(path, bytes);
     }
-    return new Response(bytes, { headers: shellHeaders(path, this.#origin) });
+    return new Response(bytes, { headers: shellHeaders(path, this.#host) });
   }
 }
 

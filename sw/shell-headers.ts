@@ -1,13 +1,16 @@
 import { typeOfName } from '../src/gateway/content-type.ts';
 import { siteOfHost } from '../src/gateway/site-host.ts';
 
+/** Where pages may connect to: to peers anywhere, and to this machine. A policy cannot name `[::1]`. */
+const connections = "'self' https: http://127.0.0.1:* http://localhost:* http://*.localhost:*";
+
 /**
- * The headers that the shell's files are answered with. A cache can hold other ones, so they come from nowhere else. The
- * host sends the same policy with the first visit (`peer/src/http/web/mod.rs`).
+ * The headers that the gateway's own files are answered with. A cache can hold other ones, so they come from nowhere
+ * else. The host sends the same ones (`peer/src/http/web/`).
  *
- * @param origin of the gateway.
+ * @param host name and port of this origin.
  */
-export function shellHeaders(path: string, origin: string): Record<string, string> {
+export function shellHeaders(path: string, host: string): Record<string, string> {
   return {
     'Content-Type': typeOfName(path) ?? 'application/octet-stream',
     'Cache-Control': 'no-cache',
@@ -15,56 +18,49 @@ export function shellHeaders(path: string, origin: string): Record<string, strin
     'Referrer-Policy': 'no-referrer',
     'Cross-Origin-Opener-Policy': 'same-origin-allow-popups',
     'Cross-Origin-Resource-Policy': 'same-origin',
+    'Origin-Agent-Cluster': '?1',
+    'X-DNS-Prefetch-Control': 'off',
     'Permissions-Policy': 'camera=(), microphone=(), geolocation=()',
-    'Content-Security-Policy': path.startsWith('/-/') ? framePolicy(path, origin) : shellPolicy(origin),
-    ...(/\.html$/.test(path) && { 'Origin-Agent-Cluster': '?1', 'X-DNS-Prefetch-Control': 'off' }),
+    'Content-Security-Policy': policyOf(path, host),
   };
 }
 
 /**
- * Scripts and styles are the shell's own files only: content has the same origin in path mode. Peers may be anywhere. A
- * policy cannot name `[::1]`, which Chromium calls an invalid source, so there the whole origin is allowed.
+ * Content has paths on the same origin, so the policy names those of the gateway's files. Policies match no address but
+ * `127.0.0.1`: by any other the whole origin is allowed.
  */
-function shellPolicy(origin: string): string {
-  const { protocol, host } = new URL(origin);
-  const isNamed = !host.startsWith('[');
-  const own = (path: string) => (isNamed ? origin + path : "'self'");
+function policyOf(path: string, host: string): string {
+  const isLoopback = /^127\.0\.0\.1(:|$)/.test(host);
+  const isNamed = !/^\[|\.\d+(:|$)/.test(host);
+  const own = (path: string) => (isNamed || isLoopback ? host + path : "'self'");
+  const root = siteOfHost(host)?.rootHost;
+  const sites = isNamed && !root ? `*.${host}` : "'none'";
+  const none = "'none'";
+  // The bridge is framed by the root origin on a site's origin, and the root page the other way round.
+  if (path === '/-/bridge.html') return ownPagePolicy(own, none, root ?? none);
+  if (path === '/-/root.html') return ownPagePolicy(own, none, sites);
+  if (path === '/-/site.html') return ownPagePolicy(own, root ?? none, none);
+  // Firefox checks an answer of the worker once more, against the URL of the worker's script.
+  const worker = own('/sw.js');
   return [
     "default-src 'none'",
-    `script-src ${own('/assets/')} 'wasm-unsafe-eval'`,
-    `worker-src ${own('/sw.js')} ${own('/assets/')}`,
-    `style-src ${own('/assets/')}`,
+    `script-src ${own('/assets/')} ${worker} 'wasm-unsafe-eval'`,
+    `worker-src ${worker} ${own('/assets/')}`,
+    `style-src ${own('/assets/')} ${worker}`,
     "img-src 'self' data: blob:",
     "media-src 'self'",
-    "font-src 'self'",
-    `manifest-src ${own('/manifest.webmanifest')}`,
-    "connect-src 'self' https: http://127.0.0.1:* http://localhost:*",
-    `frame-src ${isNamed ? `${protocol}//*.${host}` : "'none'"}`,
+    `font-src ${own('/assets/')} ${worker}`,
+    `manifest-src ${own('/manifest.webmanifest')} ${worker}`,
+    `frame-src ${root ?? sites}`,
+    `connect-src ${connections}`,
     "base-uri 'none'",
     "form-action 'self'",
     "frame-ancestors 'none'",
   ].join('; ');
 }
 
-/**
- * Pages below `/-/`: the gateway's own origin frames `/-/bridge` of a site's origin, and that frames `/-/root` of the
- * gateway's.
- */
-function framePolicy(path: string, origin: string): string {
-  const { protocol, host } = new URL(origin);
-  const site = siteOfHost(host);
-  const root = site ? `${protocol}//${site.rootHost}` : "'none'";
-  const sites = site || host.startsWith('[') ? "'none'" : `${protocol}//*.${host}`;
-  const ancestors = path === '/-/bridge.html' ? root : path === '/-/root.html' ? sites : "'none'";
-  return [
-    "default-src 'none'",
-    `script-src ${origin}/-/`,
-    `style-src ${origin}/-/`,
-    `worker-src ${origin}/sw.js`,
-    "connect-src 'self'",
-    `frame-src ${path === '/-/site.html' ? root : "'none'"}`,
-    "base-uri 'none'",
-    "form-action 'none'",
-    `frame-ancestors ${ancestors}`,
-  ].join('; ');
+/** Of the pages below `/-/`: what they may frame, and by whom they may be framed. */
+function ownPagePolicy(own: (path: string) => string, frames: string, ancestors: string): string {
+  const files = `${own('/-/')} ${own('/sw.js')}`;
+  return `default-src 'none'; script-src ${files}; style-src ${files}; worker-src ${own('/sw.js')}; connect-src 'self'; frame-src ${frames}; base-uri 'none'; form-action 'none'; frame-ancestors ${ancestors}`;
 }

@@ -33,7 +33,7 @@ const runtime = new Runtime(
 );
 const shellCache = new VerifiedFiles(shellCacheName(), runtime.stats);
 const filesCache = new VerifiedFiles(filesCacheName(), runtime.stats);
-const shellFiles = new ShellFiles(shellCache, self.location.origin, decoder);
+const shellFiles = new ShellFiles(shellCache, self.location.host, decoder);
 const wakeLater = workOnPinsLater(runtime);
 
 /** The gateway's own documents on this origin: only pages loaded from there may use `/-/…`. */

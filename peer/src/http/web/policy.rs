@@ -102,7 +102,8 @@ impl Host {
         }
     }
 
-    /// For the shell, and for its worker, whose requests go by the policy that its script came with.
+    /// For the shell, and for its worker, whose requests go by the policy that its script came with. Firefox checks an
+    /// answer of the worker once more, against the URL of the worker's script.
     fn shell_policy(&self) -> String {
         let assets = self.source("/assets/");
         let worker = self.source("/sw.js");
@@ -113,9 +114,9 @@ impl Host {
             _ => "'none'".to_owned(),
         };
         format!(
-            "default-src 'none'; script-src {assets} 'wasm-unsafe-eval'; worker-src {worker} {assets}; \
-             style-src {assets}; img-src 'self' data: blob:; media-src 'self'; font-src {assets}; \
-             manifest-src {manifest}; frame-src {frames}; connect-src {CONNECT}; \
+            "default-src 'none'; script-src {assets} {worker} 'wasm-unsafe-eval'; \
+             worker-src {worker} {assets}; style-src {assets} {worker}; img-src 'self' data: blob:; media-src 'self'; font-src {assets} {worker}; \
+             manifest-src {manifest} {worker}; frame-src {frames}; connect-src {CONNECT}; \
              base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
         )
     }
@@ -125,7 +126,8 @@ impl Host {
         let own = self.source("/-/");
         let worker = self.source("/sw.js");
         format!(
-            "default-src 'none'; script-src {own}; style-src {own}; worker-src {worker}; connect-src 'self'; \
+            "default-src 'none'; script-src {own} {worker}; style-src {own} {worker}; worker-src {worker}; \
+             connect-src 'self'; \
              frame-src {frames}; base-uri 'none'; form-action 'none'; frame-ancestors {ancestors}"
         )
     }

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { shellHeaders } from '../../sw/shell-headers.ts';
+
+const site = 'abcdefghijklmnopqrstuvwxyz234567abcdefghijklmnopqrsa';
+
+function directives(path: string, host: string): Record<string, string> {
+  const parts = shellHeaders(path, host)['Content-Security-Policy']!.split('; ');
+  return Object.fromEntries(parts.map((part) => [part.split(' ')[0]!, part.slice(part.indexOf(' ') + 1)]));
+}
+
+describe('the headers of the gateway’s own files', () => {
+  it('allow scripts and styles of the shell’s folder only, and no frames around them', () => {
+    expect(directives('/index.html', 'antway.localhost:8080')).toMatchObject({
+      'default-src': "'none'",
+      'script-src': "antway.localhost:8080/assets/ 'wasm-unsafe-eval'",
+      'style-src': 'antway.localhost:8080/assets/',
+      'frame-src': '*.antway.localhost:8080',
+      'frame-ancestors': "'none'",
+    });
+  });
+
+  it.each([
+    ['127.0.0.1:8080', '127.0.0.1:8080/assets/', "'none'"],
+    ['[::1]:8080', "'self'", "'none'"],
+    ['192.168.0.1', "'self'", "'none'"],
+    ['gateway.example', 'gateway.example/assets/', '*.gateway.example'],
+    [`${site}.gateway.example`, `${site}.gateway.example/assets/`, 'gateway.example'],
+  ])('name at %s only what a policy can name', (host, styles, frames) => {
+    expect(directives('/index.html', host)).toMatchObject({ 'style-src': styles, 'frame-src': frames });
+  });
+
+  it('let the root origin and those of its sites frame each other’s pages', () => {
+    const ancestors = (path: string, host: string) => directives(path, host)['frame-ancestors'];
+    expect(ancestors('/-/bridge.html', `${site}.g.example`)).toBe('g.example');
+    expect(ancestors('/-/bridge.html', 'g.example')).toBe("'none'");
+    expect(ancestors('/-/root.html', 'g.example')).toBe('*.g.example');
+    expect(ancestors('/-/root.html', '127.0.0.1')).toBe("'none'");
+  });
+
+  it.each([
+    ['/index.html', 'text/html; charset=utf-8'],
+    ['/assets/a.js', 'text/javascript; charset=utf-8'],
+    ['/assets/a.wasm', 'application/wasm'],
+    ['/manifest.webmanifest', 'application/manifest+json; charset=utf-8'],
+  ])('tell the type of %s by its name', (path, type) => {
+    expect(shellHeaders(path, 'g.example')['Content-Type']).toBe(type);
+  });
+});
