@@ -12,19 +12,23 @@ describe('the headers of the gateway’s own files', () => {
   it('allow scripts and styles of the shell’s folder only, and no frames around them', () => {
     expect(directives('/index.html', 'antway.localhost:8080')).toMatchObject({
       'default-src': "'none'",
-      'script-src': "antway.localhost:8080/assets/ 'wasm-unsafe-eval'",
-      'style-src': 'antway.localhost:8080/assets/',
+      'script-src': "antway.localhost:8080/assets/ antway.localhost:8080/sw.js 'wasm-unsafe-eval'",
+      'style-src': 'antway.localhost:8080/assets/ antway.localhost:8080/sw.js',
       'frame-src': '*.antway.localhost:8080',
       'frame-ancestors': "'none'",
     });
   });
 
   it.each([
-    ['127.0.0.1:8080', '127.0.0.1:8080/assets/', "'none'"],
-    ['[::1]:8080', "'self'", "'none'"],
-    ['192.168.0.1', "'self'", "'none'"],
-    ['gateway.example', 'gateway.example/assets/', '*.gateway.example'],
-    [`${site}.gateway.example`, `${site}.gateway.example/assets/`, 'gateway.example'],
+    ['127.0.0.1:8080', '127.0.0.1:8080/assets/ 127.0.0.1:8080/sw.js', "'none'"],
+    ['[::1]:8080', "'self' 'self'", "'none'"],
+    ['192.168.0.1', "'self' 'self'", "'none'"],
+    ['gateway.example', 'gateway.example/assets/ gateway.example/sw.js', '*.gateway.example'],
+    [
+      `${site}.gateway.example`,
+      `${site}.gateway.example/assets/ ${site}.gateway.example/sw.js`,
+      'gateway.example',
+    ],
   ])('name at %s only what a policy can name', (host, styles, frames) => {
     expect(directives('/index.html', host)).toMatchObject({ 'style-src': styles, 'frame-src': frames });
   });
