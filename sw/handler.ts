@@ -125,6 +125,7 @@ function hostConfig(config: HostFile | undefined, script: string): HostConfigSou
       return stored?.peers?.length ? stored : undefined;
     },
     fetch: async () => withPeers(await file.fetch()),
+    forget: () => file.forget(),
   };
 }
 

@@ -144,16 +144,11 @@ async function answer(event: FetchEvent): Promise<Response> {
   return shell && !isSite ? answerFile(event, shell) : fetch(request);
 }
 
-/** Loads pages anew. Popups without a URL can belong to any page, and go to the start page. */
+/** Loads pages anew. Windows of `blob:` and `about:` URLs are no clients of a worker, so they stay. */
 async function reloadPages(isOf: (url: URL) => boolean): Promise<void> {
-  const clients = await self.clients.matchAll({ type: 'window', includeUncontrolled: true });
-  const reloading = clients.map(async (client) => {
-    const url = new URL(client.url);
-    const hasUrl = /^https?:$/.test(url.protocol);
-    if (hasUrl ? isOf(url) : client.frameType !== 'nested') await client.navigate(hasUrl ? url.href : '/');
-  });
-  const failed = (await Promise.allSettled(reloading)).filter(({ status }) => status === 'rejected');
-  if (failed.length > 0) console.warn(`antway: ${failed.length} pages could not be loaded anew`);
+  const clients = await self.clients.matchAll({ type: 'window' });
+  const pages = clients.filter(({ url }) => isOf(new URL(url)));
+  await Promise.all(pages.map((page) => page.navigate(page.url)));
 }
 
 /** A person who opens `/-/stats` in a tab is welcome too: that answer is sandboxed, so no page can read it. */

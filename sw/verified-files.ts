@@ -1,5 +1,6 @@
 /// <reference lib="webworker" />
 import { AntwayError } from '../src/errors.ts';
+import { fetchFromHost } from '../src/gateway/fetch-from-host.ts';
 
 declare const self: ServiceWorkerGlobalScope;
 
@@ -87,11 +88,12 @@ export class VerifiedFiles {
   }
 
   async #fetch(file: ExpectedFile): Promise<Bytes> {
-    let response: Response;
+    let response: Response | undefined;
     try {
       // The browser's own cache may hold a wrong file under a name that is good for a year.
-      response = await fetch(file.url, { cache: 'no-cache', credentials: 'omit' });
-      if (!response.ok) throw new Error(`it answered ${response.status}`);
+      response = await fetchFromHost(file.url, { cache: 'no-cache' });
+      if (!response?.ok)
+        throw new Error(`it answered ${response?.status ?? 'with a redirect to another origin'}`);
     } catch (cause) {
       this.#counters.fileRefused();
       const why = cause instanceof Error ? cause.message : String(cause);

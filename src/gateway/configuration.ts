@@ -72,9 +72,13 @@ export class Configuration {
     return settings;
   }
 
-  /** Forgets what the person set, and begins anew: the next request meets another configuration, even an equal one. */
+  /**
+   * Forgets what the person set, and begins anew: the next request meets another configuration, even an equal one. The
+   * host's file stays in force until the host answers, and then it may be without one.
+   */
   async reset(): Promise<void> {
-    await Promise.all([this.#ownSettings.clear(), this.received?.clear()]);
+    await Promise.all([this.#ownSettings.clear(), this.received?.clear(), this.#hostConfig.forget?.()]);
+    this.#refreshing = undefined;
     this.#settings = undefined;
     this.#settingsProblem = undefined;
     this.#inForce = undefined;
@@ -95,7 +99,9 @@ export class Configuration {
     if (this.#host === undefined) {
       await refreshing;
       if (this.#host === undefined) {
-        if (this.#hostProblem) throw this.#hostProblem;
+        // On a site's own origin the defaults would serve what the host denies.
+        const isSite = siteOfHost(new URL(this.origin).host) !== undefined;
+        if (this.#hostProblem && (isSite || !this.#hostProblem.details.isUnanswered)) throw this.#hostProblem;
         this.#host = null;
         this.#isProvisional = true;
       }

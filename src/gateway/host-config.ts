@@ -1,6 +1,7 @@
-import { get, set } from 'idb-keyval';
+import { del, get, set } from 'idb-keyval';
 import { type HostFile, parseHostFile } from '../config.ts';
 import { AntwayError } from '../errors.ts';
+import { fetchFromHost } from './fetch-from-host.ts';
 import { settings } from './settings.ts';
 
 const defaultPath = '/antway.json';
@@ -14,19 +15,27 @@ export interface HostConfigSource {
   /**
    * Asks the host.
    * @returns null when it has no file; undefined when it cannot be reached: what is known stays in force.
-   * @throws AntwayError `BAD_CONFIG` naming the key that is wrong.
+   * @throws AntwayError `BAD_CONFIG` naming the key that is wrong; with `details.isUnanswered` when the host gave neither
+   *   a file nor the answer that there is none: then, too, what is known stays in force.
    */
   fetch(): Promise<HostFile | null | undefined>;
+  /** Forgets the last file, so that the host can go on without one. */
+  forget?(): Promise<void>;
 }
 
 /**
  * The host's `antway.json`: the last known one at once, so that the gateway works offline and starts fast, and
  * the current one as soon as the host gives it.
+ *
+ * The file says how sites are kept apart and which addresses are denied, so no failure may count as “no file”, and a host
+ * that has given a file cannot take it back unnoticed.
  */
 export class HostConfig implements HostConfigSource {
   readonly #origin: string;
   readonly #path: string;
   readonly #key: string;
+  /** Whether this worker has seen a file, for where storage is blocked. */
+  #hasSeenFile = false;
 
   /** @param path of the file on the host. What is known of each is kept apart: sites can share an origin. */
   constructor(origin: string, path = defaultPath) {
@@ -46,23 +55,59 @@ export class HostConfig implements HostConfigSource {
   }
 
   async fetch(): Promise<HostFile | null | undefined> {
-    let response: Response;
+    let response: Response | undefined;
     let text: string;
     try {
-      response = await fetch(this.#path, { cache: 'no-cache', signal: AbortSignal.timeout(timeoutMs) });
+      response = await fetchFromHost(this.#path, {
+        cache: 'no-cache',
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      if (!response) throw unanswered('the host redirects it elsewhere');
       text = await response.text();
-    } catch {
+    } catch (error) {
+      if (error instanceof AntwayError) throw error;
       return undefined; // offline, or the host is down or too slow
     }
-    if (response.status >= 500) return undefined;
+    const { status, ok, redirected } = response;
     // A host that answers every unknown path with its start page has no configuration either.
-    const isPage = response.headers.get('Content-Type')?.startsWith('text/html');
-    const file = response.ok && !isPage ? parseHostFile(parseJson(text), this.#origin) : null;
+    const isPage = ok && response.headers.get('Content-Type')?.startsWith('text/html');
+    if (isPage && redirected) throw unanswered('the host redirects it to a page');
+    if (isPage || status === 404 || status === 410) {
+      if (await this.#hasGivenFile()) {
+        throw unanswered(
+          'the host has none any more. To go on without it, reset the gateway in its settings',
+        );
+      }
+      return this.#keep(null);
+    }
+    if (!ok) throw unanswered(`the host answered ${status}`);
+    const file = parseHostFile(parseJson(text), this.#origin);
+    this.#hasSeenFile = true;
+    return this.#keep(file);
+  }
+
+  async forget(): Promise<void> {
+    this.#hasSeenFile = false;
+    await del(this.#key, settings);
+  }
+
+  async #keep<File extends HostFile | null>(file: File): Promise<File> {
     await set(this.#key, file, settings).catch((error) =>
       console.warn('antway: configuration not kept', error),
     );
     return file;
   }
+
+  /** Also when another version gave one that cannot be used here. */
+  async #hasGivenFile(): Promise<boolean> {
+    return this.#hasSeenFile || !!(await get<unknown>(this.#key, settings).catch(() => undefined));
+  }
+}
+
+function unanswered(why: string): AntwayError {
+  return new AntwayError('BAD_CONFIG', `antway.json: ${why}. What is known of it stays in force.`, {
+    isUnanswered: true,
+  });
 }
 
 function parseJson(text: string): unknown {

@@ -208,8 +208,9 @@ const endpoints: Record<string, Endpoint> = {
   manifests: {
     GET: (url, _request, { manifests }) =>
       url.searchParams.has('id') ? manifestOf(url, manifests) : listed(manifests.list()),
-    async POST(_, request, { manifests }) {
-      return manifests.add(await bodyOf(request));
+    async POST(url, request, { manifests }) {
+      const bytes = await bodyOf(request);
+      return url.searchParams.has('check') ? manifests.describe(bytes) : manifests.add(bytes);
     },
     async DELETE(url, _, { manifests, resolver }) {
       const id = Address.fromHex(required(url.searchParams.get('id'), 'id'));

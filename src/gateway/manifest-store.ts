@@ -48,13 +48,15 @@ export class ManifestStore implements LocalManifests {
     this.#blake3 = blake3;
   }
 
+  /** What is in a manifest, and whether it is stored here. Stores nothing. @throws AntwayError as `parseManifest`. */
+  async describe(bytes: Uint8Array<ArrayBuffer>): Promise<KeptManifest> {
+    const { id, summary } = await this.#summarize(bytes);
+    return { ...summary, isKept: await this.has(id) };
+  }
+
   /** @throws AntwayError as `parseManifest`: only what can be opened is kept. */
   async add(bytes: Uint8Array<ArrayBuffer>): Promise<KeptManifest> {
-    const blake3 = await this.#blake3();
-    const { name, entries } = parseManifest(bytes, blake3);
-    const id = Address.fromBytes(blake3(bytes));
-    const fileName = entries.length === 1 ? entries[0]!.path?.split('/').pop() : undefined;
-    const summary = { id: id.hex, name: name || fileName || null, entries: entries.length };
+    const { id, summary } = await this.#summarize(bytes);
     try {
       await this.#keep(id, bytes, summary);
     } catch (error) {
@@ -125,6 +127,14 @@ export class ManifestStore implements LocalManifests {
     unkept.clear();
     await delMany([...(await keysFrom('manifest')), keyName], settings);
     this.#key = undefined;
+  }
+
+  async #summarize(bytes: Uint8Array) {
+    const blake3 = await this.#blake3();
+    const { name, entries } = parseManifest(bytes, blake3);
+    const id = Address.fromBytes(blake3(bytes));
+    const fileName = entries.length === 1 ? entries[0]!.path?.split('/').pop() : undefined;
+    return { id, summary: { id: id.hex, name: name || fileName || null, entries: entries.length } };
   }
 
   async #keep(id: Address, bytes: Uint8Array<ArrayBuffer>, summary: object): Promise<void> {

@@ -173,6 +173,9 @@ export const gateway = {
   /** Keeps a manifest on this device. */
   addManifest: async (body: ArrayBuffer | Uint8Array<ArrayBuffer>) =>
     (await ask('/-/manifests', { method: 'POST', body })) as KeptManifest,
+  /** What is in a manifest, and whether this device stores it. Stores nothing. */
+  checkManifest: async (body: Uint8Array<ArrayBuffer>) =>
+    (await ask('/-/manifests?check', { method: 'POST', body })) as KeptManifest,
   config: async (signal: AbortSignal) => (await ask('/-/config', { signal })) as GatewayConfig,
   cache: async (signal: AbortSignal) => (await ask('/-/cache', { signal })) as CacheState,
   peers: async (signal: AbortSignal) =>

@@ -1,6 +1,7 @@
 import { render } from 'preact';
 import { App } from './app.tsx';
 import { isShellPath } from './boot.ts';
+import { deleteForeignCookies } from './foreign-cookies.ts';
 import { OpeningPage } from './opening-page.tsx';
 import { applyLanguage, applyTheme } from './preferences.ts';
 import { language } from './texts/texts.ts';
@@ -17,6 +18,7 @@ function show(): void {
 if (isShellPath(location) && /^\?(open|url|text|title)=/.test(location.search)) {
   history.replaceState(history.state, '', `/#${location.search.slice(1)}`);
 }
+if (isShellPath(location) && window.top === window) deleteForeignCookies();
 applyTheme();
 // English is what there is when another catalogue cannot be loaded.
 applyLanguage().then(show, show);

@@ -112,6 +112,7 @@ test('what comes in while the shell is open does not load it anew', async () => 
   await expect(shell.locator('#address-note')).toContainText('“nowhere” is neither an address');
   expect(await shell.evaluate(() => 'isSameDocument' in window)).toBe(true);
   await shell.evaluate((link) => location.assign(`/#open=${encodeURIComponent(link)}`), linkOf(manifest));
+  await shell.getByRole('button', { name: 'Open it' }).click();
   await shell.waitForURL(/\/[0-9a-f]{64}\/$/);
 });
 
@@ -120,6 +121,7 @@ test('a link with a manifest in its fragment opens it, and one that is broken sa
   const text = linkOf(manifest).slice('ant://manifest/'.length);
   await shell.goto('about:blank');
   await shell.goto(`${gateway.url}/#manifest/${text}/a.txt`);
+  await shell.getByRole('button', { name: 'Open it' }).click();
   await shell.waitForURL(/\/[0-9a-f]{64}\/a\.txt$/);
   await expect(shell.getByText('Fog again.')).toBeVisible();
 

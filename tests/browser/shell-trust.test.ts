@@ -66,6 +66,12 @@ test('a decision is changed by keyboard, and holds at the next visit', async () 
 
   await section.getByRole('button', { name: `Trust this site: ${short(plain)}` }).focus();
   await shell.keyboard.press('Enter');
+  await expect(section.getByRole('button', { name: 'Cancel' })).toBeFocused();
+  await shell.keyboard.press('Shift+Tab');
+  const yes = section.getByRole('button', { name: 'Yes, run its scripts' });
+  await expect(yes).toBeFocused();
+  await expect(yes).toBeEnabled();
+  await shell.keyboard.press('Enter');
   await expect(section).toContainText('Trusted');
   const restrict = section.getByRole('button', { name: `Open without scripts: ${short(plain)}` });
   await expect(restrict).toBeFocused();

@@ -1,12 +1,13 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { manifestOfLink } from '../../content/manifest.ts';
 import { openContent } from '../content-link.tsx';
-import { asGatewayApiError, type GatewayApiError } from '../gateway-api.ts';
+import { asGatewayApiError, type GatewayApiError, gateway } from '../gateway-api.ts';
 import { ProblemText } from '../problem-text.tsx';
 import { forgetIncoming, type Route } from '../route.ts';
 import { texts } from '../texts/texts.ts';
 import { useDrop } from '../use-drop.ts';
 import { parseAddressInput } from './address-input.ts';
+import { type BroughtManifest, ManifestQuestion } from './manifest-question.tsx';
 import { openManifest } from './open-manifest.ts';
 
 interface Props {
@@ -27,6 +28,8 @@ export function AddressForm({ names, route: { manifest, incoming }, isReady }: P
   const [wasTried, setWasTried] = useState(false);
   const [failure, setFailure] = useState<GatewayApiError | null>(null);
   const [isReading, setIsReading] = useState(false);
+  /** A manifest that came with a link. It is stored only if the user says so. */
+  const [brought, setBrought] = useState<(BroughtManifest & { open: () => void }) | null>(null);
   const parsed = parse(text);
   const problem = wasTried && 'problem' in parsed ? parsed.problem : null;
   const isBad = failure !== null || problem !== null;
@@ -40,12 +43,40 @@ export function AddressForm({ names, route: { manifest, incoming }, isReady }: P
   function change(newText: string) {
     setText(newText);
     setFailure(null);
+    setBrought(null);
   }
 
   function open(input: ReturnType<typeof parse>) {
     if ('path' in input) openContent(input.path);
     else if ('manifestLink' in input) keepAndOpen(() => new Blob([manifestOfLink(input.manifestLink)]));
     else refuse();
+  }
+
+  /** Any page can lead here: asks before a manifest is stored that is not stored yet. */
+  async function askAndOpen(link: string, path?: string, isReplacing?: boolean) {
+    setFailure(null);
+    setIsReading(true);
+    try {
+      const bytes = manifestOfLink(link);
+      const { isKept, name, entries } = await gateway.checkManifest(bytes);
+      const open = () => {
+        setBrought(null);
+        return keepAndOpen(() => new Blob([bytes]), path, isReplacing);
+      };
+      if (isKept) await open();
+      else setBrought({ name, entries, open });
+    } catch (error) {
+      setFailure(asGatewayApiError(error));
+    }
+    setIsReading(false);
+  }
+
+  function refuseBrought() {
+    change('');
+    forgetIncoming();
+    // The route is read anew.
+    window.dispatchEvent(new PopStateEvent('popstate'));
+    input.current?.focus();
   }
 
   function refuse() {
@@ -78,15 +109,13 @@ export function AddressForm({ names, route: { manifest, incoming }, isReady }: P
   useEffect(() => {
     if (!incoming || !isNew(incoming)) return;
     forgetIncoming();
-    open(parse(incoming.text));
+    const what = parse(incoming.text);
+    if ('manifestLink' in what) void askAndOpen(what.manifestLink);
+    else open(what);
   }, [isReady, incoming]);
   useEffect(() => {
     if (!manifest || !isNew(manifest)) return;
-    keepAndOpen(
-      () => new Blob([manifestOfLink(`ant://manifest/${manifest.text}`)]),
-      manifest.path || '/',
-      true,
-    );
+    void askAndOpen(`ant://manifest/${manifest.text}`, manifest.path || '/', true);
   }, [isReady, manifest]);
   useLaunchedFiles((file) => {
     forgetIncoming();
@@ -143,6 +172,7 @@ export function AddressForm({ names, route: { manifest, incoming }, isReady }: P
           {texts.open.button}
         </button>
       </div>
+      {brought && <ManifestQuestion manifest={brought} onOpen={brought.open} onRefuse={refuseBrought} />}
       <div class="address-notes">
         <p id="address-note" class={isBad ? 'note note-problem' : 'note'} aria-live="polite">
           {isReading ? (

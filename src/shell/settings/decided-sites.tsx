@@ -1,9 +1,11 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { DecidedSite, Decision } from '../../gateway/trust.ts';
 import { formatAge, shortAddress } from '../format.ts';
 import { gateway } from '../gateway-api.ts';
 import { Section } from '../section.tsx';
 import { texts } from '../texts/texts.ts';
 import { useAction } from '../use-action.ts';
+import { useArmed } from '../use-armed.ts';
 import type { Resource } from '../use-resource.ts';
 
 interface Props {
@@ -76,7 +78,7 @@ interface TitledSite {
 }
 
 interface EntryProps {
-  site: TitledSite;
+  site: TitledSite & Pick<DecidedSite, 'content' | 'allVersions'>;
   isTrustedByHost: boolean;
   onToggle: () => void;
   onRevoke: () => void;
@@ -86,13 +88,31 @@ function DecidedEntry({ site, isTrustedByHost, onToggle, onRevoke }: EntryProps)
   const { address, decision, decidedAt, title } = site;
   const { state, change } = texts.settings.decisions[decision];
   const revoke = isTrustedByHost ? texts.settings.useHosts : texts.settings.askAgain;
+  const [isAsking, setIsAsking] = useState(false);
+  const isArmed = useArmed(isAsking);
+  const toggleButton = useRef<HTMLButtonElement>(null);
+  const cancel = useRef<HTMLButtonElement>(null);
+  const versions = site.allVersions
+    ? texts.settings.allVersions
+    : site.content && site.content !== address
+      ? texts.settings.oneVersion
+      : null;
+  // What harms least has the focus.
+  useEffect(() => {
+    if (isAsking) cancel.current?.focus();
+  }, [isAsking]);
+
+  function end() {
+    setIsAsking(false);
+    toggleButton.current?.focus();
+  }
   return (
     <li>
       <span class="decided-title" title={address}>
         {title}
       </span>
       <span class="label">
-        {state} ·{' '}
+        {state} · {versions && `${versions} · `}
         {decidedAt === null ? (
           texts.settings.ofHost
         ) : (
@@ -100,7 +120,13 @@ function DecidedEntry({ site, isTrustedByHost, onToggle, onRevoke }: EntryProps)
         )}
       </span>
       <span class="decided-actions">
-        <button type="button" class="link" aria-label={`${change}: ${title}`} onClick={onToggle}>
+        <button
+          ref={toggleButton}
+          type="button"
+          class="link"
+          aria-label={`${change}: ${title}`}
+          onClick={decision === 'trusted' ? onToggle : () => setIsAsking(true)}
+        >
           {change}
         </button>
         {decidedAt !== null && (
@@ -109,6 +135,28 @@ function DecidedEntry({ site, isTrustedByHost, onToggle, onRevoke }: EntryProps)
           </button>
         )}
       </span>
+      {isAsking && (
+        <div role="alertdialog" aria-labelledby={`trust-${address}`} class="question">
+          <p id={`trust-${address}`}>{texts.settings.confirmTrust(title)}</p>
+          <p class="actions">
+            <button
+              type="button"
+              class="button button-danger"
+              aria-disabled={!isArmed}
+              onClick={() => {
+                if (!isArmed) return;
+                onToggle();
+                end();
+              }}
+            >
+              {texts.settings.trustNow}
+            </button>
+            <button ref={cancel} type="button" class="button button-quiet" onClick={end}>
+              {texts.common.cancel}
+            </button>
+          </p>
+        </div>
+      )}
     </li>
   );
 }

@@ -19,6 +19,13 @@ export const open: Texts['open'] = {
   manifestTooLarge: (size, most) => `Dies hat ${size}, und ein Manifest höchstens ${most}.`,
   unreadable: (why) => `Dies lässt sich nicht als Datei lesen: ${why}`,
   privateLink: 'Dieser Link enthält den Schlüssel zu etwas Privatem. Er bleibt auf diesem Gerät.',
+  manifestQuestion: {
+    title: 'Eine private Seite aus diesem Link öffnen?',
+    contents: (name, files) =>
+      `Sie ${name ? `heißt „${name}“` : 'hat keinen Namen'} und hat ${files} ${files === 1 ? 'Datei' : 'Dateien'}. Ihr Manifest wird dann auf diesem Gerät gespeichert.`,
+    open: 'Diese öffnen',
+    refuse: 'Jetzt nicht',
+  },
   problems: {
     empty: 'Geben Sie eine Adresse ein.',
     scheme: (scheme) =>

@@ -64,6 +64,11 @@ export const settings: Texts['settings'] = {
     trusted: { state: 'Vertraut', change: 'Ohne Skripte öffnen' },
     restricted: { state: 'Ohne Skripte', change: 'Dieser Seite vertrauen' },
   },
+  confirmTrust: (title) =>
+    `Die Skripte von ${title} ausführen? Sie können die Daten anderer Seiten in diesem Browser lesen, die Einstellungen des Gateways ändern und seinen Worker entfernen.`,
+  trustNow: 'Ja, Skripte ausführen',
+  oneVersion: 'diese Version',
+  allVersions: 'jede Version',
   askAgain: 'Wieder fragen',
   useHosts: 'Wie der Host entschied',
   asHost: (title) => `Für ${title} gilt wieder, was der Host entschied.`,

@@ -17,6 +17,13 @@ export const open = {
   manifestTooLarge: (size: string, most: string) => `This has ${size}, and a manifest at most ${most}.`,
   unreadable: (why: string) => `This cannot be read as a file: ${why}`,
   privateLink: 'This link holds the key to something private. It is kept on this device.',
+  manifestQuestion: {
+    title: 'Open a private site from this link?',
+    contents: (name: string | null, files: number) =>
+      `It ${name ? `is called “${name}”` : 'has no name'} and has ${files} ${files === 1 ? 'file' : 'files'}. Its manifest is then stored on this device.`,
+    open: 'Open it',
+    refuse: 'Not now',
+  },
   problems: {
     empty: 'Type or paste an address.',
     scheme: (scheme: string) =>

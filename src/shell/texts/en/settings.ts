@@ -62,6 +62,11 @@ export const settings = {
     trusted: { state: 'Trusted', change: 'Open without scripts' },
     restricted: { state: 'Without scripts', change: 'Trust this site' },
   },
+  confirmTrust: (title: string) =>
+    `Run the scripts of ${title}? They can read other sites’ data in this browser, change the gateway’s settings and remove its worker.`,
+  trustNow: 'Yes, run its scripts',
+  oneVersion: 'this version',
+  allVersions: 'every version',
   askAgain: 'Ask me again',
   useHosts: 'As the host decided',
   asHost: (title: string) => `The host’s decision holds for ${title} again.`,

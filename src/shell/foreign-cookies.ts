@@ -1,0 +1,31 @@
+/** How many characters of a wider domain's cookies are harmless: hosts take headers of 8 kB and more. */
+const harmlessCharacters = 4_000;
+
+const visibleNames = () => document.cookie.split('; ').map((cookie) => cookie.split('=')[0]!);
+
+/**
+ * Deletes the cookies of the gateway's own domain. Antway uses none, so a site on a subdomain has set them: for instance
+ * so many that the host refuses requests that carry them. Cookies of a wider domain can belong to other applications
+ * there; they are deleted only when they are long. Cookies that scripts cannot see, such as those of a login in front
+ * of the gateway, stay.
+ */
+export function deleteForeignCookies({ hostname }: Location = location): void {
+  remove(['', `; Domain=${hostname}`]);
+  if (document.cookie.length <= harmlessCharacters) return;
+  const labels = hostname.split('.');
+  remove(labels.slice(1).map((_, i) => `; Domain=${labels.slice(i + 1).join('.')}`));
+}
+
+function remove(domains: readonly string[]): void {
+  for (const partition of ['', '; Secure', '; Secure; Partitioned']) {
+    for (const domain of domains) {
+      if (document.cookie === '') return;
+      for (const name of visibleNames()) {
+        for (const path of ['/', location.pathname]) {
+          // biome-ignore lint/suspicious/noDocumentCookie: every browser has it, and it reaches partitioned cookies, too
+          document.cookie = `${name}=; Max-Age=0; Path=${path}${domain}${partition}`;
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,251 @@
+import { createServer, request as httpRequest, type Server } from 'node:http';
+import type { Page } from '@playwright/test';
+import { Address } from '../../src/address.ts';
+import { urlOf } from '../browser/announcing.ts';
+import { expect, fetchIn, stopWorkers, test } from '../browser/harness.ts';
+import type { PeerProcess } from '../browser/peer.ts';
+import { publish } from '../browser/publish.ts';
+import { makeTarchive } from '../http/tarchive.ts';
+import { attack } from './attack.ts';
+
+const group = 'The host’s configuration';
+const path = '/antway.json';
+
+interface Answer {
+  status: number;
+  headers?: Record<string, string>;
+  body?: string;
+}
+
+/** A host in front of the gateway's, which answers for `antway.json` what a test says. */
+class Front {
+  /** Undefined: what the gateway's host answers. */
+  answer: ((cookies: string, authorization: string | undefined) => Answer | undefined) | undefined;
+  /** The cookies that requests for the file carried. */
+  readonly cookies: string[] = [];
+  asked = 0;
+
+  private constructor(readonly server: Server) {}
+
+  static async start(host: PeerProcess): Promise<Front> {
+    const server = createServer({ maxHeaderSize: 2 ** 20 }, (request, response) => {
+      const { method, headers, url } = request;
+      if (url === path) {
+        front.asked++;
+        const { cookie = '', authorization } = headers;
+        front.cookies.push(cookie);
+        const given = front.answer?.(cookie, authorization);
+        if (given) {
+          response.writeHead(given.status, { 'Content-Type': 'text/plain', ...given.headers });
+          response.end(given.body);
+          return;
+        }
+      }
+      // The host behind takes any cookies: this is about the file alone.
+      const { cookie: _, ...others } = headers;
+      const passedOn = httpRequest(host.url + url, { method, headers: others }, (answer) => {
+        response.writeHead(answer.statusCode!, answer.headers);
+        answer.pipe(response);
+      });
+      passedOn.on('error', () => request.socket.destroy());
+      request.pipe(passedOn);
+    });
+    const front = new Front(server);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return front;
+  }
+
+  /** Origin by a name, below which sites have names. */
+  get root(): string {
+    return `http://antway.localhost:${new URL(urlOf(this.server)).port}`;
+  }
+
+  originOf(address: string): string {
+    return this.root.replace('//', `//${Address.fromHex(address).base32}.`);
+  }
+
+  async close(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+}
+
+let peer: PeerProcess;
+let front: Front;
+let site: string;
+let denied: string;
+let page: Page;
+
+test.beforeEach(async ({ startPeer, startHost, browser }) => {
+  peer = await startPeer();
+  site = await publish(
+    await makeTarchive({ 'index.html': '<!doctype html><title>Cookie bomb</title>' }),
+    peer,
+  );
+  denied = await publish(await makeTarchive({ 'index.html': '<!doctype html><title>Denied</title>' }), peer);
+  const host = await startHost({ peers: [peer.url], isolation: 'subdomain', denied: [denied] });
+  front = await Front.start(host);
+  page = await (await browser.newContext()).newPage();
+});
+
+test.afterEach(async () => {
+  await page.context().close();
+  await front.close();
+});
+
+async function openShell(): Promise<void> {
+  await page.goto(front.root);
+  await page.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
+}
+
+interface Config {
+  isolation: string;
+  denied: string[];
+  peers: string[];
+  problem: string | null;
+}
+
+const configIn = async (shell: Page): Promise<Config> =>
+  JSON.parse((await fetchIn(shell, '/-/config')).text) as Config;
+
+/** Starts the worker anew, so that it asks the host again, and waits until it has done so. */
+async function askAgain(): Promise<Config> {
+  const before = front.asked;
+  await stopWorkers(page);
+  await configIn(page);
+  await expect.poll(() => front.asked).toBeGreaterThan(before);
+  return configIn(page);
+}
+
+/** The origin of the denied site shows nothing of it. Its worker has a configuration of its own. */
+async function expectDenied(): Promise<void> {
+  const tab = await page.context().newPage();
+  await tab.goto(`${front.originOf(denied)}/`);
+  await expect(tab.locator('body')).toContainText(/Code (DENIED|BAD_CONFIG)/);
+  await tab.close();
+}
+
+/** What the configuration does stays as it was. */
+async function expectInForce(): Promise<void> {
+  expect(await configIn(page)).toMatchObject({ isolation: 'subdomain', denied: [denied], peers: [peer.url] });
+  await expectDenied();
+}
+
+attack(
+  group,
+  'a site sets 170 cookies of 4 kB for the gateway’s domain, so that the host refuses what carries them',
+  'the worker’s requests carry no cookies; isolation and deny list stay, and the shell deletes the cookies',
+  async () => {
+    await openShell();
+    await configIn(page);
+    // As hosts do that take headers of 16 kB.
+    front.answer = (cookies) => (cookies.length > 16_000 ? { status: 431 } : undefined);
+    const hostile = await page.context().newPage();
+    await hostile.goto(`${front.originOf(site)}/`);
+    await expect(hostile).toHaveTitle('Cookie bomb');
+    await hostile.evaluate(() => {
+      for (let i = 0; i < 170; i++) {
+        // biome-ignore lint/suspicious/noDocumentCookie: as an attacker would
+        document.cookie = `bomb${i}=${'x'.repeat(4_000)}; Domain=antway.localhost; Path=/; Max-Age=9999`;
+      }
+    });
+    const set = (await page.context().cookies(front.root)).length;
+    expect(set).toBeGreaterThan(100);
+
+    expect(await askAgain()).toMatchObject({ isolation: 'subdomain', denied: [denied], problem: null });
+    expect(front.cookies.every((cookies) => cookies === '')).toBe(true);
+    await expectInForce();
+
+    await page.goto(front.root);
+    await expect(page.getByRole('heading', { name: 'Open an address' })).toBeVisible();
+    await expect.poll(async () => page.context().cookies(front.root)).toEqual([]);
+  },
+);
+
+for (const [what, answer] of [
+  ['401', { status: 401 }],
+  ['403', { status: 403 }],
+  ['429', { status: 429 }],
+  ['431', { status: 431 }],
+  ['500', { status: 500 }],
+  ['a redirect to another origin', { status: 302, headers: { Location: 'http://127.0.0.1:9/login' } }],
+  ['a redirect to a login page', { status: 302, headers: { Location: '/index.html' } }],
+] as const satisfies readonly (readonly [string, Answer])[]) {
+  attack(
+    group,
+    `a proxy answers ${what} for \`antway.json\``,
+    'the last file stays in force, and the shell says why',
+    async () => {
+      await openShell();
+      expect(await configIn(page)).toMatchObject({ isolation: 'subdomain', problem: null });
+      front.answer = () => answer;
+      await askAgain();
+      await expect.poll(async () => (await configIn(page)).problem).toContain('stays in force');
+      await expectInForce();
+    },
+  );
+}
+
+for (const [what, answer] of [
+  ['404', { status: 404 }],
+  ['410', { status: 410 }],
+  ['its start page', { status: 200, headers: { 'Content-Type': 'text/html' }, body: '<!doctype html>' }],
+] as const satisfies readonly (readonly [string, Answer])[]) {
+  attack(
+    group,
+    `the host that has given \`antway.json\` answers ${what} instead`,
+    'the last file stays in force until the user resets the gateway',
+    async () => {
+      await openShell();
+      await expectDenied();
+      front.answer = () => answer;
+      await askAgain();
+      await expect.poll(async () => (await configIn(page)).problem).toContain('has none any more');
+      await expectInForce();
+
+      expect((await fetchIn(page, '/-/reset', { method: 'POST', body: '{}' })).status).toBe(204);
+      await expect
+        .poll(() => configIn(page))
+        .toMatchObject({ denied: [], peers: [front.root], problem: null });
+    },
+  );
+}
+
+attack(
+  group,
+  'a reset while the host answers 431',
+  'the last file stays in force, because nothing says that there is none',
+  async () => {
+    await openShell();
+    await configIn(page);
+    front.answer = () => ({ status: 431 });
+    expect((await fetchIn(page, '/-/reset', { method: 'POST', body: '{}' })).status).toBe(204);
+    await expect.poll(async () => (await configIn(page)).problem).toContain('431');
+    await expectInForce();
+  },
+);
+
+test('a host that has never given the file works without one, and so does one that cannot say', async () => {
+  front.answer = () => ({ status: 404 });
+  await openShell();
+  expect(await configIn(page)).toMatchObject({ peers: [front.root], problem: null });
+});
+
+test('with nothing known, a status that says nothing leads to the defaults and a clear problem', async () => {
+  front.answer = () => ({ status: 403 });
+  await openShell();
+  const { peers, problem } = await configIn(page);
+  expect(peers).toEqual([front.root]);
+  expect(problem).toContain('the host answered 403');
+  await expect(page.getByRole('alert')).toContainText('the host answered 403');
+  front.answer = undefined;
+  await expect.poll(() => configIn(page)).toMatchObject({ isolation: 'subdomain', problem: null });
+});
+
+test('a host behind a login is asked with credentials when it refuses to be asked without', async () => {
+  front.answer = (cookies) => (cookies.includes('session=1') ? undefined : { status: 401 });
+  await page.context().addCookies([{ name: 'session', value: '1', url: front.root, httpOnly: true }]);
+  await openShell();
+  expect(await configIn(page)).toMatchObject({ isolation: 'subdomain', problem: null });
+  expect((await page.context().cookies(front.root)).map(({ name }) => name)).toEqual(['session']);
+});

@@ -1,0 +1,97 @@
+import type { Page } from '@playwright/test';
+import { expect, type Gateway, test } from '../browser/harness.ts';
+import { linkOf, makePrivateManifest } from '../browser/manifests.ts';
+import type { PeerProcess } from '../browser/peer.ts';
+import { attack } from './attack.ts';
+
+const group = 'Links with a manifest';
+
+let peer: PeerProcess;
+let gateway: Gateway;
+let shell: Page;
+let link: string;
+
+test.beforeEach(async ({ startPeer, openGateway }) => {
+  peer = await startPeer();
+  gateway = await openGateway({ peers: [peer.url] });
+  shell = gateway.shell;
+  link = linkOf(await makePrivateManifest('Diary', { 'a.txt': 'Fog again.', 'b.txt': 'Rain.' }, peer));
+});
+
+const fragment = () => `#manifest/${link.slice('ant://manifest/'.length)}`;
+const stored = async () => JSON.parse((await gateway.fetch('/-/manifests')).text) as unknown[];
+const question = (page: Page) => page.getByRole('alertdialog');
+
+/** A page of another site goes to a URL of the gateway. */
+async function lead(url: string): Promise<Page> {
+  const page = await shell.context().newPage();
+  await page.goto('about:blank');
+  await page.evaluate((url) => location.assign(url), url);
+  await expect(question(page)).toContainText('Open a private site from this link?');
+  await expect(question(page)).toContainText('“Diary” and has 2 files');
+  return page;
+}
+
+for (const [what, url] of [
+  ['leads to `/#manifest/…`', () => `/${fragment()}`],
+  [
+    'leads to `/#open=ant://manifest/…`, as the protocol handler does',
+    () => `/#open=${encodeURIComponent(link)}`,
+  ],
+  ['leads to `/#url=…`, as the share target does', () => `/#url=${encodeURIComponent(link)}`],
+] as const) {
+  attack(
+    group,
+    `a page of another site ${what}`,
+    'the shell shows what is in the manifest and asks; nothing is stored before',
+    async () => {
+      const page = await lead(gateway.url + url());
+      await expect(page.getByRole('button', { name: 'Not now' })).toBeFocused();
+      expect(await stored()).toEqual([]);
+      await page.keyboard.press('Enter');
+      await expect(question(page)).toHaveCount(0);
+      expect(page.url()).toBe(`${gateway.url}/`);
+      await page.reload();
+      await expect(page.getByRole('heading', { name: 'Open an address' })).toBeVisible();
+      await expect(question(page)).toHaveCount(0);
+      expect(await stored()).toEqual([]);
+    },
+  );
+}
+
+attack(
+  group,
+  'a form of another site shares a manifest with the installed app',
+  'the shell asks, as for a link',
+  async () => {
+    const page = await shell.context().newPage();
+    await page.evaluate(
+      ([action, value]) => {
+        const form = Object.assign(document.createElement('form'), { method: 'post', action });
+        form.append(Object.assign(document.createElement('input'), { name: 'url', value }));
+        document.body.append(form);
+        HTMLFormElement.prototype.submit.call(form);
+      },
+      [`${gateway.url}/-/share`, link] as const,
+    );
+    await expect(question(page)).toContainText('“Diary” and has 2 files');
+    expect(await stored()).toEqual([]);
+  },
+);
+
+test('a user who says so opens it, and is not asked again for what is stored', async () => {
+  const page = await lead(`${gateway.url}/${fragment()}/a.txt`);
+  await page.getByRole('button', { name: 'Open it' }).click();
+  await page.waitForURL(/\/[0-9a-f]{64}\/a\.txt$/);
+  await expect(page.getByText('Fog again.')).toBeVisible();
+  expect(await stored()).toMatchObject([{ name: 'Diary', entries: 2 }]);
+
+  await shell.evaluate((url) => location.assign(url), `${gateway.url}/${fragment()}/b.txt`);
+  await shell.waitForURL(/\/[0-9a-f]{64}\/b\.txt$/);
+});
+
+test('what the user enters in the shell opens without a question', async () => {
+  await shell.getByRole('textbox', { name: 'Open an address' }).fill(link);
+  await shell.getByRole('button', { name: 'Open', exact: true }).click();
+  await shell.waitForURL(/\/[0-9a-f]{64}\/$/);
+});
