@@ -73,7 +73,7 @@ body is \`REFUSED\`, and what changes something answers 204 when there is nothin
 | \`GET\`, \`PUT /-/origin\` | on a site's own origin: what is stored there; takes the user's settings and the site's manifest, as a form |
 | \`/-/site\`, \`/-/bridge\`, \`/-/root\` | pages of the host by which the origins of sites and the gateway's reach each other |
 | \`POST /-/share\` | a form of \`url\`, \`text\` and \`title\`, as systems share with the installed app: leads to the start page, with them in the fragment |
-| \`GET\`, \`POST\`, \`DELETE /-/manifests\` | the manifests that this browser keeps; one as the body (\`isKept\` is false where it keeps nothing, and only this worker has it); \`?id=\` gives or removes one |
+| \`GET\`, \`POST\`, \`DELETE /-/manifests\` | the manifests that this browser keeps; one as the body (\`isKept\` is false where it keeps nothing, and only this worker has it); \`POST …?check\` describes one, tells by \`isKept\` whether it is stored, and stores nothing; \`?id=\` gives or removes one |
 
 **What a table does not show**, and other tests do. A cold HEAD, 304, 416 or listing costs the data map, the first
 chunk (is it an archive?) and an archive's last (its index), and a range besides only the chunks that it overlaps.
