@@ -3,13 +3,14 @@ import { asDataHeader } from '../gateway/script-request.ts';
 import type { PinState } from '../library/pin-state.ts';
 import type { StatsSnapshot } from '../stats/stats.ts';
 import { version } from '../version.ts';
-import { urlOf } from './content-uri.ts';
+import { urlOf, withoutDots } from './content-uri.ts';
+import { page } from './dom.ts';
 import { reloadEarly } from './early.ts';
 import { DropInError } from './error.ts';
 import { type DropInOptions, type ResolvedOptions, resolveOptions } from './options.ts';
 import { type Place, Rewriter } from './rewriter.ts';
 import { untilParsed } from './until-parsed.ts';
-import { control } from './worker.ts';
+import { control, type IsTrusted } from './worker.ts';
 
 export type { HostFile } from '../config.ts';
 export type { PinState } from '../library/pin-state.ts';
@@ -30,7 +31,7 @@ export interface Antway {
    * The URL of some content in this page.
    * @param address 64 hex digits, a configured name, or an `ant://` link.
    * @param path in an archive, not encoded.
-   * @throws DropInError `BAD_ADDRESS`.
+   * @throws DropInError `BAD_ADDRESS`, also for a path with the segments `.` or `..`: the URL stays below the address.
    */
   url(address: string, path?: string): string;
   /**
@@ -72,36 +73,37 @@ export interface Pin extends PinState {
  */
 export function createAntway(
   options: DropInOptions | (() => DropInOptions) = {},
-  base: string = document.baseURI,
+  base: string = page.baseURI,
 ): Antway {
   let resolved: ResolvedOptions | undefined;
   // Absolute, since a page's `<base>` may be on another origin.
   let contentBase = `${location.origin}/ant/`;
   let names: HostFile['names'];
+  let isTrusted: IsTrusted;
   let hasWorker = false;
   let rewriter: Rewriter | undefined;
   /** To be watched as soon as it is known where content is. */
-  const roots = new Set<ShadowRoot>();
+  let roots: (Document | ShadowRoot)[] = [document];
   const controller = () => navigator.serviceWorker?.controller?.scriptURL;
   const former = controller();
 
   const start = async (): Promise<void> => {
     resolved = resolveOptions(typeof options === 'function' ? options() : options, base);
     contentBase = resolved.prefix.href;
-    await control(resolved);
+    isTrusted = await control(resolved);
     hasWorker = true;
   };
 
   const rewriteIn = (place: Place): void => {
     rewriter = new Rewriter(place);
-    for (const root of [document, ...roots]) rewriter.watch(root);
-    roots.clear();
+    for (const root of roots) rewriter.watch(root);
+    roots = [];
   };
 
   const worked = (): void => {
-    rewriteIn({ prefix: contentBase, base: contentBase });
+    rewriteIn({ prefix: contentBase, base: contentBase, isTrusted });
     // None, or one that did not know what this one knows.
-    if (controller() !== former) reloadEarly(document, contentBase);
+    if (controller() !== former) reloadEarly(page, contentBase);
     announce('ready', { base: contentBase });
   };
 
@@ -129,15 +131,17 @@ export function createAntway(
 
   const url = (address: string, path = ''): string =>
     urlOf(address, contentBase, null, names) +
-    (path && `/${path.split('/').map(encodeURIComponent).join('/')}`);
+    (path && withoutDots(`/${path.split('/').map(encodeURIComponent).join('/')}`));
 
-  const endpoint = async (name: string, init?: RequestInit): Promise<Response> => {
+  // biome-ignore lint/suspicious/noExplicitAny: each caller knows what its endpoint answers.
+  const endpoint = async (name: string, init?: RequestInit): Promise<any> => {
     await ready;
-    if (!hasWorker) throw new DropInError('WORKERS_UNAVAILABLE', 'There is no worker in this page.');
+    if (!hasWorker) throw new DropInError('WORKERS_UNAVAILABLE', 'This page has no worker.');
     const response = await fetch(`${contentBase}-/${name}`, init);
-    if (response.ok) return response;
-    const { code, message } = await response.json();
-    throw new DropInError('FAILED', `${code}: ${message}`);
+    // To DELETE the answer is empty.
+    const answer = await response.json().catch(() => ({}));
+    if (response.ok) return answer;
+    throw new DropInError('FAILED', `${answer.code}: ${answer.message}`);
   };
 
   return {
@@ -146,7 +150,7 @@ export function createAntway(
     url,
     watch(root) {
       if (rewriter) rewriter.watch(root);
-      else roots.add(root);
+      else roots.push(root);
     },
     async fetch(address, path, init) {
       await ready;
@@ -155,18 +159,15 @@ export function createAntway(
       if (hasWorker) headers.set(asDataHeader, '1');
       return fetch(url(address, path), { ...init, headers });
     },
-    stats: async () => (await endpoint('stats')).json(),
-    async pin(address) {
-      const body = JSON.stringify({ address, action: 'pin' });
-      return (await endpoint('pins', { method: 'POST', body })).json();
-    },
+    stats: () => endpoint('stats'),
+    pin: (address) => endpoint('pins', { method: 'POST', body: JSON.stringify({ address, action: 'pin' }) }),
     async unpin(address) {
       await endpoint(`pins?address=${encodeURIComponent(address)}`, { method: 'DELETE' });
     },
-    pins: async () => (await (await endpoint('pins')).json()).pins,
+    pins: async () => (await endpoint('pins')).pins,
   };
 }
 
 function announce(name: 'ready' | 'error', detail: unknown): void {
-  document.dispatchEvent(new CustomEvent(`antway:${name}`, { detail }));
+  page.dispatchEvent(new CustomEvent(`antway:${name}`, { detail }));
 }

@@ -51,11 +51,11 @@ export function urlOf(
   const first = Object.hasOwn(names, named) ? names[named]! : named;
   if (/^manifest$/i.test(first)) {
     // As a URL it would reach a host, and it may hold the only keys to private files.
-    throw new DropInError('BAD_ADDRESS', 'A manifest cannot be shown in a page: open it in an Antway app.');
+    throw bad('Open a manifest in an Antway app.');
   }
   const isAddress = /^[0-9a-f]{64}$/i.test(first);
   if (!isAddress && (!/^[a-z0-9][a-z0-9._-]*$/i.test(first) || /^[0-9a-f]{48,}$/i.test(first))) {
-    throw new DropInError('BAD_ADDRESS', `“${text}” is not a content address: it must be 64 hex digits.`);
+    throw bad(`“${text}” is not a content address: it must be 64 hex digits.`);
   }
   const query = new URLSearchParams(search);
   // What links of Autonomi's browser extension suggest as a file's name.
@@ -66,16 +66,28 @@ export function urlOf(
     query.set('filename', name);
     suffix = `?${query}`;
   }
-  return base + (isAddress ? first.toLowerCase() : first) + path + suffix + hash;
+  return base + (isAddress ? first.toLowerCase() : first) + withoutDots(path) + suffix + hash;
+}
+
+/**
+ * Returns a path that a URL keeps below what stands before it.
+ * @throws DropInError `BAD_ADDRESS` for one with dot segments, in any spelling that URL parsers know.
+ */
+export function withoutDots(path: string): string {
+  // URL parsers leave out control characters, and take a backslash for a slash.
+  if (/[/\\](\.|%2e){1,2}([/\\]|$)/i.test(path.replace(/\p{Cc}/gu, ''))) {
+    throw bad(`“${path}” leaves its address.`);
+  }
+  return path;
 }
 
 /** Most media types end in their files' extension. */
 function extensionOf(type: string): string {
-  const subtype = type
-    .split(';')[0]!
-    .trim()
-    .replace(/^.*\//, '')
-    .replace(/\+xml$/, '');
+  const [, subtype = ''] = /([^/;\s]+?)(?:\+xml)?\s*(?:;|$)/.exec(type) ?? [];
   const extensions: Record<string, string> = { plain: 'txt', javascript: 'js', markdown: 'md' };
   return extensions[subtype] ?? (type.startsWith('audio/mpeg') ? 'mp3' : subtype);
+}
+
+function bad(message: string): DropInError {
+  return new DropInError('BAD_ADDRESS', message);
 }

@@ -1,4 +1,5 @@
 import { mapUrls } from './content-uri.ts';
+import { page } from './dom.ts';
 
 /** Gives undefined for a URL that stays. */
 type MapUrl = (url: string) => string | undefined;
@@ -22,7 +23,7 @@ export function visitSheets(
       else if ('style' in rule || 'cssRules' in rule) break;
     }
     // After those: Chromium does not apply a change in an imported sheet that comes right after one in its importer.
-    visit(sheet, sheet.href ?? document.baseURI);
+    visit(sheet, sheet.href ?? page.baseURI);
   }
 }
 

@@ -1,5 +1,6 @@
 import { absolute } from './content-uri.ts';
 import { rewriteRules, rewriteStyle, visitSheets } from './css.ts';
+import { unclobbered } from './dom.ts';
 
 /**
  * Loads again what was requested below the prefix before the worker could answer, and failed.
@@ -7,20 +8,23 @@ import { rewriteRules, rewriteStyle, visitSheets } from './css.ts';
  */
 export function reloadEarly(root: Document, prefix: string): void {
   const isContent = (url: string) => url.startsWith(prefix);
+  const again = <E extends Element>(element: E, name: string & keyof E) => {
+    if (isContent(element[name] as string)) element.setAttribute(name, element[name] as string);
+  };
   const all = <E extends Element>(selector: string) => root.querySelectorAll<E>(selector);
   for (const image of root.images) {
     const isShown = image.complete && image.naturalWidth > 0;
     if (isShown || !isContent(image.currentSrc || image.src)) continue;
-    if (image.srcset) image.setAttribute('srcset', image.srcset);
-    else image.setAttribute('src', image.src);
+    const name = image.srcset ? 'srcset' : 'src';
+    image.setAttribute(name, image[name]);
   }
   for (const media of all<HTMLAudioElement | HTMLVideoElement>('audio,video')) {
     const urls = [media.src, ...Array.from(media.querySelectorAll('source'), ({ src }) => src)];
     if (media.readyState === 0 && urls.some(isContent)) media.load();
-    if ('poster' in media && isContent(media.poster)) media.setAttribute('poster', media.poster);
+    if ('poster' in media) again(media, 'poster');
   }
   for (const element of all<HTMLInputElement | HTMLIFrameElement>('input[type=image],iframe')) {
-    if (isContent(element.src)) element.setAttribute('src', element.src);
+    again(element, 'src');
   }
   for (const image of all<SVGImageElement>('image[href]')) {
     const url = absolute(image.href.baseVal, image.baseURI);
@@ -38,8 +42,10 @@ export function reloadEarly(root: Document, prefix: string): void {
     return isContent(href) ? href : undefined;
   };
   // Has the browser apply what was changed in them before: see `visitSheets`.
-  getComputedStyle(root.documentElement).getPropertyValue('color');
+  root.documentElement.getClientRects();
   visitSheets(root.styleSheets, ({ cssRules }, base) => rewriteRules(cssRules, mapFrom(base)));
-  for (const { style, baseURI } of all<HTMLElement>('[style*="url(" i]'))
+  for (const element of all<HTMLElement>('[style*="url(" i]')) {
+    const { style, baseURI } = unclobbered(element);
     rewriteStyle(style, mapFrom(baseURI));
+  }
 }

@@ -1,8 +1,8 @@
+import { override } from './attributes.ts';
 import { absolute } from './content-uri.ts';
 
 /** By what routers that swap pages leave a link to the browser: Turbo, htmx, Astro, Swup, SvelteKit, Barba, Unpoly. */
 const marks = {
-  rel: 'external',
   'data-turbo': 'false',
   'hx-boost': 'false',
   'data-astro-reload': '',
@@ -12,8 +12,8 @@ const marks = {
   'up-follow': 'false',
 };
 
-/** What these attributes were on a link before. */
-const former = new WeakMap<Element, [name: string, value: string | null][]>();
+/** How to take the marks off a link. */
+const undo = new WeakMap<Element, () => void>();
 
 /**
  * Has the browser itself open a link to content, so that content gets a document of its own, with the gateway's policy.
@@ -25,22 +25,13 @@ const former = new WeakMap<Element, [name: string, value: string | null][]>();
 export function keepToBrowser(link: Element, base: string, wasUri: boolean): void {
   const href = absolute(link.getAttribute('href')!, link.baseURI);
   if (!href.startsWith(base)) {
-    for (const [name, value] of former.get(link) ?? []) {
-      if (value === null) link.removeAttribute(name);
-      else link.setAttribute(name, value);
-    }
-    former.delete(link);
+    undo.get(link)?.();
+    undo.delete(link);
     return;
   }
-  if (!former.has(link)) {
-    former.set(
-      link,
-      Object.entries(marks).map(([name, value]) => {
-        const before = link.getAttribute(name);
-        link.setAttribute(name, name === 'rel' && before ? `${before} ${value}` : value);
-        return [name, before];
-      }),
-    );
+  if (!undo.has(link)) {
+    const rel = `${link.getAttribute('rel') ?? ''} external`.trim();
+    undo.set(link, override(link, { ...marks, rel }));
   }
   if (wasUri && link.hasAttribute('download')) saveByAnswer(link, new URL(href));
 }

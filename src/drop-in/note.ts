@@ -1,5 +1,8 @@
+import { override } from './attributes.ts';
+import { page } from './dom.ts';
+
 /** How to take back what was done to an element whose content cannot be shown. */
-const explained = new WeakMap<Element, () => void>();
+const explained = new WeakMap<Element, (() => void)[]>();
 
 const className = 'antway-unavailable';
 
@@ -11,36 +14,22 @@ export function explain(element: Element, problem: string, isShown: boolean): vo
   takeBack(element);
   element.classList.add(className);
   const undo = [() => element.classList.remove(className)];
-  explained.set(element, () => {
-    for (const step of undo) step();
-  });
+  explained.set(element, undo);
   if (element.matches('a,area')) {
-    const title = element.getAttribute('title');
-    element.setAttribute('title', problem);
-    undo.push(() => {
-      if (element.getAttribute('title') !== problem) return;
-      if (title === null) element.removeAttribute('title');
-      else element.setAttribute('title', title);
-    });
+    undo.push(override(element, { title: problem }));
   }
   if (element.matches('a,area,image,link,source,track')) return;
-  const note = document.createElement('span');
+  const note = page.createElement('span');
   note.className = className;
   note.setAttribute('role', 'note');
   const name = element.getAttribute('alt') ?? element.getAttribute('aria-label');
   note.textContent = name ? `${name} (${problem})` : problem;
-  Object.assign(note.style, { border: '1px solid', padding: '.25em .5em', display: 'inline-block' });
+  note.style.cssText = 'border:1px solid;padding:.25em .5em;display:inline-block';
   if (!isShown) {
     if (element.textContent?.trim()) return;
     element.replaceChildren(note);
   } else {
-    const shown = element as HTMLElement;
-    if (!shown.hidden) {
-      shown.hidden = true;
-      undo.push(() => {
-        shown.hidden = false;
-      });
-    }
+    if (!element.hasAttribute('hidden')) undo.push(override(element, { hidden: '' }));
     element.after(note);
   }
   undo.push(() => note.remove());
@@ -48,6 +37,6 @@ export function explain(element: Element, problem: string, isShown: boolean): vo
 
 /** What was wrong may be right by now. */
 export function takeBack(element: Element): void {
-  explained.get(element)?.();
+  for (const step of explained.get(element) ?? []) step();
   explained.delete(element);
 }

@@ -28,15 +28,15 @@ export interface ResolvedOptions {
 
 const own = ['worker', 'scope', 'prefix', 'gateway'] as const;
 
-const words = (text: string) => text.split(/\s+/).filter(Boolean);
-const number = (text: string) => (/^\d+$/.test(text.trim()) ? Number(text) : text);
+const words = (text: string) => text.match(/\S+/g) ?? [];
+const number = (text: string) => (/^\s*\d+\s*$/.test(text) ? Number(text) : text);
 
 /** How each key of the configuration is read from its attribute. The worker's check names what is not valid. */
 const keys: Record<string, (text: string) => unknown> = {
   peers: words,
   trusted: words,
   denied: words,
-  names: (text) => Object.fromEntries(words(text).map(pair)),
+  names: (text) => Object.fromEntries(words(text).map((word) => /([^=]*)=?(.*)/.exec(word)!.slice(1))),
   isolation: String,
   transport: String,
   usePeersOfPeers: (text) => (text === '' || text === 'true' ? true : text === 'false' ? false : text),
@@ -60,29 +60,24 @@ export function readAttributes(dataset: DOMStringMap): DropInOptions {
     if (option) options[option] = text;
     else if (Object.hasOwn(keys, key)) set(config, key, keys[key]!(text));
     else {
-      const meant = [...own, ...Object.keys(keys)].find((name) => isNear(key, name));
+      const meant = [...own, ...Object.keys(keys)].find((name) =>
+        isNear(key.toLowerCase(), name.toLowerCase()),
+      );
       if (meant) throw bad(attributeOf(key), `there is no such attribute, but ${attributeOf(meant)}`);
       others.push(attributeOf(key));
     }
   }
-  if (others.length > 0) console.warn(`Antway leaves alone what is not its own: ${others.join(', ')}.`);
+  if (others[0]) console.warn(`Antway ignores ${others.join(', ')}.`);
   return Object.keys(config).length > 0 ? { ...options, config } : options;
 }
 
 /** Whether a text becomes the other by one change of a letter, or in a long one by two. */
-function isNear(text: string, other: string): boolean {
-  const [a, b] = [text.toLowerCase(), other.toLowerCase()];
-  // Levenshtein's distance, row by row.
-  let row = Array.from({ length: b.length + 1 }, (_, column) => column);
-  for (const letter of a) {
-    const former = row;
-    row = [former[0]! + 1];
-    for (let at = 1; at <= b.length; at++) {
-      const swap = former[at - 1]! + (letter === b[at - 1] ? 0 : 1);
-      row.push(Math.min(swap, former[at]! + 1, row[at - 1]! + 1));
-    }
-  }
-  return row.at(-1)! <= (b.length < 6 ? 1 : 2);
+function isNear(text: string, other: string, changes = other.length < 6 ? 1 : 2): boolean {
+  if (changes < 0 || !text || !other) return Math.max(text.length, other.length) <= changes;
+  const [rest, otherRest] = [text.slice(1), other.slice(1)];
+  if (text[0] === other[0]) return isNear(rest, otherRest, changes);
+  const isNearBy = (a: string, b: string) => isNear(a, b, changes - 1);
+  return isNearBy(rest, otherRest) || isNearBy(rest, other) || isNearBy(text, otherRest);
 }
 
 /**
@@ -94,21 +89,15 @@ export function resolveOptions(options: DropInOptions, base: string): ResolvedOp
   const worker =
     options.worker === 'none' ? undefined : url('worker', options.worker ?? 'antway-sw.js', base);
   if (worker && worker.origin !== location.origin) {
-    throw bad('worker', `a worker's script must be on the page's own origin, and ${worker.href} is not`);
+    throw bad('worker', `${worker.href} is not on the page's own origin`);
   }
   const scope = url('scope', options.scope ?? (worker ? './' : '/'), worker?.href ?? location.href);
   const prefix = url('prefix', options.prefix ?? 'ant/', scope.href);
-  if (!prefix.href.startsWith(scope.href) || prefix.href === scope.href || !/\/$/.test(prefix.href)) {
+  if (!prefix.href.startsWith(scope.href) || !/.\/$/.test(prefix.href.slice(scope.href.length))) {
     throw bad('prefix', `it must be a path below ${scope.pathname} that ends with a slash`);
   }
   const gateway = options.gateway && url('gateway', options.gateway, location.href).href.replace(/\/*$/, '/');
-  return {
-    worker,
-    scope,
-    prefix,
-    gateway: gateway || undefined,
-    config: options.config,
-  };
+  return { worker, scope, prefix, gateway, config: options.config };
 }
 
 function url(key: string, text: string, base: string): URL {
@@ -122,13 +111,8 @@ function set(config: HostFile, key: string, value: unknown): void {
   else Object.assign(config, { [key]: value });
 }
 
-function pair(word: string): [string, string] {
-  const at = word.indexOf('=');
-  return at < 0 ? [word, ''] : [word.slice(0, at), word.slice(at + 1)];
-}
-
 function attributeOf(key: string): string {
-  return `data-${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  return `data-${key.replace(/[A-Z]/g, '-$&').toLowerCase()}`;
 }
 
 function bad(key: string, why: string): DropInError {

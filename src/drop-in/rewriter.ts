@@ -1,11 +1,17 @@
 import { absolute, isUri, mapUrls, urlOf } from './content-uri.ts';
 import { rewriteRules, rewriteStyle, visitSheets } from './css.ts';
+import { page, unclobbered } from './dom.ts';
 import { keepToBrowser } from './links.ts';
 import { explain, takeBack } from './note.ts';
 import { untilParsed } from './until-parsed.ts';
+import type { IsTrusted } from './worker.ts';
 
 /** Where content is. `prefix` is what the worker's URLs begin with, absolute, also where no worker answers. */
-export type Place = { prefix: string; names?: Readonly<Record<string, string>> | undefined } & (
+export type Place = {
+  prefix: string;
+  names?: Readonly<Record<string, string>> | undefined;
+  isTrusted?: IsTrusted | undefined;
+} & (
   | /** The same as `prefix`, or a gateway's. */ { base: string; problem?: undefined }
   /** Nowhere, and why. */
   | { base?: undefined; problem: string }
@@ -47,7 +53,7 @@ export class Rewriter {
     this.#visit(root);
     this.#visitSheets(root);
     // A style sheet can be read once it is loaded.
-    root.addEventListener('load', () => this.#visitSheets(root), true);
+    unclobbered(root).addEventListener('load', () => this.#visitSheets(root), true);
     new MutationObserver((mutations) => {
       for (const { target, addedNodes, type } of mutations) {
         if (type === 'attributes') this.#rewrite(target as Element);
@@ -67,33 +73,35 @@ export class Rewriter {
       this.#rewrite(root);
       this.#enter(root);
     }
-    for (const element of root.querySelectorAll(candidates)) this.#rewrite(element);
-    for (const element of root.querySelectorAll('*')) this.#enter(element);
+    const { querySelectorAll } = unclobbered(root);
+    for (const element of querySelectorAll(candidates)) this.#rewrite(element);
+    for (const element of querySelectorAll('*')) this.#enter(element);
   }
 
   /** Looks into an element's shadow, which an element of the site's own may get only when it is defined. */
   #enter(element: Element): void {
+    // A form has no shadow. Its fields may have these names.
+    if (element instanceof HTMLFormElement) return;
     const { shadowRoot, localName } = element;
     if (shadowRoot) this.watch(shadowRoot);
     else if (localName.includes('-') && element.matches(':not(:defined)')) {
-      void customElements
-        .whenDefined(localName)
-        .then(() => element.shadowRoot && this.watch(element.shadowRoot));
+      void customElements.whenDefined(localName).then(() => this.#enter(element));
     }
   }
 
   #rewrite(element: Element): void {
     takeBack(element);
-    if (!element.matches(candidates)) return;
-    const isKnown = element.matches(elements);
+    const { matches, style, baseURI } = unclobbered(element as HTMLElement);
+    if (!matches(candidates)) return;
+    const isKnown = matches(elements);
     try {
-      this.#rewriteTo(element, isKnown);
+      // A form’s fields replace its methods, and it shows no content.
+      if (!matches('form')) this.#rewriteTo(element, isKnown);
     } catch (error) {
       explain(element, (error as Error).message, isKnown);
     }
-    if (element instanceof HTMLElement || element instanceof SVGElement) {
-      rewriteStyle(element.style, this.#mapInCss(element.baseURI));
-    }
+    // Elements of other languages may have none.
+    if (style) rewriteStyle(style, this.#mapInCss(baseURI));
   }
 
   /** @throws Error to be shown in the element's place. */
@@ -147,24 +155,38 @@ export class Rewriter {
     return urlOf(uri, base, type, names);
   }
 
-  /** Shows it in a frame that opens no pop-ups, sends no forms and leaves the page where it is. */
+  /** Shows it in a frame that opens no pop-ups, sends no forms, and leaves the page and its own address where they are. */
   #embed(container: Element, url: string, isFromWorker: boolean): void {
     if (this.#embedded.get(container) === url) return;
     this.#embedded.set(container, url);
-    const frame = document.createElement('iframe');
+    const frame = page.createElement('iframe');
+    const { base, isTrusted } = this.#place;
+    const [id] = url.slice(base!.length).split(/[/?#]/) as [string];
+    const mayScript = isTrusted?.(id);
     // Without its origin the worker would not see what it requests, in WebKit neither without scripts: there it is the
     // gateway's policy alone that forbids them. What comes from another gateway has no such policy.
-    frame.setAttribute('sandbox', isFromWorker ? 'allow-same-origin allow-scripts' : 'allow-same-origin');
+    const sandbox = isFromWorker && (mayScript || /^Apple/.test(navigator.vendor)) ? ' allow-scripts' : '';
+    frame.setAttribute('sandbox', `allow-same-origin${sandbox}`);
+    if (isFromWorker && !mayScript) {
+      // A link or a refresh may show a page of the site itself, which other sites cannot frame.
+      frame.onload = () => {
+        const inside = frame.contentDocument;
+        if (inside && unclobbered(inside).URL.startsWith(base + id)) return;
+        frame.remove();
+        explain(container, 'The page leaves its address.', false);
+      };
+    }
     frame.title =
       container.getAttribute('aria-label') ?? container.getAttribute('title') ?? 'Embedded content';
-    Object.assign(frame.style, { width: '100%', height: '100%', border: 'none' });
+    frame.style.cssText = 'width:100%;height:100%;border:none';
     frame.src = url;
     // The parser would put what it has not read yet behind the frame.
     void untilParsed().then(() => container.replaceChildren(frame));
   }
 
   #visitSheets(root: Document | ShadowRoot): void {
-    visitSheets([...root.styleSheets, ...root.adoptedStyleSheets], (sheet, base) => {
+    const { styleSheets, adoptedStyleSheets } = unclobbered(root);
+    visitSheets([...styleSheets, ...adoptedStyleSheets], (sheet, base) => {
       if (this.#sheets.has(sheet)) return;
       this.#sheets.add(sheet);
       rewriteRules(sheet.cssRules, this.#mapInCss(base));

@@ -1,7 +1,7 @@
+import { page } from './dom.ts';
+
 /** Resolves when the parser is done with the document, and what it holds is whole. */
-export function untilParsed(): Promise<void> {
-  if (document.readyState !== 'loading') return Promise.resolve();
-  return new Promise((resolve) => {
-    document.addEventListener('DOMContentLoaded', () => resolve(), { once: true });
-  });
+export async function untilParsed(): Promise<void> {
+  if (page.readyState !== 'loading') return;
+  await new Promise((resolve) => page.addEventListener('DOMContentLoaded', resolve, { once: true }));
 }

@@ -1,5 +1,9 @@
+import { page } from './dom.ts';
 import { DropInError } from './error.ts';
 import type { ResolvedOptions } from './options.ts';
+
+/** Whether the configuration trusts an address, given as hex or by a name of the configuration. */
+export type IsTrusted = (id: string) => boolean;
 
 /** How long a worker that runs may take to take over this page or to answer it, in milliseconds. */
 const workerMs = 10_000;
@@ -9,31 +13,32 @@ const registerMs = 10_000;
 
 /**
  * Sees to it that the worker answers this page's requests: registers it, or waits for the site's own.
+ * @returns what the configuration says.
  * @throws DropInError
  */
-export async function control(options: ResolvedOptions): Promise<void> {
+export async function control(options: ResolvedOptions): Promise<IsTrusted> {
   if (!isSecureContext) {
     throw new DropInError('INSECURE_CONTEXT', 'This page did not come over https.');
   }
   if (!('serviceWorker' in navigator)) {
-    throw new DropInError('WORKERS_UNAVAILABLE', 'This browser offers no service workers here.');
+    throw new DropInError('WORKERS_UNAVAILABLE', 'This browser has no service workers here.');
   }
   if (!location.href.startsWith(options.scope.href)) {
     throw new DropInError(
       'OUT_OF_SCOPE',
-      `This page is not below ${options.scope.pathname}, which the worker answers for. Put the worker's script higher up, or set data-scope.`,
+      `This page is not below ${options.scope.pathname}: put the worker's script higher up, or set data-scope.`,
     );
   }
   const worker = await activated(options.worker ? await register(options.worker, options) : await sitesOwn());
   await untilControlledBy(worker, options.worker !== undefined);
-  await probe(options.prefix, worker);
+  return probe(options.prefix, worker);
 }
 
 /** The usual recipe registers it when the page is loaded. @throws DropInError `HANDLER_MISSING` when nothing does. */
 async function sitesOwn(): Promise<ServiceWorker> {
   const { serviceWorker } = navigator;
   const tooLate = async () => {
-    if (document.readyState !== 'complete') await new Promise((done) => addEventListener('load', done));
+    if (page.readyState !== 'complete') await new Promise((done) => addEventListener('load', done));
     await new Promise((done) => setTimeout(done, registerMs));
     // One that takes long to install is there.
     return serviceWorker.getRegistration();
@@ -43,7 +48,7 @@ async function sitesOwn(): Promise<ServiceWorker> {
   if (worker) return worker;
   throw new DropInError(
     'HANDLER_MISSING',
-    'This site has no worker: with data-worker="none" it registers its own, and that one imports antway-handler.js.',
+    'This site has no worker. Register one: it must import antway-handler.js.',
   );
 }
 
@@ -54,11 +59,11 @@ export function workerOf({ active, waiting, installing }: ServiceWorkerRegistrat
 /** Whether a worker is the drop-in's own, wherever its script is. */
 export function isAntway(worker: ServiceWorker): Promise<boolean> {
   const { port1, port2 } = new MessageChannel();
-  return new Promise<boolean>((resolve) => {
+  return new Promise((resolve) => {
     port1.onmessage = () => resolve(true);
     worker.postMessage({ type: 'antway:who' }, [port2]);
     setTimeout(resolve, workerMs, false);
-  }).finally(() => port1.close());
+  });
 }
 
 /** @returns the worker that has these options: the one that is active, though an update may be on its way, if it has. */
@@ -75,20 +80,20 @@ async function register(script: URL, { scope, prefix, config }: ResolvedOptions)
     if (other && new URL(other.scriptURL).pathname !== url.pathname && !(await isAntway(other))) {
       throw new DropInError(
         'ANOTHER_WORKER',
-        `This site has a worker of its own, ${other.scriptURL}. Have it import antway-handler.js, and set data-worker="none".`,
+        `This site has a worker of its own, ${other.scriptURL}. Set data-worker="none": it must import antway-handler.js.`,
       );
     }
     const { active, waiting, installing } = await serviceWorker.register(url, {
       scope: scope.href,
       updateViaCache: 'none',
     });
-    const workers = [active, waiting, installing].filter((worker) => worker !== null);
+    const workers = [active, waiting, installing].filter(Boolean) as ServiceWorker[];
     return workers.find(({ scriptURL }) => scriptURL === url.href) ?? workers.at(-1)!;
   } catch (cause) {
     if (cause instanceof DropInError) throw cause;
     throw new DropInError(
       'REGISTRATION_REFUSED',
-      `The worker ${url.pathname} could not be registered: ${cause instanceof Error ? cause.message : cause}`,
+      `The worker ${url.pathname} could not be registered: ${(cause as Error).message}`,
       undefined,
       { cause },
     );
@@ -106,7 +111,7 @@ function activated(worker: ServiceWorker): Promise<ServiceWorker> {
         case 'activated':
           return resolve(worker);
         case 'redundant':
-          reject(new DropInError('WORKER_BROKEN', 'The worker was fetched, but it did not install.'));
+          reject(new DropInError('WORKER_BROKEN', 'The worker did not install.'));
       }
     };
     worker.addEventListener('statechange', look);
@@ -119,33 +124,26 @@ function untilControlledBy(worker: ServiceWorker, isOurs: boolean): Promise<void
   const { serviceWorker } = navigator;
   const isControlled = () => {
     const { controller } = serviceWorker;
-    return controller !== null && (!isOurs || controller.scriptURL === worker.scriptURL);
+    return isOurs ? controller?.scriptURL === worker.scriptURL : controller;
   };
   return new Promise((resolve, reject) => {
     if (isControlled()) return resolve();
-    const timer = setTimeout(() => {
-      reject(new DropInError('NOT_CONTROLLED', 'The worker runs, but the browser does not let it answer.'));
-    }, workerMs);
-    const look = () => {
-      if (!isControlled()) return;
-      clearTimeout(timer);
-      serviceWorker.removeEventListener('controllerchange', look);
-      resolve();
-    };
-    serviceWorker.addEventListener('controllerchange', look);
+    serviceWorker.addEventListener('controllerchange', () => isControlled() && resolve());
+    const tooLate = new DropInError('NOT_CONTROLLED', 'The browser does not let the worker answer.');
+    setTimeout(reject, workerMs, tooLate);
     worker.postMessage({ type: 'antway:claim' });
   });
 }
 
 /** Whether the worker has Antway's handler, under the prefix that this page knows, and a configuration to work by. */
-async function probe(prefix: URL, worker: ServiceWorker): Promise<void> {
-  const response = await fetch(`${prefix.href}-/health`);
+async function probe(prefix: URL, worker: ServiceWorker): Promise<IsTrusted> {
+  const response = await fetch(`${prefix.href}-/config`);
   // What is no JSON is another's page.
-  const { gateway, code, message, details } = await response.json().catch(() => ({}));
-  if (gateway === 'antway') return;
+  const { trusted, names, code, message, details } = await response.json().catch(() => ({}));
+  if (trusted) return (id) => trusted.includes(names[id] ?? id);
   if (code === 'BAD_CONFIG') throw new DropInError(code, message, details.key);
   throw new DropInError(
     'HANDLER_MISSING',
-    `The site's worker, ${worker.scriptURL}, does not answer for ${prefix.pathname}: it must import antway-handler.js and use it.`,
+    `The site's worker, ${worker.scriptURL}, does not answer for ${prefix.pathname}: it must import antway-handler.js.`,
   );
 }

@@ -32,12 +32,38 @@ describe('a content address in a page', () => {
   ])('%j is none', (uri) => expect(() => urlOf(uri, '/ant/')).toThrow(badAddress));
 
   it.each([
+    '/..',
+    '/.',
+    '/../../logout',
+    '/a/%2e%2E/b',
+    '/a/.%2e',
+    '/a/%2e/b',
+    '/a\\..\\b',
+    '/.\t.\n/logout',
+    '/..\u0001',
+    '/../x?y#z',
+  ])('that leaves its address by %j is none', (path) => {
+    for (const start of [`ant://${hex}`, hex, 'ant://docs']) {
+      expect(() => urlOf(start + path, '/ant/')).toThrow(badAddress);
+    }
+  });
+
+  it.each(['/...', '/.hidden/a..b', '/a?x=/../y', '/a#/../y', '/%252e%252e/x', '/. ./x'])(
+    'stays below its address: %j',
+    (path) => {
+      const { href } = new URL(urlOf(`ant://${hex}${path}`, 'https://site.example/ant/'));
+      expect(href.startsWith(`https://site.example/ant/${hex}/`)).toBe(true);
+    },
+  );
+
+  it.each([
     ['image/png', 'file.png'],
     ['image/svg+xml', 'file.svg'],
     ['text/html; charset=utf-8', 'file.html'],
     ['text/plain', 'file.txt'],
     ['audio/mpeg', 'file.mp3'],
     ['application/pdf', 'file.pdf'],
+    ['application/ld+json;profile=x', 'file.ld%2Bjson'],
   ])('of type %s has a name that says so, if it has no other', (type, name) => {
     expect(urlOf(`ant://${hex}`, '/ant/', type)).toBe(`/ant/${hex}?filename=${name}`);
     expect(urlOf(`ant://${hex}/photo.jpg`, '/ant/', type)).toBe(`/ant/${hex}/photo.jpg`);

@@ -1,0 +1,18 @@
+/**
+ * Sets attributes of an element.
+ * @returns a function that gives them their former values, except those that something else has changed since.
+ */
+export function override(element: Element, values: Readonly<Record<string, string>>): () => void {
+  const undo = Object.entries(values).map(([name, value]) => {
+    const former = element.getAttribute(name);
+    element.setAttribute(name, value);
+    return () => {
+      if (element.getAttribute(name) !== value) return;
+      if (former === null) element.removeAttribute(name);
+      else element.setAttribute(name, former);
+    };
+  });
+  return () => {
+    for (const step of undo) step();
+  };
+}
