@@ -76,7 +76,7 @@ export function createHandler(options: HandlerOptions = {}): AntwayHandler {
       const response = await runtime.handle(event.request, {
         waitUntil: (work) => event.waitUntil(work),
         isFromShell: () => isFromSite(event, matches),
-        clientUrl: async () => (event.clientId ? (await self.clients.get(event.clientId))?.url : undefined),
+        clientUrl: () => clientUrl(event),
         wakeLater,
       });
       return response ?? fetch(event.request);
@@ -94,6 +94,15 @@ async function isFromSite(
   return (
     client !== undefined && new URL(client.url).origin === self.location.origin && !isContent(client.url)
   );
+}
+
+/**
+ * URL of the document or worker that requests. One without a URL of its own, such as a `srcdoc` frame, is told by the
+ * referrer, which is then its parent's. HTML cannot change a referrer, only leave it out.
+ */
+async function clientUrl({ request, clientId }: FetchEvent): Promise<string | undefined> {
+  const client = clientId ? await self.clients.get(clientId) : undefined;
+  return client && /^https?:/.test(client.url) ? client.url : request.referrer;
 }
 
 function prefixBelow(scope: string, prefix: string): string {

@@ -118,10 +118,10 @@ function decodeSegment(encoded: string): string {
   } catch {
     throw new AntwayError('BAD_ADDRESS', `“${encoded}” is not a valid percent-encoding.`);
   }
-  if (segment.includes('/') || segment.includes('\0') || segment === '..') {
+  if (segment.includes('/') || segment.includes('\0') || segment === '.' || segment === '..') {
     throw new AntwayError(
       'BAD_ADDRESS',
-      `“${encoded}” cannot be part of a path: no name holds a slash, a NUL or “..”.`,
+      `“${encoded}” cannot be part of a path: no name is “.” or “..”, or holds a slash or a NUL.`,
     );
   }
   return segment;

@@ -91,3 +91,82 @@ export async function lookAtPlainSite(picture: string): Promise<EmbeddingReport>
     requests: (await Antway.stats()).requests.total,
   };
 }
+
+/** Files of an address that attack the site which shows them. */
+export const hostileFiles = {
+  'run.js': 'globalThis.isTakenOver = true;',
+  'style.css': 'html { --hostile: yes }',
+  'own.css': 'p { --own: yes }',
+  'index.html': `<!doctype html><link rel="stylesheet" href="own.css"><p id="text">${pageText}</p><a id="on" href="next.html">On</a>
+    <script>document.getElementById("text").textContent = "It ran a script"</script><iframe src="/account.html"></iframe>`,
+  'next.html': `<!doctype html><p id="text">Next</p>`,
+  'refresh.html':
+    '<!doctype html><meta http-equiv="refresh" content="0;url=/account.html"><p id="text">Refresh</p>',
+} as const;
+
+export const accountText = 'An account';
+
+/** What became of the attacks on a site. */
+export interface AttackReport {
+  script: 'ran' | 'refused';
+  isStyled: boolean;
+  /** The texts of the embedded page, of the page that its link leads to, and of a site’s page that it frames. */
+  embedded: (string | null | undefined)[];
+  isEmbeddedStyled: boolean;
+  /** The text in place of a page that refreshes to a page of the site. */
+  refreshed: string | null | undefined;
+}
+
+/** Tries scripts, styles and frames of an address in a site's page. Complete in itself, as `lookAtPlainSite`. */
+export async function attackSite(address: string): Promise<AttackReport> {
+  const { Antway } = globalThis as unknown as { Antway: Antway };
+  await Antway.ready;
+  const until = async (isDone: () => unknown) => {
+    for (let i = 0; i < 200 && !isDone(); i++) await new Promise((resolve) => setTimeout(resolve, 50));
+  };
+  const load = (element: HTMLElement) =>
+    new Promise((resolve) => {
+      element.onload = element.onerror = resolve;
+      document.head.append(element);
+    });
+  const url = (name: string) => Antway.url(address, name);
+  await load(Object.assign(document.createElement('script'), { src: url('run.js') }));
+  await load(Object.assign(document.createElement('link'), { rel: 'stylesheet', href: url('style.css') }));
+  const embed = async (name: string) => {
+    const container = document.createElement('div');
+    container.dataset.antEmbed = `ant://${address}/${name}`;
+    document.body.append(container);
+    await until(() => container.firstElementChild);
+    return container;
+  };
+  const container = await embed('');
+  const inside = () => container.querySelector('iframe')?.contentDocument;
+  const text = () => inside()?.getElementById('text');
+  await until(() => text() && inside()!.readyState === 'complete');
+  const first = text()?.textContent;
+  const isEmbeddedStyled = text()
+    ? getComputedStyle(text()!).getPropertyValue('--own').trim() === 'yes'
+    : false;
+  let framed: string | null | undefined;
+  try {
+    framed = inside()?.querySelector('iframe')?.contentDocument?.body?.textContent;
+  } catch {
+    // An error page of the browser.
+  }
+  inside()?.getElementById('on')?.click();
+  await until(() => text()?.textContent !== first && text());
+  const next = text()?.textContent;
+  const refreshing = await embed('refresh.html');
+  const refreshed = () =>
+    refreshing.querySelector('iframe')?.contentDocument?.body?.textContent ?? refreshing.textContent;
+  await until(() => refreshed()?.trim());
+  // Time for a refresh to lead elsewhere.
+  await new Promise((resolve) => setTimeout(resolve, 1000));
+  return {
+    script: 'isTakenOver' in globalThis ? 'ran' : 'refused',
+    isStyled: getComputedStyle(document.documentElement).getPropertyValue('--hostile').trim() === 'yes',
+    embedded: [first, next, framed],
+    isEmbeddedStyled,
+    refreshed: refreshed()?.trim(),
+  };
+}

@@ -1,5 +1,15 @@
 import { expect } from 'vitest';
-import { lookAtPlainSite, pageText, publishContent, serveSite } from '../browser/embedding-site.ts';
+import {
+  accountText,
+  attackSite,
+  hostileFiles,
+  lookAtPlainSite,
+  pageText,
+  publishContent,
+  serveSite,
+} from '../browser/embedding-site.ts';
+import { publish } from '../browser/publish.ts';
+import { makeTarchive } from '../http/tarchive.ts';
 import { test } from './harness.ts';
 
 const crab = 720;
@@ -32,3 +42,29 @@ for (const base of ['/', '/repo/']) {
     }
   });
 }
+
+test('a site runs and applies nothing of an address that it does not trust', async ({
+  browser,
+  startPeer,
+}) => {
+  const peer = await startPeer();
+  const published = await publishContent(peer);
+  const hostile = await publish(await makeTarchive(hostileFiles), peer);
+  const files = { '/account.html': `<!doctype html><p>${accountText}</p>` };
+  const host = await serveSite(['tests/sites/embedding/plain'], published, peer.url, { files });
+  const page = await browser.newPage();
+  try {
+    await page.goto(host.url);
+    const report = await page.evaluate(attackSite, hostile);
+    expect(report).toMatchObject({
+      script: 'refused',
+      isStyled: false,
+      embedded: [pageText, 'Next', expect.toSatisfy((text?: string | null) => !text?.includes(accountText))],
+      isEmbeddedStyled: true,
+      // WebKit allows the refresh. The frame does not stay at the site’s page.
+      refreshed: 'The page leaves its address.',
+    });
+  } finally {
+    await host.stop();
+  }
+});
