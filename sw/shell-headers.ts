@@ -4,6 +4,8 @@ import { siteOfHost } from '../src/gateway/site-host.ts';
 /** Where pages may connect to: to peers anywhere, and to this machine. A policy cannot name `[::1]`. */
 const connections = "'self' https: http://127.0.0.1:* http://localhost:* http://*.localhost:*";
 
+const workerPath = '/sw.js';
+
 /**
  * The headers that the gateway's own files are answered with. A cache can hold other ones, so they come from nowhere
  * else. The host sends the same ones (`peer/src/http/web/`).
@@ -32,7 +34,8 @@ export function shellHeaders(path: string, host: string): Record<string, string>
 function policyOf(path: string, host: string): string {
   const isLoopback = /^127\.0\.0\.1(:|$)/.test(host);
   const isNamed = !/^\[|\.\d+(:|$)/.test(host);
-  const own = (path: string) => (isNamed || isLoopback ? host + path : "'self'");
+  const own = (...paths: string[]) =>
+    isNamed || isLoopback ? paths.map((path) => host + path).join(' ') : "'self'";
   const root = siteOfHost(host)?.rootHost;
   const sites = isNamed && !root ? `*.${host}` : "'none'";
   const none = "'none'";
@@ -41,16 +44,16 @@ function policyOf(path: string, host: string): string {
   if (path === '/-/root.html') return ownPagePolicy(own, none, sites);
   if (path === '/-/site.html') return ownPagePolicy(own, root ?? none, none);
   // Firefox checks an answer of the worker once more, against the URL of the worker's script.
-  const worker = own('/sw.js');
+  const assets = own('/assets/', workerPath);
   return [
     "default-src 'none'",
-    `script-src ${own('/assets/')} ${worker} 'wasm-unsafe-eval'`,
-    `worker-src ${worker} ${own('/assets/')}`,
-    `style-src ${own('/assets/')} ${worker}`,
+    `script-src ${assets} 'wasm-unsafe-eval'`,
+    `worker-src ${own(workerPath, '/assets/')}`,
+    `style-src ${assets}`,
     "img-src 'self' data: blob:",
     "media-src 'self'",
-    `font-src ${own('/assets/')} ${worker}`,
-    `manifest-src ${own('/manifest.webmanifest')} ${worker}`,
+    `font-src ${assets}`,
+    `manifest-src ${own('/manifest.webmanifest', workerPath)}`,
     `frame-src ${root ?? sites}`,
     `connect-src ${connections}`,
     "base-uri 'none'",
@@ -60,7 +63,7 @@ function policyOf(path: string, host: string): string {
 }
 
 /** Of the pages below `/-/`: what they may frame, and by whom they may be framed. */
-function ownPagePolicy(own: (path: string) => string, frames: string, ancestors: string): string {
-  const files = `${own('/-/')} ${own('/sw.js')}`;
-  return `default-src 'none'; script-src ${files}; style-src ${files}; worker-src ${own('/sw.js')}; connect-src 'self'; frame-src ${frames}; base-uri 'none'; form-action 'none'; frame-ancestors ${ancestors}`;
+function ownPagePolicy(own: (...paths: string[]) => string, frames: string, ancestors: string): string {
+  const files = own('/-/', workerPath);
+  return `default-src 'none'; script-src ${files}; style-src ${files}; worker-src ${own(workerPath)}; connect-src 'self'; frame-src ${frames}; base-uri 'none'; form-action 'none'; frame-ancestors ${ancestors}`;
 }

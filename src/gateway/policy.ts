@@ -80,19 +80,7 @@ const trustedPolicy = "object-src 'none'; frame-ancestors 'self'";
 /** What elements and attributes can do without a script. */
 const noFeatures = {
   'X-DNS-Prefetch-Control': 'off',
-  'Permissions-Policy': [
-    'attribution-reporting',
-    'browsing-topics',
-    'camera',
-    'display-capture',
-    'geolocation',
-    'join-ad-interest-group',
-    'microphone',
-    'payment',
-    'run-ad-auction',
-    'shared-storage',
-    'web-app-installation',
-  ]
+  'Permissions-Policy': ['camera', 'display-capture', 'geolocation', 'microphone', 'payment']
     .map((feature) => `${feature}=()`)
     .join(', '),
 };

@@ -21,8 +21,8 @@ describe('the headers of the gateway’s own files', () => {
 
   it.each([
     ['127.0.0.1:8080', '127.0.0.1:8080/assets/ 127.0.0.1:8080/sw.js', "'none'"],
-    ['[::1]:8080', "'self' 'self'", "'none'"],
-    ['192.168.0.1', "'self' 'self'", "'none'"],
+    ['[::1]:8080', "'self'", "'none'"],
+    ['192.168.0.1', "'self'", "'none'"],
     ['gateway.example', 'gateway.example/assets/ gateway.example/sw.js', '*.gateway.example'],
     [
       `${site}.gateway.example`,

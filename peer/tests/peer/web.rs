@@ -96,7 +96,7 @@ async fn files_have_their_types_their_caching_and_strict_headers() {
         );
         let policy = response.header("content-security-policy").unwrap();
         let host = web.peer.peer.http().strip_prefix("http://").unwrap();
-        let scripts = format!("script-src {host}/assets/ 'wasm-unsafe-eval';");
+        let scripts = format!("script-src {host}/assets/ {host}/sw.js 'wasm-unsafe-eval';");
         assert!(
             policy.starts_with(&format!("default-src 'none'; {scripts}")),
             "{policy}"

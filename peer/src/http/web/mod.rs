@@ -127,7 +127,7 @@ async fn find(
     // On the origin of a site every path is the site's, also those that files of the shell have elsewhere.
     let is_site = matches!(host, Host::Site { .. });
     if is_site && !path.starts_with(GATEWAY_PATH) && wants_page(headers) {
-        let page = web.folder.file(policy::SITE, &accepted).await?;
+        let page = web.folder.file(policy::SITE_PAGE, &accepted).await?;
         if page.is_some() {
             return Ok(page);
         }

@@ -17,7 +17,10 @@ pub const BRIDGE: &str = "/-/bridge.html";
 pub const ROOT: &str = "/-/root.html";
 
 /// What is shown on the origin of a site before its worker runs.
-pub const SITE: &str = "/-/site.html";
+pub const SITE_PAGE: &str = "/-/site.html";
+
+/// The script of the worker.
+const WORKER: &str = "/sw.js";
 
 /// Where pages may connect to: to peers anywhere by HTTPS, which WebTransport counts as, and to this machine. A policy
 /// can't name `[::1]`: Chromium calls that an invalid source. `localhost` leads there too.
@@ -89,7 +92,7 @@ impl Host {
                     _ => "'none'".to_owned(),
                 },
             ),
-            SITE => self.own_policy(self.root(), "'none'"),
+            SITE_PAGE => self.own_policy(self.root(), "'none'"),
             _ => self.shell_policy(),
         }
     }
@@ -105,38 +108,39 @@ impl Host {
     /// For the shell, and for its worker, whose requests go by the policy that its script came with. Firefox checks an
     /// answer of the worker once more, against the URL of the worker's script.
     fn shell_policy(&self) -> String {
-        let assets = self.source("/assets/");
-        let worker = self.source("/sw.js");
-        let manifest = self.source("/manifest.webmanifest");
+        let assets = self.sources(&["/assets/", WORKER]);
+        let workers = self.sources(&[WORKER, "/assets/"]);
+        let manifest = self.sources(&["/manifest.webmanifest", WORKER]);
         let frames = match self {
             Self::Root(own) => format!("*.{own}"),
             Self::Site { root, .. } => root.clone(),
             _ => "'none'".to_owned(),
         };
         format!(
-            "default-src 'none'; script-src {assets} {worker} 'wasm-unsafe-eval'; \
-             worker-src {worker} {assets}; style-src {assets} {worker}; img-src 'self' data: blob:; media-src 'self'; font-src {assets} {worker}; \
-             manifest-src {manifest} {worker}; frame-src {frames}; connect-src {CONNECT}; \
+            "default-src 'none'; script-src {assets} 'wasm-unsafe-eval'; \
+             worker-src {workers}; style-src {assets}; img-src 'self' data: blob:; media-src 'self'; font-src {assets}; \
+             manifest-src {manifest}; frame-src {frames}; connect-src {CONNECT}; \
              base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
         )
     }
 
     /// For the pages below `/-/`: what they may frame, and by whom they may be framed.
     fn own_policy(&self, frames: &str, ancestors: &str) -> String {
-        let own = self.source("/-/");
-        let worker = self.source("/sw.js");
+        let own = self.sources(&["/-/", WORKER]);
+        let worker = self.sources(&[WORKER]);
         format!(
-            "default-src 'none'; script-src {own} {worker}; style-src {own} {worker}; worker-src {worker}; \
+            "default-src 'none'; script-src {own}; style-src {own}; worker-src {worker}; \
              connect-src 'self'; \
              frame-src {frames}; base-uri 'none'; form-action 'none'; frame-ancestors {ancestors}"
         )
     }
 
-    /// A path of this host, and of no other; where that can't be said, the whole origin.
-    fn source(&self, path: &str) -> String {
+    /// Paths of this host, and of no other; where that can't be said, the whole origin.
+    fn sources(&self, paths: &[&str]) -> String {
         match self {
             Self::Root(own) | Self::Site { own, .. } | Self::Loopback(own) => {
-                format!("{own}{path}")
+                let sources: Vec<_> = paths.iter().map(|path| format!("{own}{path}")).collect();
+                sources.join(" ")
             }
             Self::Loopback6(_) | Self::Unnamed => "'self'".to_owned(),
         }
@@ -209,21 +213,30 @@ mod tests {
         for (name, sources) in [
             (
                 "script-src",
-                "antway.localhost:8080/assets/ 'wasm-unsafe-eval'",
+                "antway.localhost:8080/assets/ antway.localhost:8080/sw.js 'wasm-unsafe-eval'",
             ),
             (
                 "worker-src",
                 "antway.localhost:8080/sw.js antway.localhost:8080/assets/",
             ),
-            ("style-src", "antway.localhost:8080/assets/"),
-            ("manifest-src", "antway.localhost:8080/manifest.webmanifest"),
+            (
+                "style-src",
+                "antway.localhost:8080/assets/ antway.localhost:8080/sw.js",
+            ),
+            (
+                "manifest-src",
+                "antway.localhost:8080/manifest.webmanifest antway.localhost:8080/sw.js",
+            ),
             ("frame-src", "*.antway.localhost:8080"),
             ("frame-ancestors", "'none'"),
         ] {
             assert_eq!(directive(&policy, name), sources);
         }
         let policy = host("127.0.0.1:8080").policy_of("/");
-        assert_eq!(directive(&policy, "style-src"), "127.0.0.1:8080/assets/");
+        assert_eq!(
+            directive(&policy, "style-src"),
+            "127.0.0.1:8080/assets/ 127.0.0.1:8080/sw.js"
+        );
         assert_eq!(directive(&policy, "frame-src"), "'none'");
     }
 
@@ -232,8 +245,16 @@ mod tests {
         let policy = host(&format!("{SITE}.antway.localhost:8080")).policy_of("/index.html");
         assert_eq!(directive(&policy, "frame-src"), "antway.localhost:8080");
         assert_eq!(directive(&policy, "frame-ancestors"), "'none'");
-        let assets = format!("{SITE}.antway.localhost:8080/assets/");
+        let own = format!("{SITE}.antway.localhost:8080");
+        let assets = format!("{own}/assets/ {own}/sw.js");
         assert_eq!(directive(&policy, "style-src"), assets);
+        let policy = host(&own).policy_of(SITE_PAGE);
+        assert_eq!(directive(&policy, "frame-src"), "antway.localhost:8080");
+        assert_eq!(directive(&policy, "frame-ancestors"), "'none'");
+        assert_eq!(
+            directive(&policy, "style-src"),
+            format!("{own}/-/ {own}/sw.js")
+        );
     }
 
     #[test]
@@ -259,7 +280,10 @@ mod tests {
             assert_eq!(directive(&policy, "default-src"), none);
         }
         let policy = host(&site).policy_of(BRIDGE);
-        assert_eq!(directive(&policy, "script-src"), format!("{site}/-/"));
+        assert_eq!(
+            directive(&policy, "script-src"),
+            format!("{site}/-/ {site}/sw.js")
+        );
         assert_eq!(directive(&policy, "worker-src"), format!("{site}/sw.js"));
         assert_eq!(directive(&policy, "connect-src"), "'self'");
     }
