@@ -168,7 +168,10 @@ export class Lab {
     const { url } = await this.#site;
     const page = await this.openPage(`${url}/${part}/index.html`);
     if (part === 'static') return page;
-    await page.evaluate((part) => navigator.serviceWorker.register(`/${part}/worker.js`), part);
+    await page.evaluate(
+      (part) => navigator.serviceWorker.register(`/sw.js?part=${part}`, { scope: `/${part}/` }),
+      part,
+    );
     await page.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
     return page;
   }
@@ -196,8 +199,11 @@ export class Lab {
       await writeFile(join(this.#siteFolder, part, 'index.html'), `<!doctype html><title>${part}</title>`);
     }
     for (const part of ['ceiling', 'bare']) {
-      await cp(fromRoot(`perf/lab/workers/${part}.js`), join(this.#siteFolder, part, 'worker.js'));
+      await cp(fromRoot(`perf/lab/workers/${part}.js`), join(this.#siteFolder, 'assets', `${part}.js`));
     }
+    // The peer's policy lets a page register this script and no other.
+    const worker = "importScripts(`/assets/${new URLSearchParams(location.search).get('part')}.js`);\n";
+    await writeFile(join(this.#siteFolder, 'sw.js'), worker);
     await writeFile(join(this.#siteFolder, 'index.html'), '<!doctype html><title>baselines</title>');
     return this.startPeer({ flags: ['--web', this.#siteFolder], webTransport: 'none' });
   }

@@ -11,8 +11,9 @@ import { controlledByWorker } from './worker.ts';
 const rootMs = 5_000;
 /** Most openings last less, and a flash of text would only unsettle. */
 const quietMs = 400;
-/** A page that comes again so soon was not answered by the worker. */
-const repeatMs = 5_000;
+/** How often this page may open the same URL within `repeatMs`, in milliseconds, before it says that something is wrong. */
+const mostTimes = 3;
+const repeatMs = 20_000;
 const storageKey = 'antway.opened';
 
 const texts = {
@@ -81,11 +82,22 @@ function askRoot(rootOrigin: string): Promise<{ welcome: Welcome | null; port?: 
   });
 }
 
+/**
+ * Whether this page comes again and again for the same URL because the worker does not answer. A reload by the user, which
+ * may go past the worker, counts afresh.
+ */
 function isRepeated(url: string): boolean {
+  const [navigation] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
   try {
-    const [at, last] = sessionStorage.getItem(storageKey)?.split(' ') ?? [];
-    sessionStorage.setItem(storageKey, `${Date.now()} ${url}`);
-    return last === url && Date.now() - Number(at) < repeatMs;
+    const [count, at, last] = sessionStorage.getItem(storageKey)?.split(' ') ?? [];
+    const isAgain =
+      last === url &&
+      navigation?.type !== 'reload' &&
+      Date.now() - Number(at) < repeatMs &&
+      Number(count) > 0;
+    const times = isAgain ? Number(count) + 1 : 1;
+    sessionStorage.setItem(storageKey, `${times} ${Date.now()} ${url}`);
+    return times > mostTimes;
   } catch {
     return false; // storage is blocked
   }

@@ -28,6 +28,8 @@ test('pages that the worker makes speak the language chosen in the settings', as
   await expectPage(shell, `${gateway.url}/${home}/`, 'de', 'Erster Besuch auf dieser Seite');
   await shell.getByRole('button', { name: 'Ohne Skripte öffnen' }).click();
   await expect(shell).toHaveTitle('Home');
+  // A page without scripts may ask nothing.
+  await shell.goto(gateway.url);
   // Programs read English, whatever people do.
   const { status, text } = await gateway.fetch(`/${unknown}`);
   expect([status, JSON.parse(text).message]).toEqual([404, expect.stringContaining('peer')]);
