@@ -144,11 +144,11 @@ async function answer(event: FetchEvent): Promise<Response> {
   return shell && !isSite ? answerFile(event, shell) : fetch(request);
 }
 
-/** Loads pages anew. Windows of `blob:` and `about:` URLs are no clients of a worker, so they stay. */
-async function reloadPages(isOf: (url: URL) => boolean): Promise<void> {
+/** Loads pages anew, or another path in their place. Windows of `blob:` and `about:` URLs are no clients of a worker, so they stay. */
+async function reloadPages(isOf: (url: URL) => boolean, path?: string): Promise<void> {
   const clients = await self.clients.matchAll({ type: 'window' });
   const pages = clients.filter(({ url }) => isOf(new URL(url)));
-  await Promise.all(pages.map((page) => page.navigate(page.url)));
+  await Promise.all(pages.map((page) => page.navigate(path ?? page.url)));
 }
 
 /** A person who opens `/-/stats` in a tab is welcome too: that answer is sandboxed, so no page can read it. */

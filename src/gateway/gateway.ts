@@ -46,8 +46,11 @@ export interface RequestContext {
   wakeLater(): void;
   /** On a site's own origin: the page that fetches the user's settings before the first content is shown. */
   sitePage?(): Promise<Response>;
-  /** Loads the open pages anew whose URL `isOf` accepts, so that none goes on with rights that it no longer has. */
-  reloadPages?(isOf: (url: URL) => boolean): Promise<void>;
+  /**
+   * Loads the open pages anew whose URL `isOf` accepts, so that none goes on with rights that it no longer has.
+   * @param path what is loaded in their place; the same pages if not given.
+   */
+  reloadPages?(isOf: (url: URL) => boolean, path?: string): Promise<void>;
   /** Checks the shell's cached files again: a page that was trusted until now may have changed them. */
   recheckFiles?(): Promise<void>;
 }
@@ -274,7 +277,9 @@ export class Gateway {
         return false; // no page of any address has such a URL
       }
     };
-    const ending = Promise.all([context.reloadPages?.(isOf), context.recheckFiles?.()]);
+    // After a reset, a page that came again would count as a visit.
+    const path = address ? undefined : '/';
+    const ending = Promise.all([context.reloadPages?.(isOf, path), context.recheckFiles?.()]);
     context.waitUntil(
       ending.catch((error) => console.warn('antway: pages of the former trust are still open', error)),
     );

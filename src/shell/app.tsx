@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { BootProblem } from './boot-problem.tsx';
-import { GatewayApiError, type GatewayConfig, gateway } from './gateway-api.ts';
+import { GatewayApiError, type GatewayConfig, gateway, onWorkerMessage } from './gateway-api.ts';
 import { useScrollMemory } from './history-state.ts';
 import { InstallNotice } from './install-notice.tsx';
 import { LibraryScreen } from './library/library-screen.tsx';
@@ -112,16 +112,39 @@ function useAppearance(isRunning: boolean): void {
   }, [isRunning]);
 }
 
-/** Gives the origins of sites the user's settings, each time these change, and moves pinned sites there. */
+/** How long a change waits for the next one before the origins of sites are told, in milliseconds. */
+const settleMs = 500;
+
+/**
+ * Gives the origins of sites the user's settings, each time these change or a site gets an origin, and moves pinned sites
+ * there.
+ */
 function useSettingsOfSites(active: boolean, config: GatewayConfig | null): void {
   const settings = config && JSON.stringify(config);
   useEffect(() => {
     if (!active || !settings) return;
     const stop = new AbortController();
-    ownOrigins.synchronise(stop.signal).catch((error) => {
-      if (!stop.signal.aborted) console.warn('antway: the origins of sites are not up to date', error);
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let running = Promise.resolve();
+    const synchronise = () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => {
+        running = running
+          .then(() => ownOrigins.synchronise(stop.signal))
+          .catch((error) => {
+            if (!stop.signal.aborted) console.warn('antway: the origins of sites are not up to date', error);
+          });
+      }, settleMs);
+    };
+    synchronise();
+    const stopListening = onWorkerMessage(({ type }) => {
+      if (type === 'visits') synchronise();
     });
-    return () => stop.abort();
+    return () => {
+      stopListening();
+      clearTimeout(timer);
+      stop.abort();
+    };
   }, [active, settings]);
 }
 

@@ -124,6 +124,7 @@ export const gateway = {
   /** The pins now. For the next 10 s the worker also sends their changes on the channel. */
   watchPins: async (signal: AbortSignal) =>
     ((await ask('/-/pins?watch', { signal })) as { pins: ListedPin[] }).pins,
+  pins: async (signal: AbortSignal) => ((await ask('/-/pins', { signal })) as { pins: ListedPin[] }).pins,
   pin: async (address: string, action: PinAction) => {
     await ask('/-/pins', { method: 'POST', body: JSON.stringify({ address, action }) });
   },

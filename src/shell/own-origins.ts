@@ -44,7 +44,7 @@ export const ownOrigins = {
    * What fails is tried again at the next call.
    */
   async synchronise(signal = new AbortController().signal): Promise<void> {
-    const pins = new Set((await gateway.watchPins(signal)).map(({ address }) => address));
+    const pins = new Set((await gateway.pins(signal)).map(({ address }) => address));
     for (const { address, settingsId, report } of await gateway.origins()) {
       if (signal.aborted) return;
       try {

@@ -1,3 +1,6 @@
+/** The gateway's databases are emptied by its reset. The worker has them open, and could not open them again until it ended. */
+const ownDatabases = new Set(['antway', 'antway-chunks']);
+
 /** Deletes all that a page of this origin can delete, whether the gateway or the site stored it, and the worker. */
 export async function clearOrigin(): Promise<void> {
   await fetch('/-/reset', { method: 'POST', body: JSON.stringify({ chunks: true }) });
@@ -6,7 +9,7 @@ export async function clearOrigin(): Promise<void> {
   localStorage.clear();
   for (const name of await caches.keys()) await caches.delete(name);
   for (const { name } of await indexedDB.databases()) {
-    if (!name) continue;
+    if (!name || ownDatabases.has(name)) continue;
     const request = indexedDB.deleteDatabase(name);
     // An open page of the site can keep its database; the deletion is done when that page is closed.
     await new Promise((resolve) => {

@@ -2,9 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BrowserContext, Page } from '@playwright/test';
 import { Address } from '../../src/address.ts';
+import type { SiteOrigin } from '../../src/gateway/site-origins.ts';
 import type { ListedSite } from '../../src/shell/gateway-api.ts';
 import { makeTarchive } from '../http/tarchive.ts';
-import { expect, fetchIn, test } from './harness.ts';
+import { expect, fetchIn, stopWorkers, test } from './harness.ts';
 import { makePrivateManifest } from './manifests.ts';
 import { distFolder } from './paths.ts';
 import type { PeerProcess } from './peer.ts';
@@ -138,7 +139,7 @@ test('a direct link to a site’s origin meets the user’s settings before its 
   const refused = await page.goto(`${originOf(blocked!)}/`);
   await expect(page.getByRole('heading')).toHaveText('Diese Adresse ist auf diesem Gateway gesperrt');
   expect(refused).not.toBeNull();
-  expect(await page.evaluate(async () => (await fetch('/note.txt')).status)).toBe(451);
+  expect((await page.goto(`${originOf(blocked!)}/note.txt`))?.status()).toBe(451);
   // The gateway knows of both, and what a site can read there names no denied address.
   expect((await sites(shell)).map(({ address }) => address).sort()).toEqual([open, blocked].sort());
   const dump = await page.evaluate(async () => {
@@ -229,6 +230,7 @@ test('a private site gets an origin of its own, which keeps its manifest encrypt
 });
 
 test('a profile from before has its pins and its trusted sites, also offline, and moves them to their origins', async () => {
+  test.setTimeout(180_000);
   const [pinned, trusted] = await Promise.all(
     ['Pinned', 'Trusted'].map(async (name) => publish(await makeTarchive(siteFiles(name)), peer)),
   );
@@ -246,6 +248,8 @@ test('a profile from before has its pins and its trusted sites, also offline, an
   }
   await visit(`${root}/${trusted}/`, 'Trusted, running');
   writeConfig({});
+  // A worker that starts asks the host at once.
+  await stopWorkers(before);
   await expect
     .poll(async () => JSON.parse((await fetchIn(before, '/-/config')).text).isolation, { timeout: 90_000 })
     .toBe('auto');
@@ -268,14 +272,11 @@ test('a profile from before has its pins and its trusted sites, also offline, an
     await context.newPage().then((page) => page.goto(`${originOf(address)}/`));
   }
   const shell = await openShell();
-  await expect
-    .poll(async () => (await sites(shell)).map(({ hasOwnOrigin, pin }) => [hasOwnOrigin, pin?.state]), {
-      timeout: 60_000,
-    })
-    .toEqual([
-      [true, 'complete'],
-      [true, 'complete'],
-    ]);
+  const movedPins = async () => {
+    const { origins } = JSON.parse((await fetchIn(shell, '/-/origins')).text);
+    return origins.map(({ report }: SiteOrigin) => report?.pin?.state);
+  };
+  await expect.poll(movedPins, { timeout: 60_000 }).toEqual(['complete', 'complete']);
   await Promise.all([peer.kill(), host.kill()]);
   const moved = await visit(`${root}/${pinned}/`, 'Pinned, running');
   expect(moved.url()).toBe(`${originOf(pinned!)}/`);
