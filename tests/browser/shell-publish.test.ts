@@ -163,6 +163,7 @@ test.describe('publishing', () => {
 
     const page = await anotherProfile(context);
     await page.goto(link);
+    await page.getByRole('button', { name: 'Open it' }).click();
     await page.waitForURL(/\/[0-9a-f]{64}\/$/);
     await openWithoutScripts(page);
     await expect(page.getByRole('heading')).toHaveText('Garden');
@@ -362,6 +363,7 @@ test.describe('choosing', () => {
     const { hash } = new URL(link);
     await page.goto('about:blank');
     await page.goto(`${elsewhere.url}/${hash}`);
+    await page.getByRole('button', { name: 'Open it' }).click();
     await page.waitForURL(/\/[0-9a-f]{64}\/$/);
     await openWithoutScripts(page);
     await expect(page.getByRole('heading')).toHaveText('Here');

@@ -235,9 +235,11 @@ test.describe('without a worker', () => {
     const host = await startPeer({ flags: ['--web', webWithoutWorker(folder)], webTransport: 'none' });
     const root = `antway.localhost:${new URL(host.url).port}`;
     await page.goto(`http://${Address.fromHex('ab'.repeat(32)).base32}.${root}/`);
-    for (const name of ['Start page', 'Antway']) {
-      await expect(page.getByRole('link', { name })).toHaveAttribute('href', `http://${root}/`);
-    }
+    await expect(page.getByRole('heading')).toHaveText('This site could not be opened');
+    await expect(page.getByRole('link', { name: 'Open the gateway' })).toHaveAttribute(
+      'href',
+      `http://${root}/`,
+    );
   });
 });
 

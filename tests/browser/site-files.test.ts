@@ -105,7 +105,7 @@ test('a site goes to another device as a file, without any network, and opens th
   await stopWorkers(there.shell);
   const page = await there.openPage(`/${address}/`);
   await expect(page).toHaveTitle('Carried');
-  expect((await fetchIn(page, 'large.bin')).size).toBe(large.length);
+  expect((await fetchIn(there.shell, `/${address}/large.bin`)).size).toBe(large.length);
   // Once more does no harm, and changes nothing.
   expect(await imported(there.shell, file)).toMatchObject({ chunks: 4, refused: [] });
   await expectPin(there.shell, address, complete);

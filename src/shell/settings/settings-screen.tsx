@@ -28,7 +28,7 @@ export function SettingsScreen({ active, config, names, onLanguage }: Props) {
   const settings = useSettings(config, active);
   const [resets, setResets] = useState(0);
   const t = texts.settings;
-  const trusted = config.value?.isolation === 'path' ? config.value.trusted : [];
+  const trusted = config.value?.isolation === 'subdomain' ? [] : (config.value?.trusted ?? []);
 
   function afterReset() {
     for (const each of [decided, cache, config]) each.refresh();
