@@ -5,7 +5,7 @@
 import { siteOfHost } from '../gateway/site-host.ts';
 import { manage } from './manage.ts';
 import { helloMessage, readyMessage, type Welcome } from './messages.ts';
-import { controlledByWorker } from './worker.ts';
+import { controlledByWorker, WorkerProblem } from './worker.ts';
 
 /** How long the gateway's own origin may take to answer, in milliseconds. */
 const rootMs = 5_000;
@@ -51,11 +51,14 @@ async function open(rootOrigin: string): Promise<void> {
   if (welcome?.manifest) form.set('manifest', welcome.manifest);
   const taken = await fetch('/-/origin', { method: 'PUT', body: form });
   // A page of the gateway in another tab may have been first.
-  if (!taken.ok && taken.status !== 403) throw new Error((await taken.json()).message);
+  if (!taken.ok && taken.status !== 403) {
+    const { code, message } = await taken.json();
+    throw Object.assign(new Error(message), { code });
+  }
   port?.postMessage({ type: readyMessage });
   if (location.pathname === '/-/site') return manage(status, rootOrigin, language);
   const url = location.href;
-  if (isRepeated(url)) throw new Error(t.repeated);
+  if (isRepeated(url)) throw new WorkerProblem('NOT_ANSWERED', t.repeated);
   // With a fragment that differs in nothing else, the page would only scroll.
   if (url.includes('#')) history.replaceState(null, '', '/-/');
   location.replace(url);
@@ -120,8 +123,8 @@ function link(text: string, href: string): HTMLAnchorElement {
 if (rootOrigin) {
   const timer = setTimeout(show, quietMs, t.opening);
   open(rootOrigin)
-    .catch((error) => show(t.failed, error.message))
+    .catch((error) => show(t.failed, `${error.message} (${error.code ?? 'INTERNAL'})`))
     .finally(() => clearTimeout(timer));
 } else {
-  show(t.failed, location.host);
+  show(t.failed, `${location.host} (BAD_ADDRESS)`);
 }

@@ -1,6 +1,14 @@
 /** Why a page of the gateway on a site's origin cannot do its work. */
 export class WorkerProblem extends Error {
   override readonly name = 'WorkerProblem';
+
+  constructor(
+    readonly code: 'WORKERS_UNAVAILABLE' | 'REGISTRATION_REFUSED' | 'NOT_ANSWERED',
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
 }
 
 const controlMs = 10_000;
@@ -11,15 +19,25 @@ const controlMs = 10_000;
  */
 export async function controlledByWorker(): Promise<void> {
   const { serviceWorker } = navigator;
-  if (!serviceWorker) throw new WorkerProblem('This browser offers no service workers here.');
+  if (!serviceWorker)
+    throw new WorkerProblem('WORKERS_UNAVAILABLE', 'This browser offers no service workers here.');
   const registration = await serviceWorker
     .register('/sw.js', { scope: '/', updateViaCache: 'none' })
     .catch((cause) => {
-      throw new WorkerProblem(`The worker could not be registered: ${cause.message}`, { cause });
+      throw new WorkerProblem(
+        'REGISTRATION_REFUSED',
+        `The worker could not be registered: ${cause.message}`,
+        {
+          cause,
+        },
+      );
     });
   if (serviceWorker.controller) return;
   await new Promise<void>((resolve, reject) => {
-    const timer = setTimeout(() => reject(new WorkerProblem('The worker does not answer.')), controlMs);
+    const timer = setTimeout(
+      () => reject(new WorkerProblem('NOT_ANSWERED', 'The worker does not answer.')),
+      controlMs,
+    );
     serviceWorker.addEventListener(
       'controllerchange',
       () => {
