@@ -56,7 +56,7 @@ test('a page goes on after its worker was killed: another one answers, with what
     makeTarchive(folder, { 'index.html': '<title>Alive</title>', 'later.txt': 'asked for later' }),
     peer,
   );
-  const gateway = await openGateway({ peers: [peer.url] });
+  const gateway = await openGateway({ peers: [peer.url], trusted: [address] });
   const page = await gateway.openPage(`/${address}/`);
   await gateway.settled();
   await peer.kill();

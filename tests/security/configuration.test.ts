@@ -121,7 +121,7 @@ async function askAgain(): Promise<Config> {
 async function expectDenied(): Promise<void> {
   const tab = await page.context().newPage();
   await tab.goto(`${front.originOf(denied)}/`);
-  await expect(tab.locator('body')).toContainText(/Code (DENIED|BAD_CONFIG)/);
+  await expect(tab.locator('body')).toContainText(/DENIED|BAD_CONFIG/);
   await tab.close();
 }
 
