@@ -1,6 +1,6 @@
 import { build } from '../src/build.ts';
 import { siteOfHost } from '../src/gateway/site-host.ts';
-import { shellHeaders } from './shell-headers.ts';
+import { isForSites, shellHeaders } from './shell-headers.ts';
 import type { ExpectedFile, VerifiedFiles } from './verified-files.ts';
 
 /** The document of the shell. */
@@ -8,9 +8,6 @@ export const shellDocument = '/index.html';
 
 /** The page that is shown on a site's own origin before its first content. */
 export const sitePage = '/-/site.html';
-
-/** What a site's own origin has of the build: the pages by which the gateway's own origin reaches it. */
-const isForSites = (path: string) => /^\/-\/(bridge|site)\./.test(path);
 
 const installed = new Map(Object.entries(build?.installed ?? {}));
 const hashes = new Map([...installed, ...Object.entries(build?.optional ?? {})]);

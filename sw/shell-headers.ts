@@ -6,6 +6,9 @@ const connections = "'self' https: http://127.0.0.1:* http://localhost:* http://
 
 const workerPath = '/sw.js';
 
+/** The gateway's own files on a site's origin. */
+export const isForSites = (path: string): boolean => /^\/-\/(bridge|site)\./.test(path);
+
 /**
  * The headers that the gateway's own files are answered with. A cache can hold other ones, so they come from nowhere
  * else. The host sends the same ones (`peer/src/http/web/`).
@@ -18,7 +21,8 @@ export function shellHeaders(path: string, host: string): Record<string, string>
     'Cache-Control': 'no-cache',
     'X-Content-Type-Options': 'nosniff',
     'Referrer-Policy': 'no-referrer',
-    'Cross-Origin-Opener-Policy': 'same-origin-allow-popups',
+    // A page of the site must not get hold of the window of one that may use the worker's endpoints.
+    'Cross-Origin-Opener-Policy': isForSites(path) ? 'same-origin' : 'same-origin-allow-popups',
     'Cross-Origin-Resource-Policy': 'same-origin',
     'Origin-Agent-Cluster': '?1',
     'X-DNS-Prefetch-Control': 'off',

@@ -155,5 +155,9 @@ async function reloadPages(isOf: (url: URL) => boolean, path?: string): Promise<
 async function isFromShell({ request, clientId }: FetchEvent): Promise<boolean> {
   if (!isSite && request.mode === 'navigate') return request.destination === 'document';
   const client = clientId ? await self.clients.get(clientId) : undefined;
-  return client !== undefined && shellPaths.has(new URL(client.url).pathname);
+  const pathname = client && new URL(client.url).pathname;
+  if (pathname === undefined || !shellPaths.has(pathname)) return false;
+  // The bridge is the shell's in a frame only: who opens it in a window can be a page of the site.
+  const isWindow = client instanceof WindowClient && client.frameType !== 'nested';
+  return !(isWindow && framedPaths.has(pathname));
 }

@@ -44,8 +44,15 @@ export async function settingsForSite(
     inForce.config.cache.maxBytes - elsewhere,
     Math.min(limits.leastStoreBytes, inForce.config.cache.maxBytes),
   );
-  settings.settings.cache = { ...settings.settings.cache, maxBytes };
+  settings.settings.cache = { ...settings.settings.cache, maxBytes: coarse(maxBytes) };
   return { settings, settingsId, hasManifest: await manifests.has(address) };
+}
+
+/**
+ * A limit as a site may know it. The exact one tells by how much the user's other sites grew, and so which ones were opened.
+ */
+function coarse(bytes: number): number {
+  return 2 ** Math.floor(Math.log2(bytes));
 }
 
 /**

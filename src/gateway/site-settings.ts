@@ -71,11 +71,14 @@ export class ReceivedSettings {
 
   /**
    * Takes settings in place of earlier ones.
-   * @param value null when the gateway's own origin could not be asked: then the defaults hold, until the worker ends.
+   * @param value null when the gateway's own origin could not be asked: then what was received before stays in force, or
+   *   else the defaults hold until the worker ends.
    * @throws AntwayError `BAD_CONFIG`.
    */
   async put(value: unknown): Promise<SiteSettings> {
     if (value === null) {
+      const before = await this.get();
+      if (before) return before;
       const defaults: SiteSettings = {
         settings: {},
         deniedHashes: [],

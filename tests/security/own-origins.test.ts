@@ -252,3 +252,82 @@ attack(
     }
   },
 );
+
+attack(
+  group,
+  'opens a page of the gateway on its origin in a window and sends requests with that window’s functions',
+  'the window is not the site’s to use',
+  async () => {
+    const page = await open(`${root}/${attacker}/`, 'Attacker');
+    for (const path of ['/-/site', '/-/bridge']) {
+      const opened = context.waitForEvent('page');
+      const answer = page.evaluate(async (path) => {
+        const target = window.open(path)!;
+        await new Promise((resolve) => setTimeout(resolve, 2_000));
+        try {
+          return (await target.fetch('/-/pins')).status;
+        } catch {
+          return 'no window';
+        }
+      }, path);
+      const gateway = await opened;
+      expect(await answer, path).toBe('no window');
+      await gateway.close();
+    }
+  },
+);
+
+attack(
+  group,
+  'leads to the gateway’s page on a site’s origin while the gateway’s own origin does not answer',
+  'the settings that the site’s origin was told stay in force',
+  async () => {
+    const shell = await open(root);
+    await fetchIn(shell, '/-/settings', { method: 'PUT', body: JSON.stringify({ denied: [victim] }) });
+    const page = await context.newPage();
+    await page.goto(`${originOf(victim)}/`);
+    await expect(page.getByRole('heading')).toHaveText('This address is blocked on this gateway');
+    await page.route(`${root}/-/root`, (route) => route.abort());
+    await shell.evaluate(async () => (await navigator.serviceWorker.ready).unregister());
+    await shell.close();
+    await page.goto(`${originOf(victim)}/-/site`);
+    await expect(page.getByRole('heading')).toHaveText('This site in this browser', { timeout: 20_000 });
+    expect((await page.goto(`${originOf(victim)}/`))!.status()).toBe(451);
+  },
+);
+
+attack(
+  group,
+  'asks the gateway’s own origin how much the user stores, again and again',
+  'the answer is too coarse to tell which sites the user opens',
+  async () => {
+    const page = await open(`${root}/${attacker}/`, 'Attacker');
+    const limit = async () => {
+      const { settings } = (await messaged(page, `${root}/-/root`, { type: 'antway:hello' })) as {
+        settings: { settings: { cache: { maxBytes: number } } };
+      };
+      return settings.settings.cache.maxBytes;
+    };
+    const before = await limit();
+    const shell = await open(root);
+    expect((await fetchIn(shell, `/${victim}/note.txt`)).status).toBe(200);
+    await expect
+      .poll(async () => JSON.parse((await fetchIn(shell, '/-/cache')).text).bytes)
+      .toBeGreaterThan(0);
+    expect(await limit()).toBe(before);
+  },
+);
+
+attack(
+  group,
+  'is opened below the name of another site, which is the gateway’s for it then',
+  'nothing is opened there',
+  async () => {
+    const url = `${originOf(victim)}/`.replace('.antway', `.${Address.fromHex(attacker).base32}.antway`);
+    const page = await open(url);
+    await expect(page.getByRole('heading')).toHaveText('This site could not be opened');
+    expect(await page.evaluate(async () => (await navigator.serviceWorker.getRegistrations()).length)).toBe(
+      0,
+    );
+  },
+);
