@@ -11,6 +11,9 @@ import { texts } from './texts/texts.ts';
 
 /** How long a site's origin may take to start its worker, in milliseconds. */
 const openMs = 20_000;
+/** How long it may take for an answer, in milliseconds. A copy of a whole site takes as long as it takes. */
+const askMs = 60_000;
+const isCopy = (work: Work) => work.kind === 'fetch' && /^(export|import)\b/.test(work.path);
 /** Most frames that stay open: each is a document in memory. */
 const mostBridges = 6;
 const cookieName = 'antway-same-site';
@@ -83,10 +86,27 @@ class SiteBridge {
       });
   }
 
+  /** Whether an answer is still awaited. */
+  get isBusy(): boolean {
+    return this.#waiting.size > 0;
+  }
+
   ask(work: Work): Promise<Answered> {
     const id = ++this.#requests;
     return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject });
+      const stop = isCopy(work)
+        ? undefined
+        : setTimeout(() => {
+            this.#waiting.delete(id);
+            reject(unreachable(texts.status.siteUnreachable));
+          }, askMs);
+      const ended =
+        <Value>(settle: (value: Value) => void) =>
+        (value: Value) => {
+          clearTimeout(stop);
+          settle(value);
+        };
+      this.#waiting.set(id, { resolve: ended(resolve), reject: ended(reject) });
       this.#port.postMessage({ ...work, id } as BridgeRequest);
     });
   }
@@ -106,7 +126,13 @@ function bridgeTo(address: string): Promise<SiteBridge> {
   bridges.delete(address);
   bridges.set(address, bridge);
   bridge.catch(() => bridges.delete(address));
-  for (const [oldest] of [...bridges].slice(0, Math.max(bridges.size - mostBridges, 0))) closeBridge(oldest);
+  for (const [oldest, opening] of [...bridges].slice(0, Math.max(bridges.size - mostBridges, 0))) {
+    // A large site is copied for minutes, while others are asked what they store.
+    opening.then(
+      ({ isBusy }) => !isBusy && bridges.get(oldest) === opening && closeBridge(oldest),
+      () => undefined,
+    );
+  }
   return bridge;
 }
 
