@@ -48,7 +48,7 @@ class SiteBridge {
   }
 
   /** @throws GatewayApiError `SITE_UNREACHABLE` when the origin does not answer, `SITE_PARTITIONED` when it is not same-site. */
-  static open(address: string): Promise<SiteBridge> {
+  static open(address: string, isAgain = false): Promise<SiteBridge> {
     const origin = siteOrigin(Address.fromHex(address), location.origin);
     if (!origin) return Promise.reject(unreachable(texts.status.siteUnreachable));
     const frame = document.createElement('iframe');
@@ -62,7 +62,9 @@ class SiteBridge {
       const timer = setTimeout(() => reject(unreachable(texts.status.siteUnreachable)), openMs);
       port.onmessage = ({ data }: MessageEvent<BridgeReady>) => {
         clearTimeout(timer);
-        if (!data.ready) reject(unreachable(data.error));
+        if (!data.ready && data.isForeign && !isAgain)
+          resolve(SiteBridge.open(address, true).finally(() => frame.remove()));
+        else if (!data.ready) reject(unreachable(data.error));
         else if (!data.isSameSite) reject(partitioned(`${origin}/-/site`));
         else resolve(new SiteBridge(frame, port));
       };

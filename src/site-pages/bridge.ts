@@ -24,7 +24,11 @@ addEventListener('message', async ({ origin, source, data, ports: [port] }) => {
   };
   const ready: BridgeReady = await controlledByWorker().then(
     () => ({ ready: true, isSameSite: document.cookie.includes(String(data.cookie)) }),
-    (error) => ({ ready: false, error: error.message }),
+    (error) => ({
+      ready: false,
+      error: error.message,
+      isForeign: navigator.serviceWorker?.controller != null,
+    }),
   );
   port.postMessage(ready);
 });

@@ -36,4 +36,6 @@ export type BridgeAnswer = { id: number } & (
 );
 
 /** Sent first on the port: the worker of the site's origin runs, or why it does not. */
-export type BridgeReady = { ready: true; isSameSite: boolean } | { ready: false; error: string };
+export type BridgeReady =
+  | { ready: true; isSameSite: boolean }
+  | { ready: false; error: string; isForeign: boolean };

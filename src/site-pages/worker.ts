@@ -13,6 +13,13 @@ export class WorkerProblem extends Error {
 
 const controlMs = 10_000;
 
+function isOwn(
+  controller: ServiceWorker,
+  { active, waiting, installing }: ServiceWorkerRegistration,
+): boolean {
+  return [active, waiting, installing].includes(controller);
+}
+
 /**
  * Registers the gateway's worker on this origin and waits until it answers the requests of this page.
  * @throws WorkerProblem where the browser has no workers here, or none that installs.
@@ -32,7 +39,14 @@ export async function controlledByWorker(): Promise<void> {
         },
       );
     });
-  if (serviceWorker.controller) return;
+  // A page of the site can have registered scripts of the gateway for a part of the origin, which would come first.
+  for (const other of await serviceWorker.getRegistrations()) {
+    if (other.scope !== `${location.origin}/`) await other.unregister();
+  }
+  if (serviceWorker.controller) {
+    if (isOwn(serviceWorker.controller, registration)) return;
+    throw new WorkerProblem('Another worker answered for this page. Try again.');
+  }
   await new Promise<void>((resolve, reject) => {
     const timer = setTimeout(
       () => reject(new WorkerProblem('NOT_ANSWERED', 'The worker does not answer.')),

@@ -331,3 +331,40 @@ attack(
     );
   },
 );
+
+attack(
+  group,
+  'registers scripts of the gateway for parts of its origin, so that the shell’s requests get past the worker',
+  'the bridge ends those registrations and asks the worker',
+  async () => {
+    const page = await open(`${root}/${attacker}/`, 'Attacker');
+    const registered = await page.evaluate(async () => {
+      // As a page does that has got hold of the browser's own function.
+      const frame = document.createElement('iframe');
+      frame.src = '/note.txt';
+      document.body.append(frame);
+      await new Promise((resolve) => frame.addEventListener('load', resolve));
+      const { serviceWorker } = (frame.contentWindow as unknown as typeof globalThis).navigator;
+      const register = async (script: string, scope: string) => {
+        const registration = await serviceWorker.register(script, { scope });
+        const worker = registration.installing ?? registration.active;
+        await new Promise<void>((resolve) => {
+          if (worker!.state === 'activated') resolve();
+          worker!.onstatechange = () => worker!.state === 'activated' && resolve();
+        });
+      };
+      return Promise.allSettled([
+        register('/-/bridge.js', '/-/'),
+        register('/sw.js', '/note.txt'),
+        register('/sw.js', '/-/bridge'),
+      ]).then((outcomes) => outcomes.map(({ status }) => status));
+    });
+    expect(registered).toContain('fulfilled');
+    const shell = await open(`${root}/#settings`);
+    await shell.getByLabel('Address to block').fill(attacker);
+    await shell.getByRole('button', { name: 'Block', exact: true }).click();
+    await expect.poll(() => page.evaluate(async () => (await fetch('/index.html')).status)).toBe(451);
+    await page.goto(`${originOf(attacker)}/note.txt`);
+    await expect(page.locator('body')).not.toContainText('a note of');
+  },
+);
