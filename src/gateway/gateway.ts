@@ -24,7 +24,7 @@ import { KeptPointers } from './pointer-memory.ts';
 import { dependsOnClient, type Mode, type PolicyRequest, redirectHeaders } from './policy.ts';
 import { readerOf } from './reader.ts';
 import { type BodyObserver, type Representation, respond } from './representation.ts';
-import { asDataHeader, isApplied, isPageForScript } from './script-request.ts';
+import { asDataHeader, isPageForScript } from './script-request.ts';
 import { settings } from './settings.ts';
 import type { SiteNames } from './site-names.ts';
 import { SiteOrigins } from './site-origins.ts';
@@ -339,14 +339,6 @@ export class Gateway {
     const moved = isTopLevel && decision !== 'restricted' && (await this.#movedTo(target));
     if (moved) return done(observer, moved);
     const policy = await this.#policyRequest(target, request, context);
-    if (isEmbedded(this.#base) && decision !== 'trusted') {
-      if (await isApplied(request, async () => policy.clientAddress === target.address.hex)) {
-        throw new AntwayError(
-          'REFUSED',
-          `This site shows content of this address as pictures, media, fonts and pages, but does not apply it as “${request.destination}”. To allow that, list the address in “trusted” of the site’s configuration.`,
-        );
-      }
-    }
     const mayRunScripts = await this.#mayRunScripts(target);
     const answer = await answerContent(target, {
       resolver: this.#resolver,
@@ -452,6 +444,7 @@ export class Gateway {
     const policy = {
       mode,
       destination: request.destination,
+      requestMode: request.mode,
       scope: {
         origin,
         pathPrefix: target.root + (target.path === undefined && target.root ? '' : '/'),

@@ -18,6 +18,8 @@ export interface PolicyRequest {
   isTrusted: boolean;
   /** `Request.destination`. */
   destination: string;
+  /** `Request.mode`. */
+  requestMode?: string;
   scope: Scope;
   /** The address asked for, in hex. */
   targetAddress: string;
@@ -61,7 +63,7 @@ const sandboxedHaveOpenerPolicy: boolean = true;
  * `script-src 'none'` alone keeps scripts from running. A worker cannot try this out for itself, so it looks for what
  * only WebKit's errors have.
  */
-export const canSandbox = !('line' in new Error());
+const canSandbox = !('line' in new Error());
 
 /** Never `allow-scripts`, `allow-forms` or `allow-modals`. Without `allow-same-origin` no request reaches the worker. */
 const sandbox =
@@ -99,20 +101,40 @@ const active = new Set([
   'manifest',
 ]);
 
+/** Destinations that show a file, play it or give it to a script as data. They do not run or apply it. */
+const harmless = new Set(['', 'image', 'audio', 'video', 'track', 'font', 'document', 'iframe', 'frame']);
+
 /** Whether the policy of an answer can depend on who asks. To find that out takes time. */
 export function dependsOnClient({ mode, isTrusted, destination }: PolicyRequest): boolean {
   if (mode === 'own-origin') return false;
   if (isTrusted) return frames.has(destination);
-  return active.has(destination) || (mode === 'embedded' && destination === 'style');
+  return mode === 'path' ? active.has(destination) : destination === 'style';
+}
+
+/**
+ * Whether the browser would run or apply the answer with the rights of the document that requests it: scripts, style
+ * sheets, workers, worklets, XSLT, modules of every type, manifests and plug-ins. Destinations that a later browser adds
+ * count as such. A document of the same address may have styles of its own.
+ */
+function isApplied({ destination, requestMode, clientAddress, targetAddress }: PolicyRequest): boolean {
+  // A `use` element clones the SVG file's elements, with their handlers and links, into its own document.
+  if (destination === 'image') return requestMode === 'same-origin';
+  if (destination === 'style') return clientAddress !== targetAddress;
+  return !harmless.has(destination);
 }
 
 export function policyOf(request: PolicyRequest): Policy {
   const { mode, destination, clientAddress, targetAddress } = request;
   const isClientKnown = clientAddress !== undefined;
   let { isTrusted } = request;
+  if (mode === 'embedded' && !isTrusted && isApplied(request)) {
+    return {
+      refusal: `This site shows content of this address as pictures, media, fonts and pages, but does not apply it as “${destination}”. To allow that, list the address in “trusted” of the site’s configuration.`,
+    };
+  }
   if (dependsOnClient(request)) {
     const isOwn = clientAddress === targetAddress;
-    if (!isTrusted && !isOwn && !(mode === 'path' && clientAddress)) {
+    if (!isTrusted && !clientAddress) {
       return { refusal: `This address is not trusted, so no other page may use it as “${destination}”.` };
     }
     // A frame of another address gives this one a fragment and a place on its page. A site that embeds content may withhold the

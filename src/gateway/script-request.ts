@@ -17,23 +17,3 @@ export function isPageForScript(request: Request, contentType: string): boolean 
     /\btext\/html\b/.test(headers.get('Accept') ?? '')
   );
 }
-
-/** Destinations that show a file, play it or give it to a script as data. They do not run or apply it. */
-const harmless = new Set(['', 'image', 'audio', 'video', 'track', 'font', 'document', 'iframe', 'frame']);
-
-/**
- * Whether the browser would run or apply the answer with the rights of the document that requests it: scripts, style
- * sheets, workers, worklets, XSLT, modules of every type, manifests and plug-ins. Destinations that a later browser adds
- * count as such.
- *
- * @param isOwnDocument whether the requesting document is from the same address: it may have styles of its own.
- */
-export async function isApplied(
-  { destination, mode }: Request,
-  isOwnDocument: () => Promise<boolean>,
-): Promise<boolean> {
-  // A `use` element clones the SVG file's elements, with their handlers and links, into its own document.
-  if (destination === 'image') return mode === 'same-origin';
-  if (destination === 'style') return !(await isOwnDocument());
-  return !harmless.has(destination);
-}

@@ -29,12 +29,8 @@ function verdict(policy: Policy): 'scripts' | 'no scripts' | 'refused' {
 describe('the policy of an answer', () => {
   const clients = { own: target, other, page: null, unknown: undefined };
   /** As the table in docs/SECURITY.md: for a client of the same address, of another, a page of the origin, unknown. */
-  const matrix: [
-    mode: PolicyRequest['mode'],
-    isTrusted: boolean,
-    destination: string,
-    ...verdicts: string[],
-  ][] = [
+  type Row = [mode: PolicyRequest['mode'], isTrusted: boolean, destination: string, ...verdicts: string[]];
+  const matrix: Row[] = [
     ['own-origin', true, 'document', 'scripts', 'scripts', 'scripts', 'scripts'],
     ['own-origin', true, 'iframe', 'scripts', 'scripts', 'scripts', 'scripts'],
     ['own-origin', false, 'document', 'no scripts', 'no scripts', 'no scripts', 'no scripts'],
@@ -55,9 +51,23 @@ describe('the policy of an answer', () => {
     ['embedded', false, 'document', 'no scripts', 'no scripts', 'no scripts', 'no scripts'],
     ['embedded', false, 'image', 'no scripts', 'no scripts', 'no scripts', 'no scripts'],
     ['embedded', false, 'style', 'no scripts', 'refused', 'refused', 'refused'],
-    ['embedded', false, 'script', 'no scripts', 'refused', 'refused', 'refused'],
-    ['embedded', false, 'xslt', 'no scripts', 'refused', 'refused', 'refused'],
-    ['embedded', false, 'manifest', 'no scripts', 'refused', 'refused', 'refused'],
+    ...['', 'audio', 'video', 'track', 'font', 'iframe', 'frame'].map(
+      (shown): Row => ['embedded', false, shown, 'no scripts', 'no scripts', 'no scripts', 'no scripts'],
+    ),
+    ...[
+      'script',
+      'worker',
+      'sharedworker',
+      'serviceworker',
+      'audioworklet',
+      'paintworklet',
+      'xslt',
+      'json',
+      'manifest',
+      'object',
+      'embed',
+      'one of a later browser',
+    ].map((applied): Row => ['embedded', false, applied, 'refused', 'refused', 'refused', 'refused']),
   ];
   it.each(matrix)('%s, trusted: %s, as “%s”', (mode, isTrusted, destination, ...expected) => {
     const found = Object.values(clients).map((clientAddress) =>
@@ -67,6 +77,12 @@ describe('the policy of an answer', () => {
     // Whoever does not look the client up must not miss a difference.
     const isSame = new Set(found).size === 1;
     if (!isSame) expect(dependsOnClient(request({ mode, isTrusted, destination }))).toBe(true);
+  });
+
+  it('refuses an embedding site a picture that an SVG “use” element requests', () => {
+    const use = { destination: 'image', requestMode: 'same-origin', clientAddress: target };
+    expect(verdict(policyOf(request({ ...use, mode: 'embedded' })))).toBe('refused');
+    expect(verdict(policyOf(request({ ...use, mode: 'path' })))).toBe('no scripts');
   });
 
   it('leaves the client alone for what pages are mostly made of', () => {
