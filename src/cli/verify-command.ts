@@ -1,9 +1,7 @@
-import { lookup } from 'node:dns';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { get as getHttp, type IncomingMessage } from 'node:http';
 import { get as getHttps } from 'node:https';
-import type { LookupFunction } from 'node:net';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
@@ -114,17 +112,13 @@ function request(url: URL, signal: AbortSignal): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const get = url.protocol === 'https:' ? getHttps : getHttp;
     const headers = { 'Accept-Encoding': 'identity', 'Cache-Control': 'no-cache' };
-    get(url, { signal, headers, lookup: lookupAsBrowsers, timeout: silenceMs }, resolve)
+    get(url, { signal, headers, timeout: silenceMs }, resolve)
       .on('timeout', function (this: { destroy(error: Error): void }) {
         this.destroy(new Error(`nothing came for ${silenceMs / 1000} s`));
       })
       .on('error', reject);
   });
 }
-
-/** Browsers know that names below `localhost` are this machine. The system often does not. */
-const lookupAsBrowsers: LookupFunction = (hostname, options, callback) =>
-  lookup(hostname.endsWith('.localhost') ? 'localhost' : hostname, options, callback);
 
 async function read(response: IncomingMessage, size: number): Promise<Buffer> {
   const pieces: Buffer[] = [];
