@@ -32,7 +32,7 @@ export const de: PageTexts = {
     PEERS_UNREACHABLE: 'Keiner der Peers hat rechtzeitig geantwortet, und hier ist es nicht aufbewahrt.',
     OFFLINE: 'Was Sie öffnen wollten, ist nicht vollständig auf diesem Gerät.',
     TOO_LARGE: 'Eine der Grenzen des Gateways ist überschritten.',
-    REFUSED: 'Das darf nur die Oberfläche des Gateways selbst.',
+    REFUSED: 'Das Gateway lässt diese Anfrage nicht zu, um diesen Browser und seine Daten zu schützen.',
     BUILD_MISMATCH: 'Eine Datei ist nicht die, mit der diese Version gebaut wurde. Sie wird nicht gezeigt.',
     HOST_UNREACHABLE: 'Eine Datei ist nicht auf diesem Gerät, und der Host hat sie nicht gegeben.',
     INTERNAL: 'Damit hat niemand gerechnet. Versuchen Sie es noch einmal.',
