@@ -30,7 +30,7 @@ export default defineConfig({
     emptyOutDir: true,
     assetsDir: 'assets',
     target: 'es2022',
-    // A data: URL is no file to precache, and the host's content security policy forbids data: styles.
+    // Each asset is a file with a hash of its own, and the host's content security policy forbids data: styles.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
   },
