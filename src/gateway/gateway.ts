@@ -29,7 +29,7 @@ import { settings } from './settings.ts';
 import type { SiteNames } from './site-names.ts';
 import { SiteOrigins } from './site-origins.ts';
 import type { StatsBroadcast } from './stats-broadcast.ts';
-import { type ContentTarget, encodePath, isEmbedded, parseTarget, type Target } from './target.ts';
+import { type ContentTarget, isEmbedded, parseTarget, type Target } from './target.ts';
 import { type DecisionFor, Trust } from './trust.ts';
 import type { TrustGrant } from './trust-tokens.ts';
 import { noteVisit } from './visit.ts';
@@ -155,6 +155,7 @@ export class Gateway {
         names,
         origins: this.#origins,
         library: this.#library,
+        manifests: this.#manifests,
         trust: this.#trust,
       });
     }
@@ -336,7 +337,7 @@ export class Gateway {
     }
     let content = target.address;
     let decision = decisionFor(content);
-    const moved = isTopLevel && decision !== 'restricted' && (await this.#movedTo(target));
+    const moved = isTopLevel && decision !== 'restricted' && (await this.#movedTo(target, request));
     if (moved) return done(observer, moved);
     const policy = await this.#policyRequest(target, request, context);
     const mayRunScripts = await this.#mayRunScripts(target);
@@ -378,7 +379,7 @@ export class Gateway {
       const origin = !target.isIsolated && (await this.#ownOrigins?.of(target.address));
       if (origin) {
         this.#remember(target, request, representation, context);
-        return done(observer, redirectToSite(origin, target));
+        return done(observer, redirectToSite(origin, target, request));
       }
     }
     const mayAsk = decision === undefined && !(await this.#ownOrigins?.areAvailable());
@@ -397,7 +398,7 @@ export class Gateway {
    * A site that has an origin of its own, which opens without a network: what stands there is not asked here. What cannot
    * run scripts is shown here.
    */
-  async #movedTo(target: ContentTarget): Promise<Response | undefined> {
+  async #movedTo(target: ContentTarget, request: Request): Promise<Response | undefined> {
     const { address, path = '', query } = target;
     if (target.isIsolated || !this.#ownOrigins || this.#config.denied.has(address.hex)) return undefined;
     const type = typeOfName(path);
@@ -407,7 +408,7 @@ export class Gateway {
     if (!origin) return undefined;
     const visit = await this.#library.visits.get(address).catch(() => undefined);
     if (visit) await this.#library.visits.add({ ...visit, lastOpened: Date.now() }).catch(() => undefined);
-    return redirectToSite(origin, target);
+    return redirectToSite(origin, target, request);
   }
 
   /** Whether documents of a site may run scripts on this origin if they are trusted. */
@@ -559,9 +560,10 @@ function redirect(location: string, status: 301 | 302, headers: Record<string, s
 }
 
 /** The same path on the site's own origin. Not for ever: the user may choose to open the site without scripts. */
-function redirectToSite(origin: string, { path = '', search }: ContentTarget): Response {
+function redirectToSite(origin: string, { root, search }: ContentTarget, request: Request): Response {
+  const path = new URL(request.url).pathname.slice(root.length + 1);
   const headers = { ...redirectHeaders(false), 'Cache-Control': 'no-store' };
-  return redirect(`${origin}/${encodePath(path)}${search}`, 302, headers);
+  return redirect(`${origin}/${path}${search}`, 302, headers);
 }
 
 /** Nothing about other origins: their requests never reach a service worker. */

@@ -24,7 +24,7 @@ import { readerOf } from './reader.ts';
 import { respond } from './representation.ts';
 import { receiveSettings, settingsForSite } from './site-exchange.ts';
 import { type SiteHost, siteOfHost } from './site-host.ts';
-import { isSiteReport, type SiteOrigins } from './site-origins.ts';
+import { type SiteOrigins, siteReport } from './site-origins.ts';
 import type { StatsBroadcast } from './stats-broadcast.ts';
 import type { Decision, Trust } from './trust.ts';
 import { trustTokens } from './trust-tokens.ts';
@@ -241,18 +241,19 @@ const endpoints: Record<string, Endpoint> = {
       return settingsForSite(address, context);
     },
     async PUT(_, request, { origins, broadcast, limitStore }) {
-      const { address: text, report, settingsId } = objectOf(await jsonOf(request));
+      const { address: text, report: given, settingsId } = objectOf(await jsonOf(request));
       const address = Address.fromHex(required(text, 'address'));
-      if (report !== undefined && !isSiteReport(report)) {
+      const report = siteReport(given);
+      if (given !== undefined && !report) {
         throw new AntwayError('REFUSED', '“report” is not what a site says of itself.');
       }
       const known = await origins.get(address);
       await origins.put(address, {
         readyAt: known?.readyAt ?? Date.now(),
-        ...(report !== undefined && { report }),
+        ...(report && { report }),
         ...(typeof settingsId === 'string' && { settingsId }),
       });
-      if (report !== undefined) await limitStore();
+      if (report) await limitStore();
       broadcast.announce('visits');
     },
     async DELETE(url, _, { origins, broadcast }) {

@@ -11,6 +11,7 @@ export interface OwnOriginsOptions {
   names: SiteNames;
   origins: SiteOrigins;
   library: Library;
+  manifests: { has(id: Address): Promise<boolean> };
   trust: Trust;
 }
 
@@ -49,8 +50,22 @@ export class OwnOrigins {
     if (!(await names.work())) return undefined;
     const moved = await this.moved(address);
     if (moved) return moved;
+    if (await this.#isOutOfReach(address)) return undefined;
     const waits = (await this.isTrustedFromBefore(address)) && (await library.pins.has(address));
     return !waits && (await names.areReachable()) ? siteOrigin(address, origin) : undefined;
+  }
+
+  /**
+   * Whether the origin of a private site cannot get its manifest: the browser partitions the frame by which it would. It does
+   * so below bare `localhost`, and wherever an origin that was opened before has not reached the gateway's.
+   */
+  async #isOutOfReach(address: Address): Promise<boolean> {
+    const { origin, origins, manifests } = this.#options;
+    if (!(await manifests.has(address))) return false;
+    const known = await origins.get(address).catch(() => undefined);
+    if (new URL(origin).hostname === 'localhost' || known?.readyAt === null) return true;
+    if (!known) await origins.put(address, {}).catch(() => undefined);
+    return false;
   }
 
   /**

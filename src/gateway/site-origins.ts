@@ -1,5 +1,6 @@
 import { delMany, get, promisifyRequest, update } from 'idb-keyval';
 import type { Address } from '../address.ts';
+import { errorStatus } from '../errors.ts';
 import type { PinState, Share } from '../library/pin-state.ts';
 import { settings } from './settings.ts';
 
@@ -78,19 +79,47 @@ export class SiteOrigins {
   }
 }
 
-/** Whether a value is a report as the bridge sends it. It comes from a site's own origin, so nothing of it is trusted. */
-export function isSiteReport(value: unknown): value is SiteReport {
-  if (typeof value !== 'object' || value === null) return false;
+/**
+ * Reads a report as the bridge sends it. It comes from a site's own origin, so nothing of it is trusted: only what is known
+ * is taken.
+ * @returns undefined when it is none.
+ */
+export function siteReport(value: unknown): SiteReport | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
   const { chunks, bytes, offline, pin, storedBytes, persisted } = value as Record<string, unknown>;
-  return (
+  const isReport =
     isShare(chunks) &&
     isShare(bytes) &&
     typeof offline === 'boolean' &&
     (pin === null || isPinState(pin)) &&
     isSize(storedBytes) &&
-    (persisted === null || typeof persisted === 'boolean')
-  );
+    (persisted === null || typeof persisted === 'boolean');
+  if (!isReport) return undefined;
+  const share = <T extends { stored: number; total: number | null }>({ stored, total }: T) =>
+    ({ stored, total }) as Pick<T, 'stored' | 'total'>;
+  return {
+    chunks: share(chunks),
+    bytes: share(bytes),
+    offline,
+    pin: pin && {
+      chunks: share(pin.chunks),
+      bytes: share(pin.bytes),
+      state: pin.state,
+      activity: pin.activity,
+      bytesPerSecond: pin.bytesPerSecond,
+      secondsLeft: pin.secondsLeft,
+      problem: pin.problem && {
+        code: Object.hasOwn(errorStatus, pin.problem.code) ? pin.problem.code : 'INTERNAL',
+        message: pin.problem.message.slice(0, mostCharacters),
+      },
+    },
+    storedBytes,
+    persisted,
+  };
 }
+
+/** Most characters of a problem that a site's origin tells. */
+const mostCharacters = 500;
 
 const pinStates = ['complete', 'partial', 'damaged'];
 const activities = ['idle', 'fetching', 'verifying', 'paused', 'waiting'];

@@ -50,7 +50,7 @@ export const ownOrigins = {
       try {
         const grant = await gateway.siteGrant(address);
         if (grant.settingsId !== settingsId) await giveSettings(address, grant);
-        if (pins.has(address) && report?.pin?.state !== 'complete') await move(address);
+        if (pins.has(address) && !report?.pin) await move(address);
       } catch (error) {
         console.warn(`antway: the origin of ${address} is not up to date:`, asGatewayApiError(error).message);
       }

@@ -3,7 +3,8 @@ const ownDatabases = new Set(['antway', 'antway-chunks']);
 
 /** Deletes all that a page of this origin can delete, whether the gateway or the site stored it, and the worker. */
 export async function clearOrigin(): Promise<void> {
-  await fetch('/-/reset', { method: 'POST', body: JSON.stringify({ chunks: true }) });
+  const reset = await fetch('/-/reset', { method: 'POST', body: JSON.stringify({ chunks: true }) });
+  if (!reset.ok) throw new Error((await reset.json()).message);
   for (const registration of await navigator.serviceWorker.getRegistrations())
     await registration.unregister();
   localStorage.clear();

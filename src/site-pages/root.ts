@@ -10,14 +10,16 @@ import { helloMessage, readyMessage, type Welcome } from './messages.ts';
 const controlMs = 2_000;
 
 addEventListener('message', async ({ origin, source, data, ports: [port] }) => {
-  if (source !== parent || data?.type !== helloMessage || !port) return;
+  // The origin of a sandboxed page is “null”.
+  if (source !== parent || data?.type !== helloMessage || !port || !URL.canParse(origin)) return;
   const { protocol, host } = new URL(origin);
   const site = siteOfHost(host);
   if (site?.rootHost !== location.host || protocol !== location.protocol) return;
   const address = site.address.hex;
   let settingsId = '';
   port.onmessage = ({ data }) => {
-    if (data?.type === readyMessage) void send('PUT', { address, settingsId });
+    if (data?.type !== readyMessage) return;
+    send('PUT', { address, settingsId }).catch((error) => console.warn('antway: not noted', error));
   };
   const welcome = await welcomeFor(address).catch((error) => {
     console.warn('antway: the settings could not be read', error);

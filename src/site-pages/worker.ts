@@ -45,7 +45,7 @@ export async function controlledByWorker(): Promise<void> {
   }
   if (serviceWorker.controller) {
     if (isOwn(serviceWorker.controller, registration)) return;
-    throw new WorkerProblem('Another worker answered for this page. Try again.');
+    throw new WorkerProblem('NOT_ANSWERED', 'Another worker answered for this page. Try again.');
   }
   await new Promise<void>((resolve, reject) => {
     const timer = setTimeout(

@@ -34,10 +34,7 @@ const PROBE: (&str, &str) = ("/-/probe-", ".json");
 /// Sent with everything that is hosted, besides the policy of its host.
 const HEADERS: [(HeaderName, &str); 6] = [
     (REFERRER_POLICY, "no-referrer"),
-    (
-        HeaderName::from_static("cross-origin-opener-policy"),
-        "same-origin-allow-popups",
-    ),
+    (OPENER_POLICY, "same-origin-allow-popups"),
     (RESOURCE_POLICY, "same-origin"),
     (HeaderName::from_static("origin-agent-cluster"), "?1"),
     (X_DNS_PREFETCH_CONTROL, "off"),
@@ -47,6 +44,7 @@ const HEADERS: [(HeaderName, &str); 6] = [
     ),
 ];
 
+const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 
 /// What is hosted.
@@ -93,10 +91,15 @@ async fn get(web: &Web, host: &Host, request: &Parts) -> Response {
     match find(web, host, path, &request.headers).await {
         Ok(Some(file)) => {
             let policy = policy_of(host, &file.path);
+            let is_for_sites = [policy::BRIDGE, policy::SITE_PAGE].contains(&&*file.path);
             let mut response = respond(file, &request.headers);
-            response
-                .headers_mut()
-                .insert(CONTENT_SECURITY_POLICY, policy);
+            let headers = response.headers_mut();
+            headers.insert(CONTENT_SECURITY_POLICY, policy);
+            // A page of the site must not get hold of the window of one that may use the worker's endpoints.
+            if is_for_sites {
+                let value = HeaderValue::from_static("same-origin");
+                headers.insert(OPENER_POLICY, value);
+            }
             response
         }
         Ok(None) => HttpError::NotFound.into_response(),
