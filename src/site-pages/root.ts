@@ -19,7 +19,10 @@ addEventListener('message', async ({ origin, source, data, ports: [port] }) => {
   let settingsId = '';
   port.onmessage = ({ data }) => {
     if (data?.type !== readyMessage) return;
-    send('PUT', { address, settingsId }).catch((error) => console.warn('antway: not noted', error));
+    send('PUT', { address, settingsId })
+      .catch((error) => console.warn('antway: the origin is not noted', error))
+      // The frame goes away with this answer.
+      .finally(() => port.postMessage(null));
   };
   const welcome = await welcomeFor(address).catch((error) => {
     console.warn('antway: the settings could not be read', error);

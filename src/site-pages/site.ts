@@ -55,13 +55,22 @@ async function open(rootOrigin: string): Promise<void> {
     const { code, message } = await taken.json();
     throw Object.assign(new Error(message), { code });
   }
-  port?.postMessage({ type: readyMessage });
+  if (welcome && port) await noted(port);
   if (location.pathname === '/-/site') return manage(status, rootOrigin, language);
   const url = location.href;
   if (isRepeated(url)) throw new WorkerProblem('NOT_ANSWERED', t.repeated);
   // With a fragment that differs in nothing else, the page would only scroll.
   if (url.includes('#')) history.replaceState(null, '', '/-/');
   location.replace(url);
+}
+
+/** Has the gateway's own origin note that this one is ready. Its frame goes away with this page, so this waits for the answer. */
+function noted(port: MessagePort): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, rootMs);
+    port.onmessage = () => resolve();
+    port.postMessage({ type: readyMessage });
+  });
 }
 
 /** @returns no welcome where the gateway's own origin does not answer: then the defaults hold. */
