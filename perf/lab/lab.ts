@@ -202,7 +202,7 @@ export class Lab {
       await cp(fromRoot(`perf/lab/workers/${part}.js`), join(this.#siteFolder, 'assets', `${part}.js`));
     }
     // The peer's policy lets a page register this script and no other.
-    const worker = "importScripts(`/assets/${new URLSearchParams(location.search).get('part')}.js`);\n";
+    const worker = "importScripts('/assets/' + new URLSearchParams(location.search).get('part') + '.js');\n";
     await writeFile(join(this.#siteFolder, 'sw.js'), worker);
     await writeFile(join(this.#siteFolder, 'index.html'), '<!doctype html><title>baselines</title>');
     return this.startPeer({ flags: ['--web', this.#siteFolder], webTransport: 'none' });
