@@ -12,7 +12,8 @@ export const ownOrigins = {
   refresh,
   async pin(address: string, action: PinAction): Promise<void> {
     await askSite(address, 'pins', { method: 'POST', body: JSON.stringify({ address, action }) });
-    if (action === 'pin') await persistSite(address);
+    // Firefox asks the user, who may take a while to answer.
+    if (action === 'pin') persistSite(address).catch(() => false);
     await refresh(address);
   },
   async unpin(address: string): Promise<void> {
@@ -73,6 +74,5 @@ async function giveSettings(address: string, { settings, settingsId }: SiteGrant
 async function move(address: string): Promise<void> {
   const file = await gateway.exportSite(address);
   await askSite(address, 'import', { method: 'POST', body: file });
-  await persistSite(address);
   await refresh(address);
 }

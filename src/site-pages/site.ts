@@ -43,8 +43,6 @@ const status = document.getElementById('status')!;
 
 async function open(rootOrigin: string): Promise<void> {
   await controlledByWorker();
-  // Asked for here, since pages of the site may never do so.
-  void navigator.storage?.persist?.().catch(() => false);
   const { welcome, port } = await askRoot(rootOrigin);
   const form = new FormData();
   form.set('settings', JSON.stringify(welcome?.settings ?? null));

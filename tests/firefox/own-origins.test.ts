@@ -1,0 +1,51 @@
+import { expect } from 'vitest';
+import { Address } from '../../src/address.ts';
+import { fetchIn } from '../browser/gateway-client.ts';
+import { publish } from '../browser/publish.ts';
+import { makeTarchive } from '../http/tarchive.ts';
+import { test } from './harness.ts';
+
+const files = {
+  'index.html': '<!doctype html><title>Still</title><script>document.title = "Running"</script>',
+  'unseen.html': '<!doctype html><title>Unseen</title>',
+};
+
+test('a site runs its scripts on an origin of its own, is pinned there by the library, and opens with peer and host gone', async ({
+  startPeer,
+  startHost,
+  browser,
+}) => {
+  const peer = await startPeer();
+  const address = await publish(await makeTarchive(files), peer);
+  const host = await startHost({ peers: [peer.url] });
+  const root = `http://antway.localhost:${new URL(host.url).port}`;
+  const shell = await browser.newPage();
+  await shell.goto(root);
+  await shell.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
+
+  const page = await browser.newPage();
+  await page.goto(`${root}/${address}/`);
+  await page.waitForFunction(() => document.title === 'Running');
+  const origin = root.replace('//', `//${Address.fromHex(address).base32}.`);
+  expect(page.url()).toBe(`${origin}/`);
+
+  // A shell in the background asks the worker nothing.
+  await shell.bringToFront();
+  await shell.evaluate(() => {
+    location.hash = 'library';
+  });
+  await (await shell.waitForSelector('button[aria-label="Pin: Still"]'))!.click();
+  await expect
+    .poll(async () => JSON.parse((await fetchIn(shell, '/-/sites')).text).sites, { timeout: 30_000 })
+    .toMatchObject([{ address, hasOwnOrigin: true, offline: true, pin: { state: 'complete' } }]);
+  await Promise.all([peer.kill(), host.kill()]);
+  await page.bringToFront();
+  // `goto` waits for an event that WebDriver BiDi does not send for a redirect of a worker.
+  await page.evaluate((url) => {
+    location.href = url;
+  }, `${root}/${address}/unseen.html`);
+  await page.waitForFunction(() => document.title === 'Unseen');
+  expect(page.url()).toBe(`${origin}/unseen.html`);
+  await page.close();
+  await shell.close();
+});
