@@ -88,7 +88,7 @@ test('an update waits for a download; it ends whole, then the new version serves
     makeTarchive(folder, { 'index.html': '<title>Open</title>', 'later.txt': 'asked for later' }),
     peer,
   );
-  const deployment = await deploy({ peers: [peer.url] });
+  const deployment = await deploy({ peers: [peer.url], trusted: [site] });
   const shell = await openShell(deployment, page);
   const other = await openShell(deployment, await shell.context().newPage());
   const content = await shell.context().newPage();
@@ -333,7 +333,7 @@ test('an update deletes the files of the version before, and no cache of anybody
     .toEqual([...Object.keys(before), ...foreign].sort());
   const scripts = (files: Record<string, string[]>) =>
     files[`antway-shell-${scope}`]!.filter((path) => path.endsWith('.js')).sort();
-  const renamed = scripts(before).map((path) => path.replace(/\.js$/, 'x.js'));
+  const renamed = scripts(before).map((path) => path.replace(/^(\/assets\/.*)\.js$/, '$1x.js'));
   expect(renamed).toContain(`/${aScript(nextBuild)}`);
   expect(scripts(await cachedFiles())).toEqual(renamed);
 
