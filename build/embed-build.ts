@@ -7,7 +7,7 @@ import type { Build } from '../src/build.ts';
 /** The worker's script, which holds the hashes of all other files. */
 export const workerScript = 'sw.js';
 
-/** What `src/build.ts` compiles to, and what stands in its place once a build is embedded. */
+/** Matches the expression of `src/build.ts`, and the build that replaces it. */
 const slot =
   /globalThis\.__ANTWAY_BUILD__|\{"hash":"[0-9a-f]{64}","installed":\{[^{}]*\},"optional":\{[^{}]*\}\}/g;
 const emptySlot = 'globalThis.__ANTWAY_BUILD__';
@@ -16,7 +16,7 @@ const emptySlot = 'globalThis.__ANTWAY_BUILD__';
 const isProbe = (path: string) => /^-\/probe-[0-9a-f]{64}\.json$/.test(path);
 
 /**
- * What the shell works without: only browsers that lack the cipher need libsodium, only publishing needs the compressor,
+ * Files that the shell does not need to start: only browsers that lack the cipher need libsodium, only publishing needs the compressor,
  * only installing the app needs the screenshots. `robots.txt` is for crawlers.
  */
 const isOptional = (path: string) =>

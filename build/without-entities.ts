@@ -1,6 +1,6 @@
 import type { Plugin } from 'vite';
 
-/** What the module exports besides. The parser's own module names some of them, and the package's index the others. */
+/** The module's other exports. The parser's module imports some of them, and the package's index the rest. */
 const unused = [
   'DecodingMode',
   'htmlDecodeTree',

@@ -83,7 +83,7 @@ class SiteBridge {
         throw error;
       })
       .finally(() => {
-        // biome-ignore lint/suspicious/noDocumentCookie: as above
+        // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is not in all browsers
         document.cookie = `${cookie}; ${attributes}; Max-Age=0`;
       });
   }
