@@ -167,9 +167,10 @@ test('settings are made by keyboard alone', async () => {
 test('a file is published by keyboard alone: the focus follows each step', async ({ folder }) => {
   const file = join(folder, 'letter.txt');
   writeFileSync(file, 'Dear reader');
+  // Early: the browser may handle a key before it has begun to intercept file choosers.
+  const chooser = shell.waitForEvent('filechooser');
   await goTo('Publish');
   await tabTo(shell.getByRole('button', { name: 'Choose files…' }));
-  const chooser = shell.waitForEvent('filechooser');
   await press('Enter');
   await (await chooser).setFiles(file);
   await expect(shell.getByRole('heading', { name: 'letter.txt' })).toBeFocused();
