@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join, resolve } from 'node:path';
 import type { Plugin } from 'vite';
 import type { Build } from '../src/build.ts';
+import { limits } from '../src/limits.ts';
 
 /** The worker's script, which holds the hashes of all other files. */
 export const workerScript = 'sw.js';
@@ -22,9 +23,6 @@ const isProbe = (path: string) => /^-\/probe-[0-9a-f]{64}\.json$/.test(path);
 const isOptional = (path: string) =>
   /(^|\/)(libsodium|brotli_wasm_bg)-[^/]*\.wasm$/.test(path) ||
   /^(screenshot-.*\.png|robots\.txt)$/.test(path);
-
-/** `sw/verified-files.ts` reads no more than this of a file. */
-const maxFileBytes = 4 * 1024 ** 2;
 
 /** The paths of all files in a folder, sorted by their UTF-8 bytes, with `/` between names. */
 export function filesOf(folder: string): string[] {
@@ -61,7 +59,8 @@ export function embedBuild(folder: string): string {
     const hash = createHash('sha256').update(bytes).digest();
     lines.update(`${hash.toString('hex')}  ${path}\n`);
     if (path === workerScript) continue;
-    if (bytes.length > maxFileBytes) throw new Error(`${path} is larger than ${maxFileBytes} bytes.`);
+    if (bytes.length > limits.shellFileBytes)
+      throw new Error(`${path} is larger than ${limits.shellFileBytes} bytes.`);
     Object.assign(isOptional(path) ? build.optional : build.installed, {
       [`/${path}`]: hash.toString('base64'),
     });

@@ -19,6 +19,8 @@ export const limits = Object.freeze({
 
   /** Largest `archive.tar.idx` that is read; a tar with a longer one is listed by its headers. */
   indexBytes: 64 * 1024 * 1024,
+  /** Largest file of the shell: the build refuses a larger one, and the worker reads no more of one. */
+  shellFileBytes: 4 * 1024 * 1024,
   /** What each origin may store at least, whatever the other origins store. */
   leastStoreBytes: 64 * 1024 * 1024,
   /** Largest `.ant` manifest. */

@@ -1,6 +1,7 @@
 /// <reference lib="webworker" />
 import { AntwayError } from '../src/errors.ts';
 import { fetchFromHost } from '../src/gateway/fetch-from-host.ts';
+import { limits } from '../src/limits.ts';
 
 declare const self: ServiceWorkerGlobalScope;
 
@@ -17,9 +18,6 @@ export interface FileCounters {
   fileDamaged(): void;
   fileRefused(): void;
 }
-
-/** No file of a build is larger (`build/embed-build.ts`). A page can store an endless one in its place. */
-const maxFileBytes = 4 * 1024 ** 2;
 
 /**
  * Files of the host whose hashes the worker's script holds. Every page of the origin that runs scripts can change the
@@ -127,7 +125,8 @@ async function verifiedBytes({ body }: Response, { sha256 }: ExpectedFile): Prom
     for (let next = await reader?.read(); next && !next.done; next = await reader!.read()) {
       pieces.push(next.value);
       size += next.value.length;
-      if (size <= maxFileBytes) continue;
+      // A page can store an endless file in place of one of the build.
+      if (size <= limits.shellFileBytes) continue;
       void reader!.cancel();
       return undefined;
     }

@@ -186,11 +186,14 @@ attack(
             (response) => response.text(),
             () => 'refused',
           );
-        // As a page does that has got hold of the browser's own function.
-        const frame = document.body.appendChild(document.createElement('iframe'));
-        const { serviceWorker } = (frame.contentWindow as unknown as typeof globalThis).navigator;
-        const register = (scope: string) =>
-          serviceWorker.register('/note.txt', { scope }).then(
+        // As a page does that has got hold of the browser's own functions.
+        const frame = document.createElement('iframe');
+        frame.src = '/note.txt';
+        document.body.append(frame);
+        await new Promise((resolve) => frame.addEventListener('load', resolve));
+        const { serviceWorker } = frame.contentWindow!.navigator;
+        const register = (script: string, scope: string) =>
+          serviceWorker.register(script, { scope }).then(
             () => 'registered',
             () => 'refused',
           );
@@ -198,12 +201,21 @@ attack(
           storage: localStorage.length,
           caches: (await caches.keys()).filter((name) => name === 'secret'),
           read: await Promise.all([`${victim}/note.txt`, `${root}/-/sites`, `${root}/-/origins`].map(read)),
-          registered: await Promise.all([`${victim}/`, `${root}/`, '/'].map(register)),
+          others: await Promise.all([`${victim}/`, `${root}/`].map((scope) => register('/sw.js', scope))),
+          ownScript: await register('/note.txt', '/'),
+          // The gateway's worker of its own origin: it shows that the function works here.
+          ownOrigin: await register('/sw.js', '/'),
         };
       },
       [originOf(victim), root] as const,
     );
-    expect(seen).toMatchObject({ storage: 0, caches: [], registered: ['refused', 'refused', 'refused'] });
+    expect(seen).toMatchObject({
+      storage: 0,
+      caches: [],
+      others: ['refused', 'refused'],
+      ownScript: 'refused',
+      ownOrigin: 'registered',
+    });
     expect(seen.read.join()).not.toMatch(/a note of|address/);
   },
 );
