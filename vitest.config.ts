@@ -1,5 +1,7 @@
 import { defineConfig } from 'vitest/config';
+import packageJson from './package.json' with { type: 'json' };
 
 export default defineConfig({
+  define: { __ANTWAY_VERSION__: JSON.stringify(packageJson.version) },
   test: { include: ['tests/unit/**/*.test.ts'], testTimeout: 60_000 },
 });

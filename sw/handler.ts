@@ -4,13 +4,14 @@ import { decoderHash, sodiumHash } from 'virtual:wasm-hashes';
 import decoderWasmUrl from 'brotli-dec-wasm/web/bg.wasm?url';
 import { type HostFile, parseHostFile } from '../src/config.ts';
 import { AntwayError } from '../src/errors.ts';
-import { Configuration } from '../src/gateway/configuration.ts';
+import { embeddedAt } from '../src/gateway/deployment.ts';
 import { HostConfig, type HostConfigSource } from '../src/gateway/host-config.ts';
+import { settings } from '../src/gateway/settings.ts';
 import { filesCacheName } from './caches.ts';
 import { forgetFilesBut, installSodium } from './kept-files.ts';
 import { workOnPinsLater } from './pins-later.ts';
-import { Runtime } from './runtime.ts';
 import { VerifiedFiles } from './verified-files.ts';
+import { clientOf, createWorkerGateway } from './worker-gateway.ts';
 
 declare const self: ServiceWorkerGlobalScope;
 
@@ -50,13 +51,13 @@ export function createHandler(options: HandlerOptions = {}): AntwayHandler {
   const fileOf = (url: string, sha256: string) => ({ url: assets + url.split('/').pop(), sha256 });
   const brotli = fileOf(decoderWasmUrl, decoderHash);
   const sodium = fileOf(sodiumWasmUrl, sodiumHash);
-  const runtime = new Runtime(
-    new Configuration(self.location.origin, hostConfig(options.config, script)),
-    { brotliDecoderWasm: () => files.readWasm(brotli), sodiumWasm: () => files.readWasm(sodium) },
-    { base: prefix },
-  );
-  const files = new VerifiedFiles(filesCacheName(), runtime.stats);
-  const wakeLater = workOnPinsLater(runtime);
+  const { origin, pathname: workerPath } = self.location;
+  const gateway = createWorkerGateway(embeddedAt(origin, prefix, workerPath), {
+    platform: { brotliDecoderWasm: () => files.readWasm(brotli), sodiumWasm: () => files.readWasm(sodium) },
+    serverConfig: hostConfig(options.config, script),
+  });
+  const files = new VerifiedFiles(filesCacheName(), gateway.stats);
+  const wakeLater = workOnPinsLater(gateway);
   self.addEventListener('install', (event) =>
     event.waitUntil(Promise.all([files.read(brotli), installSodium(files, sodium)])),
   );
@@ -73,36 +74,14 @@ export function createHandler(options: HandlerOptions = {}): AntwayHandler {
     prefix,
     matches,
     async handle(event) {
-      const response = await runtime.handle(event.request, {
+      const response = await gateway.handle(event.request, {
         waitUntil: (work) => event.waitUntil(work),
-        isFromShell: () => isFromSite(event, matches),
-        clientUrl: () => clientUrl(event),
+        client: () => clientOf(event),
         wakeLater,
       });
       return response ?? fetch(event.request);
     },
   };
-}
-
-/** The site's own documents may use `/-/…`, and what comes from an address may not. Likewise a person in a tab. */
-async function isFromSite(
-  { request, clientId }: FetchEvent,
-  isContent: (url: string) => boolean,
-): Promise<boolean> {
-  if (request.mode === 'navigate') return request.destination === 'document';
-  const client = clientId ? await self.clients.get(clientId) : undefined;
-  return (
-    client !== undefined && new URL(client.url).origin === self.location.origin && !isContent(client.url)
-  );
-}
-
-/**
- * URL of the document or worker that requests. One without a URL of its own, such as a `srcdoc` frame, is told by the
- * referrer, which is then its parent's. HTML cannot change a referrer, only leave it out.
- */
-async function clientUrl({ request, clientId }: FetchEvent): Promise<string | undefined> {
-  const client = clientId ? await self.clients.get(clientId) : undefined;
-  return client && /^https?:/.test(client.url) ? client.url : request.referrer;
 }
 
 function prefixBelow(scope: string, prefix: string): string {
@@ -126,7 +105,7 @@ function hostConfig(config: HostFile | undefined, script: string): HostConfigSou
       fetch: async () => withPeers(parseHostFile(config, origin, 'Antway’s options')),
     };
   }
-  const file = new HostConfig(origin, new URL('antway.json', script).pathname);
+  const file = new HostConfig(origin, settings, new URL('antway.json', script).pathname);
   return {
     // One that has no peers was refused when it was fetched.
     async stored() {

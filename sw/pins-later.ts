@@ -1,5 +1,5 @@
 /// <reference lib="webworker" />
-import type { Runtime } from './runtime.ts';
+import type { Gateway } from '../src/gateway/create-gateway.ts';
 
 declare const self: ServiceWorkerGlobalScope;
 
@@ -14,13 +14,13 @@ const syncTag = 'antway-pins';
  * Goes on with pins when the network is back, and asks peers anew that could not be reached. To be called while the worker's script is first run.
  * @returns what asks for a `sync` event as soon as there is a network, even when no page is open by then.
  */
-export function workOnPinsLater(runtime: Runtime): () => void {
+export function workOnPinsLater(gateway: Gateway): () => void {
   self.addEventListener('sync', (event) => {
     const { tag, waitUntil } = event as ExtendableEvent & { tag: string };
-    if (tag === syncTag) waitUntil.call(event, finishPins(runtime));
+    if (tag === syncTag) waitUntil.call(event, finishPins(gateway));
   });
   const wake = () => {
-    if (navigator.onLine) runtime.wake().catch(() => undefined);
+    if (navigator.onLine) gateway.wake().catch(() => undefined);
   };
   // Chromium tells its service workers only by the second one, Firefox and Safari have only the first.
   self.addEventListener('online', wake);
@@ -33,6 +33,6 @@ export function workOnPinsLater(runtime: Runtime): () => void {
 }
 
 /** @throws when something is left to be done: then the browser tries again later. */
-async function finishPins(runtime: Runtime): Promise<void> {
-  if (!(await runtime.wake())) throw new Error('Not all pins are complete.');
+async function finishPins(gateway: Gateway): Promise<void> {
+  if (!(await gateway.wake())) throw new Error('Not all pins are complete.');
 }

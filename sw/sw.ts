@@ -3,44 +3,38 @@ import sodiumWasmUrl from 'virtual:libsodium.wasm?url';
 import { decoderHash, sodiumHash } from 'virtual:wasm-hashes';
 import decoderWasmUrl from 'brotli-dec-wasm/web/bg.wasm?url';
 import { buildHash } from '../src/build.ts';
-import { AntwayError, asAntwayError } from '../src/errors.ts';
-import { Configuration } from '../src/gateway/configuration.ts';
-import { errorResponse } from '../src/gateway/error-response.ts';
-import type { RequestContext } from '../src/gateway/gateway.ts';
-import { siteOfHost } from '../src/gateway/site-host.ts';
-import { SiteNames } from '../src/gateway/site-names.ts';
+import { AntwayError } from '../src/errors.ts';
+import { deploymentAt, framedPages } from '../src/gateway/deployment.ts';
+import { HostConfig } from '../src/gateway/host-config.ts';
+import type { RequestContext } from '../src/gateway/request-context.ts';
+import { settings } from '../src/gateway/settings.ts';
 import { deleteFormerCaches, filesCacheName, shellCacheName } from './caches.ts';
 import { forgetFilesBut, installSodium } from './kept-files.ts';
 import { workOnPinsLater } from './pins-later.ts';
-import { Runtime } from './runtime.ts';
 import { ShellFiles, shellDocument, sitePage } from './shell-files.ts';
 import { VerifiedFiles } from './verified-files.ts';
+import { clientOf, createWorkerGateway } from './worker-gateway.ts';
 
 declare const self: ServiceWorkerGlobalScope;
 
 const decoder = { url: decoderWasmUrl, sha256: decoderHash };
 const sodium = { url: sodiumWasmUrl, sha256: sodiumHash };
-/** On a site's own origin every path is the site's, and the shell lives elsewhere. */
-const isSite = siteOfHost(self.location.host) !== undefined;
-const siteNames = isSite || !buildHash ? undefined : new SiteNames(self.location.origin, buildHash);
-const runtime = new Runtime(
-  new Configuration(self.location.origin),
-  {
+const { origin, host, pathname: workerPath } = self.location;
+const deployment = deploymentAt(origin, workerPath);
+const gateway = createWorkerGateway(deployment, {
+  platform: {
     brotliDecoderWasm: () => shellCache.readWasm(decoder),
     sodiumWasm: () => filesCache.readWasm(sodium),
   },
-  { siteNames },
-);
-const shellCache = new VerifiedFiles(shellCacheName(), runtime.stats);
-const filesCache = new VerifiedFiles(filesCacheName(), runtime.stats);
-const shellFiles = new ShellFiles(shellCache, self.location.host, decoder);
-const wakeLater = workOnPinsLater(runtime);
-
-/** The gateway's own documents on this origin: only pages loaded from there may use `/-/…`. */
-const shellPaths = new Set(isSite ? ['/-/bridge', '/-/site'] : ['/', '/index.html', '/-/root']);
-
-/** Those of them that are there to be framed, by whom their policies say. */
-const framedPaths = new Set(['/-/bridge', '/-/root']);
+  serverConfig: new HostConfig(origin, settings),
+  buildHash,
+});
+const shellCache = new VerifiedFiles(shellCacheName(), gateway.stats);
+const filesCache = new VerifiedFiles(filesCacheName(), gateway.stats);
+const shellFiles = new ShellFiles(shellCache, host, decoder);
+const wakeLater = workOnPinsLater(gateway);
+/** On a site's own origin every path is the site's, and the shell lives elsewhere. */
+const isSite = deployment.kind === 'site';
 
 const readingMethods = new Set(['GET', 'HEAD']);
 
@@ -48,12 +42,13 @@ const framed = new Set<RequestDestination>(['iframe', 'frame', 'embed', 'object'
 
 self.addEventListener('fetch', (event) => {
   const { request } = event;
-  const { origin, pathname } = new URL(request.url);
-  if (origin !== self.location.origin) return;
+  const url = new URL(request.url);
+  if (url.origin !== origin) return;
+  const { pathname } = url;
   const file = shellFiles.pathOf(pathname);
-  if (file || shellPaths.has(pathname)) {
+  if (file || deployment.trustedPages?.has(pathname)) {
     // The policies of the files say so too; a site that may script must not get hold of the shell in a frame.
-    const isRefused = framed.has(request.destination) && !framedPaths.has(pathname);
+    const isRefused = framed.has(request.destination) && !framedPages.has(pathname);
     if (isRefused) event.respondWith(refuseFrame(request));
     else if (file && readingMethods.has(request.method)) event.respondWith(answerFile(event, file));
     return;
@@ -78,16 +73,14 @@ self.addEventListener('activate', (event) => {
 self.addEventListener('message', (event) => {
   if (event.data?.type === 'SKIP_WAITING') void self.skipWaiting();
   // Sent to the active worker before: pins would hold up the one that waits until all of them are complete.
-  if (event.data?.type === 'HAND_OVER') runtime.handOver();
+  if (event.data?.type === 'HAND_OVER') gateway.handOver();
   // A page that was loaded past the worker, by a hard reload, wants its endpoints.
   if (event.data?.type === 'CLAIM') event.waitUntil(self.clients.claim());
 });
 
 function refuseFrame(request: Request): Promise<Response> {
-  return errorResponse(
-    new AntwayError('REFUSED', 'The gateway’s own pages are not shown in frames.'),
-    request,
-  );
+  const error = new AntwayError('REFUSED', 'The gateway’s own pages are not shown in frames.');
+  return gateway.errorResponse(error, request);
 }
 
 /** One of the shell's files, or a page of the worker's own that says why it cannot be shown. */
@@ -98,7 +91,7 @@ async function answerFile(event: FetchEvent, path: string): Promise<Response> {
     return new Response(request.method === 'HEAD' ? null : body, { headers });
   } catch (error) {
     if (request.mode === 'navigate') event.waitUntil(giveWay().catch(() => undefined));
-    return errorResponse(asAntwayError(error), request);
+    return gateway.errorResponse(error, request);
   }
 }
 
@@ -130,14 +123,13 @@ async function answer(event: FetchEvent): Promise<Response> {
   const { request } = event;
   const context: RequestContext = {
     waitUntil: (work) => event.waitUntil(work),
-    isFromShell: () => isFromShell(event),
-    clientUrl: async () => (event.clientId ? (await self.clients.get(event.clientId))?.url : undefined),
+    client: () => clientOf(event),
     wakeLater,
     ...(isSite
       ? { sitePage: () => answerFile(event, sitePage) }
       : { reloadPages, recheckFiles: () => shellFiles.install(false) }),
   };
-  const response = await runtime.handle(request, context);
+  const response = await gateway.handle(request, context);
   if (response) return response;
   // The shell says that there is nothing. Other requests (the config file, a peer on the same host) go there.
   const shell = request.mode === 'navigate' ? shellFiles.pathOf(shellDocument) : undefined;
@@ -149,15 +141,4 @@ async function reloadPages(isOf: (url: URL) => boolean, path?: string): Promise<
   const clients = await self.clients.matchAll({ type: 'window' });
   const pages = clients.filter(({ url }) => isOf(new URL(url)));
   await Promise.all(pages.map((page) => page.navigate(path ?? page.url)));
-}
-
-/** A person who opens `/-/stats` in a tab is welcome too: that answer is sandboxed, so no page can read it. */
-async function isFromShell({ request, clientId }: FetchEvent): Promise<boolean> {
-  if (!isSite && request.mode === 'navigate') return request.destination === 'document';
-  const client = clientId ? await self.clients.get(clientId) : undefined;
-  const pathname = client && new URL(client.url).pathname;
-  if (pathname === undefined || !shellPaths.has(pathname)) return false;
-  // The bridge is the shell's in a frame only: who opens it in a window can be a page of the site.
-  const isWindow = client instanceof WindowClient && client.frameType !== 'nested';
-  return !(isWindow && framedPaths.has(pathname));
 }

@@ -11,8 +11,9 @@ const kibibyte = 1024;
  * (docs/PERFORMANCE.md). Infinite in other browsers; Safari stores no Blobs in a private window.
  */
 export function leastBlobBytes(): number {
-  if ('userAgentData' in navigator) return 256 * kibibyte; // Chromium
-  if (/ Firefox\//.test(navigator.userAgent)) return 1024 * kibibyte;
+  const { navigator } = globalThis;
+  if (navigator && 'userAgentData' in navigator) return 256 * kibibyte; // Chromium
+  if (/ Firefox\//.test(navigator?.userAgent ?? '')) return 1024 * kibibyte;
   return Number.POSITIVE_INFINITY;
 }
 

@@ -1,7 +1,6 @@
-import { delMany, getMany, setMany } from 'idb-keyval';
+import { delMany, getMany, setMany, type UseStore } from 'idb-keyval';
 import { firstSpoken, isLanguage, type Language } from '../languages.ts';
 import { isTheme, type Theme } from '../themes.ts';
-import { settings } from './settings.ts';
 
 /** What the person chose in the shell; null for what the browser and the system have. */
 export interface Appearance {
@@ -12,22 +11,31 @@ export interface Appearance {
 const keys = ['language', 'theme'];
 
 /** What was chosen, as the worker keeps it: it makes pages too, and cannot read what the shell's page keeps. */
-export const chosenAppearance = {
+export class ChosenAppearance {
+  readonly #state: UseStore;
+
+  constructor(state: UseStore) {
+    this.#state = state;
+  }
+
   async get(): Promise<Appearance> {
-    const [language, theme] = await getMany(keys, settings);
+    const [language, theme] = await getMany(keys, this.#state);
     // A page of the same origin may have written anything there.
     return { language: isLanguage(language) ? language : null, theme: isTheme(theme) ? theme : null };
-  },
-  set: ({ language, theme }: Appearance): Promise<void> =>
-    setMany(
-      [
-        ['language', language],
-        ['theme', theme],
-      ],
-      settings,
-    ),
-  clear: (): Promise<void> => delMany(keys, settings),
-};
+  }
+
+  async set({ language, theme }: Appearance): Promise<void> {
+    const entries: [string, unknown][] = [
+      ['language', language],
+      ['theme', theme],
+    ];
+    await setMany(entries, this.#state);
+  }
+
+  async clear(): Promise<void> {
+    await delMany(keys, this.#state);
+  }
+}
 
 /**
  * The language in which a page is made where none was chosen: the first of the request's, else of the browser's, that

@@ -1,8 +1,9 @@
+import type { UseStore } from 'idb-keyval';
 import { type Config, type ConfigSources, combine, type HostFile, type Settings } from '../config.ts';
 import { type AntwayError, asAntwayError } from '../errors.ts';
-import { HostConfig, type HostConfigSource } from './host-config.ts';
+import type { Deployment } from './deployment.ts';
+import type { HostConfigSource } from './host-config.ts';
 import { OwnSettings } from './own-settings.ts';
-import { siteOfHost } from './site-host.ts';
 import { DenyList, ReceivedSettings, type SiteSettings } from './site-settings.ts';
 
 /** How old the host's file may be before it is asked for again, in milliseconds. */
@@ -18,13 +19,17 @@ export interface InForce {
   readonly received: SiteSettings | null;
 }
 
+/** Whether this is a site's own origin that knows nothing of the user's settings yet. */
+export function isUntoldSite({ trust }: Deployment, { received }: InForce): boolean {
+  return trust === 'site-settings' && !received;
+}
+
 /**
  * The configuration in force: the host's file, as it was last known until the host gives another, and what the
  * person set over it. Everything here can be lost with the worker at any time.
  */
 export class Configuration {
-  /** Origin of the worker. */
-  readonly origin: string;
+  readonly #deployment: Deployment;
   readonly #hostConfig: HostConfigSource;
   readonly #ownSettings: OwnSettings;
   /** On a site's own origin. */
@@ -43,11 +48,11 @@ export class Configuration {
   #refreshing: Promise<void> | undefined;
   #refreshedAt = 0;
 
-  constructor(origin: string, hostConfig: HostConfigSource = new HostConfig(origin)) {
-    this.origin = origin;
+  constructor(deployment: Deployment, hostConfig: HostConfigSource, state: UseStore) {
+    this.#deployment = deployment;
     this.#hostConfig = hostConfig;
-    this.#ownSettings = new OwnSettings(origin);
-    if (siteOfHost(new URL(origin).host)) this.received = new ReceivedSettings(origin);
+    this.#ownSettings = new OwnSettings(deployment.origin, state);
+    if (deployment.site) this.received = new ReceivedSettings(deployment.origin, state);
   }
 
   /** What is wrong with the host's file, or the kept settings, while others are in force; null when nothing is. */
@@ -100,8 +105,8 @@ export class Configuration {
       await refreshing;
       if (this.#host === undefined) {
         // On a site's own origin the defaults would serve what the host denies.
-        const isSite = siteOfHost(new URL(this.origin).host) !== undefined;
-        if (this.#hostProblem && (isSite || !this.#hostProblem.details.isUnanswered)) throw this.#hostProblem;
+        const { site } = this.#deployment;
+        if (this.#hostProblem && (site || !this.#hostProblem.details.isUnanswered)) throw this.#hostProblem;
         this.#host = null;
         this.#isProvisional = true;
       }
@@ -129,12 +134,12 @@ export class Configuration {
       return this.#inForce;
     }
     this.#combinedOf = { host, settings, received };
-    const combined = { ...combine(host, settings, this.origin, quota), received };
+    const combined = { ...combine(host, settings, this.#deployment.origin, quota), received };
     const json = JSON.stringify(combined, (_, value) =>
       value instanceof Map || value instanceof Set ? [...value] : value,
     );
     if (this.#inForce?.json !== json) {
-      const site = siteOfHost(new URL(this.origin).host)?.address;
+      const site = this.#deployment.site?.address;
       const denied = site && new DenyList(combined.config.denied, site, received?.deniedHashes ?? []);
       const config = denied ? { ...combined.config, denied } : combined.config;
       this.#inForce = { ...combined, config, json };
@@ -167,7 +172,7 @@ export class Configuration {
 
 /** What the browser gives this origin, in bytes. Asked once, since it changes a little all the time. */
 async function storageQuota(): Promise<number | undefined> {
-  const storage: Partial<StorageManager> | undefined = navigator.storage;
+  const storage: Partial<StorageManager> | undefined = globalThis.navigator?.storage;
   try {
     return (await storage?.estimate?.())?.quota;
   } catch {

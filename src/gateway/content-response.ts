@@ -243,8 +243,8 @@ async function listing(
   context: ContentContext,
 ): Promise<Answer> {
   const title = archive.name ?? target.name ?? target.address.hex;
-  const isEmbedded = context.policyFor(target.content).mode === 'embedded';
-  const headers = { ...ownPageHeaders({ isEmbedded }), ...caching(target) };
+  const ownsOrigin = context.policyFor(target.content).mode !== 'embedded';
+  const headers = { ...ownPageHeaders({ ownsOrigin }), ...caching(target) };
   if (isJson) {
     headers['Content-Type'] = 'application/json';
     return ownRepresentation(listingJson(entries), etagOf(target, `json-${listingVersion}`, path), headers);

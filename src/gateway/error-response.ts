@@ -1,10 +1,10 @@
 import type { AntwayError, Attempt, ErrorCode } from '../errors.ts';
+import type { ChosenAppearance } from './appearance.ts';
+import type { Deployment } from './deployment.ts';
 import type { Kept } from './kept.ts';
 import { type Html, html, page, pageResponse, reloadOnceOnline } from './page.ts';
 import { ownPageHeaders } from './policy.ts';
 import { type Reader, readerOf } from './reader.ts';
-import { siteOfHost } from './site-host.ts';
-import { isEmbedded } from './target.ts';
 import type { PageTexts } from './texts/texts.ts';
 
 /** Where trying again can help. */
@@ -22,25 +22,29 @@ const passing: ReadonlySet<ErrorCode> = new Set([
 /**
  * The answer to a request that failed: a page in the person's language for navigations, JSON for everything else. A site
  * on its own origin gets plain text in place of JSON, as static hosts send: some sites take any JSON for the file.
- * @param base as for `parseTarget`.
  */
-export async function errorResponse(error: AntwayError, request: Request, base = '/'): Promise<Response> {
+export async function errorResponse(
+  error: AntwayError,
+  request: Request,
+  { deployment, appearance }: { deployment: Deployment; appearance: ChosenAppearance },
+): Promise<Response> {
+  const { ownsOrigin } = deployment;
   const extra: Record<string, string> = { 'Cache-Control': 'no-store' };
   if (error.code === 'METHOD') extra.Allow = String(error.details.allow);
   if (error.code === 'BAD_RANGE') extra['Content-Range'] = `bytes */${error.details.size}`;
   if (isNavigation(request)) {
     const script = error.code === 'OFFLINE' ? reloadOnceOnline : undefined;
-    const reader = await readerOf(request);
-    const document = errorPage(error, wayOut(request, base, reader.texts), reader);
+    const reader = await readerOf(request, appearance);
+    const document = errorPage(error, wayOut(deployment, reader.texts), reader);
     return pageResponse(reader.texts.language, document, error.status, extra, {
       script,
-      isEmbedded: isEmbedded(base),
+      ownsOrigin,
     });
   }
-  const isText = isSiteContent(request, base);
+  const isText = isSiteContent(request, deployment);
   const headers = {
     'Content-Type': isText ? 'text/plain; charset=utf-8' : 'application/json',
-    ...ownPageHeaders({ isEmbedded: isEmbedded(base) }),
+    ...ownPageHeaders({ ownsOrigin }),
     ...extra,
   };
   // Some routers take any answer for HTML, and a message can repeat what a URL says.
@@ -55,16 +59,14 @@ export function isNavigation(request: Request): boolean {
 }
 
 /** Whether a site on its own origin asks for a path of its own. */
-function isSiteContent(request: Request, base: string): boolean {
-  const { host, pathname } = new URL(request.url);
-  return !isEmbedded(base) && siteOfHost(host) !== undefined && !pathname.startsWith('/-/');
+function isSiteContent(request: Request, { site }: Deployment): boolean {
+  return site !== undefined && !new URL(request.url).pathname.startsWith('/-/');
 }
 
 /** The shell, which on a site's own origin is elsewhere; or the site that embeds the gateway. */
-function wayOut(request: Request, base: string, texts: PageTexts): Html {
-  const { protocol, host } = new URL(request.url);
-  if (isEmbedded(base)) return html`<a href="${base.replace(/[^/]+\/$/, '')}">${texts.backTo(host)}</a>`;
-  const site = siteOfHost(host);
+function wayOut({ kind, origin, base, site }: Deployment, texts: PageTexts): Html {
+  const { protocol, host } = new URL(origin);
+  if (kind === 'embedded') return html`<a href="${base.replace(/[^/]+\/$/, '')}">${texts.backTo(host)}</a>`;
   return html`<a href="${site ? `${protocol}//${site.rootHost}/` : '/'}">${texts.openAnother}</a>`;
 }
 

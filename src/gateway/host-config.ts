@@ -1,8 +1,7 @@
-import { del, get, set } from 'idb-keyval';
+import { del, get, set, type UseStore } from 'idb-keyval';
 import { type HostFile, parseHostFile } from '../config.ts';
 import { AntwayError } from '../errors.ts';
 import { fetchFromHost } from './fetch-from-host.ts';
-import { settings } from './settings.ts';
 
 const defaultPath = '/antway.json';
 const defaultKey = 'host-config';
@@ -32,21 +31,23 @@ export interface HostConfigSource {
  */
 export class HostConfig implements HostConfigSource {
   readonly #origin: string;
+  readonly #state: UseStore;
   readonly #path: string;
   readonly #key: string;
   /** Whether this worker has seen a file, for where storage is blocked. */
   #hasSeenFile = false;
 
   /** @param path of the file on the host. What is known of each is kept apart: sites can share an origin. */
-  constructor(origin: string, path = defaultPath) {
+  constructor(origin: string, state: UseStore, path = defaultPath) {
     this.#origin = origin;
+    this.#state = state;
     this.#path = path;
     this.#key = path === defaultPath ? defaultKey : `${defaultKey} ${path}`;
   }
 
   async stored(): Promise<HostFile | null | undefined> {
     try {
-      const value = await get<unknown>(this.#key, settings);
+      const value = await get<unknown>(this.#key, this.#state);
       return value === undefined || value === null ? value : parseHostFile(value, this.#origin);
     } catch (error) {
       console.warn('antway: the kept configuration cannot be used', error);
@@ -88,11 +89,11 @@ export class HostConfig implements HostConfigSource {
 
   async forget(): Promise<void> {
     this.#hasSeenFile = false;
-    await del(this.#key, settings);
+    await del(this.#key, this.#state);
   }
 
   async #keep<File extends HostFile | null>(file: File): Promise<File> {
-    await set(this.#key, file, settings).catch((error) =>
+    await set(this.#key, file, this.#state).catch((error) =>
       console.warn('antway: configuration not kept', error),
     );
     return file;
@@ -100,7 +101,7 @@ export class HostConfig implements HostConfigSource {
 
   /** Also when another version gave one that cannot be used here. */
   async #hasGivenFile(): Promise<boolean> {
-    return this.#hasSeenFile || !!(await get<unknown>(this.#key, settings).catch(() => undefined));
+    return this.#hasSeenFile || !!(await get<unknown>(this.#key, this.#state).catch(() => undefined));
   }
 }
 

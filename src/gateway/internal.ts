@@ -7,14 +7,15 @@ import { AntwayError } from '../errors.ts';
 import { isLanguage, languages } from '../languages.ts';
 import type { Library, Site } from '../library/library.ts';
 import { limits } from '../limits.ts';
-import type { PeerPool } from '../peers/pool.ts';
 import { probePeer } from '../peers/probe.ts';
 import type { Stats } from '../stats/stats.ts';
 import { Trace } from '../stats/trace.ts';
 import { isTheme, themes } from '../themes.ts';
 import { version } from '../version.ts';
-import { chosenAppearance } from './appearance.ts';
+import type { ChosenAppearance } from './appearance.ts';
 import type { Configuration, InForce } from './configuration.ts';
+import type { GatewayPeers } from './create-gateway.ts';
+import type { Deployment } from './deployment.ts';
 import { contentDisposition } from './disposition.ts';
 import { confirmation } from './interstitial.ts';
 import type { ManifestStore } from './manifest-store.ts';
@@ -23,17 +24,22 @@ import { internalHeaders } from './policy.ts';
 import { readerOf } from './reader.ts';
 import { respond } from './representation.ts';
 import { receiveSettings, settingsForSite } from './site-exchange.ts';
-import { type SiteHost, siteOfHost } from './site-host.ts';
+import type { SiteHost } from './site-host.ts';
 import { type SiteOrigins, siteReport } from './site-origins.ts';
 import type { StatsBroadcast } from './stats-broadcast.ts';
 import type { Decision, Trust } from './trust.ts';
-import { trustTokens } from './trust-tokens.ts';
+import type { TrustTokens } from './trust-tokens.ts';
 
 export interface InternalContext {
+  deployment: Deployment;
+  /** What the user chose for the looks of pages. */
+  appearance: ChosenAppearance;
+  /** Of the open questions whether a site may run scripts. */
+  tokens: TrustTokens;
   inForce: InForce;
   configuration: Configuration;
   store: ChunkStore;
-  peers: PeerPool;
+  peers: GatewayPeers;
   resolver: Resolver;
   stats: Stats;
   broadcast: StatsBroadcast;
@@ -81,20 +87,21 @@ const endpoints: Record<string, Endpoint> = {
     PUT: async (_, request, { configuration }) => configuration.set(await jsonOf(request)),
   },
   'test-peer': {
-    async POST(_, request, { inForce: { config } }) {
+    async POST(_, request, { inForce: { config }, deployment: { origin } }) {
       const { url } = objectOf(await jsonOf(request));
-      const peer = parsePeer(url, new URL(request.url).origin, 'url');
+      const peer = parsePeer(url, origin, 'url');
       return { url: peer.url, ...(await probePeer(peer, config.transport, request.signal)) };
     },
   },
   reset: {
     async POST(_, request, context) {
-      const { configuration, trust, manifests, pointers, library, store, origins, endTrust } = context;
+      const { configuration, trust, manifests, pointers, library, store, origins, endTrust, appearance } =
+        context;
       const { chunks = false } = objectOf(await jsonOf(request));
       if (typeof chunks !== 'boolean') throw new AntwayError('REFUSED', '“chunks” is true or false.');
       // Before anything goes: what is under way would bring some of it back.
       if (chunks) await library.pins.close();
-      const kept = [chosenAppearance, trust, manifests, pointers, library.visits, origins];
+      const kept = [appearance, trust, manifests, pointers, library.visits, origins];
       await Promise.all([...kept.map((each) => each.clear()), chunks && store.clear()]);
       if (chunks) library.pins.announce();
       // Last: then the next request meets a gateway that remembers nothing of it.
@@ -132,8 +139,8 @@ const endpoints: Record<string, Endpoint> = {
     },
   },
   appearance: {
-    GET: () => chosenAppearance.get(),
-    async PUT(_, request) {
+    GET: (_url, _request, { appearance }) => appearance.get(),
+    async PUT(_, request, { appearance }) {
       const { language, theme } = objectOf(await jsonOf(request));
       if (language !== null && !isLanguage(language)) {
         throw new AntwayError('REFUSED', `“language” is null or one of ${languages.join(', ')}.`);
@@ -141,7 +148,7 @@ const endpoints: Record<string, Endpoint> = {
       if (theme !== null && !isTheme(theme)) {
         throw new AntwayError('REFUSED', `“theme” is null or one of ${themes.join(', ')}.`);
       }
-      await chosenAppearance.set({ language, theme });
+      await appearance.set({ language, theme });
     },
   },
   visits: {
@@ -262,8 +269,8 @@ const endpoints: Record<string, Endpoint> = {
     },
   },
   origin: {
-    async GET(url, _request, { library, store }) {
-      const { address } = siteAt(url);
+    async GET(_url, _request, { library, store, deployment }) {
+      const { address } = siteOf(deployment);
       const [share, { bytes }, { persisted }] = await Promise.all([
         library.share(address),
         store.summary(),
@@ -271,13 +278,12 @@ const endpoints: Record<string, Endpoint> = {
       ]);
       return { address: address.hex, ...share, storedBytes: bytes, persisted };
     },
-    PUT: (url, request, context) => receiveSettings(siteAt(url).address, request, context),
+    PUT: (_url, request, context) => receiveSettings(siteOf(context.deployment).address, request, context),
   },
 };
 
 /** @throws AntwayError `NOT_FOUND` on the gateway's own origin. */
-function siteAt({ host }: URL): SiteHost {
-  const site = siteOfHost(host);
+function siteOf({ site }: Deployment): SiteHost {
   if (site) return site;
   throw new AntwayError('NOT_FOUND', 'There is no endpoint /-/origin on the gateway’s own origin.');
 }
@@ -340,7 +346,10 @@ async function listed<T>(list: Promise<T[]>): Promise<T[]> {
  * The forms of the question. Its first page decides for “without scripts”, or leads to the confirmation, which alone can
  * trust. An answer that comes too late leads to the question again.
  */
-async function decideByForm(request: Request, { trust }: InternalContext): Promise<Response> {
+async function decideByForm(
+  request: Request,
+  { trust, tokens, appearance }: InternalContext,
+): Promise<Response> {
   refuseForeignForm(request);
   const form = await request.formData();
   const field = (name: string) => required(form.get(name), name);
@@ -349,16 +358,17 @@ async function decideByForm(request: Request, { trust }: InternalContext): Promi
   if (next.origin !== origin) throw new AntwayError('REFUSED', 'The form leads away from the gateway.');
   const goOn = () =>
     new Response(null, { status: 303, headers: { ...internalHeaders(), Location: next.href } });
-  const grant = trustTokens.take(field('token'));
+  const grant = tokens.take(field('token'));
   if (!grant) {
-    trustTokens.noteOutdated(next.pathname + next.search);
+    tokens.noteOutdated(next.pathname + next.search);
     return goOn();
   }
   const { address, content, step } = grant;
   const choice = field('decision');
   if (choice === 'confirm') {
     const path = next.pathname + next.search + next.hash;
-    return confirmation({ ...grant, step: 'confirmation' }, path, await readerOf(request));
+    const reader = await readerOf(request, appearance);
+    return confirmation({ ...grant, step: 'confirmation' }, path, reader, tokens);
   }
   if (choice !== 'restricted' && step !== 'confirmation') {
     throw new AntwayError('REFUSED', 'Trust in a site has to be confirmed.');
@@ -460,7 +470,7 @@ function asJson(config: Config): Record<string, unknown> {
 
 /** What the browser says of this origin's storage; null where it does not tell. */
 async function browserStorage(): Promise<{ quota: number | null; usage: number | null; persisted: boolean }> {
-  const storage: Partial<StorageManager> | undefined = navigator.storage;
+  const storage: Partial<StorageManager> | undefined = globalThis.navigator?.storage;
   const { quota = null, usage = null } = (await storage?.estimate?.()) ?? {};
   return { quota, usage, persisted: (await storage?.persisted?.()) ?? false };
 }

@@ -1,6 +1,6 @@
 import { type Html, html, page, pageResponse, trustQuestion } from './page.ts';
 import type { Reader } from './reader.ts';
-import { type TrustGrant, trustTokens } from './trust-tokens.ts';
+import type { TrustGrant, TrustTokens } from './trust-tokens.ts';
 
 /**
  * Asks the user, at the first visit, whether a site may run scripts. The forms work without a script. The script of the
@@ -8,16 +8,16 @@ import { type TrustGrant, trustTokens } from './trust-tokens.ts';
  *
  * @param returnTo path to go on to.
  */
-export function question(grant: TrustGrant, returnTo: string, reader: Reader): Response {
+export function question(grant: TrustGrant, returnTo: string, reader: Reader, tokens: TrustTokens): Response {
   const { firstVisit: t } = reader.texts;
   const isPointer = grant.content.hex !== grant.address.hex;
   const [safe, trusting] = [newId(), newId()];
   return ask(
     reader,
-    grant,
+    tokens.issue(grant),
     returnTo,
     html`<h1>${t.heading}</h1>
-${trustTokens.takeOutdated(returnTo) ? html`<p role="status"><strong>${t.outdated}</strong></p>` : ''}
+${tokens.takeOutdated(returnTo) ? html`<p role="status"><strong>${t.outdated}</strong></p>` : ''}
 ${siteOf(grant)}
 <p>${t.about}${isPointer ? ` ${t.pointer}` : ''}</p>`,
     html`<div>${button('restricted', t.restrict, safe)}
@@ -31,12 +31,17 @@ ${siteOf(grant)}
  * The second step to trust. The button that trusts comes before the one that has the focus, so that what a user was
  * asked to type or click for the question does something harmless here.
  */
-export function confirmation(grant: TrustGrant, returnTo: string, reader: Reader): Response {
+export function confirmation(
+  grant: TrustGrant,
+  returnTo: string,
+  reader: Reader,
+  tokens: TrustTokens,
+): Response {
   const { confirmTrust: t, firstVisit } = reader.texts;
   const isPointer = grant.content.hex !== grant.address.hex;
   return ask(
     reader,
-    grant,
+    tokens.issue(grant),
     returnTo,
     html`<h1>${t.heading}</h1>
 ${siteOf(grant)}
@@ -47,14 +52,14 @@ ${isPointer ? html`<div>${button('owner', t.owner)}</div>` : ''}
   );
 }
 
-function ask(reader: Reader, grant: TrustGrant, returnTo: string, text: Html, choices: Html): Response {
+function ask(reader: Reader, token: string, returnTo: string, text: Html, choices: Html): Response {
   const { language, firstVisit: t } = reader.texts;
   const document = page(
     reader,
     t.title,
     html`${text}
 <form class="choices" method="post" action="/-/trust">
-<input type="hidden" name="token" value="${trustTokens.issue(grant)}">
+<input type="hidden" name="token" value="${token}">
 <input type="hidden" name="return" value="${returnTo}">
 ${choices}
 </form>

@@ -1,11 +1,10 @@
-import { delMany, get, getMany, keys, promisifyRequest } from 'idb-keyval';
+import { delMany, get, getMany, keys, promisifyRequest, type UseStore } from 'idb-keyval';
 import { Address } from '../address.ts';
 import { completed } from '../chunks/indexed-db.ts';
 import { parseManifest } from '../content/manifest.ts';
 import type { LocalManifests } from '../content/resolver.ts';
 import { AntwayError } from '../errors.ts';
 import type { Blake3 } from '../self-encryption/blake3.ts';
-import { settings } from './settings.ts';
 
 export interface KeptManifest {
   /** BLAKE3 of the manifest's bytes, hex: opened as `/<id>/`. */
@@ -32,9 +31,6 @@ interface Sealed {
   ciphertext: ArrayBuffer;
 }
 
-/** Those that could not be kept, by their ids. Of the worker, whatever the configuration. */
-const unkept = new Map<string, { bytes: Uint8Array<ArrayBuffer>; summary: KeptManifest }>();
-
 /**
  * The manifests that a person opened here. They may hold the only keys to private files, so they are kept
  * encrypted, names and all, under a key that the browser uses for us but never gives out. Where it keeps nothing, they
@@ -42,10 +38,14 @@ const unkept = new Map<string, { bytes: Uint8Array<ArrayBuffer>; summary: KeptMa
  */
 export class ManifestStore implements LocalManifests {
   readonly #blake3: () => Promise<Blake3>;
+  readonly #state: UseStore;
+  /** Those that could not be kept, by their ids. */
+  readonly #unkept = new Map<string, { bytes: Uint8Array<ArrayBuffer>; summary: KeptManifest }>();
   #key: Promise<CryptoKey> | undefined;
 
-  constructor(blake3: () => Promise<Blake3>) {
+  constructor(blake3: () => Promise<Blake3>, state: UseStore) {
     this.#blake3 = blake3;
+    this.#state = state;
   }
 
   /** What is in a manifest, and whether it is stored here. Stores nothing. @throws AntwayError as `parseManifest`. */
@@ -61,28 +61,28 @@ export class ManifestStore implements LocalManifests {
       await this.#keep(id, bytes, summary);
     } catch (error) {
       if (!isBlocked(error)) throw error;
-      unkept.set(id.hex, { bytes, summary: { ...summary, isKept: false } });
+      this.#unkept.set(id.hex, { bytes, summary: { ...summary, isKept: false } });
       return { ...summary, isKept: false };
     }
-    unkept.delete(id.hex);
+    this.#unkept.delete(id.hex);
     return { ...summary, isKept: true };
   }
 
   async has(id: Address): Promise<boolean> {
-    if (unkept.has(id.hex)) return true;
+    if (this.#unkept.has(id.hex)) return true;
     const { manifest } = keysOf(id);
     // Without storage nothing is kept.
     return (
-      (await settings('readonly', (store) => promisifyRequest(store.count(manifest))).catch(() => 0)) > 0
+      (await this.#state('readonly', (store) => promisifyRequest(store.count(manifest))).catch(() => 0)) > 0
     );
   }
 
   /** @throws AntwayError `CORRUPT` when it is kept, and cannot be opened any more. */
   async get(id: Address): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    const known = unkept.get(id.hex);
+    const known = this.#unkept.get(id.hex);
     if (known) return known.bytes;
     // Without storage nothing is kept.
-    const record = await get<Sealed>(keysOf(id).manifest, settings).catch(() => undefined);
+    const record = await get<Sealed>(keysOf(id).manifest, this.#state).catch(() => undefined);
     try {
       return record && (await this.#open(record));
     } catch (cause) {
@@ -97,10 +97,10 @@ export class ManifestStore implements LocalManifests {
 
   /** What cannot be opened any more is left out: opened from its file or link again, it is there again. */
   async list(): Promise<KeptManifest[]> {
-    const listed = Array.from(unkept.values(), ({ summary }) => summary);
+    const listed = Array.from(this.#unkept.values(), ({ summary }) => summary);
     let records: (Sealed | undefined)[];
     try {
-      records = await getMany<Sealed | undefined>(await keysFrom(summaryPrefix), settings);
+      records = await getMany<Sealed | undefined>(await this.#keysFrom(summaryPrefix), this.#state);
     } catch (error) {
       if (!isBlocked(error)) throw error;
       return listed;
@@ -118,15 +118,19 @@ export class ManifestStore implements LocalManifests {
   }
 
   async remove(id: Address): Promise<void> {
-    if (unkept.delete(id.hex)) return;
-    await delMany(Object.values(keysOf(id)), settings);
+    if (this.#unkept.delete(id.hex)) return;
+    await delMany(Object.values(keysOf(id)), this.#state);
   }
 
   /** Forgets all of them, and the key that they were encrypted with. */
   async clear(): Promise<void> {
-    unkept.clear();
-    await delMany([...(await keysFrom('manifest')), keyName], settings);
+    this.#unkept.clear();
+    await delMany([...(await this.#keysFrom('manifest')), keyName], this.#state);
     this.#key = undefined;
+  }
+
+  async #keysFrom(prefix: string): Promise<string[]> {
+    return (await keys<string>(this.#state)).filter((name) => name.startsWith(prefix));
   }
 
   async #summarize(bytes: Uint8Array) {
@@ -146,7 +150,7 @@ export class ManifestStore implements LocalManifests {
       [names.manifest, await seal(key, bytes)],
       [names.summary, await seal(key, new TextEncoder().encode(JSON.stringify(summary)))],
     ];
-    await settings('readwrite', async (store) => {
+    await this.#state('readwrite', async (store) => {
       // Or just now: without it they could never be opened.
       const known = await promisifyRequest<CryptoKey | undefined>(store.get(keyName));
       if (!known) store.put(key, keyName);
@@ -166,7 +170,7 @@ export class ManifestStore implements LocalManifests {
   }
 
   #useKey(): Promise<CryptoKey> {
-    this.#key ??= loadKey().catch((error) => {
+    this.#key ??= loadKey(this.#state).catch((error) => {
       this.#key = undefined;
       throw error;
     });
@@ -187,19 +191,15 @@ function isBlocked(error: unknown): boolean {
   return error instanceof AntwayError && error.details.isBlocked === true;
 }
 
-async function keysFrom(prefix: string): Promise<string[]> {
-  return (await keys<string>(settings)).filter((name) => name.startsWith(prefix));
-}
-
 /** The key, which is made when there is none. Whoever makes it at the same time gets the same. */
-async function loadKey(): Promise<CryptoKey> {
-  const known = await get<CryptoKey>(keyName, settings);
+async function loadKey(state: UseStore): Promise<CryptoKey> {
+  const known = await get<CryptoKey>(keyName, state);
   if (known) return known;
   const made = await crypto.subtle.generateKey({ name: 'AES-GCM', length: 256 }, false, [
     'encrypt',
     'decrypt',
   ]);
-  return settings('readwrite', async (store) => {
+  return state('readwrite', async (store) => {
     const first = await promisifyRequest<CryptoKey | undefined>(store.get(keyName));
     if (!first) store.put(made, keyName);
     await completed(store.transaction);

@@ -170,14 +170,14 @@ export function pageResponse(
   document: string,
   status: number,
   headers: Record<string, string> = {},
-  { script, isEmbedded }: OwnPageOptions & { script?: OwnScript | undefined } = {},
+  { script, ownsOrigin = true }: OwnPageOptions & { script?: OwnScript | undefined } = {},
 ): Response {
   const body = script ? document.replace('</body>', `<script>${script.text}</script></body>`) : document;
   return new Response(body, {
     status,
     headers: {
       'Content-Type': 'text/html; charset=utf-8',
-      ...ownPageHeaders({ script, isEmbedded: isEmbedded ?? false }),
+      ...ownPageHeaders({ script, ownsOrigin }),
       ...languageHeaders(language),
       ...headers,
     },

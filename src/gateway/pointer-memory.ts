@@ -1,8 +1,7 @@
-import { get, promisifyRequest, update } from 'idb-keyval';
+import { get, promisifyRequest, type UseStore, update } from 'idb-keyval';
 import type { Address } from '../address.ts';
 import type { PointerMemory } from '../content/pointers.ts';
 import { limits } from '../limits.ts';
-import { settings } from './settings.ts';
 
 const prefix = 'pointer:';
 const keyOf = (hex: string) => prefix + hex;
@@ -19,15 +18,22 @@ type Uses = Record<string, number>;
  * for longest go. Where storage is blocked none is kept.
  */
 export class KeptPointers implements PointerMemory {
+  readonly #state: UseStore;
+
+  constructor(state: UseStore) {
+    this.#state = state;
+  }
+
   async get({ hex }: Address): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    const record = await get<Uint8Array<ArrayBuffer>>(keyOf(hex), settings).catch(() => undefined);
+    const record = await get<Uint8Array<ArrayBuffer>>(keyOf(hex), this.#state).catch(() => undefined);
     // Nobody waits for the note.
-    if (record) update<Uses>(usesKey, (uses = {}) => ({ ...uses, [hex]: Date.now() }), settings).catch(warn);
+    if (record)
+      update<Uses>(usesKey, (uses = {}) => ({ ...uses, [hex]: Date.now() }), this.#state).catch(warn);
     return record;
   }
 
   async put({ hex }: Address, record: Uint8Array<ArrayBuffer>): Promise<void> {
-    await settings('readwrite', async (store) => {
+    await this.#state('readwrite', async (store) => {
       const [before, keys] = await Promise.all([
         promisifyRequest<Uses | undefined>(store.get(usesKey)),
         promisifyRequest(store.getAllKeys(range())),
@@ -47,7 +53,7 @@ export class KeptPointers implements PointerMemory {
   }
 
   async clear(): Promise<void> {
-    await settings('readwrite', (store) => {
+    await this.#state('readwrite', (store) => {
       store.delete(range());
       store.delete(usesKey);
       return promisifyRequest(store.transaction);

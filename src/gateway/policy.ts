@@ -3,6 +3,8 @@
  * address asked for, the client that asks and the destination of the answer. docs/SECURITY.md shows its matrix.
  */
 
+import type { Deployment } from './deployment.ts';
+
 /** How content shares an origin with others. */
 export type Mode =
   /** All addresses share the gateway's own origin, next to the shell. */
@@ -200,17 +202,17 @@ function sourceOf({ origin, pathPrefix }: Scope): string {
 export interface OwnPageOptions {
   /** The one script that the page has after all: its hash, as `sha256-…`, and whether it may ask this origin. */
   script?: { hash: string; mayAsk: boolean } | undefined;
-  /** Whether it is shown on the origin of a site that embeds the gateway. */
-  isEmbedded?: boolean;
+  /** As of `Deployment`; true if not given. */
+  ownsOrigin?: boolean;
 }
 
 /** For pages that the gateway makes itself: listings and errors. They hold one style element, and no script. */
-export function ownPageHeaders({ script, isEmbedded }: OwnPageOptions = {}): Record<string, string> {
+export function ownPageHeaders({ script, ownsOrigin = true }: OwnPageOptions = {}): Record<string, string> {
   const asking = script?.mayAsk ? "; connect-src 'self'" : '';
   const scripts = script ? `; script-src '${script.hash}'${asking}` : '';
   return {
     ...always,
-    ...(!isEmbedded && { ...openerPolicy, 'Origin-Agent-Cluster': '?1' }),
+    ...(ownsOrigin && { ...openerPolicy, 'Origin-Agent-Cluster': '?1' }),
     'Content-Security-Policy': `default-src 'none'; style-src 'unsafe-inline'${scripts}; base-uri 'none'; form-action 'self'; frame-ancestors 'self'`,
   };
 }
@@ -227,6 +229,6 @@ export function internalHeaders(): Record<string, string> {
 }
 
 /** For redirects: a window that follows one reveals no more than a window that does not. */
-export function redirectHeaders(isEmbedded: boolean): Record<string, string> {
-  return isEmbedded ? {} : openerPolicy;
+export function redirectHeaders({ ownsOrigin }: Pick<Deployment, 'ownsOrigin'>): Record<string, string> {
+  return ownsOrigin ? openerPolicy : {};
 }

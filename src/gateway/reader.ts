@@ -1,5 +1,5 @@
 import type { Theme } from '../themes.ts';
-import { chosenAppearance, languageFor } from './appearance.ts';
+import { type ChosenAppearance, languageFor } from './appearance.ts';
 import { type PageTexts, textsIn } from './texts/texts.ts';
 
 /** For whom a page is made. */
@@ -10,8 +10,8 @@ export interface Reader {
 }
 
 /** Who sent a request. */
-export async function readerOf(request: Request): Promise<Reader> {
+export async function readerOf(request: Request, appearance: ChosenAppearance): Promise<Reader> {
   // Where storage is blocked, nothing could be chosen.
-  const { language, theme } = await chosenAppearance.get().catch(() => ({ language: null, theme: null }));
+  const { language, theme } = await appearance.get().catch(() => ({ language: null, theme: null }));
   return { texts: textsIn(language ?? languageFor(request)), theme };
 }

@@ -2,7 +2,6 @@ import { blake3 } from '@noble/hashes/blake3.js';
 import { Address } from '../address.ts';
 import { AntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
-import { chosenAppearance } from './appearance.ts';
 import type { InternalContext } from './internal.ts';
 import { deniedHash, type SiteSettings } from './site-settings.ts';
 
@@ -18,12 +17,12 @@ export interface SiteGrant {
 /** On the gateway's own origin: what a site's origin is to be told. */
 export async function settingsForSite(
   address: Address,
-  { inForce, configuration, trust, manifests, origins, store }: InternalContext,
+  { inForce, configuration, trust, manifests, origins, store, appearance: chosen }: InternalContext,
 ): Promise<SiteGrant> {
   const own = await configuration.settings();
   const { peers, usePeersOfPeers, transport, cache, denied = [] } = own;
   const decisions = await trust.list().catch(() => []);
-  const appearance = await chosenAppearance.get().catch(() => ({ language: null, theme: null }));
+  const appearance = await chosen.get().catch(() => ({ language: null, theme: null }));
   const settings: SiteSettings = {
     settings: {
       ...(peers && { peers }),
@@ -64,7 +63,7 @@ function coarse(bytes: number): number {
 export async function receiveSettings(
   address: Address,
   request: Request,
-  { configuration, manifests, resolver }: InternalContext,
+  { configuration, manifests, resolver, appearance: chosen }: InternalContext,
 ): Promise<void> {
   const form = await request.formData().catch((cause) => {
     throw new AntwayError('REFUSED', 'The body is not a form.', {}, { cause });
@@ -90,5 +89,5 @@ export async function receiveSettings(
     throw new AntwayError('REFUSED', '“settings” is not JSON.', {}, { cause });
   }
   const { appearance } = await configuration.received!.put(value);
-  await chosenAppearance.set(appearance).catch(() => undefined);
+  await chosen.set(appearance).catch(() => undefined);
 }

@@ -1,6 +1,5 @@
-import { get, set } from 'idb-keyval';
+import { get, set, type UseStore } from 'idb-keyval';
 import { Address } from '../address.ts';
-import { settings } from './settings.ts';
 import { siteOrigin } from './site-host.ts';
 
 /** Where it is remembered since when the names work, in milliseconds since 1970. */
@@ -19,6 +18,7 @@ const failedForMs = 20_000;
 export class SiteNames {
   readonly #origin: string;
   readonly #buildHash: string;
+  readonly #state: UseStore;
   #since: Promise<number | undefined> | undefined;
   #probing: Promise<boolean> | undefined;
   #probed: { succeeded: boolean; at: number } | undefined;
@@ -27,9 +27,10 @@ export class SiteNames {
    * @param origin of the gateway.
    * @param buildHash hash of the build, as in the name of its probe file.
    */
-  constructor(origin: string, buildHash: string) {
+  constructor(origin: string, buildHash: string, state: UseStore) {
     this.#origin = origin;
     this.#buildHash = buildHash;
+    this.#state = state;
   }
 
   /** Whether sites can have origins of their own here. Only the first probe is waited for. */
@@ -41,7 +42,7 @@ export class SiteNames {
 
   /** When the names were first seen to work, in milliseconds since 1970. */
   since(): Promise<number | undefined> {
-    this.#since ??= get<number>(key, settings).catch(() => undefined);
+    this.#since ??= get<number>(key, this.#state).catch(() => undefined);
     return this.#since;
   }
 
@@ -63,7 +64,7 @@ export class SiteNames {
     if (succeeded && (await this.since()) === undefined) {
       const now = Date.now();
       this.#since = Promise.resolve(now);
-      await set(key, now, settings).catch((error) => console.warn('antway: not remembered', error));
+      await set(key, now, this.#state).catch((error) => console.warn('antway: not remembered', error));
     }
     return succeeded;
   }

@@ -1,8 +1,7 @@
-import { delMany, get, promisifyRequest, update } from 'idb-keyval';
+import { delMany, get, promisifyRequest, type UseStore, update } from 'idb-keyval';
 import type { Address } from '../address.ts';
 import { errorStatus } from '../errors.ts';
 import type { PinState, Share } from '../library/pin-state.ts';
-import { settings } from './settings.ts';
 
 /** What a site's own origin says of itself, by its bridge. Sizes in bytes. */
 export interface SiteReport {
@@ -33,13 +32,18 @@ const range = () => IDBKeyRange.bound(prefix, `${prefix}\uffff`);
 
 /** What the gateway's own origin knows of the origins of sites. Only the gateway's own worker keeps it. */
 export class SiteOrigins {
+  readonly #state: UseStore;
   /** Every navigation asks for one. */
   readonly #known = new Map<string, Promise<SiteOrigin | undefined>>();
+
+  constructor(state: UseStore) {
+    this.#state = state;
+  }
 
   get({ hex }: Address): Promise<SiteOrigin | undefined> {
     let known = this.#known.get(hex);
     if (!known) {
-      known = get<SiteOrigin>(prefix + hex, settings);
+      known = get<SiteOrigin>(prefix + hex, this.#state);
       this.#known.set(hex, known);
       known.catch(() => this.#known.delete(hex));
     }
@@ -47,7 +51,7 @@ export class SiteOrigins {
   }
 
   list(): Promise<SiteOrigin[]> {
-    return settings('readonly', (store) => promisifyRequest<SiteOrigin[]>(store.getAll(range())));
+    return this.#state('readonly', (store) => promisifyRequest<SiteOrigin[]>(store.getAll(range())));
   }
 
   /** Bytes that the chunk stores of all these origins hold, as far as they have said. @param but one that is left out. */
@@ -61,17 +65,17 @@ export class SiteOrigins {
   /** Notes an origin, or what has changed about one. */
   async put({ hex }: Address, change: Partial<Omit<SiteOrigin, 'address'>>): Promise<void> {
     const none: SiteOrigin = { address: hex, readyAt: null, settingsId: null, report: null };
-    await update<SiteOrigin>(prefix + hex, (before = none) => ({ ...before, ...change }), settings);
+    await update<SiteOrigin>(prefix + hex, (before = none) => ({ ...before, ...change }), this.#state);
     this.#known.delete(hex);
   }
 
   async remove({ hex }: Address): Promise<void> {
-    await delMany([prefix + hex], settings);
+    await delMany([prefix + hex], this.#state);
     this.#known.delete(hex);
   }
 
   async clear(): Promise<void> {
-    await settings('readwrite', (store) => {
+    await this.#state('readwrite', (store) => {
       store.delete(range());
       return promisifyRequest(store.transaction);
     });

@@ -1,12 +1,11 @@
 import { blake3 } from '@noble/hashes/blake3.js';
-import { del, get, set } from 'idb-keyval';
+import { del, get, set, type UseStore } from 'idb-keyval';
 import { Address } from '../address.ts';
 import { parseSettings, type Settings } from '../config.ts';
 import { AntwayError } from '../errors.ts';
 import { isLanguage } from '../languages.ts';
 import { isTheme } from '../themes.ts';
 import type { Appearance } from './appearance.ts';
-import { settings as store } from './settings.ts';
 
 /**
  * What a site's own origin is told of the user's settings: no more than it needs, because scripts of the site can read
@@ -54,15 +53,17 @@ const key = 'site-settings';
 /** On a site's own origin: what that was told. Where storage is blocked, it is known as long as the worker lives. */
 export class ReceivedSettings {
   readonly #origin: string;
+  readonly #state: UseStore;
   #known: Promise<SiteSettings | null> | undefined;
 
-  constructor(origin: string) {
+  constructor(origin: string, state: UseStore) {
     this.#origin = origin;
+    this.#state = state;
   }
 
   /** @returns null before anything was received. */
   get(): Promise<SiteSettings | null> {
-    this.#known ??= get<SiteSettings>(key, store).then(
+    this.#known ??= get<SiteSettings>(key, this.#state).then(
       (received) => received ?? null,
       () => null,
     );
@@ -90,7 +91,7 @@ export class ReceivedSettings {
     }
     const received = parseSiteSettings(value, this.#origin);
     this.#known = Promise.resolve(received);
-    await set(key, received, store).catch((error) =>
+    await set(key, received, this.#state).catch((error) =>
       console.warn('antway: the settings are not stored', error),
     );
     return received;
@@ -98,7 +99,7 @@ export class ReceivedSettings {
 
   async clear(): Promise<void> {
     this.#known = undefined;
-    await del(key, store);
+    await del(key, this.#state);
   }
 }
 

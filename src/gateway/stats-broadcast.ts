@@ -9,13 +9,16 @@ const intervalMs = 250;
 /** Reports to pages, but only while somebody watches and only when something changed. */
 export class StatsBroadcast {
   readonly #stats: Stats;
+  readonly #notify: (message: object) => void;
   #watchedUntil = 0;
   #stopListening: (() => void) | undefined;
   /** Reports on their way, by their type. */
   readonly #timers = new Map<string, ReturnType<typeof setTimeout>>();
 
-  constructor(stats: Stats) {
+  /** @param notify sends a message to the pages. */
+  constructor(stats: Stats, notify: (message: object) => void) {
     this.#stats = stats;
+    this.#notify = notify;
   }
 
   /** A page looks on: report for the next ten seconds. */
@@ -29,7 +32,7 @@ export class StatsBroadcast {
     if (this.#timers.has(type) || Date.now() > this.#watchedUntil) return;
     const send = async () => {
       this.#timers.delete(type);
-      post({ type, [type]: await content() });
+      this.#notify({ type, [type]: await content() });
     };
     this.#timers.set(
       type,
@@ -39,7 +42,7 @@ export class StatsBroadcast {
 
   /** Says now that something happened, to whoever may listen: for what is rare, and costs nothing to tell. */
   announce(type: string): void {
-    post({ type });
+    this.#notify({ type });
   }
 
   #statsChanged(): void {
@@ -52,7 +55,8 @@ export class StatsBroadcast {
   }
 }
 
-function post(message: object): void {
+/** Sends a message to the shell's pages. */
+export function notifyPages(message: object): void {
   const channel = new BroadcastChannel(channelName);
   channel.postMessage(message);
   channel.close();

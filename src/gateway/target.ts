@@ -1,18 +1,18 @@
 import { Address } from '../address.ts';
 import type { Config } from '../config.ts';
 import { AntwayError } from '../errors.ts';
-import { siteOfHost } from './site-host.ts';
+import type { Deployment } from './deployment.ts';
 
 /** Path of Antway's own endpoints in the worker, below its base. */
-const internalPrefix = '/-/';
+const apiPrefix = '/-/';
 
 /** What a URL of the gateway's origin asks for. */
 export type Target =
   | { kind: 'content'; content: ContentTarget }
   /** Content that the isolation mode gives another URL. `content` is how it would be answered here. */
-  | { kind: 'elsewhere'; location: string; isPermanent: boolean; content: ContentTarget }
+  | { kind: 'redirect'; location: string; isPermanent: boolean; content: ContentTarget }
   /** One of Antway's own endpoints; `name` is what follows `/-/`. */
-  | { kind: 'internal'; name: string }
+  | { kind: 'api'; name: string }
   /** Not ours: the shell, its assets, or nothing. */
   | { kind: 'other' };
 
@@ -27,36 +27,32 @@ export interface ContentTarget {
   query: URLSearchParams;
   /** The query as it stands in the URL, with its question mark; empty when there is none. */
   search: string;
-  /** Whether the site has an origin of its own, as in subdomain mode. */
-  isIsolated: boolean;
 }
 
 /**
- * Reads a URL of this worker's origin: the gateway's, or in subdomain mode a site's own.
+ * Reads a URL of this worker's origin: the gateway's, or a site's own. A site that embeds the gateway has one origin, and so
+ * one way to isolate.
  *
- * @param base path that the gateway's URLs begin with, a slash at both ends: `/`, or on a site that embeds the gateway
- *   such as `/ant/`. Such a site has one origin, and so one way to isolate.
  * @throws AntwayError `BAD_ADDRESS` for what was meant as an address and is none, and for a path that no
  *   archive can hold (encoded slashes, NUL, `..`, bad percent-encoding).
  */
 export function parseTarget(
   url: URL,
   { names, isolation }: Pick<Config, 'names' | 'isolation'>,
-  base = '/',
+  { base, kind, site }: Pick<Deployment, 'base' | 'kind' | 'site'>,
 ): Target {
   if (!url.pathname.startsWith(base)) return { kind: 'other' };
   const pathname = url.pathname.slice(base.length - 1);
-  const site = isEmbedded(base) ? undefined : siteOfHost(url.host);
-  if (pathname.startsWith(internalPrefix)) {
-    return { kind: 'internal', name: pathname.slice(internalPrefix.length) };
+  if (pathname.startsWith(apiPrefix)) {
+    return { kind: 'api', name: pathname.slice(apiPrefix.length) };
   }
   if (site) {
     const path = decodePath(url.pathname.slice(1));
     const { address, rootHost } = site;
-    const content: ContentTarget = { address, root: '', path, ...queryOf(url), isIsolated: true };
+    const content: ContentTarget = { address, root: '', path, ...queryOf(url) };
     if (isolation !== 'path') return { kind: 'content', content };
     const location = `${url.protocol}//${rootHost}/${address.hex}${url.pathname}${url.search}`;
-    return { kind: 'elsewhere', location, isPermanent: false, content };
+    return { kind: 'redirect', location, isPermanent: false, content };
   }
   const [, first = '', rest] = /^\/([^/]*)(?:\/(.*))?$/s.exec(pathname) ?? [];
   const named = names.get(safelyDecoded(first));
@@ -67,10 +63,9 @@ export function parseTarget(
     root: `${base}${first}`,
     path: rest === undefined ? undefined : decodePath(rest),
     ...queryOf(url),
-    isIsolated: false,
   };
   if (named) content.name = safelyDecoded(first);
-  if (isolation !== 'subdomain' || isEmbedded(base)) return { kind: 'content', content };
+  if (isolation !== 'subdomain' || kind === 'embedded') return { kind: 'content', content };
   const location = `${url.protocol}//${address.base32}.${url.host}/${rest ?? ''}${url.search}`;
   if (!URL.canParse(location)) {
     throw new AntwayError(
@@ -78,12 +73,7 @@ export function parseTarget(
       `Each site has a name below the gateway’s here, and ${url.hostname} has no names: open the gateway by its own.`,
     );
   }
-  return { kind: 'elsewhere', location, isPermanent: !named, content };
-}
-
-/** Whether the gateway has a part of another site's origin only. Then it is a guest there: that site decides. */
-export function isEmbedded(base: string): boolean {
-  return base !== '/';
+  return { kind: 'redirect', location, isPermanent: !named, content };
 }
 
 function queryOf({ searchParams, search }: URL): Pick<ContentTarget, 'query' | 'search'> {

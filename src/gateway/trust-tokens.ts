@@ -19,7 +19,7 @@ const maxTokens = 200;
  * The tokens of open questions. They are in this worker's memory only, because a trusted page can read and write
  * everything that the browser stores for the origin. When the browser stops the worker, the gateway asks again.
  */
-class TrustTokens {
+export class TrustTokens {
   readonly #grants = new Map<string, TrustGrant & { expiresAt: number }>();
   readonly #outdated = new Set<string>();
 
@@ -58,6 +58,3 @@ class TrustTokens {
 function dropOldest(collection: { size: number; keys(): Iterator<string>; delete(key: string): boolean }) {
   if (collection.size > maxTokens) collection.delete(collection.keys().next().value!);
 }
-
-/** Of the worker, whatever the configuration. */
-export const trustTokens = new TrustTokens();

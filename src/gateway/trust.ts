@@ -1,8 +1,7 @@
-import { delMany, get, update } from 'idb-keyval';
+import { delMany, get, type UseStore, update } from 'idb-keyval';
 import type { Address } from '../address.ts';
 import type { Config } from '../config.ts';
-import { settings } from './settings.ts';
-import { trustTokens } from './trust-tokens.ts';
+import type { TrustTokens } from './trust-tokens.ts';
 
 /** Whether a site's documents may run scripts on the gateway's origin. */
 export type Decision = 'trusted' | 'restricted';
@@ -31,14 +30,19 @@ const formerTokenKey = 'trust-token';
 /** What the person decided of each site, and, where they did not, what the host's configuration did. */
 export class Trust {
   readonly #configured: Config['trusted'];
+  readonly #state: UseStore;
+  readonly #tokens: TrustTokens;
   /**
    * The decisions, as they are kept. Every request asks for one, and nobody but this object changes them: where there
    * are two, the other belongs to a configuration that no longer takes requests.
    */
   #known: Promise<DecidedSite[]> | undefined;
 
-  constructor(configured: Config['trusted']) {
+  /** @param tokens of open questions: a decision invalidates them. */
+  constructor(configured: Config['trusted'], state: UseStore, tokens: TrustTokens) {
     this.#configured = configured;
+    this.#state = state;
+    this.#tokens = tokens;
   }
 
   /** Where storage is blocked, nobody can be asked: rejects unless the host's configuration trusts the address. */
@@ -61,7 +65,7 @@ export class Trust {
    * @param content that trust is bound to; null for every version that the owner of a pointer publishes.
    */
   async decide(address: Address, decision: Decision, content: Address | null): Promise<void> {
-    trustTokens.clear();
+    this.#tokens.clear();
     const site: DecidedSite = { address: address.hex, decision, decidedAt: Date.now() };
     if (decision === 'trusted') {
       if (content) site.content = content.hex;
@@ -72,14 +76,14 @@ export class Trust {
 
   /** The person is asked again at the next visit. */
   async revoke(address: Address): Promise<void> {
-    trustTokens.clear();
+    this.#tokens.clear();
     await this.#change((sites) => sites.filter((site) => site.address !== address.hex));
   }
 
   /** The person's decisions, newest first. */
   list(): Promise<DecidedSite[]> {
     if (!this.#known) {
-      const reading = get<DecidedSite[]>(key, settings).then((sites) => sites ?? []);
+      const reading = get<DecidedSite[]>(key, this.#state).then((sites) => sites ?? []);
       this.#known = reading;
       reading.catch(() => {
         if (this.#known === reading) this.#known = undefined;
@@ -90,12 +94,12 @@ export class Trust {
 
   /** Forgets every decision, and invalidates the tokens: forms that are open no longer decide. */
   async clear(): Promise<void> {
-    trustTokens.clear();
-    await this.#changing(delMany([key, formerTokenKey], settings));
+    this.#tokens.clear();
+    await this.#changing(delMany([key, formerTokenKey], this.#state));
   }
 
   #change(change: (sites: DecidedSite[]) => DecidedSite[]): Promise<void> {
-    return this.#changing(update<DecidedSite[]>(key, (sites = []) => change(sites), settings));
+    return this.#changing(update<DecidedSite[]>(key, (sites = []) => change(sites), this.#state));
   }
 
   /** What was read before the change was complete is not known any more. */

@@ -6,6 +6,8 @@ import { Address } from '../../src/address.ts';
 import { Archive } from '../../src/content/archive.ts';
 import { memorySource } from '../../src/content/byte-source.ts';
 import { AntwayError, type ErrorCode, errorStatus } from '../../src/errors.ts';
+import { ChosenAppearance } from '../../src/gateway/appearance.ts';
+import { deploymentAt } from '../../src/gateway/deployment.ts';
 import { errorResponse } from '../../src/gateway/error-response.ts';
 import { confirmation, question } from '../../src/gateway/interstitial.ts';
 import type { Kept } from '../../src/gateway/kept.ts';
@@ -13,6 +15,7 @@ import { listingJson, listingPage } from '../../src/gateway/listing.ts';
 import { html, type OwnScript, page, reloadOnceOnline, trustQuestion } from '../../src/gateway/page.ts';
 import { de } from '../../src/gateway/texts/de.ts';
 import { en } from '../../src/gateway/texts/en.ts';
+import { TrustTokens } from '../../src/gateway/trust-tokens.ts';
 
 const english = { texts: en, theme: null };
 const hostile = `<script>alert("1 & 2")</script>'`;
@@ -22,6 +25,13 @@ const url = `https://gateway.example/${'ab'.repeat(32)}/`;
 function navigation(languages?: string): Request {
   const headers = languages === undefined ? {} : { 'Accept-Language': languages };
   return Object.defineProperty(new Request(url, { headers }), 'mode', { value: 'navigate' });
+}
+
+/** The answer to a failed request of a gateway in a browser that stores nothing. */
+function respondTo(error: AntwayError, request: Request): Promise<Response> {
+  const appearance = new ChosenAppearance(() => Promise.reject(new Error('blocked')));
+  const deployment = deploymentAt(new URL(request.url).origin);
+  return errorResponse(error, request, { deployment, appearance });
 }
 
 function archiveOf(paths: string[], refused: Archive['refused'] = []) {
@@ -164,12 +174,13 @@ async function expectOnly(script: OwnScript, response: Response): Promise<string
 describe('the question of a first visit', () => {
   const address = Address.fromHex('ab'.repeat(32));
   const grant = { address, content: address, name: hostile, step: 'question' } as const;
+  const tokens = new TrustTokens();
 
   it.each([
     ['question', question],
     ['confirmation', confirmation],
   ] as const)('has one script, which may send nothing (%s)', async (_, ask) => {
-    const policy = await expectOnly(trustQuestion, ask(grant, '/?a', english));
+    const policy = await expectOnly(trustQuestion, ask(grant, '/?a', english, tokens));
     expect(policy.join()).not.toContain('connect-src');
     expect(policy).toContain("form-action 'self'");
   });
@@ -179,14 +190,14 @@ describe('the question of a first visit', () => {
     ['de', de],
   ])('says what comes of each answer (%s)', async (_, texts) => {
     const reader = { texts, theme: null };
-    const document = await question(grant, '/?a', reader).text();
+    const document = await question(grant, '/?a', reader, tokens).text();
     expect(document).not.toContain(hostile);
     for (const decision of ['restricted', 'confirm'] as const) {
       const [, id] = new RegExp(`value="${decision}"[^>]*aria-describedby="([^"]+)"`).exec(document)!;
       const means = decision === 'confirm' ? texts.firstVisit.trustMeans : texts.firstVisit.restrictMeans;
       expect(document).toContain(`id="${id}">${means}</p>`);
       // Another one in every page: a URL's fragment could name it.
-      expect(await question(grant, '/?a', reader).text()).not.toContain(id);
+      expect(await question(grant, '/?a', reader, tokens).text()).not.toContain(id);
     }
     expect(document).not.toContain('value="trusted"');
     expect(document).not.toContain(texts.firstVisit.pointer);
@@ -194,11 +205,11 @@ describe('the question of a first visit', () => {
 
   it('says that a pointer can change, and lets the user trust a version or the owner', async () => {
     const pointer = { ...grant, content: Address.fromHex('cd'.repeat(32)) };
-    expect(await question(pointer, '/', english).text()).toContain(en.firstVisit.pointer);
-    const document = await confirmation(pointer, '/', english).text();
+    expect(await question(pointer, '/', english, tokens).text()).toContain(en.firstVisit.pointer);
+    const document = await confirmation(pointer, '/', english, tokens).text();
     expect(document).toContain(`value="trusted" class="secondary">${en.confirmTrust.version}`);
     expect(document).toContain(`value="owner" class="secondary">${en.confirmTrust.owner}`);
-    expect(await confirmation(grant, '/', english).text()).not.toContain('value="owner"');
+    expect(await confirmation(grant, '/', english, tokens).text()).not.toContain('value="owner"');
   });
 });
 
@@ -218,7 +229,7 @@ describe('an error', () => {
     '%s is a page for a navigation and JSON for the rest, with status %i',
     async (code, status) => {
       const error = new AntwayError(code as ErrorCode, hostile, { address: 'ab', attempts });
-      const shown = await errorResponse(error, navigation());
+      const shown = await respondTo(error, navigation());
       expect(shown.status).toBe(status);
       expect(shown.headers.get('Content-Type')).toBe('text/html; charset=utf-8');
       expect(shown.headers.get('Cache-Control')).toBe('no-store');
@@ -228,7 +239,7 @@ describe('an error', () => {
       expect(document).toContain('https://peer.example');
       if (code !== 'OFFLINE') expect(document).not.toContain('<script');
 
-      const data = await errorResponse(error, new Request(url));
+      const data = await respondTo(error, new Request(url));
       expect(data.status).toBe(status);
       expect(data.headers.get('Content-Type')).toBe('application/json');
       expect(await data.json()).toEqual({ code, message: hostile, address: 'ab', details: { attempts } });
@@ -238,18 +249,18 @@ describe('an error', () => {
   it('is plain text for what a site on its own origin fetches, and JSON for its endpoints', async () => {
     const error = new AntwayError('NOT_FOUND', 'It is not here.');
     const origin = `https://${Address.fromHex('ab'.repeat(32)).base32}.gateway.example`;
-    const data = await errorResponse(error, new Request(`${origin}/all.json`));
+    const data = await respondTo(error, new Request(`${origin}/all.json`));
     expect(data.status).toBe(404);
     expect(data.headers.get('Content-Type')).toBe('text/plain; charset=utf-8');
     expect(data.headers.get('X-Content-Type-Options')).toBe('nosniff');
     expect(await data.text()).toBe('NOT_FOUND: It is not here.');
-    const refused = await errorResponse(error, new Request(`${origin}/-/stats`));
+    const refused = await respondTo(error, new Request(`${origin}/-/stats`));
     expect(refused.headers.get('Content-Type')).toBe('application/json');
   });
 
   it('for want of a network has one script, which nothing else may be', async () => {
     const error = new AntwayError('OFFLINE', hostile, { address: 'ab' });
-    const policy = await expectOnly(reloadOnceOnline, await errorResponse(error, navigation()));
+    const policy = await expectOnly(reloadOnceOnline, await respondTo(error, navigation()));
     expect(policy).toContain("connect-src 'self'");
   });
 
@@ -263,18 +274,18 @@ describe('an error', () => {
     ],
   ])('tells how much is kept: %j', async (kept, text) => {
     const error = new AntwayError('PEERS_UNREACHABLE', 'no', { address: 'ab', kept });
-    expect(await (await errorResponse(error, navigation())).text()).toContain(text);
-    expect((await (await errorResponse(error, new Request(url))).json()).details).toEqual({ kept });
+    expect(await (await respondTo(error, navigation())).text()).toContain(text);
+    expect((await (await respondTo(error, new Request(url))).json()).details).toEqual({ kept });
   });
 
   it('of an unsatisfiable range tells the size', async () => {
     const error = new AntwayError('BAD_RANGE', 'no', { size: 10 });
-    const response = await errorResponse(error, new Request(url));
+    const response = await respondTo(error, new Request(url));
     expect([response.status, response.headers.get('Content-Range')]).toEqual([416, 'bytes */10']);
   });
 
   it('has no body for HEAD', async () => {
-    const response = await errorResponse(
+    const response = await respondTo(
       new AntwayError('NOT_FOUND', 'no'),
       new Request(url, { method: 'HEAD' }),
     );
@@ -301,7 +312,7 @@ describe('the language of a page', () => {
     ['*;;q=x,-', 'en'],
     [undefined, 'en'],
   ])('is for %s: %s, and caches are told', async (asked, language) => {
-    const response = await errorResponse(error, navigation(asked));
+    const response = await respondTo(error, navigation(asked));
     expect(response.headers.get('Content-Language')).toBe(language);
     expect(response.headers.get('Vary')).toBe('Accept-Language');
     const document = await response.text();
@@ -310,7 +321,7 @@ describe('the language of a page', () => {
   });
 
   it('is that of all but the message, which says what it is in', async () => {
-    const document = await (await errorResponse(error, navigation('de'))).text();
+    const document = await (await respondTo(error, navigation('de'))).text();
     expect(document).toContain('<p class="quiet" lang="en">The message.</p>');
     expect(document).toContain('Davon ist 1 von 9 Chunks auf diesem Gerät.');
     expect(document).toContain('Adresse <code>ab</code>');
@@ -322,7 +333,7 @@ describe('the language of a page', () => {
 
   it('does not touch what programs read', async () => {
     const request = new Request(url, { headers: { 'Accept-Language': 'de' } });
-    const response = await errorResponse(error, request);
+    const response = await respondTo(error, request);
     expect((await response.json()).message).toBe('The message.');
     expect(response.headers.has('Content-Language')).toBe(false);
   });

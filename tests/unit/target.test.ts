@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Address } from '../../src/address.ts';
 import type { Config } from '../../src/config.ts';
+import { deploymentAt, embeddedAt } from '../../src/gateway/deployment.ts';
 import { encodePath, parseTarget, type Target } from '../../src/gateway/target.ts';
 
 const hex = 'ab'.repeat(32);
@@ -13,7 +14,7 @@ const names = new Map([
 const origin = 'https://gateway.example';
 
 const parse = (path: string, isolation: Config['isolation'] = 'path', host = origin) =>
-  parseTarget(new URL(`${host}${path}`), { names, isolation });
+  parseTarget(new URL(`${host}${path}`), { names, isolation }, deploymentAt(host));
 const contentOf = (target: Target) => {
   if (target.kind !== 'content') throw new Error(`${target.kind} is not content`);
   return target.content;
@@ -33,7 +34,7 @@ describe('a URL of the gateway', () => {
     [`/${hex}/a\\b`, 'a/b'],
   ])('%s asks for the path %j of its address', (path, decoded) => {
     const content = contentOf(parse(path));
-    expect(content).toMatchObject({ path: decoded, root: `/${hex}`, isIsolated: false });
+    expect(content).toMatchObject({ path: decoded, root: `/${hex}` });
     expect(content.address.hex).toBe(hex);
     expect(content).not.toHaveProperty('name');
   });
@@ -70,7 +71,7 @@ describe('a URL of the gateway', () => {
     ['/-/', ''],
     ['/-/peers/x', 'peers/x'],
   ])('%s asks for an endpoint of Antway’s own', (path, name) => {
-    expect(parse(path)).toEqual({ kind: 'internal', name });
+    expect(parse(path)).toEqual({ kind: 'api', name });
   });
 
   it.each([hex.slice(1), `${hex}0`, `0x${hex}`, hex.slice(0, 48), `${hex}${hex.slice(0, 32)}`])(
@@ -120,7 +121,7 @@ describe('a path', () => {
 describe('in subdomain mode', () => {
   it('the gateway’s own origin sends to the site’s, for good unless a name may move', () => {
     expect(parse(`/${hex}/a%20b?x=1`, 'subdomain')).toMatchObject({
-      kind: 'elsewhere',
+      kind: 'redirect',
       location: `https://${address.base32}.gateway.example/a%20b?x=1`,
       isPermanent: true,
     });
@@ -133,7 +134,7 @@ describe('in subdomain mode', () => {
   it('a site’s origin serves its paths from the root, and nothing else', () => {
     const host = `https://${address.base32}.gateway.example`;
     const content = contentOf(parse(`/docs/${hex}`, 'subdomain', host));
-    expect(content).toMatchObject({ root: '', path: `docs/${hex}`, isIsolated: true });
+    expect(content).toMatchObject({ root: '', path: `docs/${hex}` });
     expect(content.address.hex).toBe(hex);
     expect(contentOf(parse('/', 'subdomain', host)).path).toBe('');
     expect(() => parse('/a%2Fb', 'subdomain', host)).toThrow(badAddress);
@@ -141,7 +142,7 @@ describe('in subdomain mode', () => {
 
   it('and a site’s origin in path mode sends back to the gateway’s', () => {
     expect(parse('/a?b', 'path', `https://${address.base32}.gateway.example:8443`)).toMatchObject({
-      kind: 'elsewhere',
+      kind: 'redirect',
       location: `https://gateway.example:8443/${hex}/a?b`,
       isPermanent: false,
     });
@@ -154,7 +155,7 @@ describe('in subdomain mode', () => {
 
 describe('a URL of a site that embeds the gateway', () => {
   const embedded = (path: string, isolation: Config['isolation'] = 'path', base = '/repo/ant/') =>
-    parseTarget(new URL(`${origin}${path}`), { names, isolation }, base);
+    parseTarget(new URL(`${origin}${path}`), { names, isolation }, embeddedAt(origin, base, '/sw.js'));
 
   it('is the gateway’s below its prefix, and leads on below it', () => {
     expect(contentOf(embedded(`/repo/ant/${hex}`))).toMatchObject({
@@ -170,7 +171,7 @@ describe('a URL of a site that embeds the gateway', () => {
       name: 'docs',
       path: '',
     });
-    expect(embedded('/repo/ant/-/stats')).toEqual({ kind: 'internal', name: 'stats' });
+    expect(embedded('/repo/ant/-/stats')).toEqual({ kind: 'api', name: 'stats' });
     expect(() => embedded(`/repo/ant/${hex}0`)).toThrow(badAddress);
   });
 
@@ -187,10 +188,10 @@ describe('a URL of a site that embeds the gateway', () => {
 
   it('has one origin, whatever it is called and configured', () => {
     const site = `https://${address.base32}.gateway.example`;
-    expect(contentOf(embedded(`/repo/ant/${hex}/`, 'subdomain')).isIsolated).toBe(false);
-    expect(parseTarget(new URL(`${site}/ant/docs/a`), { names, isolation: 'path' }, '/ant/')).toMatchObject({
-      kind: 'content',
-      content: { isIsolated: false, root: '/ant/docs', path: 'a' },
-    });
+    expect(contentOf(embedded(`/repo/ant/${hex}/`, 'subdomain')).root).toBe(`/repo/ant/${hex}`);
+    const deployment = embeddedAt(site, '/ant/', '/sw.js');
+    expect(
+      parseTarget(new URL(`${site}/ant/docs/a`), { names, isolation: 'path' }, deployment),
+    ).toMatchObject({ kind: 'content', content: { root: '/ant/docs', path: 'a' } });
   });
 });

@@ -1,0 +1,301 @@
+import type { HoldingStore } from '../chunks/store.ts';
+import type { Resolver } from '../content/resolver.ts';
+import { AntwayError, asAntwayError, isAbort } from '../errors.ts';
+import type { Library } from '../library/library.ts';
+import type { Stats } from '../stats/stats.ts';
+import { Trace } from '../stats/trace.ts';
+import type { ChosenAppearance } from './appearance.ts';
+import { type InForce, isUntoldSite } from './configuration.ts';
+import { answerContent } from './content-response.ts';
+import { canRunScripts, typeOfName } from './content-type.ts';
+import type { Deployment } from './deployment.ts';
+import { errorResponse, isNavigation } from './error-response.ts';
+import { question } from './interstitial.ts';
+import { type Kept, keptOf } from './kept.ts';
+import { type Observation, observe } from './observe.ts';
+import type { OwnOrigins } from './own-origins.ts';
+import { withShim } from './own-worker-shim.ts';
+import { dependsOnClient, type PolicyRequest, redirectHeaders } from './policy.ts';
+import { readerOf } from './reader.ts';
+import { type BodyObserver, type Representation, respond } from './representation.ts';
+import { clientUrl, type RequestContext } from './request-context.ts';
+import { asDataHeader, isPageForScript } from './script-request.ts';
+import { type ContentTarget, parseTarget } from './target.ts';
+import type { DecisionFor, Trust } from './trust.ts';
+import type { TrustGrant, TrustTokens } from './trust-tokens.ts';
+import { noteVisit } from './visit.ts';
+
+export interface ContentHandlerOptions {
+  deployment: Deployment;
+  inForce: InForce;
+  appearance: ChosenAppearance;
+  tokens: TrustTokens;
+  stats: Stats;
+  store: HoldingStore;
+  peers: { warm(): void };
+  resolver: Resolver;
+  /** Sees only what is stored here. */
+  local: Resolver;
+  library: Library;
+  trust: Trust;
+  /** Where sites can have origins of their own, which ones do. */
+  ownOrigins: OwnOrigins | undefined;
+}
+
+/** What goes with a request on its way to an answer. */
+interface Observed extends Observation {
+  trace: Trace;
+}
+
+const methods = ['GET', 'HEAD', 'OPTIONS'];
+
+/** Answers requests for content. */
+export class ContentHandler {
+  readonly #options: ContentHandlerOptions;
+
+  constructor(options: ContentHandlerOptions) {
+    this.#options = options;
+  }
+
+  /** Never rejects: every error becomes an answer. The worker stays alive until what was fetched for it is on disk. */
+  async handle(target: ContentTarget, request: Request, context: RequestContext): Promise<Response> {
+    const { stats, store } = this.#options;
+    let written = () => {};
+    context.waitUntil(new Promise<void>((resolve) => (written = resolve)));
+    const onEnd = () => store.flush().then(written, written);
+    const { signal, observer } = observe(request, stats, onEnd);
+    const trace = new Trace(new URL(request.url).pathname);
+    let response: Response;
+    try {
+      admit(request);
+      response = await this.#answer(target, request, context, { signal, observer, trace });
+    } catch (error) {
+      const failure = asAntwayError(error);
+      observer.ended(isAbort(error, signal) ? undefined : failure.code);
+      observer.left?.(error);
+      failure.details.address ??= target.address.hex;
+      // What a user can do depends on how much is missing.
+      if (failure.code === 'OFFLINE' || failure.code === 'PEERS_UNREACHABLE') {
+        failure.details.kept = await this.#kept(target);
+      }
+      response = await errorResponse(failure, request, this.#options);
+    }
+    // Last: what came before the first byte is in it.
+    response.headers.set('Server-Timing', trace.serverTiming());
+    return response;
+  }
+
+  async #answer(
+    target: ContentTarget,
+    request: Request,
+    context: RequestContext,
+    { signal, observer, trace }: Observed,
+  ): Promise<Response> {
+    const { deployment, inForce, peers, resolver, ownOrigins, appearance, tokens } = this.#options;
+    if (request.method === 'OPTIONS') return done(observer, methodsOf());
+    const isTopLevel = request.mode === 'navigate' && request.destination === 'document';
+    // While the document comes from the store, sessions open that the rest of the page may need.
+    if (isTopLevel) peers.warm();
+    const decisionFor = await this.#decision(target);
+    if (isTopLevel && isUntoldSite(deployment, inForce) && context.sitePage) {
+      return done(observer, await context.sitePage());
+    }
+    let content = target.address;
+    let decision = decisionFor(content);
+    const moved = isTopLevel && decision !== 'restricted' && (await this.#movedTo(target, request));
+    if (moved) return done(observer, moved);
+    const policy = await this.#policyRequest(target, request, context);
+    const mayRunScripts = await this.#mayRunScripts(target);
+    const answer = await answerContent(target, {
+      resolver,
+      policyFor: (found) => {
+        content = found;
+        decision = decisionFor(found);
+        return { ...policy, isTrusted: mayRunScripts && decision === 'trusted' };
+      },
+      isNavigation: isNavigation(request),
+      accept: request.headers.get('Accept'),
+      isHead: request.method === 'HEAD',
+      range: request.headers.get('Range'),
+      signal,
+      trace,
+      reader: () => readerOf(request, appearance),
+    });
+    if (answer.kind === 'redirect') {
+      const headers = { ...answer.headers, ...redirectHeaders(deployment) };
+      return done(observer, redirect(answer.location, 301, headers));
+    }
+    const isOwnOriginDocument = deployment.site && isNavigation(request) && !request.headers.has('Range');
+    const representation = isOwnOriginDocument
+      ? await withShim(answer.representation, signal, trace)
+      : answer.representation;
+    // Elsewhere than on another site's origin only the shell runs scripts, and what the user trusts with all of it.
+    if (
+      deployment.mode === 'embedded' &&
+      decision !== 'trusted' &&
+      isPageForScript(request, representation.headers['Content-Type'] ?? '')
+    ) {
+      throw new AntwayError(
+        'REFUSED',
+        `A script asks for a page from an address that may run none here. Navigate to it, or take it for data: by Antway.fetch, or with the header ${asDataHeader}.`,
+      );
+    }
+    if (isTopLevel && decision !== 'restricted' && isScriptable(representation)) {
+      const origin = await ownOrigins?.of(target.address);
+      if (origin) {
+        this.#remember(target, request, representation, context);
+        return done(observer, this.#redirectToSite(origin, target, request));
+      }
+    }
+    const mayAsk = decision === undefined && !(await ownOrigins?.areAvailable());
+    if (isTopLevel && mayAsk && isScriptable(representation)) {
+      const { pathname, search } = new URL(request.url);
+      const { address, name } = target;
+      const grant: TrustGrant = { address, name, content, step: 'question' };
+      const reader = await readerOf(request, appearance);
+      return done(observer, question(grant, pathname + search, reader, tokens));
+    }
+    const response = await respond(representation, request, signal, observer, trace);
+    if (isTopLevel && response.ok) this.#remember(target, request, representation, context);
+    return response;
+  }
+
+  /**
+   * A site that has an origin of its own, which opens without a network: what stands there is not asked here. What cannot
+   * run scripts is shown here.
+   */
+  async #movedTo(target: ContentTarget, request: Request): Promise<Response | undefined> {
+    const { ownOrigins, inForce, library } = this.#options;
+    const { address, path = '', query } = target;
+    if (!ownOrigins || inForce.config.denied.has(address.hex)) return undefined;
+    const type = typeOfName(path);
+    if (['format', 'download'].some((key) => query.has(key)) || (type && !canRunScripts(type)))
+      return undefined;
+    const origin = await ownOrigins.moved(address);
+    if (!origin) return undefined;
+    const visit = await library.visits.get(address).catch(() => undefined);
+    if (visit) await library.visits.add({ ...visit, lastOpened: Date.now() }).catch(() => undefined);
+    return this.#redirectToSite(origin, target, request);
+  }
+
+  /** The same path on the site's own origin. Not for ever: the user may choose to open the site without scripts. */
+  #redirectToSite(origin: string, { root, search }: ContentTarget, request: Request): Response {
+    const path = new URL(request.url).pathname.slice(root.length + 1);
+    const headers = { ...redirectHeaders(this.#options.deployment), 'Cache-Control': 'no-store' };
+    return redirect(`${origin}/${path}${search}`, 302, headers);
+  }
+
+  /** Whether documents of a site may run scripts on this origin if they are trusted. */
+  async #mayRunScripts({ address }: ContentTarget): Promise<boolean> {
+    const { ownOrigins } = this.#options;
+    return !(await ownOrigins?.areAvailable()) || ownOrigins!.isTrustedFromBefore(address);
+  }
+
+  /** Where storage is blocked a decision cannot be stored, so nobody is asked, and the site runs no scripts. */
+  async #decision({ address }: ContentTarget): Promise<DecisionFor> {
+    const { deployment, inForce, trust } = this.#options;
+    switch (deployment.trust) {
+      case 'site-settings': {
+        const decision = inForce.received?.runsScripts === false ? 'restricted' : 'trusted';
+        return () => decision;
+      }
+      // Whoever runs scripts on another site's origin is that site: only its owner can allow it.
+      case 'server-config':
+        return () => (inForce.config.trusted.has(address.hex) ? 'trusted' : 'restricted');
+      case 'user':
+        return trust.decision(address).catch((error): DecisionFor => {
+          console.warn('antway: decisions cannot be read', error);
+          return () => 'restricted';
+        });
+    }
+  }
+
+  async #policyRequest(
+    target: ContentTarget,
+    request: Request,
+    context: RequestContext,
+  ): Promise<Omit<PolicyRequest, 'isTrusted'>> {
+    const { mode, origin, workerPath } = this.#options.deployment;
+    const policy = {
+      mode,
+      destination: request.destination,
+      requestMode: request.mode,
+      scope: {
+        origin,
+        pathPrefix: target.root + (target.path === undefined && target.root ? '' : '/'),
+        workerPath,
+      },
+      targetAddress: target.address.hex,
+    };
+    const isNeeded = [true, false].some((isTrusted) => dependsOnClient({ ...policy, isTrusted }));
+    if (!isNeeded) return policy;
+    // Browsers tell no client of a navigation, but the page that leads there, unless that page forbids it.
+    return { ...policy, clientAddress: this.#addressOf(await clientUrl(request, context)) };
+  }
+
+  /** @returns null for a page of this origin that is no content, undefined for everything else. */
+  #addressOf(url: string): string | null | undefined {
+    const { deployment, inForce } = this.#options;
+    if (!URL.canParse(url) || new URL(url).origin !== deployment.origin) return undefined;
+    try {
+      const target = parseTarget(new URL(url), inForce.config, deployment);
+      return target.kind === 'content' || target.kind === 'redirect' ? target.content.address.hex : null;
+    } catch {
+      return undefined;
+    }
+  }
+
+  async #kept(target: ContentTarget): Promise<Kept | undefined> {
+    const { local: resolver, library, store } = this.#options;
+    try {
+      return await keptOf(target, { resolver, library, store });
+    } catch (error) {
+      console.warn('antway: it cannot be told what is stored', error);
+      return undefined;
+    }
+  }
+
+  #remember(
+    target: ContentTarget,
+    request: Request,
+    representation: Representation,
+    context: RequestContext,
+  ): void {
+    const { deployment, resolver, library } = this.#options;
+    if (!deployment.recordsVisits) return;
+    const { pathname } = new URL(request.url);
+    const noted = noteVisit(target, pathname, representation, { resolver, library });
+    context.waitUntil(noted.catch((error) => console.warn('antway: the visit was not noted', error)));
+  }
+}
+
+/** @throws AntwayError `METHOD`, or `REFUSED` for content that is asked for as a worker's script. */
+function admit(request: Request): void {
+  if (!methods.includes(request.method)) {
+    throw new AntwayError('METHOD', `${request.method} is not possible: content is read-only.`, {
+      allow: methods.join(', '),
+    });
+  }
+  if (request.headers.get('Service-Worker') === 'script') {
+    throw new AntwayError('REFUSED', 'Content may not register a service worker on the gateway.');
+  }
+}
+
+function done(observer: BodyObserver, response: Response): Response {
+  observer.ended();
+  return response;
+}
+
+function redirect(location: string, status: 301 | 302, headers: Record<string, string>): Response {
+  return new Response(null, { status, headers: { ...headers, Location: location } });
+}
+
+/** Nothing about other origins: their requests never reach a service worker. */
+function methodsOf(): Response {
+  return new Response(null, { status: 204, headers: { Allow: methods.join(', ') } });
+}
+
+function isScriptable({ headers, isOwnPage }: Representation): boolean {
+  const isDownload = headers['Content-Disposition']?.startsWith('attachment');
+  return !isOwnPage && !isDownload && canRunScripts(headers['Content-Type'] ?? '');
+}

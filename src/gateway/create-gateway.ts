@@ -1,0 +1,209 @@
+import type { UseStore } from 'idb-keyval';
+import { Chunks } from '../chunks/chunks.ts';
+import type { HoldingStore } from '../chunks/store.ts';
+import type { Config } from '../config.ts';
+import { Resolver } from '../content/resolver.ts';
+import { AntwayError, asAntwayError } from '../errors.ts';
+import { Library } from '../library/library.ts';
+import { limits } from '../limits.ts';
+import { type ChunkPeers, type PeerDescription, PeerPool } from '../peers/pool.ts';
+import { Codec, type CodecPlatform } from '../self-encryption/codec.ts';
+import type { Stats } from '../stats/stats.ts';
+import { ChosenAppearance } from './appearance.ts';
+import { Configuration, type InForce } from './configuration.ts';
+import { ContentHandler } from './content-handler.ts';
+import type { Deployment } from './deployment.ts';
+import { errorResponse } from './error-response.ts';
+import type { HostConfigSource } from './host-config.ts';
+import type { InternalContext } from './internal.ts';
+import { localResolver } from './kept.ts';
+import { ManifestStore } from './manifest-store.ts';
+import { OwnOrigins } from './own-origins.ts';
+import { KeptPointers } from './pointer-memory.ts';
+import type { RequestContext } from './request-context.ts';
+import { RequestHandler } from './request-handler.ts';
+import { SiteNames } from './site-names.ts';
+import { SiteOrigins } from './site-origins.ts';
+import { StatsBroadcast } from './stats-broadcast.ts';
+import { Trust } from './trust.ts';
+import { TrustTokens } from './trust-tokens.ts';
+
+/** What the gateway needs of peers. */
+export interface GatewayPeers extends ChunkPeers {
+  describe(): PeerDescription[];
+  /** Opens sessions that the rest of a page may need. */
+  warm(): void;
+  /** There is a network again: what peers failed to do without one is not held against them. */
+  wake(): void;
+  close(): void;
+}
+
+/** Encrypted chunks, with a limit that the gateway sets. */
+export interface GatewayStore extends HoldingStore {
+  readonly pins: UseStore;
+  readonly contents: UseStore;
+  setMaxBytes(bytes: number): Promise<void>;
+}
+
+export interface GatewayDependencies {
+  /** Counts what the gateway does, whatever its configuration. */
+  stats: Stats;
+  store: GatewayStore;
+  /** Where everything else is stored: decisions, settings, visits, manifests. */
+  state: UseStore;
+  /** Where the WebAssembly of the codec comes from. */
+  platform: CodecPlatform;
+  /** The server's configuration. */
+  serverConfig: HostConfigSource;
+  /** Makes the peers for a configuration; `PeerPool` if not given. */
+  peers?: (config: Config, stats: Stats) => GatewayPeers;
+  /** Sends a message to the shell's pages. */
+  notify: (message: object) => void;
+  /** Hash of the build that the host serves, which shows that a site's name leads to the same host. */
+  buildHash?: string | null;
+}
+
+/** A gateway: the part of Antway that answers requests. */
+export interface Gateway {
+  /** Counts what the gateway does, whatever its configuration. */
+  readonly stats: Stats;
+  /**
+   * Answers a request of this origin. Never rejects: every error becomes an answer.
+   * @returns undefined when it is not the gateway's: the shell, its assets, or nothing.
+   */
+  handle(request: Request, context: RequestContext): Promise<Response | undefined>;
+  /** The answer to a request that failed outside of the gateway. */
+  errorResponse(error: unknown, request: Request): Promise<Response>;
+  /**
+   * There is a network again: peers are asked as if they had never failed, and the pins go on.
+   * @returns whether all of them are done.
+   */
+  wake(): Promise<boolean>;
+  /** Another version is about to take over: what would keep it waiting and can go on later ends. */
+  handOver(): void;
+  /** Ends the work on pins and the sessions with peers. */
+  close(): void;
+}
+
+/** How long answers under way may go on after another configuration has taken over, in milliseconds. */
+const handOverMs = 60_000;
+
+/** What belongs to one configuration. */
+interface Configured {
+  inForce: InForce;
+  handler: RequestHandler;
+  library: Library;
+  peers: GatewayPeers;
+}
+
+/**
+ * Builds a gateway. This is the only place that builds the object graph: once what holds for every configuration, and anew
+ * for each configuration what depends on it.
+ */
+export function createGateway(deployment: Deployment, dependencies: GatewayDependencies): Gateway {
+  const { stats, store, state, platform, serverConfig, buildHash } = dependencies;
+  const broadcast = new StatsBroadcast(stats, dependencies.notify);
+  const codec = new Codec(platform);
+  const configuration = new Configuration(deployment, serverConfig, state);
+  const appearance = new ChosenAppearance(state);
+  const manifests = new ManifestStore(() => codec.blake3(), state);
+  const pointers = new KeptPointers(state);
+  const origins = new SiteOrigins(state);
+  const tokens = new TrustTokens();
+  const siteNames =
+    deployment.kind === 'app' && buildHash ? new SiteNames(deployment.origin, buildHash, state) : undefined;
+  let current: Configured | undefined;
+
+  function configured(inForce: InForce): Configured {
+    const { config } = inForce;
+    if (deployment.kind === 'embedded' && config.isolation === 'subdomain') {
+      const message = 'isolation: on a site that embeds the gateway it is always “path”.';
+      throw new AntwayError('BAD_CONFIG', message, { key: 'isolation' });
+    }
+    const { denied } = config;
+    const peers = dependencies.peers?.(config, stats) ?? new PeerPool(config.peers, stats, config);
+    const chunks = new Chunks({ codec, store, peers, stats, memoryBytes: config.cache.memoryBytes });
+    const resolver = new Resolver(chunks, { manifests, pointers, denied });
+    const local = localResolver({ codec, store, manifests, denied });
+    const trust = new Trust(config.trusted, state, tokens);
+    const library: Library = new Library({
+      store,
+      chunks,
+      manifests,
+      denied,
+      stats,
+      settings: state,
+      onPins: () => broadcast.report('pins', () => library.pins.list()),
+      onVisits: () => broadcast.announce('visits'),
+    });
+    const { origin } = deployment;
+    const ownOrigins =
+      siteNames && config.isolation === 'auto'
+        ? new OwnOrigins({ origin, names: siteNames, origins, library, manifests, trust })
+        : undefined;
+    /** One limit covers the chunk stores of all origins: what sites store on theirs is not available here. */
+    const limitStore = async () => {
+      const { maxBytes } = config.cache;
+      const least = Math.min(limits.leastStoreBytes, maxBytes);
+      await store.setMaxBytes(Math.max(maxBytes - (await origins.storedBytes()), least));
+    };
+    const parts = { deployment, inForce, appearance, tokens, stats, store, peers, resolver, library, trust };
+    const content = new ContentHandler({ ...parts, local, ownOrigins });
+    const api: Omit<InternalContext, 'endTrust' | 'wakeLater' | 'waitUntil'> = {
+      ...parts,
+      configuration,
+      broadcast,
+      manifests,
+      pointers,
+      origins,
+      limitStore,
+    };
+    limitStore().catch((error) => console.warn('antway: the store’s limit is not set', error));
+    const handler = new RequestHandler({ deployment, inForce, api, content, manifests });
+    return { inForce, handler, library, peers };
+  }
+
+  async function now(): Promise<Configured> {
+    const inForce = await configuration.current();
+    if (current?.inForce !== inForce) {
+      const former = current;
+      former?.library.pins.close();
+      if (former) setTimeout(() => former.peers.close(), handOverMs);
+      current = configured(inForce);
+    }
+    return current;
+  }
+
+  const answerError = (error: unknown, request: Request) =>
+    errorResponse(asAntwayError(error), request, { deployment, appearance });
+
+  return {
+    stats,
+    async handle(request, context) {
+      try {
+        const answer = await (await now()).handler.handle(request, context);
+        if (answer) return answer;
+        // Perhaps a name that the host has given since.
+        await configuration.renew();
+        return await (await now()).handler.handle(request, context);
+      } catch (error) {
+        return answerError(error, request);
+      }
+    },
+    errorResponse: answerError,
+    async wake() {
+      const { peers, library } = await now();
+      peers.wake();
+      library.pins.encourage();
+      await library.pins.work();
+      return !(await library.pins.isUnfinished());
+    },
+    handOver() {
+      void current?.library.pins.close();
+    },
+    close() {
+      void current?.library.pins.close();
+      current?.peers.close();
+    },
+  };
+}

@@ -1,0 +1,112 @@
+import type { Address } from '../address.ts';
+import { AntwayError } from '../errors.ts';
+import { type InForce, isUntoldSite } from './configuration.ts';
+import type { ContentHandler } from './content-handler.ts';
+import type { Deployment } from './deployment.ts';
+import { answerInternal, type InternalContext } from './internal.ts';
+import type { ManifestStore } from './manifest-store.ts';
+import { redirectHeaders } from './policy.ts';
+import { mayUseApi, type RequestContext } from './request-context.ts';
+import { parseTarget, type Target } from './target.ts';
+
+export interface RequestHandlerOptions {
+  deployment: Deployment;
+  inForce: InForce;
+  api: Omit<InternalContext, 'endTrust' | 'wakeLater' | 'waitUntil'>;
+  content: ContentHandler;
+  manifests: ManifestStore;
+}
+
+/** Leads each request to what answers it, by its URL, under one configuration. */
+export class RequestHandler {
+  readonly #options: RequestHandlerOptions;
+
+  constructor(options: RequestHandlerOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * @returns undefined for what is not the gateway's: the shell and its assets.
+   * @throws AntwayError for a URL that is no address, and what an endpoint throws. Content answers its errors itself.
+   */
+  async handle(request: Request, context: RequestContext): Promise<Response | undefined> {
+    const { content } = this.#options;
+    const target = this.#targetOf(new URL(request.url));
+    switch (target.kind) {
+      case 'other':
+        return undefined;
+      case 'api':
+        this.#workOnPins(context);
+        return this.#api(target.name, request, context);
+      case 'redirect':
+        return this.#redirect(target, request, context);
+      case 'content':
+        this.#workOnPins(context);
+        return content.handle(target.content, request, context);
+    }
+  }
+
+  #targetOf(url: URL): Target {
+    const { inForce, deployment } = this.#options;
+    return parseTarget(url, inForce.config, deployment);
+  }
+
+  /** A worker lives as long as it is asked for something, and so long it works on the pins. */
+  #workOnPins(context: RequestContext): void {
+    context.waitUntil(this.#options.api.library.pins.work());
+  }
+
+  async #api(name: string, request: Request, context: RequestContext): Promise<Response> {
+    const { deployment, inForce, api } = this.#options;
+    // Before the first content of a site is shown, whatever page is there is the gateway's.
+    const isFirst = name === 'origin' && request.method === 'PUT' && isUntoldSite(deployment, inForce);
+    if (!isFirst && !(await mayUseApi(request, context, deployment))) {
+      throw new AntwayError('REFUSED', 'These endpoints are for the gateway’s own pages only.');
+    }
+    if (name === 'trust' && deployment.trust === 'server-config') {
+      throw new AntwayError('REFUSED', 'What may run scripts here is decided by this site’s configuration.');
+    }
+    return answerInternal(name, request, {
+      ...api,
+      wakeLater: () => context.wakeLater(),
+      waitUntil: (work) => context.waitUntil(work),
+      endTrust: (address) => this.#endTrust(address, context),
+    });
+  }
+
+  /**
+   * Ends what pages of an address do with its trust, or those of all addresses. The answer does not wait: a page of the
+   * gateway's own may be among them.
+   */
+  #endTrust(address: Address | undefined, context: RequestContext): void {
+    const isOf = (url: URL): boolean => {
+      try {
+        const target = this.#targetOf(url);
+        if (target.kind !== 'content' && target.kind !== 'redirect') return false;
+        return !address || target.content.address.hex === address.hex;
+      } catch {
+        return false; // no page of any address has such a URL
+      }
+    };
+    // After a reset, a page that came again would count as a visit.
+    const path = address ? undefined : '/';
+    const ending = Promise.all([context.reloadPages?.(isOf, path), context.recheckFiles?.()]);
+    context.waitUntil(
+      ending.catch((error) => console.warn('antway: pages of the former trust are still open', error)),
+    );
+  }
+
+  /** Only a manifest that is stored on this origin is answered here whatever the mode: no other origin has it. */
+  async #redirect(
+    { location, isPermanent, content }: Extract<Target, { kind: 'redirect' }>,
+    request: Request,
+    context: RequestContext,
+  ): Promise<Response> {
+    const { deployment, manifests } = this.#options;
+    if (!deployment.site && (await manifests.get(content.address))) {
+      return this.#options.content.handle(content, request, context);
+    }
+    const headers = { ...redirectHeaders(deployment), Location: location };
+    return new Response(null, { status: isPermanent ? 301 : 302, headers });
+  }
+}

@@ -1,0 +1,27 @@
+/// <reference lib="webworker" />
+import { IndexedDbStore } from '../src/chunks/indexed-db-store.ts';
+import { createGateway, type Gateway, type GatewayDependencies } from '../src/gateway/create-gateway.ts';
+import type { Deployment } from '../src/gateway/deployment.ts';
+import type { RequestClient } from '../src/gateway/request-context.ts';
+import { settings } from '../src/gateway/settings.ts';
+import { notifyPages } from '../src/gateway/stats-broadcast.ts';
+import { Stats } from '../src/stats/stats.ts';
+
+declare const self: ServiceWorkerGlobalScope;
+
+/** A gateway that stores in the worker's IndexedDB and reports to the pages of its origin. */
+export function createWorkerGateway(
+  deployment: Deployment,
+  dependencies: Pick<GatewayDependencies, 'platform' | 'serverConfig' | 'buildHash'>,
+): Gateway {
+  const stats = new Stats();
+  const store = new IndexedDbStore(stats);
+  return createGateway(deployment, { ...dependencies, stats, store, state: settings, notify: notifyPages });
+}
+
+/** The page or worker that a request comes from, as far as the browser tells. */
+export async function clientOf({ clientId }: FetchEvent): Promise<RequestClient | undefined> {
+  const client = clientId ? await self.clients.get(clientId) : undefined;
+  if (!client) return undefined;
+  return { url: client.url, isTopLevel: client instanceof WindowClient && client.frameType !== 'nested' };
+}

@@ -1,0 +1,99 @@
+import 'fake-indexeddb/auto';
+import { createStore } from 'idb-keyval';
+import { IndexedDbStore } from '../../../src/chunks/indexed-db-store.ts';
+import { nodePlatform } from '../../../src/cli/platform.ts';
+import { type HostFile, parseHostFile } from '../../../src/config.ts';
+import { createGateway, type Gateway, type GatewayPeers } from '../../../src/gateway/create-gateway.ts';
+import type { Deployment } from '../../../src/gateway/deployment.ts';
+import type { RequestContext } from '../../../src/gateway/request-context.ts';
+import type { FetchOptions } from '../../../src/peers/pool.ts';
+import { Stats } from '../../../src/stats/stats.ts';
+import { sha256 } from '../../browser/tar.ts';
+import type { Received } from '../../http/case.ts';
+import type { Exchange } from '../../http/exchange.ts';
+import { MemoryPeers } from './fake-network.ts';
+import type { Records } from './sealed.ts';
+
+/** Peers in memory that also have pointers, by hex address. */
+class Network extends MemoryPeers implements GatewayPeers {
+  readonly #pointers: Records;
+
+  constructor(records: Records, pointers: Records) {
+    super(records);
+    this.#pointers = pointers;
+  }
+
+  async pointers<T>({ hex }: { hex: string }, { verify }: FetchOptions<T>): Promise<T[]> {
+    const record = this.#pointers.get(hex);
+    return record ? [verify(record)] : [];
+  }
+
+  describe() {
+    return [];
+  }
+  warm() {}
+  wake() {}
+  close() {}
+}
+
+export interface StartOptions {
+  config?: HostFile;
+  records?: Records;
+  pointers?: Records;
+}
+
+/** A whole gateway in this process, with a network and storage in memory. The storage is that of the test's file. */
+export function startGateway(
+  deployment: Deployment,
+  { config = {}, records = new Map(), pointers = new Map() }: StartOptions = {},
+): Gateway {
+  const stats = new Stats();
+  const file = parseHostFile({ peers: ['https://peer.example'], ...config }, deployment.origin);
+  return createGateway(deployment, {
+    stats,
+    store: new IndexedDbStore(stats),
+    state: createStore('antway', 'settings'),
+    platform: nodePlatform,
+    serverConfig: { stored: async () => undefined, fetch: async () => file },
+    peers: () => new Network(records, pointers),
+    notify: () => undefined,
+  });
+}
+
+/** What goes with a request from the shell: nobody waits for what goes on after the answer. */
+export function contextOf(origin: string): RequestContext {
+  return {
+    waitUntil: (work) => void work.catch(() => undefined),
+    client: async () => ({ url: `${origin}/`, isTopLevel: true }),
+    wakeLater: () => undefined,
+  };
+}
+
+/** A request as a worker gets it. `mode` and `destination` cannot be set on one that is made by hand. */
+export function requestOf(url: string, init: RequestInit, as: 'fetch' | 'document'): Request {
+  const request = new Request(url, { ...init, headers: { Accept: '*/*', ...init.headers } });
+  if (as === 'fetch') return request;
+  request.headers.set('Accept', 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8');
+  return Object.defineProperties(request, {
+    mode: { value: 'navigate' },
+    destination: { value: 'document' },
+  });
+}
+
+/** Asks a gateway as the shell and a user do. */
+export function inProcess(gateway: Gateway, origin: string): Exchange {
+  return async ({ method, path, headers, body, as }): Promise<Received> => {
+    const request = requestOf(origin + path, { method, headers, ...(body !== undefined && { body }) }, as);
+    // What is not the gateway's, the host answers; here it has nothing.
+    const response =
+      (await gateway.handle(request, contextOf(origin))) ?? new Response(null, { status: 404 });
+    const bytes = Buffer.from(await response.arrayBuffer());
+    return {
+      status: response.status,
+      headers: Object.fromEntries(response.headers),
+      size: bytes.length,
+      sha256: sha256(bytes),
+      text: bytes.toString(),
+    };
+  };
+}
