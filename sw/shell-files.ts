@@ -1,5 +1,5 @@
 import { build } from '../src/build.ts';
-import { siteOfHost } from '../src/gateway/site-host.ts';
+import { siteOfHost } from '../src/gateway/origins/site-host.ts';
 import { isForSites, shellHeaders } from './shell-headers.ts';
 import type { ExpectedFile, VerifiedFiles } from './verified-files.ts';
 

@@ -1,5 +1,5 @@
-import { typeOfName } from '../src/gateway/content-type.ts';
-import { siteOfHost } from '../src/gateway/site-host.ts';
+import { typeOfName } from '../src/gateway/http/content-type.ts';
+import { siteOfHost } from '../src/gateway/origins/site-host.ts';
 
 /** Where pages may connect to: to peers anywhere, and to this machine. A policy cannot name `[::1]`. */
 const connections = "'self' https: http://127.0.0.1:* http://localhost:* http://*.localhost:*";

@@ -1,6 +1,6 @@
 /// <reference lib="webworker" />
 import { AntwayError } from '../src/errors.ts';
-import { fetchFromHost } from '../src/gateway/fetch-from-host.ts';
+import { fetchFromHost } from '../src/gateway/state/fetch-from-host.ts';
 import { limits } from '../src/limits.ts';
 
 declare const self: ServiceWorkerGlobalScope;

@@ -6,7 +6,7 @@ import type { Archive, FolderEntry } from '../content/archive.ts';
 import type { ByteSource } from '../content/byte-source.ts';
 import { Resolver } from '../content/resolver.ts';
 import { AntwayError } from '../errors.ts';
-import { listingJson } from '../gateway/listing.ts';
+import { listingJson } from '../gateway/pages/listing.ts';
 import { PeerPool } from '../peers/pool.ts';
 import { Codec } from '../self-encryption/codec.ts';
 import { Stats } from '../stats/stats.ts';

@@ -1,5 +1,5 @@
 import type { HostFile } from '../config.ts';
-import { asDataHeader } from '../gateway/script-request.ts';
+import { asDataHeader } from '../gateway/http/script-request.ts';
 import type { PinState } from '../library/pin-state.ts';
 import type { StatsSnapshot } from '../stats/stats.ts';
 import { version } from '../version.ts';

@@ -9,24 +9,24 @@ import { limits } from '../limits.ts';
 import { type ChunkPeers, type PeerDescription, PeerPool } from '../peers/pool.ts';
 import { Codec, type CodecPlatform } from '../self-encryption/codec.ts';
 import type { Stats } from '../stats/stats.ts';
-import { ChosenAppearance } from './appearance.ts';
-import { Configuration, type InForce } from './configuration.ts';
+import { ChosenAppearance } from './state/appearance.ts';
+import { Configuration, type InForce } from './state/configuration.ts';
 import { ContentHandler } from './content-handler.ts';
 import type { Deployment } from './deployment.ts';
-import { errorResponse } from './error-response.ts';
-import type { HostConfigSource } from './host-config.ts';
+import { errorResponse } from './pages/error-response.ts';
+import type { HostConfigSource } from './state/server-config.ts';
 import type { InternalContext } from './internal.ts';
-import { localResolver } from './kept.ts';
-import { ManifestStore } from './manifest-store.ts';
-import { OwnOrigins } from './own-origins.ts';
-import { KeptPointers } from './pointer-memory.ts';
+import { localResolver } from './state/stored-share.ts';
+import { ManifestStore } from './state/manifest-store.ts';
+import { OwnOrigins } from './origins/own-origins.ts';
+import { KeptPointers } from './state/pointer-store.ts';
 import type { RequestContext } from './request-context.ts';
 import { RequestHandler } from './request-handler.ts';
-import { SiteNames } from './site-names.ts';
-import { SiteOrigins } from './site-origins.ts';
-import { StatsBroadcast } from './stats-broadcast.ts';
-import { Trust } from './trust.ts';
-import { TrustTokens } from './trust-tokens.ts';
+import { SiteNames } from './origins/site-names.ts';
+import { SiteOrigins } from './state/site-origins.ts';
+import { StatsBroadcast } from './api/broadcast.ts';
+import { Trust } from './state/trust.ts';
+import { TrustTokens } from './state/trust-tokens.ts';
 
 /** What the gateway needs of peers. */
 export interface GatewayPeers extends ChunkPeers {

@@ -1,5 +1,5 @@
-import type { Mode } from './policy.ts';
-import { type SiteHost, siteOfHost } from './site-host.ts';
+import type { Mode } from './http/policy.ts';
+import { type SiteHost, siteOfHost } from './origins/site-host.ts';
 
 /** How a gateway is hosted. One value for the life of a worker; `app`, `site` and `embedded` make it. */
 export interface Deployment {

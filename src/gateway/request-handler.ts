@@ -1,13 +1,13 @@
 import type { Address } from '../address.ts';
 import { AntwayError } from '../errors.ts';
-import { type InForce, isUntoldSite } from './configuration.ts';
+import { type InForce, isUntoldSite } from './state/configuration.ts';
 import type { ContentHandler } from './content-handler.ts';
 import type { Deployment } from './deployment.ts';
 import { answerInternal, type InternalContext } from './internal.ts';
-import type { ManifestStore } from './manifest-store.ts';
-import { redirectHeaders } from './policy.ts';
+import type { ManifestStore } from './state/manifest-store.ts';
+import { redirectHeaders } from './http/policy.ts';
 import { mayUseApi, type RequestContext } from './request-context.ts';
-import { parseTarget, type Target } from './target.ts';
+import { parseTarget, type Target } from './http/target.ts';
 
 export interface RequestHandlerOptions {
   deployment: Deployment;

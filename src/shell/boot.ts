@@ -1,4 +1,4 @@
-import { siteOfHost } from '../gateway/site-host.ts';
+import { siteOfHost } from '../gateway/origins/site-host.ts';
 import { BootError } from './boot-error.ts';
 import { mayReopen, type Reopening } from './reopen-guard.ts';
 import { texts } from './texts/texts.ts';

@@ -1,11 +1,11 @@
 import type { StoreSummary } from '../chunks/store.ts';
 import type { ConfigSources, Isolation, Settings, TransportChoice } from '../config.ts';
 import { AntwayError } from '../errors.ts';
-import type { KeptManifest } from '../gateway/manifest-store.ts';
-import type { SiteGrant } from '../gateway/site-exchange.ts';
-import type { SiteOrigin, SiteReport } from '../gateway/site-origins.ts';
-import { channelName } from '../gateway/stats-broadcast.ts';
-import type { DecidedSite, Decision } from '../gateway/trust.ts';
+import type { KeptManifest } from '../gateway/state/manifest-store.ts';
+import type { SiteGrant } from '../gateway/api/site-exchange.ts';
+import type { SiteOrigin, SiteReport } from '../gateway/state/site-origins.ts';
+import { channelName } from '../gateway/api/broadcast.ts';
+import type { DecidedSite, Decision } from '../gateway/state/trust.ts';
 import type { Language } from '../languages.ts';
 import type { Site } from '../library/library.ts';
 import type { PinState } from '../library/pin-state.ts';

@@ -1,5 +1,5 @@
-import type { SiteGrant } from '../gateway/site-exchange.ts';
-import type { SiteReport } from '../gateway/site-origins.ts';
+import type { SiteGrant } from '../gateway/api/site-exchange.ts';
+import type { SiteReport } from '../gateway/state/site-origins.ts';
 import { asGatewayApiError, gateway, type ListedSite, type PinAction } from './gateway-api.ts';
 import { askSite, clearSite, persistSite } from './site-bridge.ts';
 

@@ -1,5 +1,5 @@
 import { Address } from '../address.ts';
-import { siteOrigin } from '../gateway/site-host.ts';
+import { siteOrigin } from '../gateway/origins/site-host.ts';
 import {
   type BridgeAnswer,
   type BridgeReady,

@@ -3,7 +3,7 @@
  * worker. Takes requests from the gateway's own origin only, by a port that ends here: pages of the site cannot send any.
  */
 
-import { siteOfHost } from '../gateway/site-host.ts';
+import { siteOfHost } from '../gateway/origins/site-host.ts';
 import { clearOrigin } from './clear-origin.ts';
 import { type BridgeAnswer, type BridgeReady, type BridgeRequest, bridgeMessage } from './messages.ts';
 import { controlledByWorker } from './worker.ts';

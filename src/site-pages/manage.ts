@@ -1,4 +1,4 @@
-import type { SiteReport } from '../gateway/site-origins.ts';
+import type { SiteReport } from '../gateway/state/site-origins.ts';
 import { clearOrigin } from './clear-origin.ts';
 
 const texts = {

@@ -1,4 +1,4 @@
-import type { SiteGrant } from '../gateway/site-exchange.ts';
+import type { SiteGrant } from '../gateway/api/site-exchange.ts';
 
 /** From a site's origin to `/-/root`, with a port for the answer. */
 export const helloMessage = 'antway:hello';

@@ -3,8 +3,8 @@
  * and its manifest if it is a private site. Only the gateway's page on that origin asks, before any content is shown there;
  * the answer is for the origin of the frame's parent, whoever asks.
  */
-import type { SiteGrant } from '../gateway/site-exchange.ts';
-import { siteOfHost } from '../gateway/site-host.ts';
+import type { SiteGrant } from '../gateway/api/site-exchange.ts';
+import { siteOfHost } from '../gateway/origins/site-host.ts';
 import { helloMessage, readyMessage, type Welcome } from './messages.ts';
 
 const controlMs = 2_000;

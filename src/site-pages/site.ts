@@ -2,7 +2,7 @@
  * `/-/site`, shown on a site's own origin before its first content: starts the worker, fetches the user's settings from the
  * gateway's own origin, and opens what was asked for. Hosts answer every path of a site's origin with it.
  */
-import { siteOfHost } from '../gateway/site-host.ts';
+import { siteOfHost } from '../gateway/origins/site-host.ts';
 import { manage } from './manage.ts';
 import { helloMessage, readyMessage, type Welcome } from './messages.ts';
 import { controlledByWorker, WorkerProblem } from './worker.ts';

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BrowserContext, Page } from '@playwright/test';
 import { Address } from '../../src/address.ts';
-import type { SiteOrigin } from '../../src/gateway/site-origins.ts';
+import type { SiteOrigin } from '../../src/gateway/state/site-origins.ts';
 import type { ListedSite } from '../../src/shell/gateway-api.ts';
 import { makeTarchive } from '../http/tarchive.ts';
 import { expect, fetchIn, stopWorkers, test } from './harness.ts';

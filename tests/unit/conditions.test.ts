@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ifRangeHolds, matchHolds, noneMatchFails } from '../../src/gateway/conditions.ts';
+import { ifRangeHolds, matchHolds, noneMatchFails } from '../../src/gateway/http/conditions.ts';
 
 const etag = '"abc"';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { sniffType, typeOfName } from '../../src/gateway/content-type.ts';
+import { sniffType, typeOfName } from '../../src/gateway/http/content-type.ts';
 
 describe('the type of a name', () => {
   it.each([

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { contentDisposition } from '../../src/gateway/disposition.ts';
+import { contentDisposition } from '../../src/gateway/http/disposition.ts';
 
 describe('a Content-Disposition header', () => {
   it.each([

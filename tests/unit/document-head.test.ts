@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { iconPath, readHead } from '../../src/gateway/document-head.ts';
+import { iconPath, readHead } from '../../src/gateway/http/document-head.ts';
 
 const read = (html: string, type = 'text/html') => readHead(new TextEncoder().encode(html), type);
 

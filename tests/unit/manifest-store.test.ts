@@ -2,7 +2,7 @@ import { encode } from '@msgpack/msgpack';
 import { createStore, set } from 'idb-keyval';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { Address } from '../../src/address.ts';
-import type { ManifestStore } from '../../src/gateway/manifest-store.ts';
+import type { ManifestStore } from '../../src/gateway/state/manifest-store.ts';
 import { loadBlake3 } from '../../src/self-encryption/blake3.ts';
 import { freshIndexedDb } from './support/indexed-db.ts';
 
@@ -12,8 +12,8 @@ let start: () => ManifestStore;
 beforeEach(async () => {
   freshIndexedDb();
   vi.resetModules();
-  const { ManifestStore } = await import('../../src/gateway/manifest-store.ts');
-  const { settings } = await import('../../src/gateway/settings.ts');
+  const { ManifestStore } = await import('../../src/gateway/state/manifest-store.ts');
+  const { settings } = await import('../../src/gateway/state/state-store.ts');
   start = () => new ManifestStore(loadBlake3, settings);
 });
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { memorySource } from '../../src/content/byte-source.ts';
-import { shimPosition, shimScript, withShim } from '../../src/gateway/own-worker-shim.ts';
-import type { Representation } from '../../src/gateway/representation.ts';
+import { shimPosition, shimScript, withShim } from '../../src/gateway/origins/own-worker-shim.ts';
+import type { Representation } from '../../src/gateway/http/representation.ts';
 import { Trace } from '../../src/stats/trace.ts';
 
 const encode = (text: string) => new TextEncoder().encode(text);

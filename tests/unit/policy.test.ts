@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { dependsOnClient, type Policy, type PolicyRequest, policyOf } from '../../src/gateway/policy.ts';
+import { dependsOnClient, type Policy, type PolicyRequest, policyOf } from '../../src/gateway/http/policy.ts';
 
 const target = 'ab'.repeat(32);
 const other = 'cd'.repeat(32);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseRange } from '../../src/gateway/range.ts';
+import { parseRange } from '../../src/gateway/http/range.ts';
 
 describe('a Range header', () => {
   it.each<[string, number, ReturnType<typeof parseRange>]>([

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type ByteSource, memorySource, randomAccessSource } from '../../src/content/byte-source.ts';
 import { AntwayError } from '../../src/errors.ts';
-import { type Representation, respond } from '../../src/gateway/representation.ts';
+import { type Representation, respond } from '../../src/gateway/http/representation.ts';
 import { limits } from '../../src/limits.ts';
 import { Trace } from '../../src/stats/trace.ts';
 import { noise } from './support/sealed.ts';

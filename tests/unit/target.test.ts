@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Address } from '../../src/address.ts';
 import type { Config } from '../../src/config.ts';
 import { deploymentAt, embeddedAt } from '../../src/gateway/deployment.ts';
-import { encodePath, parseTarget, type Target } from '../../src/gateway/target.ts';
+import { encodePath, parseTarget, type Target } from '../../src/gateway/http/target.ts';
 
 const hex = 'ab'.repeat(32);
 const address = Address.fromHex(hex);

@@ -1,4 +1,4 @@
-import { encodePath } from '../../gateway/target.ts';
+import { encodePath } from '../../gateway/http/target.ts';
 import type { Sealed } from './messages.ts';
 import type { Picked } from './pick.ts';
 

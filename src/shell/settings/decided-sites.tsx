@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { DecidedSite, Decision } from '../../gateway/trust.ts';
+import type { DecidedSite, Decision } from '../../gateway/state/trust.ts';
 import { formatAge, shortAddress } from '../format.ts';
 import { gateway } from '../gateway-api.ts';
 import { Section } from '../section.tsx';

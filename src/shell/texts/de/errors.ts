@@ -1,4 +1,4 @@
-import { de as pages } from '../../../gateway/texts/de.ts';
+import { de as pages } from '../../../gateway/pages/texts/de.ts';
 import type { Texts } from '../en/index.ts';
 
 /** German: what is said of an error by its code, before the worker's own message, which is English. */

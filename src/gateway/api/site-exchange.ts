@@ -1,0 +1,93 @@
+import { blake3 } from '@noble/hashes/blake3.js';
+import { Address } from '../../address.ts';
+import { AntwayError } from '../../errors.ts';
+import { limits } from '../../limits.ts';
+import type { InternalContext } from '../internal.ts';
+import { deniedHash, type SiteSettings } from '../state/site-settings.ts';
+
+/** What the gateway's own origin gives to a site's. */
+export interface SiteGrant {
+  settings: SiteSettings;
+  /** Changes with the settings. Not with the room that other sites leave. */
+  settingsId: string;
+  /** Whether the site is a manifest that is stored here: then the site's origin needs it. */
+  hasManifest: boolean;
+}
+
+/** On the gateway's own origin: what a site's origin is to be told. */
+export async function settingsForSite(
+  address: Address,
+  { inForce, configuration, trust, manifests, origins, store, appearance: chosen }: InternalContext,
+): Promise<SiteGrant> {
+  const own = await configuration.settings();
+  const { peers, usePeersOfPeers, transport, cache, denied = [] } = own;
+  const decisions = await trust.list().catch(() => []);
+  const appearance = await chosen.get().catch(() => ({ language: null, theme: null }));
+  const settings: SiteSettings = {
+    settings: {
+      ...(peers && { peers }),
+      ...(usePeersOfPeers !== undefined && { usePeersOfPeers }),
+      ...(transport && { transport }),
+      ...(cache?.memoryBytes !== undefined && { cache: { memoryBytes: cache.memoryBytes } }),
+    },
+    deniedHashes: denied.map((hex) => deniedHash(address, Address.fromHex(hex))).sort(),
+    runsScripts: !decisions.some(
+      ({ address: hex, decision }) => hex === address.hex && decision === 'restricted',
+    ),
+    appearance,
+  };
+  const settingsId = Address.fromBytes(blake3(new TextEncoder().encode(JSON.stringify(settings)))).hex;
+  const { bytes } = await store.summary();
+  const elsewhere = bytes + (await origins.storedBytes(address));
+  const maxBytes = Math.max(
+    inForce.config.cache.maxBytes - elsewhere,
+    Math.min(limits.leastStoreBytes, inForce.config.cache.maxBytes),
+  );
+  settings.settings.cache = { ...settings.settings.cache, maxBytes: coarse(maxBytes) };
+  return { settings, settingsId, hasManifest: await manifests.has(address) };
+}
+
+/**
+ * A limit as a site may know it. The exact one tells by how much the user's other sites grew, and so which ones were opened.
+ */
+function coarse(bytes: number): number {
+  return 2 ** Math.floor(Math.log2(bytes));
+}
+
+/**
+ * On a site's own origin: takes what `settingsForSite` gave, and the site's manifest if it has one.
+ * @param request a form with `settings` (JSON: `SiteSettings`, or null where the gateway's own origin could not be
+ *   asked) and perhaps the file `manifest`.
+ * @throws AntwayError `REFUSED` for a body of another form or another site's manifest, `BAD_CONFIG`, `TOO_LARGE`.
+ */
+export async function receiveSettings(
+  address: Address,
+  request: Request,
+  { configuration, manifests, resolver, appearance: chosen }: InternalContext,
+): Promise<void> {
+  const form = await request.formData().catch((cause) => {
+    throw new AntwayError('REFUSED', 'The body is not a form.', {}, { cause });
+  });
+  const manifest = form.get('manifest');
+  if (manifest instanceof Blob) {
+    if (manifest.size > limits.manifestBytes) {
+      throw new AntwayError('TOO_LARGE', `A manifest has at most ${limits.manifestBytes} bytes.`);
+    }
+    const { id } = await manifests.add(new Uint8Array(await manifest.arrayBuffer()));
+    if (id !== address.hex) {
+      await manifests.remove(Address.fromHex(id));
+      throw new AntwayError('REFUSED', 'This is the manifest of another site.', { address: address.hex });
+    }
+    resolver.forget(address);
+  }
+  const settings = form.get('settings');
+  if (typeof settings !== 'string') throw new AntwayError('REFUSED', '“settings” is missing.');
+  let value: unknown;
+  try {
+    value = JSON.parse(settings);
+  } catch (cause) {
+    throw new AntwayError('REFUSED', '“settings” is not JSON.', {}, { cause });
+  }
+  const { appearance } = await configuration.received!.put(value);
+  await chosen.set(appearance).catch(() => undefined);
+}

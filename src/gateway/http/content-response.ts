@@ -1,0 +1,310 @@
+import type { Address } from '../../address.ts';
+import type { Archive, FolderEntry, Member } from '../../content/archive.ts';
+import { type ByteSource, memorySource } from '../../content/byte-source.ts';
+import type { Content, Resolver } from '../../content/resolver.ts';
+import { AntwayError } from '../../errors.ts';
+import type { Trace } from '../../stats/trace.ts';
+import { canRunScripts, isInactiveType, sniffBytes, sniffType, typeOfName } from './content-type.ts';
+import { contentDisposition } from './disposition.ts';
+import { folderTar } from './folder-tar.ts';
+import { listingJson, listingPage } from '../pages/listing.ts';
+import { languageHeaders } from '../pages/page.ts';
+import { ownPageHeaders, type PolicyRequest, policyOf } from './policy.ts';
+import { requestedPart } from './range.ts';
+import type { Reader } from '../pages/reader.ts';
+import type { Representation } from './representation.ts';
+import { type ContentTarget, encodePath } from './target.ts';
+
+/** What a content URL leads to: something to send, or another path. */
+export type Answer =
+  | { kind: 'representation'; representation: Representation }
+  | { kind: 'redirect'; location: string; headers: Record<string, string> };
+
+/** Changes with the look of generated pages, because their ETags are for ever. */
+const listingVersion = 3;
+
+/** What an archive may hold to be shown for paths that it has not got. */
+const notFoundDocument = '404.html';
+
+/** What the gateway knows of a request besides its URL. */
+export interface ContentContext {
+  resolver: Resolver;
+  /** Decides the policy of the answer. @param content address that the target leads to. */
+  policyFor(content: Address): PolicyRequest;
+  /** Whether the answer will be shown as a document. */
+  isNavigation: boolean;
+  accept: string | null;
+  isHead: boolean;
+  /** The `Range` header. */
+  range: string | null;
+  signal: AbortSignal;
+  trace: Trace;
+  /** Who asked, for pages that the gateway makes. */
+  reader(): Promise<Reader>;
+}
+
+/**
+ * Finds what a content URL stands for.
+ * @throws AntwayError `NOT_FOUND` for a missing member, `UNSUPPORTED` for an unknown format, `REFUSED` by the policy, or
+ *   whatever resolving throws.
+ */
+export async function answerContent(target: ContentTarget, context: ContentContext): Promise<Answer> {
+  // Before anything is fetched: a refusal needs none of it.
+  contentHeaders(context.policyFor(target.address));
+  const format = target.query.get('format');
+  if (format === 'raw') return rawRecord(target, context);
+  // Inside an archive the query is the site's own, and may well have a “format” of another meaning.
+  if (format !== null && format !== 'json' && format !== 'tar' && !namesMember(target)) {
+    throw new AntwayError('UNSUPPORTED', `There is no format “${format}”; there are raw, json and tar.`);
+  }
+  const { resolver, signal, trace } = context;
+  const hint = {
+    isInside: target.path !== undefined,
+    isHead: context.isHead,
+    range: context.range ? requestedPart(context.range) : undefined,
+  };
+  const opened = await trace.time('resolveMs', () => resolver.open(target.address, signal, trace, hint));
+  return answerOpened(
+    { ...target, content: opened.address, isMutable: opened.isMutable },
+    opened.content,
+    context,
+  );
+}
+
+/** A target of which it is known what it leads to. */
+interface LocatedTarget extends ContentTarget {
+  /** Where the content is: not the target's own address when that is a pointer's. */
+  content: Address;
+  isMutable: boolean;
+}
+
+function answerOpened(
+  target: LocatedTarget,
+  content: Content,
+  context: ContentContext,
+): Answer | Promise<Answer> {
+  const format = target.query.get('format');
+  if (content.kind === 'archive') {
+    if (format === 'tar') return tar(target, content, context);
+    return inArchive(target, content.archive, context);
+  }
+  if (format === 'tar' || format === 'json') {
+    throw new AntwayError('UNSUPPORTED', `Only archives have the format “${format}”, and this is none.`);
+  }
+  // What follows the address of a file is only a name for it.
+  const name = target.path?.replace(/\/+$/, '').split('/').pop() ?? '';
+  return file(target, content.source, name, etagOf(target, 'file'), context);
+}
+
+/** The record's own bytes, unopened. */
+async function rawRecord(
+  target: ContentTarget,
+  { resolver, signal, trace, policyFor }: ContentContext,
+): Promise<Answer> {
+  const { address } = target;
+  const { bytes, pointer } = await resolver.openRecord(address, signal, trace);
+  const located = { ...target, content: address, isMutable: pointer !== undefined };
+  const state = pointer ? `${pointer.counter}-${pointer.target}` : '';
+  const type = 'application/octet-stream';
+  return download(located, policyFor(address), memorySource(bytes), 'raw', type, address.hex, state);
+}
+
+/** A whole archive, or a folder of it. The whole of a tar is the tar as it was published. */
+async function tar(
+  target: LocatedTarget,
+  content: Extract<Content, { kind: 'archive' }>,
+  { signal, policyFor }: ContentContext,
+): Promise<Answer> {
+  const path = target.path ?? '';
+  const folder = path === '' || path.endsWith('/') ? path : `${path}/`;
+  const source =
+    folder === '' && content.tar ? content.tar : await folderTar(content.archive, folder, signal);
+  const name =
+    folder.slice(0, -1).split('/').pop() || content.archive.name || target.name || target.address.hex;
+  return download(
+    target,
+    policyFor(target.content),
+    source,
+    'tar',
+    'application/x-tar',
+    `${name}.tar`,
+    folder,
+  );
+}
+
+function download(
+  target: LocatedTarget,
+  policy: PolicyRequest,
+  source: ByteSource,
+  format: string,
+  type: string,
+  filename: string,
+  path = '',
+): Answer {
+  const headers = {
+    ...contentHeaders({ ...policy, isTrusted: false }),
+    ...caching(target),
+    'Content-Type': type,
+    'Content-Disposition': contentDisposition('attachment', target.query.get('filename') ?? filename),
+  };
+  return { kind: 'representation', representation: { source, etag: etagOf(target, format, path), headers } };
+}
+
+async function inArchive(target: LocatedTarget, archive: Archive, context: ContentContext): Promise<Answer> {
+  if (target.path === undefined) return redirect(target, '/');
+  const isFolder = target.path === '' || target.path.endsWith('/');
+  const entries = isFolder && wantsJson(target, context) ? archive.folder(target.path) : undefined;
+  // Before default documents and routes: who asks for JSON wants to know what is there.
+  if (entries) return listing(target, archive, target.path, entries, true, context);
+  const found = archive.find(target.path);
+  switch (found.kind) {
+    case 'member':
+      return member(target, found.member, context);
+    case 'redirect':
+      return redirect(target, `/${encodePath(found.path)}`);
+    case 'folder':
+      return listing(target, archive, found.path, found.entries, false, context);
+    case 'missing': {
+      const substitute = context.isNavigation ? archive.member(notFoundDocument) : undefined;
+      if (substitute) return notFound(await member(target, substitute, context));
+      throw new AntwayError('NOT_FOUND', `“${target.path}” is not here: ${found.reason}.`, {
+        path: target.path,
+        reason: found.reason,
+      });
+    }
+  }
+}
+
+async function member(
+  target: LocatedTarget,
+  { path, open }: Member,
+  context: ContentContext,
+): Promise<Answer> {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  return file(target, await open(context.signal), name, etagOf(target, 'file', path), context, true);
+}
+
+function notFound(answer: Answer): Answer {
+  return answer.kind === 'representation'
+    ? { ...answer, representation: { ...answer.representation, status: 404 } }
+    : answer;
+}
+
+async function file(
+  target: LocatedTarget,
+  source: ByteSource,
+  name: string,
+  etag: string,
+  context: ContentContext,
+  isMember = false,
+): Promise<Answer> {
+  const filename = target.query.get('filename') ?? name;
+  const contentType =
+    typeOfName(name) ??
+    (name === '' ? typeOfQuery(target) : undefined) ??
+    (await sniffedType(source, isMember, context));
+  const headers: Record<string, string> = {
+    ...contentHeaders({ ...context.policyFor(target.content), contentType }),
+    ...caching(target),
+    'Content-Type': contentType,
+  };
+  const isDownload = !['false', '0', null].includes(target.query.get('download'));
+  if (isDownload || target.query.has('filename')) {
+    headers['Content-Disposition'] = contentDisposition(isDownload ? 'attachment' : 'inline', filename);
+  }
+  return { kind: 'representation', representation: { source, etag, headers } };
+}
+
+/** The type that `?filename=` gives a file without a name. Anybody can write a query, so the type is an inactive one. */
+function typeOfQuery({ query }: LocatedTarget): string | undefined {
+  const type = typeOfName(query.get('filename') ?? '');
+  return type && isInactiveType(type) ? type : undefined;
+}
+
+/**
+ * The type of bytes whose name tells none. A file at an address of its own may be a document: the address is what the
+ * user trusts. A member of an archive may be an upload of somebody else, so its bytes never make it a document.
+ */
+async function sniffedType(
+  source: ByteSource,
+  isMember: boolean,
+  { signal, trace }: ContentContext,
+): Promise<string> {
+  const type = sniffType(await source.read(0, Math.min(sniffBytes, source.size), signal, trace));
+  return isMember && canRunScripts(type) ? 'text/plain; charset=utf-8' : type;
+}
+
+async function listing(
+  target: LocatedTarget,
+  archive: Archive,
+  path: string,
+  entries: readonly FolderEntry[],
+  isJson: boolean,
+  context: ContentContext,
+): Promise<Answer> {
+  const title = archive.name ?? target.name ?? target.address.hex;
+  const ownsOrigin = context.policyFor(target.content).mode !== 'embedded';
+  const headers = { ...ownPageHeaders({ ownsOrigin }), ...caching(target) };
+  if (isJson) {
+    headers['Content-Type'] = 'application/json';
+    return ownRepresentation(listingJson(entries), etagOf(target, `json-${listingVersion}`, path), headers);
+  }
+  const reader = await context.reader();
+  const { language } = reader.texts;
+  Object.assign(headers, languageHeaders(language), {
+    'Content-Type': 'text/html; charset=utf-8',
+    Vary: 'Accept, Accept-Language',
+  });
+  const document = listingPage(archive, path, entries, title, reader);
+  const format = `html-${listingVersion}-${language}${reader.theme ? `-${reader.theme}` : ''}`;
+  return ownRepresentation(document, etagOf(target, format, path), headers);
+}
+
+function ownRepresentation(body: string, etag: string, headers: Record<string, string>): Answer {
+  const source = memorySource(new TextEncoder().encode(body));
+  return { kind: 'representation', representation: { source, etag, headers, isOwnPage: true } };
+}
+
+/** @param suffix of the path, encoded; the query stays as it is. */
+function redirect(target: LocatedTarget, suffix: string): Answer {
+  // A browser takes what follows two slashes for a host.
+  const location = (target.root + suffix).replace(/^\/+/, '/') + target.search;
+  return { kind: 'redirect', location, headers: { 'Cache-Control': cacheControl(target) } };
+}
+
+/** @throws AntwayError `REFUSED`. */
+function contentHeaders(request: PolicyRequest): Record<string, string> {
+  const policy = policyOf(request);
+  if (policy.refusal !== undefined) throw new AntwayError('REFUSED', policy.refusal);
+  return policy.headers;
+}
+
+/** One per content, format and path: two members, or a page and its JSON, never share one. */
+function etagOf({ content }: LocatedTarget, format: string, path = ''): string {
+  return `"${content.hex}.${format}${path && `:${encodePath(path)}`}"`;
+}
+
+function caching(target: LocatedTarget): Record<string, string> {
+  const { path } = target;
+  return {
+    'Cache-Control': cacheControl(target),
+    // A folder is answered with its document or with JSON.
+    ...(path === '' || path?.endsWith('/') ? { Vary: 'Accept' } : {}),
+  };
+}
+
+/** A chunk never changes; a name may be given to another address tomorrow, and a pointer lead elsewhere any time. */
+function cacheControl({ name, isMutable }: LocatedTarget): string {
+  if (isMutable) return 'public, no-cache';
+  return name === undefined ? 'public, max-age=31536000, immutable' : 'public, max-age=60';
+}
+
+function namesMember({ path = '' }: ContentTarget): boolean {
+  return path !== '' && !path.endsWith('/');
+}
+
+function wantsJson({ query }: ContentTarget, { accept }: ContentContext): boolean {
+  if (query.has('format')) return query.get('format') === 'json';
+  const types = (accept ?? '').split(',').map((type) => type.split(';')[0]!.trim().toLowerCase());
+  return types.includes('application/json') && !types.includes('text/html');
+}

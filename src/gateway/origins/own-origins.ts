@@ -1,0 +1,85 @@
+import type { Address } from '../../address.ts';
+import type { Library } from '../../library/library.ts';
+import { siteOrigin } from './site-host.ts';
+import type { SiteNames } from './site-names.ts';
+import type { SiteOrigins } from '../state/site-origins.ts';
+import type { Trust } from '../state/trust.ts';
+
+export interface OwnOriginsOptions {
+  /** The gateway's own origin. */
+  origin: string;
+  names: SiteNames;
+  origins: SiteOrigins;
+  library: Library;
+  manifests: { has(id: Address): Promise<boolean> };
+  trust: Trust;
+}
+
+/** On the gateway's own origin: which sites are opened on origins of their own. */
+export class OwnOrigins {
+  readonly #options: OwnOriginsOptions;
+
+  constructor(options: OwnOriginsOptions) {
+    this.#options = options;
+  }
+
+  /** Whether the host can give sites origins of their own. */
+  areAvailable(): Promise<boolean> {
+    return this.#options.names.work();
+  }
+
+  /**
+   * The origin of a site that has moved: its worker runs there and all that the user pinned is there. It opens there also
+   * without a network.
+   */
+  async moved(address: Address): Promise<string | undefined> {
+    const { origin, origins, library } = this.#options;
+    const known = await origins.get(address).catch(() => undefined);
+    if (known?.readyAt == null) return undefined;
+    if (known.report?.pin?.state !== 'complete' && (await library.pins.has(address))) return undefined;
+    return siteOrigin(address, origin);
+  }
+
+  /**
+   * The origin that a document of a site is to be opened on.
+   * @returns undefined when it is to be shown here: the host has no such names, or cannot be reached now, or the site has
+   *   yet to be moved.
+   */
+  async of(address: Address): Promise<string | undefined> {
+    const { origin, names, library } = this.#options;
+    if (!(await names.work())) return undefined;
+    const moved = await this.moved(address);
+    if (moved) return moved;
+    if (await this.#isOutOfReach(address)) return undefined;
+    const waits = (await this.isTrustedFromBefore(address)) && (await library.pins.has(address));
+    return !waits && (await names.areReachable()) ? siteOrigin(address, origin) : undefined;
+  }
+
+  /**
+   * Whether the origin of a private site cannot get its manifest: the browser partitions the frame by which it would. It does
+   * so below bare `localhost`, and wherever an origin that was opened before has not reached the gateway's.
+   */
+  async #isOutOfReach(address: Address): Promise<boolean> {
+    const { origin, origins, manifests } = this.#options;
+    if (!(await manifests.has(address))) return false;
+    const known = await origins.get(address).catch(() => undefined);
+    if (new URL(origin).hostname === 'localhost' || known?.readyAt === null) return true;
+    if (!known) await origins.put(address, {}).catch(() => undefined);
+    return false;
+  }
+
+  /**
+   * Whether the user trusted a site before sites had origins of their own, and the site has not moved yet. Such a site still
+   * runs its scripts here, so that what worked offline goes on working.
+   */
+  async isTrustedFromBefore(address: Address): Promise<boolean> {
+    const { names, trust } = this.#options;
+    const since = await names.since();
+    const decisions = await trust.list().catch(() => []);
+    const wasTrusted = decisions.some(
+      ({ address: hex, decision, decidedAt }) =>
+        hex === address.hex && decision === 'trusted' && (since === undefined || decidedAt < since),
+    );
+    return wasTrusted && (await this.moved(address)) === undefined;
+  }
+}

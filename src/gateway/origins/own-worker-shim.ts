@@ -1,0 +1,147 @@
+import { Parser } from 'htmlparser2';
+import { type ByteSource, memorySource, slice } from '../../content/byte-source.ts';
+import type { Trace } from '../../stats/trace.ts';
+import type { Representation } from '../http/representation.ts';
+
+/**
+ * On a site's own origin the gateway's worker has the scope `/`, and the site's scripts would take it for theirs: a
+ * site that brings a worker finds a controller, cannot register its own, and may unregister the gateway's. So each HTML
+ * document that is shown there begins with this script. It makes `navigator.serviceWorker` look as in a browser that
+ * refuses workers: no controller, no registrations, no events, and `register()` rejects and says why.
+ *
+ * It helps well-meaning sites and protects nothing: a script can get at the browser's own functions, through a frame
+ * for example, and harm the worker of its own origin with them. docs/THIRD-PARTY-SITES.md describes it.
+ *
+ * One line, so that the lines of the document keep their numbers, and ASCII, so that every charset reads it alike.
+ */
+export const shimScript = `(()=>{
+document.currentScript.remove();
+const container=navigator.serviceWorker;
+if(!container)return;
+const refusal='Antway: this site\\'s own service worker is not registered. Antway\\'s worker serves this origin, also offline. See "Sites with a service worker of their own" in docs/THIRD-PARTY-SITES.md.';
+const never=new Promise(()=>{});
+const methods={
+async register(url){console.warn(refusal,String(url));throw new DOMException(refusal,'NotSupportedError')},
+async getRegistration(){},
+async getRegistrations(){return[]},
+startMessages(){}
+};
+for(const name in methods)Object.defineProperty(ServiceWorkerContainer.prototype,name,{value:methods[name],writable:true,enumerable:true,configurable:true});
+for(const[name,value]of[['controller',null],['ready',never]])Object.defineProperty(ServiceWorkerContainer.prototype,name,{get:()=>value,enumerable:true,configurable:true});
+for(const type of['controllerchange','message','messageerror'])container.addEventListener(type,event=>event.stopImmediatePropagation());
+})()`.replaceAll('\n', '');
+
+const shim = new TextEncoder().encode(`<script>${shimScript}</script>`);
+
+/** Changes with the shim's text, because the ETags of documents are for ever. */
+const shimVersion = 1;
+
+/** Bytes of a document in which the place for the shim is looked for. */
+const scannedBytes = 16 * 1024;
+
+/**
+ * The document with the shim at its beginning.
+ * @returns the same representation if it is no HTML, or is not to be shown but saved.
+ */
+export async function withShim(
+  representation: Representation,
+  signal: AbortSignal,
+  trace: Trace,
+): Promise<Representation> {
+  const { source, etag, headers } = representation;
+  const isShown = !headers['Content-Disposition']?.startsWith('attachment');
+  if (!isShown || !headers['Content-Type']?.startsWith('text/html')) return representation;
+  const at = shimPosition(await source.read(0, Math.min(scannedBytes, source.size), signal, trace));
+  if (at === undefined) return representation;
+  return {
+    ...representation,
+    source: withInsertion(source, at, shim),
+    etag: `${etag.slice(0, -1)}.shim-${shimVersion}"`,
+  };
+}
+
+/**
+ * Where the shim runs before every script of the site and the browser builds the same document around it: at the
+ * beginning of the head. Before a doctype it would bring about quirks mode, and before `<html>` or `<head>` the
+ * browser would drop the attributes of that tag, or the tag itself.
+ *
+ * @param start of the document.
+ * @returns undefined for UTF-16, in which the shim is no script.
+ */
+export function shimPosition(start: Uint8Array): number | undefined {
+  const [a, b, c] = start;
+  if ((a === 0xfe && b === 0xff) || (a === 0xff && b === 0xfe)) return undefined;
+  let at = a === 0xef && b === 0xbb && c === 0xbf ? 3 : 0;
+  const first = at;
+  let isOver = false;
+  const parser = new Parser(
+    {
+      onprocessinginstruction(name) {
+        if (!isOver && name.toLowerCase() === '!doctype') at = first + parser.endIndex + 1;
+      },
+      onopentag(name) {
+        if (isOver) return;
+        if (name === 'html' || name === 'head') at = first + parser.endIndex + 1;
+        if (name !== 'html') isOver = true;
+      },
+      ontext(text) {
+        if (/\S/.test(text)) isOver = true;
+      },
+    },
+    { decodeEntities: false },
+  );
+  // One character for each byte, so that the parser's positions are those of the bytes.
+  parser.write(new TextDecoder('latin1').decode(start.subarray(first)));
+  return at;
+}
+
+/** A source with bytes of another kind in its midst. */
+function withInsertion(source: ByteSource, at: number, bytes: Uint8Array): ByteSource {
+  const parts = [slice(source, 0, at), memorySource(bytes), slice(source, at, source.size - at)];
+  /** What of each part lies between two positions of the whole. */
+  const within = (start: number, end: number) => {
+    let offset = 0;
+    return parts.flatMap((part) => {
+      const [from, to] = [Math.max(start - offset, 0), Math.min(end - offset, part.size)];
+      offset += part.size;
+      return to > from ? [{ part, from, to }] : [];
+    });
+  };
+  return {
+    size: source.size + bytes.length,
+    async read(start, end, signal, trace) {
+      const pieces = within(start, end).map(({ part, from, to }) => part.read(from, to, signal, trace));
+      const whole = new Uint8Array(end - start);
+      let offset = 0;
+      for (const piece of await Promise.all(pieces)) {
+        whole.set(piece, offset);
+        offset += piece.length;
+      }
+      return whole;
+    },
+    stream(start, end, signal, trace) {
+      const streams = within(start, end).map(
+        ({ part, from, to }) =>
+          () =>
+            part.stream(from, to, signal, trace).getReader(),
+      );
+      let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+      return new ReadableStream(
+        {
+          async pull(controller) {
+            for (;;) {
+              reader ??= streams.shift()?.();
+              if (!reader) return controller.close();
+              const { done, value } = await reader.read();
+              if (!done) return controller.enqueue(value);
+              reader = undefined;
+            }
+          },
+          cancel: (reason) => reader?.cancel(reason),
+        },
+        { highWaterMark: 0 },
+      );
+    },
+    chunks: (start, end) => within(start, end).flatMap(({ part, from, to }) => part.chunks(from, to)),
+  };
+}

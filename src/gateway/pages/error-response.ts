@@ -1,0 +1,119 @@
+import type { AntwayError, Attempt, ErrorCode } from '../../errors.ts';
+import type { ChosenAppearance } from '../state/appearance.ts';
+import type { Deployment } from '../deployment.ts';
+import type { Kept } from '../state/stored-share.ts';
+import { type Html, html, page, pageResponse, reloadOnceOnline } from './page.ts';
+import { ownPageHeaders } from '../http/policy.ts';
+import { type Reader, readerOf } from './reader.ts';
+import type { PageTexts } from './texts/texts.ts';
+
+/** Where trying again can help. */
+const passing: ReadonlySet<ErrorCode> = new Set([
+  'BAD_CONFIG',
+  'NOT_FOUND',
+  'CORRUPT',
+  'PEERS_UNREACHABLE',
+  'OFFLINE',
+  'BUILD_MISMATCH',
+  'HOST_UNREACHABLE',
+  'INTERNAL',
+]);
+
+/**
+ * The answer to a request that failed: a page in the person's language for navigations, JSON for everything else. A site
+ * on its own origin gets plain text in place of JSON, as static hosts send: some sites take any JSON for the file.
+ */
+export async function errorResponse(
+  error: AntwayError,
+  request: Request,
+  { deployment, appearance }: { deployment: Deployment; appearance: ChosenAppearance },
+): Promise<Response> {
+  const { ownsOrigin } = deployment;
+  const extra: Record<string, string> = { 'Cache-Control': 'no-store' };
+  if (error.code === 'METHOD') extra.Allow = String(error.details.allow);
+  if (error.code === 'BAD_RANGE') extra['Content-Range'] = `bytes */${error.details.size}`;
+  if (isNavigation(request)) {
+    const script = error.code === 'OFFLINE' ? reloadOnceOnline : undefined;
+    const reader = await readerOf(request, appearance);
+    const document = errorPage(error, wayOut(deployment, reader.texts), reader);
+    return pageResponse(reader.texts.language, document, error.status, extra, {
+      script,
+      ownsOrigin,
+    });
+  }
+  const isText = isSiteContent(request, deployment);
+  const headers = {
+    'Content-Type': isText ? 'text/plain; charset=utf-8' : 'application/json',
+    ...ownPageHeaders({ ownsOrigin }),
+    ...extra,
+  };
+  // Some routers take any answer for HTML, and a message can repeat what a URL says.
+  const text = isText ? `${error.code}: ${error.message}` : JSON.stringify(error).replaceAll('<', '\\u003c');
+  const body = request.method === 'HEAD' ? null : text;
+  return new Response(body, { status: error.status, headers });
+}
+
+/** Whether the answer will be shown as a document. */
+export function isNavigation(request: Request): boolean {
+  return request.mode === 'navigate' || ['document', 'iframe', 'frame'].includes(request.destination);
+}
+
+/** Whether a site on its own origin asks for a path of its own. */
+function isSiteContent(request: Request, { site }: Deployment): boolean {
+  return site !== undefined && !new URL(request.url).pathname.startsWith('/-/');
+}
+
+/** The shell, which on a site's own origin is elsewhere; or the site that embeds the gateway. */
+function wayOut({ kind, origin, base, site }: Deployment, texts: PageTexts): Html {
+  const { protocol, host } = new URL(origin);
+  if (kind === 'embedded') return html`<a href="${base.replace(/[^/]+\/$/, '')}">${texts.backTo(host)}</a>`;
+  return html`<a href="${site ? `${protocol}//${site.rootHost}/` : '/'}">${texts.openAnother}</a>`;
+}
+
+function errorPage(error: AntwayError, exit: Html, reader: Reader): string {
+  const { texts } = reader;
+  const { code, details } = error;
+  const { address, attempts = [] } = details;
+  const kept = details.kept as Kept | undefined;
+  const title = texts.errors[code];
+  return page(
+    reader,
+    title,
+    html`<h1>${title}</h1>
+${messageOf(error, texts)}
+${kept ? html`<p>${keptText(kept, texts)}</p>` : ''}
+${code === 'OFFLINE' ? html`<p>${texts.opensByItself}</p>` : ''}
+<p class="quiet">${texts.code} <code>${code}</code>${address ? html`, ${texts.address} <code>${address}</code>` : ''}</p>
+${attempts.length > 0 ? attemptsTable(attempts, texts) : ''}
+<p class="actions">${passing.has(code) ? html`<a href="">${texts.tryAgain}</a>` : ''}${exit}</p>`,
+  );
+}
+
+/** The message says most, and it is English: in another language it stands below what can be said there. */
+function messageOf({ code, message }: AntwayError, { abouts }: PageTexts): Html {
+  const about = abouts[code];
+  return about
+    ? html`<p>${about}</p>
+<p class="quiet" lang="en">${message}</p>`
+    : html`<p>${message}</p>`;
+}
+
+/** What is here, and what is missing. */
+function keptText({ file, whole }: Kept, texts: PageTexts): string {
+  if (whole.stored === 0) return texts.nothingKept;
+  if (!file) return texts.kept(null, whole.stored, whole.total);
+  return `${texts.kept(file, file.stored, file.total)} ${texts.kept('site', whole.stored, whole.total)}`;
+}
+
+function attemptsTable(attempts: readonly Attempt[], { attempts: t, stages }: PageTexts): Html {
+  const transports = { webtransport: 'WebTransport', http: 'HTTP' };
+  const rows = attempts.map(
+    ({ peer, transport, stage, code, message, milliseconds }) =>
+      html`<tr><td><code>${peer}</code></td><td>${transports[transport]}, ${stages[stage]}</td><td><code>${code}</code> <span lang="en">${message}</span></td><td class="number">${milliseconds} ms</td></tr>
+`,
+  );
+  return html`<table class="attempts"><caption class="quiet">${t.caption}</caption>
+<thead><tr><th scope="col">${t.peer}</th><th scope="col">${t.how}</th><th scope="col">${t.result}</th><th scope="col" class="number">${t.time}</th></tr></thead>
+<tbody>
+${rows}</tbody></table>`;
+}

@@ -1,0 +1,99 @@
+import type { Archive, FolderEntry } from '../../content/archive.ts';
+import { pathDetail } from '../../content/path-detail.ts';
+import type { Language } from '../../languages.ts';
+import { type Html, html, page } from './page.ts';
+import type { Reader } from './reader.ts';
+import { encodePath } from '../http/target.ts';
+import type { PageTexts } from './texts/texts.ts';
+
+/** A folder's contents as JSON: a list of `PathDetail`. */
+export function listingJson(entries: readonly FolderEntry[]): string {
+  return JSON.stringify(entries.map(pathDetail));
+}
+
+/**
+ * A folder's contents as a page of plain links.
+ * @param path of the folder in the archive: `''` or with a slash at its end.
+ * @param title what the archive is called in its URL.
+ */
+export function listingPage(
+  archive: Archive,
+  path: string,
+  entries: readonly FolderEntry[],
+  title: string,
+  reader: Reader,
+): string {
+  const { texts } = reader;
+  const files = entries.filter((entry) => entry.kind === 'file').length;
+  const folders = entries.length - files;
+  const numbers = numbersIn(texts.language);
+  const rows = entries.map((entry) => row(entry, path, numbers));
+  const up =
+    path === ''
+      ? ''
+      : html`<tr><td><a href="../">../ <span class="quiet">${texts.up}</span></a></td><td class="number">–</td></tr>
+`;
+  const heading = texts.contentsOf(path === '' ? title : path);
+  const counts = `${texts.folders(folders, numbers.count(folders))}, ${texts.files(files, numbers.count(files))}`;
+  return page(
+    reader,
+    path === '' ? title : path,
+    html`<h1>${heading}</h1>
+<p class="quiet">${counts}. <a href="?format=json">${texts.asJson}</a>, <a href="?format=tar">${texts.asTar}</a></p>
+<table>
+<thead><tr><th scope="col">${texts.name}</th><th scope="col" class="number">${texts.size}</th></tr></thead>
+<tbody>
+${up}${rows}</tbody>
+</table>
+${path === '' && archive.refused.length > 0 ? refusedSection(archive, texts, numbers) : ''}`,
+  );
+}
+
+/** Refused entries that a listing names; the rest are counted. */
+const namedRefusals = 100;
+
+function refusedSection({ refused }: Archive, texts: PageTexts, numbers: Numbers): Html {
+  const items = refused.slice(0, namedRefusals).map(
+    ({
+      path,
+      reason,
+    }) => html`<li>${path ? html`<code>${path}</code>: ` : ''}<span lang="en">${reason}</span></li>
+`,
+  );
+  const more = refused.length - items.length;
+  return html`<h2>${texts.notServed}</h2>
+<p class="quiet">${texts.refused(refused.length, numbers.count(refused.length))}</p>
+<ul class="quiet">
+${items}${more > 0 ? html`<li>${texts.andMore(more)}</li>` : ''}</ul>`;
+}
+
+function row(entry: FolderEntry, folder: string, { bytes }: Numbers): Html {
+  const display = entry.kind === 'folder' ? `${entry.name}/` : entry.name;
+  // Relative to the folder, so that it holds under an address and under a name; `./` keeps a colon in a name
+  // from being read as a scheme.
+  const path = (entry.kind === 'folder' ? entry.path : entry.member.path).slice(folder.length);
+  const size = entry.kind === 'folder' ? undefined : entry.member.size;
+  return html`<tr><td><a href="./${encodePath(path)}">${display}</a></td><td class="number">${size === undefined ? '–' : bytes(size)}</td></tr>
+`;
+}
+
+interface Numbers {
+  count(number: number): string;
+  bytes(number: number): string;
+}
+
+/** Numbers as a language writes them. The formats are made once: that costs more than using them. */
+function numbersIn(language: Language): Numbers {
+  const whole = new Intl.NumberFormat(language);
+  const oneDigit = { minimumFractionDigits: 1, maximumFractionDigits: 1, useGrouping: false };
+  const fraction = new Intl.NumberFormat(language, oneDigit);
+  const units = ['kB', 'MB', 'GB', 'TB'];
+  return {
+    count: (number) => whole.format(number),
+    bytes(number) {
+      if (number < 1000) return `${number} B`;
+      const power = Math.min(Math.floor(Math.log10(number) / 3), units.length);
+      return `${fraction.format(number / 1000 ** power)} ${units[power - 1]}`;
+    },
+  };
+}

@@ -1,0 +1,86 @@
+import { type Html, html, page, pageResponse, trustQuestion } from './page.ts';
+import type { Reader } from './reader.ts';
+import type { TrustGrant, TrustTokens } from '../state/trust-tokens.ts';
+
+/**
+ * Asks the user, at the first visit, whether a site may run scripts. The forms work without a script. The script of the
+ * pages keeps the URL's fragment, and lets the buttons that trust work only when the page has been in view for a second.
+ *
+ * @param returnTo path to go on to.
+ */
+export function question(grant: TrustGrant, returnTo: string, reader: Reader, tokens: TrustTokens): Response {
+  const { firstVisit: t } = reader.texts;
+  const isPointer = grant.content.hex !== grant.address.hex;
+  const [safe, trusting] = [newId(), newId()];
+  return ask(
+    reader,
+    tokens.issue(grant),
+    returnTo,
+    html`<h1>${t.heading}</h1>
+${tokens.takeOutdated(returnTo) ? html`<p role="status"><strong>${t.outdated}</strong></p>` : ''}
+${siteOf(grant)}
+<p>${t.about}${isPointer ? ` ${t.pointer}` : ''}</p>`,
+    html`<div>${button('restricted', t.restrict, safe)}
+<p class="quiet" id="${safe}">${t.restrictMeans}</p></div>
+<div>${button('confirm', t.trust, trusting)}
+<p class="quiet" id="${trusting}">${t.trustMeans}</p></div>`,
+  );
+}
+
+/**
+ * The second step to trust. The button that trusts comes before the one that has the focus, so that what a user was
+ * asked to type or click for the question does something harmless here.
+ */
+export function confirmation(
+  grant: TrustGrant,
+  returnTo: string,
+  reader: Reader,
+  tokens: TrustTokens,
+): Response {
+  const { confirmTrust: t, firstVisit } = reader.texts;
+  const isPointer = grant.content.hex !== grant.address.hex;
+  return ask(
+    reader,
+    tokens.issue(grant),
+    returnTo,
+    html`<h1>${t.heading}</h1>
+${siteOf(grant)}
+<p>${t.about}${isPointer ? ` ${t.pointer}` : ''}</p>`,
+    html`<div>${button('trusted', isPointer ? t.version : t.trust)}</div>
+${isPointer ? html`<div>${button('owner', t.owner)}</div>` : ''}
+<div>${button('restricted', firstVisit.restrict)}</div>`,
+  );
+}
+
+function ask(reader: Reader, token: string, returnTo: string, text: Html, choices: Html): Response {
+  const { language, firstVisit: t } = reader.texts;
+  const document = page(
+    reader,
+    t.title,
+    html`${text}
+<form class="choices" method="post" action="/-/trust">
+<input type="hidden" name="token" value="${token}">
+<input type="hidden" name="return" value="${returnTo}">
+${choices}
+</form>
+<p class="quiet">${t.remembered} <a href="/#settings">${t.change}</a>.</p>`,
+  );
+  // Not 200: what stands at an address for ever is the site, and this is not it.
+  return pageResponse(language, document, 403, { 'Cache-Control': 'no-store' }, { script: trustQuestion });
+}
+
+function button(decision: string, text: string, describedBy?: string): Html {
+  const isSafe = decision === 'restricted';
+  const look = isSafe ? html` autofocus` : html` class="secondary"`;
+  const description = describedBy ? html` aria-describedby="${describedBy}"` : '';
+  return html`<button name="decision" value="${decision}"${look}${description}>${text}</button>`;
+}
+
+function siteOf({ name, address }: TrustGrant): Html {
+  return html`<p class="site">${name ? html`<strong>${name}</strong>` : ''}<code>${address.hex}</code></p>`;
+}
+
+/** An id that no URL can name in its fragment, because a fragment moves the focus. */
+function newId(): string {
+  return `i${crypto.randomUUID()}`;
+}

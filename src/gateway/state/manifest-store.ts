@@ -1,0 +1,208 @@
+import { delMany, get, getMany, keys, promisifyRequest, type UseStore } from 'idb-keyval';
+import { Address } from '../../address.ts';
+import { completed } from '../../chunks/indexed-db.ts';
+import { parseManifest } from '../../content/manifest.ts';
+import type { LocalManifests } from '../../content/resolver.ts';
+import { AntwayError } from '../../errors.ts';
+import type { Blake3 } from '../../self-encryption/blake3.ts';
+
+export interface KeptManifest {
+  /** BLAKE3 of the manifest's bytes, hex: opened as `/<id>/`. */
+  id: string;
+  /** Its own, or that of its only file. */
+  name: string | null;
+  entries: number;
+  /** False where the browser keeps nothing: then it opens as long as this worker lives. */
+  isKept: boolean;
+}
+
+const keyName = 'manifest-key';
+const nonceBytes = 12;
+/**
+ * Apart from the manifests, which may be large, so that they can be listed. Each is a `KeptManifest` as JSON, but for
+ * `isKept`.
+ */
+const summaryPrefix = 'manifest-summary:';
+const keysOf = ({ hex }: Address) => ({ manifest: `manifest:${hex}`, summary: summaryPrefix + hex });
+
+/** AES-GCM ciphertext with its nonce. */
+interface Sealed {
+  nonce: Uint8Array<ArrayBuffer>;
+  ciphertext: ArrayBuffer;
+}
+
+/**
+ * The manifests that a person opened here. They may hold the only keys to private files, so they are kept
+ * encrypted, names and all, under a key that the browser uses for us but never gives out. Where it keeps nothing, they
+ * are in memory.
+ */
+export class ManifestStore implements LocalManifests {
+  readonly #blake3: () => Promise<Blake3>;
+  readonly #state: UseStore;
+  /** Those that could not be kept, by their ids. */
+  readonly #unkept = new Map<string, { bytes: Uint8Array<ArrayBuffer>; summary: KeptManifest }>();
+  #key: Promise<CryptoKey> | undefined;
+
+  constructor(blake3: () => Promise<Blake3>, state: UseStore) {
+    this.#blake3 = blake3;
+    this.#state = state;
+  }
+
+  /** What is in a manifest, and whether it is stored here. Stores nothing. @throws AntwayError as `parseManifest`. */
+  async describe(bytes: Uint8Array<ArrayBuffer>): Promise<KeptManifest> {
+    const { id, summary } = await this.#summarize(bytes);
+    return { ...summary, isKept: await this.has(id) };
+  }
+
+  /** @throws AntwayError as `parseManifest`: only what can be opened is kept. */
+  async add(bytes: Uint8Array<ArrayBuffer>): Promise<KeptManifest> {
+    const { id, summary } = await this.#summarize(bytes);
+    try {
+      await this.#keep(id, bytes, summary);
+    } catch (error) {
+      if (!isBlocked(error)) throw error;
+      this.#unkept.set(id.hex, { bytes, summary: { ...summary, isKept: false } });
+      return { ...summary, isKept: false };
+    }
+    this.#unkept.delete(id.hex);
+    return { ...summary, isKept: true };
+  }
+
+  async has(id: Address): Promise<boolean> {
+    if (this.#unkept.has(id.hex)) return true;
+    const { manifest } = keysOf(id);
+    // Without storage nothing is kept.
+    return (
+      (await this.#state('readonly', (store) => promisifyRequest(store.count(manifest))).catch(() => 0)) > 0
+    );
+  }
+
+  /** @throws AntwayError `CORRUPT` when it is kept, and cannot be opened any more. */
+  async get(id: Address): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    const known = this.#unkept.get(id.hex);
+    if (known) return known.bytes;
+    // Without storage nothing is kept.
+    const record = await get<Sealed>(keysOf(id).manifest, this.#state).catch(() => undefined);
+    try {
+      return record && (await this.#open(record));
+    } catch (cause) {
+      throw new AntwayError(
+        'CORRUPT',
+        'This manifest is kept here, but the browser can no longer open it. Open its file or link again.',
+        { address: id.hex },
+        { cause },
+      );
+    }
+  }
+
+  /** What cannot be opened any more is left out: opened from its file or link again, it is there again. */
+  async list(): Promise<KeptManifest[]> {
+    const listed = Array.from(this.#unkept.values(), ({ summary }) => summary);
+    let records: (Sealed | undefined)[];
+    try {
+      records = await getMany<Sealed | undefined>(await this.#keysFrom(summaryPrefix), this.#state);
+    } catch (error) {
+      if (!isBlocked(error)) throw error;
+      return listed;
+    }
+    const opened = await Promise.allSettled(
+      records.filter((record) => record !== undefined).map((record) => this.#open(record)),
+    );
+    for (const summary of opened) {
+      if (summary.status === 'rejected') continue;
+      listed.push({ ...JSON.parse(new TextDecoder().decode(summary.value)), isKept: true });
+    }
+    const lost = opened.filter(({ status }) => status === 'rejected').length;
+    if (lost > 0) console.warn(`antway: ${lost} of the manifests kept here cannot be opened any more`);
+    return listed;
+  }
+
+  async remove(id: Address): Promise<void> {
+    if (this.#unkept.delete(id.hex)) return;
+    await delMany(Object.values(keysOf(id)), this.#state);
+  }
+
+  /** Forgets all of them, and the key that they were encrypted with. */
+  async clear(): Promise<void> {
+    this.#unkept.clear();
+    await delMany([...(await this.#keysFrom('manifest')), keyName], this.#state);
+    this.#key = undefined;
+  }
+
+  async #keysFrom(prefix: string): Promise<string[]> {
+    return (await keys<string>(this.#state)).filter((name) => name.startsWith(prefix));
+  }
+
+  async #summarize(bytes: Uint8Array) {
+    const blake3 = await this.#blake3();
+    const { name, entries } = parseManifest(bytes, blake3);
+    const id = Address.fromBytes(blake3(bytes));
+    const fileName = entries.length === 1 ? entries[0]!.path?.split('/').pop() : undefined;
+    return { id, summary: { id: id.hex, name: name || fileName || null, entries: entries.length } };
+  }
+
+  async #keep(id: Address, bytes: Uint8Array<ArrayBuffer>, summary: object): Promise<void> {
+    // Another worker may have forgotten the key since it was last read.
+    this.#key = undefined;
+    const key = await this.#useKey();
+    const names = keysOf(id);
+    const records: [string, Sealed][] = [
+      [names.manifest, await seal(key, bytes)],
+      [names.summary, await seal(key, new TextEncoder().encode(JSON.stringify(summary)))],
+    ];
+    await this.#state('readwrite', async (store) => {
+      // Or just now: without it they could never be opened.
+      const known = await promisifyRequest<CryptoKey | undefined>(store.get(keyName));
+      if (!known) store.put(key, keyName);
+      for (const [name, record] of records) store.put(record, name);
+      await completed(store.transaction);
+    });
+  }
+
+  async #open(sealed: Sealed): Promise<Uint8Array<ArrayBuffer>> {
+    try {
+      return await unseal(await this.#useKey(), sealed);
+    } catch {
+      // Another worker may have forgotten the key that is remembered here, and made another.
+      this.#key = undefined;
+      return unseal(await this.#useKey(), sealed);
+    }
+  }
+
+  #useKey(): Promise<CryptoKey> {
+    this.#key ??= loadKey(this.#state).catch((error) => {
+      this.#key = undefined;
+      throw error;
+    });
+    return this.#key;
+  }
+}
+
+async function seal(key: CryptoKey, bytes: Uint8Array<ArrayBuffer>): Promise<Sealed> {
+  const nonce = crypto.getRandomValues(new Uint8Array(nonceBytes));
+  return { nonce, ciphertext: await crypto.subtle.encrypt({ name: 'AES-GCM', iv: nonce }, key, bytes) };
+}
+
+async function unseal(key: CryptoKey, { nonce, ciphertext }: Sealed): Promise<Uint8Array<ArrayBuffer>> {
+  return new Uint8Array(await crypto.subtle.decrypt({ name: 'AES-GCM', iv: nonce }, key, ciphertext));
+}
+
+function isBlocked(error: unknown): boolean {
+  return error instanceof AntwayError && error.details.isBlocked === true;
+}
+
+/** The key, which is made when there is none. Whoever makes it at the same time gets the same. */
+async function loadKey(state: UseStore): Promise<CryptoKey> {
+  const known = await get<CryptoKey>(keyName, state);
+  if (known) return known;
+  const made = await crypto.subtle.generateKey({ name: 'AES-GCM', length: 256 }, false, [
+    'encrypt',
+    'decrypt',
+  ]);
+  return state('readwrite', async (store) => {
+    const first = await promisifyRequest<CryptoKey | undefined>(store.get(keyName));
+    if (!first) store.put(made, keyName);
+    await completed(store.transaction);
+    return first ?? made;
+  });
+}

@@ -1,0 +1,28 @@
+import { createStore, type UseStore } from 'idb-keyval';
+import { AntwayError } from '../../errors.ts';
+
+let store: UseStore | undefined;
+
+/**
+ * What the gateway remembers besides chunks: one database, apart from theirs. Opened when first used.
+ * @throws AntwayError `REFUSED` where the browser opens none.
+ */
+export const settings: UseStore = async (mode, callback) => {
+  store ??= createStore('antway', 'settings');
+  let isOpen = false;
+  try {
+    return await store(mode, (opened) => {
+      isOpen = true;
+      return callback(opened);
+    });
+  } catch (cause) {
+    if (isOpen) throw cause;
+    const why = cause instanceof Error ? ` (${cause.name}: ${cause.message})` : '';
+    throw new AntwayError(
+      'REFUSED',
+      `This browser lets the gateway remember nothing${why}.`,
+      { isBlocked: true },
+      { cause },
+    );
+  }
+};
