@@ -63,7 +63,7 @@ export interface Settings {
 }
 
 /** The value of an `antway.json` that was found to be valid. */
-export interface HostFile extends Settings {
+export interface ServerConfig extends Settings {
   isolation?: Isolation;
   trusted?: string[];
 }
@@ -87,7 +87,7 @@ const gibibyte = 1024 ** 3;
 const defaultCache = { maxBytes: 4 * gibibyte, memoryBytes: 64 * 1024 ** 2 };
 
 /** Of a host without a file: it is taken for a peer, as when `antway-peer` hosts the gateway. */
-const withoutFile: HostFile = { peers: ['/'] };
+const withoutFile: ServerConfig = { peers: ['/'] };
 
 const settingsKeys = ['peers', 'usePeersOfPeers', 'transport', 'names', 'denied', 'cache'];
 
@@ -98,10 +98,10 @@ const settingsKeys = ['peers', 'usePeersOfPeers', 'transport', 'names', 'denied'
  * @param place what an error says it is in.
  * @throws AntwayError `BAD_CONFIG` that names the key, for an unknown key or a bad value.
  */
-export function parseHostFile(value: unknown, baseUrl: string, place = 'antway.json'): HostFile {
+export function parseServerConfig(value: unknown, baseUrl: string, place = 'antway.json'): ServerConfig {
   return within(place, () => {
     parseConfig(objectAt('', value, [...settingsKeys, '$schema', 'isolation', 'trusted']), baseUrl);
-    return value as HostFile;
+    return value as ServerConfig;
   });
 }
 
@@ -120,7 +120,7 @@ export function parseSettings(value: unknown, baseUrl: string): Settings {
  *   takes a tenth of it, at most 4 GiB.
  */
 export function combine(
-  host: HostFile | null,
+  host: ServerConfig | null,
   settings: Settings,
   baseUrl: string,
   quotaBytes?: number,

@@ -2,10 +2,10 @@
 import sodiumWasmUrl from 'virtual:libsodium.wasm?url';
 import { decoderHash, sodiumHash } from 'virtual:wasm-hashes';
 import decoderWasmUrl from 'brotli-dec-wasm/web/bg.wasm?url';
-import { type HostFile, parseHostFile } from '../src/config.ts';
+import { type ServerConfig, parseServerConfig } from '../src/config.ts';
 import { AntwayError } from '../src/errors.ts';
 import { embeddedAt } from '../src/gateway/deployment.ts';
-import { HostConfig, type HostConfigSource } from '../src/gateway/state/server-config.ts';
+import { ServerConfigFile, type ServerConfigSource } from '../src/gateway/state/server-config.ts';
 import { settings } from '../src/gateway/state/state-store.ts';
 import { filesCacheName } from './caches.ts';
 import { forgetFilesBut, installSodium } from './kept-files.ts';
@@ -19,7 +19,7 @@ export interface HandlerOptions {
   /** Path that the content's URLs begin with. If not given, `ant/` below the worker's scope. */
   prefix?: string;
   /** What `antway.json` would hold. If not given, that file is read from beside the worker. */
-  config?: HostFile;
+  config?: ServerConfig;
   /** URL of the folder with Antway's `.wasm` files. If not given, the one that the worker's script is in. */
   assets?: string;
 }
@@ -97,15 +97,15 @@ function prefixBelow(scope: string, prefix: string): string {
   return url.pathname;
 }
 
-function hostConfig(config: HostFile | undefined, script: string): HostConfigSource {
+function hostConfig(config: ServerConfig | undefined, script: string): ServerConfigSource {
   const { origin } = self.location;
   if (config !== undefined) {
     return {
       stored: async () => undefined,
-      fetch: async () => withPeers(parseHostFile(config, origin, 'Antway’s options')),
+      fetch: async () => withPeers(parseServerConfig(config, origin, 'Antway’s options')),
     };
   }
-  const file = new HostConfig(origin, settings, new URL('antway.json', script).pathname);
+  const file = new ServerConfigFile(origin, settings, new URL('antway.json', script).pathname);
   return {
     // One that has no peers was refused when it was fetched.
     async stored() {
@@ -118,7 +118,7 @@ function hostConfig(config: HostFile | undefined, script: string): HostConfigSou
 }
 
 /** A static host is no peer, so there is none that could be taken for granted. */
-function withPeers<File extends HostFile | null | undefined>(file: File): File {
+function withPeers<File extends ServerConfig | null | undefined>(file: File): File {
   if (file === undefined || file?.peers?.length) return file;
   throw new AntwayError(
     'BAD_CONFIG',

@@ -5,7 +5,7 @@ import decoderWasmUrl from 'brotli-dec-wasm/web/bg.wasm?url';
 import { buildHash } from '../src/build.ts';
 import { AntwayError } from '../src/errors.ts';
 import { deploymentAt, framedPages } from '../src/gateway/deployment.ts';
-import { HostConfig } from '../src/gateway/state/server-config.ts';
+import { ServerConfigFile } from '../src/gateway/state/server-config.ts';
 import type { RequestContext } from '../src/gateway/request-context.ts';
 import { settings } from '../src/gateway/state/state-store.ts';
 import { deleteFormerCaches, filesCacheName, shellCacheName } from './caches.ts';
@@ -26,7 +26,7 @@ const gateway = createWorkerGateway(deployment, {
     brotliDecoderWasm: () => shellCache.readWasm(decoder),
     sodiumWasm: () => filesCache.readWasm(sodium),
   },
-  serverConfig: new HostConfig(origin, settings),
+  serverConfig: new ServerConfigFile(origin, settings),
   buildHash,
 });
 const shellCache = new VerifiedFiles(shellCacheName(), gateway.stats);

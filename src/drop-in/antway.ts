@@ -1,4 +1,4 @@
-import type { HostFile } from '../config.ts';
+import type { ServerConfig } from '../config.ts';
 import { asDataHeader } from '../gateway/http/script-request.ts';
 import type { PinState } from '../library/pin-state.ts';
 import type { StatsSnapshot } from '../stats/stats.ts';
@@ -12,7 +12,7 @@ import { type Place, Rewriter } from './rewriter.ts';
 import { untilParsed } from './until-parsed.ts';
 import { control, type IsTrusted } from './worker.ts';
 
-export type { HostFile } from '../config.ts';
+export type { ServerConfig as HostFile } from '../config.ts';
 export type { PinState } from '../library/pin-state.ts';
 export type { StatsSnapshot } from '../stats/stats.ts';
 export type { DropInErrorCode } from './error.ts';
@@ -78,7 +78,7 @@ export function createAntway(
   let resolved: ResolvedOptions | undefined;
   // Absolute, since a page's `<base>` may be on another origin.
   let contentBase = `${location.origin}/ant/`;
-  let names: HostFile['names'];
+  let names: ServerConfig['names'];
   let isTrusted: IsTrusted;
   let hasWorker = false;
   let rewriter: Rewriter | undefined;

@@ -1,4 +1,4 @@
-import type { HostFile } from '../config.ts';
+import type { ServerConfig } from '../config.ts';
 import { DropInError } from './error.ts';
 
 /** What a site can set, as attributes of the script's element or as options of `createAntway`. */
@@ -12,7 +12,7 @@ export interface DropInOptions {
   /** An HTTP gateway, `https://…/`, for browsers without service workers. */
   gateway?: string;
   /** What `antway.json` would hold; without it, that file is read from beside the worker's script. */
-  config?: HostFile;
+  config?: ServerConfig;
 }
 
 /** The same, resolved to URLs. The worker checks the configuration. */
@@ -23,7 +23,7 @@ export interface ResolvedOptions {
   prefix: URL;
   /** With a slash at its end. */
   gateway: string | undefined;
-  config: HostFile | undefined;
+  config: ServerConfig | undefined;
 }
 
 const own = ['worker', 'scope', 'prefix', 'gateway'] as const;
@@ -53,7 +53,7 @@ const keys: Record<string, (text: string) => unknown> = {
  */
 export function readAttributes(dataset: DOMStringMap): DropInOptions {
   const options: DropInOptions = {};
-  const config: HostFile = {};
+  const config: ServerConfig = {};
   const others: string[] = [];
   for (const [key, text = ''] of Object.entries(dataset)) {
     const option = own.find((name) => name === key);
@@ -105,7 +105,7 @@ function url(key: string, text: string, base: string): URL {
   return new URL(text, base);
 }
 
-function set(config: HostFile, key: string, value: unknown): void {
+function set(config: ServerConfig, key: string, value: unknown): void {
   const [, first, rest] = /^cache(.)(.+)/.exec(key) ?? [];
   if (first) config.cache = { ...config.cache, [first.toLowerCase() + rest]: value };
   else Object.assign(config, { [key]: value });

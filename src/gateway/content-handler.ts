@@ -5,7 +5,7 @@ import type { Library } from '../library/library.ts';
 import type { Stats } from '../stats/stats.ts';
 import { Trace } from '../stats/trace.ts';
 import type { ChosenAppearance } from './state/appearance.ts';
-import { type InForce, isUntoldSite } from './state/configuration.ts';
+import { type EffectiveConfig, isUntoldSite } from './state/configuration.ts';
 import { answerContent } from './http/content-response.ts';
 import { canRunScripts, typeOfName } from './http/content-type.ts';
 import type { Deployment } from './deployment.ts';
@@ -27,7 +27,7 @@ import { noteVisit } from './state/note-visit.ts';
 
 export interface ContentHandlerOptions {
   deployment: Deployment;
-  inForce: InForce;
+  inForce: EffectiveConfig;
   appearance: ChosenAppearance;
   tokens: TrustTokens;
   stats: Stats;

@@ -10,16 +10,16 @@ import { type ChunkPeers, type PeerDescription, PeerPool } from '../peers/pool.t
 import { Codec, type CodecPlatform } from '../self-encryption/codec.ts';
 import type { Stats } from '../stats/stats.ts';
 import { ChosenAppearance } from './state/appearance.ts';
-import { Configuration, type InForce } from './state/configuration.ts';
+import { Configuration, type EffectiveConfig } from './state/configuration.ts';
 import { ContentHandler } from './content-handler.ts';
 import type { Deployment } from './deployment.ts';
 import { errorResponse } from './pages/error-response.ts';
-import type { HostConfigSource } from './state/server-config.ts';
+import type { ServerConfigSource } from './state/server-config.ts';
 import type { InternalContext } from './internal.ts';
 import { localResolver } from './state/stored-share.ts';
 import { ManifestStore } from './state/manifest-store.ts';
 import { OwnOrigins } from './origins/own-origins.ts';
-import { KeptPointers } from './state/pointer-store.ts';
+import { PointerStore } from './state/pointer-store.ts';
 import type { RequestContext } from './request-context.ts';
 import { RequestHandler } from './request-handler.ts';
 import { SiteNames } from './origins/site-names.ts';
@@ -54,7 +54,7 @@ export interface GatewayDependencies {
   /** Where the WebAssembly of the codec comes from. */
   platform: CodecPlatform;
   /** The server's configuration. */
-  serverConfig: HostConfigSource;
+  serverConfig: ServerConfigSource;
   /** Makes the peers for a configuration; `PeerPool` if not given. */
   peers?: (config: Config, stats: Stats) => GatewayPeers;
   /** Sends a message to the shell's pages. */
@@ -90,7 +90,7 @@ const handOverMs = 60_000;
 
 /** What belongs to one configuration. */
 interface Configured {
-  inForce: InForce;
+  inForce: EffectiveConfig;
   handler: RequestHandler;
   library: Library;
   peers: GatewayPeers;
@@ -107,14 +107,14 @@ export function createGateway(deployment: Deployment, dependencies: GatewayDepen
   const configuration = new Configuration(deployment, serverConfig, state);
   const appearance = new ChosenAppearance(state);
   const manifests = new ManifestStore(() => codec.blake3(), state);
-  const pointers = new KeptPointers(state);
+  const pointers = new PointerStore(state);
   const origins = new SiteOrigins(state);
   const tokens = new TrustTokens();
   const siteNames =
     deployment.kind === 'app' && buildHash ? new SiteNames(deployment.origin, buildHash, state) : undefined;
   let current: Configured | undefined;
 
-  function configured(inForce: InForce): Configured {
+  function configured(inForce: EffectiveConfig): Configured {
     const { config } = inForce;
     if (deployment.kind === 'embedded' && config.isolation === 'subdomain') {
       const message = 'isolation: on a site that embeds the gateway it is always “path”.';

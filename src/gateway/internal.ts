@@ -13,13 +13,13 @@ import { Trace } from '../stats/trace.ts';
 import { isTheme, themes } from '../themes.ts';
 import { version } from '../version.ts';
 import type { ChosenAppearance } from './state/appearance.ts';
-import type { Configuration, InForce } from './state/configuration.ts';
+import type { Configuration, EffectiveConfig } from './state/configuration.ts';
 import type { GatewayPeers } from './create-gateway.ts';
 import type { Deployment } from './deployment.ts';
 import { contentDisposition } from './http/disposition.ts';
 import { confirmation } from './pages/trust-question.ts';
 import type { ManifestStore } from './state/manifest-store.ts';
-import type { KeptPointers } from './state/pointer-store.ts';
+import type { PointerStore } from './state/pointer-store.ts';
 import { internalHeaders } from './http/policy.ts';
 import { readerOf } from './pages/reader.ts';
 import { respond } from './http/representation.ts';
@@ -36,7 +36,7 @@ export interface InternalContext {
   appearance: ChosenAppearance;
   /** Of the open questions whether a site may run scripts. */
   tokens: TrustTokens;
-  inForce: InForce;
+  inForce: EffectiveConfig;
   configuration: Configuration;
   store: ChunkStore;
   peers: GatewayPeers;
@@ -46,7 +46,7 @@ export interface InternalContext {
   library: Library;
   trust: Trust;
   manifests: ManifestStore;
-  pointers: KeptPointers;
+  pointers: PointerStore;
   /** On the gateway's own origin: the origins of sites. */
   origins: SiteOrigins;
   /** Gives this origin's chunk store what the origins of sites leave of the user's limit. */

@@ -1,6 +1,6 @@
 import type { Address } from '../address.ts';
 import { AntwayError } from '../errors.ts';
-import { type InForce, isUntoldSite } from './state/configuration.ts';
+import { type EffectiveConfig, isUntoldSite } from './state/configuration.ts';
 import type { ContentHandler } from './content-handler.ts';
 import type { Deployment } from './deployment.ts';
 import { answerInternal, type InternalContext } from './internal.ts';
@@ -11,7 +11,7 @@ import { parseTarget, type Target } from './http/target.ts';
 
 export interface RequestHandlerOptions {
   deployment: Deployment;
-  inForce: InForce;
+  inForce: EffectiveConfig;
   api: Omit<InternalContext, 'endTrust' | 'wakeLater' | 'waitUntil'>;
   content: ContentHandler;
   manifests: ManifestStore;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { combine, parseHostFile } from '../../src/config.ts';
+import { combine, parseServerConfig } from '../../src/config.ts';
 import { AntwayError } from '../../src/errors.ts';
 
 const schema = JSON.parse(readFileSync(new URL('../../docs/antway.schema.json', import.meta.url), 'utf8'));
@@ -14,7 +14,7 @@ const other = 'CD'.repeat(32);
 /** Whether the gateway takes a configuration. */
 function isAccepted(value: unknown): boolean {
   try {
-    parseHostFile(value, base);
+    parseServerConfig(value, base);
     return true;
   } catch (error) {
     if (error instanceof AntwayError && error.code === 'BAD_CONFIG') return false;
@@ -140,6 +140,6 @@ it('the schema tells the defaults that the gateway has', () => {
   const cache = schema.properties.cache.properties as Record<string, { default: number }>;
   told.cache = Object.fromEntries(Object.entries(cache).map(([key, property]) => [key, property.default]));
   expect(Object.entries(told).filter(([, value]) => value === undefined)).toEqual([]);
-  const config = (file: unknown) => combine(parseHostFile(file, base), {}, base).config;
+  const config = (file: unknown) => combine(parseServerConfig(file, base), {}, base).config;
   expect(config(told)).toEqual(config({}));
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   type Config,
   combine,
-  parseHostFile,
+  parseServerConfig,
   parsePeer,
   parseSettings,
   type Settings,
@@ -16,13 +16,13 @@ const hash = 'cd'.repeat(32);
 
 /** What a gateway works by whose host has this file. */
 function configOf(file: unknown): Config {
-  return combine(parseHostFile(file, base), {}, base).config;
+  return combine(parseServerConfig(file, base), {}, base).config;
 }
 
 /** The key that a bad file is said to have, or other bad settings. */
 function badKeyOf(
   value: unknown,
-  parse: typeof parseHostFile | typeof parseSettings = parseHostFile,
+  parse: typeof parseServerConfig | typeof parseSettings = parseServerConfig,
 ): unknown {
   try {
     parse(value, base);
@@ -133,7 +133,7 @@ describe('what a person sets', () => {
     trusted: [hash],
   };
   const over = (settings: Settings, file: object | null = host, quota?: number) =>
-    combine(file && parseHostFile(file, base), parseSettings(settings, base), base, quota);
+    combine(file && parseServerConfig(file, base), parseSettings(settings, base), base, quota);
 
   it('is nothing at first: all is as the host or this program has it', () => {
     const { config, sources } = over({});

@@ -1,9 +1,9 @@
 import type { UseStore } from 'idb-keyval';
-import { type Config, type ConfigSources, combine, type HostFile, type Settings } from '../../config.ts';
+import { type Config, type ConfigSources, combine, type ServerConfig, type Settings } from '../../config.ts';
 import { type AntwayError, asAntwayError } from '../../errors.ts';
 import type { Deployment } from '../deployment.ts';
-import type { HostConfigSource } from './server-config.ts';
-import { OwnSettings } from './user-settings.ts';
+import type { ServerConfigSource } from './server-config.ts';
+import { UserSettings } from './user-settings.ts';
 import { DenyList, ReceivedSettings, type SiteSettings } from './site-settings.ts';
 
 /** How old the host's file may be before it is asked for again, in milliseconds. */
@@ -12,7 +12,7 @@ const maxAgeMs = 60_000;
 const maxAgeInNeedMs = 2_000;
 
 /** A configuration to work by. Another object means another configuration. */
-export interface InForce {
+export interface EffectiveConfig {
   readonly config: Config;
   readonly sources: ConfigSources;
   /** On a site's own origin: what that was told of the user's settings; null before it was told anything. */
@@ -20,7 +20,7 @@ export interface InForce {
 }
 
 /** Whether this is a site's own origin that knows nothing of the user's settings yet. */
-export function isUntoldSite({ trust }: Deployment, { received }: InForce): boolean {
+export function isUntoldSite({ trust }: Deployment, { received }: EffectiveConfig): boolean {
   return trust === 'site-settings' && !received;
 }
 
@@ -30,28 +30,28 @@ export function isUntoldSite({ trust }: Deployment, { received }: InForce): bool
  */
 export class Configuration {
   readonly #deployment: Deployment;
-  readonly #hostConfig: HostConfigSource;
-  readonly #ownSettings: OwnSettings;
+  readonly #hostConfig: ServerConfigSource;
+  readonly #ownSettings: UserSettings;
   /** On a site's own origin. */
   readonly received: ReceivedSettings | undefined;
   /** undefined: not known yet. */
-  #host: HostFile | null | undefined;
+  #host: ServerConfig | null | undefined;
   /** Whether it works without a file because the host has not been reached yet. */
   #isProvisional = false;
   #hostProblem: AntwayError | undefined;
   #settingsProblem: AntwayError | undefined;
   #settings: Promise<Settings> | undefined;
   #quota: Promise<number | undefined> | undefined;
-  #inForce: (InForce & { json: string }) | undefined;
+  #inForce: (EffectiveConfig & { json: string }) | undefined;
   /** What `#inForce` was combined of. */
-  #combinedOf: { host: HostFile | null; settings: Settings; received: SiteSettings | null } | undefined;
+  #combinedOf: { host: ServerConfig | null; settings: Settings; received: SiteSettings | null } | undefined;
   #refreshing: Promise<void> | undefined;
   #refreshedAt = 0;
 
-  constructor(deployment: Deployment, hostConfig: HostConfigSource, state: UseStore) {
+  constructor(deployment: Deployment, hostConfig: ServerConfigSource, state: UseStore) {
     this.#deployment = deployment;
     this.#hostConfig = hostConfig;
-    this.#ownSettings = new OwnSettings(deployment.origin, state);
+    this.#ownSettings = new UserSettings(deployment.origin, state);
     if (deployment.site) this.received = new ReceivedSettings(deployment.origin, state);
   }
 
@@ -93,7 +93,7 @@ export class Configuration {
    * The configuration to answer a request by.
    * @throws AntwayError `BAD_CONFIG` when the host's file is not valid and there was none before.
    */
-  async current(): Promise<InForce> {
+  async current(): Promise<EffectiveConfig> {
     const isKnown = this.#host !== undefined && !this.#isProvisional;
     const refreshing = this.#refresh(isKnown ? maxAgeMs : maxAgeInNeedMs);
     if (this.#host === undefined) {
@@ -119,7 +119,7 @@ export class Configuration {
     return this.#refresh(maxAgeInNeedMs);
   }
 
-  async #combined(): Promise<InForce> {
+  async #combined(): Promise<EffectiveConfig> {
     this.#quota ??= storageQuota();
     const [own, quota, received = null] = await Promise.all([
       this.settings(),

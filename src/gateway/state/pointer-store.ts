@@ -17,7 +17,7 @@ type Uses = Record<string, number>;
  * The newest record of each pointer that was followed in this browser, as far as there is room: those that were not used
  * for longest go. Where storage is blocked none is kept.
  */
-export class KeptPointers implements PointerMemory {
+export class PointerStore implements PointerMemory {
   readonly #state: UseStore;
 
   constructor(state: UseStore) {

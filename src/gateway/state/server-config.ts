@@ -1,5 +1,5 @@
 import { del, get, set, type UseStore } from 'idb-keyval';
-import { type HostFile, parseHostFile } from '../../config.ts';
+import { type ServerConfig, parseServerConfig } from '../../config.ts';
 import { AntwayError } from '../../errors.ts';
 import { fetchFromHost } from './fetch-from-host.ts';
 
@@ -8,16 +8,16 @@ const defaultKey = 'host-config';
 const timeoutMs = 5_000;
 
 /** Where the host's part of the configuration comes from. */
-export interface HostConfigSource {
+export interface ServerConfigSource {
   /** What the host gave last: null when it has no file, undefined when it never answered, or it cannot be read. */
-  stored(): Promise<HostFile | null | undefined>;
+  stored(): Promise<ServerConfig | null | undefined>;
   /**
    * Asks the host.
    * @returns null when it has no file; undefined when it cannot be reached: what is known stays in force.
    * @throws AntwayError `BAD_CONFIG` naming the key that is wrong; with `details.isUnanswered` when the host gave neither
    *   a file nor the answer that there is none: then, too, what is known stays in force.
    */
-  fetch(): Promise<HostFile | null | undefined>;
+  fetch(): Promise<ServerConfig | null | undefined>;
   /** Forgets the last file, so that the host can go on without one. */
   forget?(): Promise<void>;
 }
@@ -29,7 +29,7 @@ export interface HostConfigSource {
  * The file says how sites are kept apart and which addresses are denied, so no failure may count as “no file”, and a host
  * that has given a file cannot take it back unnoticed.
  */
-export class HostConfig implements HostConfigSource {
+export class ServerConfigFile implements ServerConfigSource {
   readonly #origin: string;
   readonly #state: UseStore;
   readonly #path: string;
@@ -45,17 +45,17 @@ export class HostConfig implements HostConfigSource {
     this.#key = path === defaultPath ? defaultKey : `${defaultKey} ${path}`;
   }
 
-  async stored(): Promise<HostFile | null | undefined> {
+  async stored(): Promise<ServerConfig | null | undefined> {
     try {
       const value = await get<unknown>(this.#key, this.#state);
-      return value === undefined || value === null ? value : parseHostFile(value, this.#origin);
+      return value === undefined || value === null ? value : parseServerConfig(value, this.#origin);
     } catch (error) {
       console.warn('antway: the kept configuration cannot be used', error);
       return undefined;
     }
   }
 
-  async fetch(): Promise<HostFile | null | undefined> {
+  async fetch(): Promise<ServerConfig | null | undefined> {
     let response: Response | undefined;
     let text: string;
     try {
@@ -82,7 +82,7 @@ export class HostConfig implements HostConfigSource {
       return this.#keep(null);
     }
     if (!ok) throw unanswered(`the host answered ${status}`);
-    const file = parseHostFile(parseJson(text), this.#origin);
+    const file = parseServerConfig(parseJson(text), this.#origin);
     this.#hasSeenFile = true;
     return this.#keep(file);
   }
@@ -92,7 +92,7 @@ export class HostConfig implements HostConfigSource {
     await del(this.#key, this.#state);
   }
 
-  async #keep<File extends HostFile | null>(file: File): Promise<File> {
+  async #keep<File extends ServerConfig | null>(file: File): Promise<File> {
     await set(this.#key, file, this.#state).catch((error) =>
       console.warn('antway: configuration not kept', error),
     );

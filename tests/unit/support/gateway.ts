@@ -2,7 +2,7 @@ import 'fake-indexeddb/auto';
 import { createStore } from 'idb-keyval';
 import { IndexedDbStore } from '../../../src/chunks/indexed-db-store.ts';
 import { nodePlatform } from '../../../src/cli/platform.ts';
-import { type HostFile, parseHostFile } from '../../../src/config.ts';
+import { type ServerConfig, parseServerConfig } from '../../../src/config.ts';
 import { createGateway, type Gateway, type GatewayPeers } from '../../../src/gateway/create-gateway.ts';
 import type { Deployment } from '../../../src/gateway/deployment.ts';
 import type { RequestContext } from '../../../src/gateway/request-context.ts';
@@ -37,7 +37,7 @@ class Network extends MemoryPeers implements GatewayPeers {
 }
 
 export interface StartOptions {
-  config?: HostFile;
+  config?: ServerConfig;
   records?: Records;
   pointers?: Records;
 }
@@ -48,7 +48,7 @@ export function startGateway(
   { config = {}, records = new Map(), pointers = new Map() }: StartOptions = {},
 ): Gateway {
   const stats = new Stats();
-  const file = parseHostFile({ peers: ['https://peer.example'], ...config }, deployment.origin);
+  const file = parseServerConfig({ peers: ['https://peer.example'], ...config }, deployment.origin);
   return createGateway(deployment, {
     stats,
     store: new IndexedDbStore(stats),
