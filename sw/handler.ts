@@ -2,7 +2,7 @@
 import sodiumWasmUrl from 'virtual:libsodium.wasm?url';
 import { decoderHash, sodiumHash } from 'virtual:wasm-hashes';
 import decoderWasmUrl from 'brotli-dec-wasm/web/bg.wasm?url';
-import { type ServerConfig, parseServerConfig } from '../src/config.ts';
+import { parseServerConfig, type ServerConfig } from '../src/config.ts';
 import { AntwayError } from '../src/errors.ts';
 import { embeddedAt } from '../src/gateway/deployment.ts';
 import { ServerConfigFile, type ServerConfigSource } from '../src/gateway/state/server-config.ts';

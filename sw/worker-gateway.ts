@@ -1,10 +1,10 @@
 /// <reference lib="webworker" />
 import { IndexedDbStore } from '../src/chunks/indexed-db-store.ts';
+import { notifyPages } from '../src/gateway/api/broadcast.ts';
 import { createGateway, type Gateway, type GatewayDependencies } from '../src/gateway/create-gateway.ts';
 import type { Deployment } from '../src/gateway/deployment.ts';
 import type { RequestClient } from '../src/gateway/request-context.ts';
 import { settings } from '../src/gateway/state/state-store.ts';
-import { notifyPages } from '../src/gateway/api/broadcast.ts';
 import { Stats } from '../src/stats/stats.ts';
 
 declare const self: ServiceWorkerGlobalScope;

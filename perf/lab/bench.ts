@@ -3,7 +3,7 @@ import { loadAead } from '../../src/self-encryption/aead.ts';
 import { loadBrotliDecoder } from '../../src/self-encryption/brotli.ts';
 import { Codec, type CodecPlatform } from '../../src/self-encryption/codec.ts';
 import type { DataMap } from '../../src/self-encryption/data-map.ts';
-import { bufferAccess, sealFile, unshrink } from '../../src/self-encryption/file.ts';
+import { bufferAccess, encryptFile, unshrink } from '../../src/self-encryption/file.ts';
 import { takeStored } from '../../src/self-encryption/stored.ts';
 import { xorPad } from '../../src/self-encryption/xor.ts';
 
@@ -61,16 +61,16 @@ async function prepare(stage: Stage, content: Bytes, platform: CodecPlatform): P
   const parts = partsOf(content);
   switch (stage) {
     case 'seal': {
-      await sealFile(codec, bufferAccess(content.subarray(0, 3)), { emit: async () => {} }); // loads its WebAssembly
-      return async () => void (await sealFile(codec, bufferAccess(content), { emit: async () => {} }));
+      await encryptFile(codec, bufferAccess(content.subarray(0, 3)), { emit: async () => {} }); // loads its WebAssembly
+      return async () => void (await encryptFile(codec, bufferAccess(content), { emit: async () => {} }));
     }
     case 'open': {
       const codec = new Codec(remembering(platform));
       const sealed = new Map<string, Bytes>();
-      const { map } = await sealFile(codec, bufferAccess(content), {
+      const { map } = await encryptFile(codec, bufferAccess(content), {
         emit: async ({ address, bytes }) => void sealed.set(address.hex, bytes),
       });
-      const open = (of: DataMap, i: number) => codec.open(of, i, sealed.get(of.address(i).hex)!);
+      const open = (of: DataMap, i: number) => codec.decrypt(of, i, sealed.get(of.address(i).hex)!);
       const root = await unshrink(map, open);
       await open(root, 0);
       return async () => {
@@ -91,10 +91,10 @@ async function prepare(stage: Stage, content: Bytes, platform: CodecPlatform): P
       const aead = await loadAead(platform.aead);
       const keys = { pad: new Uint8Array(52), key: new Uint8Array(32), nonce: new Uint8Array(12) };
       const sealed: Bytes[] = [];
-      if (stage === 'aead-open') for (const part of parts) sealed.push(await aead.seal(keys, part));
+      if (stage === 'aead-open') for (const part of parts) sealed.push(await aead.encrypt(keys, part));
       return async () => {
-        if (stage === 'aead-open') for (const part of sealed) await aead.open(keys, part);
-        else for (const part of parts) await aead.seal(keys, part);
+        if (stage === 'aead-open') for (const part of sealed) await aead.decrypt(keys, part);
+        else for (const part of parts) await aead.encrypt(keys, part);
       };
     }
     case 'brotli-encode': {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { type Browser, type BrowserContext, expect, type Page } from '@playwright/test';
-import type { StatsSnapshot, Transport } from '../../src/stats/stats.ts';
+import type { StatsSnapshot, TransportName } from '../../src/stats/stats.ts';
 import { stopWorkers } from '../../tests/browser/harness.ts';
 import type { PeerProcess } from '../../tests/browser/peer.ts';
 import { MemoryWatch } from './inspector.ts';
@@ -27,7 +27,7 @@ export class LabGateway {
     readonly page: Page,
     private readonly browser: Browser,
     private readonly counters: Page,
-    private readonly transport: Transport,
+    private readonly transport: TransportName,
     /** Paths of small files, to open a session with. */
     private readonly warmUps: readonly string[],
     private readonly profileFolder: string | undefined,
@@ -41,7 +41,7 @@ export class LabGateway {
     host: PeerProcess;
     browser: Browser;
     context: BrowserContext;
-    transport: Transport;
+    transport: TransportName;
     warmUps: readonly string[];
     readerPath: string;
     profileFolder?: string | undefined;

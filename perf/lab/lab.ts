@@ -7,7 +7,7 @@ import playwright from '../../playwright.config.ts';
 import { limits } from '../../src/limits.ts';
 import { createTarchive } from '../../src/publish/tarchive.ts';
 import { bufferAccess, type RandomAccess } from '../../src/self-encryption/file.ts';
-import type { Transport } from '../../src/stats/stats.ts';
+import type { TransportName } from '../../src/stats/stats.ts';
 import { distFolder, fromRoot } from '../../tests/browser/paths.ts';
 import { type PeerOptions, PeerProcess } from '../../tests/browser/peer.ts';
 import { noise } from '../../tests/browser/publish.ts';
@@ -114,7 +114,7 @@ export class Lab {
    * @param peerUrl where that is reached, if not directly.
    */
   async openGateway(
-    options: { transport?: Transport; peerUrl?: string; peer?: PeerProcess; build?: string } = {},
+    options: { transport?: TransportName; peerUrl?: string; peer?: PeerProcess; build?: string } = {},
   ): Promise<LabGateway> {
     const { transport = 'webtransport', peer = this.peer, peerUrl = peer.url, build = distFolder } = options;
     const page = Buffer.from('<!doctype html><title>reader</title>');

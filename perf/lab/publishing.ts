@@ -1,4 +1,4 @@
-import { type RandomAccess, sealFile } from '../../src/self-encryption/file.ts';
+import { encryptFile, type RandomAccess } from '../../src/self-encryption/file.ts';
 import { codec } from '../../tests/browser/publish.ts';
 import { type Expected, sampleBytes, sha256 } from './content.ts';
 
@@ -30,7 +30,7 @@ export async function publishFile(
   const records: { address: string; size: number; start: Uint8Array }[] = [];
   const isKept = source.size <= keptBytes;
   const underWay: Promise<unknown>[] = [];
-  const { address } = await sealFile(codec, source, {
+  const { address } = await encryptFile(codec, source, {
     async emit({ address, bytes }) {
       records.push({
         address: address.hex,

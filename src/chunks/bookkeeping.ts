@@ -3,7 +3,7 @@
 import { promisifyRequest } from 'idb-keyval';
 import { Address } from '../address.ts';
 import type { HolderStores, WriteStores } from './indexed-db.ts';
-import type { Holder } from './store.ts';
+import type { PinOwner } from './store.ts';
 import { toStoredForm } from './stored-form.ts';
 import type { VerifiedChunk } from './verified-chunk.ts';
 
@@ -66,13 +66,13 @@ export async function storeBatch(
 export async function evictSlice(
   stores: WriteStores,
   bytes: number,
-): Promise<{ gone: Gone; isLast: boolean }> {
+): Promise<{ gone: RemovedChunks; isLast: boolean }> {
   const index = stores.metadata.index('lastUsed');
   const [values, keys] = await Promise.all([
     promisifyRequest<Metadata[]>(index.getAll(null, sliceChunks)),
     promisifyRequest(index.getAllKeys(null, sliceChunks)),
   ]);
-  const gone: Gone = [];
+  const gone: RemovedChunks = [];
   let freed = 0;
   for (const [i, { size }] of values.entries()) {
     if (freed >= bytes) break;
@@ -84,10 +84,10 @@ export async function evictSlice(
 }
 
 /** Chunks that were deleted. */
-export type Gone = { address: Address; size: number }[];
+export type RemovedChunks = { address: Address; size: number }[];
 
 /** Deletes one chunk, whoever holds it: its bytes are not what they were. */
-export async function deleteChunk(stores: WriteStores, address: Address): Promise<Gone> {
+export async function deleteChunk(stores: WriteStores, address: Address): Promise<RemovedChunks> {
   const known = await metadataOf(stores.metadata, address);
   const gone = known ? [{ address, size: known.size }] : [];
   await remove(stores, gone);
@@ -98,13 +98,13 @@ export async function deleteChunk(stores: WriteStores, address: Address): Promis
  * Notes that `holder` holds these chunks, so that none of them is evicted.
  * @returns the bytes of each that is stored; undefined when the holder may not hold anything (any more).
  */
-export async function holdChunks(
+export async function addPinReferences(
   { metadata, holds, pins }: HolderStores,
   holder: Address,
   addresses: readonly Address[],
 ): Promise<(number | undefined)[] | undefined> {
   const [mayHold, known] = await Promise.all([
-    isHolder(pins, holder),
+    isPinOwner(pins, holder),
     Promise.all(addresses.map((address) => metadataOf(metadata, address))),
   ]);
   if (!mayHold) return undefined;
@@ -123,13 +123,14 @@ export async function holdChunks(
  *   was pinned again), or where some are and it may not.
  * @returns the last chunk of the slice; undefined when there are no more.
  */
-export async function releaseSlice(
+export async function removePinReferencesSlice(
   stores: HolderStores,
   holder: Address,
   after: Address | undefined,
   except: ReadonlySet<string> | undefined,
-): Promise<{ gone: Gone; last: Address | undefined }> {
-  if ((await isHolder(stores.pins, holder)) !== (except !== undefined)) return { gone: [], last: undefined };
+): Promise<{ gone: RemovedChunks; last: Address | undefined }> {
+  if ((await isPinOwner(stores.pins, holder)) !== (except !== undefined))
+    return { gone: [], last: undefined };
   const from = after ? holdKey(holder, after) : holdKey(holder, lowest);
   const range = IDBKeyRange.bound(from, holdKey(holder, highest), after !== undefined);
   const keys = await promisifyRequest(stores.holds.getAllKeys(range, sliceChunks));
@@ -140,12 +141,12 @@ export async function releaseSlice(
 }
 
 /** Deletes those chunks that nobody holds. */
-export async function freeChunks(stores: WriteStores, addresses: readonly Address[]): Promise<Gone> {
+export async function freeChunks(stores: WriteStores, addresses: readonly Address[]): Promise<RemovedChunks> {
   const [known, holders] = await Promise.all([
     Promise.all(addresses.map((address) => metadataOf(stores.metadata, address))),
     Promise.all(addresses.map((address) => anyHolder(stores.holds, address))),
   ]);
-  const gone: Gone = [];
+  const gone: RemovedChunks = [];
   for (const [i, address] of addresses.entries()) {
     const size = known[i]?.size;
     if (size !== undefined && !holders[i]) gone.push({ address, size });
@@ -155,7 +156,7 @@ export async function freeChunks(stores: WriteStores, addresses: readonly Addres
 }
 
 /** Who holds anything at all: the next after `holder`, in the order of addresses. */
-export async function nextHolder(
+export async function nextPinOwner(
   holds: IDBObjectStore,
   holder: Address | undefined,
 ): Promise<Address | undefined> {
@@ -167,8 +168,8 @@ export async function nextHolder(
 }
 
 /** Whether there is a pin that may hold chunks: one that is being removed may not. */
-export async function isHolder(pins: IDBObjectStore, { bytes }: Address): Promise<boolean> {
-  const pin = await promisifyRequest<Holder | undefined>(pins.get(bytes));
+export async function isPinOwner(pins: IDBObjectStore, { bytes }: Address): Promise<boolean> {
+  const pin = await promisifyRequest<PinOwner | undefined>(pins.get(bytes));
   return pin !== undefined && !pin.isRemoved;
 }
 
@@ -181,7 +182,7 @@ export function addressOfKey(key: IDBValidKey): Address {
   return Address.fromBytes(new Uint8Array(key as ArrayBuffer));
 }
 
-async function remove({ chunks, metadata, totals }: WriteStores, gone: Gone): Promise<void> {
+async function remove({ chunks, metadata, totals }: WriteStores, gone: RemovedChunks): Promise<void> {
   if (gone.length === 0) return;
   const { count, bytes } = await readTotals(totals);
   let freed = 0;

@@ -3,33 +3,33 @@ import type { Address } from '../address.ts';
 import { toHex } from '../address.ts';
 import { AntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
-import type { ChunkPeers } from '../peers/pool.ts';
-import type { OpenRange } from '../peers/protocol.ts';
+import type { ChunkPeers } from '../peers/selection/pool.ts';
+import type { PrefetchRange } from '../peers/transports/protocol.ts';
 import type { Codec } from '../self-encryption/codec.ts';
 import { type DataMap, decodeDataMap } from '../self-encryption/data-map.ts';
 import { unshrink } from '../self-encryption/file.ts';
 import type { ChunkState, Stats } from '../stats/stats.ts';
 import type { Trace } from '../stats/trace.ts';
-import { Arrivals } from './arrivals.ts';
+import { SingleFlight } from '../util/single-flight.ts';
+import { PrefetchSession } from './prefetch-session.ts';
 import { readAheadChunks } from './read-ahead.ts';
-import { SingleFlight } from './single-flight.ts';
 import type { ChunkStore } from './store.ts';
 import { VerifiedChunk } from './verified-chunk.ts';
 
 /** What of a range is wanted ahead: all of it, its first chunk only, or nothing after all. */
-export type AheadWish = 'all' | 'first' | 'none';
+export type PrefetchScope = 'all' | 'first' | 'none';
 
 /** A part of a file that is fetched ahead. */
-export interface AheadPart {
+export interface PrefetchPart {
   /** In bytes of the file. */
-  range: OpenRange;
+  range: PrefetchRange;
   /** What of it is wanted, once the file's own map is known: the rest is cancelled. All, if not given. */
-  wants?(file: DataMap): AheadWish;
+  wants?(file: DataMap): PrefetchScope;
 }
 
 /** A part on its way. */
-interface Opening extends AheadPart {
-  arrivals: Arrivals;
+interface Prefetch extends PrefetchPart {
+  session: PrefetchSession;
   /** With which chunk it is enough, where that is before the end of the range. Known with the map. */
   last?: Address;
 }
@@ -51,7 +51,7 @@ export class Chunks {
   readonly peers: ChunkPeers;
   readonly #stats: Stats;
   readonly #opened: LRUCache<string, Uint8Array<ArrayBuffer>>;
-  readonly #ahead = new Set<Arrivals>();
+  readonly #ahead = new Set<PrefetchSession>();
   readonly #fetching = new SingleFlight<VerifiedChunk>();
   readonly #opening = new SingleFlight<Uint8Array<ArrayBuffer>>();
 
@@ -113,7 +113,7 @@ export class Chunks {
    * The plaintext of chunk `index` of `map`. The bytes are shared with other readers: do not write to them.
    * @throws AntwayError as `PeerPool.fetch`, or `CORRUPT` when the chunk does not open with the map's keys.
    */
-  async open(
+  async read(
     map: DataMap,
     index: number,
     signal?: AbortSignal,
@@ -133,7 +133,7 @@ export class Chunks {
       key,
       signal,
       async (shared) => {
-        const plaintext = await this.#openSealed(map, index, shared, trace);
+        const plaintext = await this.#decrypt(map, index, shared, trace);
         this.#opened.set(key, plaintext);
         return plaintext;
       },
@@ -141,7 +141,7 @@ export class Chunks {
     );
   }
 
-  async #openSealed(
+  async #decrypt(
     map: DataMap,
     index: number,
     signal: AbortSignal,
@@ -152,7 +152,7 @@ export class Chunks {
     this.#note(map, index, wasStored ? 'd' : 'p', trace);
     // What came from a peer may still have to be written.
     const target = wasStored ? chunk.bytes : undefined;
-    const decrypt = () => this.codec.open(map, index, chunk.bytes, target);
+    const decrypt = () => this.codec.decrypt(map, index, chunk.bytes, target);
     return trace ? trace.time('openMs', decrypt) : decrypt();
   }
 
@@ -167,11 +167,11 @@ export class Chunks {
    *
    * @param signal aborts when nobody reads the file any more: then only what is waited for still comes.
    */
-  openAhead(address: Address, parts: readonly AheadPart[], signal: AbortSignal): void {
+  prefetch(address: Address, parts: readonly PrefetchPart[], signal: AbortSignal): void {
     if (signal.aborted) return;
-    const openings = parts.map((part): Opening => ({ ...part, arrivals: new Arrivals() }));
+    const openings = parts.map((part): Prefetch => ({ ...part, session: new PrefetchSession() }));
     const release = () => {
-      for (const { arrivals } of openings) arrivals.release();
+      for (const { session: arrivals } of openings) arrivals.release();
     };
     signal.addEventListener('abort', release, { once: true });
     let isKnown = false;
@@ -181,15 +181,15 @@ export class Chunks {
       isKnown = true;
       this.#prepare(openings, record, signal).catch(() => {
         // Whoever opens the map for real meets the same error, or has gone.
-        for (const { arrivals } of openings) arrivals.stop();
+        for (const { session: arrivals } of openings) arrivals.stop();
       });
     };
     const receiving = openings.map(async (opening) => {
-      const { arrivals } = opening;
+      const { session: arrivals } = opening;
       arrivals.expect(address);
       this.#ahead.add(arrivals);
       try {
-        await this.#receiveAhead(opening, address, onMap);
+        await this.#receivePrefetched(opening, address, onMap);
       } catch (error) {
         console.warn('antway: reading ahead failed', error);
       }
@@ -199,12 +199,12 @@ export class Chunks {
     void Promise.all(receiving).then(() => signal.removeEventListener('abort', release));
   }
 
-  async #receiveAhead(
-    opening: Opening,
+  async #receivePrefetched(
+    opening: Prefetch,
     address: Address,
     onMap: (record: VerifiedChunk) => void,
   ): Promise<void> {
-    const { arrivals, range } = opening;
+    const { session: arrivals, range } = opening;
     const blake3 = await this.codec.blake3();
     let received = 0;
     const onRecord = async (of: Address, bytes: Uint8Array<ArrayBuffer>) => {
@@ -223,26 +223,26 @@ export class Chunks {
       if (opening.last?.equals(of) || received > limits.aheadBytes) arrivals.stop();
     };
     try {
-      await this.peers.open?.(address, range, { signal: arrivals.signal, onRecord });
+      await this.peers.prefetch?.(address, range, { signal: arrivals.signal, onRecord });
     } catch (error) {
       if (!arrivals.signal.aborted) throw error;
     }
   }
 
   /** Finds out what a peer sends after a file's map. */
-  async #prepare(openings: readonly Opening[], record: VerifiedChunk, signal: AbortSignal): Promise<void> {
+  async #prepare(openings: readonly Prefetch[], record: VerifiedChunk, signal: AbortSignal): Promise<void> {
     let map = decodeDataMap(record.bytes);
     if (map && map.childLevel > 0) {
       map = await unshrink(map, (level, index) => {
-        for (const { arrivals } of openings) arrivals.expect(level.address(index));
-        return this.open(level, index, signal);
+        for (const { session: arrivals } of openings) arrivals.expect(level.address(index));
+        return this.read(level, index, signal);
       });
     }
     for (const opening of openings) {
       // What a peer takes for a map and this does not brings chunks that nobody wants, and is nobody's fault.
-      if (!map) opening.arrivals.stop();
+      if (!map) opening.session.stop();
       else expectPart(map, opening);
-      opening.arrivals.prepared();
+      opening.session.prepared();
     }
   }
 
@@ -251,7 +251,7 @@ export class Chunks {
    */
   #fetch(
     address: Address,
-    ahead: readonly Arrivals[],
+    ahead: readonly PrefetchSession[],
     expectedBytes: number | undefined,
     signal?: AbortSignal,
     trace?: Trace,
@@ -289,8 +289,8 @@ export class Chunks {
   }
 }
 
-function expectPart(map: DataMap, opening: Opening): void {
-  const { arrivals, range, wants } = opening;
+function expectPart(map: DataMap, opening: Prefetch): void {
+  const { session: arrivals, range, wants } = opening;
   const wish = wants?.(map) ?? 'all';
   if (wish === 'none') {
     arrivals.stop();
@@ -312,7 +312,7 @@ function expectPart(map: DataMap, opening: Opening): void {
 
 /** The chunk as soon as one brings it; undefined once it is known that none will. */
 async function firstArrival(
-  ahead: readonly Arrivals[],
+  ahead: readonly PrefetchSession[],
   address: Address,
   signal: AbortSignal,
 ): Promise<VerifiedChunk | undefined> {

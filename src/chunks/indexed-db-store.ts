@@ -1,24 +1,24 @@
 import { get, promisifyRequest, type UseStore } from 'idb-keyval';
 import type { Address } from '../address.ts';
-import { Backoff } from '../peers/backoff.ts';
 import type { Stats } from '../stats/stats.ts';
+import { Backoff } from '../util/backoff.ts';
 import {
+  addPinReferences,
   addressOfKey,
   deleteChunk,
   evictSlice,
   freeChunks,
-  type Gone,
-  holdChunks,
-  isHolder,
+  isPinOwner,
   type Metadata,
-  nextHolder,
-  releaseSlice,
+  nextPinOwner,
+  type RemovedChunks,
+  removePinReferencesSlice,
   sliceChunks,
   storeBatch,
   type Totals,
 } from './bookkeeping.ts';
 import { ChunkDatabase } from './indexed-db.ts';
-import type { HoldingStore, Outcome, StoreSummary } from './store.ts';
+import type { PinningStore, StoreSummary, WriteOutcome } from './store.ts';
 import { fromStoredForm, isLost, leastBlobBytes, type StoredForm } from './stored-form.ts';
 import type { VerifiedChunk } from './verified-chunk.ts';
 import { WriteQueue, type Written } from './write-queue.ts';
@@ -37,7 +37,7 @@ const metadataSlice = 1_000;
 const databaseName = 'antway-chunks';
 
 /** The chunk store in IndexedDB: what peers gave and nothing else; least recently used chunks go at the ceiling. */
-export class IndexedDbStore implements HoldingStore {
+export class IndexedDbStore implements PinningStore {
   readonly #database = new ChunkDatabase(databaseName, {
     onClosed: () => this.#lost(),
     onUnopened: (error) => this.#unopened(error),
@@ -52,7 +52,7 @@ export class IndexedDbStore implements HoldingStore {
   #changes = 0;
   #losses = 0;
   /** Why the last batch was not stored as a whole; undefined when it was. */
-  #refusal: Outcome | undefined;
+  #refusal: WriteOutcome | undefined;
   /** False while the database does not open, and why. */
   #available = true;
   #reason: string | null = null;
@@ -103,7 +103,7 @@ export class IndexedDbStore implements HoldingStore {
     if (this.#isUsable()) await this.#queue.put(chunk);
   }
 
-  async written(address: Address): Promise<Outcome> {
+  async written(address: Address): Promise<WriteOutcome> {
     const outcome = this.#queue.outcome(address);
     if (outcome) return outcome;
     try {
@@ -170,31 +170,35 @@ export class IndexedDbStore implements HoldingStore {
     return this.#losses;
   }
 
-  async hold(holder: Address, chunks: readonly Address[], signal?: AbortSignal): Promise<boolean> {
+  async addPinReferences(
+    holder: Address,
+    chunks: readonly Address[],
+    signal?: AbortSignal,
+  ): Promise<boolean> {
     for (const slice of slicesOf(chunks)) {
       signal?.throwIfAborted();
-      const sizes = await this.#database.writeWithPins((stores) => holdChunks(stores, holder, slice));
+      const sizes = await this.#database.writeWithPins((stores) => addPinReferences(stores, holder, slice));
       if (!sizes) return false;
       this.#found(slice, sizes);
     }
     return true;
   }
 
-  release(holder: Address): Promise<void> {
+  removePinReferences(holder: Address): Promise<void> {
     return this.#release(holder, undefined);
   }
 
-  holdOnly(holder: Address, chunks: ReadonlySet<string>): Promise<void> {
+  retainPinReferences(holder: Address, chunks: ReadonlySet<string>): Promise<void> {
     return this.#release(holder, chunks);
   }
 
-  async releaseAbandoned(): Promise<void> {
+  async removeAbandonedPinReferences(): Promise<void> {
     const next = (after: Address | undefined) =>
-      this.#database.store('holds')('readonly', (holds) => nextHolder(holds, after));
+      this.#database.store('holds')('readonly', (holds) => nextPinOwner(holds, after));
     for (let holder = await next(undefined); holder; holder = await next(holder)) {
       const found = holder;
-      const mayHold = await this.pins('readonly', (pins) => isHolder(pins, found));
-      if (!mayHold) await this.release(found);
+      const mayHold = await this.pins('readonly', (pins) => isPinOwner(pins, found));
+      if (!mayHold) await this.removePinReferences(found);
     }
   }
 
@@ -283,7 +287,7 @@ export class IndexedDbStore implements HoldingStore {
     do {
       const from = after;
       const slice = await this.#database.writeWithPins((stores) =>
-        releaseSlice(stores, holder, from, except),
+        removePinReferencesSlice(stores, holder, from, except),
       );
       this.#removed(slice.gone);
       after = slice.last;
@@ -316,7 +320,7 @@ export class IndexedDbStore implements HoldingStore {
     await this.delete(address);
   }
 
-  #removed(gone: Gone): void {
+  #removed(gone: RemovedChunks): void {
     if (gone.length === 0) return;
     for (const { address } of gone) this.#sizes?.map.delete(address.hex);
     this.#changes++;

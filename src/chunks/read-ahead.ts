@@ -1,5 +1,5 @@
 import { limits } from '../limits.ts';
-import type { LinkMeasure } from '../peers/pool.ts';
+import type { LinkMeasure } from '../peers/selection/pool.ts';
 
 /**
  * How many chunks a reader should have under way. All of them share the link, and none is of use before it is whole:

@@ -37,18 +37,18 @@ export interface ChunkStore {
  * What became of a chunk that was put. `ceiling`: what is held leaves no room for it below the store's ceiling. `quota`:
  * the browser gives no more room. `failed`: the browser's storage failed, or it was never put.
  */
-export type Outcome = 'stored' | 'ceiling' | 'quota' | 'failed';
+export type WriteOutcome = 'stored' | 'ceiling' | 'quota' | 'failed';
 
 /** What the store has to know of a pin: a record of the object store `pins`, by the address of its content. */
-export interface Holder {
+export interface PinOwner {
   /** Whether it is being removed, and so may hold nothing any more. */
   isRemoved?: boolean;
 }
 
 /** Chunks that their holders want to keep whatever else has to go. A holder is known by the address of its content. */
-export interface HoldingStore extends ChunkStore {
+export interface PinningStore extends ChunkStore {
   /** Resolves once it is known whether a chunk that was put is on disk, whichever worker put it there. */
-  written(address: Address): Promise<Outcome>;
+  written(address: Address): Promise<WriteOutcome>;
   /**
    * The bytes of every chunk on disk, by hex address. Kept up to date with what this worker does; what another one does
    * is learnt by `hold`, `written` and `forgetSizes`.
@@ -64,13 +64,13 @@ export interface HoldingStore extends ChunkStore {
    * Keeps chunks from being evicted, those that are stored and those that will be. Done twice it is done once.
    * @returns false, and holds nothing more, once the holder is gone or being removed.
    */
-  hold(holder: Address, chunks: readonly Address[], signal?: AbortSignal): Promise<boolean>;
+  addPinReferences(holder: Address, chunks: readonly Address[], signal?: AbortSignal): Promise<boolean>;
   /** Lets go of all that a holder holds that is gone or being removed, and deletes what nobody else holds. */
-  release(holder: Address): Promise<void>;
+  removePinReferences(holder: Address): Promise<void>;
   /** Lets go of what a holder holds beside `chunks` (hex), and deletes of it what nobody else holds. */
-  holdOnly(holder: Address, chunks: ReadonlySet<string>): Promise<void>;
+  retainPinReferences(holder: Address, chunks: ReadonlySet<string>): Promise<void>;
   /** Lets go of what is held by nobody who is still there. */
-  releaseAbandoned(): Promise<void>;
+  removeAbandonedPinReferences(): Promise<void>;
   /** Deletes those of the chunks that nobody holds. */
   free(chunks: readonly Address[]): Promise<void>;
   /** Evicts until so many bytes can be stored. @returns whether they can be. */

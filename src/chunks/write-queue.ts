@@ -1,6 +1,6 @@
 import type { Address } from '../address.ts';
 import { sliceChunks } from './bookkeeping.ts';
-import type { Outcome } from './store.ts';
+import type { WriteOutcome } from './store.ts';
 import type { VerifiedChunk } from './verified-chunk.ts';
 
 /** Bytes that may wait to be written before `put` makes its caller wait. */
@@ -12,14 +12,14 @@ const batchBytes = 8 * 1024 * 1024;
 export interface Written {
   kept: ReadonlySet<VerifiedChunk>;
   /** Why the others are not on disk. */
-  refusal: Exclude<Outcome, 'stored'>;
+  refusal: Exclude<WriteOutcome, 'stored'>;
 }
 
 interface Waiting {
   chunk: VerifiedChunk;
   /** Whether it is on disk, once that is known. */
-  outcome: Promise<Outcome>;
-  settle(outcome: Outcome): void;
+  outcome: Promise<WriteOutcome>;
+  settle(outcome: WriteOutcome): void;
 }
 
 /** Chunks that were put but are not yet written; readers find them here. One batch is written at a time. */
@@ -43,7 +43,7 @@ export class WriteQueue {
   }
 
   /** What becomes of a chunk that waits. */
-  outcome({ hex }: Address): Promise<Outcome> | undefined {
+  outcome({ hex }: Address): Promise<WriteOutcome> | undefined {
     return this.#waiting.get(hex)?.outcome;
   }
 
@@ -51,7 +51,7 @@ export class WriteQueue {
   async put(chunk: VerifiedChunk): Promise<void> {
     if (this.#waiting.has(chunk.address.hex)) return;
     let settle!: Waiting['settle'];
-    const outcome = new Promise<Outcome>((resolve) => {
+    const outcome = new Promise<WriteOutcome>((resolve) => {
       settle = resolve;
     });
     this.#waiting.set(chunk.address.hex, { chunk, outcome, settle });

@@ -7,7 +7,7 @@ import type { ByteSource } from '../content/byte-source.ts';
 import { Resolver } from '../content/resolver.ts';
 import { AntwayError } from '../errors.ts';
 import { listingJson } from '../gateway/pages/listing.ts';
-import { PeerPool } from '../peers/pool.ts';
+import { PeerPool } from '../peers/selection/pool.ts';
 import { Codec } from '../self-encryption/codec.ts';
 import { Stats } from '../stats/stats.ts';
 import type { GetArguments } from './arguments.ts';
@@ -41,7 +41,7 @@ export async function getCommand(options: GetArguments, signal: AbortSignal): Pr
     memoryBytes,
   });
   try {
-    const { content } = await new Resolver(chunks).open(address, signal);
+    const { content } = await new Resolver(chunks).locate(address, signal);
     const path = options.path ?? '';
     const found =
       content.kind === 'archive'
@@ -73,7 +73,7 @@ async function findInArchive(
   if (path !== '' && !path.endsWith('/')) {
     const found = archive.find(path);
     if (found.kind === 'member') {
-      return { source: await found.member.open(signal), path: found.member.path };
+      return { source: await found.member.load(signal), path: found.member.path };
     }
     if (found.kind === 'missing') {
       throw new AntwayError('NOT_FOUND', `There is no “${path}” in this archive: ${found.reason}.`, {

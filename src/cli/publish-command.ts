@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { AntwayError } from '../errors.ts';
-import { HttpFace } from '../peers/http.ts';
+import { HttpTransport } from '../peers/transports/http.ts';
 import { type Published, publishFile, publishFolder } from '../publish/publish.ts';
 import { uploadTo } from '../publish/upload.ts';
 import { Codec } from '../self-encryption/codec.ts';
@@ -34,7 +34,7 @@ export async function publishCommand(options: PublishArguments, signal: AbortSig
     sink:
       out === undefined
         ? uploadTo(
-            options.peers.map((url) => new HttpFace(url)),
+            options.peers.map((url) => new HttpTransport(url)),
             options.token === undefined ? {} : { token: options.token },
           )
         : await chunkFolderSink(out),

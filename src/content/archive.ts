@@ -12,7 +12,7 @@ export interface Member {
   size: number | undefined;
   /** Seconds since 1970; 0 when the archive does not tell. */
   modified: number;
-  open(signal?: AbortSignal): Promise<ByteSource>;
+  load(signal?: AbortSignal): Promise<ByteSource>;
 }
 
 /** What a folder holds: a member, or a folder below it. */
@@ -21,7 +21,7 @@ export type FolderEntry =
   | { kind: 'folder'; name: string; path: string };
 
 /** What a path in an archive leads to. */
-export type Found =
+export type PathMatch =
   | { kind: 'member'; member: Member }
   /** A folder without a default document. `path` is `''` or ends with a slash. */
   | { kind: 'folder'; path: string; entries: readonly FolderEntry[] }
@@ -65,7 +65,7 @@ export class Archive {
   }
 
   /** An archive with the routes that it brings along. */
-  static async open(
+  static async load(
     list: readonly Member[],
     details: ArchiveDetails,
     signal?: AbortSignal,
@@ -77,7 +77,7 @@ export class Archive {
   /**
    * @param path from the archive's root, decoded, without a leading slash; `''` is the root.
    */
-  find(path: string): Found {
+  find(path: string): PathMatch {
     const route = this.routes.resolve(path);
     if (route !== undefined) {
       const member = this.member(route);
@@ -161,7 +161,7 @@ async function readRoutes(
   signal?: AbortSignal,
 ): Promise<RouteMap> {
   for (const name of routeMapNames) {
-    const source = await members.find(({ path }) => path === name)?.open(signal);
+    const source = await members.find(({ path }) => path === name)?.load(signal);
     if (!source) continue;
     const bytes = source.size <= limits.routeMapBytes ? await source.read(0, source.size, signal) : undefined;
     const routes = bytes && RouteMap.parse(new TextDecoder().decode(bytes));

@@ -108,7 +108,7 @@ export class ContentFile implements ByteSource {
   }
 
   async #part({ index, from, to }: Part, signal?: AbortSignal, trace?: Trace): Promise<Uint8Array> {
-    return (await this.#chunks.open(this.#map, index, signal, trace)).subarray(from, to);
+    return (await this.#chunks.read(this.#map, index, signal, trace)).subarray(from, to);
   }
 }
 

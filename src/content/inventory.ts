@@ -25,7 +25,7 @@ export interface InventorySource {
   /** A record's bytes, checked against its address. Undefined when it shall be done without. */
   record(address: Address): Promise<Uint8Array | undefined>;
   /** The plaintext of a chunk. Undefined when it shall be done without. */
-  open(map: DataMap, index: number): Promise<Uint8Array | undefined>;
+  read(map: DataMap, index: number): Promise<Uint8Array | undefined>;
   manifests: LocalManifests;
   /** Addresses (hex) that are never read. */
   denied: ReadonlySet<string>;
@@ -124,7 +124,7 @@ class Walk {
   async #start(map: DataMap, length: number): Promise<Uint8Array | undefined> {
     const bytes = new Uint8Array(length);
     for (let i = 0; i < map.count && map.offsets[i]! < length; i++) {
-      const part = await this.#source.open(map, i);
+      const part = await this.#source.read(map, i);
       if (!part) return this.#missing();
       bytes.set(part.subarray(0, length - map.offsets[i]!), map.offsets[i]!);
     }
@@ -150,7 +150,7 @@ class Walk {
         current = level;
         await this.#foundAll(level);
       }
-      const part = await this.#source.open(level, index);
+      const part = await this.#source.read(level, index);
       isMissing ||= !part;
       return part ?? new Uint8Array();
     }).catch((error) => {

@@ -31,7 +31,7 @@ const signatureContext = context('autonomi.pointer.head.v1');
  * @param address where it is said to be: the hash of its owner's key.
  * @throws AntwayError `UNSUPPORTED` for another version or kind of target, `CORRUPT` for what its owner did not sign.
  */
-export function openPointer(record: Uint8Array<ArrayBuffer>, address: Address): Pointer {
+export function parsePointer(record: Uint8Array<ArrayBuffer>, address: Address): Pointer {
   const corrupt = (why: string) => new AntwayError('CORRUPT', why, { address: address.hex });
   if (record.length !== limits.pointerBytes) {
     throw corrupt(`A pointer has ${limits.pointerBytes} bytes, this one ${record.length}.`);

@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import type { Address } from '../address.ts';
 import { equalBytes } from '../address.ts';
-import { SingleFlight } from '../chunks/single-flight.ts';
 import { limits } from '../limits.ts';
-import type { ChunkPeers } from '../peers/pool.ts';
-import { newestPointer, openPointer, type Pointer } from './pointer.ts';
+import type { ChunkPeers } from '../peers/selection/pool.ts';
+import { SingleFlight } from '../util/single-flight.ts';
+import { newestPointer, type Pointer, parsePointer } from './pointer.ts';
 
 /** Keeps the newest record that was seen of each pointer, so that no peer can lead back to an older one. */
 export interface PointerMemory {
@@ -64,14 +64,14 @@ export class Pointers {
 
   async #ask(address: Address, known: Pointer | undefined, signal: AbortSignal): Promise<Pointer[]> {
     const open = (record: Uint8Array<ArrayBuffer>) =>
-      known && equalBytes(record, known.record) ? known : openPointer(record, address);
+      known && equalBytes(record, known.record) ? known : parsePointer(record, address);
     return (await this.#peers.pointers?.(address, { signal, verify: open })) ?? [];
   }
 
   async #remembered(address: Address): Promise<Pointer | undefined> {
     const record = await this.#memory?.get(address);
     try {
-      return record && openPointer(record, address);
+      return record && parsePointer(record, address);
     } catch (error) {
       console.warn('antway: a kept pointer is damaged', error);
       return undefined;

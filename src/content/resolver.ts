@@ -1,23 +1,23 @@
 import { LRUCache } from 'lru-cache';
 import type { Address } from '../address.ts';
-import type { AheadPart, Chunks } from '../chunks/chunks.ts';
-import { SingleFlight } from '../chunks/single-flight.ts';
+import type { Chunks, PrefetchPart } from '../chunks/chunks.ts';
 import type { VerifiedChunk } from '../chunks/verified-chunk.ts';
 import { AntwayError, isAbsentSomewhere } from '../errors.ts';
 import { limits } from '../limits.ts';
-import type { OpenRange } from '../peers/protocol.ts';
+import type { PrefetchRange } from '../peers/transports/protocol.ts';
 import { type DataMap, decodeDataMap } from '../self-encryption/data-map.ts';
 import { unshrink } from '../self-encryption/file.ts';
 import type { Trace } from '../stats/trace.ts';
+import { AbortGroup } from '../util/abort-group.ts';
+import { SingleFlight } from '../util/single-flight.ts';
 import { Archive, type Member } from './archive.ts';
-import { Audience } from './audience.ts';
 import { type ByteSource, memorySource } from './byte-source.ts';
 import { ContentFile } from './file.ts';
 import { isManifest, type ManifestSource, parseManifest } from './manifest.ts';
 import type { Pointer } from './pointer.ts';
 import { type PointerMemory, Pointers } from './pointers.ts';
 import { blockBytes } from './tar-header.ts';
-import { isTar, openTarchive } from './tarchive.ts';
+import { isTar, loadTarchive } from './tarchive.ts';
 
 /** What an address stands for. */
 export type Content =
@@ -33,7 +33,7 @@ export interface LocalManifests {
 }
 
 /** What an address leads to. */
-export interface Opened {
+export interface Located {
   content: Content;
   /** Where that content is: the same address, or what a pointer at it says today. */
   address: Address;
@@ -42,7 +42,7 @@ export interface Opened {
 }
 
 /** A record's own bytes, and what it says if it is a pointer's. */
-export interface OpenedRecord {
+export interface LocatedRecord {
   bytes: Uint8Array;
   pointer?: Pointer;
 }
@@ -57,7 +57,7 @@ export interface ResolverOptions {
 /** What a request tells of what it will read, so that it can be fetched together with the map. */
 export interface ReadHint {
   /** The part of a file that was asked for; undefined for the whole. */
-  range?: OpenRange | undefined;
+  range?: PrefetchRange | undefined;
   /** Whether the URL names something inside the address, as in an archive. */
   isInside: boolean;
   /** Whether no body will be sent. */
@@ -83,7 +83,7 @@ function mayBePointer(error: unknown): boolean {
  * What to ask for together with the map: the first chunk (is it a tar?) and what will be read next, which is the part
  * that was asked for, or the beginning, and for what may be in an archive the end, where its index is.
  */
-function partsAhead({ range, isInside, isHead }: ReadHint): AheadPart[] {
+function prefetchParts({ range, isInside, isHead }: ReadHint): PrefetchPart[] {
   const first = { start: 0, length: 1 };
   // Of a member, a range says nothing about where it is in the archive.
   if (isHead || (isInside && range)) return [{ range: first }];
@@ -113,7 +113,7 @@ export class Resolver {
   });
   readonly #resolving = new SingleFlight<Content>();
   /** For whom addresses are being resolved. They go on to read what comes ahead. */
-  readonly #audiences = new Map<string, Audience>();
+  readonly #audiences = new Map<string, AbortGroup>();
 
   readonly #pointers: Pointers;
   readonly #manifests: LocalManifests | undefined;
@@ -132,8 +132,8 @@ export class Resolver {
    * @throws AntwayError as `resolve`; `NOT_FOUND` when a pointer leads to nothing, `TOO_LARGE` when it leads through
    *   too many others.
    */
-  async open(address: Address, signal?: AbortSignal, trace?: Trace, hint?: ReadHint): Promise<Opened> {
-    const read = async (at: Address, isMutable: boolean): Promise<Opened> => ({
+  async locate(address: Address, signal?: AbortSignal, trace?: Trace, hint?: ReadHint): Promise<Located> {
+    const read = async (at: Address, isMutable: boolean): Promise<Located> => ({
       content: await this.resolve(at, signal, trace, hint),
       address: at,
       isMutable,
@@ -146,12 +146,12 @@ export class Resolver {
   }
 
   /** The record's own bytes, unopened: a chunk's, or a pointer's. */
-  async openRecord(address: Address, signal?: AbortSignal, trace?: Trace): Promise<OpenedRecord> {
+  async locateRecord(address: Address, signal?: AbortSignal, trace?: Trace): Promise<LocatedRecord> {
     const ofPointer = async () => {
       const pointer = await this.#pointers.newest(address, signal);
       return pointer && { bytes: pointer.record, pointer };
     };
-    return this.#pointerOr<OpenedRecord>(address, () => this.record(address, signal, trace), ofPointer);
+    return this.#pointerOr<LocatedRecord>(address, () => this.record(address, signal, trace), ofPointer);
   }
 
   /** What `ofChunk` gives, or, where a pointer was or is found in place of a chunk, what `ofPointer` does. */
@@ -215,10 +215,10 @@ export class Resolver {
   }
 
   /** Joins those who resolve this now, and then read it. */
-  #join({ hex }: Address, signal?: AbortSignal): Audience {
+  #join({ hex }: Address, signal?: AbortSignal): AbortGroup {
     let audience = this.#audiences.get(hex);
     if (!audience || audience.signal.aborted) {
-      audience = new Audience();
+      audience = new AbortGroup();
       this.#audiences.set(hex, audience);
     }
     audience.join(signal);
@@ -253,61 +253,61 @@ export class Resolver {
     hint?: ReadHint,
   ): Promise<Content> {
     const manifest = await this.#manifests?.get(address);
-    if (manifest) return this.#openManifest(manifest, signal);
+    if (manifest) return this.#loadManifest(manifest, signal);
     if (hint && !(await this.#chunks.store.get(address))) {
-      this.#chunks.openAhead(address, partsAhead(hint), whileRead);
+      this.#chunks.prefetch(address, prefetchParts(hint), whileRead);
     }
     const { bytes } = await this.#chunks.record(address, signal, trace);
     const map = decodeDataMap(bytes);
     if (!map) return { kind: 'record', source: memorySource(bytes) };
-    const file = await this.#openFile(map, signal, trace);
+    const file = await this.#loadFile(map, signal, trace);
     const start = await file.read(0, Math.min(blockBytes, file.size), signal, trace);
-    if (isTar(start)) return { kind: 'archive', archive: await openTarchive(file, signal), tar: file };
+    if (isTar(start)) return { kind: 'archive', archive: await loadTarchive(file, signal), tar: file };
     if (!isManifest(start)) return { kind: 'file', source: file };
     if (file.size > limits.manifestBytes) {
       throw new AntwayError('TOO_LARGE', `A manifest has at most ${limits.manifestBytes} bytes.`);
     }
-    return this.#openManifest(await file.read(0, file.size, signal, trace), signal);
+    return this.#loadManifest(await file.read(0, file.size, signal, trace), signal);
   }
 
-  async #openFile(map: DataMap, signal?: AbortSignal, trace?: Trace): Promise<ContentFile> {
-    const root = await unshrink(map, (level, index) => this.#chunks.open(level, index, signal, trace));
+  async #loadFile(map: DataMap, signal?: AbortSignal, trace?: Trace): Promise<ContentFile> {
+    const root = await unshrink(map, (level, index) => this.#chunks.read(level, index, signal, trace));
     return new ContentFile(root, this.#chunks);
   }
 
-  async #openManifest(bytes: Uint8Array, signal: AbortSignal): Promise<Content> {
+  async #loadManifest(bytes: Uint8Array, signal: AbortSignal): Promise<Content> {
     const { name, entries, refused } = parseManifest(bytes, await this.#chunks.codec.blake3());
     const [only, ...others] = entries;
     // A list of one thing without a name stands for that thing.
     if (only && !only.hasPath && others.length === 0 && refused.length === 0) {
-      return this.#openAlone(await this.#openSource(only.source, signal), signal);
+      return this.#loadSingle(await this.#loadSource(only.source, signal), signal);
     }
     const members = entries.map(
       ({ path, size, source }): Member => ({
         path,
         size,
         modified: 0,
-        open: (opening) => this.#openSource(source, opening),
+        load: (opening) => this.#loadSource(source, opening),
       }),
     );
     return {
       kind: 'archive',
-      archive: await Archive.open(members, { name, refused }, signal),
+      archive: await Archive.load(members, { name, refused }, signal),
       tar: undefined,
     };
   }
 
-  async #openAlone(source: ByteSource, signal: AbortSignal): Promise<Content> {
+  async #loadSingle(source: ByteSource, signal: AbortSignal): Promise<Content> {
     const start = await source.read(0, Math.min(blockBytes, source.size), signal);
     if (!(source instanceof ContentFile) || !isTar(start)) return { kind: 'file', source };
-    return { kind: 'archive', archive: await openTarchive(source, signal), tar: source };
+    return { kind: 'archive', archive: await loadTarchive(source, signal), tar: source };
   }
 
-  async #openSource(source: ManifestSource, signal?: AbortSignal): Promise<ByteSource> {
-    if (source.kind === 'embedded') return this.#openFile(source.map, signal);
+  async #loadSource(source: ManifestSource, signal?: AbortSignal): Promise<ByteSource> {
+    if (source.kind === 'embedded') return this.#loadFile(source.map, signal);
     this.#admit(source.address);
     const { bytes } = await this.#chunks.record(source.address, signal);
     const map = decodeDataMap(bytes);
-    return map ? this.#openFile(map, signal) : memorySource(bytes);
+    return map ? this.#loadFile(map, signal) : memorySource(bytes);
   }
 }

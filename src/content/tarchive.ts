@@ -23,9 +23,9 @@ export function isTar(start: Uint8Array): boolean {
  * Opens a tar as an archive: by its index where it has one that fits, else by its headers.
  * @throws AntwayError `TOO_LARGE` past the limits of an archive.
  */
-export async function openTarchive(tar: ContentFile, signal?: AbortSignal): Promise<Archive> {
+export async function loadTarchive(tar: ContentFile, signal?: AbortSignal): Promise<Archive> {
   const members = (await indexed(tar, signal)) ?? (await scanned(tar, signal));
-  return Archive.open(members.list, { refused: members.refused }, signal);
+  return Archive.load(members.list, { refused: members.refused }, signal);
 }
 
 interface Members {
@@ -46,7 +46,7 @@ async function indexed(tar: ContentFile, signal?: AbortSignal): Promise<Members 
     path,
     size,
     modified: 0,
-    open: async () => slice(tar, offset, size),
+    load: async () => slice(tar, offset, size),
   }));
   return { list, refused };
 }
@@ -75,7 +75,7 @@ async function scanned(tar: ContentFile, signal?: AbortSignal): Promise<Members>
     const reason = refusalOfPath(path);
     if (reason) refused.push({ path, reason });
     else if (path !== indexName)
-      byPath.set(path, { path, size, modified, open: async () => slice(tar, offset, size) });
+      byPath.set(path, { path, size, modified, load: async () => slice(tar, offset, size) });
   }
   return { list: [...byPath.values()], refused };
 }

@@ -1,29 +1,29 @@
-import type { HoldingStore } from '../chunks/store.ts';
+import type { PinningStore } from '../chunks/store.ts';
 import type { Resolver } from '../content/resolver.ts';
 import { AntwayError, asAntwayError, isAbort } from '../errors.ts';
 import type { Library } from '../library/library.ts';
 import type { Stats } from '../stats/stats.ts';
 import { Trace } from '../stats/trace.ts';
-import type { ChosenAppearance } from './state/appearance.ts';
-import { type EffectiveConfig, isUntoldSite } from './state/configuration.ts';
+import type { Deployment } from './deployment.ts';
 import { answerContent } from './http/content-response.ts';
 import { canRunScripts, typeOfName } from './http/content-type.ts';
-import type { Deployment } from './deployment.ts';
-import { errorResponse, isNavigation } from './pages/error-response.ts';
-import { question } from './pages/trust-question.ts';
-import { type Kept, keptOf } from './state/stored-share.ts';
 import { type Observation, observe } from './http/observe-request.ts';
-import type { OwnOrigins } from './origins/own-origins.ts';
-import { withShim } from './origins/own-worker-shim.ts';
 import { dependsOnClient, type PolicyRequest, redirectHeaders } from './http/policy.ts';
-import { readerOf } from './pages/reader.ts';
 import { type BodyObserver, type Representation, respond } from './http/representation.ts';
-import { clientUrl, type RequestContext } from './request-context.ts';
 import { asDataHeader, isPageForScript } from './http/script-request.ts';
 import { type ContentTarget, parseTarget } from './http/target.ts';
+import type { OwnOrigins } from './origins/own-origins.ts';
+import { withWorkerShim } from './origins/own-worker-shim.ts';
+import { errorResponse, isNavigation } from './pages/error-response.ts';
+import { readerOf } from './pages/reader.ts';
+import { question } from './pages/trust-question.ts';
+import { clientUrl, type RequestContext } from './request-context.ts';
+import type { ChosenAppearance } from './state/appearance.ts';
+import { type EffectiveConfig, isUntoldSite } from './state/configuration.ts';
+import { noteVisit } from './state/note-visit.ts';
+import { type StoredParts, storedPartsOf } from './state/stored-share.ts';
 import type { DecisionFor, Trust } from './state/trust.ts';
 import type { TrustGrant, TrustTokens } from './state/trust-tokens.ts';
-import { noteVisit } from './state/note-visit.ts';
 
 export interface ContentHandlerOptions {
   deployment: Deployment;
@@ -31,7 +31,7 @@ export interface ContentHandlerOptions {
   appearance: ChosenAppearance;
   tokens: TrustTokens;
   stats: Stats;
-  store: HoldingStore;
+  store: PinningStore;
   peers: { warm(): void };
   resolver: Resolver;
   /** Sees only what is stored here. */
@@ -76,7 +76,7 @@ export class ContentHandler {
       failure.details.address ??= target.address.hex;
       // What a user can do depends on how much is missing.
       if (failure.code === 'OFFLINE' || failure.code === 'PEERS_UNREACHABLE') {
-        failure.details.kept = await this.#kept(target);
+        failure.details.kept = await this.#storedParts(target);
       }
       response = await errorResponse(failure, request, this.#options);
     }
@@ -127,7 +127,7 @@ export class ContentHandler {
     }
     const isOwnOriginDocument = deployment.site && isNavigation(request) && !request.headers.has('Range');
     const representation = isOwnOriginDocument
-      ? await withShim(answer.representation, signal, trace)
+      ? await withWorkerShim(answer.representation, signal, trace)
       : answer.representation;
     // Elsewhere than on another site's origin only the shell runs scripts, and what the user trusts with all of it.
     if (
@@ -143,7 +143,7 @@ export class ContentHandler {
     if (isTopLevel && decision !== 'restricted' && isScriptable(representation)) {
       const origin = await ownOrigins?.of(target.address);
       if (origin) {
-        this.#remember(target, request, representation, context);
+        this.#noteVisit(target, request, representation, context);
         return done(observer, this.#redirectToSite(origin, target, request));
       }
     }
@@ -156,7 +156,7 @@ export class ContentHandler {
       return done(observer, question(grant, pathname + search, reader, tokens));
     }
     const response = await respond(representation, request, signal, observer, trace);
-    if (isTopLevel && response.ok) this.#remember(target, request, representation, context);
+    if (isTopLevel && response.ok) this.#noteVisit(target, request, representation, context);
     return response;
   }
 
@@ -245,17 +245,17 @@ export class ContentHandler {
     }
   }
 
-  async #kept(target: ContentTarget): Promise<Kept | undefined> {
+  async #storedParts(target: ContentTarget): Promise<StoredParts | undefined> {
     const { local: resolver, library, store } = this.#options;
     try {
-      return await keptOf(target, { resolver, library, store });
+      return await storedPartsOf(target, { resolver, library, store });
     } catch (error) {
       console.warn('antway: it cannot be told what is stored', error);
       return undefined;
     }
   }
 
-  #remember(
+  #noteVisit(
     target: ContentTarget,
     request: Request,
     representation: Representation,

@@ -1,30 +1,30 @@
 import type { UseStore } from 'idb-keyval';
 import { Chunks } from '../chunks/chunks.ts';
-import type { HoldingStore } from '../chunks/store.ts';
+import type { PinningStore } from '../chunks/store.ts';
 import type { Config } from '../config.ts';
 import { Resolver } from '../content/resolver.ts';
 import { AntwayError, asAntwayError } from '../errors.ts';
 import { Library } from '../library/library.ts';
 import { limits } from '../limits.ts';
-import { type ChunkPeers, type PeerDescription, PeerPool } from '../peers/pool.ts';
+import { type ChunkPeers, type PeerDescription, PeerPool } from '../peers/selection/pool.ts';
 import { Codec, type CodecPlatform } from '../self-encryption/codec.ts';
 import type { Stats } from '../stats/stats.ts';
-import { ChosenAppearance } from './state/appearance.ts';
-import { Configuration, type EffectiveConfig } from './state/configuration.ts';
+import { StatsBroadcast } from './api/broadcast.ts';
 import { ContentHandler } from './content-handler.ts';
 import type { Deployment } from './deployment.ts';
-import { errorResponse } from './pages/error-response.ts';
-import type { ServerConfigSource } from './state/server-config.ts';
-import type { InternalContext } from './internal.ts';
-import { localResolver } from './state/stored-share.ts';
-import { ManifestStore } from './state/manifest-store.ts';
+import type { ApiContext } from './internal.ts';
 import { OwnOrigins } from './origins/own-origins.ts';
-import { PointerStore } from './state/pointer-store.ts';
+import { SiteNames } from './origins/site-names.ts';
+import { errorResponse } from './pages/error-response.ts';
 import type { RequestContext } from './request-context.ts';
 import { RequestHandler } from './request-handler.ts';
-import { SiteNames } from './origins/site-names.ts';
+import { ChosenAppearance } from './state/appearance.ts';
+import { Configuration, type EffectiveConfig } from './state/configuration.ts';
+import { ManifestStore } from './state/manifest-store.ts';
+import { PointerStore } from './state/pointer-store.ts';
+import type { ServerConfigSource } from './state/server-config.ts';
 import { SiteOrigins } from './state/site-origins.ts';
-import { StatsBroadcast } from './api/broadcast.ts';
+import { localResolver } from './state/stored-share.ts';
 import { Trust } from './state/trust.ts';
 import { TrustTokens } from './state/trust-tokens.ts';
 
@@ -39,7 +39,7 @@ export interface GatewayPeers extends ChunkPeers {
 }
 
 /** Encrypted chunks, with a limit that the gateway sets. */
-export interface GatewayStore extends HoldingStore {
+export interface GatewayStore extends PinningStore {
   readonly pins: UseStore;
   readonly contents: UseStore;
   setMaxBytes(bytes: number): Promise<void>;
@@ -149,7 +149,7 @@ export function createGateway(deployment: Deployment, dependencies: GatewayDepen
     };
     const parts = { deployment, inForce, appearance, tokens, stats, store, peers, resolver, library, trust };
     const content = new ContentHandler({ ...parts, local, ownOrigins });
-    const api: Omit<InternalContext, 'endTrust' | 'wakeLater' | 'waitUntil'> = {
+    const api: Omit<ApiContext, 'endTrust' | 'wakeLater' | 'waitUntil'> = {
       ...parts,
       configuration,
       broadcast,
@@ -194,7 +194,7 @@ export function createGateway(deployment: Deployment, dependencies: GatewayDepen
     async wake() {
       const { peers, library } = await now();
       peers.wake();
-      library.pins.encourage();
+      library.pins.retryNow();
       await library.pins.work();
       return !(await library.pins.isUnfinished());
     },

@@ -12,25 +12,25 @@ import type { Stats } from '../stats/stats.ts';
 import { Trace } from '../stats/trace.ts';
 import { isTheme, themes } from '../themes.ts';
 import { version } from '../version.ts';
-import type { ChosenAppearance } from './state/appearance.ts';
-import type { Configuration, EffectiveConfig } from './state/configuration.ts';
+import type { StatsBroadcast } from './api/broadcast.ts';
+import { receiveSettings, settingsForSite } from './api/site-exchange.ts';
 import type { GatewayPeers } from './create-gateway.ts';
 import type { Deployment } from './deployment.ts';
 import { contentDisposition } from './http/disposition.ts';
+import { apiHeaders } from './http/policy.ts';
+import { respond } from './http/representation.ts';
+import type { SiteHost } from './origins/site-host.ts';
+import { readerOf } from './pages/reader.ts';
 import { confirmation } from './pages/trust-question.ts';
+import type { ChosenAppearance } from './state/appearance.ts';
+import type { Configuration, EffectiveConfig } from './state/configuration.ts';
 import type { ManifestStore } from './state/manifest-store.ts';
 import type { PointerStore } from './state/pointer-store.ts';
-import { internalHeaders } from './http/policy.ts';
-import { readerOf } from './pages/reader.ts';
-import { respond } from './http/representation.ts';
-import { receiveSettings, settingsForSite } from './api/site-exchange.ts';
-import type { SiteHost } from './origins/site-host.ts';
 import { type SiteOrigins, siteReport } from './state/site-origins.ts';
-import type { StatsBroadcast } from './api/broadcast.ts';
 import type { Decision, Trust } from './state/trust.ts';
 import type { TrustTokens } from './state/trust-tokens.ts';
 
-export interface InternalContext {
+export interface ApiContext {
   deployment: Deployment;
   /** What the user chose for the looks of pages. */
   appearance: ChosenAppearance;
@@ -60,7 +60,7 @@ export interface InternalContext {
 }
 
 /** An endpoint's methods. What they return is sent as JSON, or as it is when it is a `Response`. */
-type Endpoint = Partial<Record<string, (url: URL, request: Request, context: InternalContext) => unknown>>;
+type Endpoint = Partial<Record<string, (url: URL, request: Request, context: ApiContext) => unknown>>;
 
 /** `/-/…`: by these the shell learns what the worker does, and tells it what the person decided. */
 const endpoints: Record<string, Endpoint> = {
@@ -178,7 +178,7 @@ const endpoints: Record<string, Endpoint> = {
       const address = addressIn(url);
       const source = await library.export(address);
       const headers = {
-        ...internalHeaders(),
+        ...apiHeaders(),
         'Content-Type': 'application/x-tar',
         'Content-Disposition': contentDisposition('attachment', `${address.hex}.antway.tar`),
       };
@@ -292,7 +292,7 @@ async function manifestOf({ searchParams }: URL, manifests: ManifestStore): Prom
   const bytes = await manifests.get(Address.fromHex(required(searchParams.get('id'), 'id')));
   if (!bytes) throw new AntwayError('NOT_FOUND', 'No such manifest is stored on this device.');
   return new Response(bytes, {
-    headers: { ...internalHeaders(), 'Content-Type': 'application/vnd.autonomi.manifest' },
+    headers: { ...apiHeaders(), 'Content-Type': 'application/vnd.autonomi.manifest' },
   });
 }
 
@@ -306,11 +306,7 @@ const takesForms = new Set(['trust']);
  * Answers `/-/<name>`.
  * @throws AntwayError `NOT_FOUND` for an unknown endpoint, `METHOD`, or what the endpoint throws.
  */
-export async function answerInternal(
-  name: string,
-  request: Request,
-  context: InternalContext,
-): Promise<Response> {
+export async function answerApi(name: string, request: Request, context: ApiContext): Promise<Response> {
   const endpoint = Object.hasOwn(endpoints, name) ? endpoints[name] : undefined;
   if (!endpoint) throw new AntwayError('NOT_FOUND', `There is no endpoint /-/${name}.`);
   const method = endpoint[request.method === 'HEAD' ? 'GET' : request.method];
@@ -326,9 +322,9 @@ export async function answerInternal(
   }
   const result = await method(new URL(request.url), request, context);
   if (result instanceof Response) return result;
-  if (result === undefined) return new Response(null, { status: 204, headers: internalHeaders() });
+  if (result === undefined) return new Response(null, { status: 204, headers: apiHeaders() });
   return new Response(request.method === 'HEAD' ? null : JSON.stringify(result), {
-    headers: { ...internalHeaders(), 'Content-Type': 'application/json' },
+    headers: { ...apiHeaders(), 'Content-Type': 'application/json' },
   });
 }
 
@@ -346,18 +342,14 @@ async function listed<T>(list: Promise<T[]>): Promise<T[]> {
  * The forms of the question. Its first page decides for “without scripts”, or leads to the confirmation, which alone can
  * trust. An answer that comes too late leads to the question again.
  */
-async function decideByForm(
-  request: Request,
-  { trust, tokens, appearance }: InternalContext,
-): Promise<Response> {
+async function decideByForm(request: Request, { trust, tokens, appearance }: ApiContext): Promise<Response> {
   refuseForeignForm(request);
   const form = await request.formData();
   const field = (name: string) => required(form.get(name), name);
   const { origin } = new URL(request.url);
   const next = new URL(field('return'), origin);
   if (next.origin !== origin) throw new AntwayError('REFUSED', 'The form leads away from the gateway.');
-  const goOn = () =>
-    new Response(null, { status: 303, headers: { ...internalHeaders(), Location: next.href } });
+  const goOn = () => new Response(null, { status: 303, headers: { ...apiHeaders(), Location: next.href } });
   const grant = tokens.take(field('token'));
   if (!grant) {
     tokens.noteOutdated(next.pathname + next.search);
@@ -392,7 +384,7 @@ function refuseForeignForm({ url, headers, referrer }: Request): void {
 }
 
 /** The shell's own request: `{address, decision, allVersions?}`. */
-async function decideByJson(request: Request, { trust, resolver, endTrust }: InternalContext): Promise<void> {
+async function decideByJson(request: Request, { trust, resolver, endTrust }: ApiContext): Promise<void> {
   const body = objectOf(await jsonOf(request));
   const address = Address.fromHex(required(body.address, 'address'));
   const decision = decisionOf(body.decision);
@@ -409,7 +401,7 @@ async function decideByJson(request: Request, { trust, resolver, endTrust }: Int
  */
 async function contentOf(address: Address, resolver: Resolver): Promise<Address> {
   try {
-    return (await resolver.open(address, AbortSignal.timeout(resolveMs))).address;
+    return (await resolver.locate(address, AbortSignal.timeout(resolveMs))).address;
   } catch {
     return address;
   }

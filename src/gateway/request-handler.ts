@@ -1,18 +1,18 @@
 import type { Address } from '../address.ts';
 import { AntwayError } from '../errors.ts';
-import { type EffectiveConfig, isUntoldSite } from './state/configuration.ts';
 import type { ContentHandler } from './content-handler.ts';
 import type { Deployment } from './deployment.ts';
-import { answerInternal, type InternalContext } from './internal.ts';
-import type { ManifestStore } from './state/manifest-store.ts';
 import { redirectHeaders } from './http/policy.ts';
-import { mayUseApi, type RequestContext } from './request-context.ts';
 import { parseTarget, type Target } from './http/target.ts';
+import { type ApiContext, answerApi } from './internal.ts';
+import { mayUseApi, type RequestContext } from './request-context.ts';
+import { type EffectiveConfig, isUntoldSite } from './state/configuration.ts';
+import type { ManifestStore } from './state/manifest-store.ts';
 
 export interface RequestHandlerOptions {
   deployment: Deployment;
   inForce: EffectiveConfig;
-  api: Omit<InternalContext, 'endTrust' | 'wakeLater' | 'waitUntil'>;
+  api: Omit<ApiContext, 'endTrust' | 'wakeLater' | 'waitUntil'>;
   content: ContentHandler;
   manifests: ManifestStore;
 }
@@ -66,7 +66,7 @@ export class RequestHandler {
     if (name === 'trust' && deployment.trust === 'server-config') {
       throw new AntwayError('REFUSED', 'What may run scripts here is decided by this site’s configuration.');
     }
-    return answerInternal(name, request, {
+    return answerApi(name, request, {
       ...api,
       wakeLater: () => context.wakeLater(),
       waitUntil: (work) => context.waitUntil(work),

@@ -1,7 +1,7 @@
 import type { UseStore } from 'idb-keyval';
 import { Address } from '../address.ts';
 import type { Chunks } from '../chunks/chunks.ts';
-import type { HoldingStore } from '../chunks/store.ts';
+import type { PinningStore } from '../chunks/store.ts';
 import type { ByteSource } from '../content/byte-source.ts';
 import { addressesOf, type Inventory, takeInventory } from '../content/inventory.ts';
 import type { Content } from '../content/resolver.ts';
@@ -9,7 +9,7 @@ import type { Stats } from '../stats/stats.ts';
 import { Contents, tally } from './contents.ts';
 import type { PinState, Tally } from './pin-state.ts';
 import { Pins } from './pins.ts';
-import { exportSite, type Imported, importSite, type ManifestKeeper } from './site-file.ts';
+import { exportSite, type Imported, importSite, type ManifestStorage } from './site-file.ts';
 import { type Visit, Visits } from './visits.ts';
 
 /** A site or file that was opened or pinned, or whose manifest is kept here. Sizes in bytes, times in milliseconds. */
@@ -35,9 +35,9 @@ export interface Site {
 }
 
 export interface LibraryOptions {
-  store: HoldingStore & { readonly pins: UseStore; readonly contents: UseStore };
+  store: PinningStore & { readonly pins: UseStore; readonly contents: UseStore };
   chunks: Chunks;
-  manifests: ManifestKeeper;
+  manifests: ManifestStorage;
   /** Addresses (hex) that are never read. */
   denied: ReadonlySet<string>;
   stats: Stats;
@@ -255,7 +255,7 @@ export class Library {
         denied,
         blake3: await chunks.codec.blake3(),
         record: (record) => ifStored(record, async () => (await chunks.record(record)).bytes),
-        open: (map, index) => ifStored(map.address(index), () => chunks.open(map, index)),
+        read: (map, index) => ifStored(map.address(index), () => chunks.read(map, index)),
       });
     } catch (error) {
       // What cannot be opened at all (denied, damaged, unknown) never has one; opening it tells why.

@@ -1,6 +1,6 @@
 import { type Address, equalBytes } from '../address.ts';
 import type { Chunks } from '../chunks/chunks.ts';
-import type { HoldingStore } from '../chunks/store.ts';
+import type { PinningStore } from '../chunks/store.ts';
 import { addressesOf, type Inventory, takeInventory } from '../content/inventory.ts';
 import type { LocalManifests } from '../content/resolver.ts';
 import { type AntwayError, asAntwayError, isAbsentSomewhere } from '../errors.ts';
@@ -11,7 +11,7 @@ import type { Pin, PinRecord } from './pin.ts';
 import { isForAll, notPinned, unstored } from './pin-problem.ts';
 
 export interface CompletionOptions {
-  store: HoldingStore;
+  store: PinningStore;
   contents: Contents;
   chunks: Chunks;
   manifests: LocalManifests;
@@ -23,7 +23,7 @@ export interface CompletionOptions {
 }
 
 /** Where pins are kept. */
-interface Keeper {
+interface PinRegistry {
   /** Changes some of a pin's record. @throws AntwayError `NOT_FOUND` when another worker has removed it. */
   change(pin: Pin, change: Partial<PinRecord>): Promise<void>;
   /** Told of one that another worker has removed. */
@@ -44,9 +44,9 @@ const unreachable = new Set(['PEERS_UNREACHABLE', 'OFFLINE']);
 /** Has all chunks of a pin here: finds out which they are, holds, checks and fetches them. */
 export class PinCompletion {
   readonly #options: CompletionOptions;
-  readonly #pins: Keeper;
+  readonly #pins: PinRegistry;
 
-  constructor(options: CompletionOptions, pins: Keeper) {
+  constructor(options: CompletionOptions, pins: PinRegistry) {
     this.#options = options;
     this.#pins = pins;
   }
@@ -59,7 +59,7 @@ export class PinCompletion {
     pin.running = 'fetching';
     this.#options.onChange();
     const inventory = pin.inventory ?? (await this.#takeInventory(pin, signal));
-    await this.#hold(pin, inventory, signal);
+    await this.#referenceInventory(pin, inventory, signal);
     if (pin.record.verified !== undefined) await this.#verify(pin, inventory, signal);
     pin.running = 'fetching';
     await this.#fetchMissing(pin, inventory, signal);
@@ -71,15 +71,15 @@ export class PinCompletion {
     const sizes = await store.sizes();
     const found = { chunks: { stored: 0, total: 0 }, bytes: { stored: 0, total: 0 } };
     pin.tally = found;
-    const hold = this.#holder(pin, signal);
+    const hold = this.#referencesFor(pin, signal);
     const inventory = await takeInventory(pin.address, {
       manifests,
       denied,
       blake3: await chunks.codec.blake3(),
       record: (address) => this.#obtain(pin, address, 0, signal),
-      open: async (map, index) => {
+      read: async (map, index) => {
         await this.#obtain(pin, map.address(index), 0, signal);
-        return chunks.open(map, index, signal);
+        return chunks.read(map, index, signal);
       },
       onFound: async (addresses) => {
         for (const { hex } of addresses) {
@@ -99,7 +99,7 @@ export class PinCompletion {
   }
 
   /** Has chunks held together with what is found in the same moment. */
-  #holder(pin: Pin, signal: AbortSignal): (found: readonly Address[]) => Promise<void> {
+  #referencesFor(pin: Pin, signal: AbortSignal): (found: readonly Address[]) => Promise<void> {
     let waiting: Address[] = [];
     let holding: Promise<void> | undefined;
     return (found) => {
@@ -108,25 +108,25 @@ export class PinCompletion {
         const chunks = waiting;
         waiting = [];
         holding = undefined;
-        return this.#holdAll(pin, chunks, signal);
+        return this.#addReferences(pin, chunks, signal);
       });
       return holding;
     };
   }
 
-  async #holdAll(pin: Pin, chunks: readonly Address[], signal: AbortSignal): Promise<void> {
+  async #addReferences(pin: Pin, chunks: readonly Address[], signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    if (await this.#options.store.hold(pin.address, chunks, signal)) return;
+    if (await this.#options.store.addPinReferences(pin.address, chunks, signal)) return;
     await this.#pins.isGone(pin);
     throw notPinned(pin.address);
   }
 
   /** Holds exactly what it is made of: it may have been known before it was pinned, or come with more from a file. */
-  async #hold(pin: Pin, inventory: Inventory, signal: AbortSignal): Promise<void> {
+  async #referenceInventory(pin: Pin, inventory: Inventory, signal: AbortSignal): Promise<void> {
     const all = [...addressesOf(inventory)];
-    await this.#holdAll(pin, all, signal);
+    await this.#addReferences(pin, all, signal);
     if (!pin.record.isImported) return;
-    await this.#options.store.holdOnly(pin.address, new Set(all.map(({ hex }) => hex)));
+    await this.#options.store.retainPinReferences(pin.address, new Set(all.map(({ hex }) => hex)));
     signal.throwIfAborted();
     await this.#pins.change(pin, { isImported: false });
   }

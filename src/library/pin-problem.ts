@@ -1,14 +1,14 @@
 /** Why a pin does not go on, and what that means for another try. */
 
 import type { Address } from '../address.ts';
-import type { Outcome, StoreSummary } from '../chunks/store.ts';
+import type { StoreSummary, WriteOutcome } from '../chunks/store.ts';
 import { AntwayError } from '../errors.ts';
 
 const hopeless = new Set(['TOO_LARGE', 'DENIED', 'UNSUPPORTED']);
 
 /** Whether it is tried again in vain as long as nothing changes here. A full disk gets room without us. */
 export function isHopeless({ code, details }: AntwayError): boolean {
-  return hopeless.has(code) && details.outcome !== ('quota' satisfies Outcome);
+  return hopeless.has(code) && details.outcome !== ('quota' satisfies WriteOutcome);
 }
 
 /** Whether no other chunk of the pin would fare better: it would be fetched, and not stored either. */
@@ -19,7 +19,7 @@ export function isForAll(error: AntwayError): boolean {
 /** The error of a chunk that came and was not stored. Its `details` have the outcome. */
 export function unstored(
   { hex }: Address,
-  outcome: Exclude<Outcome, 'stored'>,
+  outcome: Exclude<WriteOutcome, 'stored'>,
   { bytes, maxBytes }: StoreSummary,
 ): AntwayError {
   const details = { address: hex, outcome };

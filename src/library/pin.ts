@@ -1,11 +1,11 @@
 import type { Address } from '../address.ts';
-import type { Holder } from '../chunks/store.ts';
+import type { PinOwner } from '../chunks/store.ts';
 import type { Inventory } from '../content/inventory.ts';
-import { Backoff } from '../peers/backoff.ts';
+import { Backoff } from '../util/backoff.ts';
 import type { PinState, Tally } from './pin-state.ts';
 
 /** What of a pin is on disk. Everything else follows from what is stored. */
-export interface PinRecord extends Holder {
+export interface PinRecord extends PinOwner {
   /** Milliseconds since 1970. */
   since: number;
   isPaused: boolean;
@@ -71,7 +71,7 @@ export class Pin {
   }
 
   /** Something was done, or has changed: the next try is a first one. */
-  encouraged(): void {
+  resetRetries(): void {
     this.retryAt = 0;
     this.#backoff.reset();
   }

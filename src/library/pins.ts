@@ -1,6 +1,6 @@
 import type { UseStore } from 'idb-keyval';
 import type { Address } from '../address.ts';
-import type { HoldingStore } from '../chunks/store.ts';
+import type { PinningStore } from '../chunks/store.ts';
 import { AntwayError, asAntwayError } from '../errors.ts';
 import { tally } from './contents.ts';
 import { Pin, type PinRecord } from './pin.ts';
@@ -11,7 +11,7 @@ import { PinRecords } from './pin-records.ts';
 import type { ListedPin, PinState } from './pin-state.ts';
 
 export interface PinsOptions extends CompletionOptions {
-  store: HoldingStore & { readonly pins: UseStore };
+  store: PinningStore & { readonly pins: UseStore };
 }
 
 /**
@@ -113,13 +113,13 @@ export class Pins {
     pin.controller.abort(removed());
     await pin.work;
     await this.#finishRemoving(address);
-    this.encourage();
+    this.retryNow();
   }
 
   /** Something has changed that may help those that failed: there is a network again, or room. */
-  encourage(): void {
+  retryNow(): void {
     this.#pins?.then((pins) => {
-      for (const pin of pins.values()) pin.encouraged();
+      for (const pin of pins.values()) pin.resetRetries();
       void this.work();
     });
   }
@@ -199,7 +199,7 @@ export class Pins {
       for (const pin of [...pins.values()].filter(({ running }) => !running)) {
         // What stood in its way may be gone.
         pin.problem = null;
-        pin.encouraged();
+        pin.resetRetries();
         await this.#count(pin);
       }
       onChange();
@@ -274,7 +274,7 @@ export class Pins {
   }
 
   async #finishRemoving(address: Address): Promise<void> {
-    await this.#options.store.release(address);
+    await this.#options.store.removePinReferences(address);
     // Unless another worker has pinned it again meanwhile.
     const record = await this.#records.change(address, (known) => (known?.isRemoved ? undefined : known));
     const pins = await this.#load();
@@ -289,7 +289,7 @@ export class Pins {
   }
 
   #restart(pin: Pin): void {
-    pin.encouraged();
+    pin.resetRetries();
     pin.problem = null;
     this.#changed();
     void this.work();
@@ -321,7 +321,7 @@ export class Pins {
     if (this.#isSwept) return;
     this.#isSwept = true;
     try {
-      await this.#options.store.releaseAbandoned();
+      await this.#options.store.removeAbandonedPinReferences();
     } catch (error) {
       console.warn('antway: what is held by nobody was not released', error);
     }
@@ -342,7 +342,7 @@ export class Pins {
     try {
       await this.#completion.complete(pin, signal);
       pin.problem = null;
-      pin.encouraged();
+      pin.resetRetries();
       await this.#count(pin);
       if (pin.isComplete && (pin.record.isDamaged || !pin.record.wasComplete)) {
         await this.#change(pin, { isDamaged: false, wasComplete: true });

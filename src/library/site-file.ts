@@ -1,7 +1,7 @@
 import { createTarDecoder, type ParsedTarEntry } from 'modern-tar';
 import { Address } from '../address.ts';
 import type { Chunks } from '../chunks/chunks.ts';
-import type { HoldingStore } from '../chunks/store.ts';
+import type { PinningStore } from '../chunks/store.ts';
 import { VerifiedChunk } from '../chunks/verified-chunk.ts';
 import { type ByteSource, randomAccessSource } from '../content/byte-source.ts';
 import { addressesOf, type Inventory } from '../content/inventory.ts';
@@ -33,13 +33,13 @@ interface Description {
 }
 
 export interface SiteFileOptions {
-  store: HoldingStore;
+  store: PinningStore;
   chunks: Chunks;
-  manifests: ManifestKeeper;
+  manifests: ManifestStorage;
 }
 
 /** Manifests that this device keeps, by the BLAKE3 of their bytes. */
-export interface ManifestKeeper {
+export interface ManifestStorage {
   has(id: Address): Promise<boolean>;
   get(id: Address): Promise<Uint8Array | undefined>;
   /** @throws AntwayError when it is none. */
@@ -177,10 +177,10 @@ export async function importSite(
 async function storeChunks(
   holder: Address,
   chunks: readonly VerifiedChunk[],
-  store: HoldingStore,
+  store: PinningStore,
 ): Promise<void> {
   const addresses = chunks.map(({ address }) => address);
-  if (!(await store.hold(holder, addresses))) {
+  if (!(await store.addPinReferences(holder, addresses))) {
     throw new AntwayError('NOT_FOUND', 'This site was unpinned while it was imported.', {
       address: holder.hex,
     });

@@ -2,15 +2,15 @@ import type { Address } from '../address.ts';
 import { type PeerConfig, type PeerKind, splitPeerUrl, type TransportChoice } from '../config.ts';
 import { AntwayError, type Attempt, asAntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
-import type { Stats, Transport } from '../stats/stats.ts';
-import { CircuitBreaker, type Passage } from './circuit-breaker.ts';
-import type { Face } from './face.ts';
-import { PeerHealth } from './health.ts';
-import { outrun } from './hedge.ts';
-import { HttpFace } from './http.ts';
-import { type OpenRange, type PeerInfo, webTransportPath } from './protocol.ts';
-import { Watchdog } from './watchdog.ts';
-import { type WebTransportEndpoint, WebTransportFace } from './webtransport.ts';
+import type { Stats, TransportName } from '../stats/stats.ts';
+import { Watchdog } from '../util/watchdog.ts';
+import { CircuitBreaker, type Permit } from './selection/circuit-breaker.ts';
+import { PeerHealth } from './selection/health.ts';
+import { outrun } from './selection/hedge.ts';
+import { HttpTransport } from './transports/http.ts';
+import { type PeerInfo, type PrefetchRange, webTransportPath } from './transports/protocol.ts';
+import type { Transport } from './transports/transport.ts';
+import { type WebTransportEndpoint, WebTransportTransport } from './transports/webtransport.ts';
 
 export type PeerState = 'idle' | 'webtransport' | 'http' | 'unreachable' | 'banned';
 
@@ -25,7 +25,7 @@ export interface AskOptions<T> {
   report(attempt: Attempt): void;
 }
 
-export interface OpenOptions {
+export interface PrefetchOptions {
   signal: AbortSignal;
   /** Takes each record as it arrives. @throws `CORRUPT` for one that is not what its address says. */
   onRecord(address: Address, bytes: Uint8Array<ArrayBuffer>): Promise<void>;
@@ -50,13 +50,13 @@ export class Peer {
   readonly health = new PeerHealth();
   readonly #stats: Stats;
   readonly #transport: TransportChoice;
-  readonly #http: HttpFace | undefined;
+  readonly #http: HttpTransport | undefined;
   /** Only HTTP has pointers, so they are asked for by it even where chunks are not. */
-  readonly #pointers: HttpFace | undefined;
-  readonly #webTransport: WebTransportFace | undefined;
+  readonly #pointers: HttpTransport | undefined;
+  readonly #webTransport: WebTransportTransport | undefined;
   /** Whether WebTransport is worth waiting for. It heals in the background, while HTTP serves. */
   readonly #webTransportCircuit = new CircuitBreaker(limits.webTransportCircuit);
-  #lastTransport: Transport | undefined;
+  #lastTransport: TransportName | undefined;
   #lastUsed = 0;
 
   constructor({ url, certificateHashes }: PeerConfig, options: PeerOptions) {
@@ -67,13 +67,13 @@ export class Peer {
     this.#stats = stats;
     this.#transport = transport;
     // Only WebTransport lets a page accept a self-signed certificate.
-    const http = certificateHashes.length === 0 ? new HttpFace(url, onBytes) : undefined;
+    const http = certificateHashes.length === 0 ? new HttpTransport(url, onBytes) : undefined;
     if (transport !== 'webtransport') this.#http = http;
     if (this.kind !== 'antway') return;
     this.#pointers = http;
-    if (transport !== 'http' && WebTransportFace.isSupported) {
-      const endpoint = () => webTransportOf({ url, certificateHashes });
-      this.#webTransport = new WebTransportFace(endpoint, onBytes);
+    if (transport !== 'http' && WebTransportTransport.isSupported) {
+      const endpoint = () => webTransportEndpointOf({ url, certificateHashes });
+      this.#webTransport = new WebTransportTransport(endpoint, onBytes);
     }
   }
 
@@ -86,7 +86,7 @@ export class Peer {
     const request = this.health.started();
     this.#lastUsed = Date.now();
     let last: AntwayError | undefined;
-    for (const face of this.#faces()) {
+    for (const face of this.#transports()) {
       const startedAt = performance.now();
       const elapsed = () => performance.now() - startedAt;
       let firstByteMs: number | undefined;
@@ -104,7 +104,7 @@ export class Peer {
         return value;
       } catch (error) {
         if (signal.aborted) {
-          if (signal.reason === outrun) this.health.outrun(elapsed(), firstByteMs !== undefined, request);
+          if (signal.reason === outrun) this.health.lostHedge(elapsed(), firstByteMs !== undefined, request);
           else this.health.abandoned(request);
           throw signal.reason;
         }
@@ -121,11 +121,11 @@ export class Peer {
           ...(details.answered ? { answered: true } : {}),
         });
         this.#stats.peerFailed(this.url, transport, code);
-        if (!this.#isWorthAnotherFace(face, last, request)) throw last;
+        if (!this.#isWorthAnotherTransport(face, last, request)) throw last;
       }
     }
     this.health.unreachable(request);
-    throw last ?? noWay(this.url, this.#transport);
+    throw last ?? noTransport(this.url, this.#transport);
   }
 
   get givesPointers(): boolean {
@@ -138,7 +138,7 @@ export class Peer {
     signal: AbortSignal,
     verify: (received: Uint8Array<ArrayBuffer>) => T,
   ): Promise<T> {
-    if (!this.#pointers) throw noWay(this.url, this.#transport);
+    if (!this.#pointers) throw noTransport(this.url, this.#transport);
     const totalMs = limits.pointerMs.answer;
     const watchdog = new Watchdog({ stallMs: totalMs, totalMs, signal });
     try {
@@ -156,20 +156,24 @@ export class Peer {
   /** What it says of itself. @throws AntwayError as the faces' `info`. */
   async info(): Promise<PeerInfo> {
     if (this.#http) return this.#http.info();
-    if (!this.#webTransport) throw noWay(this.url, this.#transport);
+    if (!this.#webTransport) throw noTransport(this.url, this.#transport);
     return this.#webTransport.info();
   }
 
   /** Whether a request by OPEN would be answered in one round trip. */
-  get canOpen(): boolean {
-    return this.#webTransport?.canOpen ?? false;
+  get canPrefetch(): boolean {
+    return this.#webTransport?.canPrefetch ?? false;
   }
 
   /**
    * Asks for all that a range of a file needs. A hint: it ends early, or brings nothing, without an error, unless
    * what it brings is wrong.
    */
-  async open(address: Address, range: OpenRange, { signal, onRecord }: OpenOptions): Promise<void> {
+  async prefetch(
+    address: Address,
+    range: PrefetchRange,
+    { signal, onRecord }: PrefetchOptions,
+  ): Promise<void> {
     this.#lastUsed = Date.now();
     const startedAt = performance.now();
     /** When what is received now began to be waited for. */
@@ -177,18 +181,18 @@ export class Peer {
     const onFirstByte = () => {
       since = performance.now();
       this.health.began(since - startedAt);
-      this.#stats.openBegan(this.url, since - startedAt);
+      this.#stats.prefetchBegan(this.url, since - startedAt);
     };
     try {
-      await this.#webTransport?.open(address, range, signal, onFirstByte, async (of, bytes) => {
+      await this.#webTransport?.prefetch(address, range, signal, onFirstByte, async (of, bytes) => {
         const receivedMs = performance.now() - since;
         await onRecord(of, bytes);
         this.health.received(receivedMs, bytes.length);
         this.#lastTransport = 'webtransport';
-        this.#stats.opened(this.url, bytes.length);
+        this.#stats.prefetched(this.url, bytes.length);
         since = performance.now();
       });
-      this.#stats.openEnded(this.url, performance.now() - startedAt);
+      this.#stats.prefetchEnded(this.url, performance.now() - startedAt);
     } catch (error) {
       if (signal.aborted) return;
       const { code } = asAntwayError(error);
@@ -228,7 +232,7 @@ export class Peer {
   }
 
   /** The faces to try now, best first. With nothing to fall back on, a WebTransport that fails is still the way. */
-  #faces(): Face[] {
+  #transports(): Transport[] {
     if (!this.#webTransport) return this.#http ? [this.#http] : [];
     if (!this.#http) return [this.#webTransport];
     if (this.#webTransport.isConnected || this.#webTransportCircuit.state === 'closed') {
@@ -248,19 +252,19 @@ export class Peer {
     }
   }
 
-  #ban(request?: Passage): void {
+  #ban(request?: Permit): void {
     this.health.ban(request);
     this.#stats.peerBanned(this.url);
   }
 
-  #succeeded(face: Face, firstByteMs: number, totalMs: number, bytes: number): void {
+  #succeeded(face: Transport, firstByteMs: number, totalMs: number, bytes: number): void {
     this.#lastTransport = face.transport;
     if (face === this.#webTransport) this.#webTransportCircuit.succeeded();
     this.health.succeeded(firstByteMs, totalMs, bytes);
     this.#stats.fromPeer(this.url, face.transport, bytes, { firstByteMs, totalMs });
   }
 
-  #isWorthAnotherFace(face: Face, { code, details }: AntwayError, request: Passage): boolean {
+  #isWorthAnotherTransport(face: Transport, { code, details }: AntwayError, request: Permit): boolean {
     if (code === 'CORRUPT') {
       this.#ban(request);
       return false;
@@ -280,7 +284,7 @@ export class Peer {
 }
 
 /** The error for a peer that has none of the faces that this browser may use. */
-export function noWay(url: string, transport: TransportChoice): AntwayError {
+export function noTransport(url: string, transport: TransportChoice): AntwayError {
   const limit = { auto: '', webtransport: ' by WebTransport alone', http: ' by HTTP alone' }[transport];
   return new AntwayError('PEERS_UNREACHABLE', `This browser has no way to reach ${url}${limit}.`);
 }
@@ -289,13 +293,19 @@ export function noWay(url: string, transport: TransportChoice): AntwayError {
  * Where a peer's WebTransport listens, and which certificates it shows: as configured, or asked of its HTTP face.
  * @throws AntwayError `UNSUPPORTED` for a peer that has none, or as `HttpFace.info`.
  */
-export async function webTransportOf({ url, certificateHashes }: PeerConfig): Promise<WebTransportEndpoint> {
+export async function webTransportEndpointOf({
+  url,
+  certificateHashes,
+}: PeerConfig): Promise<WebTransportEndpoint> {
   if (certificateHashes.length > 0) return { url: url + webTransportPath, certificateHashes };
-  return webTransportIn(await new HttpFace(url).info(), url);
+  return webTransportEndpointIn(await new HttpTransport(url).info(), url);
 }
 
 /** @throws AntwayError `UNSUPPORTED` when the peer at `url` says that it has no WebTransport. */
-export function webTransportIn({ webTransport, operations }: PeerInfo, url: string): WebTransportEndpoint {
+export function webTransportEndpointIn(
+  { webTransport, operations }: PeerInfo,
+  url: string,
+): WebTransportEndpoint {
   if (!webTransport) throw new AntwayError('UNSUPPORTED', `${url} has no WebTransport.`);
   const { protocol, hostname } = new URL(url);
   if (protocol === 'http:' && webTransport.certificateHashes.length === 0) {

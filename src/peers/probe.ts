@@ -1,18 +1,18 @@
 import { Address } from '../address.ts';
 import { type PeerConfig, splitPeerUrl, type TransportChoice } from '../config.ts';
 import { asAntwayError } from '../errors.ts';
-import type { Transport } from '../stats/stats.ts';
-import { HttpFace } from './http.ts';
-import { noWay, webTransportIn, webTransportOf } from './peer.ts';
-import type { PeerInfo } from './protocol.ts';
-import { WebTransportFace } from './webtransport.ts';
+import type { TransportName } from '../stats/stats.ts';
+import { noTransport, webTransportEndpointIn, webTransportEndpointOf } from './peer.ts';
+import { HttpTransport } from './transports/http.ts';
+import type { PeerInfo } from './transports/protocol.ts';
+import { WebTransportTransport } from './transports/webtransport.ts';
 
 /** What a peer said when it was tried. */
 export interface Probe {
   /** What it says of itself; null for AntTP and antd. */
   info: PeerInfo | null;
   /** The face that it would be asked by. */
-  transport: Transport;
+  transport: TransportName;
   /** From a request on an open connection to its answer's first byte, in milliseconds. */
   firstByteMs: number;
   /** Why WebTransport does not work, where it was to be tried; null when it does. */
@@ -29,13 +29,15 @@ export async function probePeer(
   signal: AbortSignal,
 ): Promise<Probe> {
   const http =
-    peer.certificateHashes.length === 0 && transport !== 'webtransport' ? new HttpFace(peer.url) : undefined;
+    peer.certificateHashes.length === 0 && transport !== 'webtransport'
+      ? new HttpTransport(peer.url)
+      : undefined;
   if (splitPeerUrl(peer.url).kind !== 'antway') {
-    if (!http) throw noWay(peer.url, transport);
+    if (!http) throw noTransport(peer.url, transport);
     return probeChunks(http, signal);
   }
-  const mayWebTransport = transport !== 'http' && WebTransportFace.isSupported;
-  if (!http && !mayWebTransport) throw noWay(peer.url, transport);
+  const mayWebTransport = transport !== 'http' && WebTransportTransport.isSupported;
+  if (!http && !mayWebTransport) throw noTransport(peer.url, transport);
   // Asked twice, so that the second finds the connection open.
   const info = await http?.info(signal);
   let webTransportProblem: string | null = null;
@@ -56,7 +58,7 @@ export async function probePeer(
  * Asks for a chunk that nobody has: that there is none is the answer of AntTP and antd. What listens there may be
  * anything that says so.
  */
-async function probeChunks(http: HttpFace, signal: AbortSignal): Promise<Probe> {
+async function probeChunks(http: HttpTransport, signal: AbortSignal): Promise<Probe> {
   const startedAt = performance.now();
   await http.fetch(Address.fromBytes(new Uint8Array(32)), signal).catch((error) => {
     if (asAntwayError(error).code !== 'NOT_FOUND') throw error;
@@ -70,8 +72,8 @@ async function probeWebTransport(
   known: PeerInfo | undefined,
   signal: AbortSignal,
 ): Promise<Omit<Probe, 'webTransportProblem'>> {
-  const face = new WebTransportFace(async () =>
-    known ? webTransportIn(known, peer.url) : webTransportOf(peer),
+  const face = new WebTransportTransport(async () =>
+    known ? webTransportEndpointIn(known, peer.url) : webTransportEndpointOf(peer),
   );
   try {
     await face.connect();

@@ -1,6 +1,6 @@
 import type { Address } from '../address.ts';
 import type { Codec } from '../self-encryption/codec.ts';
-import { type RandomAccess, type SealedChunk, sealFile } from '../self-encryption/file.ts';
+import { type EncryptedChunk, encryptFile, type RandomAccess } from '../self-encryption/file.ts';
 import { createTarchive, type TarchiveEntry } from './tarchive.ts';
 import type { ChunkSink } from './upload.ts';
 
@@ -67,7 +67,7 @@ export async function publishFile(source: RandomAccess, options: PublishOptions)
     report();
   });
   try {
-    const { address, record } = await sealFile(codec, source, {
+    const { address, record } = await encryptFile(codec, source, {
       // The record is held back here in any case: it follows when the rest is stored.
       isPrivate: true,
       emit: (chunk) => queue.add(chunk),
@@ -108,12 +108,12 @@ class UploadQueue {
   readonly #controller = new AbortController();
   readonly #inFlight = new Set<Promise<void>>();
   readonly #sink: ChunkSink;
-  readonly #onStored: (chunk: SealedChunk, outcome: 'stored' | 'present') => void;
+  readonly #onStored: (chunk: EncryptedChunk, outcome: 'stored' | 'present') => void;
 
   constructor(
     sink: ChunkSink,
     signal: AbortSignal | undefined,
-    onStored: (chunk: SealedChunk, outcome: 'stored' | 'present') => void,
+    onStored: (chunk: EncryptedChunk, outcome: 'stored' | 'present') => void,
   ) {
     this.#sink = sink;
     this.#onStored = onStored;
@@ -121,7 +121,7 @@ class UploadQueue {
   }
 
   /** Done when there is room for the chunk, not when it is stored. */
-  async add(chunk: SealedChunk): Promise<void> {
+  async add(chunk: EncryptedChunk): Promise<void> {
     while (this.#inFlight.size >= chunksInFlight) await Promise.race(this.#inFlight);
     this.signal.throwIfAborted();
     const upload = this.#sink

@@ -1,6 +1,6 @@
 import type { Address } from '../address.ts';
 import { AntwayError, asAntwayError, isAbort } from '../errors.ts';
-import type { SealedChunk } from '../self-encryption/file.ts';
+import type { EncryptedChunk } from '../self-encryption/file.ts';
 
 /** A peer that takes chunks. The HTTP face of a peer is one. */
 export interface ChunkTarget {
@@ -17,7 +17,7 @@ export interface ChunkTarget {
 /** Where published chunks go: peers, a folder. */
 export interface ChunkSink {
   /** Done when the chunk is safe there. `present`: it already was, and no bytes were written. */
-  store(chunk: SealedChunk, signal: AbortSignal): Promise<'stored' | 'present'>;
+  store(chunk: EncryptedChunk, signal: AbortSignal): Promise<'stored' | 'present'>;
 }
 
 export interface UploadOptions {
@@ -53,7 +53,7 @@ export function uploadTo(targets: readonly ChunkTarget[], options: UploadOptions
  *   the signal's reason when that is aborted.
  */
 export async function uploadChunk(
-  { address, bytes }: SealedChunk,
+  { address, bytes }: EncryptedChunk,
   target: ChunkTarget,
   {
     token,

@@ -8,12 +8,12 @@ import { xorPad } from './xor.ts';
 export interface Aead {
   readonly name: 'kernel' | 'native' | 'sodium';
   /** @returns (ciphertext ‖ 16-byte tag) XOR pad. */
-  seal(keys: ChunkKeys, plaintext: Bytes): Promise<Bytes>;
+  encrypt(keys: ChunkKeys, plaintext: Bytes): Promise<Bytes>;
   /**
    * @param target where the plaintext may be put, at its beginning; `sealed` itself, for one.
    * @returns the plaintext; rejects with AntwayError `CORRUPT` when the tag does not fit.
    */
-  open(keys: ChunkKeys, sealed: Uint8Array, target?: Bytes): Promise<Bytes>;
+  decrypt(keys: ChunkKeys, sealed: Uint8Array, target?: Bytes): Promise<Bytes>;
 }
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -49,10 +49,10 @@ export async function loadAead(name?: AeadName, sodiumWasm?: SodiumWasm): Promis
 function kernelAead(kernel: Kernel): Aead {
   return {
     name: 'kernel',
-    seal: async (keys, plaintext) => kernel.seal(keys, plaintext),
-    async open(keys, sealed, target) {
-      const plaintext = await kernel.open(keys, sealed, target);
-      if (!plaintext) throw doesNotOpen();
+    encrypt: async (keys, plaintext) => kernel.encrypt(keys, plaintext),
+    async decrypt(keys, sealed, target) {
+      const plaintext = await kernel.decrypt(keys, sealed, target);
+      if (!plaintext) throw cannotDecrypt();
       return plaintext;
     },
   };
@@ -67,21 +67,21 @@ function nativeAead(): Aead {
   const scratch = new Scratch();
   return {
     name: 'native',
-    async seal({ pad, key, nonce }, plaintext) {
+    async encrypt({ pad, key, nonce }, plaintext) {
       const secret = await crypto.subtle.importKey(keyFormat, key, algorithm, false, ['encrypt']);
       const sealed = new Uint8Array(
         await crypto.subtle.encrypt({ name: algorithm, iv: nonce }, secret, plaintext),
       );
       return xorPad(sealed, pad, sealed);
     },
-    async open({ pad, key, nonce }, sealed) {
+    async decrypt({ pad, key, nonce }, sealed) {
       const secret = await crypto.subtle.importKey(keyFormat, key, algorithm, false, ['decrypt']);
       try {
         const bytes = xorPad(sealed, pad, scratch.take(sealed.length));
         // Takes a copy of its input at once, as WebCrypto has to.
         return new Uint8Array(await crypto.subtle.decrypt({ name: algorithm, iv: nonce }, secret, bytes));
       } catch (cause) {
-        throw doesNotOpen(cause);
+        throw cannotDecrypt(cause);
       }
     },
   };
@@ -95,9 +95,9 @@ async function hasNative(): Promise<boolean> {
   const keys = { pad: new Uint8Array(52), key: new Uint8Array(32), nonce: new Uint8Array(12) };
   try {
     const native = nativeAead();
-    const sealed = await native.seal(keys, new Uint8Array([42]));
-    const other = await native.seal(keys, new Uint8Array([43]));
-    const opened = await Promise.all([native.open(keys, sealed), native.open(keys, other)]);
+    const sealed = await native.encrypt(keys, new Uint8Array([42]));
+    const other = await native.encrypt(keys, new Uint8Array([43]));
+    const opened = await Promise.all([native.decrypt(keys, sealed), native.decrypt(keys, other)]);
     return opened[0][0] === 42 && opened[1][0] === 43;
   } catch {
     return false;
@@ -109,13 +109,13 @@ async function sodiumAead(wasm: SodiumWasm | undefined): Promise<Aead> {
   const scratch = new Scratch();
   return {
     name: 'sodium',
-    async seal({ pad, key, nonce }, plaintext) {
-      const sealed = sodium.seal(key, nonce, plaintext);
+    async encrypt({ pad, key, nonce }, plaintext) {
+      const sealed = sodium.encrypt(key, nonce, plaintext);
       return xorPad(sealed, pad, sealed);
     },
-    async open({ pad, key, nonce }, sealed) {
-      const plaintext = sodium.open(key, nonce, xorPad(sealed, pad, scratch.take(sealed.length)));
-      if (!plaintext) throw doesNotOpen();
+    async decrypt({ pad, key, nonce }, sealed) {
+      const plaintext = sodium.decrypt(key, nonce, xorPad(sealed, pad, scratch.take(sealed.length)));
+      if (!plaintext) throw cannotDecrypt();
       return plaintext;
     },
   };
@@ -131,6 +131,6 @@ class Scratch {
   }
 }
 
-function doesNotOpen(cause?: unknown): AntwayError {
+function cannotDecrypt(cause?: unknown): AntwayError {
   return new AntwayError('CORRUPT', 'A chunk does not open with the keys of its data map.', {}, { cause });
 }

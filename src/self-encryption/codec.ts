@@ -62,10 +62,10 @@ export class Codec {
    * @returns exactly `map.sizes[index]` bytes.
    * @throws AntwayError `CORRUPT` when the tag, the compressed data or the size does not fit.
    */
-  async open(map: DataMap, index: number, sealed: Uint8Array, target?: Bytes): Promise<Bytes> {
+  async decrypt(map: DataMap, index: number, sealed: Uint8Array, target?: Bytes): Promise<Bytes> {
     const size = map.sizes[index]!;
     const aead = await this.aead();
-    const compressed = await aead.open(keysOf(map, index), sealed, target);
+    const compressed = await aead.decrypt(keysOf(map, index), sealed, target);
     // Most chunks are parts of what was compressed before, and need no decoder, nor its WebAssembly.
     const plaintext = takeStored(compressed, size) ?? (await this.#brotliDecoder())(compressed, size);
     if (plaintext.length !== size) {
@@ -77,9 +77,9 @@ export class Codec {
   }
 
   /** Seals one plaintext part. @returns the bytes whose BLAKE3 is the chunk's address. */
-  async seal(plaintext: Uint8Array, keys: ChunkKeys): Promise<Uint8Array<ArrayBuffer>> {
+  async encrypt(plaintext: Uint8Array, keys: ChunkKeys): Promise<Uint8Array<ArrayBuffer>> {
     const [aead, encode] = await Promise.all([this.aead(), this.#brotliEncoder()]);
-    return aead.seal(keys, encode(plaintext) as Uint8Array<ArrayBuffer>);
+    return aead.encrypt(keys, encode(plaintext) as Uint8Array<ArrayBuffer>);
   }
 
   #brotliDecoder(): Promise<BrotliDecoder> {

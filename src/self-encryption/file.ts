@@ -20,13 +20,13 @@ export interface RandomAccess {
 }
 
 /** A sealed chunk on its way out. */
-export interface SealedChunk {
+export interface EncryptedChunk {
   address: Address;
   bytes: Uint8Array<ArrayBuffer>;
 }
 
 /** A sealed file: `address` is what people open; `map` is the (shrunk) data map whose record has that address. */
-export interface SealedFile {
+export interface EncryptedFile {
   address: Address;
   map: DataMap;
   /** The map's record, already given to `emit` unless the file is private. */
@@ -35,9 +35,9 @@ export interface SealedFile {
   size: number;
 }
 
-export interface SealOptions {
+export interface EncryptOptions {
   /** Receives every chunk once sealed, in order; the next is sealed when its promise is done. */
-  emit(chunk: SealedChunk): Promise<void>;
+  emit(chunk: EncryptedChunk): Promise<void>;
   /** Called as work goes on: bytes hashed and sealed so far, each from 0 to the file's size. */
   progress?(hashedBytes: number, sealedBytes: number): void;
   /** Keep the data map's record back: whoever holds it can open the file, nobody else can. */
@@ -78,18 +78,18 @@ export function partBoundaries(size: number): number[] {
  * @throws AntwayError `UNSUPPORTED` for fewer than 3 bytes, which the scheme cannot seal, `TOO_LARGE` for a
  *   file whose data map would itself exceed three chunks' worth (about 650 GB).
  */
-export async function sealFile(
+export async function encryptFile(
   codec: Codec,
   source: RandomAccess,
-  options: SealOptions,
-): Promise<SealedFile> {
+  options: EncryptOptions,
+): Promise<EncryptedFile> {
   if (source.size < limits.minFileBytes) {
     throw new AntwayError(
       'UNSUPPORTED',
       `Files of fewer than ${limits.minFileBytes} bytes cannot be self-encrypted (this one has ${source.size}).`,
     );
   }
-  let map = await sealParts(codec, source, 0, options);
+  let map = await encryptParts(codec, source, 0, options);
   for (let level = 1; map.count > limits.publishedMapChunks; level++) {
     const serialised = encodeBincode(map);
     if (level > 1 || serialised.length > limits.publishedMapChunks * limits.plaintextChunkBytes) {
@@ -99,7 +99,7 @@ export async function sealFile(
       );
     }
     const { progress: _, ...quiet } = options;
-    map = await sealParts(codec, bufferAccess(serialised), level, quiet);
+    map = await encryptParts(codec, bufferAccess(serialised), level, quiet);
   }
   const record = encodeDataMap(map);
   const blake3 = await codec.blake3();
@@ -108,11 +108,11 @@ export async function sealFile(
   return { address, map, record, size: source.size };
 }
 
-async function sealParts(
+async function encryptParts(
   codec: Codec,
   source: RandomAccess,
   childLevel: number,
-  { emit, progress, signal }: SealOptions,
+  { emit, progress, signal }: EncryptOptions,
 ): Promise<DataMap> {
   const blake3 = await codec.blake3();
   const boundaries = partBoundaries(source.size);
@@ -130,7 +130,7 @@ async function sealParts(
   const builder = new MapBuilder(count);
   for (let i = 0; i < count; i++) {
     const plaintext = await part(i);
-    const bytes = await codec.seal(plaintext, deriveKeys(srcHashes, i, childLevel));
+    const bytes = await codec.encrypt(plaintext, deriveKeys(srcHashes, i, childLevel));
     const address = Address.fromBytes(blake3(bytes));
     builder.set(i, address.bytes, srcHashes.subarray(32 * i, 32 * i + 32), plaintext.length);
     await emit({ address, bytes });

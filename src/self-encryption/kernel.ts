@@ -94,7 +94,7 @@ export class Kernel {
    * @param target where the plaintext is put; `sealed` itself, for one.
    * @returns undefined when the tag does not fit. Something is in `target` then, all the same.
    */
-  open(keys: ChunkKeys, sealed: Uint8Array, target?: Bytes): Promise<Bytes | undefined> {
+  decrypt(keys: ChunkKeys, sealed: Uint8Array, target?: Bytes): Promise<Bytes | undefined> {
     return inTurns(async (nextTurn) => {
       const size = sealed.length - tagBytes;
       if (size < 0) return undefined;
@@ -118,7 +118,7 @@ export class Kernel {
   }
 
   /** What `open` opens. */
-  seal(keys: ChunkKeys, plaintext: Uint8Array): Bytes {
+  encrypt(keys: ChunkKeys, plaintext: Uint8Array): Bytes {
     const size = plaintext.length;
     const sealed = new Uint8Array(size + tagBytes);
     const authenticator = this.#authenticator(keys);

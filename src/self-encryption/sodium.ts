@@ -8,9 +8,9 @@ const tagBytes = 16;
 /** ChaCha20-Poly1305 (RFC 8439) of libsodium. Calls are synchronous. */
 export interface SodiumAead {
   /** @returns ciphertext ‖ 16-byte tag. */
-  seal(key: Bytes, nonce: Bytes, plaintext: Bytes): Bytes;
+  encrypt(key: Bytes, nonce: Bytes, plaintext: Bytes): Bytes;
   /** @returns undefined when the tag does not fit. */
-  open(key: Bytes, nonce: Bytes, sealed: Bytes): Bytes | undefined;
+  decrypt(key: Bytes, nonce: Bytes, sealed: Bytes): Bytes | undefined;
 }
 
 /**
@@ -26,7 +26,7 @@ export async function loadSodium(wasm?: () => Promise<BufferSource | Response>):
     : libsodium({ getRandomValue }));
   if (sodium._sodium_init() < 0) throw new Error('libsodium could not be initialised.');
   return {
-    seal: (key, nonce, plaintext) =>
+    encrypt: (key, nonce, plaintext) =>
       withMemory(sodium, plaintext.length + tagBytes, [plaintext, nonce, key], (to, [from, nonce, key]) =>
         sodium._crypto_aead_chacha20poly1305_ietf_encrypt(
           to,
@@ -42,7 +42,7 @@ export async function loadSodium(wasm?: () => Promise<BufferSource | Response>):
           key,
         ),
       )!,
-    open: (key, nonce, sealed) =>
+    decrypt: (key, nonce, sealed) =>
       sealed.length < tagBytes
         ? undefined
         : withMemory(sodium, sealed.length - tagBytes, [sealed, nonce, key], (to, [from, nonce, key]) =>

@@ -1,10 +1,10 @@
 import type { StoreSummary } from '../chunks/store.ts';
 import type { ConfigSources, Isolation, Settings, TransportChoice } from '../config.ts';
 import { AntwayError } from '../errors.ts';
-import type { KeptManifest } from '../gateway/state/manifest-store.ts';
-import type { SiteGrant } from '../gateway/api/site-exchange.ts';
-import type { SiteOrigin, SiteReport } from '../gateway/state/site-origins.ts';
 import { channelName } from '../gateway/api/broadcast.ts';
+import type { SiteGrant } from '../gateway/api/site-exchange.ts';
+import type { StoredManifest } from '../gateway/state/manifest-store.ts';
+import type { SiteOrigin, SiteReport } from '../gateway/state/site-origins.ts';
 import type { DecidedSite, Decision } from '../gateway/state/trust.ts';
 import type { Language } from '../languages.ts';
 import type { Site } from '../library/library.ts';
@@ -173,10 +173,10 @@ export const gateway = {
   },
   /** Keeps a manifest on this device. */
   addManifest: async (body: ArrayBuffer | Uint8Array<ArrayBuffer>) =>
-    (await ask('/-/manifests', { method: 'POST', body })) as KeptManifest,
+    (await ask('/-/manifests', { method: 'POST', body })) as StoredManifest,
   /** What is in a manifest, and whether this device stores it. Stores nothing. */
   checkManifest: async (body: Uint8Array<ArrayBuffer>) =>
-    (await ask('/-/manifests?check', { method: 'POST', body })) as KeptManifest,
+    (await ask('/-/manifests?check', { method: 'POST', body })) as StoredManifest,
   config: async (signal: AbortSignal) => (await ask('/-/config', { signal })) as GatewayConfig,
   cache: async (signal: AbortSignal) => (await ask('/-/cache', { signal })) as CacheState,
   peers: async (signal: AbortSignal) =>

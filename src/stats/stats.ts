@@ -7,7 +7,7 @@ export interface Tally {
   bytes: number;
 }
 
-export type Transport = 'webtransport' | 'http';
+export type TransportName = 'webtransport' | 'http';
 
 /** What came from one peer over one transport. `chunks` counts only those that matched their address. */
 export interface TransportTally {
@@ -226,7 +226,7 @@ export class Stats {
   /** @param times from the request to the answer's first and last byte, in milliseconds. */
   fromPeer(
     url: string,
-    transport: Transport,
+    transport: TransportName,
     bytes: number,
     times: { firstByteMs: number; totalMs: number },
   ): void {
@@ -239,25 +239,25 @@ export class Stats {
   }
 
   /** An answer of several records has begun. */
-  openBegan(url: string, firstByteMs: number): void {
+  prefetchBegan(url: string, firstByteMs: number): void {
     this.#peer(url).webtransport.firstByte.record(firstByteMs);
   }
 
   /** It is complete. */
-  openEnded(url: string, totalMs: number): void {
+  prefetchEnded(url: string, totalMs: number): void {
     this.#peer(url).webtransport.total.record(totalMs);
     this.#changed();
   }
 
   /** One of its records has come. */
-  opened(url: string, bytes: number): void {
+  prefetched(url: string, bytes: number): void {
     const counters = this.#peer(url).webtransport;
     counters.chunks++;
     counters.bytes += bytes;
     this.#changed();
   }
 
-  peerFailed(url: string, transport: Transport, code: ErrorCode): void {
+  peerFailed(url: string, transport: TransportName, code: ErrorCode): void {
     const peer = this.#peer(url);
     increment(peer[transport].failures, code);
     if (code === 'CORRUPT') peer.corrupt++;
@@ -296,7 +296,7 @@ export class Stats {
 }
 
 /** What is counted of one peer. */
-type PeerCounters = Omit<PeerTally, 'url' | Transport> & Record<Transport, TransportCounters>;
+type PeerCounters = Omit<PeerTally, 'url' | TransportName> & Record<TransportName, TransportCounters>;
 
 class TransportCounters {
   chunks = 0;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { encode } from '@msgpack/msgpack';
 import type { Page } from '@playwright/test';
 import { limits } from '../../src/limits.ts';
-import { bufferAccess, sealFile } from '../../src/self-encryption/file.ts';
+import { bufferAccess, encryptFile } from '../../src/self-encryption/file.ts';
 import { type Answer, errorCode, expect, type Gateway, test } from './harness.ts';
 import { fromRoot } from './paths.ts';
 import type { PeerProcess } from './peer.ts';
@@ -156,7 +156,7 @@ test('manifests that are none are refused with a reason, and nothing of them is 
 
 /** A file whose data map no peer has, and a public one. */
 async function privateManifest(): Promise<Buffer> {
-  const { map } = await sealFile(codec, bufferAccess(Buffer.from(secret)), {
+  const { map } = await encryptFile(codec, bufferAccess(Buffer.from(secret)), {
     emit: ({ address, bytes }) => peer.put(address.hex, bytes),
     isPrivate: true,
   });

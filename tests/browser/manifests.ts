@@ -2,7 +2,7 @@ import { encode } from '@msgpack/msgpack';
 import { nodePlatform } from '../../src/cli/platform.ts';
 import { Codec } from '../../src/self-encryption/codec.ts';
 import { type DataMap, decodeDataMap } from '../../src/self-encryption/data-map.ts';
-import { bufferAccess, sealFile } from '../../src/self-encryption/file.ts';
+import { bufferAccess, encryptFile } from '../../src/self-encryption/file.ts';
 import type { PeerProcess } from './peer.ts';
 
 const codec = new Codec(nodePlatform);
@@ -19,7 +19,7 @@ export async function makePrivateManifest(
   const entries = [];
   for (const [path, text] of Object.entries(files)) {
     const bytes = Buffer.from(text);
-    const { record } = await sealFile(codec, bufferAccess(bytes), {
+    const { record } = await encryptFile(codec, bufferAccess(bytes), {
       isPrivate: true,
       emit: ({ address, bytes }) => peer.put(address.hex, bytes),
     });

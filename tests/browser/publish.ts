@@ -2,7 +2,7 @@ import { createCipheriv } from 'node:crypto';
 import { nodePlatform } from '../../src/cli/platform.ts';
 import { limits } from '../../src/limits.ts';
 import { Codec } from '../../src/self-encryption/codec.ts';
-import { bufferAccess, type RandomAccess, sealFile } from '../../src/self-encryption/file.ts';
+import { bufferAccess, encryptFile, type RandomAccess } from '../../src/self-encryption/file.ts';
 
 /** Where chunks are stored: a peer, or a folder. */
 export interface ChunkSink {
@@ -29,7 +29,7 @@ const uploads = 4;
 export async function publish(content: Uint8Array | RandomAccess, ...peers: ChunkSink[]): Promise<string> {
   const source = content instanceof Uint8Array ? bufferAccess(content) : content;
   const underWay: Promise<unknown>[] = [];
-  const { address } = await sealFile(codec, source, {
+  const { address } = await encryptFile(codec, source, {
     emit: async ({ address, bytes }) => {
       if (underWay.length === uploads) await underWay.shift();
       underWay.push(Promise.all(peers.map((peer) => peer.put(address.hex, bytes))));

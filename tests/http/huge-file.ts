@@ -85,7 +85,7 @@ async function putSealed(
   level: number,
   sink: ChunkSink,
 ): Promise<Address> {
-  const sealed = await codec.seal(plaintext, deriveKeys(srcHashes, index, level));
+  const sealed = await codec.encrypt(plaintext, deriveKeys(srcHashes, index, level));
   const address = Address.fromBytes((await loadBlake3())(sealed));
   await sink.put(address.hex, sealed);
   return address;

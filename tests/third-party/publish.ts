@@ -1,7 +1,7 @@
 import { brotliCompressSync, constants } from 'node:zlib';
 import { nodePlatform } from '../../src/cli/platform.ts';
 import { Codec } from '../../src/self-encryption/codec.ts';
-import { bufferAccess, sealFile } from '../../src/self-encryption/file.ts';
+import { bufferAccess, encryptFile } from '../../src/self-encryption/file.ts';
 import type { ChunkSink } from '../browser/publish.ts';
 import type { Files } from '../browser/tar.ts';
 import { makeTarchive } from '../http/tarchive.ts';
@@ -15,7 +15,7 @@ const codec = new Codec({
 
 /** Publishes files as one tarchive. @returns its address. */
 export async function publishFiles(files: Files, peer: ChunkSink): Promise<string> {
-  const { address } = await sealFile(codec, bufferAccess(await makeTarchive(files)), {
+  const { address } = await encryptFile(codec, bufferAccess(await makeTarchive(files)), {
     emit: ({ address, bytes }) => peer.put(address.hex, bytes),
   });
   return address.hex;

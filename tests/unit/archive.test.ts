@@ -8,7 +8,7 @@ const member = (path: string): Member => ({
   path,
   size: 0,
   modified: 0,
-  open: async () => memorySource(new Uint8Array()),
+  load: async () => memorySource(new Uint8Array()),
 });
 const archive = (paths: string[], routes: Record<string, string> = {}, refused = [] as Archive['refused']) =>
   new Archive(paths.map(member), RouteMap.parse(JSON.stringify({ routeMap: routes })), refused);

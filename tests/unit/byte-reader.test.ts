@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ByteReader } from '../../src/peers/byte-reader.ts';
+import { ByteReader } from '../../src/peers/transports/byte-reader.ts';
 
 /** A stream that gives `bytes` in the given pieces, and then ends. */
 function inPieces(pieces: readonly Uint8Array[]): ReadableStream<Uint8Array> {

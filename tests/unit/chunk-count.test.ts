@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { nodePlatform } from '../../src/cli/platform.ts';
 import { limits } from '../../src/limits.ts';
 import { Codec } from '../../src/self-encryption/codec.ts';
-import { chunkCount, sealFile } from '../../src/self-encryption/file.ts';
+import { chunkCount, encryptFile } from '../../src/self-encryption/file.ts';
 
 describe('the chunks that a file will have', () => {
   it.each([
@@ -14,7 +14,7 @@ describe('the chunks that a file will have', () => {
   ])('are as many as sealing makes of %i bytes', async (size) => {
     let made = 0;
     const source = { size, read: async (start: number, end: number) => new Uint8Array(end - start) };
-    await sealFile(new Codec(nodePlatform), source, {
+    await encryptFile(new Codec(nodePlatform), source, {
       isPrivate: true,
       emit: async () => {
         made++;

@@ -98,10 +98,10 @@ describe('an opened chunk', () => {
   it('is fetched, kept sealed, and then found opened in memory', async () => {
     const { map, records } = await seal(plain);
     const { chunks, peers, store, stats } = chunksOver(records);
-    const first = await chunks.open(map, 1);
+    const first = await chunks.read(map, 1);
     expect(first).toEqual(plain.subarray(1000, 2000));
     expect(store.held.get(map.address(1).hex)).toEqual(records.get(map.address(1).hex));
-    expect(await chunks.open(map, 1)).toBe(first);
+    expect(await chunks.read(map, 1)).toBe(first);
     expect(peers.asked).toEqual([map.address(1).hex]);
     expect(stats.snapshot().chunks.memory).toEqual({ count: 1, bytes: 1000 });
     expect(stats.snapshot().chunks.disk.count).toBe(0);
@@ -110,8 +110,8 @@ describe('an opened chunk', () => {
   it('comes from the store when memory has not got it', async () => {
     const { map, records } = await seal(plain);
     const { chunks, peers, stats } = chunksOver(records, { memoryBytes: 0 });
-    await chunks.open(map, 1);
-    expect(await chunks.open(map, 1)).toEqual(plain.subarray(1000, 2000));
+    await chunks.read(map, 1);
+    expect(await chunks.read(map, 1)).toEqual(plain.subarray(1000, 2000));
     expect(peers.asked).toHaveLength(1);
     expect(stats.snapshot().chunks.disk.count).toBe(1);
   });
@@ -119,9 +119,9 @@ describe('an opened chunk', () => {
   it('makes room in memory for newer ones', async () => {
     const { map, records } = await seal(plain);
     const { chunks, stats } = chunksOver(records, { memoryBytes: 2000 });
-    for (const index of [0, 1, 2, 0]) await chunks.open(map, index);
+    for (const index of [0, 1, 2, 0]) await chunks.read(map, index);
     expect(stats.snapshot().chunks.memory.count).toBe(0);
-    await chunks.open(map, 2);
+    await chunks.read(map, 2);
     expect(stats.snapshot().chunks.memory.count).toBe(1);
   });
 
@@ -132,7 +132,7 @@ describe('an opened chunk', () => {
     const damaged = records.get(hex)!.slice();
     damaged[500]! ^= 1;
     store.held.set(hex, damaged);
-    expect(await chunks.open(map, 0)).toEqual(plain.subarray(0, 1000));
+    expect(await chunks.read(map, 0)).toEqual(plain.subarray(0, 1000));
     expect(store.deleted).toEqual([hex]);
     expect(store.held.get(hex)).toEqual(records.get(hex));
     expect(peers.asked).toEqual([hex]);
@@ -142,9 +142,9 @@ describe('an opened chunk', () => {
   it('that is good but does not open with a wrong map is CORRUPT, and stays in the store', async () => {
     const { map, records } = await seal(plain);
     const { chunks, peers, store } = chunksOver(records);
-    await chunks.open(map, 0);
+    await chunks.read(map, 0);
     const wrong = new DataMap(map.dstHashes, new Uint8Array(96), map.sizes);
-    await expect(chunks.open(wrong, 0)).rejects.toMatchObject({ code: 'CORRUPT' });
+    await expect(chunks.read(wrong, 0)).rejects.toMatchObject({ code: 'CORRUPT' });
     expect(store.deleted).toEqual([]);
     expect(store.held.has(map.address(0).hex)).toBe(true);
     expect(peers.asked).toHaveLength(1);
@@ -153,14 +153,14 @@ describe('an opened chunk', () => {
   it('opens alike from peers and from the store where the map’s source hash is not the plaintext’s', async () => {
     const { map, records } = await seal(plain);
     const srcHashes = new Uint8Array(96).fill(7);
-    const sealed = await codec.seal(plain.subarray(0, 1000), deriveKeys(srcHashes, 0, 0));
+    const sealed = await codec.encrypt(plain.subarray(0, 1000), deriveKeys(srcHashes, 0, 0));
     records.set(addressOf(sealed).hex, sealed);
     const dstHashes = map.dstHashes.slice();
     dstHashes.set(addressOf(sealed).bytes);
     const odd = new DataMap(dstHashes, srcHashes, map.sizes);
     const { chunks, peers, store } = chunksOver(records, { memoryBytes: 0 });
-    expect(await chunks.open(odd, 0)).toEqual(plain.subarray(0, 1000));
-    expect(await chunks.open(odd, 0)).toEqual(plain.subarray(0, 1000));
+    expect(await chunks.read(odd, 0)).toEqual(plain.subarray(0, 1000));
+    expect(await chunks.read(odd, 0)).toEqual(plain.subarray(0, 1000));
     expect(peers.asked).toHaveLength(1);
     expect(store.deleted).toEqual([]);
   });
@@ -168,16 +168,16 @@ describe('an opened chunk', () => {
   it('is not given to who knows only its address', async () => {
     const { map, records } = await seal(plain);
     const { chunks } = chunksOver(records);
-    await chunks.open(map, 0);
+    await chunks.read(map, 0);
     const guess = new DataMap(map.dstHashes, new Uint8Array(96).fill(1), map.sizes);
-    await expect(chunks.open(guess, 0)).rejects.toMatchObject({ code: 'CORRUPT' });
+    await expect(chunks.read(guess, 0)).rejects.toMatchObject({ code: 'CORRUPT' });
     expect((await chunks.record(map.address(0))).bytes).toEqual(records.get(map.address(0).hex));
   });
 
   it('is decrypted once for all who ask at the same time', async () => {
     const { map, records } = await seal(plain);
     const { chunks, peers, stats } = chunksOver(records);
-    const opened = await Promise.all([1, 2, 3].map(() => chunks.open(map, 0)));
+    const opened = await Promise.all([1, 2, 3].map(() => chunks.read(map, 0)));
     expect(new Set(opened).size).toBe(1);
     expect(peers.asked).toHaveLength(1);
     expect(stats.snapshot().chunks.joined).toBe(2);
@@ -186,7 +186,7 @@ describe('an opened chunk', () => {
   it('is not looked for on behalf of a caller who has gone', async () => {
     const { map, records } = await seal(plain);
     const { chunks, peers } = chunksOver(records);
-    await expect(chunks.open(map, 0, AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone');
+    await expect(chunks.read(map, 0, AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone');
     expect(peers.asked).toEqual([]);
   });
 
@@ -195,11 +195,11 @@ describe('an opened chunk', () => {
     const { chunks, peers } = chunksOver(records);
     peers.beforeAnswer = (_, signal) => untilAborted(signal);
     const controller = new AbortController();
-    const leaving = chunks.open(map, 0, controller.signal);
+    const leaving = chunks.read(map, 0, controller.signal);
     await vi.waitFor(() => expect(peers.asked).toHaveLength(1));
     peers.beforeAnswer = async () => {};
     controller.abort(new Error('gone'));
-    const coming = chunks.open(map, 0);
+    const coming = chunks.read(map, 0);
     await expect(leaving).rejects.toThrow('gone');
     expect(await coming).toEqual(plain.subarray(0, 1000));
   });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Backoff } from '../../src/peers/backoff.ts';
-import { CircuitBreaker } from '../../src/peers/circuit-breaker.ts';
+import { CircuitBreaker } from '../../src/peers/selection/circuit-breaker.ts';
+import { Backoff } from '../../src/util/backoff.ts';
 
 describe('a circuit breaker', () => {
   beforeEach(() => void vi.useFakeTimers());

@@ -6,7 +6,7 @@ import { loadAead } from '../../src/self-encryption/aead.ts';
 import { loadBrotliDecoder } from '../../src/self-encryption/brotli.ts';
 import { Codec } from '../../src/self-encryption/codec.ts';
 import { DataMap, encodeBincode } from '../../src/self-encryption/data-map.ts';
-import { bufferAccess, partBoundaries, sealFile, unshrink } from '../../src/self-encryption/file.ts';
+import { bufferAccess, encryptFile, partBoundaries, unshrink } from '../../src/self-encryption/file.ts';
 import { keysOf } from '../../src/self-encryption/keys.ts';
 import { takeStored } from '../../src/self-encryption/stored.ts';
 import { xorPad } from '../../src/self-encryption/xor.ts';
@@ -26,7 +26,7 @@ async function forge(
 ): Promise<{ map: DataMap; sealed: Uint8Array<ArrayBuffer> }> {
   const map = new DataMap(new Uint8Array(96), src, Uint32Array.from(sizes));
   const aead = await loadAead('sodium');
-  return { map, sealed: await aead.seal(keysOf(map, 0), new Uint8Array(compressed)) };
+  return { map, sealed: await aead.encrypt(keysOf(map, 0), new Uint8Array(compressed)) };
 }
 
 describe('a sealed file', () => {
@@ -36,7 +36,7 @@ describe('a sealed file', () => {
   async function roundTrip(size: number, seed: number) {
     const bytes = noise(size, seed);
     const { map, records } = await seal(bytes);
-    const openChunk = (of: DataMap, i: number) => codec.open(of, i, records.get(of.address(i).hex)!);
+    const openChunk = (of: DataMap, i: number) => codec.decrypt(of, i, records.get(of.address(i).hex)!);
     const root = await unshrink(map, openChunk);
     expect(root.size).toBe(size);
     for (let i = 0; i < root.count; i++) {
@@ -85,7 +85,7 @@ describe('a sealed file', () => {
 
   it('that is private keeps its map back', async () => {
     const emitted: string[] = [];
-    const { address, record } = await sealFile(codec, bufferAccess(noise(100)), {
+    const { address, record } = await encryptFile(codec, bufferAccess(noise(100)), {
       isPrivate: true,
       emit: async (chunk) => void emitted.push(chunk.address.hex),
     });
@@ -97,7 +97,7 @@ describe('a sealed file', () => {
   it('is not sealed any further once the signal aborts', async () => {
     const controller = new AbortController();
     let emitted = 0;
-    const sealing = sealFile(codec, bufferAccess(noise(1000)), {
+    const sealing = encryptFile(codec, bufferAccess(noise(1000)), {
       signal: controller.signal,
       emit: async () => {
         emitted++;
@@ -115,12 +115,12 @@ describe.each(['kernel', 'sodium'] as const)('a sealed chunk, opened by %s', (ae
   it('that was changed anywhere is CORRUPT', async () => {
     const { map, records } = await seal(noise(3000));
     const sealed = records.get(map.address(0).hex)!;
-    await expect(codec.open(map, 0, sealed)).resolves.toHaveLength(1000);
+    await expect(codec.decrypt(map, 0, sealed)).resolves.toHaveLength(1000);
     await fc.assert(
       fc.asyncProperty(fc.nat(sealed.length - 1), fc.integer({ min: 1, max: 255 }), async (at, flip) => {
         const changed = sealed.slice();
         changed[at]! ^= flip;
-        await expect(codec.open(map, 0, changed)).rejects.toEqual(corrupt);
+        await expect(codec.decrypt(map, 0, changed)).rejects.toEqual(corrupt);
       }),
     );
   });
@@ -129,16 +129,16 @@ describe.each(['kernel', 'sodium'] as const)('a sealed chunk, opened by %s', (ae
     const { map, records } = await seal(noise(3000));
     const sealed = records.get(map.address(0).hex)!;
     for (const length of [0, 1, 15, 16, 17, sealed.length - 1]) {
-      await expect(codec.open(map, 0, sealed.subarray(0, length))).rejects.toEqual(corrupt);
+      await expect(codec.decrypt(map, 0, sealed.subarray(0, length))).rejects.toEqual(corrupt);
     }
   });
 
   it('does not open as another chunk of its map, nor at another level', async () => {
     const { map, records } = await seal(noise(3000));
     const sealed = records.get(map.address(0).hex)!;
-    await expect(codec.open(map, 1, sealed)).rejects.toEqual(corrupt);
+    await expect(codec.decrypt(map, 1, sealed)).rejects.toEqual(corrupt);
     const nested = new DataMap(map.dstHashes, map.srcHashes, map.sizes, 1);
-    await expect(codec.open(nested, 0, sealed)).rejects.toEqual(corrupt);
+    await expect(codec.decrypt(nested, 0, sealed)).rejects.toEqual(corrupt);
   });
 
   it('opens from the middle of a larger buffer, at any alignment', async () => {
@@ -148,7 +148,7 @@ describe.each(['kernel', 'sodium'] as const)('a sealed chunk, opened by %s', (ae
     for (const offset of [1, 2, 3, 4]) {
       const frame = new Uint8Array(sealed.length + 8);
       frame.set(sealed, offset);
-      const opened = await codec.open(map, 0, frame.subarray(offset, offset + sealed.length));
+      const opened = await codec.decrypt(map, 0, frame.subarray(offset, offset + sealed.length));
       expect(Buffer.compare(opened, bytes.subarray(0, 1000))).toBe(0);
     }
   });
@@ -158,37 +158,37 @@ describe.each(['kernel', 'sodium'] as const)('a sealed chunk, opened by %s', (ae
     expect(bomb.length).toBeLessThan(1000);
     const { map, sealed } = await forge(bomb);
     const before = process.memoryUsage().rss;
-    await expect(codec.open(map, 0, sealed)).rejects.toEqual(corrupt);
+    await expect(codec.decrypt(map, 0, sealed)).rejects.toEqual(corrupt);
     expect(process.memoryUsage().rss - before).toBeLessThan(40e6);
   });
 
   it('that holds one byte more than its map says is CORRUPT', async () => {
     const { map, sealed } = await forge(compress(new Uint8Array(11)));
-    await expect(codec.open(map, 0, sealed)).rejects.toEqual(corrupt);
+    await expect(codec.decrypt(map, 0, sealed)).rejects.toEqual(corrupt);
   });
 
   it('that holds fewer bytes than its map says is CORRUPT', async () => {
     const { map, sealed } = await forge(compress(new Uint8Array(9)));
-    await expect(codec.open(map, 0, sealed)).rejects.toEqual(corrupt);
+    await expect(codec.decrypt(map, 0, sealed)).rejects.toEqual(corrupt);
   });
 
   it('whose compressed data ends early is CORRUPT', async () => {
     const compressed = compress(noise(4000));
     const { map, sealed } = await forge(compressed.subarray(0, -10), { sizes: [4000, 10, 10] });
-    await expect(codec.open(map, 0, sealed)).rejects.toEqual(corrupt);
+    await expect(codec.decrypt(map, 0, sealed)).rejects.toEqual(corrupt);
   });
 
   it('whose compressed data is empty is CORRUPT', async () => {
     const { map, sealed } = await forge(new Uint8Array());
-    await expect(codec.open(map, 0, sealed)).rejects.toEqual(corrupt);
+    await expect(codec.decrypt(map, 0, sealed)).rejects.toEqual(corrupt);
   });
 
   it('that opens to another size than the map says is CORRUPT', async () => {
     const right = await forge(compress(noise(10)));
-    await expect(codec.open(right.map, 0, right.sealed)).resolves.toEqual(noise(10));
+    await expect(codec.decrypt(right.map, 0, right.sealed)).resolves.toEqual(noise(10));
     for (const size of [9, 11]) {
       const { map, sealed } = await forge(compress(noise(size)));
-      await expect(codec.open(map, 0, sealed)).rejects.toEqual(corrupt);
+      await expect(codec.decrypt(map, 0, sealed)).rejects.toEqual(corrupt);
     }
   });
 
@@ -197,9 +197,9 @@ describe.each(['kernel', 'sodium'] as const)('a sealed chunk, opened by %s', (ae
     const { map, records } = await seal(plain);
     const sealed = records.get(map.address(0).hex)!;
     const before = sealed.slice();
-    const apart = await codec.open(map, 0, sealed);
+    const apart = await codec.decrypt(map, 0, sealed);
     expect(Buffer.compare(sealed, before)).toBe(0);
-    const inPlace = await codec.open(map, 0, sealed, sealed);
+    const inPlace = await codec.decrypt(map, 0, sealed, sealed);
     expect(inPlace.buffer === sealed.buffer).toBe(aead === 'kernel');
     expect(Buffer.compare(inPlace, plain.subarray(0, 500_000))).toBe(0);
     expect(Buffer.compare(apart, inPlace)).toBe(0);
@@ -344,15 +344,17 @@ describe('a codec', () => {
       },
     });
     const sealed = records.get(map.address(0).hex)!;
-    await expect(flaky.open(map, 0, sealed)).rejects.toThrow('Failed to fetch');
-    await expect(flaky.open(map, 0, sealed)).resolves.toHaveLength(1_000);
-    await flaky.open(map, 1, records.get(map.address(1).hex)!);
+    await expect(flaky.decrypt(map, 0, sealed)).rejects.toThrow('Failed to fetch');
+    await expect(flaky.decrypt(map, 0, sealed)).resolves.toHaveLength(1_000);
+    await flaky.decrypt(map, 1, records.get(map.address(1).hex)!);
     expect(tries).toBe(2);
   });
 
   it('without a compressor says that it only reads', async () => {
     const reader = new Codec({ aead: 'sodium', brotliDecoderWasm: nodePlatform.brotliDecoderWasm });
-    await expect(sealFile(reader, bufferAccess(noise(30)), { emit: async () => {} })).rejects.toMatchObject({
+    await expect(
+      encryptFile(reader, bufferAccess(noise(30)), { emit: async () => {} }),
+    ).rejects.toMatchObject({
       code: 'UNSUPPORTED',
     });
   });
@@ -366,7 +368,7 @@ describe.each(['kernel', 'sodium'] as const)('a codec that opens many chunks at 
     const codec = new Codec({ ...nodePlatform, aead });
     const { map, records } = await seal(bytes);
     const opened = await Promise.all(
-      [0, 1, 2, 2, 1, 0].map((i) => codec.open(map, i, records.get(map.address(i).hex)!)),
+      [0, 1, 2, 2, 1, 0].map((i) => codec.decrypt(map, i, records.get(map.address(i).hex)!)),
     );
     for (const [at, i] of [0, 1, 2, 2, 1, 0].entries()) {
       expect(Buffer.compare(opened[at]!, bytes.subarray(map.offsets[i], map.offsets[i + 1]))).toBe(0);

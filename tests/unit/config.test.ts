@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import {
   type Config,
   combine,
-  parseServerConfig,
   parsePeer,
+  parseServerConfig,
   parseSettings,
   type Settings,
   splitPeerUrl,

@@ -23,7 +23,7 @@ beforeAll(async () => {
   const src = Uint8Array.from(parts.flatMap((part) => [...blake3(part)]));
   const dst: number[] = [];
   for (const [i, part] of parts.entries()) {
-    const sealed = await codec.seal(part, deriveKeys(src, i, 0));
+    const sealed = await codec.encrypt(part, deriveKeys(src, i, 0));
     const hash = blake3(sealed);
     dst.push(...hash);
     records.set(Buffer.from(hash).toString('hex'), sealed);

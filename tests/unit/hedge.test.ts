@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { HedgeBudget, hedge, outrun, type Try } from '../../src/peers/hedge.ts';
+import { HedgeBudget, type HedgedTry, hedge, outrun } from '../../src/peers/selection/hedge.ts';
 
 /** A try that is settled by hand. */
 function manual(patience = 100) {
   let settle!: { resolve(value: string): void; reject(error: unknown): void };
   const state = { started: false, reason: undefined as unknown, firstByte: () => {} };
-  const attempt: Try<string> = {
-    patienceMs: { firstByte: patience, rest: 10 * patience },
+  const attempt: HedgedTry<string> = {
+    hedgeDelayMs: { firstByte: patience, rest: 10 * patience },
     run: (signal, onFirstByte) => {
       state.started = true;
       state.firstByte = onFirstByte;

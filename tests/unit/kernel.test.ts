@@ -80,9 +80,9 @@ describe('the cipher of the kernel', () => {
     await fc.assert(
       fc.asyncProperty(secret, lengths, fc.nat(7), async (keys, length, offset) => {
         const plain = noise(length + offset, 5).subarray(offset) as Uint8Array<ArrayBuffer>;
-        const sealed = xorPad(sodium.seal(keys.key, keys.nonce, plain), keys.pad);
-        expect(Buffer.compare(await kernel.seal(keys, plain), sealed)).toBe(0);
-        expect(Buffer.compare((await kernel.open(keys, sealed))!, plain)).toBe(0);
+        const sealed = xorPad(sodium.encrypt(keys.key, keys.nonce, plain), keys.pad);
+        expect(Buffer.compare(await kernel.encrypt(keys, plain), sealed)).toBe(0);
+        expect(Buffer.compare((await kernel.decrypt(keys, sealed))!, plain)).toBe(0);
       }),
       { numRuns: 100 },
     );
@@ -96,10 +96,10 @@ describe('the cipher of the kernel', () => {
     );
     for (const length of [0, 1, ...near, limits.chunkBytes - 16]) {
       const plain = noise(length, 6);
-      const sealed = kernel.seal(keys, plain);
-      const expected = xorPad(sodium.seal(keys.key, keys.nonce, plain), keys.pad);
+      const sealed = kernel.encrypt(keys, plain);
+      const expected = xorPad(sodium.encrypt(keys.key, keys.nonce, plain), keys.pad);
       expect(Buffer.compare(sealed, expected), `${length} bytes`).toBe(0);
-      expect(Buffer.compare((await kernel.open(keys, sealed))!, plain), `${length} bytes`).toBe(0);
+      expect(Buffer.compare((await kernel.decrypt(keys, sealed))!, plain), `${length} bytes`).toBe(0);
     }
   });
 
@@ -108,9 +108,9 @@ describe('the cipher of the kernel', () => {
       keys: { pad: noise(52, seed), key: noise(32, seed), nonce: noise(12, seed) },
       plain: noise(4 * pieceBytes + 1000 * seed, seed),
     }));
-    const sealed = many.map(({ keys, plain }) => kernel.seal(keys, plain));
+    const sealed = many.map(({ keys, plain }) => kernel.encrypt(keys, plain));
     const opened = await Promise.all(
-      many.map(({ keys }, i) => kernel.open(keys, sealed[i]!, i % 2 === 0 ? sealed[i] : undefined)),
+      many.map(({ keys }, i) => kernel.decrypt(keys, sealed[i]!, i % 2 === 0 ? sealed[i] : undefined)),
     );
     for (const [i, { plain }] of many.entries()) expect(Buffer.compare(opened[i]!, plain)).toBe(0);
     expect(opened.map((each, i) => each!.buffer === sealed[i]!.buffer)).toEqual([true, false, true, false]);
@@ -121,12 +121,12 @@ describe('the cipher of the kernel', () => {
     for (const byte of [0xff, 0x00, 0x80]) {
       const keys = { pad: none, key: new Uint8Array(32).fill(byte), nonce: new Uint8Array(12).fill(byte) };
       // The ciphertext, which is what is summed up, is all ones then.
-      const stream = sodium.seal(keys.key, keys.nonce, new Uint8Array(5_000)).subarray(0, 5_000);
+      const stream = sodium.encrypt(keys.key, keys.nonce, new Uint8Array(5_000)).subarray(0, 5_000);
       for (const text of [stream.map((each) => each ^ 0xff), stream, new Uint8Array(5_000).fill(0xff)]) {
         const plain = new Uint8Array(text);
-        expect(Buffer.compare(await kernel.seal(keys, plain), sodium.seal(keys.key, keys.nonce, plain))).toBe(
-          0,
-        );
+        expect(
+          Buffer.compare(await kernel.encrypt(keys, plain), sodium.encrypt(keys.key, keys.nonce, plain)),
+        ).toBe(0);
       }
     }
   });
@@ -134,9 +134,9 @@ describe('the cipher of the kernel', () => {
   it('keeps apart what is opened, sealed and hashed at the same time', async () => {
     const texts = [noise(600_000, 1), noise(100, 2), noise(1_000_000, 3)];
     const keys = texts.map((_, i) => ({ pad: noise(52, i), key: noise(32, i), nonce: noise(12, i) }));
-    const sealed = await Promise.all(texts.map((text, i) => kernel.seal(keys[i]!, text)));
-    const opening = sealed.map((each, i) => kernel.open(keys[i]!, each));
-    const again = texts.map((text, i) => kernel.seal(keys[i]!, text));
+    const sealed = await Promise.all(texts.map((text, i) => kernel.encrypt(keys[i]!, text)));
+    const opening = sealed.map((each, i) => kernel.decrypt(keys[i]!, each));
+    const again = texts.map((text, i) => kernel.encrypt(keys[i]!, text));
     for (const text of texts) expect(Buffer.compare(kernel.blake3(text), blake3(text))).toBe(0);
     const same = (some: readonly (Uint8Array | undefined)[], others: readonly Uint8Array[]) =>
       some.every((each, i) => Buffer.compare(each!, others[i]!) === 0);
@@ -152,12 +152,12 @@ describe('the cipher of the kernel', () => {
         fc.nat(),
         fc.integer({ min: 1, max: 255 }),
         async (keys, length, at, flip) => {
-          const sealed = await kernel.seal(keys, noise(length, 8));
+          const sealed = await kernel.encrypt(keys, noise(length, 8));
           const changed = sealed.slice();
           changed[at % changed.length]! ^= flip;
-          expect(await kernel.open(keys, changed)).toBeUndefined();
-          expect(await kernel.open(keys, sealed.subarray(0, at % sealed.length))).toBeUndefined();
-          expect(await kernel.open(keys, sealed)).toBeDefined();
+          expect(await kernel.decrypt(keys, changed)).toBeUndefined();
+          expect(await kernel.decrypt(keys, sealed.subarray(0, at % sealed.length))).toBeUndefined();
+          expect(await kernel.decrypt(keys, sealed)).toBeDefined();
         },
       ),
     );

@@ -17,6 +17,7 @@ const layers = [
   ['src/chunks'],
   ['src/peers'],
   ['src/self-encryption'],
+  ['src/util'],
   [
     'src/stats',
     'src/errors',
@@ -30,7 +31,7 @@ const layers = [
   ],
 ];
 
-/** Layer and part of a source file: `src/errors.ts` is a part by itself, `src/peers/pool.ts` belongs to one. */
+/** Layer and part of a source file: `src/errors.ts` is a part by itself, `src/peers/selection/pool.ts` belongs to one. */
 function placeOf(path: string): { layer: number; part: string } | undefined {
   const layer = layers.findIndex((parts) => parts.some((part) => isIn(path, part)));
   return layer < 0 ? undefined : { layer, part: layers[layer]!.find((part) => isIn(path, part))! };
@@ -77,10 +78,10 @@ describe('the layers', () => {
   });
 
   it('would not let an import up or sideways pass', () => {
-    expect(fault('src/peers/pool.ts', 'src/chunks/chunks.ts')).toContain('above');
-    expect(fault('src/errors.ts', 'src/peers/pool.ts')).toContain('above');
+    expect(fault('src/peers/selection/pool.ts', 'src/chunks/chunks.ts')).toContain('above');
+    expect(fault('src/errors.ts', 'src/peers/selection/pool.ts')).toContain('above');
     expect(fault('src/shell/app.tsx', 'src/cli/main.ts')).toContain('beside');
-    expect(fault('src/peers/pool.ts', 'src/peers/peer.ts')).toBeUndefined();
+    expect(fault('src/peers/selection/pool.ts', 'src/peers/peer.ts')).toBeUndefined();
     expect(fault('sw/sw.ts', 'src/errors.ts')).toBeUndefined();
   });
 

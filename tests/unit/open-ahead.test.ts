@@ -4,8 +4,8 @@ import { Chunks } from '../../src/chunks/chunks.ts';
 import { Resolver } from '../../src/content/resolver.ts';
 import { AntwayError } from '../../src/errors.ts';
 import { limits } from '../../src/limits.ts';
-import type { OpenOptions } from '../../src/peers/peer.ts';
-import { encodeOpen, type OpenRange } from '../../src/peers/protocol.ts';
+import type { PrefetchOptions } from '../../src/peers/peer.ts';
+import { encodeOpen, type PrefetchRange } from '../../src/peers/transports/protocol.ts';
 import { decodeDataMap, encodeDataMap, MapBuilder } from '../../src/self-encryption/data-map.ts';
 import { unshrink } from '../../src/self-encryption/file.ts';
 import { Stats } from '../../src/stats/stats.ts';
@@ -16,7 +16,7 @@ const never = () => new AbortController().signal;
 
 /** Peers that answer OPEN as the protocol says. */
 class OpeningPeers extends MemoryPeers {
-  readonly opened: OpenRange[] = [];
+  readonly opened: PrefetchRange[] = [];
   /** Chunks of the file, without its maps, that were sent for each request. */
   readonly sent: number[] = [];
   /** What became of each request. */
@@ -36,7 +36,7 @@ class OpeningPeers extends MemoryPeers {
     super(records);
   }
 
-  open(address: Address, range: OpenRange, options: OpenOptions): Promise<void> {
+  prefetch(address: Address, range: PrefetchRange, options: PrefetchOptions): Promise<void> {
     const request = this.opened.push(range) - 1;
     this.sent[request] = 0;
     const answering = this.#answer(request, address, range, options);
@@ -47,8 +47,8 @@ class OpeningPeers extends MemoryPeers {
   async #answer(
     request: number,
     address: Address,
-    range: OpenRange,
-    { signal, onRecord }: OpenOptions,
+    range: PrefetchRange,
+    { signal, onRecord }: PrefetchOptions,
   ): Promise<void> {
     const bytesOf = ({ hex }: Address) => this.records.get(hex)!;
     const send = async (of: Address) => {
@@ -63,7 +63,7 @@ class OpeningPeers extends MemoryPeers {
     const map = await unshrink(decodeDataMap(bytesOf(address))!, async (level, i) => {
       // They are asked for all at once, and sent in order.
       if (i === 0) for (let chunk = 0; chunk < level.count; chunk++) await send(level.address(chunk));
-      return codec.open(level, i, bytesOf(level.address(i)));
+      return codec.decrypt(level, i, bytesOf(level.address(i)));
     });
     const start = 'last' in range ? Math.max(map.size - range.last, 0) : range.start;
     const end = 'last' in range || range.length === 0 ? map.size : Math.min(start + range.length, map.size);
@@ -259,7 +259,7 @@ describe('what a peer was not asked for', () => {
     const first = map.address(0);
     let end: Promise<unknown> = Promise.resolve();
     let isStopped = false;
-    const open = async (_: Address, _range: OpenRange, { onRecord, signal }: OpenOptions) => {
+    const open = async (_: Address, _range: PrefetchRange, { onRecord, signal }: PrefetchOptions) => {
       end = onRecord(address, record).then(() => {
         isStopped = signal.aborted;
         return onRecord(first, records.get(first.hex)!);
@@ -279,7 +279,7 @@ describe('what a peer was not asked for', () => {
   it('does not count where the map claims more chunks for the range than it can have: they are not sent for', async () => {
     const { address, records } = await claim(3 * limits.aheadChunks);
     const peers = new OpeningPeers(records);
-    over(peers).chunks.openAhead(address, [{ range: { start: 0, length: 0 } }], never());
+    over(peers).chunks.prefetch(address, [{ range: { start: 0, length: 0 } }], never());
     await expect.poll(() => peers.ends.length).toBe(1);
     await expect(peers.ends[0]).rejects.toMatchObject({ name: 'AbortError' });
     expect(peers.sent[0]).toBe(limits.aheadChunks);
@@ -329,10 +329,10 @@ describe('an OPEN that is slow', () => {
     };
     const { chunks } = over(peers);
     const last = { last: 1 };
-    chunks.openAhead(address, [{ range: last }, { range: { start: 0, length: 1 } }], never());
+    chunks.prefetch(address, [{ range: last }, { range: { start: 0, length: 1 } }], never());
     expect((await chunks.record(address)).bytes).toEqual(records.get(address.hex));
-    await chunks.open(map, 0);
-    const opening = chunks.open(map, 2);
+    await chunks.read(map, 0);
+    const opening = chunks.read(map, 2);
     goOn();
     await opening;
     expect(peers.asked).toEqual([]);
@@ -370,7 +370,7 @@ describe('an OPEN whose readers have gone', () => {
 
   it('goes on as long as others wait for a chunk of it', async () => {
     const { peers, chunks, map, readers, aborted, goOn } = await held();
-    const waiting = chunks.open(map, 1);
+    const waiting = chunks.read(map, 1);
     await new Promise((resolve) => setTimeout(resolve));
     for (const reader of readers) reader.abort();
     expect(aborted).toEqual([]);
@@ -384,7 +384,7 @@ describe('an OPEN whose readers have gone', () => {
 
 describe('the OPEN request', () => {
   const address = Address.fromHex('ab'.repeat(32));
-  const tail = (range: OpenRange) => Buffer.from(encodeOpen(address, range).subarray(33)).toString('hex');
+  const tail = (range: PrefetchRange) => Buffer.from(encodeOpen(address, range).subarray(33)).toString('hex');
 
   it('is op, address, first byte and length, big-endian', () => {
     const frame = encodeOpen(address, { start: 2 ** 33 + 1, length: 5 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { memorySource } from '../../src/content/byte-source.ts';
-import { shimPosition, shimScript, withShim } from '../../src/gateway/origins/own-worker-shim.ts';
 import type { Representation } from '../../src/gateway/http/representation.ts';
+import { shimPosition, shimScript, withWorkerShim } from '../../src/gateway/origins/own-worker-shim.ts';
 import { Trace } from '../../src/stats/trace.ts';
 
 const encode = (text: string) => new TextEncoder().encode(text);
@@ -50,7 +50,7 @@ test('UTF-16 documents, other types and downloads are left as they are', async (
     page(encode('<p>a'), { 'Content-Disposition': 'attachment; filename="a.html"' }),
     page(encode('<p>a'), { 'Content-Type': 'text/plain; charset=utf-8' }),
   ]) {
-    expect(await withShim(representation, signal, trace)).toBe(representation);
+    expect(await withWorkerShim(representation, signal, trace)).toBe(representation);
   }
 });
 
@@ -58,7 +58,7 @@ test('the document with the shim has its own size and validator, and can be read
   const html = `<!doctype html><head><title>a</title>${'b'.repeat(100_000)}`;
   const at = '<!doctype html><head>'.length;
   const expected = encode(html.slice(0, at) + shim + html.slice(at));
-  const { source, etag, headers } = await withShim(page(encode(html)), signal, trace);
+  const { source, etag, headers } = await withWorkerShim(page(encode(html)), signal, trace);
   expect(source.size).toBe(expected.length);
   expect(etag).toMatch(/^"abc\.file\.shim-\d+"$/);
   expect(headers['Content-Type']).toBe('text/html; charset=utf-8');
@@ -92,10 +92,14 @@ test('a stream of the document with the shim fails when the document does, and c
         },
       }),
   });
-  const rejected = await withShim({ ...page(encode('')), source: failing(new Error('lost')) }, signal, trace);
+  const rejected = await withWorkerShim(
+    { ...page(encode('')), source: failing(new Error('lost')) },
+    signal,
+    trace,
+  );
   await expect(new Response(rejected.source.stream(0, rejected.source.size)).text()).rejects.toThrow('lost');
 
-  const endless = await withShim({ ...page(encode('')), source: failing(undefined) }, signal, trace);
+  const endless = await withWorkerShim({ ...page(encode('')), source: failing(undefined) }, signal, trace);
   const reader = endless.source.stream(0, endless.source.size).getReader();
   await reader.read();
   await reader.cancel();

@@ -6,15 +6,15 @@ import { Address } from '../../src/address.ts';
 import { Archive } from '../../src/content/archive.ts';
 import { memorySource } from '../../src/content/byte-source.ts';
 import { AntwayError, type ErrorCode, errorStatus } from '../../src/errors.ts';
-import { ChosenAppearance } from '../../src/gateway/state/appearance.ts';
 import { deploymentAt } from '../../src/gateway/deployment.ts';
 import { errorResponse } from '../../src/gateway/pages/error-response.ts';
-import { confirmation, question } from '../../src/gateway/pages/trust-question.ts';
-import type { Kept } from '../../src/gateway/state/stored-share.ts';
 import { listingJson, listingPage } from '../../src/gateway/pages/listing.ts';
 import { html, type OwnScript, page, reloadOnceOnline, trustQuestion } from '../../src/gateway/pages/page.ts';
 import { de } from '../../src/gateway/pages/texts/de.ts';
 import { en } from '../../src/gateway/pages/texts/en.ts';
+import { confirmation, question } from '../../src/gateway/pages/trust-question.ts';
+import { ChosenAppearance } from '../../src/gateway/state/appearance.ts';
+import type { StoredParts } from '../../src/gateway/state/stored-share.ts';
 import { TrustTokens } from '../../src/gateway/state/trust-tokens.ts';
 
 const english = { texts: en, theme: null };
@@ -39,7 +39,7 @@ function archiveOf(paths: string[], refused: Archive['refused'] = []) {
     path,
     size: 1234,
     modified: 7,
-    open: async () => memorySource(new Uint8Array()),
+    load: async () => memorySource(new Uint8Array()),
   }));
   return new Archive(members, undefined, refused);
 }
@@ -139,7 +139,7 @@ describe('a listing', () => {
     [1e15, '1000.0 TB'],
   ])('writes %i bytes as %s', (size, text) => {
     const archive = new Archive([
-      { path: 'a', size, modified: 0, open: async () => memorySource(new Uint8Array()) },
+      { path: 'a', size, modified: 0, load: async () => memorySource(new Uint8Array()) },
     ]);
     expect(listingPage(archive, '', archive.folder('')!, 't', english)).toContain(`>${text}<`);
   });
@@ -264,7 +264,7 @@ describe('an error', () => {
     expect(policy).toContain("connect-src 'self'");
   });
 
-  it.each<[Kept, string]>([
+  it.each<[StoredParts, string]>([
     [{ file: null, whole: { stored: 0, total: null } }, 'Nothing of it is kept on this device.'],
     [{ file: null, whole: { stored: 12, total: 40 } }, 'Of it, 12 of 40 chunks are kept on this device.'],
     [{ file: null, whole: { stored: 1, total: null } }, 'Of it, 1 chunk is kept on this device; how many'],
@@ -340,7 +340,7 @@ describe('the language of a page', () => {
 
   it('writes a listing’s numbers in its own way', () => {
     const archive = new Archive([
-      { path: 'a', size: 1_500_000, modified: 0, open: async () => memorySource(new Uint8Array()) },
+      { path: 'a', size: 1_500_000, modified: 0, load: async () => memorySource(new Uint8Array()) },
     ]);
     const document = listingPage(archive, '', archive.folder('')!, 't', { texts: de, theme: null });
     expect(document).toContain('>1,5 MB<');

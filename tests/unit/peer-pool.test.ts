@@ -3,8 +3,8 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Address } from '../../src/address.ts';
 import { AntwayError } from '../../src/errors.ts';
 import { limits } from '../../src/limits.ts';
-import { PeerPool } from '../../src/peers/pool.ts';
-import { rendezvousScore } from '../../src/peers/ranking.ts';
+import { PeerPool } from '../../src/peers/selection/pool.ts';
+import { rendezvousScore } from '../../src/peers/selection/ranking.ts';
 import { Stats } from '../../src/stats/stats.ts';
 import { closedPort, type HttpPeer, startHttpPeer } from './support/http-peer.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Address } from '../../src/address.ts';
 import { limits } from '../../src/limits.ts';
-import { PeerPool } from '../../src/peers/pool.ts';
+import { PeerPool } from '../../src/peers/selection/pool.ts';
 import { Stats } from '../../src/stats/stats.ts';
 import { closedPort, startHttpPeer } from './support/http-peer.ts';
 

@@ -115,7 +115,7 @@ describe('of several workers over one database', () => {
     expect(await countRows()).toMatchObject({ chunks: 0, pins: 0, holds: 0 });
     await expect(here.pins.verify(file)).rejects.toMatchObject({ code: 'NOT_FOUND' });
     expect(await here.pins.list()).toEqual([]);
-    expect(await here.store.hold(file, [file])).toBe(false);
+    expect(await here.store.addPinReferences(file, [file])).toBe(false);
     expect(await countRows()).toMatchObject({ pins: 0, holds: 0 });
   });
 
@@ -210,7 +210,7 @@ describe('a chunk that cannot be stored', () => {
     await worker.pins.work();
     expect(worker.peers.asked).toHaveLength(asked);
     await worker.store.setMaxBytes(1_000_000);
-    worker.pins.encourage();
+    worker.pins.retryNow();
     await worker.pins.work();
     expect((await worker.pins.list())[0]).toMatchObject(complete);
   });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { Address } from '../../src/address.ts';
-import { newestPointer, openPointer, type Pointer } from '../../src/content/pointer.ts';
+import { newestPointer, type Pointer, parsePointer } from '../../src/content/pointer.ts';
 import { PointerOwner } from './support/pointers.ts';
 
 interface Vector {
@@ -22,7 +22,7 @@ const record = read('pointer-s1-c7.bin');
 describe('a pointer of the network’s own making', () => {
   it.each(vectors)('is read: $file', ({ file, address, counter, target, target_kind }) => {
     const bytes = read(file);
-    expect(openPointer(bytes, Address.fromHex(address))).toEqual({
+    expect(parsePointer(bytes, Address.fromHex(address))).toEqual({
       counter: BigInt(counter),
       kind: target_kind === 0 ? 'chunk' : 'pointer',
       target: Address.fromHex(target),
@@ -46,7 +46,7 @@ describe('a pointer of the network’s own making', () => {
   ])('is CORRUPT with another bit in %s', (_, at) => {
     const changed = record.slice();
     changed[at]! ^= 1;
-    expect(() => openPointer(changed, address)).toThrow(expect.objectContaining({ code: 'CORRUPT' }));
+    expect(() => parsePointer(changed, address)).toThrow(expect.objectContaining({ code: 'CORRUPT' }));
   });
 
   it.each([
@@ -55,13 +55,13 @@ describe('a pointer of the network’s own making', () => {
     ['more', Uint8Array.from([...record, 0])],
     ['another owner’s', read('pointer-s2-c3.bin')],
   ])('is CORRUPT when it is %s', (_, bytes) => {
-    expect(() => openPointer(bytes, address)).toThrow(expect.objectContaining({ code: 'CORRUPT' }));
+    expect(() => parsePointer(bytes, address)).toThrow(expect.objectContaining({ code: 'CORRUPT' }));
   });
 
   it('of another version is UNSUPPORTED', () => {
     const changed = record.slice();
     changed[0] = 2;
-    expect(() => openPointer(changed, address)).toThrow(expect.objectContaining({ code: 'UNSUPPORTED' }));
+    expect(() => parsePointer(changed, address)).toThrow(expect.objectContaining({ code: 'UNSUPPORTED' }));
   });
 });
 
@@ -70,7 +70,7 @@ describe('the newest of several pointers', () => {
   const [low, high] = [Address.fromHex('01'.repeat(32)), Address.fromHex('02'.repeat(32))];
   const finalCounter = 2n ** 64n - 1n;
   const pointer = (counter: bigint, target: Address, kind?: Pointer['kind']) =>
-    openPointer(owner.sign(counter, target, kind), owner.address);
+    parsePointer(owner.sign(counter, target, kind), owner.address);
   /** In either order of arrival. */
   const newestOf = (a: Pointer, b: Pointer) => [
     newestPointer(undefined, [a, b]),

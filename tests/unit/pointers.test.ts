@@ -5,7 +5,7 @@ import type { PointerMemory } from '../../src/content/pointers.ts';
 import { Resolver } from '../../src/content/resolver.ts';
 import { AntwayError, type Attempt } from '../../src/errors.ts';
 import { limits } from '../../src/limits.ts';
-import type { FetchOptions } from '../../src/peers/pool.ts';
+import type { FetchOptions } from '../../src/peers/selection/pool.ts';
 import { Stats } from '../../src/stats/stats.ts';
 import { MemoryPeers, MemoryStore } from './support/fake-network.ts';
 import { PointerOwner } from './support/pointers.ts';
@@ -56,7 +56,7 @@ async function setUp(denied: readonly string[] = []) {
 }
 
 async function read(resolver: Resolver, address = owner.address): Promise<string> {
-  const { content } = await resolver.open(address);
+  const { content } = await resolver.locate(address);
   if (content.kind !== 'file') throw new Error(content.kind);
   return new TextDecoder().decode(await content.source.read(0, content.source.size));
 }
@@ -73,7 +73,7 @@ describe('an address that no chunk has', () => {
       owner.address.hex,
       [2n, 9n, 4n].map((counter, i) => owner.sign(counter, versions[i]!)),
     );
-    const opened = await resolver().open(owner.address);
+    const opened = await resolver().locate(owner.address);
     expect([opened.address, opened.isMutable]).toEqual([versions[1], true]);
   });
 
@@ -82,10 +82,10 @@ describe('an address that no chunk has', () => {
     const { peers, resolver } = await setUp();
     const one = resolver();
     for (let i = 0; i < 3; i++)
-      await expect(one.open(owner.address)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+      await expect(one.locate(owner.address)).rejects.toMatchObject({ code: 'NOT_FOUND' });
     expect(peers.askedForPointers).toHaveLength(1);
     vi.advanceTimersByTime(limits.pointerMs.missing);
-    await expect(one.open(owner.address)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(one.locate(owner.address)).rejects.toMatchObject({ code: 'NOT_FOUND' });
     expect(peers.askedForPointers).toHaveLength(2);
   });
 
@@ -105,7 +105,7 @@ describe('an address that no chunk has', () => {
       if (hex !== owner.address.hex) return;
       throw new AntwayError('PEERS_UNREACHABLE', 'not all answered', { attempts });
     };
-    await expect(resolver().open(owner.address)).rejects.toMatchObject({ code: 'PEERS_UNREACHABLE' });
+    await expect(resolver().locate(owner.address)).rejects.toMatchObject({ code: 'PEERS_UNREACHABLE' });
     expect(peers.askedForPointers).toEqual([]);
     attempts.push({ ...away, code: 'NOT_FOUND' });
     expect(await read(resolver())).toBe('version 1 of a page');
@@ -116,7 +116,7 @@ describe('an address that no chunk has', () => {
     const forged = owner.sign(7n, versions[0]!);
     forged[1960]! += 1; // the counter
     peers.given.set(owner.address.hex, [forged, new PointerOwner(6).sign(8n, versions[0]!)]);
-    await expect(resolver().open(owner.address)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(resolver().locate(owner.address)).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 });
 
@@ -192,7 +192,7 @@ describe('a pointer', () => {
     const [fourth, fifth] = [new PointerOwner(8), new PointerOwner(9)];
     peers.given.set(fourth.address.hex, [fourth.sign(1n, fifth.address, 'pointer')]);
     peers.given.set(fifth.address.hex, [fifth.sign(1n, fourth.address, 'pointer')]);
-    await expect(resolver().open(fourth.address)).rejects.toMatchObject({ code: 'TOO_LARGE' });
+    await expect(resolver().locate(fourth.address)).rejects.toMatchObject({ code: 'TOO_LARGE' });
   });
 
   it('that leads to nothing is NOT_FOUND, and one to a chunk leads to no pointer', async () => {
@@ -200,11 +200,11 @@ describe('a pointer', () => {
     const second = new PointerOwner(6);
     peers.given.set(second.address.hex, [second.sign(1n, versions[0]!)]);
     peers.given.set(owner.address.hex, [owner.sign(1n, second.address, 'chunk')]);
-    await expect(resolver().open(owner.address)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(resolver().locate(owner.address)).rejects.toMatchObject({ code: 'NOT_FOUND' });
     const third = new PointerOwner(7);
     const nowhere = Address.fromHex('ab'.repeat(32));
     peers.given.set(third.address.hex, [third.sign(1n, nowhere, 'pointer')]);
-    await expect(resolver().open(third.address)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(resolver().locate(third.address)).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
   it('leads to nothing that is denied, and may be denied itself', async () => {
@@ -213,7 +213,7 @@ describe('a pointer', () => {
     for (const denied of [versions[0]!.hex, owner.address.hex]) {
       const { peers, resolver } = await setUp([denied]);
       peers.given.set(owner.address.hex, [record]);
-      await expect(resolver().open(owner.address)).rejects.toMatchObject({ code: 'DENIED' });
+      await expect(resolver().locate(owner.address)).rejects.toMatchObject({ code: 'DENIED' });
     }
   });
 
@@ -222,9 +222,9 @@ describe('a pointer', () => {
     const record = owner.sign(1n, versions[0]!);
     peers.given.set(owner.address.hex, [record]);
     const one = resolver();
-    expect((await one.openRecord(owner.address)).bytes).toEqual(record);
+    expect((await one.locateRecord(owner.address)).bytes).toEqual(record);
     peers.given.clear();
-    expect((await one.openRecord(owner.address)).bytes).toEqual(record);
-    expect((await one.openRecord(versions[0]!)).pointer).toBeUndefined();
+    expect((await one.locateRecord(owner.address)).bytes).toEqual(record);
+    expect((await one.locateRecord(versions[0]!)).pointer).toBeUndefined();
   });
 });

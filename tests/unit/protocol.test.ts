@@ -8,7 +8,7 @@ import {
   operations,
   parseInfo,
   statuses,
-} from '../../src/peers/protocol.ts';
+} from '../../src/peers/transports/protocol.ts';
 
 const hash = 'ab'.repeat(32);
 const webTransport = { port: 4433, path: '/v1', certificateHashes: [hash] };

@@ -3,13 +3,13 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Address } from '../../src/address.ts';
 import { nodePlatform } from '../../src/cli/platform.ts';
-import { HttpFace } from '../../src/peers/http.ts';
+import { HttpTransport } from '../../src/peers/transports/http.ts';
 import { type PublishProgress, publishFile } from '../../src/publish/publish.ts';
 import { type ChunkSink, uploadChunk, uploadTo } from '../../src/publish/upload.ts';
 import { loadBlake3 } from '../../src/self-encryption/blake3.ts';
 import { Codec } from '../../src/self-encryption/codec.ts';
 import { decodeDataMap } from '../../src/self-encryption/data-map.ts';
-import { bufferAccess, type SealedChunk } from '../../src/self-encryption/file.ts';
+import { bufferAccess, type EncryptedChunk } from '../../src/self-encryption/file.ts';
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 
@@ -63,7 +63,7 @@ function answer(status: number, message: string): Answer {
 
 const hangUp: Answer = (request) => void request.socket.destroy();
 
-async function makeChunk(text: string): Promise<SealedChunk> {
+async function makeChunk(text: string): Promise<EncryptedChunk> {
   const bytes = new TextEncoder().encode(text);
   return { address: Address.fromBytes((await loadBlake3())(bytes)), bytes };
 }
@@ -74,7 +74,7 @@ describe('uploading a chunk', () => {
   it('gives it to every peer', async () => {
     const peers = [await startPeer(), await startPeer()];
     const chunk = await makeChunk('for all');
-    const sink = uploadTo(peers.map(({ url }) => new HttpFace(url)));
+    const sink = uploadTo(peers.map(({ url }) => new HttpTransport(url)));
     expect(await sink.store(chunk, new AbortController().signal)).toBe('stored');
     for (const { held } of peers) expect(held.get(chunk.address.hex)?.toString()).toBe('for all');
   });
@@ -83,24 +83,26 @@ describe('uploading a chunk', () => {
     const peer = await startPeer();
     const chunk = await makeChunk('known');
     peer.held.set(chunk.address.hex, Buffer.from(chunk.bytes));
-    expect(await uploadChunk(chunk, new HttpFace(peer.url))).toBe('present');
+    expect(await uploadChunk(chunk, new HttpTransport(peer.url))).toBe('present');
     expect(peer.requests).toEqual(['HEAD']);
   });
 
   it('tries again when the peer is busy, or hangs up', async () => {
     const peer = await startPeer([answer(503, 'busy'), hangUp, answer(500, 'disk trouble')]);
     const chunk = await makeChunk('persistent');
-    expect(await uploadChunk(chunk, new HttpFace(peer.url), quick)).toBe('stored');
+    expect(await uploadChunk(chunk, new HttpTransport(peer.url), quick)).toBe('stored');
     expect(peer.requests.filter((method) => method === 'PUT')).toHaveLength(4);
     expect(peer.held.has(chunk.address.hex)).toBe(true);
   });
 
   it('gives up after five tries, and says so', async () => {
     const peer = await startPeer(Array.from({ length: 5 }, () => answer(503, 'busy')));
-    await expect(uploadChunk(await makeChunk('x'), new HttpFace(peer.url), quick)).rejects.toMatchObject({
-      code: 'PEERS_UNREACHABLE',
-      message: expect.stringContaining('after 5 tries'),
-    });
+    await expect(uploadChunk(await makeChunk('x'), new HttpTransport(peer.url), quick)).rejects.toMatchObject(
+      {
+        code: 'PEERS_UNREACHABLE',
+        message: expect.stringContaining('after 5 tries'),
+      },
+    );
   });
 
   it.each([
@@ -110,10 +112,12 @@ describe('uploading a chunk', () => {
     [507, 'TOO_LARGE'],
   ])('does not insist when the peer answers %i', async (status, code) => {
     const peer = await startPeer([answer(status, 'the peer’s own words')]);
-    await expect(uploadChunk(await makeChunk('x'), new HttpFace(peer.url), quick)).rejects.toMatchObject({
-      code,
-      message: expect.stringContaining('the peer’s own words'),
-    });
+    await expect(uploadChunk(await makeChunk('x'), new HttpTransport(peer.url), quick)).rejects.toMatchObject(
+      {
+        code,
+        message: expect.stringContaining('the peer’s own words'),
+      },
+    );
     expect(peer.requests).toEqual(['HEAD', 'PUT']);
   });
 
@@ -126,14 +130,14 @@ describe('uploading a chunk', () => {
         response.writeHead(201).end();
       },
     ]);
-    await uploadChunk(await makeChunk('x'), new HttpFace(peer.url), { token: '0123' });
+    await uploadChunk(await makeChunk('x'), new HttpTransport(peer.url), { token: '0123' });
     expect(shown).toBe('Bearer 0123');
   });
 
   it('stops waiting for its next try when it is aborted', async () => {
     const peer = await startPeer([answer(503, 'busy')]);
     const abort = new AbortController();
-    const upload = uploadChunk(await makeChunk('x'), new HttpFace(peer.url), {
+    const upload = uploadChunk(await makeChunk('x'), new HttpTransport(peer.url), {
       firstRetryMs: 60_000,
       signal: abort.signal,
     });
@@ -153,7 +157,7 @@ describe('publishing a file', () => {
     const sink = {
       stored,
       mostInFlight: 0,
-      async store({ address }: SealedChunk) {
+      async store({ address }: EncryptedChunk) {
         inFlight++;
         sink.mostInFlight = Math.max(sink.mostInFlight, inFlight);
         await new Promise((resolve) => setTimeout(resolve, milliseconds));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Address } from '../../src/address.ts';
-import { rendezvousScore } from '../../src/peers/ranking.ts';
+import { rendezvousScore } from '../../src/peers/selection/ranking.ts';
 
 const addresses = Array.from({ length: 10_000 }, (_, i) => {
   const bytes = new Uint8Array(32);

@@ -10,7 +10,7 @@ import {
   encodeBincode,
   encodeDataMap,
 } from '../../src/self-encryption/data-map.ts';
-import { bufferAccess, sealFile, unshrink } from '../../src/self-encryption/file.ts';
+import { bufferAccess, encryptFile, unshrink } from '../../src/self-encryption/file.ts';
 import { fromHex, storedChunk, vectorDetail, vectorInput, vectors } from './vectors.ts';
 
 const sealable = vectors.filter((vector) => !vector.encrypt_error);
@@ -20,7 +20,7 @@ async function openAll(
   map: DataMap,
   chunk: (address: Address) => Uint8Array,
 ): Promise<Uint8Array> {
-  const openChunk = (of: DataMap, i: number) => codec.open(of, i, chunk(of.address(i)));
+  const openChunk = (of: DataMap, i: number) => codec.decrypt(of, i, chunk(of.address(i)));
   const root = await unshrink(map, openChunk);
   const plain = new Uint8Array(root.size);
   for (let i = 0; i < root.count; i++) plain.set(await openChunk(root, i), root.offsets[i]!);
@@ -37,7 +37,7 @@ describe.each(['kernel', 'sodium'] as const)(
       const detail = vectorDetail(vector.name);
       const sealed = new Map<string, Uint8Array>();
       const order: { address: string; len: number }[] = [];
-      const file = await sealFile(codec, bufferAccess(input), {
+      const file = await encryptFile(codec, bufferAccess(input), {
         emit: async ({ address, bytes }) => {
           sealed.set(address.hex, bytes);
           order.push({ address: address.hex, len: bytes.length });
@@ -65,7 +65,7 @@ describe.each(['kernel', 'sodium'] as const)(
       '$name is refused, as by the crate',
       async ({ size }) => {
         await expect(
-          sealFile(codec, bufferAccess(new Uint8Array(size)), { emit: async () => {} }),
+          encryptFile(codec, bufferAccess(new Uint8Array(size)), { emit: async () => {} }),
         ).rejects.toMatchObject({ code: 'UNSUPPORTED' });
       },
     );

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SingleFlight } from '../../src/chunks/single-flight.ts';
+import { SingleFlight } from '../../src/util/single-flight.ts';
 
 /** Work that a test ends when it likes, and that counts its runs. */
 function controlledWork() {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Archive } from '../../src/content/archive.ts';
 import { ContentFile } from '../../src/content/file.ts';
-import { openTarchive } from '../../src/content/tarchive.ts';
+import { loadTarchive } from '../../src/content/tarchive.ts';
 import { limits } from '../../src/limits.ts';
 import { unshrink } from '../../src/self-encryption/file.ts';
 import { chunksOver } from './support/fake-network.ts';
@@ -15,13 +15,13 @@ import { pax, tar, tarchive, tarMember } from './support/tar.ts';
 async function open(bytes: Uint8Array) {
   const { map, records } = await seal(bytes);
   const { chunks, peers } = chunksOver(records);
-  const root = await unshrink(map, (of, i) => chunks.open(of, i));
-  const archive = await openTarchive(new ContentFile(root, chunks));
+  const root = await unshrink(map, (of, i) => chunks.read(of, i));
+  const archive = await loadTarchive(new ContentFile(root, chunks));
   return { archive, peers, root };
 }
 
 async function textOf(archive: Archive, path: string): Promise<string> {
-  const source = await archive.member(path)!.open();
+  const source = await archive.member(path)!.load();
   return new TextDecoder().decode(await source.read(0, source.size));
 }
 

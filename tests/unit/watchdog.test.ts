@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { raceAbort, transferMs, Watchdog } from '../../src/peers/watchdog.ts';
+import { raceAbort, transferMs, Watchdog } from '../../src/util/watchdog.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

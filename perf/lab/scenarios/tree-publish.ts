@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { nodePlatform } from '../../../src/cli/platform.ts';
-import { HttpFace } from '../../../src/peers/http.ts';
+import { HttpTransport } from '../../../src/peers/transports/http.ts';
 import { publishFolder } from '../../../src/publish/publish.ts';
 import { createTarchive } from '../../../src/publish/tarchive.ts';
 import { uploadTo } from '../../../src/publish/upload.ts';
@@ -75,7 +75,7 @@ function publishCases(
         let lastMs = startedMs;
         const { size, presentChunks } = await publishFolder(entries, {
           codec,
-          sink: uploadTo([new HttpFace(lab.peer.url)]),
+          sink: uploadTo([new HttpTransport(lab.peer.url)]),
           progress() {
             latenciesMs.push(performance.now() - lastMs);
             lastMs = performance.now();

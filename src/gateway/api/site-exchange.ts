@@ -2,7 +2,7 @@ import { blake3 } from '@noble/hashes/blake3.js';
 import { Address } from '../../address.ts';
 import { AntwayError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
-import type { InternalContext } from '../internal.ts';
+import type { ApiContext } from '../internal.ts';
 import { deniedHash, type SiteSettings } from '../state/site-settings.ts';
 
 /** What the gateway's own origin gives to a site's. */
@@ -17,7 +17,7 @@ export interface SiteGrant {
 /** On the gateway's own origin: what a site's origin is to be told. */
 export async function settingsForSite(
   address: Address,
-  { inForce, configuration, trust, manifests, origins, store, appearance: chosen }: InternalContext,
+  { inForce, configuration, trust, manifests, origins, store, appearance: chosen }: ApiContext,
 ): Promise<SiteGrant> {
   const own = await configuration.settings();
   const { peers, usePeersOfPeers, transport, cache, denied = [] } = own;
@@ -63,7 +63,7 @@ function coarse(bytes: number): number {
 export async function receiveSettings(
   address: Address,
   request: Request,
-  { configuration, manifests, resolver, appearance: chosen }: InternalContext,
+  { configuration, manifests, resolver, appearance: chosen }: ApiContext,
 ): Promise<void> {
   const form = await request.formData().catch((cause) => {
     throw new AntwayError('REFUSED', 'The body is not a form.', {}, { cause });

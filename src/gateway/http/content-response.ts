@@ -4,14 +4,14 @@ import { type ByteSource, memorySource } from '../../content/byte-source.ts';
 import type { Content, Resolver } from '../../content/resolver.ts';
 import { AntwayError } from '../../errors.ts';
 import type { Trace } from '../../stats/trace.ts';
+import { listingJson, listingPage } from '../pages/listing.ts';
+import { languageHeaders } from '../pages/page.ts';
+import type { Reader } from '../pages/reader.ts';
 import { canRunScripts, isInactiveType, sniffBytes, sniffType, typeOfName } from './content-type.ts';
 import { contentDisposition } from './disposition.ts';
 import { folderTar } from './folder-tar.ts';
-import { listingJson, listingPage } from '../pages/listing.ts';
-import { languageHeaders } from '../pages/page.ts';
 import { ownPageHeaders, type PolicyRequest, policyOf } from './policy.ts';
 import { requestedPart } from './range.ts';
-import type { Reader } from '../pages/reader.ts';
 import type { Representation } from './representation.ts';
 import { type ContentTarget, encodePath } from './target.ts';
 
@@ -63,7 +63,7 @@ export async function answerContent(target: ContentTarget, context: ContentConte
     isHead: context.isHead,
     range: context.range ? requestedPart(context.range) : undefined,
   };
-  const opened = await trace.time('resolveMs', () => resolver.open(target.address, signal, trace, hint));
+  const opened = await trace.time('resolveMs', () => resolver.locate(target.address, signal, trace, hint));
   return answerOpened(
     { ...target, content: opened.address, isMutable: opened.isMutable },
     opened.content,
@@ -102,7 +102,7 @@ async function rawRecord(
   { resolver, signal, trace, policyFor }: ContentContext,
 ): Promise<Answer> {
   const { address } = target;
-  const { bytes, pointer } = await resolver.openRecord(address, signal, trace);
+  const { bytes, pointer } = await resolver.locateRecord(address, signal, trace);
   const located = { ...target, content: address, isMutable: pointer !== undefined };
   const state = pointer ? `${pointer.counter}-${pointer.target}` : '';
   const type = 'application/octet-stream';
@@ -177,7 +177,7 @@ async function inArchive(target: LocatedTarget, archive: Archive, context: Conte
 
 async function member(
   target: LocatedTarget,
-  { path, open }: Member,
+  { path, load: open }: Member,
   context: ContentContext,
 ): Promise<Answer> {
   const name = path.slice(path.lastIndexOf('/') + 1);

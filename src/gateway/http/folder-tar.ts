@@ -32,12 +32,12 @@ export async function folderTar(archive: Archive, folder: string, signal: AbortS
 
 /** The layout needs sizes only; a member is opened when its bytes are needed, unless only that tells its size. */
 async function lazily(member: Member, signal: AbortSignal): Promise<Pick<ByteSource, 'size' | 'read'>> {
-  if (member.size === undefined) return member.open(signal);
+  if (member.size === undefined) return member.load(signal);
   const { size } = member;
   return {
     size,
     async read(start, end) {
-      const source = await member.open(signal);
+      const source = await member.load(signal);
       if (source.size !== size) {
         throw new AntwayError(
           'CORRUPT',

@@ -218,7 +218,7 @@ export function ownPageHeaders({ script, ownsOrigin = true }: OwnPageOptions = {
 }
 
 /** For `/-/…`: data for the shell, not to be shown in a frame, and useless as a document. */
-export function internalHeaders(): Record<string, string> {
+export function apiHeaders(): Record<string, string> {
   return {
     ...always,
     ...openerPolicy,

@@ -1,5 +1,5 @@
 import { limits } from '../../limits.ts';
-import type { OpenRange } from '../../peers/protocol.ts';
+import type { PrefetchRange } from '../../peers/transports/protocol.ts';
 
 /** Bytes `start` up to `end` (not included) of a representation. */
 export interface ByteRange {
@@ -13,7 +13,7 @@ const singleRange = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i;
  * What a `Range` header asks for before the size is known: enough to fetch it ahead, not to answer it.
  * @returns undefined when it does not ask for one range. A range without an end is taken to begin only.
  */
-export function requestedPart(header: string): OpenRange | undefined {
+export function requestedPart(header: string): PrefetchRange | undefined {
   const [, first = '', last = ''] = singleRange.exec(header) ?? [];
   if (first === '') return Number(last) > 0 ? { last: Math.min(Number(last), limits.openBytes) } : undefined;
   const start = Number(first);

@@ -1,5 +1,5 @@
-import { canRunScripts } from './content-type.ts';
 import { isNavigation } from '../pages/error-response.ts';
+import { canRunScripts } from './content-type.ts';
 
 /** A script that sends this header takes what comes for data, and puts none of it into its document as it is. */
 export const asDataHeader = 'Antway-As-Data';

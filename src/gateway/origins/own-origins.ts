@@ -1,9 +1,9 @@
 import type { Address } from '../../address.ts';
 import type { Library } from '../../library/library.ts';
-import { siteOrigin } from './site-host.ts';
-import type { SiteNames } from './site-names.ts';
 import type { SiteOrigins } from '../state/site-origins.ts';
 import type { Trust } from '../state/trust.ts';
+import { siteOrigin } from './site-host.ts';
+import type { SiteNames } from './site-names.ts';
 
 export interface OwnOriginsOptions {
   /** The gateway's own origin. */

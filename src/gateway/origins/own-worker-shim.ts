@@ -43,7 +43,7 @@ const scannedBytes = 16 * 1024;
  * The document with the shim at its beginning.
  * @returns the same representation if it is no HTML, or is not to be shown but saved.
  */
-export async function withShim(
+export async function withWorkerShim(
   representation: Representation,
   signal: AbortSignal,
   trace: Trace,

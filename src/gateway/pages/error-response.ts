@@ -1,9 +1,9 @@
 import type { AntwayError, Attempt, ErrorCode } from '../../errors.ts';
-import type { ChosenAppearance } from '../state/appearance.ts';
 import type { Deployment } from '../deployment.ts';
-import type { Kept } from '../state/stored-share.ts';
-import { type Html, html, page, pageResponse, reloadOnceOnline } from './page.ts';
 import { ownPageHeaders } from '../http/policy.ts';
+import type { ChosenAppearance } from '../state/appearance.ts';
+import type { StoredParts } from '../state/stored-share.ts';
+import { type Html, html, page, pageResponse, reloadOnceOnline } from './page.ts';
 import { type Reader, readerOf } from './reader.ts';
 import type { PageTexts } from './texts/texts.ts';
 
@@ -74,7 +74,7 @@ function errorPage(error: AntwayError, exit: Html, reader: Reader): string {
   const { texts } = reader;
   const { code, details } = error;
   const { address, attempts = [] } = details;
-  const kept = details.kept as Kept | undefined;
+  const kept = details.kept as StoredParts | undefined;
   const title = texts.errors[code];
   return page(
     reader,
@@ -99,7 +99,7 @@ function messageOf({ code, message }: AntwayError, { abouts }: PageTexts): Html 
 }
 
 /** What is here, and what is missing. */
-function keptText({ file, whole }: Kept, texts: PageTexts): string {
+function keptText({ file, whole }: StoredParts, texts: PageTexts): string {
   if (whole.stored === 0) return texts.nothingKept;
   if (!file) return texts.kept(null, whole.stored, whole.total);
   return `${texts.kept(file, file.stored, file.total)} ${texts.kept('site', whole.stored, whole.total)}`;

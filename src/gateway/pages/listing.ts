@@ -1,9 +1,9 @@
 import type { Archive, FolderEntry } from '../../content/archive.ts';
 import { pathDetail } from '../../content/path-detail.ts';
 import type { Language } from '../../languages.ts';
+import { encodePath } from '../http/target.ts';
 import { type Html, html, page } from './page.ts';
 import type { Reader } from './reader.ts';
-import { encodePath } from '../http/target.ts';
 import type { PageTexts } from './texts/texts.ts';
 
 /** A folder's contents as JSON: a list of `PathDetail`. */

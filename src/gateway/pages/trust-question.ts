@@ -1,6 +1,6 @@
+import type { TrustGrant, TrustTokens } from '../state/trust-tokens.ts';
 import { type Html, html, page, pageResponse, trustQuestion } from './page.ts';
 import type { Reader } from './reader.ts';
-import type { TrustGrant, TrustTokens } from '../state/trust-tokens.ts';
 
 /**
  * Asks the user, at the first visit, whether a site may run scripts. The forms work without a script. The script of the

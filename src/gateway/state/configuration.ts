@@ -3,8 +3,8 @@ import { type Config, type ConfigSources, combine, type ServerConfig, type Setti
 import { type AntwayError, asAntwayError } from '../../errors.ts';
 import type { Deployment } from '../deployment.ts';
 import type { ServerConfigSource } from './server-config.ts';
-import { UserSettings } from './user-settings.ts';
 import { DenyList, ReceivedSettings, type SiteSettings } from './site-settings.ts';
+import { UserSettings } from './user-settings.ts';
 
 /** How old the host's file may be before it is asked for again, in milliseconds. */
 const maxAgeMs = 60_000;

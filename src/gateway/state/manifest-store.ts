@@ -6,7 +6,7 @@ import type { LocalManifests } from '../../content/resolver.ts';
 import { AntwayError } from '../../errors.ts';
 import type { Blake3 } from '../../self-encryption/blake3.ts';
 
-export interface KeptManifest {
+export interface StoredManifest {
   /** BLAKE3 of the manifest's bytes, hex: opened as `/<id>/`. */
   id: string;
   /** Its own, or that of its only file. */
@@ -26,7 +26,7 @@ const summaryPrefix = 'manifest-summary:';
 const keysOf = ({ hex }: Address) => ({ manifest: `manifest:${hex}`, summary: summaryPrefix + hex });
 
 /** AES-GCM ciphertext with its nonce. */
-interface Sealed {
+interface EncryptedRecord {
   nonce: Uint8Array<ArrayBuffer>;
   ciphertext: ArrayBuffer;
 }
@@ -40,7 +40,7 @@ export class ManifestStore implements LocalManifests {
   readonly #blake3: () => Promise<Blake3>;
   readonly #state: UseStore;
   /** Those that could not be kept, by their ids. */
-  readonly #unkept = new Map<string, { bytes: Uint8Array<ArrayBuffer>; summary: KeptManifest }>();
+  readonly #unstored = new Map<string, { bytes: Uint8Array<ArrayBuffer>; summary: StoredManifest }>();
   #key: Promise<CryptoKey> | undefined;
 
   constructor(blake3: () => Promise<Blake3>, state: UseStore) {
@@ -49,27 +49,27 @@ export class ManifestStore implements LocalManifests {
   }
 
   /** What is in a manifest, and whether it is stored here. Stores nothing. @throws AntwayError as `parseManifest`. */
-  async describe(bytes: Uint8Array<ArrayBuffer>): Promise<KeptManifest> {
+  async describe(bytes: Uint8Array<ArrayBuffer>): Promise<StoredManifest> {
     const { id, summary } = await this.#summarize(bytes);
     return { ...summary, isKept: await this.has(id) };
   }
 
   /** @throws AntwayError as `parseManifest`: only what can be opened is kept. */
-  async add(bytes: Uint8Array<ArrayBuffer>): Promise<KeptManifest> {
+  async add(bytes: Uint8Array<ArrayBuffer>): Promise<StoredManifest> {
     const { id, summary } = await this.#summarize(bytes);
     try {
       await this.#keep(id, bytes, summary);
     } catch (error) {
       if (!isBlocked(error)) throw error;
-      this.#unkept.set(id.hex, { bytes, summary: { ...summary, isKept: false } });
+      this.#unstored.set(id.hex, { bytes, summary: { ...summary, isKept: false } });
       return { ...summary, isKept: false };
     }
-    this.#unkept.delete(id.hex);
+    this.#unstored.delete(id.hex);
     return { ...summary, isKept: true };
   }
 
   async has(id: Address): Promise<boolean> {
-    if (this.#unkept.has(id.hex)) return true;
+    if (this.#unstored.has(id.hex)) return true;
     const { manifest } = keysOf(id);
     // Without storage nothing is kept.
     return (
@@ -79,12 +79,12 @@ export class ManifestStore implements LocalManifests {
 
   /** @throws AntwayError `CORRUPT` when it is kept, and cannot be opened any more. */
   async get(id: Address): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    const known = this.#unkept.get(id.hex);
+    const known = this.#unstored.get(id.hex);
     if (known) return known.bytes;
     // Without storage nothing is kept.
-    const record = await get<Sealed>(keysOf(id).manifest, this.#state).catch(() => undefined);
+    const record = await get<EncryptedRecord>(keysOf(id).manifest, this.#state).catch(() => undefined);
     try {
-      return record && (await this.#open(record));
+      return record && (await this.#decrypt(record));
     } catch (cause) {
       throw new AntwayError(
         'CORRUPT',
@@ -96,17 +96,17 @@ export class ManifestStore implements LocalManifests {
   }
 
   /** What cannot be opened any more is left out: opened from its file or link again, it is there again. */
-  async list(): Promise<KeptManifest[]> {
-    const listed = Array.from(this.#unkept.values(), ({ summary }) => summary);
-    let records: (Sealed | undefined)[];
+  async list(): Promise<StoredManifest[]> {
+    const listed = Array.from(this.#unstored.values(), ({ summary }) => summary);
+    let records: (EncryptedRecord | undefined)[];
     try {
-      records = await getMany<Sealed | undefined>(await this.#keysFrom(summaryPrefix), this.#state);
+      records = await getMany<EncryptedRecord | undefined>(await this.#keysFrom(summaryPrefix), this.#state);
     } catch (error) {
       if (!isBlocked(error)) throw error;
       return listed;
     }
     const opened = await Promise.allSettled(
-      records.filter((record) => record !== undefined).map((record) => this.#open(record)),
+      records.filter((record) => record !== undefined).map((record) => this.#decrypt(record)),
     );
     for (const summary of opened) {
       if (summary.status === 'rejected') continue;
@@ -118,13 +118,13 @@ export class ManifestStore implements LocalManifests {
   }
 
   async remove(id: Address): Promise<void> {
-    if (this.#unkept.delete(id.hex)) return;
+    if (this.#unstored.delete(id.hex)) return;
     await delMany(Object.values(keysOf(id)), this.#state);
   }
 
   /** Forgets all of them, and the key that they were encrypted with. */
   async clear(): Promise<void> {
-    this.#unkept.clear();
+    this.#unstored.clear();
     await delMany([...(await this.#keysFrom('manifest')), keyName], this.#state);
     this.#key = undefined;
   }
@@ -146,9 +146,9 @@ export class ManifestStore implements LocalManifests {
     this.#key = undefined;
     const key = await this.#useKey();
     const names = keysOf(id);
-    const records: [string, Sealed][] = [
-      [names.manifest, await seal(key, bytes)],
-      [names.summary, await seal(key, new TextEncoder().encode(JSON.stringify(summary)))],
+    const records: [string, EncryptedRecord][] = [
+      [names.manifest, await encrypt(key, bytes)],
+      [names.summary, await encrypt(key, new TextEncoder().encode(JSON.stringify(summary)))],
     ];
     await this.#state('readwrite', async (store) => {
       // Or just now: without it they could never be opened.
@@ -159,13 +159,13 @@ export class ManifestStore implements LocalManifests {
     });
   }
 
-  async #open(sealed: Sealed): Promise<Uint8Array<ArrayBuffer>> {
+  async #decrypt(sealed: EncryptedRecord): Promise<Uint8Array<ArrayBuffer>> {
     try {
-      return await unseal(await this.#useKey(), sealed);
+      return await decrypt(await this.#useKey(), sealed);
     } catch {
       // Another worker may have forgotten the key that is remembered here, and made another.
       this.#key = undefined;
-      return unseal(await this.#useKey(), sealed);
+      return decrypt(await this.#useKey(), sealed);
     }
   }
 
@@ -178,12 +178,15 @@ export class ManifestStore implements LocalManifests {
   }
 }
 
-async function seal(key: CryptoKey, bytes: Uint8Array<ArrayBuffer>): Promise<Sealed> {
+async function encrypt(key: CryptoKey, bytes: Uint8Array<ArrayBuffer>): Promise<EncryptedRecord> {
   const nonce = crypto.getRandomValues(new Uint8Array(nonceBytes));
   return { nonce, ciphertext: await crypto.subtle.encrypt({ name: 'AES-GCM', iv: nonce }, key, bytes) };
 }
 
-async function unseal(key: CryptoKey, { nonce, ciphertext }: Sealed): Promise<Uint8Array<ArrayBuffer>> {
+async function decrypt(
+  key: CryptoKey,
+  { nonce, ciphertext }: EncryptedRecord,
+): Promise<Uint8Array<ArrayBuffer>> {
   return new Uint8Array(await crypto.subtle.decrypt({ name: 'AES-GCM', iv: nonce }, key, ciphertext));
 }
 

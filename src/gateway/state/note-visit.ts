@@ -12,7 +12,7 @@ export async function noteVisit(
   { resolver, library }: { resolver: Resolver; library: Library },
 ): Promise<void> {
   // What was just served is known without a request.
-  const { content, address: at } = await resolver.open(address);
+  const { content, address: at } = await resolver.locate(address);
   const { title, iconHref } = await headOf(representation);
   const hasFavicon = content.kind === 'archive' && content.archive.member('favicon.ico') !== undefined;
   const icon =

@@ -1,5 +1,5 @@
 import { del, get, set, type UseStore } from 'idb-keyval';
-import { type ServerConfig, parseServerConfig } from '../../config.ts';
+import { parseServerConfig, type ServerConfig } from '../../config.ts';
 import { AntwayError } from '../../errors.ts';
 import { fetchFromHost } from './fetch-from-host.ts';
 

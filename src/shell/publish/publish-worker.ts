@@ -7,7 +7,7 @@ import { createTarPacker } from 'modern-tar';
 import { parsePeer } from '../../config.ts';
 import { encodeManifest } from '../../content/manifest.ts';
 import { asAntwayError, isAbort } from '../../errors.ts';
-import { targetAt } from '../../peers/target.ts';
+import { uploadTargetAt } from '../../peers/upload-target.ts';
 import { type Published, type PublishProgress, publishFile } from '../../publish/publish.ts';
 import { createTarchive } from '../../publish/tarchive.ts';
 import { type ChunkSink, uploadTo } from '../../publish/upload.ts';
@@ -48,7 +48,7 @@ async function run(request: Exclude<PublishRequest, { task: 'cancel' }>): Promis
       return { type: 'measured', bytes: source.size, chunks: chunkCount(source.size) + 1 };
     case 'publish': {
       const { peers, token, isPrivate } = request;
-      const targets = peers.map((url) => targetAt(parsePeer(url, self.location.origin)));
+      const targets = peers.map((url) => uploadTargetAt(parsePeer(url, self.location.origin)));
       const published = await seal(source, uploadTo(targets, token ? { token } : {}), isPrivate);
       const { presentChunks, uploadedBytes } = published;
       return { type: 'published', presentChunks, uploadedBytes, ...sealedAs(request, published) };

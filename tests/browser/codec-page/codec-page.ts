@@ -7,7 +7,7 @@ import { type Address, equalBytes, toHex } from '../../../src/address.ts';
 import type { AeadName } from '../../../src/self-encryption/aead.ts';
 import { Codec } from '../../../src/self-encryption/codec.ts';
 import { type DataMap, decodeDataMap } from '../../../src/self-encryption/data-map.ts';
-import { bufferAccess, sealFile, unshrink } from '../../../src/self-encryption/file.ts';
+import { bufferAccess, encryptFile, unshrink } from '../../../src/self-encryption/file.ts';
 
 export interface SealedInPage {
   aead: AeadName;
@@ -44,7 +44,7 @@ const codecPage: CodecPage = {
     const input = await bytesAt(url);
     const sealed = new Map<string, Uint8Array>();
     const chunks: SealedInPage['chunks'] = [];
-    const file = await sealFile(codec, bufferAccess(input), {
+    const file = await encryptFile(codec, bufferAccess(input), {
       emit: async ({ address, bytes }) => {
         sealed.set(address.hex, bytes);
         chunks.push({ address: address.hex, len: bytes.length });
@@ -73,7 +73,7 @@ async function openAll(
   map: DataMap,
   chunk: (address: Address) => Promise<Uint8Array>,
 ): Promise<Uint8Array> {
-  const openChunk = async (of: DataMap, i: number) => codec.open(of, i, await chunk(of.address(i)));
+  const openChunk = async (of: DataMap, i: number) => codec.decrypt(of, i, await chunk(of.address(i)));
   const root = await unshrink(map, openChunk);
   const plain = new Uint8Array(root.size);
   for (let i = 0; i < root.count; i++) plain.set(await openChunk(root, i), root.offsets[i]!);

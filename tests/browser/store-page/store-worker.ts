@@ -7,7 +7,7 @@ import { Chunks } from '../../../src/chunks/chunks.ts';
 import { IndexedDbStore } from '../../../src/chunks/indexed-db-store.ts';
 import { AntwayError } from '../../../src/errors.ts';
 import { Library } from '../../../src/library/library.ts';
-import type { ChunkPeers } from '../../../src/peers/pool.ts';
+import type { ChunkPeers } from '../../../src/peers/selection/pool.ts';
 import { Codec } from '../../../src/self-encryption/codec.ts';
 import { Stats } from '../../../src/stats/stats.ts';
 import type { StoredFile, WorkerCommand, WorkerState } from './store-page.ts';
@@ -76,7 +76,7 @@ async function run(command: WorkerCommand): Promise<unknown> {
       break;
     case 'limit':
       await store.setMaxBytes(command.bytes);
-      library.pins.encourage();
+      library.pins.retryNow();
       await library.pins.work();
       break;
     case 'pins':

@@ -7,7 +7,7 @@ import {
   encodeDataMap,
   MapBuilder,
 } from '../../../src/self-encryption/data-map.ts';
-import { bufferAccess, partBoundaries, sealFile } from '../../../src/self-encryption/file.ts';
+import { bufferAccess, encryptFile, partBoundaries } from '../../../src/self-encryption/file.ts';
 import { deriveKeys } from '../../../src/self-encryption/keys.ts';
 
 /** One codec for all tests of a file: loading its WebAssembly takes longer than most of them. */
@@ -21,7 +21,7 @@ export async function seal(
   bytes: Uint8Array,
   records: Records = new Map(),
 ): Promise<{ address: Address; map: DataMap; records: Records }> {
-  const { address, map } = await sealFile(codec, bufferAccess(bytes), {
+  const { address, map } = await encryptFile(codec, bufferAccess(bytes), {
     emit: async (chunk) => void records.set(chunk.address.hex, chunk.bytes),
   });
   return { address, map, records };
@@ -46,7 +46,7 @@ export async function shrink(
   const builder = new MapBuilder(parts.length);
   for (const [i, part] of parts.entries()) {
     const keys = deriveKeys(Uint8Array.from(Buffer.concat(hashes)), i, level);
-    builder.set(i, store(await codec.seal(part, keys)).bytes, hashes[i]!, part.length);
+    builder.set(i, store(await codec.encrypt(part, keys)).bytes, hashes[i]!, part.length);
   }
   const outer = builder.build(level);
   return { address: store(encodeDataMap(outer)), map: outer, records };

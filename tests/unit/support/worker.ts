@@ -3,12 +3,12 @@ import { Chunks } from '../../../src/chunks/chunks.ts';
 import { storeNames } from '../../../src/chunks/indexed-db.ts';
 import { IndexedDbStore } from '../../../src/chunks/indexed-db-store.ts';
 import { Library } from '../../../src/library/library.ts';
-import type { ManifestKeeper } from '../../../src/library/site-file.ts';
+import type { ManifestStorage } from '../../../src/library/site-file.ts';
 import { Stats } from '../../../src/stats/stats.ts';
 import { MemoryPeers } from './fake-network.ts';
 import { codec, type Records } from './sealed.ts';
 
-const noManifests: ManifestKeeper = {
+const noManifests: ManifestStorage = {
   has: async () => false,
   get: async () => undefined,
   add: () => Promise.reject(new Error('There are no manifests here.')),

@@ -1,7 +1,7 @@
-import type { Address } from '../address.ts';
-import { asAntwayError } from '../errors.ts';
-import { limits } from '../limits.ts';
-import { raceAbort } from './watchdog.ts';
+import type { Address } from '../../address.ts';
+import { asAntwayError } from '../../errors.ts';
+import { limits } from '../../limits.ts';
+import { raceAbort } from '../../util/watchdog.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -43,7 +43,7 @@ interface Wanted {
  * Nobody waits for another's trouble: when a stream breaks, or pauses, or brings something large, all whose answers
  * were not next are asked for on streams of their own.
  */
-export class GatheredGets {
+export class BatchedGets {
   readonly #streams: GetStreams;
   #waiting: Wanted[] = [];
   #underWay = 0;
@@ -86,19 +86,19 @@ export class GatheredGets {
 
   async #send(wanted: readonly Wanted[]): Promise<void> {
     this.#underWay++;
-    if (wanted.length === 1) await this.#alone(wanted[0]!);
-    else await this.#together(wanted);
+    if (wanted.length === 1) await this.#sendSingle(wanted[0]!);
+    else await this.#sendBatch(wanted);
     this.#underWay--;
     if (this.#waiting.length > 0) this.#flush();
   }
 
   /** Never rejects. */
-  async #alone({ address, signal, onFirstByte, resolve, reject }: Wanted): Promise<void> {
+  async #sendSingle({ address, signal, onFirstByte, resolve, reject }: Wanted): Promise<void> {
     await this.#streams.one(address, signal, onFirstByte).then(resolve, reject);
   }
 
   /** Never rejects. */
-  async #together(wanted: readonly Wanted[]): Promise<void> {
+  async #sendBatch(wanted: readonly Wanted[]): Promise<void> {
     const controller = new AbortController();
     /** Whose answer comes next. */
     let next = 0;
@@ -111,7 +111,7 @@ export class GatheredGets {
       clearTimeout(timer);
       const others = wanted.slice(next + 1, last + 1);
       last = next;
-      for (const other of others) if (!other.signal.aborted) void this.#alone(other);
+      for (const other of others) if (!other.signal.aborted) void this.#sendSingle(other);
     };
     const watch = () => {
       clearTimeout(timer);

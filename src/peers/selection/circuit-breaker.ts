@@ -1,4 +1,4 @@
-import { Backoff } from './backoff.ts';
+import { Backoff } from '../../util/backoff.ts';
 
 /** `closed`: requests go through. `open`: none do. `half-open`: one may try whether things have healed. */
 export type CircuitState = 'closed' | 'open' | 'half-open';
@@ -12,7 +12,7 @@ export interface CircuitOptions {
 }
 
 /** A request that went through. */
-export type Passage = Record<never, never>;
+export type Permit = Record<never, never>;
 
 /** Keeps requests away from what fails, and lets one through now and then to see whether it has healed. */
 export class CircuitBreaker {
@@ -20,7 +20,7 @@ export class CircuitBreaker {
   readonly #backoff: Backoff;
   #failures = 0;
   #openUntil = 0;
-  #probe: Passage | undefined;
+  #probe: Permit | undefined;
 
   constructor({ failures, firstMs, maxMs }: CircuitOptions) {
     this.#failuresToOpen = failures;
@@ -36,8 +36,8 @@ export class CircuitBreaker {
    * A request is about to go through. While half-open it is the one probe, and others are kept away.
    * @returns what names the request when its outcome is told.
    */
-  started(): Passage {
-    const passage: Passage = {};
+  started(): Permit {
+    const passage: Permit = {};
     if (this.state === 'half-open') this.#probe = passage;
     return passage;
   }
@@ -55,7 +55,7 @@ export class CircuitBreaker {
   }
 
   /** @param passage undefined for a request that was not told of when it started. */
-  failed(passage?: Passage): void {
+  failed(passage?: Permit): void {
     const isProbe = this.#endProbe(passage);
     if (this.#openUntil > 0 && !isProbe) return;
     this.#failures++;
@@ -63,13 +63,13 @@ export class CircuitBreaker {
   }
 
   /** A request failed in such a way that the next are certain to, too. */
-  trip(passage?: Passage): void {
+  trip(passage?: Permit): void {
     const isProbe = this.#endProbe(passage);
     if (this.#openUntil === 0 || isProbe) this.#open();
   }
 
   /** The request ended without telling anything: it was cancelled. */
-  abandoned(passage?: Passage): void {
+  abandoned(passage?: Permit): void {
     this.#endProbe(passage);
   }
 
@@ -78,7 +78,7 @@ export class CircuitBreaker {
   }
 
   /** @returns whether it was the probe. Of those that ended while it is open, only that one says anything new. */
-  #endProbe(passage: Passage | undefined): boolean {
+  #endProbe(passage: Permit | undefined): boolean {
     if (!passage || passage !== this.#probe) return false;
     this.#probe = undefined;
     return true;

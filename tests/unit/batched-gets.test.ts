@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Address } from '../../src/address.ts';
 import { AntwayError } from '../../src/errors.ts';
 import { limits } from '../../src/limits.ts';
-import { GatheredGets, type SeveralEvents } from '../../src/peers/gathered-gets.ts';
+import { BatchedGets, type SeveralEvents } from '../../src/peers/transports/batched-gets.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -25,12 +25,12 @@ const settle = () => vi.advanceTimersByTimeAsync(0);
 const broken = new AntwayError('PEERS_UNREACHABLE', 'The stream broke.');
 
 let asked: Asked[];
-let gets: GatheredGets;
+let gets: BatchedGets;
 
 beforeEach(() => {
   vi.useFakeTimers();
   asked = [];
-  gets = new GatheredGets({
+  gets = new BatchedGets({
     one: (address, signal) =>
       new Promise((resolve, reject) => {
         const end = (answer = bytesOf(numberOf(address))) => resolve(answer);

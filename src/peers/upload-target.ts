@@ -1,12 +1,12 @@
 import type { Address } from '../address.ts';
 import type { PeerConfig } from '../config.ts';
 import { AntwayError } from '../errors.ts';
-import { HttpFace, type PutOptions } from './http.ts';
-import { noWay, webTransportOf } from './peer.ts';
-import { WebTransportFace } from './webtransport.ts';
+import { noTransport, webTransportEndpointOf } from './peer.ts';
+import { HttpTransport, type PutOptions } from './transports/http.ts';
+import { WebTransportTransport } from './transports/webtransport.ts';
 
 /** What of a peer takes chunks. */
-export interface PutFace {
+export interface UploadTarget {
   /** The peer's, as of `PeerConfig`. */
   readonly url: string;
   /** Whether the peer holds a chunk. @throws as `HttpFace.has`. */
@@ -20,30 +20,30 @@ export interface PutFace {
  * pinned, which no browser takes for HTTP.
  * @throws AntwayError `PEERS_UNREACHABLE` where there is no WebTransport for that.
  */
-export function targetAt(peer: PeerConfig): PutFace {
-  if (peer.certificateHashes.length === 0) return new HttpFace(peer.url);
-  if (!WebTransportFace.isSupported) throw noWay(peer.url, 'auto');
+export function uploadTargetAt(peer: PeerConfig): UploadTarget {
+  if (peer.certificateHashes.length === 0) return new HttpTransport(peer.url);
+  if (!WebTransportTransport.isSupported) throw noTransport(peer.url, 'auto');
   return new PinnedTarget(peer);
 }
 
-class PinnedTarget implements PutFace {
+class PinnedTarget implements UploadTarget {
   readonly url: string;
-  readonly #face: WebTransportFace;
+  readonly #transport: WebTransportTransport;
 
   constructor(peer: PeerConfig) {
     this.url = peer.url;
-    this.#face = new WebTransportFace(() => webTransportOf(peer));
+    this.#transport = new WebTransportTransport(() => webTransportEndpointOf(peer));
   }
 
   async has(address: Address, signal: AbortSignal): Promise<boolean> {
     await this.#connected(signal);
-    return this.#face.has(address, signal);
+    return this.#transport.has(address, signal);
   }
 
   async put(address: Address, bytes: Uint8Array, { token, signal }: PutOptions): Promise<'stored'> {
     await this.#connected(signal);
     try {
-      await this.#face.put(address, bytes, { token, signal });
+      await this.#transport.put(address, bytes, { token, signal });
       return 'stored';
     } catch (error) {
       if (!(error instanceof AntwayError)) throw error;
@@ -57,6 +57,6 @@ class PinnedTarget implements PutFace {
   /** A reader would turn to HTTP after a while; here is nothing to turn to. */
   async #connected(signal = new AbortController().signal): Promise<void> {
     signal.throwIfAborted();
-    if (!this.#face.isConnected) await this.#face.connect();
+    if (!this.#transport.isConnected) await this.#transport.connect();
   }
 }

@@ -1,5 +1,5 @@
 import type { Address } from '../address.ts';
-import { raceAbort } from '../peers/watchdog.ts';
+import { raceAbort } from '../util/watchdog.ts';
 import type { VerifiedChunk } from './verified-chunk.ts';
 
 interface Arrival {
@@ -14,7 +14,7 @@ interface Arrival {
  * What a peer is to send ahead of requests, in answer to one OPEN. Who wants one of those chunks waits for it and does
  * not ask again; who wants another one is not held up.
  */
-export class Arrivals {
+export class PrefetchSession {
   readonly #arrivals = new Map<string, Arrival>();
   readonly #controller = new AbortController();
   /** Requests that wait for a chunk. */

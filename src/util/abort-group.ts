@@ -1,5 +1,5 @@
 /** Those for whom something is done, so that it can be given up when the last of them has gone. */
-export class Audience {
+export class AbortGroup {
   readonly #controller = new AbortController();
   #present = 0;
 

@@ -1,4 +1,4 @@
-import type { Address } from '../address.ts';
+import type { Address } from '../../address.ts';
 
 /**
  * Weighted rendezvous hashing: every client gives each (address, peer) pair the same random-looking number, so

@@ -1,15 +1,15 @@
-import type { Address } from '../address.ts';
-import type { PeerConfig, PeerKind, TransportChoice } from '../config.ts';
-import { AntwayError, type Attempt } from '../errors.ts';
-import { limits } from '../limits.ts';
-import { RateMeter } from '../stats/rate.ts';
-import type { PeerTally, Stats } from '../stats/stats.ts';
-import { HedgeBudget, hedge, type Try } from './hedge.ts';
-import { type OpenOptions, Peer, type PeerState } from './peer.ts';
+import type { Address } from '../../address.ts';
+import type { PeerConfig, PeerKind, TransportChoice } from '../../config.ts';
+import { AntwayError, type Attempt } from '../../errors.ts';
+import { limits } from '../../limits.ts';
+import { RateMeter } from '../../stats/rate.ts';
+import type { PeerTally, Stats } from '../../stats/stats.ts';
+import { transferMs, Watchdog } from '../../util/watchdog.ts';
+import { Peer, type PeerState, type PrefetchOptions } from '../peer.ts';
+import type { PrefetchRange } from '../transports/protocol.ts';
+import { HedgeBudget, type HedgedTry, hedge } from './hedge.ts';
 import { PeersOfPeers } from './peers-of-peers.ts';
-import type { OpenRange } from './protocol.ts';
 import { rendezvousScore } from './ranking.ts';
-import { transferMs, Watchdog } from './watchdog.ts';
 
 export interface FetchOptions<T> {
   signal: AbortSignal;
@@ -34,7 +34,7 @@ export interface ChunkPeers {
    * A hint: what does not come this way must be fetched. Resolves when nothing more will come. A source without
    * round trips, such as a folder, lacks it.
    */
-  open?(address: Address, range: OpenRange, options: OpenOptions): Promise<void>;
+  prefetch?(address: Address, range: PrefetchRange, options: PrefetchOptions): Promise<void>;
   /**
    * Asks several at once for what they have at an address where records change, and waits for all of them.
    * @returns what passed `verify`; nothing when none answers. A source without such records lacks it.
@@ -109,7 +109,7 @@ export class PeerPool implements ChunkPeers {
       if (order.length === 0) continue;
       if (attempts.some(({ code }) => code === 'NOT_FOUND')) break;
       try {
-        return await this.#ask(order, address, attempts, options);
+        return await this.#fetchInOrder(order, address, attempts, options);
       } catch (error) {
         if (signal.aborted) throw error;
       }
@@ -119,14 +119,14 @@ export class PeerPool implements ChunkPeers {
   }
 
   /** Asks peers in this order, as `hedge` does. Every failure is added to `attempts`. */
-  async #ask<T>(
+  async #fetchInOrder<T>(
     order: readonly Peer[],
     address: Address,
     attempts: Attempt[],
     { signal, expectedBytes, verify }: FetchOptions<T>,
   ): Promise<T> {
     const tries = order.map(
-      (peer): Try<T> => ({
+      (peer): HedgedTry<T> => ({
         run: (own, onFirstByte) =>
           peer.ask(address, {
             signal: own,
@@ -135,7 +135,7 @@ export class PeerPool implements ChunkPeers {
             onFirstByte,
             report: (attempt) => attempts.push(attempt),
           }),
-        patienceMs: peer.health.patienceMs,
+        hedgeDelayMs: peer.health.hedgeDelayMs,
       }),
     );
     const { value, index, hedged } = await hedge(tries, {
@@ -147,20 +147,24 @@ export class PeerPool implements ChunkPeers {
     return value;
   }
 
-  async open(address: Address, range: OpenRange, { signal, onRecord }: OpenOptions): Promise<void> {
+  async prefetch(
+    address: Address,
+    range: PrefetchRange,
+    { signal, onRecord }: PrefetchOptions,
+  ): Promise<void> {
     const order = this.#order(address).honest.filter(({ health }) => health.circuit === 'closed');
-    const peer = order.find(({ canOpen }) => canOpen);
+    const peer = order.find(({ canPrefetch: canOpen }) => canOpen);
     // Or whoever has a session would be asked for everything, and nobody else would ever get one.
     if (order[0] !== peer) order[0]?.warm();
     if (!peer) return;
     this.#limitSessions();
     // With nobody else to ask, it is waited for to the end.
-    if (order.length === 1) return peer.open(address, range, { signal, onRecord });
+    if (order.length === 1) return peer.prefetch(address, range, { signal, onRecord });
     let arrived = 0;
     let waitingSince = performance.now();
     const watchdog = new Watchdog({ ...openPatience(peer), signal });
     try {
-      await peer.open(address, range, {
+      await peer.prefetch(address, range, {
         signal: watchdog.signal,
         onRecord: async (of, bytes) => {
           arrived++;
@@ -173,7 +177,7 @@ export class PeerPool implements ChunkPeers {
       watchdog.stop();
     }
     const wasSlow = watchdog.signal.aborted && !signal.aborted;
-    if (wasSlow) peer.health.outrun(performance.now() - waitingSince, arrived > 0);
+    if (wasSlow) peer.health.lostHedge(performance.now() - waitingSince, arrived > 0);
   }
 
   async pointers<T>(address: Address, { signal, verify }: FetchOptions<T>): Promise<T[]> {
@@ -259,7 +263,7 @@ export class PeerPool implements ChunkPeers {
 function openPatience({ health }: Peer): { stallMs: number; totalMs: number } {
   const total = ({ firstByte, rest }: { firstByte: number; rest: number }) => firstByte + rest;
   return {
-    stallMs: Math.max(total(health.patienceMs), total(limits.firstPatienceMs)),
+    stallMs: Math.max(total(health.hedgeDelayMs), total(limits.firstPatienceMs)),
     totalMs: transferMs(limits.openBytes),
   };
 }

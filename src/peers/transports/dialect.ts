@@ -1,7 +1,7 @@
-import type { Address } from '../address.ts';
-import type { PeerKind } from '../config.ts';
-import { AntwayError } from '../errors.ts';
-import { limits } from '../limits.ts';
+import type { Address } from '../../address.ts';
+import type { PeerKind } from '../../config.ts';
+import { AntwayError } from '../../errors.ts';
+import { limits } from '../../limits.ts';
 
 /** How chunks are asked for by HTTP, and answered. */
 export interface Dialect {

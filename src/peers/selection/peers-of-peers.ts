@@ -1,6 +1,6 @@
-import { isLoopback, type PeerConfig, parsePeer } from '../config.ts';
-import { limits } from '../limits.ts';
-import type { Peer } from './peer.ts';
+import { isLoopback, type PeerConfig, parsePeer } from '../../config.ts';
+import { limits } from '../../limits.ts';
+import type { Peer } from '../peer.ts';
 
 /** How long after a peer could not be asked for others it is asked again, in milliseconds. */
 const askAgainMs = 60_000;

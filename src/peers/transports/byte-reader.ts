@@ -1,4 +1,4 @@
-import { AntwayError } from '../errors.ts';
+import { AntwayError } from '../../errors.ts';
 
 /** Reads exact numbers of bytes from a stream. */
 export class ByteReader {

@@ -1,12 +1,12 @@
 /** One way to get something, and how long it may take before another is tried beside it. */
-export interface Try<T> {
+export interface HedgedTry<T> {
   /**
    * @param signal aborts when another try was faster, or the caller is gone.
    * @param onFirstByte to be called when the answer begins to arrive.
    */
   run(signal: AbortSignal, onFirstByte: () => void): Promise<T>;
   /** Patience in milliseconds: until the answer begins, and from there until it is complete. */
-  patienceMs: { firstByte: number; rest: number };
+  hedgeDelayMs: { firstByte: number; rest: number };
 }
 
 export interface HedgeOptions {
@@ -37,7 +37,7 @@ export const outrun = new DOMException('Another peer was faster.', 'AbortError')
  *
  * @throws the last try's error when all have failed; the signal's reason when aborted.
  */
-export function hedge<T>(tries: readonly Try<T>[], options: HedgeOptions): Promise<Won<T>> {
+export function hedge<T>(tries: readonly HedgedTry<T>[], options: HedgeOptions): Promise<Won<T>> {
   const { signal, maxParallel, mayHedge } = options;
   return new Promise((resolve, reject) => {
     const running = new Set<AbortController>();
@@ -68,7 +68,7 @@ export function hedge<T>(tries: readonly Try<T>[], options: HedgeOptions): Promi
     };
     const start = () => {
       const index = next++;
-      const { run, patienceMs } = tries[index]!;
+      const { run, hedgeDelayMs: patienceMs } = tries[index]!;
       const controller = new AbortController();
       running.add(controller);
       watch(patienceMs.firstByte);

@@ -1,9 +1,9 @@
-import { Address } from '../address.ts';
-import { AntwayError } from '../errors.ts';
-import { limits } from '../limits.ts';
+import { Address } from '../../address.ts';
+import { AntwayError } from '../../errors.ts';
+import { limits } from '../../limits.ts';
+import { raceAbort, transferMs, Watchdog } from '../../util/watchdog.ts';
+import { BatchedGets, type SeveralEvents } from './batched-gets.ts';
 import { ByteReader } from './byte-reader.ts';
-import type { Face } from './face.ts';
-import { GatheredGets, type SeveralEvents } from './gathered-gets.ts';
 import type { PutOptions } from './http.ts';
 import {
   checkAnswer,
@@ -13,13 +13,13 @@ import {
   encodeInfo,
   encodeOpen,
   encodePut,
-  type OpenRange,
   operations,
   type PeerInfo,
+  type PrefetchRange,
   resetCodes,
   statuses,
 } from './protocol.ts';
-import { raceAbort, transferMs, Watchdog } from './watchdog.ts';
+import type { Transport } from './transport.ts';
 
 /** How long one chunk may take, or small ones that are together no larger. */
 const chunkMs = limits.stallMs + transferMs(limits.chunkBytes);
@@ -35,17 +35,17 @@ export interface WebTransportEndpoint {
 }
 
 /** A peer's WebTransport face: one session, opened when first needed and again after it closed. */
-export class WebTransportFace implements Face {
+export class WebTransportTransport implements Transport {
   readonly transport = 'webtransport';
   readonly #endpoint: () => Promise<WebTransportEndpoint>;
-  readonly #small = new GatheredGets({
+  readonly #small = new BatchedGets({
     one: (...request) => this.#get(...request),
     several: (...request) => this.#getSeveral(...request),
   });
   #session: Promise<WebTransport> | undefined;
   #operations: readonly number[] | undefined;
   /** Whether the peer that the session is with has refused OPEN as something that it does not know. */
-  #hasRefusedOpen = false;
+  #hasRefusedPrefetch = false;
   /** When the last session began to be opened, as `performance.now()`. */
   #openedAt = 0;
   /** The session that is up, when there is one. */
@@ -69,9 +69,9 @@ export class WebTransportFace implements Face {
   }
 
   /** Whether a session is up with a peer that is not known to lack OPEN. */
-  get canOpen(): boolean {
+  get canPrefetch(): boolean {
     const isNamed = this.#operations?.includes(operations.open) !== false;
-    return this.isConnected && isNamed && !this.#hasRefusedOpen;
+    return this.isConnected && isNamed && !this.#hasRefusedPrefetch;
   }
 
   get isConnected(): boolean {
@@ -117,9 +117,9 @@ export class WebTransportFace implements Face {
    * @param onRecord called with each record as it arrives; the next is read when its promise is done.
    * @throws as `fetch`.
    */
-  async open(
+  async prefetch(
     address: Address,
-    range: OpenRange,
+    range: PrefetchRange,
     signal: AbortSignal,
     onFirstByte: () => void,
     onRecord: (address: Address, bytes: Uint8Array<ArrayBuffer>) => Promise<void>,
@@ -138,7 +138,7 @@ export class WebTransportFace implements Face {
     } catch (error) {
       const { streamErrorCode } = ((error as Error).cause ?? {}) as Partial<WebTransportError>;
       // Not when it is busy, slow or going away: then it knows what was asked.
-      if (streamErrorCode === resetCodes.badRequest) this.#hasRefusedOpen = true;
+      if (streamErrorCode === resetCodes.badRequest) this.#hasRefusedPrefetch = true;
       throw error;
     }
   }
@@ -234,7 +234,7 @@ export class WebTransportFace implements Face {
 
   /** Opens the session if it is not. @throws AntwayError `PEERS_UNREACHABLE`, `UNSUPPORTED`. */
   async connect(): Promise<void> {
-    await this.#open();
+    await this.#openSession();
   }
 
   close(): void {
@@ -260,7 +260,7 @@ export class WebTransportFace implements Face {
    * a later request finds it: meanwhile the caller is better served by HTTP.
    */
   async #sessionInTime(): Promise<WebTransport> {
-    const opening = this.#open();
+    const opening = this.#openSession();
     if (this.#connected) return opening;
     // Counted from when connecting began: only the first to ask waits, the others are served by HTTP at once.
     const leftMs = Math.max(this.#openedAt + limits.connectGraceMs - performance.now(), 0);
@@ -273,9 +273,9 @@ export class WebTransportFace implements Face {
     }
   }
 
-  #open(): Promise<WebTransport> {
+  #openSession(): Promise<WebTransport> {
     if (!this.#session) {
-      const opening = this.#connect();
+      const opening = this.#establish();
       this.#session = opening;
       this.#openedAt = performance.now();
       const forget = () => {
@@ -292,10 +292,10 @@ export class WebTransportFace implements Face {
     return this.#session;
   }
 
-  async #connect(): Promise<WebTransport> {
+  async #establish(): Promise<WebTransport> {
     const { url, certificateHashes, operations } = await this.#endpoint();
     this.#operations = operations;
-    this.#hasRefusedOpen = false;
+    this.#hasRefusedPrefetch = false;
     let session: WebTransport | undefined;
     try {
       session = new WebTransport(url, {

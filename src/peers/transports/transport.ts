@@ -1,9 +1,9 @@
-import type { Address } from '../address.ts';
-import type { Transport } from '../stats/stats.ts';
+import type { Address } from '../../address.ts';
+import type { TransportName } from '../../stats/stats.ts';
 
 /** One way to reach a peer. What it gives is not yet verified. */
-export interface Face {
-  readonly transport: Transport;
+export interface Transport {
+  readonly transport: TransportName;
   /**
    * Asks for one chunk.
    * @param onFirstByte called when the answer begins to arrive.

@@ -1,12 +1,12 @@
-import type { Address } from '../address.ts';
-import { splitPeerUrl } from '../config.ts';
-import { AntwayError } from '../errors.ts';
-import { limits } from '../limits.ts';
+import type { Address } from '../../address.ts';
+import { splitPeerUrl } from '../../config.ts';
+import { AntwayError } from '../../errors.ts';
+import { limits } from '../../limits.ts';
+import { transferMs, Watchdog } from '../../util/watchdog.ts';
 import { ByteReader } from './byte-reader.ts';
 import { type Dialect, dialects } from './dialect.ts';
-import type { Face } from './face.ts';
 import { answered, decodeInfo, type PeerInfo, tooLong } from './protocol.ts';
-import { transferMs, Watchdog } from './watchdog.ts';
+import type { Transport } from './transport.ts';
 
 export interface PutOptions {
   /** The peer's write token. */
@@ -18,7 +18,7 @@ export interface PutOptions {
  * A peer's HTTP face: `/chunk/<address>` and `/-/info`. Any CDN or object store with that layout will do. AntTP and antd
  * have chunks in their own way, and nothing else.
  */
-export class HttpFace implements Face {
+export class HttpTransport implements Transport {
   readonly transport = 'http';
   readonly #origin: string;
   readonly #dialect: Dialect;

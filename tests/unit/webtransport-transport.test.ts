@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Address } from '../../src/address.ts';
 import { limits } from '../../src/limits.ts';
-import { WebTransportFace } from '../../src/peers/webtransport.ts';
+import { WebTransportTransport } from '../../src/peers/transports/webtransport.ts';
 
 /**
  * Node has no WebTransport. What a real one does is tested in a browser; here are the orders of events that no
@@ -100,7 +100,7 @@ afterEach(() => {
 
 describe('a peer’s WebTransport face', () => {
   it('sends a GET for one address, and gives the bytes of the answer', async () => {
-    const face = new WebTransportFace(endpoint);
+    const face = new WebTransportTransport(endpoint);
     const fetching = face.fetch(address, never);
     await settle();
     const [stream] = FakeSession.all[0]!.streams;
@@ -113,7 +113,7 @@ describe('a peer’s WebTransport face', () => {
   });
 
   it('uses one session for all requests, and a new one after it closed', async () => {
-    const face = new WebTransportFace(endpoint);
+    const face = new WebTransportTransport(endpoint);
     void face.fetch(address, never).catch(() => undefined);
     void face.fetch(address, never).catch(() => undefined);
     await settle();
@@ -128,7 +128,7 @@ describe('a peer’s WebTransport face', () => {
   });
 
   it('resets a stream whose caller goes away, and keeps the session', async () => {
-    const face = new WebTransportFace(endpoint);
+    const face = new WebTransportTransport(endpoint);
     const controller = new AbortController();
     const fetching = face.fetch(address, controller.signal);
     await settle();
@@ -140,7 +140,7 @@ describe('a peer’s WebTransport face', () => {
   });
 
   it('resets a stream that opens only after its caller has gone: it would take up the peer’s limit', async () => {
-    const face = new WebTransportFace(endpoint);
+    const face = new WebTransportTransport(endpoint);
     let open = (_: FakeStream) => {};
     void face.fetch(address, never).catch(() => undefined);
     await settle();
@@ -160,7 +160,7 @@ describe('a peer’s WebTransport face', () => {
   });
 
   it('gives up a session on which nothing moves', async () => {
-    const face = new WebTransportFace(endpoint);
+    const face = new WebTransportTransport(endpoint);
     const rejected = expect(face.fetch(address, never)).rejects.toMatchObject({ code: 'PEERS_UNREACHABLE' });
     await vi.advanceTimersByTimeAsync(limits.stallMs);
     await rejected;
@@ -169,7 +169,7 @@ describe('a peer’s WebTransport face', () => {
   });
 
   it('keeps a session on which another answer moves', async () => {
-    const face = new WebTransportFace(endpoint);
+    const face = new WebTransportTransport(endpoint);
     const slow = expect(face.fetch(address, never)).rejects.toMatchObject({ code: 'PEERS_UNREACHABLE' });
     await settle();
     const moving = face.fetch(address, never);
@@ -187,7 +187,7 @@ describe('a peer’s WebTransport face', () => {
   });
 
   it('gives up an answer that comes a byte at a time', async () => {
-    const face = new WebTransportFace(endpoint);
+    const face = new WebTransportTransport(endpoint);
     const rejected = expect(face.fetch(address, never)).rejects.toMatchObject({
       code: 'PEERS_UNREACHABLE',
       message: expect.stringContaining('took more than'),
@@ -203,7 +203,7 @@ describe('a peer’s WebTransport face', () => {
   });
 
   it('does not close the session that has taken the place of a dead one', async () => {
-    const face = new WebTransportFace(endpoint);
+    const face = new WebTransportTransport(endpoint);
     const stalled = expect(face.fetch(address, never)).rejects.toMatchObject({ code: 'PEERS_UNREACHABLE' });
     await vi.advanceTimersByTimeAsync(limits.stallMs - 100);
     const [dead] = FakeSession.all;
@@ -219,7 +219,7 @@ describe('a peer’s WebTransport face', () => {
 
   it('sends its caller to HTTP while it connects, and goes on connecting', async () => {
     FakeSession.isReady = false;
-    const face = new WebTransportFace(endpoint);
+    const face = new WebTransportTransport(endpoint);
     const rejected = expect(face.fetch(address, never)).rejects.toMatchObject({ code: 'PEERS_UNREACHABLE' });
     await vi.advanceTimersByTimeAsync(limits.connectGraceMs);
     await rejected;
@@ -234,7 +234,7 @@ describe('a peer’s WebTransport face', () => {
 
   it('is not taken for connected when it was closed while connecting', async () => {
     FakeSession.isReady = false;
-    const face = new WebTransportFace(endpoint);
+    const face = new WebTransportTransport(endpoint);
     void face.fetch(address, never).catch(() => undefined);
     await settle();
     face.close();
@@ -246,7 +246,7 @@ describe('a peer’s WebTransport face', () => {
 
   it('gives a connection up that does not come about in time', async () => {
     FakeSession.isReady = false;
-    const face = new WebTransportFace(endpoint);
+    const face = new WebTransportTransport(endpoint);
     void face.fetch(address, never).catch(() => undefined);
     await vi.advanceTimersByTimeAsync(limits.connectTimeoutMs);
     expect(FakeSession.all[0]!.isClosed).toBe(true);
@@ -256,7 +256,7 @@ describe('a peer’s WebTransport face', () => {
   });
 
   it('refuses an answer that no chunk can be, before reading it', async () => {
-    const face = new WebTransportFace(endpoint);
+    const face = new WebTransportTransport(endpoint);
     const rejected = expect(face.fetch(address, never)).rejects.toMatchObject({ code: 'CORRUPT' });
     await settle();
     const [stream] = FakeSession.all[0]!.streams;
@@ -269,12 +269,12 @@ describe('a peer’s WebTransport face', () => {
   describe('opens files ahead', () => {
     /** Asks for a file, and lets the peer react. @returns the face, whose session is up. */
     async function open(
-      react: (stream: FakeStream, face: WebTransportFace) => void | Promise<void>,
-    ): Promise<WebTransportFace> {
-      const face = new WebTransportFace(endpoint);
+      react: (stream: FakeStream, face: WebTransportTransport) => void | Promise<void>,
+    ): Promise<WebTransportTransport> {
+      const face = new WebTransportTransport(endpoint);
       const range = { start: 0, length: 0 };
       const opening = face
-        .open(
+        .prefetch(
           address,
           range,
           never,
@@ -290,11 +290,11 @@ describe('a peer’s WebTransport face', () => {
 
     it('unless the peer refuses that as something unknown, until there is another session', async () => {
       const face = await open((stream) => stream.fail(1));
-      expect([face.isConnected, face.canOpen]).toEqual([true, false]);
+      expect([face.isConnected, face.canPrefetch]).toEqual([true, false]);
       FakeSession.all[0]!.close();
       await settle();
       await face.connect();
-      expect(face.canOpen).toBe(true);
+      expect(face.canPrefetch).toBe(true);
     });
 
     it.each<[string, (stream: FakeStream) => void]>([
@@ -304,7 +304,7 @@ describe('a peer’s WebTransport face', () => {
       ['is going away', (stream) => stream.fail(5)],
       ['broke off', (stream) => stream.fail(6)],
     ])('also after one that %s', async (_, react) => {
-      expect((await open(react)).canOpen).toBe(true);
+      expect((await open(react)).canPrefetch).toBe(true);
     });
 
     it('also after one that was too slow, while other answers came', async () => {
@@ -317,12 +317,12 @@ describe('a peer’s WebTransport face', () => {
         await vi.advanceTimersByTimeAsync(1_000);
       });
       expect(face.isConnected).toBe(true);
-      expect(face.canOpen).toBe(true);
+      expect(face.canPrefetch).toBe(true);
     });
   });
 
   it('asks whether a chunk is there, and stores one with the token', async () => {
-    const face = new WebTransportFace(endpoint);
+    const face = new WebTransportTransport(endpoint);
     const asking = [face.has(address, never), face.has(address, never)];
     await settle();
     const { streams } = FakeSession.all[0]!;
@@ -346,7 +346,7 @@ describe('a peer’s WebTransport face', () => {
     [6, 'TOO_LARGE'],
     [9, 'CORRUPT'],
   ])('says why a chunk was not stored: status %i is %s', async (status, code) => {
-    const face = new WebTransportFace(endpoint);
+    const face = new WebTransportTransport(endpoint);
     const rejected = expect(face.put(address, Uint8Array.of(1), {})).rejects.toMatchObject({ code });
     await settle();
     FakeSession.all[0]!.streams[0]!.answer(status, ...new Uint8Array(32));
@@ -354,7 +354,7 @@ describe('a peer’s WebTransport face', () => {
   });
 
   it('does not take for stored what the peer received as something else', async () => {
-    const face = new WebTransportFace(endpoint);
+    const face = new WebTransportTransport(endpoint);
     const rejected = expect(face.put(address, Uint8Array.of(1), {})).rejects.toMatchObject({
       code: 'CORRUPT',
     });

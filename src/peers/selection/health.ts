@@ -1,6 +1,6 @@
-import { limits } from '../limits.ts';
-import { Histogram } from '../stats/histogram.ts';
-import { CircuitBreaker, type CircuitState, type Passage } from './circuit-breaker.ts';
+import { limits } from '../../limits.ts';
+import { Histogram } from '../../stats/histogram.ts';
+import { CircuitBreaker, type CircuitState, type Permit } from './circuit-breaker.ts';
 
 /** How much the newest measurement counts against all before it. */
 const smoothing = 0.2;
@@ -22,7 +22,7 @@ export class PeerHealth {
   #bans = 0;
 
   /** It sent bytes that do not match their address: left out for a while, longer each time. */
-  ban(request?: Passage): void {
+  ban(request?: Permit): void {
     this.#circuit.abandoned(request);
     this.#bannedUntil = Date.now() + limits.wrongChunkBanMs * 2 ** Math.min(this.#bans++, 6);
   }
@@ -36,7 +36,7 @@ export class PeerHealth {
   }
 
   /** @returns what names the request in what is told of it later. */
-  started(): Passage {
+  started(): Permit {
     return this.#circuit.started();
   }
 
@@ -71,13 +71,13 @@ export class PeerHealth {
   }
 
   /** It is there, but could not serve. */
-  failed(request: Passage): void {
+  failed(request: Permit): void {
     this.#circuit.failed(request);
     this.#success = smoothed(this.#success, 0);
   }
 
   /** It cannot be reached at all: not asked before the others until it has had some time. */
-  unreachable(request: Passage): void {
+  unreachable(request: Permit): void {
     this.#circuit.trip(request);
     this.#success = smoothed(this.#success, 0);
   }
@@ -88,7 +88,7 @@ export class PeerHealth {
   }
 
   /** A request to it was cancelled before it told anything. */
-  abandoned(request: Passage): void {
+  abandoned(request: Permit): void {
     this.#circuit.abandoned(request);
   }
 
@@ -96,7 +96,7 @@ export class PeerHealth {
    * It was outrun by another peer after `elapsedMs`: it would have taken at least that long, which must be known
    * of it, or the slowest peer would never be measured.
    */
-  outrun(elapsedMs: number, hadFirstByte: boolean, request?: Passage): void {
+  lostHedge(elapsedMs: number, hadFirstByte: boolean, request?: Permit): void {
     this.#circuit.abandoned(request);
     if (!hadFirstByte) this.#firstByteMs = smoothed(this.#firstByteMs, elapsedMs);
     else this.#msPerMebibyte = smoothed(this.#msPerMebibyte, elapsedMs);
@@ -117,7 +117,7 @@ export class PeerHealth {
   }
 
   /** How long to wait for it before another is asked as well. */
-  get patienceMs(): { firstByte: number; rest: number } {
+  get hedgeDelayMs(): { firstByte: number; rest: number } {
     const { firstPatienceMs: first, leastPatienceMs: least } = limits;
     const knows = (histogram: Histogram) => histogram.count >= enoughAnswers;
     return {

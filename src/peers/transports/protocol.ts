@@ -3,9 +3,9 @@
  * file knows the byte layouts and nothing of transports.
  */
 
-import type { Address } from '../address.ts';
-import { AntwayError } from '../errors.ts';
-import { limits } from '../limits.ts';
+import type { Address } from '../../address.ts';
+import { AntwayError } from '../../errors.ts';
+import { limits } from '../../limits.ts';
 
 export const webTransportPath = '/v1';
 
@@ -104,13 +104,13 @@ export function encodeInfo(): Uint8Array<ArrayBuffer> {
 }
 
 /** Which bytes of a file: from `start`, or its end. `length` 0 means up to the end. */
-export type OpenRange = { start: number; length: number } | { last: number };
+export type PrefetchRange = { start: number; length: number } | { last: number };
 
 /** In place of the first byte: the last `length` bytes are meant. */
 const fromEnd = 2n ** 64n - 1n;
 
 /** OPEN: op, address, first byte, length. */
-export function encodeOpen(address: Address, range: OpenRange): Uint8Array<ArrayBuffer> {
+export function encodeOpen(address: Address, range: PrefetchRange): Uint8Array<ArrayBuffer> {
   const frame = new Uint8Array(1 + 32 + 8 + 8);
   const view = new DataView(frame.buffer);
   frame[0] = operations.open;
