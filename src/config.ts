@@ -28,7 +28,7 @@ export interface PeerConfig {
   certificateHashes: readonly string[];
 }
 
-/** What the gateway works by: `antway.json` and the person's settings, checked, with defaults filled in. */
+/** What the gateway works by: `antway.json` and the user's settings, checked, with defaults filled in. */
 export interface Config {
   peers: readonly PeerConfig[];
   /** Whether peers that the configured ones name may be asked too. */
@@ -49,7 +49,7 @@ export interface Config {
   };
 }
 
-/** What a person can set in the shell, as JSON. What is not set is as the host has it. */
+/** What a user can set in the shell, as JSON. What is not set is as the host has it. */
 export interface Settings {
   /** In place of the host's. */
   peers?: string[];
@@ -69,7 +69,7 @@ export interface ServerConfig extends Settings {
 }
 
 /** Who says what a value is. */
-export type Source = 'host' | 'person' | 'default';
+export type Source = 'host' | 'user' | 'default';
 
 /** Where each value of a `Config` comes from; of names and denied addresses, each by itself. */
 export interface ConfigSources {
@@ -105,7 +105,7 @@ export function parseServerConfig(value: unknown, baseUrl: string, place = 'antw
   });
 }
 
-/** Checks what a person set. Parameters and errors as of `parseHostFile`. */
+/** Checks what a user set. Parameters and errors as of `parseHostFile`. */
 export function parseSettings(value: unknown, baseUrl: string): Settings {
   return within('The settings', () => {
     parseConfig(objectAt('', value, settingsKeys), baseUrl);
@@ -114,7 +114,7 @@ export function parseSettings(value: unknown, baseUrl: string): Settings {
 }
 
 /**
- * Lays a person's settings over the host's file.
+ * Lays a user's settings over the host's file.
  * @param host null when the host has no file.
  * @param quotaBytes what the browser gives this origin, if it tells: without a ceiling of its own, the chunk store
  *   takes a tenth of it, at most 4 GiB.
@@ -156,12 +156,12 @@ export function combine(
 }
 
 function sourceOf(own: unknown, hosts: unknown): Source {
-  if (own !== undefined) return 'person';
+  if (own !== undefined) return 'user';
   return hosts === undefined ? 'default' : 'host';
 }
 
 function sourceOfEach(keys: Iterable<string>, isOwn: (key: string) => boolean): Record<string, Source> {
-  return Object.fromEntries(Array.from(keys, (key) => [key, isOwn(key) ? 'person' : 'host']));
+  return Object.fromEntries(Array.from(keys, (key) => [key, isOwn(key) ? 'user' : 'host']));
 }
 
 /** Reads values whose names are known. @throws AntwayError `BAD_CONFIG` naming the key. */

@@ -41,7 +41,7 @@ export type HolderStores = Record<(typeof writtenWithPins)[number], IDBObjectSto
  * - `holds`: raw address of a pin ‖ raw address of a chunk → `{ chunk }`, indexed by `chunk`: who holds what, whether it
  *   is stored already or not. A row for each pair and no count, so that what is done twice is done once;
  * - `contents`: raw address of a site or file → the chunks it is made of, which never change;
- * - `pins`: raw address → what the person asked for.
+ * - `pins`: raw address → what the user asked for.
  *
  * A later version may add to this, and never takes away: then an earlier one can go on with the database, too.
  */

@@ -25,7 +25,7 @@ export function run(
   options?: { env?: NodeJS.ProcessEnv },
 ): Promise<void>;
 
-/** Something that the person at the keyboard has to put right. Its message says how. */
+/** Something that the user at the keyboard has to put right. Its message says how. */
 export class SetupError extends Error {}
 
 /** Ends the process with a plain message for a `SetupError`, and with the stack for what nobody expected. */

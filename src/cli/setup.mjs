@@ -23,7 +23,7 @@ export const built = {
   dropIn: join(root, 'dist-drop-in'),
 };
 
-/** Something that the person at the keyboard has to put right. Its message says how. */
+/** Something that the user at the keyboard has to put right. Its message says how. */
 export class SetupError extends Error {
   name = 'SetupError';
 }

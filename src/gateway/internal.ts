@@ -62,7 +62,7 @@ export interface ApiContext {
 /** An endpoint's methods. What they return is sent as JSON, or as it is when it is a `Response`. */
 type Endpoint = Partial<Record<string, (url: URL, request: Request, context: ApiContext) => unknown>>;
 
-/** `/-/…`: by these the shell learns what the worker does, and tells it what the person decided. */
+/** `/-/…`: by these the shell learns what the worker does, and tells it what the user decided. */
 const endpoints: Record<string, Endpoint> = {
   stats: {
     GET(url, _, { stats, broadcast }) {

@@ -15,7 +15,7 @@ export interface PinsOptions extends CompletionOptions {
 }
 
 /**
- * What the person wants to keep: all chunks of a site are fetched and held, so that they are never evicted.
+ * What the user wants to keep: all chunks of a site are fetched and held, so that they are never evicted.
  *
  * A worker can be killed at any time, so nothing here has to be remembered: what was asked for is a record in the
  * database, and how far it has come is what is stored. One pin is worked on at a time. There may be several workers over

@@ -12,7 +12,7 @@ export type BootErrorCode =
   | 'NOT_ANSWERED'
   | 'NOTHING_HERE';
 
-/** What happened, and what the person can do about it. */
+/** What happened, and what the user can do about it. */
 export interface BootProblemText {
   message: string;
   advice: string;
@@ -31,7 +31,7 @@ export class BootError extends Error {
     this.advice = advice;
   }
 
-  /** What the person can do about it. */
+  /** What the user can do about it. */
   readonly advice: string;
 }
 

@@ -20,7 +20,7 @@ export function ContentLink({ href, class: className, title, children }: Props) 
 }
 
 /**
- * Goes to content as a link does. A browser that opens no tab unasked asks the person whether to leave this page.
+ * Goes to content as a link does. A browser that opens no tab unasked asks the user whether to leave this page.
  *
  * @param isReplacing whether it takes this page's place in the history.
  */

@@ -24,11 +24,11 @@ export interface GatewayConfig {
   /** Addresses, 64 hex characters. */
   denied: string[];
   cache: { maxBytes: number; memoryBytes: number };
-  /** Who says what each is: the host, or the person. */
+  /** Who says what each is: the host, or the user. */
   sources: ConfigSources;
   /** Name → address, 64 hex characters. */
   names: Record<string, string>;
-  /** Sites that the host lets run scripts, 64 hex characters, where the person did not decide otherwise. */
+  /** Sites that the host lets run scripts, 64 hex characters, where the user did not decide otherwise. */
   trusted: string[];
   /** How sites are kept apart. */
   isolation: Isolation;

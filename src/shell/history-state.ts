@@ -40,7 +40,7 @@ export function keepScroll(): void {
 
 /**
  * Goes to where the entry was left, and for a new one to the top. What is asked of the worker comes later, so it waits
- * until the page is high enough, or the person scrolls.
+ * until the page is high enough, or the user scrolls.
  */
 function restoreScroll(): void {
   restoring?.abort();

@@ -45,7 +45,7 @@ export function InstallNotice({ active }: { active: boolean }) {
 
   async function install(shown: InstallPrompt) {
     const { outcome } = await shown.prompt();
-    // A prompt can be shown once. The browser makes another when the person may want it again.
+    // A prompt can be shown once. The browser makes another when the user may want it again.
     offer(null);
     if (outcome === 'dismissed') decline();
     // Who installs it counts on what is kept in it, and browsers are more willing then.

@@ -35,7 +35,7 @@ export function chooseTheme(theme: Theme | null): void {
   applyTheme(theme);
 }
 
-/** The person's choice over the system's: styles follow the attribute, and the browser's own bars the colour. */
+/** The user's choice over the system's: styles follow the attribute, and the browser's own bars the colour. */
 export function applyTheme(theme: Theme | null = chosenTheme()): void {
   const root = document.documentElement;
   if (theme) root.dataset.theme = theme;

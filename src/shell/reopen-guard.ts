@@ -11,7 +11,7 @@ const guardMs = 30_000;
 /**
  * Whether a shell document that was loaded for `url` may navigate to it once more.
  *
- * @param isReload the person reloaded: a hard reload goes past the worker by design, so it counts afresh.
+ * @param isReload the user reloaded: a hard reload goes past the worker by design, so it counts afresh.
  *   Navigations of our own are never reloads.
  */
 export function mayReopen(url: string, isReload: boolean, last: Reopening | null, now: number): boolean {

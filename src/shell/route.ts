@@ -56,7 +56,7 @@ export function goTo(screen: Screen): void {
   window.dispatchEvent(new PopStateEvent('popstate'));
 }
 
-/** The route as the person follows links, and goes back and forward. */
+/** The route as the user follows links, and goes back and forward. */
 export function useRoute(): Route {
   const [route, setRoute] = useState(() => parseRoute(location.hash));
   useEffect(() => {

@@ -1,7 +1,7 @@
 /** Long enough for a browser to have begun a download: its URL has to live until then. */
 const urlMs = 60_000;
 
-/** Gives the person a file, as a download. */
+/** Gives the user a file, as a download. */
 export function saveAs(content: Blob, name: string): void {
   const url = URL.createObjectURL(content);
   const link = document.createElement('a');

@@ -5,7 +5,7 @@ import { TextField } from './text-field.tsx';
 export interface Field {
   id: string;
   label: string;
-  /** What stands in it as long as the person wrote nothing. */
+  /** What stands in it as long as the user wrote nothing. */
   initial?: string;
   type?: 'text' | 'url';
   inputMode?: 'decimal';

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { asGatewayApiError, type GatewayApiError } from './gateway-api.ts';
 
-/** Something that a person asks of the gateway, and how it went. */
+/** Something that a user asks of the gateway, and how it went. */
 export interface Action {
   /** Why the last one failed. */
   error: GatewayApiError | null;

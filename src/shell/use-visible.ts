@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** Whether the person can see this page. Nothing is asked or computed while it is false. */
+/** Whether the user can see this page. Nothing is asked or computed while it is false. */
 export function useVisible(): boolean {
   const [visible, setVisible] = useState(document.visibilityState === 'visible');
   useEffect(() => {

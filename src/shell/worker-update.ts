@@ -30,7 +30,7 @@ export interface UpdateOptions {
 
 const idle: Busy = { answers: 0, isPublishing: false };
 
-/** Puts a newer version in place when the person says so, and reloads this page. */
+/** Puts a newer version in place when the user says so, and reloads this page. */
 export class WorkerUpdate {
   readonly #options: UpdateOptions;
   #offered: 'ready' | 'elsewhere' = 'ready';
@@ -48,7 +48,7 @@ export class WorkerUpdate {
     if (!this.#waiting && !this.#isHandingOver) this.#options.tell({ state, ...idle });
   }
 
-  /** Another worker controls this page than before. Unasked it is not reloaded: a person may be in the middle of something. */
+  /** Another worker controls this page than before. Unasked it is not reloaded: a user may be in the middle of something. */
   tookOver(): void {
     if (this.#isHandingOver) this.#reload();
     else this.offer('elsewhere');
@@ -95,7 +95,7 @@ export class WorkerUpdate {
     this.offer(this.#offered);
   }
 
-  /** The browser may ask first, where something would be lost, and the person may stay: the page is the old one then. */
+  /** The browser may ask first, where something would be lost, and the user may stay: the page is the old one then. */
   #reload(): void {
     this.#isHandingOver = false;
     this.offer('elsewhere');

@@ -150,7 +150,7 @@ test.describe('an index', () => {
     expect(await servedHashes(gateway.shell, address, Object.keys(files))).toEqual(expected);
     const decomposed = await gateway.fetch(`/${address}/${encodeURIComponent('cafe\u0301.txt')}`);
     expect(decomposed.text).toBe('asked for in another normal form');
-    // A person gets there by the listing.
+    // A user gets there by the listing.
     const page = await gateway.openPage(`/${address}/`);
     await page.getByRole('link', { name: 'żółw/' }).click();
     await page.getByRole('link', { name: '日本語 €.txt' }).click();

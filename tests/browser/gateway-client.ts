@@ -7,7 +7,7 @@ export interface Answer {
   headers: Record<string, string>;
   size: number;
   sha256: string;
-  /** The body, where it is short enough to be read by a person. */
+  /** The body, where it is short enough to be read by a user. */
   text: string;
 }
 

@@ -209,7 +209,7 @@ test.describe('a site that is not trusted', () => {
     expect(await page.frames()[1]!.evaluate(() => document.title)).toBe('quiet');
   });
 
-  test('runs them once the person trusts it', async () => {
+  test('runs them once the user trusts it', async () => {
     const gateway = await open();
     const page = await gateway.shell.context().newPage();
     await page.goto(`${gateway.url}/${site}/`);

@@ -103,7 +103,7 @@ test.describe('in path mode', () => {
     expect(scopes).toEqual(['/']);
   });
 
-  test('content cannot answer for the person, nor use or show what is the gateway’s', async ({
+  test('content cannot answer for the user, nor use or show what is the gateway’s', async ({
     openGateway,
   }) => {
     const address = await publish(
@@ -131,7 +131,7 @@ test.describe('in path mode', () => {
     await expect(page).toHaveTitle('Forger');
     expect(await decisions(gateway)).toEqual({ [address]: 'restricted' });
 
-    // A person may look at them: in a tab of its own, where nothing can read it.
+    // A user may look at them: in a tab of its own, where nothing can read it.
     const tab = await gateway.openPage(`/${address}/`);
     await tab.getByRole('link').click();
     await expect(tab.locator('body')).toContainText('"requests"');

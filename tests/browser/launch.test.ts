@@ -9,7 +9,7 @@ import { UploadGate } from './upload-gate.ts';
 
 /**
  * Launches of the installed app, as the system makes them. The browser writes what it tells the system of an app into
- * the person's home, so it gets one of its own.
+ * the user's home, so it gets one of its own.
  */
 test.describe('the installed app', () => {
   let peer: PeerProcess;

@@ -82,7 +82,7 @@ test('a pointer leads to the newest of what several peers give, and what was see
   await stopWorkers(gateway.shell);
   expect(await textAt(gateway)).toBe('the newest text');
 
-  // A person who begins anew does not know it any more.
+  // A user who begins anew does not know it any more.
   await gateway.fetch('/-/reset', { method: 'POST', body: '{"chunks":true}' });
   expect(errorCode(await gateway.fetch(path))).toBe('PEERS_UNREACHABLE');
 });

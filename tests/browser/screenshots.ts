@@ -125,7 +125,7 @@ async function shootForManifest(page: Page, device: string): Promise<void> {
   await page.screenshot({ path: fromRoot(`public/screenshot-${name}.png`), animations: 'disabled' });
 }
 
-/** Reads now more and now less of a file, as a person does who looks for a scene. */
+/** Reads now more and now less of a file, as a user does who looks for a scene. */
 async function readPartsOf(page: Page, path: string): Promise<void> {
   await page.evaluate(
     async ([path, size, activityMs]) => {

@@ -26,7 +26,7 @@ async function configOf(gateway: Gateway): Promise<Settings & { sources: ConfigS
   return JSON.parse((await gateway.fetch('/-/config')).text);
 }
 
-test.describe('what a person sets', () => {
+test.describe('what a user sets', () => {
   test('is in force at once, outlives the worker, and is taken back', async ({ startPeer, openGateway }) => {
     const peer = await startPeer();
     const address = await holding(peer);
@@ -43,7 +43,7 @@ test.describe('what a person sets', () => {
       expect(await configOf(gateway)).toMatchObject({
         peers: [peer.url],
         problem: null,
-        sources: { peers: 'person', names: { mine: 'person' }, isolation: 'default' },
+        sources: { peers: 'user', names: { mine: 'user' }, isolation: 'default' },
       });
     };
     await check();
@@ -138,7 +138,7 @@ test('a peer can be tried before it is used', async ({ startPeer, openGateway })
   expect(await gateway.peers()).toEqual([]);
 });
 
-test('peers that a peer names are asked only when the person, or the host, wants that', async ({
+test('peers that a peer names are asked only when the user, or the host, wants that', async ({
   startPeer,
   openGateway,
 }) => {
@@ -157,7 +157,7 @@ test('peers that a peer names are asked only when the person, or the host, wants
   ]);
 });
 
-test('a reset forgets what the person did here, and on request the chunks', async ({
+test('a reset forgets what the user did here, and on request the chunks', async ({
   startPeer,
   openGateway,
 }) => {

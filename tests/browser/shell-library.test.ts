@@ -83,7 +83,7 @@ test.describe('the library', () => {
     await expect(site.getByRole('button', { name: `Pin: ${title}` })).toBeVisible();
   });
 
-  test('a site goes to a file, is deleted when the person says so twice, and comes back from the file', async () => {
+  test('a site goes to a file, is deleted when the user says so twice, and comes back from the file', async () => {
     const file = row(shell, short(letter));
     await file.getByRole('button', { name: /^Pin:/ }).click();
     await expect(file.locator('.pin-fact')).toHaveText('Pinned');

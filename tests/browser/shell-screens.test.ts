@@ -160,7 +160,7 @@ test('an installed app has what systems ask for', async () => {
   }
 });
 
-/** The browser's own offer, and how the person answers it. */
+/** The browser's own offer, and how the user answers it. */
 const offer = (outcome: 'accepted' | 'dismissed' = 'dismissed') =>
   shell.evaluate((outcome) => {
     const prompt = Object.assign(new Event('beforeinstallprompt', { cancelable: true }), {

@@ -175,7 +175,7 @@ test('the shell also opens by the name of its file', async ({ openGateway }) => 
   await expect(shell.getByText('Nothing yet.')).toBeVisible();
 });
 
-test('a newer version is offered, and put in place when the person says so', async ({
+test('a newer version is offered, and put in place when the user says so', async ({
   page,
   startPeer,
   folder,

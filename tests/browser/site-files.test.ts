@@ -27,7 +27,7 @@ interface Imported {
   refused: { name: string; reason: string }[];
 }
 
-/** Exports by a download, as a person does. @returns where the file is. */
+/** Exports by a download, as a user does. @returns where the file is. */
 async function exportSite({ shell, url }: Gateway, address: string, folder: string): Promise<string> {
   const page = await shell.context().newPage();
   await page.goto(url);
@@ -41,7 +41,7 @@ async function exportSite({ shell, url }: Gateway, address: string, folder: stri
   return file;
 }
 
-/** Imports a file by choosing it, as a person does. */
+/** Imports a file by choosing it, as a user does. */
 async function importFile(page: Page, file: string | Buffer) {
   await page.evaluate(() => {
     const input = Object.assign(document.createElement('input'), { type: 'file', id: 'import-test' });

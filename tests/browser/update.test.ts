@@ -113,7 +113,7 @@ test('an update waits for a download; it ends whole, then the new version serves
   await expect.poll(() => versionFor(shell)).toBe(nextVersion);
   await expect(notice(shell)).toHaveCount(0);
 
-  // The tab that did not ask is not reloaded under its person's hands.
+  // The tab that did not ask is not reloaded under its user's hands.
   await expect(notice(other)).toContainText('updated in another tab');
   await accept(other);
   await expect.poll(() => versionFor(other)).toBe(nextVersion);
@@ -149,7 +149,7 @@ test('a version that takes over at once still lets the old one finish what it is
   await expect.poll(() => versionFor(shell)).toBe(nextVersion);
 });
 
-test('an update waits for what the page publishes, is taken back, and comes all the same when the person says so', async ({
+test('an update waits for what the page publishes, is taken back, and comes all the same when the user says so', async ({
   page,
   startPeer,
   deploy,

@@ -62,7 +62,7 @@ test('a site opens over WebTransport, after the question of a first visit', asyn
   expect(await library.chunksGiven('webtransport')).toBeGreaterThan(0);
 });
 
-test('a site runs its scripts once the person says so', async ({ openGateway }) => {
+test('a site runs its scripts once the user says so', async ({ openGateway }) => {
   const gateway = await openGateway(library);
   const { page } = await gateway.openPage(`/${address}/`);
   await decide(page, 'Trust this site');

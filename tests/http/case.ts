@@ -9,7 +9,7 @@ export interface CaseRequest {
   headers: Record<string, string>;
   /** Text, with the same placeholders. */
   body?: string;
-  /** `document`: a person goes there, by a link or the address bar. `fetch`: a script asks. */
+  /** `document`: a user goes there, by a link or the address bar. `fetch`: a script asks. */
   as: 'fetch' | 'document';
 }
 

@@ -572,7 +572,7 @@ const aliases: Row[] = [
 
 const notFound: Row[] = [
   [
-    'a person gets the archive’s 404.html',
+    'a user gets the archive’s 404.html',
     open('/{site}/none'),
     {
       status: 404,
@@ -591,7 +591,7 @@ const errors: Row[] = [
   ['65 digits', get(`/${'a'.repeat(65)}/x`), failure(400, 'BAD_ADDRESS')],
   ['0x before it', get('/0x{file}'), failure(400, 'BAD_ADDRESS')],
   ['a record at no peer', get('/{missing}'), failure(404, 'NOT_FOUND')],
-  ['a record at no peer, for a person', open('/{missing}'), failurePage(404, 'NOT_FOUND')],
+  ['a record at no peer, for a user', open('/{missing}'), failurePage(404, 'NOT_FOUND')],
   ['a member that is not there', get('/{bare}/none'), failure(404, 'NOT_FOUND')],
   ['a chunk at no peer', get('/{torn}'), failure(404, 'NOT_FOUND')],
   ['a range that needs that chunk', range('/{torn}', 'bytes=12000-12009'), failure(404, 'NOT_FOUND')],
@@ -601,14 +601,14 @@ const errors: Row[] = [
     partial(tornFile.subarray(0, 10), 'bytes 0-9/30000'),
   ],
   ['chunks that do not open', get('/{wrong}'), failure(502, 'CORRUPT')],
-  ['chunks that do not open, for a person', open('/{wrong}'), failurePage(502, 'CORRUPT')],
+  ['chunks that do not open, for a user', open('/{wrong}'), failurePage(502, 'CORRUPT')],
   ['a data map of another version', get('/{version2}'), failure(501, 'UNSUPPORTED')],
   ['an address that the host blocks', get('/{denied}'), failure(451, 'DENIED')],
-  ['the same, for a person', open('/{denied}'), failurePage(451, 'DENIED')],
+  ['the same, for a user', open('/{denied}'), failurePage(451, 'DENIED')],
   ['the same, as a record', get('/{denied}?format=raw'), failure(451, 'DENIED')],
   ['an unsatisfiable range', range(abc, 'bytes=99-'), failure(416, 'BAD_RANGE')],
   ['a method', ask('POST')(abc), failure(405, 'METHOD')],
-  ['a bad path, for a person', open('/{site}/a%2Fb'), failurePage(400, 'BAD_ADDRESS')],
+  ['a bad path, for a user', open('/{site}/a%2Fb'), failurePage(400, 'BAD_ADDRESS')],
 ];
 
 const manifests: Row[] = [
@@ -732,7 +732,7 @@ const internal: Row[] = [
   ['cache', get('/-/cache'), ok([/"count"/])],
   ['HEAD', head('/-/health'), { status: 200, body: '' }],
   [
-    'a sandboxed page for a person',
+    'a sandboxed page for a user',
     open('/-/health'),
     { status: 200, headers: { 'Content-Security-Policy': /sandbox/, ...openerPolicy } },
   ],
@@ -823,7 +823,7 @@ const library: Row[] = [
 
 const choices: Row[] = [
   ['the configuration in force', get('/-/config'), json(/"peers":\["http/, /"sources":/, /"problem":/)],
-  ['what the person set', get('/-/settings'), json(/^\{/)],
+  ['what the user set', get('/-/settings'), json(/^\{/)],
   ['set something', send('PUT', '/-/settings', { cache: { memoryBytes: 50_000_000 } }), json(/50000000/)],
   ['set what is unknown', send('PUT', '/-/settings', { colour: 'red' }), failure(500, 'BAD_CONFIG')],
   ['the appearance', get('/-/appearance'), json(/^\{"language":null,"theme":null\}$/)],

@@ -5,7 +5,7 @@ import type { Received } from './case.ts';
 import type { Exchange } from './exchange.ts';
 
 /**
- * Asks as pages do: a script of the shell fetches, and a person's visit is a navigation of a page of its own.
+ * Asks as pages do: a script of the shell fetches, and a user's visit is a navigation of a page of its own.
  * @param shell a page that the gateway's worker controls.
  */
 export function inBrowser(shell: Page, visitor: Page, origin: string): Exchange {

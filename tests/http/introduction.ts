@@ -12,7 +12,7 @@ npx vite build && UPDATE_DOCS=1 npx playwright test tests/http  # writes this fi
 
 **How to read it.** \`{site}\` and the like stand for addresses of the fixtures in \`tests/http/fixtures.ts\`;
 \`docs.site\`, \`bare\` and \`letters\` are names that the host's configuration gives to some of them. \`{etag}\` is the
-ETag that a GET of the same path has, \`{etag /…}\` that of another path. *Open* means that a person goes there;
+ETag that a GET of the same path has, \`{etag /…}\` that of another path. *Open* means that a user goes there;
 everything else is asked by a script. Redirects are not followed. What is not listed under *expected* may be anything.
 
 **Against another gateway.** The cases that are not about Antway's own URLs, codes and policies can be asked of any
@@ -58,9 +58,9 @@ body is \`REFUSED\`, and what changes something answers 204 when there is nothin
 | \`POST /-/test-peer\` | \`{url}\`: asks a peer whether it can be used |
 | \`GET /-/cache\` | what is stored, its ceiling, and what the browser says of its storage |
 | \`GET /-/config\` | the configuration in force, where each part of it is from, and what is wrong with the host's |
-| \`GET\`, \`PUT /-/settings\` | what the person set over the host's configuration |
+| \`GET\`, \`PUT /-/settings\` | what the user set over the host's configuration |
 | \`GET\`, \`PUT /-/appearance\` | \`{language, theme}\` of the pages that the worker makes; null: the browser's, the system's |
-| \`POST /-/reset\` | forgets what the person set, decided and opened; with \`{chunks: true}\` everything that is stored |
+| \`POST /-/reset\` | forgets what the user set, decided and opened; with \`{chunks: true}\` everything that is stored |
 | \`GET\`, \`DELETE /-/sites\` | what was opened or pinned, and how much of each is stored; \`?address=\` removes one and those of its chunks that no pin holds |
 | \`DELETE /-/visits?address=\` | forgets that it was opened, and keeps its chunks |
 | \`GET /-/pins\` | all pins with state, progress and problem; \`?watch\` as above |

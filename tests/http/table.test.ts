@@ -42,7 +42,7 @@ test.beforeAll(async ({ playwright, launchOptions }) => {
   const browser = await playwright.chromium.launch(launchOptions);
   const context = await browser.newContext();
   const { shell } = await Gateway.open(host, await context.newPage());
-  // A person has been to the site before, and opened it without scripts.
+  // A user has been to the site before, and opened it without scripts.
   await shell.evaluate(
     (address) =>
       fetch('/-/trust', { method: 'POST', body: JSON.stringify({ address, decision: 'restricted' }) }),

@@ -12,7 +12,7 @@ interface ScriptAttack {
   files: Files;
   /** Documents to visit; the site's start page if not given. */
   paths?: readonly string[];
-  /** What a person is led to click there. */
+  /** What a user is led to click there. */
   clicks?: readonly string[];
   /** What runs once the user trusts the site: then the attack itself works. Empty if browsers never run it. */
   runsWithTrust: readonly string[];

@@ -125,7 +125,7 @@ describe('antway.json', () => {
   });
 });
 
-describe('what a person sets', () => {
+describe('what a user sets', () => {
   const host = {
     peers: ['https://host.example'],
     names: { docs: address },
@@ -161,9 +161,9 @@ describe('what a person sets', () => {
       cache: { maxBytes: 7, memoryBytes: 6 },
     });
     expect(sources).toMatchObject({
-      peers: 'person',
-      transport: 'person',
-      cache: { maxBytes: 'person', memoryBytes: 'host' },
+      peers: 'user',
+      transport: 'user',
+      cache: { maxBytes: 'user', memoryBytes: 'host' },
     });
   });
 
@@ -177,13 +177,13 @@ describe('what a person sets', () => {
       ['news', address],
       ['mine', hash],
     ]);
-    expect(sources.names).toEqual({ docs: 'person', news: 'host', mine: 'person' });
+    expect(sources.names).toEqual({ docs: 'user', news: 'host', mine: 'user' });
   });
 
   it('adds to what the host denies, and lifts nothing of it', () => {
     const { config, sources } = over({ denied: [address, hash] });
     expect([...config.denied]).toEqual([address, hash]);
-    expect(sources.denied).toEqual({ [address]: 'host', [hash]: 'person' });
+    expect(sources.denied).toEqual({ [address]: 'host', [hash]: 'user' });
   });
 
   it('stands alone where the host has no file, and is then its own peer', () => {
@@ -191,7 +191,7 @@ describe('what a person sets', () => {
       config: { peers: [{ url: 'https://gateway.example' }] },
       sources: { peers: 'default' },
     });
-    expect(over({ peers: [] }, null)).toMatchObject({ config: { peers: [] }, sources: { peers: 'person' } });
+    expect(over({ peers: [] }, null)).toMatchObject({ config: { peers: [] }, sources: { peers: 'user' } });
   });
 
   it.each<[string, unknown]>([

@@ -43,7 +43,7 @@ async function pin(worker: Worker, address = file) {
   return (await worker.pins.list()).find((each) => each.address === address.hex);
 }
 
-/** Reads all of the file, as a person that opens it does. */
+/** Reads all of the file, as a user that opens it does. */
 async function read({ chunks, store }: Worker): Promise<void> {
   for (const hex of records.keys()) await chunks.record(Address.fromHex(hex));
   await store.flush();

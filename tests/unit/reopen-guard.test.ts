@@ -22,7 +22,7 @@ describe('a page that the host answered with the shell is opened once more', () 
     expect(mayReopen(url, false, { url, at: now - seconds(31) }, now)).toBe(true);
   });
 
-  test('when the person reloads, however soon', () => {
+  test('when the user reloads, however soon', () => {
     expect(mayReopen(url, true, { url, at: now - 1 }, now)).toBe(true);
   });
 

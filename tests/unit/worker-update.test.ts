@@ -74,7 +74,7 @@ describe('an update of the worker', () => {
     expect(told.at(-2)).toEqual({ state: 'waiting', ...publishing });
   });
 
-  it('is offered again where the person stays when the browser asks before the reload', async () => {
+  it('is offered again where the user stays when the browser asks before the reload', async () => {
     for (const isWaiting of [true, false]) {
       const { update, told, reloads } = setUp({ isWaiting });
       update.applyNow();
@@ -99,7 +99,7 @@ describe('an update of the worker', () => {
     expect(reloads()).toBe(0);
   });
 
-  it('is not waited for any longer when the person says so', async () => {
+  it('is not waited for any longer when the user says so', async () => {
     const { update, told, busy, waiting } = setUp();
     busy.splice(0, 1, { answers: 1, isPublishing: false });
     const applied = update.apply();

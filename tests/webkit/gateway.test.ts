@@ -49,7 +49,7 @@ test('a site opens over HTTP, after the question of a first visit, and its links
   expect(await library.chunksGiven('webtransport')).toBe(0);
 });
 
-test('a site runs its scripts once the person says so', async ({ openGateway }) => {
+test('a site runs its scripts once the user says so', async ({ openGateway }) => {
   const gateway = await openGateway(library);
   const page = await gateway.openPage(`/${address}/`);
   for (const step of ['Trust this site', 'Yes, run its scripts']) {

@@ -20,7 +20,7 @@ const passing: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /**
- * The answer to a request that failed: a page in the person's language for navigations, JSON for everything else. A site
+ * The answer to a request that failed: a page in the user's language for navigations, JSON for everything else. A site
  * on its own origin gets plain text in place of JSON, as static hosts send: some sites take any JSON for the file.
  */
 export async function errorResponse(

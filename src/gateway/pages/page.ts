@@ -35,7 +35,7 @@ function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character]!);
 }
 
-/** The shell's look (`src/shell/styles`): a person should not notice who made a page. */
+/** The shell's look (`src/shell/styles`): a user should not notice who made a page. */
 const style = `
 :root { color-scheme: light dark; --ground: light-dark(#f7f5f1, #14171f); --surface: light-dark(#fff, #1b202b);
   --line: light-dark(#e5e0d6, #2c3341); --line-strong: light-dark(#8b8577, #7b8395);

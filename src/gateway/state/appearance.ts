@@ -2,7 +2,7 @@ import { delMany, getMany, setMany, type UseStore } from 'idb-keyval';
 import { firstSpoken, isLanguage, type Language } from '../../languages.ts';
 import { isTheme, type Theme } from '../../themes.ts';
 
-/** What the person chose in the shell; null for what the browser and the system have. */
+/** What the user chose in the shell; null for what the browser and the system have. */
 export interface Appearance {
   language: Language | null;
   theme: Theme | null;

@@ -26,7 +26,7 @@ export function isUntoldSite({ trust }: Deployment, { received }: EffectiveConfi
 
 /**
  * The configuration in force: the host's file, as it was last known until the host gives another, and what the
- * person set over it. Everything here can be lost with the worker at any time.
+ * user set over it. Everything here can be lost with the worker at any time.
  */
 export class Configuration {
   readonly #deployment: Deployment;
@@ -60,7 +60,7 @@ export class Configuration {
     return (this.#hostProblem ?? this.#settingsProblem)?.message ?? null;
   }
 
-  /** What the person set. */
+  /** What the user set. */
   settings(): Promise<Settings> {
     this.#settings ??= this.#ownSettings.read().catch((error) => {
       this.#settingsProblem = asAntwayError(error);
@@ -69,7 +69,7 @@ export class Configuration {
     return this.#settings;
   }
 
-  /** Keeps what the person set; it is in force for the next request. @throws AntwayError `BAD_CONFIG`. */
+  /** Keeps what the user set; it is in force for the next request. @throws AntwayError `BAD_CONFIG`. */
   async set(value: unknown): Promise<Settings> {
     const settings = await this.#ownSettings.write(value);
     this.#settings = Promise.resolve(settings);
@@ -78,7 +78,7 @@ export class Configuration {
   }
 
   /**
-   * Forgets what the person set, and begins anew: the next request meets another configuration, even an equal one. The
+   * Forgets what the user set, and begins anew: the next request meets another configuration, even an equal one. The
    * host's file stays in force until the host answers, and then it may be without one.
    */
   async reset(): Promise<void> {

@@ -32,7 +32,7 @@ interface EncryptedRecord {
 }
 
 /**
- * The manifests that a person opened here. They may hold the only keys to private files, so they are kept
+ * The manifests that a user opened here. They may hold the only keys to private files, so they are kept
  * encrypted, names and all, under a key that the browser uses for us but never gives out. Where it keeps nothing, they
  * are in memory.
  */

@@ -27,7 +27,7 @@ const key = 'trust';
 /** Where earlier versions kept a token. */
 const formerTokenKey = 'trust-token';
 
-/** What the person decided of each site, and, where they did not, what the host's configuration did. */
+/** What the user decided of each site, and, where they did not, what the host's configuration did. */
 export class Trust {
   readonly #configured: Config['trusted'];
   readonly #state: UseStore;
@@ -74,13 +74,13 @@ export class Trust {
     await this.#change((sites) => [site, ...sites.filter((other) => other.address !== site.address)]);
   }
 
-  /** The person is asked again at the next visit. */
+  /** The user is asked again at the next visit. */
   async revoke(address: Address): Promise<void> {
     this.#tokens.clear();
     await this.#change((sites) => sites.filter((site) => site.address !== address.hex));
   }
 
-  /** The person's decisions, newest first. */
+  /** The user's decisions, newest first. */
   list(): Promise<DecidedSite[]> {
     if (!this.#known) {
       const reading = get<DecidedSite[]>(key, this.#state).then((sites) => sites ?? []);

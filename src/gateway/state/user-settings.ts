@@ -3,7 +3,7 @@ import { parseSettings, type Settings } from '../../config.ts';
 
 const key = 'settings';
 
-/** What the person set in the shell, kept in this browser. */
+/** What the user set in the shell, kept in this browser. */
 export class UserSettings {
   readonly #origin: string;
   readonly #state: UseStore;

@@ -78,7 +78,7 @@ export function LibraryScreen({ active }: { active: boolean }) {
           await at.pin(address, action);
           // Asked when it matters: a browser that may clear what is pinned keeps no promise.
           await navigator.storage?.persist?.();
-          // After the person's answer, which may take longer than the pin: what is said of its end comes last.
+          // After the user's answer, which may take longer than the pin: what is said of its end comes last.
           setBegun({ action: 'pin', address, title });
         }, t.didPin(title));
       case 'unpin':

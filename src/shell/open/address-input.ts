@@ -1,7 +1,7 @@
 import { Address } from '../../address.ts';
 import { texts } from '../texts/texts.ts';
 
-/** What a person's text opens: a path of this gateway, a whole manifest, or nothing and the reason. */
+/** What a user's text opens: a path of this gateway, a whole manifest, or nothing and the reason. */
 export type AddressInput = { path: string } | { manifestLink: string } | { problem: string };
 
 export interface AddressInputContext {

@@ -31,7 +31,7 @@ export type PublishRequest =
   | ({ task: 'chunks'; isPrivate: boolean } & PublishInput)
   | { task: 'cancel' };
 
-/** What became of a file: its chunks are at the peers, or in a file of the person. */
+/** What became of a file: its chunks are at the peers, or in a file of the user. */
 export interface Sealed {
   address: string;
   chunks: number;

@@ -1,6 +1,6 @@
 import type { PickedFile, PublishInput } from './messages.ts';
 
-/** What a person chose to publish. */
+/** What a user chose to publish. */
 export interface Picked extends PublishInput {
   /** Bytes of all files together. */
   bytes: number;

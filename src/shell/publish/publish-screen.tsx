@@ -15,7 +15,7 @@ import { PublishResult } from './result.tsx';
 /** From a folder on this device to an address, a link and a code for phones. */
 export function PublishScreen({ config }: { config: GatewayConfig | null }) {
   const state = usePublishState();
-  /** What the person wants, and is asked about first. */
+  /** What the user wants, and is asked about first. */
   const [wanted, setWanted] = useState<{ go: () => void } | null>(null);
   const ifSure = (go: () => void) => {
     if (publishSession.isUnsafeToLeave) setWanted({ go });

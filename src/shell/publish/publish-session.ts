@@ -45,7 +45,7 @@ export interface Measure {
 
 /**
  * One publishing at a time, from the choice to the address. It is the page's and not a screen's: it goes on while the
- * person looks elsewhere.
+ * user looks elsewhere.
  */
 class PublishSession {
   state: PublishState = { step: 'choose', error: null };
@@ -103,12 +103,12 @@ class PublishSession {
     return this.#run('publish', (picked) => ({ task: 'publish', ...inputOf(picked), ...options }));
   }
 
-  /** Writes the tar to a file of the person. */
+  /** Writes the tar to a file of the user. */
   saveTar(): Promise<void> {
     return this.#run('tar', (picked) => ({ task: 'tar', ...inputOf(picked) }));
   }
 
-  /** Writes the sealed chunks to a file of the person; of something private without the data map's record. */
+  /** Writes the sealed chunks to a file of the user; of something private without the data map's record. */
   saveChunks(isPrivate: boolean): Promise<void> {
     return this.#run('chunks', (picked) => ({ task: 'chunks', ...inputOf(picked), isPrivate }));
   }
@@ -198,7 +198,7 @@ class PublishSession {
 
 export const publishSession = new PublishSession();
 
-/** The browser asks the person, in words of its own. */
+/** The browser asks the user, in words of its own. */
 function askBeforeLeaving(event: BeforeUnloadEvent): void {
   event.preventDefault();
 }

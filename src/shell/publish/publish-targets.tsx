@@ -9,7 +9,7 @@ import { texts } from '../texts/texts.ts';
 import { type PublishState, publishSession } from './publish-session.ts';
 import { SaveSection } from './save-section.tsx';
 
-/** What was filled in stays while the person looks at other screens, as the publishing itself does. */
+/** What was filled in stays while the user looks at other screens, as the publishing itself does. */
 const kept = { unchecked: new Set<string>(), other: '', token: '', isPrivate: false };
 
 interface Props {

@@ -6,7 +6,7 @@ import { TextForm } from '../text-form.tsx';
 import { texts } from '../texts/texts.ts';
 import type { SettingsState } from './use-settings.ts';
 
-/** Short ways to addresses: the host's, and the person's own. */
+/** Short ways to addresses: the host's, and the user's own. */
 export function NamesSection({ settings: { own, config, change } }: { settings: SettingsState }) {
   const t = texts.settings;
   const names = own.names ?? {};
@@ -16,7 +16,7 @@ export function NamesSection({ settings: { own, config, change } }: { settings: 
       <p class="note">{t.namesNote}</p>
       <ul class="setting-list">
         {Object.entries(config.names).map(([each, to]) => {
-          const isOwn = config.sources.names[each] === 'person';
+          const isOwn = config.sources.names[each] === 'user';
           return (
             <li key={each}>
               <span class="setting-name">
@@ -65,7 +65,7 @@ export function NamesSection({ settings: { own, config, change } }: { settings: 
   );
 }
 
-/** Addresses that are never opened: the host's, which stay, and the person's own. */
+/** Addresses that are never opened: the host's, which stay, and the user's own. */
 export function DeniedSection({ settings: { own, config, change } }: { settings: SettingsState }) {
   const t = texts.settings;
   const denied = own.denied ?? [];

@@ -16,7 +16,7 @@ interface Props {
   names: ReadonlyMap<string, string>;
 }
 
-/** What the person answered when sites were opened for the first time, and what the host decided where they did not. */
+/** What the user answered when sites were opened for the first time, and what the host decided where they did not. */
 export function DecidedSites({ decided, trusted, names }: Props) {
   const { error, announcement, run } = useAction(decided.refresh);
   const nameOf = new Map([...names].map(([name, address]) => [address, name]));

@@ -66,7 +66,7 @@ export function PeersSection({ settings }: { settings: SettingsState }) {
         onSubmit={(url) => change({ peers: [...urls, url] })}
       />
       <p class="note">
-        {config.sources.peers === 'person' ? t.peersOwn : t.peersOfHost}{' '}
+        {config.sources.peers === 'user' ? t.peersOwn : t.peersOfHost}{' '}
         {own.peers && (
           <button type="button" class="link" onClick={() => change({ peers: undefined })}>
             {t.peersReset}

@@ -6,7 +6,7 @@ import { ProblemText } from '../problem-text.tsx';
 import { Section } from '../section.tsx';
 import { texts } from '../texts/texts.ts';
 
-/** Forgets everything, once the person has read what that means. */
+/** Forgets everything, once the user has read what that means. */
 export function ResetSection({ onReset }: { onReset: () => void }) {
   const [step, setStep] = useState<'rest' | 'asking' | 'working'>('rest');
   const [error, setError] = useState<GatewayApiError | null>(null);

@@ -21,7 +21,7 @@ interface Props {
   onLanguage: () => void;
 }
 
-/** What the person may decide, over what the host has configured. */
+/** What the user may decide, over what the host has configured. */
 export function SettingsScreen({ active, config, names, onLanguage }: Props) {
   const decided = useResource(gateway.trust, active);
   const cache = useResource(gateway.cache, active);

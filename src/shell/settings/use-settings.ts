@@ -5,11 +5,11 @@ import { texts } from '../texts/texts.ts';
 import { useAction } from '../use-action.ts';
 import { type Resource, useResource } from '../use-resource.ts';
 
-/** What the person set, what is in force, and the way to set it otherwise. */
+/** What the user set, what is in force, and the way to set it otherwise. */
 export interface SettingsState {
   /** As it was set last, also while the gateway is still told of it. */
   own: Settings;
-  /** Host's and person's together, as the gateway knows it. */
+  /** Host's and user's together, as the gateway knows it. */
   config: GatewayConfig;
   /** Why the last change was refused. */
   error: GatewayApiError | null;

@@ -15,7 +15,7 @@ export const languageNames: Record<Language, string> = { en: 'English', de: 'Deu
 /** What the shell says, in the language that was chosen last. */
 export let texts: Texts = en;
 export let language: Language = 'en';
-/** For numbers and dates: as the person's browser writes the language, such as `en-GB`. */
+/** For numbers and dates: as the user's browser writes the language, such as `en-GB`. */
 export let locale: string | undefined;
 
 /** Changes the language. What is on the screen changes when it is rendered again. */

@@ -146,7 +146,7 @@ async fn find(
     }
 }
 
-/// Whether this is a person going somewhere, not a page fetching a part.
+/// Whether this is a user going somewhere, not a page fetching a part.
 ///
 /// Chromium asks the host, past a page's worker, for what `<a download>` names: a navigation too, but one that
 /// shows nothing. It must not save the page under the name of something else.

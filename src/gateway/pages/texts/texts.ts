@@ -6,7 +6,7 @@ import { en } from './en.ts';
 /** Everything that the pages say which the gateway makes itself. Counts come as numbers and as they are written. */
 export interface PageTexts {
   language: Language;
-  /** What each code means to a person. */
+  /** What each code means to a user. */
   errors: Record<ErrorCode, string>;
   /** What can be said of a code in this language, where the errors’ own messages are in another. */
   abouts: Partial<Record<ErrorCode, string>>;
@@ -41,7 +41,7 @@ export interface PageTexts {
     heading: string;
     about: string;
     restrict: string;
-    /** What comes of it, for a person who does not know what scripts are. */
+    /** What comes of it, for a user who does not know what scripts are. */
     restrictMeans: string;
     trust: string;
     trustMeans: string;
