@@ -6,6 +6,7 @@ import {
   type BridgeRequest,
   bridgeMessage,
 } from '../site-pages/messages.ts';
+import { deleteForeignCookies } from './foreign-cookies.ts';
 import { GatewayApiError } from './gateway-api.ts';
 import { texts } from './texts/texts.ts';
 
@@ -17,6 +18,8 @@ const isCopy = (work: Work) => work.kind === 'fetch' && /^(export|import)\b/.tes
 /** Most frames that stay open: each is a document in memory. */
 const mostBridges = 6;
 const cookieName = 'antway-same-site';
+/** How often the cookie is set anew while a bridge opens, in milliseconds. A site can push it out by setting many. */
+const cookieMs = 20;
 
 /** What is to be done: a request without its number, which the bridge gives it. */
 type Work = BridgeRequest extends infer Request
@@ -55,22 +58,31 @@ class SiteBridge {
     frame.hidden = true;
     frame.src = `${origin}/-/bridge`;
     const { port1: port, port2 } = new MessageChannel();
-    // A frame that is not same-site does not see it.
-    const cookie = `${cookieName}=${crypto.randomUUID()}`;
-    const attributes = `Domain=${location.hostname}; Path=/; SameSite=Strict`;
+    // A frame that is not same-site does not see it. Of its own name, because several bridges open at a time.
+    const cookie = `${cookieName}-${crypto.randomUUID()}=1`;
+    const setCookie = (maxAge: number) => {
+      // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is not in all browsers
+      document.cookie = `${cookie}; Domain=${location.hostname}; Path=/; SameSite=Strict; Max-Age=${maxAge}`;
+    };
+    let setting: ReturnType<typeof setInterval> | undefined;
     const opening = new Promise<SiteBridge>((resolve, reject) => {
       const timer = setTimeout(() => reject(unreachable(texts.status.siteUnreachable)), openMs);
+      const openAgain = () => resolve(SiteBridge.open(address, true).finally(() => frame.remove()));
       port.onmessage = ({ data }: MessageEvent<BridgeReady>) => {
         clearTimeout(timer);
-        if (!data.ready && data.isForeign && !isAgain)
-          resolve(SiteBridge.open(address, true).finally(() => frame.remove()));
-        else if (!data.ready) reject(unreachable(data.error));
-        else if (!data.isSameSite) reject(partitioned(`${origin}/-/site`));
-        else resolve(new SiteBridge(frame, port));
+        clearInterval(setting);
+        if (!data.isSameSite && isAgain) return reject(partitioned(`${origin}/-/site`));
+        if (data.isSameSite && data.ready) return resolve(new SiteBridge(frame, port));
+        if (data.isSameSite && !data.ready && (isAgain || !data.isForeign))
+          return reject(unreachable(data.error));
+        // Other sites of this gateway may have set so many cookies that there was no room for this one.
+        if (!data.isSameSite) deleteForeignCookies();
+        openAgain();
       };
       frame.onload = () => {
-        // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is not in all browsers
-        document.cookie = `${cookie}; ${attributes}; Max-Age=30`;
+        setCookie(30);
+        clearInterval(setting);
+        setting = setInterval(setCookie, cookieMs, 30);
         const message = { type: bridgeMessage, cookie };
         frame.contentWindow?.postMessage(message, { targetOrigin: origin, transfer: [port2] });
       };
@@ -83,8 +95,8 @@ class SiteBridge {
         throw error;
       })
       .finally(() => {
-        // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is not in all browsers
-        document.cookie = `${cookie}; ${attributes}; Max-Age=0`;
+        clearInterval(setting);
+        setCookie(0);
       });
   }
 

@@ -35,7 +35,11 @@ export type BridgeAnswer = { id: number } & (
   | { error: string }
 );
 
-/** Sent first on the port: the worker of the site's origin runs, or why it does not. */
-export type BridgeReady =
-  | { ready: true; isSameSite: boolean }
-  | { ready: false; error: string; isForeign: boolean };
+/**
+ * Sent first on the port: the worker of the site's origin runs, or why it does not. Both with whether the bridge sees the
+ * shell's cookie.
+ */
+export type BridgeReady = { isSameSite: boolean } & (
+  | { ready: true }
+  | { ready: false; error: string; isForeign: boolean }
+);
