@@ -114,6 +114,9 @@ function useAppearance(isRunning: boolean): void {
 
 /** How long a change waits for the next one before the origins of sites are told, in milliseconds. */
 const settleMs = 500;
+/** When what failed is tried again: first after so long, in milliseconds, then after twice as long, so many times. */
+const firstRetryMs = 5_000;
+const mostRetries = 6;
 
 /**
  * Gives the origins of sites the user's settings, each time these change or a site gets an origin, and moves pinned sites
@@ -121,28 +124,40 @@ const settleMs = 500;
  */
 function useSettingsOfSites(active: boolean, config: GatewayConfig | null): void {
   const settings = config && JSON.stringify(config);
+  const synchronisedSettings = useRef<string | null>(null);
   useEffect(() => {
     if (!active || !settings) return;
     const stop = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
+    let retryTimer: ReturnType<typeof setTimeout> | undefined;
+    let retries = 0;
     let running = Promise.resolve();
-    const synchronise = () => {
+    const synchronise = (isBackground: boolean) => {
       clearTimeout(timer);
       timer = setTimeout(() => {
         running = running
-          .then(() => ownOrigins.synchronise(stop.signal))
+          .then(() => ownOrigins.synchronise({ signal: stop.signal, isBackground }))
+          .then((isDone) => {
+            clearTimeout(retryTimer);
+            if (isDone || retries === mostRetries || stop.signal.aborted) return;
+            retryTimer = setTimeout(synchronise, firstRetryMs * 2 ** retries++, true);
+          })
           .catch((error) => {
             if (!stop.signal.aborted) console.warn('antway: the origins of sites are not up to date', error);
           });
       }, settleMs);
     };
-    synchronise();
+    // Changed settings must arrive, also where an origin did not answer just now.
+    const isChange = synchronisedSettings.current !== settings;
+    synchronisedSettings.current = settings;
+    synchronise(!isChange);
     const stopListening = onWorkerMessage(({ type }) => {
-      if (type === 'visits') synchronise();
+      if (type === 'visits') synchronise(true);
     });
     return () => {
       stopListening();
       clearTimeout(timer);
+      clearTimeout(retryTimer);
       stop.abort();
     };
   }, [active, settings]);

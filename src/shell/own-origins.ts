@@ -1,7 +1,10 @@
 import type { SiteGrant } from '../gateway/site-exchange.ts';
 import type { SiteReport } from '../gateway/site-origins.ts';
 import { asGatewayApiError, gateway, type ListedSite, type PinAction } from './gateway-api.ts';
-import { askSite, clearSite, persistSite } from './site-bridge.ts';
+import { forEachInParallel } from './parallel.ts';
+import { type AskOptions, askSite, clearSite, parallelSites, persistSite } from './site-bridge.ts';
+
+type Background = Pick<AskOptions, 'isBackground'>;
 
 /**
  * What the shell does with sites that have an origin of their own, by their bridges. Each change is reported to the
@@ -35,44 +38,64 @@ export const ownOrigins = {
   /** For a reset: clears every origin of a site. @returns the addresses of those that did not answer. */
   async clearAll(): Promise<string[]> {
     const failed: string[] = [];
-    for (const { address } of await gateway.origins()) {
+    await forEachInParallel(await gateway.origins(), parallelSites, async ({ address }) => {
       await ownOrigins.clear(address).catch(() => failed.push(address));
-    }
+    });
     return failed;
   },
   /**
    * Gives the user's settings to the origins that do not have them yet, and moves what is pinned here to the site's origin.
-   * What fails is tried again at the next call.
+   * @returns whether all is done. What is not is tried again at the next call.
    */
-  async synchronise(signal = new AbortController().signal): Promise<void> {
-    const pins = new Set((await gateway.pins(signal)).map(({ address }) => address));
-    for (const { address, settingsId, report } of await gateway.origins()) {
+  async synchronise({
+    signal = new AbortController().signal,
+    isBackground = false,
+  }: Background & { signal?: AbortSignal } = {}): Promise<boolean> {
+    let isDone = true;
+    const attempt = async (address: string, work: () => Promise<unknown>) => {
       if (signal.aborted) return;
       try {
-        const grant = await gateway.siteGrant(address);
-        if (grant.settingsId !== settingsId) await giveSettings(address, grant);
-        if (pins.has(address) && !report?.pin) await move(address);
+        await work();
       } catch (error) {
+        isDone = false;
         console.warn(`antway: the origin of ${address} is not up to date:`, asGatewayApiError(error).message);
       }
+    };
+    const pins = new Set((await gateway.pins(signal)).map(({ address }) => address));
+    const origins = await gateway.origins();
+    await forEachInParallel(origins, parallelSites, (origin) =>
+      attempt(origin.address, async () => {
+        const { address, settingsId } = origin;
+        const grant = await gateway.siteGrant(address);
+        if (grant.settingsId !== settingsId) await giveSettings(address, grant, { isBackground });
+      }),
+    );
+    // One after another: each is a copy of a whole site.
+    for (const { address, report } of origins) {
+      if (pins.has(address) && !report?.pin) await attempt(address, () => move(address, { isBackground }));
     }
+    return isDone;
   },
 };
 
-async function refresh(address: string): Promise<void> {
-  const report: SiteReport = JSON.parse(await (await askSite(address, 'origin')).text());
+async function refresh(address: string, options: Background = {}): Promise<void> {
+  const report: SiteReport = JSON.parse(await (await askSite(address, 'origin', options)).text());
   await gateway.reportOrigin(address, { report });
 }
 
-async function giveSettings(address: string, { settings, settingsId }: SiteGrant): Promise<void> {
+async function giveSettings(
+  address: string,
+  { settings, settingsId }: SiteGrant,
+  options: Background = {},
+): Promise<void> {
   const fields: [string, string][] = [['settings', JSON.stringify(settings)]];
-  await askSite(address, 'origin', { method: 'PUT', body: { fields } });
+  await askSite(address, 'origin', { ...options, method: 'PUT', body: { fields } });
   await gateway.reportOrigin(address, { settingsId });
 }
 
 /** Copies a pinned site to its own origin. The pin here stays: an earlier version of the gateway still finds it. */
-async function move(address: string): Promise<void> {
+async function move(address: string, options: Background): Promise<void> {
   const file = await gateway.exportSite(address);
-  await askSite(address, 'import', { method: 'POST', body: file });
+  await askSite(address, 'import', { ...options, method: 'POST', body: file });
   await refresh(address);
 }

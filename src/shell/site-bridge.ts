@@ -7,7 +7,8 @@ import {
   bridgeMessage,
 } from '../site-pages/messages.ts';
 import { deleteForeignCookies } from './foreign-cookies.ts';
-import { GatewayApiError } from './gateway-api.ts';
+import { asGatewayApiError, GatewayApiError } from './gateway-api.ts';
+import { RecentFailures } from './recent-failures.ts';
 import { texts } from './texts/texts.ts';
 
 /** How long a site's origin may take to start its worker, in milliseconds. */
@@ -17,6 +18,12 @@ const askMs = 60_000;
 const isCopy = (work: Work) => work.kind === 'fetch' && /^(export|import)\b/.test(work.path);
 /** Most frames that stay open: each is a document in memory. */
 const mostBridges = 6;
+/** Sites that are worked on at a time. Leaves frames for what the user does meanwhile. */
+export const parallelSites = 4;
+/** A frame that is not used for so long is closed, in milliseconds: with it the site's worker can end. */
+const idleMs = 20_000;
+/** How long work in the background leaves a site alone that did not answer, in milliseconds. */
+const restMs = 120_000;
 const cookieName = 'antway-same-site';
 /** How often the cookie is set anew while a bridge opens, in milliseconds. A site can push it out by setting many. */
 const cookieMs = 20;
@@ -38,6 +45,9 @@ class SiteBridge {
   readonly #port: MessagePort;
   readonly #waiting = new Map<number, { resolve(answer: Answered): void; reject(error: Error): void }>();
   #requests = 0;
+  #idle: ReturnType<typeof setTimeout> | undefined;
+  /** Called when it was not used for a while. */
+  onIdle = () => {};
 
   private constructor(frame: HTMLIFrameElement, port: MessagePort) {
     this.#frame = frame;
@@ -106,6 +116,7 @@ class SiteBridge {
   }
 
   ask(work: Work): Promise<Answered> {
+    clearTimeout(this.#idle);
     const id = ++this.#requests;
     return new Promise((resolve, reject) => {
       const stop = isCopy(work)
@@ -113,19 +124,27 @@ class SiteBridge {
         : setTimeout(() => {
             this.#waiting.delete(id);
             reject(unreachable(texts.status.siteUnreachable));
+            this.#rest();
           }, askMs);
       const ended =
         <Value>(settle: (value: Value) => void) =>
         (value: Value) => {
           clearTimeout(stop);
           settle(value);
+          this.#rest();
         };
       this.#waiting.set(id, { resolve: ended(resolve), reject: ended(reject) });
       this.#port.postMessage({ ...work, id } as BridgeRequest);
     });
   }
 
+  #rest(): void {
+    clearTimeout(this.#idle);
+    if (!this.isBusy) this.#idle = setTimeout(() => this.onIdle(), idleMs);
+  }
+
   close(): void {
+    clearTimeout(this.#idle);
     this.#port.close();
     this.#frame.remove();
     for (const { reject } of this.#waiting.values()) reject(unreachable(texts.status.siteUnreachable));
@@ -134,12 +153,14 @@ class SiteBridge {
 
 /** The bridges that are open, that used last at the end. */
 const bridges = new Map<string, Promise<SiteBridge>>();
+/** Origins that did not answer, or that this browser keeps apart. */
+const failures = new RecentFailures<GatewayApiError>(restMs);
+addEventListener('online', () => failures.clear());
 
 function bridgeTo(address: string): Promise<SiteBridge> {
-  const bridge = bridges.get(address) ?? SiteBridge.open(address);
+  const bridge = bridges.get(address) ?? openBridge(address);
   bridges.delete(address);
   bridges.set(address, bridge);
-  bridge.catch(() => bridges.delete(address));
   for (const [oldest, opening] of [...bridges].slice(0, Math.max(bridges.size - mostBridges, 0))) {
     // A large site is copied for minutes, while others are asked what they store.
     opening.then(
@@ -150,12 +171,35 @@ function bridgeTo(address: string): Promise<SiteBridge> {
   return bridge;
 }
 
+function openBridge(address: string): Promise<SiteBridge> {
+  const opening = SiteBridge.open(address);
+  const close = () => bridges.get(address) === opening && closeBridge(address);
+  opening.then(
+    (bridge) => {
+      failures.delete(address);
+      bridge.onIdle = close;
+    },
+    (error) => {
+      failures.add(address, asGatewayApiError(error));
+      if (bridges.get(address) === opening) bridges.delete(address);
+    },
+  );
+  return opening;
+}
+
 function closeBridge(address: string): void {
   bridges.get(address)?.then(
     (bridge) => bridge.close(),
     () => undefined,
   );
   bridges.delete(address);
+}
+
+export interface AskOptions {
+  method?: string;
+  body?: Extract<Work, { kind: 'fetch' }>['body'];
+  /** The user does not wait for it: an origin that did not answer lately is not asked again. */
+  isBackground?: boolean;
 }
 
 /**
@@ -166,10 +210,15 @@ function closeBridge(address: string): void {
 export async function askSite(
   address: string,
   path: string,
-  { method = 'GET', body = null }: { method?: string; body?: Extract<Work, { kind: 'fetch' }>['body'] } = {},
+  { method = 'GET', body = null, isBackground = false }: AskOptions = {},
 ): Promise<Blob> {
+  const failure = isBackground && failures.get(address);
+  if (failure) throw failure;
   const bridge = await bridgeTo(address);
-  const answer = await bridge.ask({ kind: 'fetch', path, method, body });
+  const answer = await bridge.ask({ kind: 'fetch', path, method, body }).catch((error) => {
+    failures.add(address, asGatewayApiError(error));
+    throw error;
+  });
   if (answer.status < 400) return answer.body;
   const { code = 'INTERNAL', message = `${answer.status}` } = JSON.parse(await answer.body.text());
   throw new GatewayApiError(code, message);
