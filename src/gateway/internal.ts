@@ -226,21 +226,13 @@ const endpoints: Record<string, Endpoint> = {
     async POST(_, request, context) {
       const { address: text } = objectOf(await jsonOf(request));
       const address = Address.fromHex(required(text, 'address'));
-      const { origins, library, broadcast } = context;
-      if (!(await library.visits.get(address).catch(() => undefined))) {
-        const { hex } = address;
-        const visit = { address: hex, path: `/${hex}/`, name: null, title: null, icon: null };
-        await library.visits
-          .add({ ...visit, kind: 'archive', lastOpened: Date.now() })
-          .catch(() => undefined);
-      }
+      const { origins } = context;
       if (!(await origins.get(address).catch(() => undefined))) {
         await origins.put(address, {}).catch(() => undefined);
-        broadcast.announce('visits');
       }
       return settingsForSite(address, context);
     },
-    async PUT(_, request, { origins, broadcast, limitStore }) {
+    async PUT(_, request, { origins, library, broadcast, limitStore }) {
       const { address: text, report: given, settingsId } = objectOf(await jsonOf(request));
       const address = Address.fromHex(required(text, 'address'));
       const report = siteReport(given);
@@ -248,12 +240,20 @@ const endpoints: Record<string, Endpoint> = {
         throw new AntwayError('REFUSED', '“report” is not what a site says of itself.');
       }
       const known = await origins.get(address);
+      const readyAt = known?.readyAt ?? Date.now();
       await origins.put(address, {
-        readyAt: known?.readyAt ?? Date.now(),
+        readyAt,
         ...(report && { report }),
         ...(typeof settingsId === 'string' && { settingsId }),
       });
       if (report) await limitStore();
+      // A direct link led there. Pages can open the origin of any address; it is listed once there is content.
+      const isFirstContent = report?.bytes.stored && !known?.report?.bytes.stored;
+      if (isFirstContent && !(await library.visits.get(address))) {
+        const { hex } = address;
+        const visit = { address: hex, path: `/${hex}/`, name: null, title: null, icon: null };
+        await library.visits.add({ ...visit, kind: 'archive', lastOpened: readyAt });
+      }
       broadcast.announce('visits');
     },
     async DELETE(url, _, { origins, broadcast }) {

@@ -1,10 +1,16 @@
 import type { SiteGrant } from '../gateway/site-exchange.ts';
-import type { SiteReport } from '../gateway/site-origins.ts';
+import type { SiteOrigin, SiteReport } from '../gateway/site-origins.ts';
 import { asGatewayApiError, gateway, type ListedSite, type PinAction } from './gateway-api.ts';
 import { forEachInParallel } from './parallel.ts';
+import { RecentFailures } from './recent-failures.ts';
 import { type AskOptions, askSite, clearSite, parallelSites, persistSite } from './site-bridge.ts';
 
 type Background = Pick<AskOptions, 'isBackground'>;
+
+/** Origins without content that are asked in one call: pages of the web can open any number of them. */
+const mostEmpty = 8;
+/** Origins that were asked a moment ago, and were still being read. */
+const early = new RecentFailures<true>(4_000);
 
 /**
  * What the shell does with sites that have an origin of their own, by their bridges. Each change is reported to the
@@ -44,7 +50,8 @@ export const ownOrigins = {
     return failed;
   },
   /**
-   * Gives the user's settings to the origins that do not have them yet, and moves what is pinned here to the site's origin.
+   * Gives the user's settings to the origins that do not have them yet, moves what is pinned here to the site's origin, and
+   * has origins report their first content: then those that were opened by a direct link are listed.
    * @returns whether all is done. What is not is tried again at the next call.
    */
   async synchronise({
@@ -63,11 +70,17 @@ export const ownOrigins = {
     };
     const pins = new Set((await gateway.pins(signal)).map(({ address }) => address));
     const origins = await gateway.origins();
+    const empty = origins.filter(({ readyAt, report }) => readyAt !== null && !report?.bytes.stored);
+    const asked = new Set(empty.sort(byAge).slice(0, mostEmpty));
+    for (const origin of origins) if (pins.has(origin.address) && isMoving(origin)) asked.add(origin);
     await forEachInParallel(origins, parallelSites, (origin) =>
       attempt(origin.address, async () => {
         const { address, settingsId } = origin;
         const grant = await gateway.siteGrant(address);
         if (grant.settingsId !== settingsId) await giveSettings(address, grant, { isBackground });
+        if (!asked.has(origin)) return;
+        const isComplete = !early.get(address) && (await reportContent(address, { isBackground }));
+        if (!isComplete) isDone = false;
       }),
     );
     // One after another: each is a copy of a whole site.
@@ -78,9 +91,25 @@ export const ownOrigins = {
   },
 };
 
+const isMoving = ({ report }: SiteOrigin) => report?.pin && report.pin.state !== 'complete';
+const byAge = (a: SiteOrigin, b: SiteOrigin) => (b.readyAt ?? 0) - (a.readyAt ?? 0);
+
+async function reportOf(address: string, options: Background): Promise<SiteReport> {
+  return JSON.parse(await (await askSite(address, 'origin', options)).text());
+}
+
 async function refresh(address: string, options: Background = {}): Promise<void> {
-  const report: SiteReport = JSON.parse(await (await askSite(address, 'origin', options)).text());
-  await gateway.reportOrigin(address, { report });
+  await gateway.reportOrigin(address, { report: await reportOf(address, options) });
+}
+
+/** Reports nothing before there is content: each report has all shells read the list of sites anew. @returns whether it is final. */
+async function reportContent(address: string, options: Background): Promise<boolean> {
+  const report = await reportOf(address, options);
+  const hasContent = Boolean(report.bytes?.stored);
+  const isFinal = hasContent && (!report.pin || report.pin.state === 'complete');
+  if (!isFinal) early.add(address, true);
+  if (hasContent) await gateway.reportOrigin(address, { report });
+  return isFinal;
 }
 
 async function giveSettings(
