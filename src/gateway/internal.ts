@@ -117,10 +117,10 @@ const endpoints: Record<string, Endpoint> = {
       );
       const withOrigin = (site: Site) => {
         const origin = ready.get(site.address);
-        const { chunks, bytes, pin = null, offline = false } = origin?.report ?? {};
+        const { chunks, bytes, pin = null, offline = false, persisted = null } = origin?.report ?? {};
         const stored = chunks && bytes && { chunks, bytes, offline, pin: pin ?? site.pin };
         const isWithoutScripts = restricted.has(site.address);
-        return { ...site, ...stored, hasOwnOrigin: origin !== undefined, isWithoutScripts };
+        return { ...site, ...stored, hasOwnOrigin: origin !== undefined, isWithoutScripts, persisted };
       };
       return { sites: sites.map(withOrigin) };
     },

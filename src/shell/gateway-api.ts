@@ -57,6 +57,8 @@ export interface ListedSite extends Site {
   hasOwnOrigin: boolean;
   /** Whether the user chose to open it without scripts. */
   isWithoutScripts: boolean;
+  /** Whether the browser promised not to clear the site's own origin; null where there is none, and if it is not known. */
+  persisted: boolean | null;
 }
 
 /** What can be done with a pin, beside taking it away. */

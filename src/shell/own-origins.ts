@@ -19,10 +19,19 @@ const early = new RecentFailures<true>(4_000);
 export const ownOrigins = {
   /** Has a site's origin say anew what it stores. */
   refresh,
+  /** Asks the browser not to clear a site's origin. @returns whether it agreed. */
+  async persist(address: string): Promise<boolean> {
+    const isPersisted = await persistSite(address);
+    await refresh(address);
+    return isPersisted;
+  },
   async pin(address: string, action: PinAction): Promise<void> {
     await askSite(address, 'pins', { method: 'POST', body: JSON.stringify({ address, action }) });
     // Firefox asks the user, who may take a while to answer.
-    if (action === 'pin') persistSite(address).catch(() => false);
+    if (action === 'pin')
+      ownOrigins.persist(address).catch((error) => {
+        console.warn(`antway: the origin of ${address} was not persisted:`, asGatewayApiError(error).message);
+      });
     await refresh(address);
   },
   async unpin(address: string): Promise<void> {

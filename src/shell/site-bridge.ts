@@ -224,7 +224,17 @@ export async function askSite(
   throw new GatewayApiError(code, message);
 }
 
-/** Asks the browser not to clear a site's origin on its own. @throws as `askSite`. */
+/** The page on which the user manages a site at its own origin; undefined where it can have none. */
+export function sitePage(address: string): string | undefined {
+  const origin = siteOrigin(Address.fromHex(address), location.origin);
+  return origin && `${origin}/-/site`;
+}
+
+/**
+ * Asks the browser not to clear a site's origin on its own. Chromium refuses that to every frame, so there the user has to
+ * ask on `sitePage`.
+ * @throws as `askSite`.
+ */
 export async function persistSite(address: string): Promise<boolean> {
   const { body } = await (await bridgeTo(address)).ask({ kind: 'persist' });
   return JSON.parse(await body.text());

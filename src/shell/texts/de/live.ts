@@ -64,9 +64,18 @@ export const live: Texts['live'] = {
       : `${formatted} ${count === 1 ? 'Seite ist' : 'Seiten sind'} angeheftet, mit ${bytes}.`,
   persisted: 'Der Browser behält dies, bis Sie es löschen.',
   mayClear: 'Der Browser darf dies löschen, wenn der Datenträger voll ist.',
+  persistedOwn: 'Der Browser behält, was auf der Origin des Gateways liegt, bis Sie es löschen.',
+  mayClearOwn:
+    'Der Browser darf löschen, was auf der Origin des Gateways liegt, wenn der Datenträger voll ist.',
+  mayClearSites: (count, formatted) =>
+    count === 1
+      ? 'Der Browser darf 1 angeheftete Seite von sich aus löschen.'
+      : `Der Browser darf ${formatted} angeheftete Seiten von sich aus löschen.`,
   askPersist: 'Bitten, es zu behalten',
   persistRefused:
     'Der Browser hat abgelehnt. Vielleicht willigt er ein, wenn Antway installiert ist oder mehr benutzt wird.',
+  persistRefusedSite: 'Der Browser hat abgelehnt. Vielleicht willigt er ein, wenn die Seite selbst bittet.',
+  persistThere: 'Dort bitten',
   copyStats: 'Als JSON kopieren',
   saveStats: 'Als JSON speichern',
   statsCopied: 'Die Zahlen wurden kopiert.',

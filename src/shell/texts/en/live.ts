@@ -61,8 +61,16 @@ export const live = {
       : `${formatted} ${count === 1 ? 'site is' : 'sites are'} pinned, with ${bytes}.`,
   persisted: 'The browser keeps this until you clear it.',
   mayClear: 'The browser may clear this when the disk is full.',
+  persistedOwn: 'The browser keeps what is on the gateway’s own origin until you clear it.',
+  mayClearOwn: 'The browser may clear what is on the gateway’s own origin when the disk is full.',
+  mayClearSites: (count: number, formatted: string) =>
+    count === 1
+      ? 'The browser may clear 1 pinned site on its own.'
+      : `The browser may clear ${formatted} pinned sites on its own.`,
   askPersist: 'Ask it to keep this',
   persistRefused: 'The browser declined. It may agree once Antway is installed or used more.',
+  persistRefusedSite: 'The browser declined. It may agree when the site itself asks.',
+  persistThere: 'Ask there',
   copyStats: 'Copy as JSON',
   saveStats: 'Save as JSON',
   statsCopied: 'The figures were copied.',
