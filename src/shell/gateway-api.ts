@@ -142,7 +142,8 @@ export const gateway = {
       bytes: number;
     },
   /** The origins of sites that were used in this browser. */
-  origins: async () => ((await ask('/-/origins', {})) as { origins: SiteOrigin[] }).origins,
+  origins: async (signal?: AbortSignal) =>
+    ((await ask('/-/origins', signal ? { signal } : {})) as { origins: SiteOrigin[] }).origins,
   /** What the origin of a site is to be told. */
   siteGrant: async (address: string) => (await ask(`/-/origins?address=${address}`, {})) as SiteGrant,
   reportOrigin: async (address: string, change: { report?: SiteReport; settingsId?: string }) => {
