@@ -37,7 +37,7 @@ const shellFiles = new ShellFiles(shellCache, self.location.host, decoder);
 const wakeLater = workOnPinsLater(runtime);
 
 /** The gateway's own documents on this origin: only pages loaded from there may use `/-/…`. */
-const shellPaths = new Set(isSite ? ['/-/bridge', '/-/site'] : ['/', '/index.html', '/-/root']);
+const shellPaths = new Set(isSite ? ['/-/bridge', '/-/site'] : ['/', '/index.html', '/-/root', '/-/move']);
 
 /** Those of them that are there to be framed, by whom their policies say. */
 const framedPaths = new Set(['/-/bridge', '/-/root']);
