@@ -6,6 +6,7 @@ import type { Resolver } from '../content/resolver.ts';
 import { AntwayError } from '../errors.ts';
 import { isLanguage, languages } from '../languages.ts';
 import type { Library, Site } from '../library/library.ts';
+import { parseVisit } from '../library/visits.ts';
 import { limits } from '../limits.ts';
 import type { PeerPool } from '../peers/pool.ts';
 import { probePeer } from '../peers/probe.ts';
@@ -145,6 +146,11 @@ const endpoints: Record<string, Endpoint> = {
     },
   },
   visits: {
+    async POST(_, request, { library }) {
+      const visit = parseVisit(await jsonOf(request));
+      const before = await library.visits.get(Address.fromHex(visit.address));
+      if (!before || (before.lastOpened ?? 0) < (visit.lastOpened ?? 0)) await library.visited(visit);
+    },
     async DELETE(url, _, { library }) {
       await library.forgetVisit(addressIn(url));
     },
