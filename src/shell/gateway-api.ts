@@ -109,12 +109,17 @@ export function asGatewayApiError(error: unknown): GatewayApiError {
 }
 
 export const gateway = {
+  /** The hash of the worker's build; null in development. */
+  health: async (signal: AbortSignal) => (await ask('/-/health', { signal })) as { build: string | null },
   /** Every site with its title as it is read, at most 200 characters. */
   sites: async (signal: AbortSignal) =>
-    ((await ask('/-/sites', { signal })) as { sites: ListedSite[] }).sites.map((site) => ({
+    (await gateway.storedSites(signal)).map((site) => ({
       ...site,
       title: site.title && decodeTitle(site.title),
     })),
+  /** Every site with its title as its document writes it. */
+  storedSites: async (signal: AbortSignal) =>
+    ((await ask('/-/sites', { signal })) as { sites: ListedSite[] }).sites,
   /** Forgets a site, and frees what no pinned site needs of it. */
   deleteSite: async (address: string) => {
     await ask(`/-/sites?address=${address}`, { method: 'DELETE' });
@@ -177,6 +182,8 @@ export const gateway = {
   /** Keeps a manifest on this device. */
   addManifest: async (body: ArrayBuffer | Uint8Array<ArrayBuffer>) =>
     (await ask('/-/manifests', { method: 'POST', body })) as KeptManifest,
+  /** A manifest that this device stores. It may hold the only keys to private files. */
+  manifest: (id: string) => askForFile(`/-/manifests?id=${id}`),
   /** What is in a manifest, and whether this device stores it. Stores nothing. */
   checkManifest: async (body: Uint8Array<ArrayBuffer>) =>
     (await ask('/-/manifests?check', { method: 'POST', body })) as KeptManifest,
