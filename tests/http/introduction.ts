@@ -61,7 +61,7 @@ body is \`REFUSED\`, and what changes something answers 204 when there is nothin
 | \`GET\`, \`PUT /-/settings\` | what the person set over the host's configuration |
 | \`GET\`, \`PUT /-/appearance\` | \`{language, theme}\` of the pages that the worker makes; null: the browser's, the system's |
 | \`POST /-/reset\` | forgets what the person set, decided and opened; with \`{chunks: true}\` everything that is stored |
-| \`GET\`, \`DELETE /-/sites\` | what was opened or pinned, and how much of each is stored; \`?address=\` removes one and those of its chunks that no pin holds |
+| \`GET\`, \`DELETE /-/sites\` | what was opened or pinned, how much of each is stored, and whether the browser keeps the site’s own origin (\`persisted\`); \`?address=\` removes one and those of its chunks that no pin holds |
 | \`POST /-/visits\` | \`{address, path, name, title, icon, kind, lastOpened}\`, as \`/-/sites\` lists it: notes a visit from the library at another name of the gateway, unless a later one is known |
 | \`DELETE /-/visits?address=\` | forgets that it was opened, and keeps its chunks |
 | \`GET /-/pins\` | all pins with state, progress and problem; \`?watch\` as above |
