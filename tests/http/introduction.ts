@@ -70,7 +70,7 @@ body is \`REFUSED\`, and what changes something answers 204 when there is nothin
 | \`GET /-/export?address=\` | a site that is stored whole, as one tar; takes ranges |
 | \`POST /-/import\` | such a tar as the body: every chunk is checked, the right ones are stored and pinned; answers \`{address, chunks, bytes, refused}\` |
 | \`GET\`, \`POST\`, \`DELETE /-/trust\` | the decisions about scripts; \`{address, decision, allVersions?}\`, \`trusted\` or \`restricted\`, trust in a pointer for its content of now or for all versions; \`?address=\` takes one back, and loads that address's open pages anew |
-| \`GET\`, \`POST\`, \`PUT\`, \`DELETE /-/origins\` | on the gateway's own origin: the origins of sites, and what a site's origin is told (\`?address=\`); notes one; notes what one said of itself; forgets one |
+| \`GET\`, \`POST\`, \`PUT\`, \`DELETE /-/origins\` | on the gateway's own origin: the origins of sites, and what a site's origin is told (\`?address=\`); notes one; notes what one said of itself, which lists the site once its origin stores some of it; forgets one |
 | \`GET\`, \`PUT /-/origin\` | on a site's own origin: what is stored there; takes the user's settings and the site's manifest, as a form |
 | \`/-/site\`, \`/-/bridge\`, \`/-/root\` | pages of the host by which the origins of sites and the gateway's reach each other |
 | \`/-/move\` | a page of the host at \`antway.localhost\`, which takes over the library of the same gateway at \`127.0.0.1\` or \`localhost\` |
