@@ -249,7 +249,7 @@ test('the offer is made once, and stays in the settings', async () => {
     `${root}/`,
   );
   await expect(offerIn(shell).getByRole('button')).toHaveCount(1);
-  await offerIn(shell).getByRole('button', { name: 'Not now' }).click();
+  await offerIn(shell).getByRole('button', { name: 'Hide this offer' }).click();
   await expect(offerIn(shell)).toHaveCount(0);
   await shell.reload();
   await shell.goto(`${former}/#settings`);

@@ -196,7 +196,7 @@ test('installing is offered after the second site, and not again once it was dec
   await expect(shell.getByRole('region', { name: 'Last opened' }).getByRole('link')).toHaveCount(2);
   await offer();
   await expect(notice()).toBeVisible();
-  await shell.getByRole('region', { name: 'Install' }).getByRole('button', { name: 'Not now' }).click();
+  await shell.getByRole('button', { name: 'Not now' }).click();
   await expect(notice()).toHaveCount(0);
   await shell.reload();
   await expect(heading()).toBeVisible();

@@ -28,7 +28,7 @@ export function MoveNotice({ offer, onDeleted }: Props) {
     <section class="banner" aria-label={texts.move.title}>
       <MoveSteps id="move-notice" offer={offer} onDeleted={onDeleted}>
         {offer.state.step !== 'open' && (
-          <button type="button" class="icon-button" aria-label={texts.notices.dismiss} onClick={dismiss}>
+          <button type="button" class="icon-button" aria-label={texts.move.dismiss} onClick={dismiss}>
             <Icon name="close" />
           </button>
         )}

@@ -7,6 +7,7 @@ export const move = {
   start: 'Move the library there…',
   open: 'Open it there',
   openLibrary: 'Open the library there',
+  dismiss: 'Hide this offer. The settings keep it',
   blocked: 'The browser did not open the window. Allow this page to open windows, then try again.',
   goOn: 'Go on in the window that was opened.',
   cancelled: 'The library was not copied, or not all of it. Everything is still here.',
