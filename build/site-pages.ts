@@ -4,7 +4,7 @@ import { build, type Plugin } from 'vite';
 const fromRoot = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
 /** Scripts of the pages below `/-/`, whose documents are in `public/-/`. */
-const names = ['bridge', 'root', 'site'];
+const names = ['bridge', 'move', 'root', 'site'];
 
 /**
  * Builds the scripts of `src/site-pages/`. Each becomes one file with a fixed name below `-/`: on a site's own origin every

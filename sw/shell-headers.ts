@@ -6,6 +6,9 @@ const connections = "'self' https: http://127.0.0.1:* http://localhost:* http://
 
 const workerPath = '/sw.js';
 
+/** The page that takes over the library of the same gateway at another name. */
+const movePage = '/-/move.html';
+
 /** The gateway's own files on a site's origin. */
 export const isForSites = (path: string): boolean => /^\/-\/(bridge|site)\./.test(path);
 
@@ -21,14 +24,20 @@ export function shellHeaders(path: string, host: string): Record<string, string>
     'Cache-Control': 'no-cache',
     'X-Content-Type-Options': 'nosniff',
     'Referrer-Policy': 'no-referrer',
-    // A page of the site must not get hold of the window of one that may use the worker's endpoints.
-    'Cross-Origin-Opener-Policy': isForSites(path) ? 'same-origin' : 'same-origin-allow-popups',
+    'Cross-Origin-Opener-Policy': openerPolicyOf(path),
     'Cross-Origin-Resource-Policy': 'same-origin',
     'Origin-Agent-Cluster': '?1',
     'X-DNS-Prefetch-Control': 'off',
     'Permissions-Policy': 'camera=(), microphone=(), geolocation=()',
     'Content-Security-Policy': policyOf(path, host),
   };
+}
+
+function openerPolicyOf(path: string): string {
+  // A page of the site must not get hold of the window of one that may use the worker's endpoints.
+  if (isForSites(path)) return 'same-origin';
+  // It talks to the window that opened it, which is of another origin.
+  return path === movePage ? 'unsafe-none' : 'same-origin-allow-popups';
 }
 
 /**
@@ -47,6 +56,7 @@ function policyOf(path: string, host: string): string {
   if (path === '/-/bridge.html') return ownPagePolicy(own, none, root ?? none);
   if (path === '/-/root.html') return ownPagePolicy(own, none, sites);
   if (path === '/-/site.html') return ownPagePolicy(own, root ?? none, none);
+  if (path === movePage) return ownPagePolicy(own, none, none);
   // Firefox checks an answer of the worker once more, against the URL of the worker's script.
   const assets = own('/assets/', workerPath);
   return [

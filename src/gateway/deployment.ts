@@ -49,7 +49,7 @@ export function deploymentAt(origin: string, workerPath = workerScript): Deploym
         mode: 'path',
         trust: 'user',
         recordsVisits: true,
-        trustedPages: new Set(['/', '/index.html', '/-/root']),
+        trustedPages: new Set(['/', '/index.html', '/-/root', '/-/move']),
       };
 }
 

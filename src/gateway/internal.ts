@@ -6,6 +6,7 @@ import type { Resolver } from '../content/resolver.ts';
 import { AntwayError } from '../errors.ts';
 import { isLanguage, languages } from '../languages.ts';
 import type { Library, Site } from '../library/library.ts';
+import { parseVisit } from '../library/visits.ts';
 import { limits } from '../limits.ts';
 import { probePeer } from '../peers/probe.ts';
 import type { Stats } from '../stats/stats.ts';
@@ -124,10 +125,10 @@ const endpoints: Record<string, Endpoint> = {
       );
       const withOrigin = (site: Site) => {
         const origin = ready.get(site.address);
-        const { chunks, bytes, pin = null, offline = false } = origin?.report ?? {};
+        const { chunks, bytes, pin = null, offline = false, persisted = null } = origin?.report ?? {};
         const stored = chunks && bytes && { chunks, bytes, offline, pin: pin ?? site.pin };
         const isWithoutScripts = restricted.has(site.address);
-        return { ...site, ...stored, hasOwnOrigin: origin !== undefined, isWithoutScripts };
+        return { ...site, ...stored, hasOwnOrigin: origin !== undefined, isWithoutScripts, persisted };
       };
       return { sites: sites.map(withOrigin) };
     },
@@ -152,6 +153,11 @@ const endpoints: Record<string, Endpoint> = {
     },
   },
   visits: {
+    async POST(_, request, { library }) {
+      const visit = parseVisit(await jsonOf(request));
+      const before = await library.visits.get(Address.fromHex(visit.address));
+      if (!before || (before.lastOpened ?? 0) < (visit.lastOpened ?? 0)) await library.visited(visit);
+    },
     async DELETE(url, _, { library }) {
       await library.forgetVisit(addressIn(url));
     },
@@ -233,21 +239,13 @@ const endpoints: Record<string, Endpoint> = {
     async POST(_, request, context) {
       const { address: text } = objectOf(await jsonOf(request));
       const address = Address.fromHex(required(text, 'address'));
-      const { origins, library, broadcast } = context;
-      if (!(await library.visits.get(address).catch(() => undefined))) {
-        const { hex } = address;
-        const visit = { address: hex, path: `/${hex}/`, name: null, title: null, icon: null };
-        await library.visits
-          .add({ ...visit, kind: 'archive', lastOpened: Date.now() })
-          .catch(() => undefined);
-      }
+      const { origins } = context;
       if (!(await origins.get(address).catch(() => undefined))) {
         await origins.put(address, {}).catch(() => undefined);
-        broadcast.announce('visits');
       }
       return settingsForSite(address, context);
     },
-    async PUT(_, request, { origins, broadcast, limitStore }) {
+    async PUT(_, request, { origins, library, broadcast, limitStore }) {
       const { address: text, report: given, settingsId } = objectOf(await jsonOf(request));
       const address = Address.fromHex(required(text, 'address'));
       const report = siteReport(given);
@@ -255,12 +253,20 @@ const endpoints: Record<string, Endpoint> = {
         throw new AntwayError('REFUSED', '“report” is not what a site says of itself.');
       }
       const known = await origins.get(address);
+      const readyAt = known?.readyAt ?? Date.now();
       await origins.put(address, {
-        readyAt: known?.readyAt ?? Date.now(),
+        readyAt,
         ...(report && { report }),
         ...(typeof settingsId === 'string' && { settingsId }),
       });
       if (report) await limitStore();
+      // A direct link led there. Pages can open the origin of any address; it is listed once there is content.
+      const isFirstContent = report?.bytes.stored && !known?.report?.bytes.stored;
+      if (isFirstContent && !(await library.visits.get(address))) {
+        const { hex } = address;
+        const visit = { address: hex, path: `/${hex}/`, name: null, title: null, icon: null };
+        await library.visits.add({ ...visit, kind: 'archive', lastOpened: readyAt });
+      }
       broadcast.announce('visits');
     },
     async DELETE(url, _, { origins, broadcast }) {

@@ -1,6 +1,7 @@
 import { get, promisifyRequest, type UseStore } from 'idb-keyval';
-import type { Address } from '../address.ts';
+import { Address } from '../address.ts';
 import type { Content } from '../content/resolver.ts';
+import { AntwayError } from '../errors.ts';
 
 /** A site or file that was opened. */
 export interface Visit {
@@ -85,6 +86,33 @@ export class Visits {
       return promisifyRequest(store.transaction);
     });
   }
+}
+
+/** Most UTF-16 units of a title and of a path to an icon. */
+const mostCharacters = 2_000;
+
+/**
+ * Reads a visit that the gateway noted at another name. Its paths become links of the shell, so they stay on this origin.
+ * @throws AntwayError `REFUSED`.
+ */
+export function parseVisit(value: unknown): Visit {
+  const { address, path, name, title, icon, kind, lastOpened } = (value ?? {}) as Record<string, unknown>;
+  const root = /^\/([a-z\d][\w.-]{0,99})\/?$/i.exec(String(path))?.[1];
+  const isText = (text: unknown) =>
+    text === null || (typeof text === 'string' && text.length <= mostCharacters);
+  const isVisit =
+    typeof address === 'string' &&
+    Address.isHex(address) &&
+    root !== undefined &&
+    (name === null || name === root) &&
+    isText(title) &&
+    isText(icon) &&
+    (icon === null || /^\/[^/\\]/.test(icon as string)) &&
+    ['archive', 'file', 'record'].includes(kind as string) &&
+    (lastOpened === null || (Number.isSafeInteger(lastOpened) && (lastOpened as number) <= Date.now()));
+  if (!isVisit) throw new AntwayError('REFUSED', 'This is not a visit.');
+  const { hex } = Address.fromHex(address);
+  return { address: hex, path, name, title, icon, kind, lastOpened } as Visit;
 }
 
 async function removeOldest(store: IDBObjectStore): Promise<void> {

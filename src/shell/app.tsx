@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { BootProblem } from './boot-problem.tsx';
 import { GatewayApiError, type GatewayConfig, gateway, onWorkerMessage } from './gateway-api.ts';
 import { useScrollMemory } from './history-state.ts';
@@ -6,6 +6,8 @@ import { InstallNotice } from './install-notice.tsx';
 import { LibraryScreen } from './library/library-screen.tsx';
 import { LiveScreen } from './live/live-screen.tsx';
 import { Logo } from './logo.tsx';
+import { MoveNotice } from './move/move-notice.tsx';
+import { useLibraryMove } from './move/use-library-move.ts';
 import { Navigation } from './navigation.tsx';
 import { OpenScreen } from './open/open-screen.tsx';
 import { ownOrigins } from './own-origins.ts';
@@ -33,6 +35,8 @@ export function App({ onLanguage }: { onLanguage: () => void }) {
   const visible = useVisible();
   const online = useOnline();
   const worker = useWorker();
+  /** A deletion has the screen ask everything anew. */
+  const [deletions, setDeletions] = useState(0);
   const active = visible && worker.status === 'running';
 
   const config = useResource(gateway.config, active, configMs);
@@ -42,10 +46,21 @@ export function App({ onLanguage }: { onLanguage: () => void }) {
   const peers = useResource(gateway.peers, asksMore, refreshMs);
   const cache = useResource(gateway.cache, asksMore);
   const names = useMemo(() => new Map(Object.entries(config.value?.names ?? {})), [config.value]);
+  const move = useLibraryMove(asksMore, config.value);
   useScreenChange(route.screen);
   useScrollMemory(route);
   useAppearance(worker.status === 'running');
   useSettingsOfSites(asksMore, config.value);
+
+  useEffect(() => {
+    // The button that had the focus is gone.
+    if (deletions > 0) document.querySelector<HTMLElement>('main h1')?.focus();
+  }, [deletions]);
+
+  function afterDeletion() {
+    config.refresh();
+    setDeletions(deletions + 1);
+  }
 
   return (
     <>
@@ -68,6 +83,7 @@ export function App({ onLanguage }: { onLanguage: () => void }) {
       </header>
       <InstallNotice active={asksMore} />
       {worker.update && <UpdateNotice update={worker.update} />}
+      {move && route.screen !== 'settings' && <MoveNotice offer={move} onDeleted={afterDeletion} />}
       {fault && (
         <p class="banner banner-problem" role="alert">
           <span>
@@ -76,7 +92,7 @@ export function App({ onLanguage }: { onLanguage: () => void }) {
         </p>
       )}
       <Navigation current={route.screen} />
-      <main id="main" class={`screen screen-${route.screen}`} tabIndex={-1}>
+      <main key={deletions} id="main" class={`screen screen-${route.screen}`} tabIndex={-1}>
         {worker.problem ? (
           <BootProblem problem={worker.problem} />
         ) : (
@@ -93,7 +109,13 @@ export function App({ onLanguage }: { onLanguage: () => void }) {
             {route.screen === 'live' && <LiveScreen active={asksMore} peers={peers} />}
             {route.screen === 'publish' && <PublishScreen config={config.value} />}
             {route.screen === 'settings' && (
-              <SettingsScreen active={asksMore} config={config} names={names} onLanguage={onLanguage} />
+              <SettingsScreen
+                active={asksMore}
+                config={config}
+                names={names}
+                move={move}
+                onLanguage={onLanguage}
+              />
             )}
           </>
         )}
@@ -114,6 +136,9 @@ function useAppearance(isRunning: boolean): void {
 
 /** How long a change waits for the next one before the origins of sites are told, in milliseconds. */
 const settleMs = 500;
+/** When what failed is tried again: first after so long, in milliseconds, then after twice as long, so many times. */
+const firstRetryMs = 5_000;
+const mostRetries = 6;
 
 /**
  * Gives the origins of sites the user's settings, each time these change or a site gets an origin, and moves pinned sites
@@ -121,28 +146,40 @@ const settleMs = 500;
  */
 function useSettingsOfSites(active: boolean, config: GatewayConfig | null): void {
   const settings = config && JSON.stringify(config);
+  const synchronisedSettings = useRef<string | null>(null);
   useEffect(() => {
     if (!active || !settings) return;
     const stop = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
+    let retryTimer: ReturnType<typeof setTimeout> | undefined;
+    let retries = 0;
     let running = Promise.resolve();
-    const synchronise = () => {
+    const synchronise = (isBackground: boolean) => {
       clearTimeout(timer);
       timer = setTimeout(() => {
         running = running
-          .then(() => ownOrigins.synchronise(stop.signal))
+          .then(() => ownOrigins.synchronise({ signal: stop.signal, isBackground }))
+          .then((isDone) => {
+            clearTimeout(retryTimer);
+            if (isDone || retries === mostRetries || stop.signal.aborted) return;
+            retryTimer = setTimeout(synchronise, firstRetryMs * 2 ** retries++, true);
+          })
           .catch((error) => {
             if (!stop.signal.aborted) console.warn('antway: the origins of sites are not up to date', error);
           });
       }, settleMs);
     };
-    synchronise();
+    // Changed settings must arrive, also where an origin did not answer just now.
+    const isChange = synchronisedSettings.current !== settings;
+    synchronisedSettings.current = settings;
+    synchronise(!isChange);
     const stopListening = onWorkerMessage(({ type }) => {
-      if (type === 'visits') synchronise();
+      if (type === 'visits') synchronise(true);
     });
     return () => {
       stopListening();
       clearTimeout(timer);
+      clearTimeout(retryTimer);
       stop.abort();
     };
   }, [active, settings]);

@@ -57,6 +57,8 @@ export interface ListedSite extends Site {
   hasOwnOrigin: boolean;
   /** Whether the user chose to open it without scripts. */
   isWithoutScripts: boolean;
+  /** Whether the browser promised not to clear the site's own origin; null where there is none, and if it is not known. */
+  persisted: boolean | null;
 }
 
 /** What can be done with a pin, beside taking it away. */
@@ -107,12 +109,17 @@ export function asGatewayApiError(error: unknown): GatewayApiError {
 }
 
 export const gateway = {
+  /** The hash of the worker's build; null in development. */
+  health: async (signal: AbortSignal) => (await ask('/-/health', { signal })) as { build: string | null },
   /** Every site with its title as it is read, at most 200 characters. */
   sites: async (signal: AbortSignal) =>
-    ((await ask('/-/sites', { signal })) as { sites: ListedSite[] }).sites.map((site) => ({
+    (await gateway.storedSites(signal)).map((site) => ({
       ...site,
       title: site.title && decodeTitle(site.title),
     })),
+  /** Every site with its title as its document writes it. */
+  storedSites: async (signal: AbortSignal) =>
+    ((await ask('/-/sites', { signal })) as { sites: ListedSite[] }).sites,
   /** Forgets a site, and frees what no pinned site needs of it. */
   deleteSite: async (address: string) => {
     await ask(`/-/sites?address=${address}`, { method: 'DELETE' });
@@ -140,7 +147,8 @@ export const gateway = {
       bytes: number;
     },
   /** The origins of sites that were used in this browser. */
-  origins: async () => ((await ask('/-/origins', {})) as { origins: SiteOrigin[] }).origins,
+  origins: async (signal?: AbortSignal) =>
+    ((await ask('/-/origins', signal ? { signal } : {})) as { origins: SiteOrigin[] }).origins,
   /** What the origin of a site is to be told. */
   siteGrant: async (address: string) => (await ask(`/-/origins?address=${address}`, {})) as SiteGrant,
   reportOrigin: async (address: string, change: { report?: SiteReport; settingsId?: string }) => {
@@ -174,6 +182,8 @@ export const gateway = {
   /** Keeps a manifest on this device. */
   addManifest: async (body: ArrayBuffer | Uint8Array<ArrayBuffer>) =>
     (await ask('/-/manifests', { method: 'POST', body })) as StoredManifest,
+  /** A manifest that this device stores. It may hold the only keys to private files. */
+  manifest: (id: string) => askForFile(`/-/manifests?id=${id}`),
   /** What is in a manifest, and whether this device stores it. Stores nothing. */
   checkManifest: async (body: Uint8Array<ArrayBuffer>) =>
     (await ask('/-/manifests?check', { method: 'POST', body })) as StoredManifest,

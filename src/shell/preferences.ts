@@ -86,7 +86,16 @@ export function declineInstall(): void {
   write('install-declined', 'yes');
 }
 
+/** Whether the offer to move the library was dismissed in this browser. */
+export function isMoveDismissed(): boolean {
+  return read('move-dismissed') !== null;
+}
+
+export function dismissMove(): void {
+  write('move-dismissed', 'yes');
+}
+
 /** For the reset: this page's own memory goes too. */
 export function forgetPreferences(): void {
-  for (const key of ['theme', 'language', 'install-declined']) write(key, null);
+  for (const key of ['theme', 'language', 'install-declined', 'move-dismissed']) write(key, null);
 }

@@ -6,7 +6,9 @@ import {
   type BridgeRequest,
   bridgeMessage,
 } from '../site-pages/messages.ts';
-import { GatewayApiError } from './gateway-api.ts';
+import { deleteForeignCookies } from './foreign-cookies.ts';
+import { asGatewayApiError, GatewayApiError } from './gateway-api.ts';
+import { RecentFailures } from './recent-failures.ts';
 import { texts } from './texts/texts.ts';
 
 /** How long a site's origin may take to start its worker, in milliseconds. */
@@ -16,7 +18,15 @@ const askMs = 60_000;
 const isCopy = (work: Work) => work.kind === 'fetch' && /^(export|import)\b/.test(work.path);
 /** Most frames that stay open: each is a document in memory. */
 const mostBridges = 6;
+/** Sites that are worked on at a time. Leaves frames for what the user does meanwhile. */
+export const parallelSites = 4;
+/** A frame that is not used for so long is closed, in milliseconds: with it the site's worker can end. */
+const idleMs = 20_000;
+/** How long work in the background leaves a site alone that did not answer, in milliseconds. */
+const restMs = 120_000;
 const cookieName = 'antway-same-site';
+/** How often the cookie is set anew while a bridge opens, in milliseconds. A site can push it out by setting many. */
+const cookieMs = 20;
 
 /** What is to be done: a request without its number, which the bridge gives it. */
 type Work = BridgeRequest extends infer Request
@@ -35,6 +45,9 @@ class SiteBridge {
   readonly #port: MessagePort;
   readonly #waiting = new Map<number, { resolve(answer: Answered): void; reject(error: Error): void }>();
   #requests = 0;
+  #idle: ReturnType<typeof setTimeout> | undefined;
+  /** Called when it was not used for a while. */
+  onIdle = () => {};
 
   private constructor(frame: HTMLIFrameElement, port: MessagePort) {
     this.#frame = frame;
@@ -55,22 +68,31 @@ class SiteBridge {
     frame.hidden = true;
     frame.src = `${origin}/-/bridge`;
     const { port1: port, port2 } = new MessageChannel();
-    // A frame that is not same-site does not see it.
-    const cookie = `${cookieName}=${crypto.randomUUID()}`;
-    const attributes = `Domain=${location.hostname}; Path=/; SameSite=Strict`;
+    // A frame that is not same-site does not see it. Of its own name, because several bridges open at a time.
+    const cookie = `${cookieName}-${crypto.randomUUID()}=1`;
+    const setCookie = (maxAge: number) => {
+      // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is not in all browsers
+      document.cookie = `${cookie}; Domain=${location.hostname}; Path=/; SameSite=Strict; Max-Age=${maxAge}`;
+    };
+    let setting: ReturnType<typeof setInterval> | undefined;
     const opening = new Promise<SiteBridge>((resolve, reject) => {
       const timer = setTimeout(() => reject(unreachable(texts.status.siteUnreachable)), openMs);
+      const openAgain = () => resolve(SiteBridge.open(address, true).finally(() => frame.remove()));
       port.onmessage = ({ data }: MessageEvent<BridgeReady>) => {
         clearTimeout(timer);
-        if (!data.ready && data.isForeign && !isAgain)
-          resolve(SiteBridge.open(address, true).finally(() => frame.remove()));
-        else if (!data.ready) reject(unreachable(data.error));
-        else if (!data.isSameSite) reject(partitioned(`${origin}/-/site`));
-        else resolve(new SiteBridge(frame, port));
+        clearInterval(setting);
+        if (!data.isSameSite && isAgain) return reject(partitioned(`${origin}/-/site`));
+        if (data.isSameSite && data.ready) return resolve(new SiteBridge(frame, port));
+        if (data.isSameSite && !data.ready && (isAgain || !data.isForeign))
+          return reject(unreachable(data.error));
+        // Other sites of this gateway may have set so many cookies that there was no room for this one.
+        if (!data.isSameSite) deleteForeignCookies();
+        openAgain();
       };
       frame.onload = () => {
-        // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is not in all browsers
-        document.cookie = `${cookie}; ${attributes}; Max-Age=30`;
+        setCookie(30);
+        clearInterval(setting);
+        setting = setInterval(setCookie, cookieMs, 30);
         const message = { type: bridgeMessage, cookie };
         frame.contentWindow?.postMessage(message, { targetOrigin: origin, transfer: [port2] });
       };
@@ -83,8 +105,8 @@ class SiteBridge {
         throw error;
       })
       .finally(() => {
-        // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is not in all browsers
-        document.cookie = `${cookie}; ${attributes}; Max-Age=0`;
+        clearInterval(setting);
+        setCookie(0);
       });
   }
 
@@ -94,6 +116,7 @@ class SiteBridge {
   }
 
   ask(work: Work): Promise<Answered> {
+    clearTimeout(this.#idle);
     const id = ++this.#requests;
     return new Promise((resolve, reject) => {
       const stop = isCopy(work)
@@ -101,19 +124,27 @@ class SiteBridge {
         : setTimeout(() => {
             this.#waiting.delete(id);
             reject(unreachable(texts.status.siteUnreachable));
+            this.#rest();
           }, askMs);
       const ended =
         <Value>(settle: (value: Value) => void) =>
         (value: Value) => {
           clearTimeout(stop);
           settle(value);
+          this.#rest();
         };
       this.#waiting.set(id, { resolve: ended(resolve), reject: ended(reject) });
       this.#port.postMessage({ ...work, id } as BridgeRequest);
     });
   }
 
+  #rest(): void {
+    clearTimeout(this.#idle);
+    if (!this.isBusy) this.#idle = setTimeout(() => this.onIdle(), idleMs);
+  }
+
   close(): void {
+    clearTimeout(this.#idle);
     this.#port.close();
     this.#frame.remove();
     for (const { reject } of this.#waiting.values()) reject(unreachable(texts.status.siteUnreachable));
@@ -122,12 +153,14 @@ class SiteBridge {
 
 /** The bridges that are open, that used last at the end. */
 const bridges = new Map<string, Promise<SiteBridge>>();
+/** Origins that did not answer, or that this browser keeps apart. */
+const failures = new RecentFailures<GatewayApiError>(restMs);
+addEventListener('online', () => failures.clear());
 
 function bridgeTo(address: string): Promise<SiteBridge> {
-  const bridge = bridges.get(address) ?? SiteBridge.open(address);
+  const bridge = bridges.get(address) ?? openBridge(address);
   bridges.delete(address);
   bridges.set(address, bridge);
-  bridge.catch(() => bridges.delete(address));
   for (const [oldest, opening] of [...bridges].slice(0, Math.max(bridges.size - mostBridges, 0))) {
     // A large site is copied for minutes, while others are asked what they store.
     opening.then(
@@ -138,12 +171,35 @@ function bridgeTo(address: string): Promise<SiteBridge> {
   return bridge;
 }
 
+function openBridge(address: string): Promise<SiteBridge> {
+  const opening = SiteBridge.open(address);
+  const close = () => bridges.get(address) === opening && closeBridge(address);
+  opening.then(
+    (bridge) => {
+      failures.delete(address);
+      bridge.onIdle = close;
+    },
+    (error) => {
+      failures.add(address, asGatewayApiError(error));
+      if (bridges.get(address) === opening) bridges.delete(address);
+    },
+  );
+  return opening;
+}
+
 function closeBridge(address: string): void {
   bridges.get(address)?.then(
     (bridge) => bridge.close(),
     () => undefined,
   );
   bridges.delete(address);
+}
+
+export interface AskOptions {
+  method?: string;
+  body?: Extract<Work, { kind: 'fetch' }>['body'];
+  /** The user does not wait for it: an origin that did not answer lately is not asked again. */
+  isBackground?: boolean;
 }
 
 /**
@@ -154,16 +210,31 @@ function closeBridge(address: string): void {
 export async function askSite(
   address: string,
   path: string,
-  { method = 'GET', body = null }: { method?: string; body?: Extract<Work, { kind: 'fetch' }>['body'] } = {},
+  { method = 'GET', body = null, isBackground = false }: AskOptions = {},
 ): Promise<Blob> {
+  const failure = isBackground && failures.get(address);
+  if (failure) throw failure;
   const bridge = await bridgeTo(address);
-  const answer = await bridge.ask({ kind: 'fetch', path, method, body });
+  const answer = await bridge.ask({ kind: 'fetch', path, method, body }).catch((error) => {
+    failures.add(address, asGatewayApiError(error));
+    throw error;
+  });
   if (answer.status < 400) return answer.body;
   const { code = 'INTERNAL', message = `${answer.status}` } = JSON.parse(await answer.body.text());
   throw new GatewayApiError(code, message);
 }
 
-/** Asks the browser not to clear a site's origin on its own. @throws as `askSite`. */
+/** The page on which the user manages a site at its own origin; undefined where it can have none. */
+export function sitePage(address: string): string | undefined {
+  const origin = siteOrigin(Address.fromHex(address), location.origin);
+  return origin && `${origin}/-/site`;
+}
+
+/**
+ * Asks the browser not to clear a site's origin on its own. Chromium refuses that to every frame, so there the user has to
+ * ask on `sitePage`.
+ * @throws as `askSite`.
+ */
 export async function persistSite(address: string): Promise<boolean> {
   const { body } = await (await bridgeTo(address)).ask({ kind: 'persist' });
   return JSON.parse(await body.text());

@@ -10,6 +10,9 @@ import { controlledByWorker } from './worker.ts';
 
 const site = siteOfHost(location.host);
 const rootOrigin = site && `${location.protocol}//${site.rootHost}`;
+/** How long the shell's cookie may take to be seen here, and how often this page looks, in milliseconds. */
+const cookieMs = 1_000;
+const lookMs = 20;
 
 addEventListener('message', async ({ origin, source, data, ports: [port] }) => {
   if (origin !== rootOrigin || source !== parent || data?.type !== bridgeMessage || !port) return;
@@ -22,16 +25,28 @@ addEventListener('message', async ({ origin, source, data, ports: [port] }) => {
     }
     port.postMessage(answer);
   };
+  const isSameSite = seesCookie(String(data.cookie));
   const ready: BridgeReady = await controlledByWorker().then(
-    () => ({ ready: true, isSameSite: document.cookie.includes(String(data.cookie)) }),
-    (error) => ({
+    async () => ({ ready: true, isSameSite: await isSameSite }),
+    async (error) => ({
       ready: false,
+      isSameSite: await isSameSite,
       error: error.message,
       isForeign: navigator.serviceWorker?.controller != null,
     }),
   );
   port.postMessage(ready);
 });
+
+/** Looks more than once: a site of the same gateway can set so many cookies that the browser drops this one for a moment. */
+async function seesCookie(cookie: string): Promise<boolean> {
+  const lastLook = performance.now() + cookieMs;
+  while (!document.cookie.includes(cookie)) {
+    if (performance.now() > lastLook) return false;
+    await new Promise((resolve) => setTimeout(resolve, lookMs));
+  }
+  return true;
+}
 
 async function work(request: BridgeRequest): Promise<{ status: number; type: string | null; body: Blob }> {
   switch (request.kind) {

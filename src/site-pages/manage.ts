@@ -7,7 +7,10 @@ const texts = {
     stored: (size: string) => `${size} stored.`,
     offline: 'All of it opens without a network.',
     pinned: 'It is pinned.',
+    mayClear: 'The browser may clear it on its own when the device runs short of space.',
+    refused: 'The browser declined. It may agree once this site is used more.',
     actions: {
+      persist: 'Ask the browser to keep it',
       pin: 'Pin',
       unpin: 'Unpin',
       verify: 'Verify',
@@ -23,7 +26,10 @@ const texts = {
     stored: (size: string) => `${size} gespeichert.`,
     offline: 'Sie öffnet vollständig ohne Netz.',
     pinned: 'Sie ist angeheftet.',
+    mayClear: 'Der Browser darf sie löschen, wenn der Speicherplatz auf dem Gerät knapp wird.',
+    refused: 'Der Browser hat abgelehnt. Vielleicht willigt er ein, wenn diese Seite mehr benutzt wird.',
     actions: {
+      persist: 'Den Browser bitten, sie zu behalten',
       pin: 'Anheften',
       unpin: 'Lösen',
       verify: 'Prüfen',
@@ -71,6 +77,7 @@ export async function manage(place: HTMLElement, rootOrigin: string, language: L
     t.stored(size.format(report.storedBytes / 1e6)),
     report.offline && t.offline,
     pin && t.pinned,
+    report.persisted === false && t.mayClear,
   ];
   place.replaceChildren(
     element('h1', t.title),
@@ -81,6 +88,12 @@ export async function manage(place: HTMLElement, rootOrigin: string, language: L
     pin ? act('verify', () => send('verify')) : '',
     ' ',
     act('export', () => save(address)),
+    ' ',
+    report.persisted === false
+      ? act('persist', async () => {
+          if (!(await navigator.storage.persist())) throw new Error(t.refused);
+        })
+      : '',
     ' ',
     act('delete', async () => {
       await clearOrigin();

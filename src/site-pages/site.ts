@@ -9,6 +9,8 @@ import { controlledByWorker, WorkerProblem } from './worker.ts';
 
 /** How long the gateway's own origin may take to answer, in milliseconds. */
 const rootMs = 5_000;
+/** How long the browser may take to decide whether it keeps this origin, in milliseconds. */
+const persistMs = 1_000;
 /** Most openings last less, and a flash of text would only unsettle. */
 const quietMs = 400;
 /** How often this page may open the same URL within `repeatMs`, in milliseconds, before it says that something is wrong. */
@@ -53,13 +55,26 @@ async function open(rootOrigin: string): Promise<void> {
     const { code, message } = await taken.json();
     throw Object.assign(new Error(message), { code });
   }
+  // A browser forgets what a page asked that has gone.
+  const asked = Promise.race([persistSilently(), new Promise((resolve) => setTimeout(resolve, persistMs))]);
   if (welcome && port) await noted(port);
+  await asked.catch((error) => console.warn('antway: the browser was not asked to keep this', error));
   if (location.pathname === '/-/site') return manage(status, rootOrigin, language);
   const url = location.href;
   if (isRepeated(url)) throw new WorkerProblem('NOT_ANSWERED', t.repeated);
   // With a fragment that differs in nothing else, the page would only scroll.
   if (url.includes('#')) history.replaceState(null, '', '/-/');
   location.replace(url);
+}
+
+/** Asks the browser not to clear this origin on its own, unless it would ask the user: the shell does that when they pin. */
+async function persistSilently(): Promise<void> {
+  // Only Firefox asks, and no standard tells which browsers do.
+  if ('mozInnerScreenX' in window) {
+    const { state } = await navigator.permissions.query({ name: 'persistent-storage' });
+    if (state !== 'granted') return;
+  }
+  await navigator.storage?.persist?.();
 }
 
 /** Has the gateway's own origin note that this one is ready. Its frame goes away with this page, so this waits for the answer. */

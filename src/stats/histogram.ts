@@ -1,6 +1,9 @@
 /** Upper bounds of the buckets, in milliseconds: each 1.5 times the one before, from 1 ms to about two minutes. */
 const bounds: readonly number[] = Array.from({ length: 30 }, (_, i) => 1.5 ** i);
 
+/** How many buckets a histogram has. */
+export const bucketCount = bounds.length + 1;
+
 /** A histogram as plain data. */
 export interface HistogramSnapshot {
   count: number;
@@ -13,9 +16,34 @@ export interface HistogramSnapshot {
   p99: number | null;
 }
 
+/** @param count sum of the buckets. */
+function quantile(buckets: readonly number[], count: number, share: number): number | null {
+  if (count === 0) return null;
+  let rank = share * count;
+  for (const [i, inBucket] of buckets.entries()) {
+    if (rank <= inBucket && inBucket > 0) {
+      const low = bounds[i - 1] ?? 0;
+      const high = bounds[i] ?? bounds.at(-1)! * 1.5;
+      return low + (high - low) * (rank / inBucket);
+    }
+    rank -= inBucket;
+  }
+  return bounds.at(-1)!;
+}
+
+/** A histogram with its percentiles, rounded to a tenth of a millisecond. */
+export function histogramSnapshot(buckets: number[], sum: number): HistogramSnapshot {
+  const count = buckets.reduce((total, inBucket) => total + inBucket, 0);
+  const rounded = (share: number) => {
+    const value = quantile(buckets, count, share);
+    return value === null ? null : Math.round(value * 10) / 10;
+  };
+  return { count, sum, buckets, p50: rounded(0.5), p95: rounded(0.95), p99: rounded(0.99) };
+}
+
 /** Latencies in buckets of growing width: a fixed few hundred bytes, whatever is recorded. */
 export class Histogram {
-  readonly #buckets = new Array<number>(bounds.length + 1).fill(0);
+  readonly #buckets = new Array<number>(bucketCount).fill(0);
   #count = 0;
   #sum = 0;
 
@@ -38,32 +66,11 @@ export class Histogram {
    * @returns null when nothing was recorded.
    */
   quantile(share: number): number | null {
-    if (this.#count === 0) return null;
-    let rank = share * this.#count;
-    for (const [i, count] of this.#buckets.entries()) {
-      if (rank <= count && count > 0) {
-        const low = bounds[i - 1] ?? 0;
-        const high = bounds[i] ?? bounds.at(-1)! * 1.5;
-        return low + (high - low) * (rank / count);
-      }
-      rank -= count;
-    }
-    return bounds.at(-1)!;
+    return quantile(this.#buckets, this.#count, share);
   }
 
   snapshot(): HistogramSnapshot {
-    const rounded = (share: number) => {
-      const value = this.quantile(share);
-      return value === null ? null : Math.round(value * 10) / 10;
-    };
-    return {
-      count: this.#count,
-      sum: Math.round(this.#sum),
-      buckets: [...this.#buckets],
-      p50: rounded(0.5),
-      p95: rounded(0.95),
-      p99: rounded(0.99),
-    };
+    return histogramSnapshot([...this.#buckets], Math.round(this.#sum));
   }
 
   /** Halves every count once there are more than this many, so that what is new weighs more than what is old. */

@@ -140,8 +140,8 @@ test('a direct link to a site’s origin meets the user’s settings before its 
   await expect(page.getByRole('heading')).toHaveText('Diese Adresse ist auf diesem Gateway gesperrt');
   expect(refused).not.toBeNull();
   expect((await page.goto(`${originOf(blocked!)}/note.txt`))?.status()).toBe(451);
-  // The gateway knows of both, and what a site can read there names no denied address.
-  expect((await sites(shell)).map(({ address }) => address).sort()).toEqual([open, blocked].sort());
+  // Only what could be opened is listed, and what a site can read there names no denied address.
+  await expect.poll(async () => (await sites(shell)).map(({ address }) => address)).toEqual([open]);
   const dump = await page.evaluate(async () => {
     const database = await new Promise<IDBDatabase>((resolve) => {
       const request = indexedDB.open('antway');
@@ -154,6 +154,22 @@ test('a direct link to a site’s origin meets the user’s settings before its 
   });
   expect(dump).toContain('deniedHashes');
   expect(dump).not.toContain(target);
+});
+
+test('an address that leads to nothing is not listed, although its origin was opened', async () => {
+  const shell = await openShell('#library');
+  const nothing = 'ab'.repeat(32);
+  const page = await context.newPage();
+  await page.goto(`${originOf(nothing)}/`);
+  await expect(page.getByRole('heading')).toBeVisible();
+  const origins = async () => JSON.parse((await fetchIn(shell, '/-/origins')).text).origins;
+  await expect.poll(async () => (await origins())[0]?.readyAt).toEqual(expect.any(Number));
+  // A site that is there, by a direct link, is listed by then.
+  const address = await publish(await makeTarchive(siteFiles('There')), peer);
+  await visit(`${originOf(address)}/`, 'There, running');
+  await shell.bringToFront();
+  await expect(shell.locator('.site-row')).toHaveCount(1, { timeout: 20_000 });
+  expect((await sites(shell)).map(({ address }) => address)).toEqual([address]);
 });
 
 test('a change of settings and a reset reach the origins of sites', async () => {

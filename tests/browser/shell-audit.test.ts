@@ -49,6 +49,44 @@ for (const [device, viewport] of Object.entries(viewports)) {
   });
 }
 
+test('axe finds nothing on the offer to move the library, nor on the page that takes it over', async ({
+  startPeer,
+  openGateway,
+}) => {
+  test.setTimeout(120_000);
+  const peer = await startPeer();
+  const { shell, url } = await openGateway({ peers: [peer.url] });
+  const missing = 'ab'.repeat(32);
+  const settings = { peers: [peer.url], names: { sample: missing }, denied: ['cd'.repeat(32)] };
+  await shell.evaluate(
+    async ([settings, pin]) => {
+      await fetch('/-/settings', { method: 'PUT', body: settings });
+      await fetch('/-/pins', { method: 'POST', body: pin });
+    },
+    [JSON.stringify(settings), JSON.stringify({ address: missing, action: 'pin' })] as const,
+  );
+  await shell.goto(`${url}/#settings`);
+  await shell.reload();
+  const section = shell.getByRole('region', { name: 'Another address of this gateway' });
+  const opened = shell.context().waitForEvent('page');
+  await section.getByRole('button', { name: 'Move the library there…' }).click();
+  const popup = await opened;
+  const take = popup.getByRole('button', { name: 'Take it over' });
+  for (const viewport of Object.values(viewports)) {
+    await popup.setViewportSize(viewport);
+    await expect(take).toBeVisible();
+    await audit(popup, 'what is offered');
+  }
+  await popup.bringToFront();
+  await expect(take).toHaveAttribute('aria-disabled', 'false');
+  await take.press('Enter');
+  await expect(popup.getByRole('button', { name: 'Try again' })).toBeVisible();
+  await audit(popup, 'what was not taken over');
+  await shell.goto(`${url}/#library`);
+  await section.getByRole('button', { name: 'Delete it here…' }).click();
+  await audit(shell, 'what is left at the former address');
+});
+
 /** Waits for what a screen asks the gateway for. */
 async function filled(page: Page, screen: string): Promise<void> {
   const awaited = {

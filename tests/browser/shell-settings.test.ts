@@ -143,7 +143,7 @@ test('everything is deleted, after a warning whose harmless answer has the focus
   await expect(reset.getByRole('button', { name: 'Cancel' })).toBeFocused();
   await shell.keyboard.press('Enter');
   await expect(reset.getByRole('alertdialog')).toHaveCount(0);
-  await expect(reset.getByRole('heading')).toBeFocused();
+  await expect(reset.getByRole('button', { name: 'Delete everything…' })).toBeFocused();
   expect((await gateway.cache()).count).toBeGreaterThan(0);
 
   await reset.getByRole('button', { name: 'Delete everything…' }).click();

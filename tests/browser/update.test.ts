@@ -182,7 +182,7 @@ test('an update waits for what the page publishes, is taken back, and comes all 
     await expect(notice(shell)).toContainText('once a file that is being sent');
     const reloaded = shell.waitForEvent('load');
     await notice(shell).getByRole('button', { name: 'Reload anyway' }).click();
-    await expect(shell.locator('.banner')).toContainText('The new version takes over');
+    await expect(shell.locator('.banner').filter({ hasText: 'The new version takes over' })).toBeVisible();
     const [, other] = shell.context().pages();
     expect(await finish(other!)).toEqual({ size: file.size, sha256: await sha256OfFile() });
     await reloaded;

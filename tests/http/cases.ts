@@ -772,7 +772,7 @@ const methodsOf: Row[] = [
   ['stats', 'GET, HEAD'],
   ['test-peer', 'POST'],
   ['trust', 'GET, HEAD, POST, DELETE'],
-  ['visits', 'DELETE'],
+  ['visits', 'POST, DELETE'],
 ].map(
   ([name, allow]): Row => [
     `/-/${name}`,
@@ -815,6 +815,19 @@ const library: Row[] = [
   ['unpin', remove('/-/pins?address={file}'), done],
   ['unpin what is not pinned', remove('/-/pins?address={file}'), failure(404, 'NOT_FOUND')],
   ['what was opened', get('/-/sites'), json(/"kind":"archive"/, /"offline":(true|false)/, /"lastOpened":\d/)],
+  [
+    'note a visit from the library at another name',
+    post('/-/visits', {
+      ...{ address: '{site}', path: '/{site}/', name: null, title: 'A site', icon: null },
+      ...{ kind: 'archive', lastOpened: 1 },
+    }),
+    done,
+  ],
+  [
+    'note a visit that is none',
+    post('/-/visits', { address: '{site}', path: 'https://a.example/' }),
+    refused,
+  ],
   ['forget that it was opened', remove('/-/visits?address={site}'), done],
   ['remove it and its chunks', remove('/-/sites?address={site}'), done],
   ['remove what was never there', remove('/-/sites?address={missing}'), done],

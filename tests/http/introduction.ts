@@ -61,7 +61,8 @@ body is \`REFUSED\`, and what changes something answers 204 when there is nothin
 | \`GET\`, \`PUT /-/settings\` | what the user set over the host's configuration |
 | \`GET\`, \`PUT /-/appearance\` | \`{language, theme}\` of the pages that the worker makes; null: the browser's, the system's |
 | \`POST /-/reset\` | forgets what the user set, decided and opened; with \`{chunks: true}\` everything that is stored |
-| \`GET\`, \`DELETE /-/sites\` | what was opened or pinned, and how much of each is stored; \`?address=\` removes one and those of its chunks that no pin holds |
+| \`GET\`, \`DELETE /-/sites\` | what was opened or pinned, how much of each is stored, and whether the browser keeps the site’s own origin (\`persisted\`); \`?address=\` removes one and those of its chunks that no pin holds |
+| \`POST /-/visits\` | \`{address, path, name, title, icon, kind, lastOpened}\`, as \`/-/sites\` lists it: notes a visit from the library at another name of the gateway, unless a later one is known |
 | \`DELETE /-/visits?address=\` | forgets that it was opened, and keeps its chunks |
 | \`GET /-/pins\` | all pins with state, progress and problem; \`?watch\` as above |
 | \`POST /-/pins\` | \`{address, action}\`, action is \`pin\`, \`pause\`, \`resume\` or \`verify\`: answers with the pin as it is then; what is to be done goes on by itself |
@@ -69,9 +70,10 @@ body is \`REFUSED\`, and what changes something answers 204 when there is nothin
 | \`GET /-/export?address=\` | a site that is stored whole, as one tar; takes ranges |
 | \`POST /-/import\` | such a tar as the body: every chunk is checked, the right ones are stored and pinned; answers \`{address, chunks, bytes, refused}\` |
 | \`GET\`, \`POST\`, \`DELETE /-/trust\` | the decisions about scripts; \`{address, decision, allVersions?}\`, \`trusted\` or \`restricted\`, trust in a pointer for its content of now or for all versions; \`?address=\` takes one back, and loads that address's open pages anew |
-| \`GET\`, \`POST\`, \`PUT\`, \`DELETE /-/origins\` | on the gateway's own origin: the origins of sites, and what a site's origin is told (\`?address=\`); notes one; notes what one said of itself; forgets one |
+| \`GET\`, \`POST\`, \`PUT\`, \`DELETE /-/origins\` | on the gateway's own origin: the origins of sites, and what a site's origin is told (\`?address=\`); notes one; notes what one said of itself, which lists the site once its origin stores some of it; forgets one |
 | \`GET\`, \`PUT /-/origin\` | on a site's own origin: what is stored there; takes the user's settings and the site's manifest, as a form |
 | \`/-/site\`, \`/-/bridge\`, \`/-/root\` | pages of the host by which the origins of sites and the gateway's reach each other |
+| \`/-/move\` | a page of the host at \`antway.localhost\`, which takes over the library of the same gateway at \`127.0.0.1\` or \`localhost\` |
 | \`POST /-/share\` | a form of \`url\`, \`text\` and \`title\`, as systems share with the installed app: leads to the start page, with them in the fragment |
 | \`GET\`, \`POST\`, \`DELETE /-/manifests\` | the manifests that this browser keeps; one as the body (\`isKept\` is false where it keeps nothing, and only this worker has it); \`POST …?check\` describes one, tells by \`isKept\` whether it is stored, and stores nothing; \`?id=\` gives or removes one |
 

@@ -380,3 +380,30 @@ attack(
     await expect(page.locator('body')).not.toContainText('a note of');
   },
 );
+
+attack(
+  group,
+  'sets hundreds of cookies for the gateway’s domain, so that the one is lost by which the shell finds out what it can reach',
+  'the shell sets it again and deletes those cookies: the user still manages every site',
+  async () => {
+    const page = await open(`${root}/${attacker}/`, 'Attacker');
+    await open(`${root}/${victim}/`, 'Victim');
+    const library = await open(`${root}/#library`);
+    const flood = await page.evaluate(() => {
+      const set = () => {
+        for (let i = 0; i < 300; i++) {
+          // biome-ignore lint/suspicious/noDocumentCookie: that is the attack
+          document.cookie = `flood-${i}=x; Domain=antway.localhost; Path=/`;
+        }
+      };
+      set();
+      setInterval(set, 1);
+      return document.cookie.split('; ').length;
+    });
+    expect(flood).toBeGreaterThan(100);
+    for (const title of ['Victim', 'Attacker']) {
+      await library.getByRole('button', { name: `Pin: ${title}` }).click();
+      await expect(library.getByText(`${title} is kept for offline use`)).toBeVisible({ timeout: 30_000 });
+    }
+  },
+);

@@ -1,6 +1,6 @@
 import { createStore, get, set } from 'idb-keyval';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import type { Visit } from '../../src/library/visits.ts';
+import { parseVisit, type Visit } from '../../src/library/visits.ts';
 import { freshIndexedDb } from './support/indexed-db.ts';
 import { startWorker } from './support/worker.ts';
 
@@ -53,4 +53,37 @@ it('a title that an earlier version has written goes when what was opened is lis
     expect(await get(`site:${kept}`, settings)).toMatchObject({ title: null, icon: null });
     await pins.close();
   }
+});
+
+it('a visit from elsewhere is read as it was noted', () => {
+  expect(parseVisit({ ...visitTo(open), more: 1 })).toEqual(visitTo(open));
+  const named = {
+    ...visitTo(open),
+    path: '/sample',
+    name: 'sample',
+    title: null,
+    icon: null,
+    lastOpened: null,
+  };
+  expect(parseVisit(named)).toEqual(named);
+  // As a pointer is opened.
+  expect(parseVisit({ ...visitTo(open), path: `/${kept}/` }).path).toBe(`/${kept}/`);
+});
+
+it.each<[string, unknown]>([
+  ['nothing', null],
+  ['another address', { ...visitTo(open), address: 'sample' }],
+  ['a path to another origin', { ...visitTo(open), path: '//a.example/' }],
+  ['a path that is a URL', { ...visitTo(open), path: 'javascript:alert(1)' }],
+  ['a path to an endpoint', { ...visitTo(open), path: '/-/reset' }],
+  ['a name that the path does not have', { ...visitTo(open), name: 'sample' }],
+  ['a title that is no text', { ...visitTo(open), title: {} }],
+  ['an endless title', { ...visitTo(open), title: 'x'.repeat(10_000) }],
+  ['an icon of another origin', { ...visitTo(open), icon: '//a.example/icon.svg' }],
+  ['an icon of another origin, written otherwise', { ...visitTo(open), icon: '/\\a.example/icon.svg' }],
+  ['an unknown kind', { ...visitTo(open), kind: 'program' }],
+  ['a time to come', { ...visitTo(open), lastOpened: Date.now() + 1e9 }],
+  ['a time that is none', { ...visitTo(open), lastOpened: Number.NaN }],
+])('a visit from elsewhere is refused with %s', (_, value) => {
+  expect(() => parseVisit(value)).toThrow(expect.objectContaining({ code: 'REFUSED' }));
 });

@@ -41,6 +41,20 @@ describe('the headers of the gateway’s own files', () => {
     expect(ancestors('/-/root.html', '127.0.0.1')).toBe("'none'");
   });
 
+  it('let the page that takes over a library keep the window that opened it, and nobody frame it', () => {
+    const openerPolicy = (path: string) =>
+      shellHeaders(path, 'antway.localhost')['Cross-Origin-Opener-Policy'];
+    expect(openerPolicy('/-/move.html')).toBe('unsafe-none');
+    expect(openerPolicy('/index.html')).toBe('same-origin-allow-popups');
+    expect(openerPolicy('/-/site.html')).toBe('same-origin');
+    expect(directives('/-/move.html', 'antway.localhost:8080')).toMatchObject({
+      'script-src': 'antway.localhost:8080/-/ antway.localhost:8080/sw.js',
+      'connect-src': "'self'",
+      'frame-src': "'none'",
+      'frame-ancestors': "'none'",
+    });
+  });
+
   it.each([
     ['/index.html', 'text/html; charset=utf-8'],
     ['/assets/a.js', 'text/javascript; charset=utf-8'],

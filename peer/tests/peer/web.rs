@@ -35,6 +35,7 @@ impl Hosting {
             ("-/bridge.html", "bridge"),
             ("-/bridge.js", "// bridge"),
             ("-/root.html", "root"),
+            ("-/move.html", "move"),
             ("-/probe-5e6f.json", "{\"antway\":\"5e6f\"}"),
             ("-/info", "never served"),
             (".hidden", "secret"),
@@ -116,6 +117,26 @@ async fn files_have_their_types_their_caching_and_strict_headers() {
         let head = request(web.peer.peer.http(), "HEAD", path, &[], b"").await;
         let length = response.body.len().to_string();
         assert_eq!(head.header("content-length"), Some(&*length), "{path}");
+    }
+    web.peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_page_that_takes_over_a_library_keeps_its_opener_and_is_on_no_origin_of_a_site() {
+    let web = Hosting::start(&[]).await;
+    let site = "abcdefghijklmnopqrstuvwxyz234567abcdefghijklmnopqrst.antway.localhost";
+    for path in ["/-/move", "/-/move.html"] {
+        let response = web.get(path, &[("Host", "antway.localhost")]).await;
+        assert_eq!(response.body, b"move", "{path}");
+        assert_eq!(
+            response.header("cross-origin-opener-policy"),
+            Some("unsafe-none")
+        );
+        let policy = response.header("content-security-policy").unwrap();
+        assert!(policy.starts_with("default-src 'none'; script-src antway.localhost/-/"));
+        assert!(policy.ends_with("frame-ancestors 'none'"));
+        let response = web.get(path, &[("Host", site)]).await;
+        assert_eq!(response.status, 404, "{path}");
     }
     web.peer.stop().await;
 }

@@ -3,7 +3,7 @@ import { formatChunks, formatCount } from '../format.ts';
 import { gateway, type ListedSite } from '../gateway-api.ts';
 import { useHistoryState } from '../history-state.ts';
 import { ownOrigins } from '../own-origins.ts';
-import { Persistence } from '../persistence.tsx';
+import { Persistence, UnpersistedSites } from '../persistence.tsx';
 import { ProblemText } from '../problem-text.tsx';
 import { saveAs } from '../save-as.ts';
 import { ScreenHeading } from '../screen-heading.tsx';
@@ -199,7 +199,14 @@ export function LibraryScreen({ active }: { active: boolean }) {
           <h2 id="library-count" tabIndex={-1}>
             {t.count(shown?.length ?? 0, formatCount(shown?.length ?? 0))}
           </h2>
-          {cache.value && <Persistence persisted={cache.value.persisted} onChange={cache.refresh} />}
+          {cache.value && (
+            <Persistence
+              persisted={cache.value.persisted}
+              isOwnOnly={all?.some(({ hasOwnOrigin }) => hasOwnOrigin) ?? false}
+              onChange={cache.refresh}
+            />
+          )}
+          {all && <UnpersistedSites sites={all} />}
         </div>
         {sites.error && (
           <p class="note note-problem">
@@ -209,7 +216,7 @@ export function LibraryScreen({ active }: { active: boolean }) {
         {shown && shown.length > 0 && (
           <ul class="site-list">
             {shown.map((site) => (
-              <SiteRow key={site.address} site={site} onAction={act} />
+              <SiteRow key={site.address} site={site} onAction={act} onPersist={sites.refresh} />
             ))}
           </ul>
         )}

@@ -5,7 +5,10 @@ import { formatAge, formatBytes, formatShare, formatSpan } from '../format.ts';
 import type { ListedSite, PinAction } from '../gateway-api.ts';
 import { Icon } from '../icons.tsx';
 import { SiteIcon } from '../open/site-icon.tsx';
+import { ownOrigins } from '../own-origins.ts';
+import { AskToKeep, isUnpersisted } from '../persistence.tsx';
 import { ProblemText } from '../problem-text.tsx';
+import { sitePage } from '../site-bridge.ts';
 import { titleOf } from '../site-title.ts';
 import { texts } from '../texts/texts.ts';
 import { shareOf } from './arrange.ts';
@@ -15,10 +18,12 @@ export type SiteAction = PinAction | 'unpin' | 'scripts' | 'export' | 'delete';
 interface Props {
   site: ListedSite;
   onAction: (action: SiteAction, site: ListedSite) => void;
+  /** Called after the browser was asked to keep the site's origin. */
+  onPersist: () => void;
 }
 
 /** One site: what it is, how much of it is here, and what can be done with it. */
-export function SiteRow({ site, onAction }: Props) {
+export function SiteRow({ site, onAction, onPersist }: Props) {
   const [isOpen, setOpen] = useState(false);
   const t = texts.library;
   const title = titleOf(site);
@@ -52,6 +57,17 @@ export function SiteRow({ site, onAction }: Props) {
         </p>
         {share !== null && share < 1 && (
           <progress aria-label={t.partly(formatShare(share))} value={share} max={1} />
+        )}
+        {isUnpersisted(site) && (
+          <p class="note note-problem">
+            {t.mayClear}{' '}
+            <AskToKeep
+              label={t.actionOn(texts.live.askPersist, title)}
+              ask={() => ownOrigins.persist(site.address)}
+              page={sitePage(site.address)}
+              onChange={onPersist}
+            />
+          </p>
         )}
       </div>
       <p class="site-marks">

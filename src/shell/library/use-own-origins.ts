@@ -1,6 +1,8 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { asGatewayApiError, type ListedSite } from '../gateway-api.ts';
 import { ownOrigins } from '../own-origins.ts';
+import { forEachInParallel } from '../parallel.ts';
+import { parallelSites } from '../site-bridge.ts';
 
 /** Sites whose origins are asked while the library is shown: those opened last, and all that are pinned. */
 const most = 20;
@@ -24,12 +26,12 @@ export function useOwnOrigins(sites: readonly ListedSite[] | null, active: boole
       const isTimeForAll = Date.now() - lastOfAll > pauseMs;
       if (isTimeForAll) lastOfAll = Date.now();
       const asked = isTimeForAll ? own.filter((site, i) => i < most || site.pin) : working;
-      for (const { address } of asked) {
+      await forEachInParallel(asked, parallelSites, async ({ address }) => {
         if (isOver) return;
-        await ownOrigins.refresh(address).catch((error) => {
+        await ownOrigins.refresh(address, { isBackground: true }).catch((error) => {
           console.warn(`antway: the origin of ${address} was not asked:`, asGatewayApiError(error).message);
         });
-      }
+      });
       if (!isOver) timer = setTimeout(ask, workingPauseMs);
     };
     void ask();

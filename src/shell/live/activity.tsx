@@ -1,11 +1,19 @@
 import type { HistogramSnapshot } from '../../stats/histogram.ts';
+import type { StatsSnapshot } from '../../stats/stats.ts';
 import { formatBytes, formatCount, formatMilliseconds } from '../format.ts';
+import type { GatewayApiError } from '../gateway-api.ts';
 import { Section } from '../section.tsx';
 import { locale, texts } from '../texts/texts.ts';
-import type { LiveStats } from './use-stats.ts';
+
+interface Props {
+  stats: StatsSnapshot | null;
+  error: GatewayApiError | null;
+  /** Whether the figures are of several workers. */
+  isSum: boolean;
+}
 
 /** Requests, and how long their answers took. */
-export function Activity({ live: { stats, error } }: { live: LiveStats }) {
+export function Activity({ stats, error, isSum }: Props) {
   const failures = Object.entries(stats?.requests.failed ?? {});
   const failed = failures.reduce((sum, [, count]) => sum + count, 0);
   return (
@@ -28,7 +36,9 @@ export function Activity({ live: { stats, error } }: { live: LiveStats }) {
       {stats && <Latency firstByte={stats.requests.firstByteMs} whole={stats.requests.totalMs} />}
       {stats && (
         <p class="note">
-          {texts.live.since(new Date(stats.startedAt).toLocaleTimeString(locale, { timeStyle: 'short' }))}
+          {(isSum ? texts.live.sinceEach : texts.live.since)(
+            new Date(stats.startedAt).toLocaleTimeString(locale, { timeStyle: 'short' }),
+          )}
         </p>
       )}
     </Section>

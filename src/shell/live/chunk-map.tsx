@@ -11,11 +11,18 @@ const states = [
   ['.', 'none'],
 ] as const;
 
+interface Props {
+  reading: FileReading | null;
+  /** Whether sites read files on origins of their own, which are not shown here. */
+  isOwnOnly: boolean;
+}
+
 /** Where the chunks of the file that is being read are, one small square for each. */
-export function ChunkMap({ reading }: { reading: FileReading | null }) {
+export function ChunkMap({ reading, isOwnOnly }: Props) {
   return (
     <Section id="chunk-map" title={texts.live.map}>
       {reading ? <Reading reading={reading} /> : <p class="empty">{texts.live.mapNone}</p>}
+      {isOwnOnly && <p class="note">{texts.live.mapOwnOnly}</p>}
     </Section>
   );
 }

@@ -10,6 +10,8 @@ import { hostOf, type PeerRow, peerRows } from './peer-rows.ts';
 interface Props {
   stats: StatsSnapshot | null;
   peers: Resource<PeerStatus[]>;
+  /** Whether the figures are of several workers. Each has connections of its own. */
+  isSum: boolean;
 }
 
 const tones: Record<PeerState, 'good' | 'wait' | 'bad'> = {
@@ -21,7 +23,7 @@ const tones: Record<PeerState, 'good' | 'wait' | 'bad'> = {
 };
 
 /** Each peer: how it is reached, how fast it answers, what went wrong. */
-export function PeerTable({ stats, peers }: Props) {
+export function PeerTable({ stats, peers, isSum }: Props) {
   const rows = peerRows(stats?.peers ?? [], peers.value ?? []);
   const columns = texts.live.peerColumns;
   return (
@@ -46,6 +48,7 @@ export function PeerTable({ stats, peers }: Props) {
           </tbody>
         </table>
       )}
+      {isSum && rows.length > 0 && <p class="note">{texts.live.peersOwnState}</p>}
     </Section>
   );
 }

@@ -1,39 +1,126 @@
+import type { ComponentChildren } from 'preact';
+import type { SiteOrigin } from '../../gateway/state/site-origins.ts';
 import { formatBytes, formatChunks, formatCount } from '../format.ts';
-import type { CacheState, ListedPin } from '../gateway-api.ts';
-import { Persistence } from '../persistence.tsx';
+import type { CacheState, GatewayApiError, ListedPin, ListedSite } from '../gateway-api.ts';
+import { ownOrigins } from '../own-origins.ts';
+import { Persistence, UnpersistedSites } from '../persistence.tsx';
 import { Section } from '../section.tsx';
+import { sitePage } from '../site-bridge.ts';
 import { texts } from '../texts/texts.ts';
 import type { Resource } from '../use-resource.ts';
+import type { SiteFigures } from './use-site-figures.ts';
 
 interface Props {
   cache: Resource<CacheState>;
   pins: Resource<ListedPin[]>;
 }
 
-/** How much is kept in this browser, how much of it for good, and whether the browser may clear it. */
-export function Storage({ cache, pins }: Props) {
-  const { value } = cache;
+/** How much is kept on the gateway's own origin, how much of it for good, and whether the browser may clear it. */
+export function Storage({ cache: { value, error, refresh }, pins }: Props) {
   return (
-    <Section id="storage" title={texts.live.storage} error={cache.error}>
-      {value === null && <p class="empty">{texts.common.notKnownYet}</p>}
-      {value && !value.available && <p class="empty">{texts.live.storageNone}</p>}
-      {value?.available && (
+    <StorageSection value={value} error={error}>
+      {value && (
         <>
-          <p class="storage-line">
-            <span>{texts.live.ofCeiling(formatBytes(value.bytes), formatBytes(ceilingOf(value)))}</span>
-            <span class="label">{texts.live.chunksStored(formatChunks(value.count))}</span>
-          </p>
-          <progress
-            aria-label={texts.live.storageUsed}
-            value={Math.min(value.bytes, ceilingOf(value))}
-            max={ceilingOf(value)}
-          />
+          <Used bytes={value.bytes} ceiling={ceilingOf(value)} count={value.count} />
           {value.quota !== null && <p class="note">{texts.live.quota(formatBytes(value.quota))}</p>}
           {pins.value && <Pinned pins={pins.value} />}
-          <Persistence persisted={value.persisted} onChange={cache.refresh} />
+          <Persistence persisted={value.persisted} onChange={refresh} />
         </>
       )}
+    </StorageSection>
+  );
+}
+
+interface OfAllProps {
+  cache: Resource<CacheState>;
+  sites: readonly ListedSite[];
+  origins: readonly SiteOrigin[];
+  figures: readonly SiteFigures[];
+}
+
+/** The same for the gateway's own origin and those of all sites. A site that is not asked now counts as it last said. */
+export function StorageOfAll({ cache: { value, error, refresh }, sites, origins, figures }: OfAllProps) {
+  const elsewhere = origins
+    .map(({ address, report }) => {
+      const now = figures.find((each) => each.address === address)?.cache;
+      return now?.bytes ?? report?.storedBytes ?? 0;
+    })
+    .filter((bytes) => bytes > 0);
+  const elsewhereBytes = elsewhere.reduce((sum, bytes) => sum + bytes, 0);
+  return (
+    <StorageSection value={value} error={error}>
+      {value && (
+        <>
+          <Used bytes={value.bytes + elsewhereBytes} ceiling={ceilingOf(value) + elsewhereBytes} />
+          <p class="note">
+            {texts.live.elsewhere(
+              elsewhere.length,
+              formatCount(elsewhere.length),
+              formatBytes(elsewhereBytes),
+            )}
+          </p>
+          <Pinned pins={sites.map(({ pin }) => pin).filter((pin) => pin !== null)} />
+          <Persistence persisted={value.persisted} isOwnOnly onChange={refresh} />
+          <UnpersistedSites sites={sites} />
+        </>
+      )}
+    </StorageSection>
+  );
+}
+
+interface OfSiteProps {
+  site: ListedSite;
+  cache: CacheState | null;
+  onChange: () => void;
+}
+
+/** The same for one site's own origin. */
+export function SiteStorage({ site: { address, pin }, cache, onChange }: OfSiteProps) {
+  return (
+    <StorageSection value={cache} error={null}>
+      {cache && (
+        <>
+          <Used bytes={cache.bytes} ceiling={ceilingOf(cache)} count={cache.count} />
+          <p class="note">{pin ? texts.library.pinned : texts.live.notPinned}</p>
+          <Persistence
+            persisted={cache.persisted}
+            ask={() => ownOrigins.persist(address)}
+            page={sitePage(address)}
+            onChange={onChange}
+          />
+        </>
+      )}
+    </StorageSection>
+  );
+}
+
+interface SectionProps {
+  value: CacheState | null;
+  error: GatewayApiError | null;
+  /** Shown where the browser lets the gateway store something. */
+  children: ComponentChildren;
+}
+
+function StorageSection({ value, error, children }: SectionProps) {
+  return (
+    <Section id="storage" title={texts.live.storage} error={error}>
+      {value === null && <p class="empty">{texts.common.notKnownYet}</p>}
+      {value && !value.available && <p class="empty">{texts.live.storageNone}</p>}
+      {value?.available && children}
     </Section>
+  );
+}
+
+/** @param count of chunks, if it is known. */
+function Used({ bytes, ceiling, count }: { bytes: number; ceiling: number; count?: number }) {
+  return (
+    <>
+      <p class="storage-line">
+        <span>{texts.live.ofCeiling(formatBytes(bytes), formatBytes(ceiling))}</span>
+        {count !== undefined && <span class="label">{texts.live.chunksStored(formatChunks(count))}</span>}
+      </p>
+      <progress aria-label={texts.live.storageUsed} value={Math.min(bytes, ceiling)} max={ceiling} />
+    </>
   );
 }
 
@@ -44,7 +131,7 @@ function ceilingOf({ maxBytes, quota, usage, bytes }: CacheState): number {
   return Math.max(1, Math.min(maxBytes, quota - otherBytes));
 }
 
-function Pinned({ pins }: { pins: readonly ListedPin[] }) {
+function Pinned({ pins }: { pins: readonly Pick<ListedPin, 'bytes'>[] }) {
   const bytes = pins.reduce((sum, pin) => sum + pin.bytes.stored, 0);
   return <p class="note">{texts.live.pinned(pins.length, formatCount(pins.length), formatBytes(bytes))}</p>;
 }

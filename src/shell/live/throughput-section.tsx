@@ -2,11 +2,10 @@ import { useEffect, useRef } from 'preact/hooks';
 import { formatBytes } from '../format.ts';
 import { Section } from '../section.tsx';
 import { texts } from '../texts/texts.ts';
-import type { Throughput } from './throughput.ts';
 import type { ThroughputChart } from './throughput-chart.ts';
 
 /** Bytes per second to pages, over the last minute. */
-export function ThroughputSection({ throughput: { samples } }: { throughput: Throughput }) {
+export function ThroughputSection({ samples }: { samples: readonly number[] }) {
   const place = useRef<HTMLDivElement>(null);
   const chart = useRef<ThroughputChart | null>(null);
   const newest = useRef(samples);

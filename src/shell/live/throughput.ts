@@ -3,25 +3,52 @@ import type { StatsSnapshot } from '../../stats/stats.ts';
 /** How many samples the picture of the throughput shows: a minute of seconds. */
 export const sampleCount = 60;
 
+/** A worker's counter at one moment, in milliseconds of a clock that does not jump. */
+export interface CounterAt {
+  at: number;
+  startedAt: number;
+  servedBytes: number;
+}
+
 /** Rates of the last minute, and the counter that the next rate is measured from. */
 export interface Throughput {
   /** Bytes per second, oldest first. */
   samples: readonly number[];
-  last: { at: number; startedAt: number; servedBytes: number } | null;
+  last: CounterAt | null;
 }
 
 export const noThroughput: Throughput = { samples: [], last: null };
+
+export function counterAt({ startedAt, servedBytes }: StatsSnapshot, at: number): CounterAt {
+  return { at, startedAt, servedBytes };
+}
+
+/** @returns bytes per second, never less than 0; null where nothing was measured: the worker and its counters are new. */
+export function rateBetween(last: CounterAt | null, next: CounterAt): number | null {
+  if (!last || last.startedAt !== next.startedAt || next.at <= last.at) return null;
+  return Math.max(0, ((next.servedBytes - last.servedBytes) * 1000) / (next.at - last.at));
+}
 
 /**
  * Adds the rate since the last sample.
  *
  * @param now milliseconds of a clock that does not jump.
  */
-export function addSample(throughput: Throughput, stats: StatsSnapshot, now: number): Throughput {
-  const { samples, last } = throughput;
-  const next = { at: now, startedAt: stats.startedAt, servedBytes: stats.servedBytes };
-  // A browser may have started the worker anew, and its counters with it.
-  if (!last || last.startedAt !== stats.startedAt || now <= last.at) return { samples, last: next };
-  const rate = ((stats.servedBytes - last.servedBytes) * 1000) / (now - last.at);
-  return { samples: [...samples, rate].slice(-sampleCount), last: next };
+export function addSample({ samples, last }: Throughput, stats: StatsSnapshot, now: number): Throughput {
+  const next = counterAt(stats, now);
+  const rate = rateBetween(last, next);
+  return { samples: rate === null ? samples : withSample(samples, rate), last: next };
+}
+
+/** @returns at most a minute of samples. */
+export function withSample(samples: readonly number[], rate: number): number[] {
+  return [...samples, rate].slice(-sampleCount);
+}
+
+/** Rates of several origins added up, the newest with the newest. */
+export function sumSamples(all: readonly (readonly number[])[]): number[] {
+  const length = Math.max(0, ...all.map((samples) => samples.length));
+  return Array.from({ length }, (_, i) =>
+    all.reduce((sum, samples) => sum + (samples[samples.length - length + i] ?? 0), 0),
+  );
 }

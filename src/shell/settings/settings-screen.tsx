@@ -1,5 +1,7 @@
 import { useState } from 'preact/hooks';
 import { type GatewayConfig, gateway } from '../gateway-api.ts';
+import { MoveSection } from '../move/move-section.tsx';
+import type { MoveOffer } from '../move/use-library-move.ts';
 import { ProblemText } from '../problem-text.tsx';
 import { ScreenHeading } from '../screen-heading.tsx';
 import { texts } from '../texts/texts.ts';
@@ -17,12 +19,14 @@ interface Props {
   config: Resource<GatewayConfig>;
   /** Name → address of this gateway's bookmarks. */
   names: ReadonlyMap<string, string>;
+  /** Where the library could be moved to. */
+  move: MoveOffer | null;
   /** Called when the language was changed: everything is to be rendered anew. */
   onLanguage: () => void;
 }
 
 /** What the user may decide, over what the host has configured. */
-export function SettingsScreen({ active, config, names, onLanguage }: Props) {
+export function SettingsScreen({ active, config, names, move, onLanguage }: Props) {
   const decided = useResource(gateway.trust, active);
   const cache = useResource(gateway.cache, active);
   const settings = useSettings(config, active);
@@ -31,7 +35,7 @@ export function SettingsScreen({ active, config, names, onLanguage }: Props) {
   const trusted = config.value?.isolation === 'subdomain' ? [] : (config.value?.trusted ?? []);
 
   function afterReset() {
-    for (const each of [decided, cache, config]) each.refresh();
+    for (const each of [decided, cache, config, move]) each?.refresh();
     onLanguage();
     setResets(resets + 1);
     document.querySelector<HTMLElement>('main h1')?.focus();
@@ -60,6 +64,7 @@ export function SettingsScreen({ active, config, names, onLanguage }: Props) {
           </>
         )}
         <DecidedSites decided={decided} trusted={trusted} names={names} />
+        {move && <MoveSection offer={move} onDeleted={afterReset} />}
         <ResetSection onReset={afterReset} />
       </div>
     </>

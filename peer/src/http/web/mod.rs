@@ -91,14 +91,12 @@ async fn get(web: &Web, host: &Host, request: &Parts) -> Response {
     match find(web, host, path, &request.headers).await {
         Ok(Some(file)) => {
             let policy = policy_of(host, &file.path);
-            let is_for_sites = [policy::BRIDGE, policy::SITE_PAGE].contains(&&*file.path);
+            let opener_policy = opener_policy_of(&file.path);
             let mut response = respond(file, &request.headers);
             let headers = response.headers_mut();
             headers.insert(CONTENT_SECURITY_POLICY, policy);
-            // A page of the site must not get hold of the window of one that may use the worker's endpoints.
-            if is_for_sites {
-                let value = HeaderValue::from_static("same-origin");
-                headers.insert(OPENER_POLICY, value);
+            if let Some(value) = opener_policy {
+                headers.insert(OPENER_POLICY, HeaderValue::from_static(value));
             }
             response
         }
@@ -112,6 +110,17 @@ async fn get(web: &Web, host: &Host, request: &Parts) -> Response {
 
 fn policy_of(host: &Host, path: &str) -> HeaderValue {
     HeaderValue::from_str(&host.policy_of(path)).expect("names of hosts are ASCII")
+}
+
+/// Which opener policy a file has instead of the one in `HEADERS`.
+fn opener_policy_of(path: &str) -> Option<&'static str> {
+    match path {
+        // A page of the site must not get hold of the window of one that may use the worker's endpoints.
+        policy::BRIDGE | policy::SITE_PAGE => Some("same-origin"),
+        // It talks to the window that opened it, which is of another origin.
+        policy::MOVE => Some("unsafe-none"),
+        _ => None,
+    }
 }
 
 async fn find(
@@ -134,6 +143,9 @@ async fn find(
         if page.is_some() {
             return Ok(page);
         }
+    }
+    if is_site && path.strip_suffix(".html").unwrap_or(path) == "/-/move" {
+        return Ok(None);
     }
     let found = web.folder.file(path, &accepted).await?;
     match found {

@@ -19,6 +19,9 @@ pub const ROOT: &str = "/-/root.html";
 /// What is shown on the origin of a site before its worker runs.
 pub const SITE_PAGE: &str = "/-/site.html";
 
+/// `/-/move`: takes over the library of the same gateway at another name, from a page there that opens it in a window.
+pub const MOVE: &str = "/-/move.html";
+
 /// The script of the worker.
 const WORKER: &str = "/sw.js";
 
@@ -93,6 +96,7 @@ impl Host {
                 },
             ),
             SITE_PAGE => self.own_policy(self.root(), "'none'"),
+            MOVE => self.own_policy("'none'", "'none'"),
             _ => self.shell_policy(),
         }
     }
@@ -286,6 +290,22 @@ mod tests {
         );
         assert_eq!(directive(&policy, "worker-src"), format!("{site}/sw.js"));
         assert_eq!(directive(&policy, "connect-src"), "'self'");
+    }
+
+    #[test]
+    fn the_page_that_takes_over_a_library_frames_nothing_and_is_not_framed() {
+        let policy = host("antway.localhost:8080").policy_of(MOVE);
+        for (name, sources) in [
+            (
+                "script-src",
+                "antway.localhost:8080/-/ antway.localhost:8080/sw.js",
+            ),
+            ("connect-src", "'self'"),
+            ("frame-src", "'none'"),
+            ("frame-ancestors", "'none'"),
+        ] {
+            assert_eq!(directive(&policy, name), sources);
+        }
     }
 
     #[test]

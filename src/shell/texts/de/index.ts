@@ -4,9 +4,10 @@ import { errors } from './errors.ts';
 import { frame } from './frame.ts';
 import { library } from './library.ts';
 import { live } from './live.ts';
+import { move } from './move.ts';
 import { open } from './open.ts';
 import { publish } from './publish.ts';
 import { settings } from './settings.ts';
 
 /** Everything that the shell says, in German. */
-export const de: Texts = { ...frame, errors, boot, open, library, live, publish, settings };
+export const de: Texts = { ...frame, errors, boot, open, library, live, move, publish, settings };

@@ -29,6 +29,8 @@ export const library: Texts['library'] = {
     partial: 'Angeheftet, nicht vollständig',
     damaged: 'Angeheftet, beschädigt',
   },
+  mayClear:
+    'Der Browser darf diese angeheftete Seite löschen, wenn der Speicherplatz auf dem Gerät knapp wird.',
   secondsLeft: (time) => `noch etwa ${time}`,
   actions: {
     pin: 'Anheften',

@@ -27,6 +27,7 @@ export const library = {
     partial: 'Pinned, not complete',
     damaged: 'Pinned, damaged',
   },
+  mayClear: 'The browser may clear this pinned site on its own when the device runs short of space.',
   secondsLeft: (time: string) => `about ${time} left`,
   actions: {
     pin: 'Pin',

@@ -1,0 +1,95 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { asGatewayApiError, GatewayApiError, gateway } from './gateway-api.ts';
+import { ownOrigins } from './own-origins.ts';
+import { applyLanguage, applyTheme, forgetPreferences } from './preferences.ts';
+import { ProblemText } from './problem-text.tsx';
+import { texts } from './texts/texts.ts';
+
+interface Props {
+  /** Names the question. */
+  id: string;
+  label: string;
+  question: string;
+  isSmall?: boolean;
+  onDeleted: () => void;
+}
+
+/** Deletes all that this gateway keeps in this browser, once the user has confirmed it. */
+export function DeleteEverything({ id, label, question, isSmall = false, onDeleted }: Props) {
+  const [step, setStep] = useState<'rest' | 'asking' | 'working'>('rest');
+  const [error, setError] = useState<GatewayApiError | null>(null);
+  const start = useRef<HTMLButtonElement>(null);
+  const cancel = useRef<HTMLButtonElement>(null);
+  const wasAsking = useRef(false);
+
+  // What harms least has the focus. The button that had it goes with the question.
+  useEffect(() => {
+    if (step === 'asking') cancel.current?.focus();
+    else if (step === 'rest' && wasAsking.current) start.current?.focus();
+    wasAsking.current = step === 'asking';
+  }, [step]);
+
+  async function deleteAll() {
+    setStep('working');
+    try {
+      const uncleared = await ownOrigins.clearAll();
+      await gateway.reset();
+      forgetPreferences();
+      applyTheme();
+      await applyLanguage();
+      setStep('rest');
+      onDeleted();
+      if (uncleared.length > 0) setError(sitesLeft(uncleared));
+    } catch (caught) {
+      setError(asGatewayApiError(caught));
+      setStep('rest');
+    }
+  }
+
+  const size = isSmall ? 'button-small' : '';
+  return (
+    <>
+      {step === 'rest' ? (
+        <button
+          ref={start}
+          type="button"
+          class={`button button-danger ${size}`}
+          onClick={() => setStep('asking')}
+        >
+          {label}
+        </button>
+      ) : (
+        <div role="alertdialog" aria-labelledby={`${id}-question`} class="question">
+          <p id={`${id}-question`}>{question}</p>
+          <p class="actions">
+            <button
+              ref={cancel}
+              type="button"
+              class={`button button-quiet ${size}`}
+              onClick={() => setStep('rest')}
+            >
+              {texts.common.cancel}
+            </button>
+            <button
+              type="button"
+              class={`button button-danger ${size}`}
+              disabled={step === 'working'}
+              onClick={deleteAll}
+            >
+              {texts.settings.resetNow}
+            </button>
+          </p>
+        </div>
+      )}
+      {error && (
+        <p class="note note-problem" role="alert">
+          <ProblemText problem={error} />
+        </p>
+      )}
+    </>
+  );
+}
+
+function sitesLeft(addresses: readonly string[]): GatewayApiError {
+  return new GatewayApiError('SITE_UNREACHABLE', texts.settings.resetLeft(addresses), { isTranslated: true });
+}

@@ -1,0 +1,138 @@
+import {
+  type LibraryOffer,
+  type MoveAnswer,
+  type MoveOutcome,
+  type MoveRequest,
+  moveMessage,
+} from '../../site-pages/messages.ts';
+import { asGatewayApiError, gateway } from '../gateway-api.ts';
+import { ownOrigins } from '../own-origins.ts';
+import { language } from '../texts/texts.ts';
+
+export type MoveState =
+  | { step: 'rest' }
+  /** The browser did not open the window. */
+  | { step: 'blocked' }
+  /** The window is open, and the user goes on there. */
+  | { step: 'open' }
+  /** The window was closed before the library was copied. */
+  | { step: 'cancelled' }
+  | ({ step: 'done' } & MoveOutcome)
+  /** The library here was deleted after it was copied. */
+  | { step: 'deleted' };
+
+/** How often this looks whether the window is still open, in milliseconds. */
+const closedMs = 1_000;
+
+/**
+ * Offers this library to `/-/move` at another address of the same gateway, in a window that this opens. Of the page, because
+ * a move goes on whatever screen is shown.
+ */
+class LibraryMove {
+  #state: MoveState = { step: 'rest' };
+  readonly #listeners = new Set<() => void>();
+  #stop = new AbortController();
+
+  get state(): MoveState {
+    return this.#state;
+  }
+
+  /** @returns what ends it. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** To be called in a click, or the browser opens no window. @param target origin of the other address. */
+  start(target: string): void {
+    this.#stop.abort();
+    this.#stop = new AbortController();
+    const { signal } = this.#stop;
+    const opened = window.open(`${target}/-/move#${location.hostname}`);
+    this.#set({ step: opened ? 'open' : 'blocked' });
+    if (!opened) return;
+    window.addEventListener(
+      'message',
+      ({ origin, source, data, ports: [port] }) => {
+        if (origin !== target || source !== opened || data?.type !== moveMessage || !port) return;
+        void this.#offer(port, signal);
+      },
+      { signal },
+    );
+    const timer = setInterval(() => {
+      if (!opened.closed) return;
+      clearInterval(timer);
+      if (this.#state.step === 'open' && !signal.aborted) this.#set({ step: 'cancelled' });
+    }, closedMs);
+    signal.addEventListener('abort', () => clearInterval(timer));
+  }
+
+  /** Ends the last move. @param step what is said of it from now on. */
+  end(step: 'rest' | 'deleted'): void {
+    this.#stop.abort();
+    this.#set({ step });
+  }
+
+  async #offer(port: MessagePort, signal: AbortSignal): Promise<void> {
+    signal.addEventListener('abort', () => port.close());
+    port.onmessage = async ({ data: request }: MessageEvent<MoveRequest>) => {
+      if (request.kind === 'cancelled') return this.#set({ step: 'cancelled' });
+      if (request.kind === 'done') {
+        return this.#set({ step: 'done', copied: request.copied, failed: request.failed });
+      }
+      let answer: MoveAnswer;
+      try {
+        answer = { id: request.id, body: await this.#answer(request) };
+      } catch (error) {
+        const { code, message } = asGatewayApiError(error);
+        answer = { id: request.id, code, message };
+      }
+      port.postMessage(answer);
+    };
+    try {
+      port.postMessage(await libraryHere(signal));
+    } catch (error) {
+      console.warn('antway: the library could not be offered:', asGatewayApiError(error).message);
+    }
+  }
+
+  async #answer(request: Extract<MoveRequest, { id: number }>): Promise<Blob | null> {
+    switch (request.kind) {
+      case 'ping':
+        return null;
+      case 'manifest':
+        return gateway.manifest(request.address);
+      case 'site': {
+        const hasOwnOrigin = (await gateway.origins()).some(
+          ({ address, report }) => address === request.address && report?.pin,
+        );
+        return (hasOwnOrigin ? ownOrigins : gateway).exportSite(request.address);
+      }
+    }
+  }
+
+  #set(state: MoveState): void {
+    this.#state = state;
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+export const libraryMove = new LibraryMove();
+
+async function libraryHere(signal: AbortSignal): Promise<LibraryOffer> {
+  const [sites, settings, decisions] = await Promise.all([
+    gateway.storedSites(signal),
+    gateway.settings(signal),
+    gateway.trust(signal),
+  ]);
+  return {
+    language,
+    sites: sites.map(({ address, path, name, title, icon, kind, lastOpened, pin, isManifest }) => ({
+      ...{ address, path, name, title, icon, kind, lastOpened },
+      isPinned: pin !== null,
+      isPrivate: isManifest,
+    })),
+    settings,
+    restricted: decisions.filter(({ decision }) => decision === 'restricted').map(({ address }) => address),
+  };
+}

@@ -1,0 +1,15 @@
+import { Section } from '../section.tsx';
+import { texts } from '../texts/texts.ts';
+import { MoveSteps } from './move-steps.tsx';
+import type { MoveOffer } from './use-library-move.ts';
+
+/** The offer that the notice makes once, among the settings. */
+export function MoveSection({ offer, onDeleted }: { offer: MoveOffer; onDeleted: () => void }) {
+  return (
+    <Section id="move" title={texts.move.title}>
+      <div class="move-steps">
+        <MoveSteps id="move-section" offer={offer} onDeleted={onDeleted} />
+      </div>
+    </Section>
+  );
+}

@@ -1,0 +1,31 @@
+import { gateway } from '../gateway-api.ts';
+
+const probeMs = 3_000;
+const formerHosts = new Set(['127.0.0.1', 'localhost', '[::1]']);
+
+/**
+ * Where this gateway also is, and where each site runs on an origin of its own: `http://antway.localhost`, on the same port.
+ * @returns null where this is no address of this machine, and where that name does not lead to the same build.
+ */
+export async function findOtherAddress(signal: AbortSignal): Promise<string | null> {
+  const { protocol, hostname, port } = location;
+  if (protocol !== 'http:' || !formerHosts.has(hostname)) return null;
+  const { build } = await gateway.health(signal);
+  const origin = `http://antway.localhost${port && `:${port}`}`;
+  return build && (await isAnswered(origin, build, signal)) ? origin : null;
+}
+
+/** As `SiteNames` of the worker asks: only a host of this build has this file. */
+async function isAnswered(origin: string, build: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    const response = await fetch(`${origin}/-/probe-${build}.json`, {
+      cache: 'no-store',
+      credentials: 'omit',
+      redirect: 'error',
+      signal: AbortSignal.any([signal, AbortSignal.timeout(probeMs)]),
+    });
+    return response.ok && (await response.json()).antway === build;
+  } catch {
+    return false; // no such name, or another host's answer
+  }
+}

@@ -1,0 +1,40 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { ConfigSources } from '../../config.ts';
+import type { GatewayConfig } from '../gateway-api.ts';
+import { useResource } from '../use-resource.ts';
+import { useSites } from '../use-sites.ts';
+import { libraryMove, type MoveState } from './library-move.ts';
+import { findOtherAddress } from './other-address.ts';
+
+/** The offer to move the library to the address of this gateway where sites have origins of their own. */
+export interface MoveOffer {
+  /** Origin of that address. */
+  target: string;
+  /** Whether there is anything to move. */
+  hasLibrary: boolean;
+  state: MoveState;
+  /** Looks again whether there is anything. */
+  refresh(): void;
+}
+
+/** @returns null where there is no such address, or the library is already there. */
+export function useLibraryMove(active: boolean, config: GatewayConfig | null): MoveOffer | null {
+  const isWanted = active && config !== null && config.isolation !== 'path';
+  const { value: target } = useResource(findOtherAddress, isWanted);
+  const sites = useSites(active && target !== null);
+  const [state, setState] = useState(libraryMove.state);
+  useEffect(() => {
+    const look = () => setState(libraryMove.state);
+    look();
+    return libraryMove.onChange(look);
+  }, []);
+  if (target === null || config === null) return null;
+  const hasLibrary = hasOwnSettings(config.sources) || (sites.value?.length ?? 0) > 0;
+  return { target, hasLibrary, state, refresh: sites.refresh };
+}
+
+function hasOwnSettings(sources: ConfigSources): boolean {
+  return Object.values(sources)
+    .flatMap((source) => (typeof source === 'string' ? source : Object.values(source)))
+    .includes('user');
+}

@@ -1,0 +1,70 @@
+import { Address } from '../address.ts';
+import { parseSettings, type Settings } from '../config.ts';
+import { AntwayError } from '../errors.ts';
+import { isLanguage } from '../languages.ts';
+import type { LibraryOffer, OfferedSite } from './messages.ts';
+
+/** Host names at which the same gateway runs without origins of sites. */
+const formerHosts = ['127.0.0.1', 'localhost', '[::1]'];
+
+/**
+ * The origin that may offer its library to a page: the same port of this machine, by another name.
+ * @param fragment the host name that the page was opened with, behind `#`.
+ */
+export function formerOrigin(
+  { hostname, port }: Pick<Location, 'hostname' | 'port'>,
+  fragment: string,
+): string | undefined {
+  const host = fragment.slice(1);
+  if (hostname !== 'antway.localhost' || !formerHosts.includes(host)) return undefined;
+  return `http://${host}${port && `:${port}`}`;
+}
+
+/**
+ * Reads what a shell offers. A site that runs scripts on the shell's origin can offer something as well.
+ * @throws AntwayError `REFUSED` for an offer of another form, `BAD_CONFIG` for settings that are not valid.
+ */
+export function parseOffer(value: unknown, origin: string): LibraryOffer {
+  const { language, sites, settings, restricted } = (value ?? {}) as Partial<LibraryOffer>;
+  if (
+    !Array.isArray(sites) ||
+    !sites.every(isSite) ||
+    !Array.isArray(restricted) ||
+    !restricted.every(isHex)
+  ) {
+    throw new AntwayError('REFUSED', 'This is not a library.');
+  }
+  return {
+    language: isLanguage(language) ? language : 'en',
+    sites,
+    settings: parseSettings(settings, origin),
+    restricted,
+  };
+}
+
+function isHex(value: unknown): value is string {
+  return typeof value === 'string' && Address.isHex(value);
+}
+
+/** The worker checks the rest before it notes the visit. */
+function isSite(value: unknown): value is OfferedSite {
+  const { address, title, isPinned, isPrivate } = (value ?? {}) as Partial<OfferedSite>;
+  return (
+    isHex(address) &&
+    (title === null || typeof title === 'string') &&
+    typeof isPinned === 'boolean' &&
+    typeof isPrivate === 'boolean'
+  );
+}
+
+/** Adds settings to those of this origin, which win. Names and denied addresses are united. */
+export function mergeSettings(own: Settings, offered: Settings): Settings {
+  const merged: Settings = { ...offered, ...own };
+  if (own.names || offered.names) merged.names = { ...offered.names, ...own.names };
+  if (own.cache || offered.cache) merged.cache = { ...offered.cache, ...own.cache };
+  if (own.denied || offered.denied) {
+    const all = [...(own.denied ?? []), ...(offered.denied ?? [])];
+    merged.denied = [...new Set(all.map((address) => address.toLowerCase()))];
+  }
+  return merged;
+}

@@ -1,0 +1,149 @@
+/**
+ * `/-/move`, a page of the gateway at `antway.localhost`: takes over the library of the same gateway at `127.0.0.1`,
+ * `localhost` or `[::1]`. The shell there opens it in a window. A site that the user trusts there can open it as well, so
+ * nothing is taken over before the user agrees on this page.
+ */
+import { formerOrigin, parseOffer } from './library-offer.ts';
+import type { LibraryOffer, OfferedSite } from './messages.ts';
+import { MovePort } from './move-port.ts';
+import { type MoveTexts, moveTexts } from './move-texts.ts';
+import { TakeOver, type TakeOverProblem } from './take-over.ts';
+import { whenSeen } from './when-seen.ts';
+import { controlledByWorker } from './worker.ts';
+
+const page = document.getElementById('page')!;
+let t: MoveTexts = speak(navigator.language.startsWith('de') ? 'de' : 'en');
+
+async function main(): Promise<void> {
+  const origin = formerOrigin(location, location.hash);
+  if (!origin || !opener) return show(heading(t.title), paragraph(t.noOpener));
+  show(heading(t.title), status(t.starting));
+  await controlledByWorker();
+  const { port, offer: offered } = await MovePort.open(opener, origin);
+  const offer = parseOffer(offered, location.origin);
+  t = speak(offer.language);
+  ask(origin, offer, port);
+}
+
+/** Shows what is offered, and waits for the user. */
+function ask(origin: string, offer: LibraryOffer, port: MovePort): void {
+  const { sites, settings } = offer;
+  const of = (is: (site: OfferedSite) => boolean) => sites.filter(is).length;
+  const facts = [
+    t.sites(
+      sites.length,
+      of(({ isPinned }) => isPinned),
+      of(({ isPrivate }) => isPrivate),
+    ),
+    settings.peers && t.peers(settings.peers),
+    settings.names && t.names(Object.keys(settings.names)),
+    settings.denied && t.denied(settings.denied.length),
+    (settings.cache || settings.transport || settings.usePeersOfPeers !== undefined) && t.limits,
+    offer.restricted.length > 0 && t.restricted(offer.restricted.length),
+  ];
+  const list = document.createElement('ul');
+  list.append(...facts.filter((fact) => typeof fact === 'string').map(item));
+
+  let isSeen = false;
+  const take = button(t.take, () => {
+    if (!isSeen) return;
+    stopLooking();
+    void run(new TakeOver(offer, port), port);
+  });
+  const cancel = button(t.cancel, () => {
+    stopLooking();
+    port.send({ kind: 'cancelled' });
+    show(heading(t.cancelled), paragraph(t.canClose));
+    close();
+  });
+  const stopLooking = whenSeen((seen) => {
+    isSeen = seen;
+    take.setAttribute('aria-disabled', String(!seen));
+  });
+  const actions = document.createElement('p');
+  actions.append(take, cancel);
+  show(heading(t.question(origin)), paragraph(t.intro), list, paragraph(t.onlyIfAsked), actions);
+  // What harms least has the focus.
+  cancel.focus();
+}
+
+async function run(takeOver: TakeOver, port: MovePort): Promise<void> {
+  const progress = status(t.beginning);
+  const title = heading(t.running);
+  show(title, progress);
+  title.focus();
+  const { copied, problems } = await takeOver.run((done, count, site) => {
+    progress.textContent = t.progress(done, count, site.title ?? site.address);
+  });
+  port.send({ kind: 'done', copied, failed: problems.length });
+  showOutcome(takeOver, port, copied, problems);
+}
+
+function showOutcome(
+  takeOver: TakeOver,
+  port: MovePort,
+  copied: number,
+  problems: readonly TakeOverProblem[],
+): void {
+  const library = link(t.library, '/#library');
+  const title = heading(problems.length > 0 ? t.partly : t.done);
+  const parts: Node[] = [title, status(t.copied(copied))];
+  if (problems.length > 0) {
+    const list = document.createElement('ul');
+    for (const { what, code, message } of problems) {
+      list.append(item(`${what === null ? t.settings : what}: ${message} (${code})`));
+    }
+    const again = button(t.again, () => void run(takeOver, port));
+    const actions = document.createElement('p');
+    actions.append(again);
+    parts.push(paragraph(t.failed), list, actions);
+  }
+  show(...parts, library);
+  title.focus();
+}
+
+function speak(language: keyof typeof moveTexts): MoveTexts {
+  document.documentElement.lang = language;
+  document.title = `${moveTexts[language].title} · Antway`;
+  return moveTexts[language];
+}
+
+function show(...nodes: Node[]): void {
+  page.replaceChildren(...nodes);
+}
+
+function heading(text: string): HTMLElement {
+  return Object.assign(document.createElement('h1'), { textContent: text, tabIndex: -1 });
+}
+
+function paragraph(text: string): HTMLElement {
+  return Object.assign(document.createElement('p'), { textContent: text });
+}
+
+function status(text: string): HTMLElement {
+  const made = paragraph(text);
+  made.setAttribute('role', 'status');
+  return made;
+}
+
+function item(text: string): HTMLElement {
+  return Object.assign(document.createElement('li'), { textContent: text });
+}
+
+function link(text: string, href: string): HTMLElement {
+  const place = document.createElement('p');
+  place.append(Object.assign(document.createElement('a'), { href, textContent: text }));
+  return place;
+}
+
+function button(text: string, onClick: () => void): HTMLButtonElement {
+  const made = Object.assign(document.createElement('button'), { type: 'button', textContent: text });
+  made.addEventListener('click', onClick);
+  return made;
+}
+
+main().catch((error) => {
+  const problem = paragraph(`${error.message} (${error.code ?? 'INTERNAL'})`);
+  problem.setAttribute('role', 'alert');
+  show(heading(t.notPossible), problem, link(t.library, '/#library'));
+});

@@ -1,0 +1,164 @@
+import { AxeBuilder } from '@axe-core/playwright';
+import type { BrowserContext, Page } from '@playwright/test';
+import { Address } from '../../src/address.ts';
+import { makeTarchive } from '../http/tarchive.ts';
+import { expect, fetchIn, test } from './harness.ts';
+import type { PeerProcess } from './peer.ts';
+import { noise, publish } from './publish.ts';
+
+let peer: PeerProcess;
+let host: PeerProcess;
+let context: BrowserContext;
+let root: string;
+
+const originOf = (address: string) => root.replace('//', `//${Address.fromHex(address).base32}.`);
+const figure = (shell: Page, name: string) =>
+  shell.getByRole('region', { name: 'Activity' }).locator('div', { hasText: name }).locator('dd');
+
+test.beforeEach(async ({ startPeer, startHost, browser }) => {
+  peer = await startPeer();
+  host = await startHost({ peers: [peer.url] });
+  root = `http://antway.localhost:${new URL(host.url).port}`;
+  context = await browser.newContext();
+});
+
+test.afterEach(() => context.close());
+
+const publishSite = async (title: string) =>
+  publish(
+    await makeTarchive({
+      'index.html': `<!doctype html><title>${title}</title><script></script>`,
+      'film.bin': noise(title.length, 2_000_000),
+    }),
+    peer,
+  );
+
+async function openShell(fragment: string): Promise<Page> {
+  const shell = await context.newPage();
+  await shell.goto(`${root}/${fragment}`);
+  await shell.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
+  return shell;
+}
+
+async function visit(url: string, title: string): Promise<Page> {
+  const page = await context.newPage();
+  await page.goto(url);
+  await expect(page).toHaveTitle(title);
+  return page;
+}
+
+/** Has the browser promise to keep an origin whose page asks for it. */
+async function grantPersistence(page: Page, origin: string): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  const { browserContextId = '' } = (await session.send('Target.getTargetInfo')).targetInfo;
+  await session.send('Browser.grantPermissions', {
+    permissions: ['durableStorage'],
+    origin,
+    browserContextId,
+  });
+}
+
+test('the live screen shows what a site reads on its own origin, alone and with everything else', async () => {
+  test.slow();
+  const address = await publishSite('Cinema');
+  const shell = await openShell('#live');
+  await expect(figure(shell, 'Requests')).toHaveText('0');
+  // With no site on an origin of its own there is nothing to choose.
+  await expect(shell.getByLabel('Figures of')).toHaveCount(0);
+  const page = await visit(`${root}/${address}/`, 'Cinema');
+
+  await shell.bringToFront();
+  const view = shell.getByRole('combobox', { name: 'Figures of' });
+  await expect(view).toHaveValue('all');
+  await expect(shell.getByText('missing here')).toHaveCount(0);
+  for (let i = 0; i < 3; i++) {
+    await page.evaluate(async () => (await (await fetch('/film.bin')).arrayBuffer()).byteLength);
+  }
+  await expect(figure(shell, 'Served')).toHaveText(/^[67](\.\d+)? MB$/, { timeout: 15_000 });
+  await expect(shell.getByRole('region', { name: 'Throughput' }).getByRole('img')).toHaveAttribute(
+    'aria-label',
+    /highest was .*MB per second/,
+  );
+  await expect(shell.getByRole('region', { name: 'Stored in this browser' })).toContainText(
+    /MB of it is on the origin of one site/,
+  );
+  await expect(shell.getByRole('region', { name: 'Where chunks came from' })).toContainText(
+    peer.url.slice('http://'.length),
+  );
+  const { violations } = await new AxeBuilder({ page: shell }).analyze();
+  expect(violations).toEqual([]);
+
+  await view.selectOption({ label: 'The gateway’s own origin' });
+  await expect(figure(shell, 'Served')).toHaveText(/B$/);
+  await expect(figure(shell, 'Served')).not.toHaveText(/MB$/);
+  await view.selectOption({ label: 'Cinema' });
+  await expect(figure(shell, 'Served')).toHaveText(/^[67](\.\d+)? MB$/);
+  await expect(shell.getByRole('region', { name: 'Stored in this browser' })).toContainText('Not pinned');
+
+  // The frame, which has the site's worker started for each question, goes soon after the screen.
+  expect(await shell.locator('iframe').count()).toBe(1);
+  await shell.goto(`${root}/#settings`);
+  await expect(shell.locator('iframe')).toHaveCount(0, { timeout: 40_000 });
+});
+
+test('a site whose origin the browser keeps apart is named on the live screen, and hides nothing else', async () => {
+  const address = await publishSite('Apart');
+  // Below bare “localhost” each name is a site of its own for the browser.
+  root = `http://localhost:${new URL(host.url).port}`;
+  const shell = await openShell('#live');
+  await expect(figure(shell, 'Requests')).toHaveText('0');
+  const share = { stored: 5, total: 5 };
+  const report = { chunks: share, bytes: share, offline: true, pin: null, storedBytes: 5, persisted: null };
+  const noted = await fetchIn(shell, '/-/origins', {
+    method: 'PUT',
+    body: JSON.stringify({ address, report }),
+  });
+  expect(noted.status).toBe(204);
+  await expect(shell.getByText('is missing here')).toContainText('SITE_PARTITIONED', { timeout: 20_000 });
+  await fetchIn(shell, `/${address}/film.bin`);
+  await expect(figure(shell, 'Served')).toHaveText(/MB$/);
+});
+
+test('a pinned site that the browser may clear says so, and has a button that asks the browser', async () => {
+  test.slow();
+  const address = await publishSite('Keeper');
+  await openShell('');
+  await visit(`${root}/${address}/`, 'Keeper');
+  const library = await openShell('#library');
+  const row = library.locator('.site-row');
+  await expect(row).toBeVisible();
+  await expect(row).not.toContainText('may clear');
+  await row.getByRole('button', { name: 'Pin: Keeper' }).click();
+  await expect(row).toContainText('The browser may clear this pinned site on its own');
+  await expect(library.getByText('The browser may clear 1 pinned site on its own.')).toBeVisible();
+  await expect(library.locator('.library-head')).toContainText('on the gateway’s own origin');
+  const { violations } = await new AxeBuilder({ page: library }).analyze();
+  expect(violations).toEqual([]);
+
+  const ask = row.getByRole('button', { name: 'Ask it to keep this: Keeper' });
+  await ask.click();
+  await expect(row.getByRole('status')).toContainText('The browser declined.');
+  // Chromium refuses it to every frame, also where the user grants it: a page of the site asks.
+  const opened = context.waitForEvent('page');
+  await row.getByRole('link', { name: 'Ask there' }).click();
+  const there = await opened;
+  await expect(there).toHaveURL(`${originOf(address)}/-/site`);
+  const askThere = there.getByRole('button', { name: 'Ask the browser to keep it' });
+  await askThere.click();
+  await expect(there.getByRole('alert')).toContainText('The browser declined.');
+  await grantPersistence(library, originOf(address));
+  await askThere.click();
+  await expect(askThere).toHaveCount(0);
+  await there.close();
+  await library.reload();
+  await expect(row).not.toContainText('may clear');
+  await expect(library.getByText('may clear 1 pinned site')).toHaveCount(0);
+});
+
+test('the origin of a site asks to be kept when it is first opened, where the browser does not ask the user', async () => {
+  const address = await publishSite('First');
+  const shell = await openShell('');
+  await grantPersistence(shell, originOf(address));
+  const page = await visit(`${originOf(address)}/`, 'First');
+  await expect.poll(() => page.evaluate(() => navigator.storage.persisted())).toBe(true);
+});

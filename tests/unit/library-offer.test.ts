@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import { formerOrigin, mergeSettings, parseOffer } from '../../src/site-pages/library-offer.ts';
+
+const [a, b] = ['aa'.repeat(32), 'bb'.repeat(32)] as const;
+const here = 'http://antway.localhost:8080';
+const site = {
+  address: a,
+  path: `/${a}/`,
+  name: null,
+  title: 'A',
+  icon: null,
+  kind: 'archive',
+  lastOpened: 1,
+  isPinned: true,
+  isPrivate: false,
+} as const;
+const offer = { language: 'de', sites: [site], settings: { denied: [b] }, restricted: [b] };
+
+describe('the origin that may offer its library', () => {
+  const place = { hostname: 'antway.localhost', port: '8080' };
+
+  it.each([
+    ['#127.0.0.1', 'http://127.0.0.1:8080'],
+    ['#localhost', 'http://localhost:8080'],
+    ['#[::1]', 'http://[::1]:8080'],
+  ])('is that of %s on the same port', (fragment, origin) => {
+    expect(formerOrigin(place, fragment)).toBe(origin);
+    expect(formerOrigin({ ...place, port: '' }, fragment)).toBe(origin.replace(':8080', ''));
+  });
+
+  it.each([
+    '',
+    '#',
+    '#evil.example',
+    '#127.0.0.1:9',
+    '#127.0.0.1@evil.example',
+    '#antway.localhost',
+    '#x.localhost',
+  ])('is none for “%s”', (fragment) => {
+    expect(formerOrigin(place, fragment)).toBeUndefined();
+  });
+
+  it('is none for a page at another name', () => {
+    for (const hostname of [
+      '127.0.0.1',
+      'localhost',
+      'gateway.example',
+      `${'a'.repeat(52)}.antway.localhost`,
+    ]) {
+      expect(formerOrigin({ ...place, hostname }, '#127.0.0.1')).toBeUndefined();
+    }
+  });
+});
+
+describe('an offer', () => {
+  it('is read as the shell sends it', () => {
+    expect(parseOffer(offer, here)).toEqual(offer);
+    expect(parseOffer({ ...offer, language: 'xx' }, here).language).toBe('en');
+  });
+
+  it.each<[string, unknown, string]>([
+    ['nothing', null, 'REFUSED'],
+    ['no sites', { ...offer, sites: undefined }, 'REFUSED'],
+    ['a site without an address', { ...offer, sites: [{ ...site, address: 'x' }] }, 'REFUSED'],
+    ['a title that is no text', { ...offer, sites: [{ ...site, title: {} }] }, 'REFUSED'],
+    ['a decision for no address', { ...offer, restricted: ['x'] }, 'REFUSED'],
+    ['no settings', { ...offer, settings: undefined }, 'BAD_CONFIG'],
+    ['what only the host may set', { ...offer, settings: { trusted: [a] } }, 'BAD_CONFIG'],
+    [
+      'a peer elsewhere without TLS',
+      { ...offer, settings: { peers: ['http://evil.example'] } },
+      'BAD_CONFIG',
+    ],
+  ])('is refused with %s', (_, value, code) => {
+    expect(() => parseOffer(value, here)).toThrow(expect.objectContaining({ code }));
+  });
+});
+
+describe('merged settings', () => {
+  it('have what only one side set', () => {
+    expect(mergeSettings({}, {})).toEqual({});
+    expect(mergeSettings({ transport: 'http' }, { peers: ['/'] })).toEqual({
+      transport: 'http',
+      peers: ['/'],
+    });
+  });
+
+  it('are those of this origin where both set something', () => {
+    expect(
+      mergeSettings(
+        { peers: ['https://here.example'], names: { one: a }, cache: { maxBytes: 1 } },
+        {
+          peers: ['https://there.example'],
+          names: { one: b, two: b },
+          cache: { maxBytes: 2, memoryBytes: 3 },
+        },
+      ),
+    ).toEqual({
+      peers: ['https://here.example'],
+      names: { one: a, two: b },
+      cache: { maxBytes: 1, memoryBytes: 3 },
+    });
+  });
+
+  it('deny what either side denies, once', () => {
+    expect(mergeSettings({ denied: [a] }, { denied: [a.toUpperCase(), b] }).denied).toEqual([a, b]);
+  });
+});

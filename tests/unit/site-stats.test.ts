@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest';
+import { siteCache, siteStats } from '../../src/shell/live/site-stats.ts';
+import { sumStats } from '../../src/shell/live/sum-stats.ts';
+import { sumSamples } from '../../src/shell/live/throughput.ts';
+import { Stats } from '../../src/stats/stats.ts';
+
+const peer = 'https://peer.example';
+
+/** What a worker counts. */
+function counted(): Stats {
+  const stats = new Stats();
+  stats.requestStarted();
+  stats.requestEnded(undefined, { firstByteMs: 10, totalMs: 40 });
+  stats.requestStarted();
+  stats.requestEnded('NOT_FOUND');
+  stats.served(500);
+  stats.fromMemory(100);
+  stats.fromDisk(200);
+  stats.fromPeer(peer, 'http', 300, { firstByteMs: 12, totalMs: 30 });
+  stats.peerFailed(peer, 'webtransport', 'PEERS_UNREACHABLE');
+  return stats;
+}
+
+/** As the bridge brings it. */
+const sent = (stats: Stats) => JSON.parse(JSON.stringify(stats.snapshot()));
+
+/** The same with one field changed, given by its path. */
+function withField(path: string, value: unknown): unknown {
+  const all = sent(counted());
+  const keys = path.split('.');
+  const last = keys.pop()!;
+  // biome-ignore lint/suspicious/noExplicitAny: whatever a site sends
+  keys.reduce<any>((at, key) => at[key], all)[last] = value;
+  return all;
+}
+
+describe('the counters of a site’s origin', () => {
+  it('are taken as its worker sends them', () => {
+    const snapshot = counted().snapshot();
+    expect(siteStats(sent(counted()))).toEqual({ ...snapshot, startedAt: expect.any(Number) });
+  });
+
+  it.each([
+    ['nothing', undefined],
+    ['null', null],
+    ['a text', '<b>stats</b>'],
+    ['an empty object', {}],
+    ['a list', []],
+    ['a negative count', withField('servedBytes', -1)],
+    ['a text as a count', withField('servedBytes', '<img src=x>')],
+    ['a count that is no number', withField('requests.total', null)],
+    ['a count that is too large to add up', withField('chunks.disk.bytes', 1e300)],
+    ['a histogram of another length', withField('requests.totalMs.buckets', [1, 2])],
+    ['a histogram without counts', withField('requests.totalMs.buckets', Array(31).fill('x'))],
+    ['peers that are no list', withField('peers', { length: 1 })],
+    ['a peer without a URL', withField('peers.0.url', 'javascript')],
+    ['a peer with a long URL', withField('peers.0.url', `https://${'a'.repeat(300)}.example`)],
+  ])('are refused if they are %s', (_, value) => {
+    expect(siteStats(value)).toBeUndefined();
+  });
+
+  it('lose unknown fields, unknown error codes, and percentiles that do not follow from the counts', () => {
+    const value = withField('requests.failed', { NOT_FOUND: 1, '<b>': 5, __proto__: 3 }) as {
+      requests: { totalMs: { p50: unknown } };
+      extra: string;
+    };
+    value.requests.totalMs.p50 = '<img src=x onerror=alert(1)>';
+    value.extra = 'x'.repeat(1_000);
+    const stats = siteStats(value)!;
+    expect(stats.requests.failed).toEqual({ NOT_FOUND: 1 });
+    expect(stats.requests.totalMs.p50).toBe(counted().snapshot().requests.totalMs.p50);
+    expect(stats).not.toHaveProperty('extra');
+  });
+
+  it('name a bounded number of peers, and no file that is read', () => {
+    const [one] = sent(counted()).peers;
+    const peers = Array.from({ length: 1_000 }, (_, i) => ({ ...one, url: `https://${i}.example` }));
+    const reading = { path: '/x', size: 1, count: 1, chunks: 'x'.repeat(1e6) };
+    const stats = siteStats({ ...(withField('peers', peers) as object), reading })!;
+    expect(stats.peers).toHaveLength(32);
+    expect(stats.reading).toBeNull();
+  });
+});
+
+describe('what a site’s origin says of its storage', () => {
+  const cache = {
+    count: 3,
+    bytes: 300,
+    waiting: 0,
+    maxBytes: 1_000,
+    available: true,
+    reason: null,
+    quota: 5_000,
+    usage: 400,
+    persisted: false,
+  };
+
+  it('is taken as its worker sends it, without the reason in words', () => {
+    expect(siteCache(cache)).toEqual(cache);
+    expect(siteCache({ ...cache, reason: '<b>' })).toEqual(cache);
+    expect(siteCache({ ...cache, quota: null, usage: null })).toMatchObject({ quota: null, usage: null });
+  });
+
+  it.each([
+    ['a size in words', { bytes: '3 MB' }],
+    ['a size below zero', { maxBytes: -1 }],
+    ['a promise that is neither true nor false', { persisted: 'yes' }],
+  ])('is refused with %s', (_, change) => {
+    expect(siteCache({ ...cache, ...change })).toBeUndefined();
+  });
+});
+
+describe('the figures of several origins', () => {
+  it('add up, and those of one stay as they are', () => {
+    const [a, b] = [counted().snapshot(), counted().snapshot()];
+    b.startedAt = a.startedAt - 5;
+    expect(sumStats([a])).toBe(a);
+    const sum = sumStats([a, b]);
+    expect(sum).toMatchObject({
+      startedAt: b.startedAt,
+      servedBytes: 1_000,
+      requests: { total: 4, failed: { NOT_FOUND: 2 }, totalMs: { count: 2, sum: 80 } },
+      chunks: { memory: { count: 2, bytes: 200 }, disk: { count: 2, bytes: 400 } },
+      peers: [
+        { url: peer, http: { chunks: 2, bytes: 600 }, webtransport: { failures: { PEERS_UNREACHABLE: 2 } } },
+      ],
+    });
+    expect(a.servedBytes).toBe(500);
+  });
+
+  it('have percentiles of all answers together', () => {
+    const [slow, fast] = [new Stats(), new Stats()];
+    for (const [stats, ms] of [
+      [slow, 1_000],
+      [fast, 10],
+    ] as const) {
+      stats.requestStarted();
+      stats.requestEnded(undefined, { firstByteMs: ms, totalMs: ms });
+    }
+    const { totalMs } = sumStats([fast.snapshot(), slow.snapshot()]).requests;
+    expect(totalMs.p50).toBeLessThan(20);
+    expect(totalMs.p99).toBeGreaterThan(700);
+  });
+
+  it('have rates that are added from the newest back', () => {
+    expect(sumSamples([[1, 2, 3], [10], []])).toEqual([1, 2, 13]);
+    expect(sumSamples([])).toEqual([]);
+  });
+});
