@@ -10,9 +10,9 @@ import { type ChunkPeers, type PeerDescription, PeerPool } from '../peers/select
 import { Codec, type CodecPlatform } from '../self-encryption/codec.ts';
 import type { Stats } from '../stats/stats.ts';
 import { StatsBroadcast } from './api/broadcast.ts';
+import type { ApiContext } from './api/endpoint.ts';
 import { ContentHandler } from './content-handler.ts';
 import type { Deployment } from './deployment.ts';
-import type { ApiContext } from './internal.ts';
 import { OwnOrigins } from './origins/own-origins.ts';
 import { SiteNames } from './origins/site-names.ts';
 import { errorResponse } from './pages/error-response.ts';

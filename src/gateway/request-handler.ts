@@ -1,10 +1,11 @@
 import type { Address } from '../address.ts';
 import { AntwayError } from '../errors.ts';
+import { answerApi } from './api/answer-api.ts';
+import type { ApiContext } from './api/endpoint.ts';
 import type { ContentHandler } from './content-handler.ts';
 import type { Deployment } from './deployment.ts';
 import { redirectHeaders } from './http/policy.ts';
 import { parseTarget, type Target } from './http/target.ts';
-import { type ApiContext, answerApi } from './internal.ts';
 import { mayUseApi, type RequestContext } from './request-context.ts';
 import { type EffectiveConfig, isUntoldSite } from './state/configuration.ts';
 import type { ManifestStore } from './state/manifest-store.ts';

@@ -2,8 +2,8 @@ import { blake3 } from '@noble/hashes/blake3.js';
 import { Address } from '../../address.ts';
 import { AntwayError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
-import type { ApiContext } from '../internal.ts';
 import { deniedHash, type SiteSettings } from '../state/site-settings.ts';
+import type { ApiContext } from './endpoint.ts';
 
 /** What the gateway's own origin gives to a site's. */
 export interface SiteGrant {

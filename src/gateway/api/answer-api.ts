@@ -1,0 +1,62 @@
+import { AntwayError } from '../../errors.ts';
+import { apiHeaders } from '../http/policy.ts';
+import type { ApiContext, Endpoint } from './endpoint.ts';
+import { manifests } from './manifests.ts';
+import { origin, origins } from './origins.ts';
+import { pins } from './pins.ts';
+import { appearance, config, reset, settings, testPeer } from './settings.ts';
+import { exportSite, importSite } from './site-files.ts';
+import { sites, visits } from './sites.ts';
+import { cache, health, peers, stats } from './status.ts';
+import { trust } from './trust.ts';
+
+/** `/-/…`: by these the shell learns what the worker does, and tells it what the user decided. */
+const endpoints: Record<string, Endpoint> = {
+  stats,
+  cache,
+  peers,
+  health,
+  config,
+  settings,
+  'test-peer': testPeer,
+  reset,
+  sites,
+  appearance,
+  visits,
+  pins,
+  export: exportSite,
+  import: importSite,
+  trust,
+  manifests,
+  origins,
+  origin,
+};
+
+/** Endpoints that take forms. They check the form's origin by themselves. */
+const takesForms = new Set(['trust']);
+
+/**
+ * Answers `/-/<name>`.
+ * @throws AntwayError `NOT_FOUND` for an unknown endpoint, `METHOD`, or what the endpoint throws.
+ */
+export async function answerApi(name: string, request: Request, context: ApiContext): Promise<Response> {
+  const endpoint = Object.hasOwn(endpoints, name) ? endpoints[name] : undefined;
+  if (!endpoint) throw new AntwayError('NOT_FOUND', `There is no endpoint /-/${name}.`);
+  const method = endpoint[request.method === 'HEAD' ? 'GET' : request.method];
+  if (!method) {
+    const allow = Object.keys(endpoint)
+      .flatMap((name) => (name === 'GET' ? ['GET', 'HEAD'] : name))
+      .join(', ');
+    throw new AntwayError('METHOD', `/-/${name} does not take ${request.method}.`, { allow });
+  }
+  // Any page of the web can make a form that leads here; only the shell can fetch.
+  if (request.method === 'POST' && request.mode === 'navigate' && !takesForms.has(name)) {
+    throw new AntwayError('REFUSED', `/-/${name} does not take forms.`);
+  }
+  const result = await method(new URL(request.url), request, context);
+  if (result instanceof Response) return result;
+  if (result === undefined) return new Response(null, { status: 204, headers: apiHeaders() });
+  return new Response(request.method === 'HEAD' ? null : JSON.stringify(result), {
+    headers: { ...apiHeaders(), 'Content-Type': 'application/json' },
+  });
+}

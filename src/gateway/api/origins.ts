@@ -1,0 +1,74 @@
+import { Address } from '../../address.ts';
+import { AntwayError } from '../../errors.ts';
+import type { Deployment } from '../deployment.ts';
+import type { SiteHost } from '../origins/site-host.ts';
+import { siteReport } from '../state/site-origins.ts';
+import { addressIn, jsonOf, objectOf, required } from './body.ts';
+import type { Endpoint } from './endpoint.ts';
+import { receiveSettings, settingsForSite } from './site-exchange.ts';
+import { browserStorage, listed } from './storage.ts';
+
+/** `/-/origins`, on the gateway's own origin: the origins of sites. */
+export const origins: Endpoint = {
+  GET: async (url, _request, context) =>
+    url.searchParams.has('address')
+      ? settingsForSite(addressIn(url), context)
+      : { origins: await listed(context.origins.list()) },
+  async POST(_, request, context) {
+    const { address: text } = objectOf(await jsonOf(request));
+    const address = Address.fromHex(required(text, 'address'));
+    const { origins } = context;
+    if (!(await origins.get(address).catch(() => undefined))) {
+      await origins.put(address, {}).catch(() => undefined);
+    }
+    return settingsForSite(address, context);
+  },
+  async PUT(_, request, { origins, library, broadcast, limitStore }) {
+    const { address: text, report: given, settingsId } = objectOf(await jsonOf(request));
+    const address = Address.fromHex(required(text, 'address'));
+    const report = siteReport(given);
+    if (given !== undefined && !report) {
+      throw new AntwayError('REFUSED', '“report” is not what a site says of itself.');
+    }
+    const known = await origins.get(address);
+    const readyAt = known?.readyAt ?? Date.now();
+    await origins.put(address, {
+      readyAt,
+      ...(report && { report }),
+      ...(typeof settingsId === 'string' && { settingsId }),
+    });
+    if (report) await limitStore();
+    // A direct link led there. Pages can open the origin of any address; it is listed once there is content.
+    const isFirstContent = report?.bytes.stored && !known?.report?.bytes.stored;
+    if (isFirstContent && !(await library.visits.get(address))) {
+      const { hex } = address;
+      const visit = { address: hex, path: `/${hex}/`, name: null, title: null, icon: null };
+      await library.visits.add({ ...visit, kind: 'archive', lastOpened: readyAt });
+    }
+    broadcast.announce('visits');
+  },
+  async DELETE(url, _, { origins, broadcast }) {
+    await origins.remove(addressIn(url));
+    broadcast.announce('visits');
+  },
+};
+
+/** `/-/origin`, on a site's own origin: what is stored there. */
+export const origin: Endpoint = {
+  async GET(_url, _request, { library, store, deployment }) {
+    const { address } = siteOf(deployment);
+    const [share, { bytes }, { persisted }] = await Promise.all([
+      library.share(address),
+      store.summary(),
+      browserStorage(),
+    ]);
+    return { address: address.hex, ...share, storedBytes: bytes, persisted };
+  },
+  PUT: (_url, request, context) => receiveSettings(siteOf(context.deployment).address, request, context),
+};
+
+/** @throws AntwayError `NOT_FOUND` on the gateway's own origin. */
+function siteOf({ site }: Deployment): SiteHost {
+  if (site) return site;
+  throw new AntwayError('NOT_FOUND', 'There is no endpoint /-/origin on the gateway’s own origin.');
+}

@@ -1,0 +1,77 @@
+import { type Config, formatPeer, parsePeer } from '../../config.ts';
+import { AntwayError } from '../../errors.ts';
+import { isLanguage, languages } from '../../languages.ts';
+import { probePeer } from '../../peers/probe.ts';
+import { isTheme, themes } from '../../themes.ts';
+import { jsonOf, objectOf } from './body.ts';
+import type { Endpoint } from './endpoint.ts';
+
+/** `/-/config`: the effective configuration, and who set which part. */
+export const config: Endpoint = {
+  GET: (_url, _request, { inForce: { config, sources }, configuration }) => ({
+    ...asJson(config),
+    sources,
+    problem: configuration.problem,
+  }),
+};
+
+/** `/-/settings`: what the user set. */
+export const settings: Endpoint = {
+  GET: (_url, _request, { configuration }) => configuration.settings(),
+  PUT: async (_, request, { configuration }) => configuration.set(await jsonOf(request)),
+};
+
+/** `/-/appearance`: language and theme of the pages that the gateway makes. */
+export const appearance: Endpoint = {
+  GET: (_url, _request, { appearance }) => appearance.get(),
+  async PUT(_, request, { appearance }) {
+    const { language, theme } = objectOf(await jsonOf(request));
+    if (language !== null && !isLanguage(language)) {
+      throw new AntwayError('REFUSED', `“language” is null or one of ${languages.join(', ')}.`);
+    }
+    if (theme !== null && !isTheme(theme)) {
+      throw new AntwayError('REFUSED', `“theme” is null or one of ${themes.join(', ')}.`);
+    }
+    await appearance.set({ language, theme });
+  },
+};
+
+/** `/-/test-peer`: tries a peer. */
+export const testPeer: Endpoint = {
+  async POST(_, request, { inForce: { config }, deployment: { origin } }) {
+    const { url } = objectOf(await jsonOf(request));
+    const peer = parsePeer(url, origin, 'url');
+    return { url: peer.url, ...(await probePeer(peer, config.transport, request.signal)) };
+  },
+};
+
+/** `/-/reset`: forgets what the user did. */
+export const reset: Endpoint = {
+  async POST(_, request, context) {
+    const { configuration, trust, manifests, pointers, library, store, origins, endTrust, appearance } =
+      context;
+    const { chunks = false } = objectOf(await jsonOf(request));
+    if (typeof chunks !== 'boolean') throw new AntwayError('REFUSED', '“chunks” is true or false.');
+    // Before anything goes: what is under way would bring some of it back.
+    if (chunks) await library.pins.close();
+    const kept = [appearance, trust, manifests, pointers, library.visits, origins];
+    await Promise.all([...kept.map((each) => each.clear()), chunks && store.clear()]);
+    if (chunks) library.pins.announce();
+    // Last: then the next request meets a gateway that remembers nothing of it.
+    await configuration.reset();
+    endTrust();
+  },
+};
+
+function asJson(config: Config): Record<string, unknown> {
+  return {
+    peers: config.peers.map(formatPeer),
+    usePeersOfPeers: config.usePeersOfPeers,
+    transport: config.transport,
+    isolation: config.isolation,
+    names: Object.fromEntries(Array.from(config.names, ([name, address]) => [name, address.hex])),
+    trusted: [...config.trusted],
+    denied: [...config.denied],
+    cache: config.cache,
+  };
+}

@@ -1,0 +1,39 @@
+import { Trace } from '../../stats/trace.ts';
+import { contentDisposition } from '../http/disposition.ts';
+import { apiHeaders } from '../http/policy.ts';
+import { respond } from '../http/representation.ts';
+import { addressIn } from './body.ts';
+import type { Endpoint } from './endpoint.ts';
+
+/** `/-/export`: a site as a file. */
+export const exportSite: Endpoint = {
+  async GET(url, request, { library, waitUntil }) {
+    const address = addressIn(url);
+    const source = await library.export(address);
+    const headers = {
+      ...apiHeaders(),
+      'Content-Type': 'application/x-tar',
+      'Content-Disposition': contentDisposition('attachment', `${address.hex}.antway.tar`),
+    };
+    let ended = () => {};
+    // The worker lives until the last byte is taken.
+    waitUntil(new Promise<void>((resolve) => (ended = resolve)));
+    const representation = { source, etag: `"${address.hex}.site"`, headers };
+    return respond(
+      representation,
+      request,
+      request.signal,
+      { sent() {}, ended: () => ended() },
+      new Trace(),
+    ).catch((error) => {
+      ended();
+      throw error;
+    });
+  },
+};
+
+/** `/-/import`: takes such a file. */
+export const importSite: Endpoint = {
+  // Browsers without `Request.body` keep it in a file until it is read.
+  POST: async (_, request, { library }) => library.import(request.body ?? (await request.blob()).stream()),
+};

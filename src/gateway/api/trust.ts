@@ -1,0 +1,99 @@
+import { Address } from '../../address.ts';
+import type { Resolver } from '../../content/resolver.ts';
+import { AntwayError } from '../../errors.ts';
+import { apiHeaders } from '../http/policy.ts';
+import { readerOf } from '../pages/reader.ts';
+import { confirmation } from '../pages/trust-question.ts';
+import type { Decision } from '../state/trust.ts';
+import { addressIn, jsonOf, objectOf, required } from './body.ts';
+import type { ApiContext, Endpoint } from './endpoint.ts';
+import { listed } from './storage.ts';
+
+/** How long the shell waits for what an address leads to, in milliseconds. */
+const resolveMs = 5_000;
+
+/** `/-/trust`: which sites may run scripts. It takes forms, whose tokens it checks. */
+export const trust: Endpoint = {
+  GET: (_url, _request, { trust }) => listed(trust.list()),
+  POST: (_, request, context) =>
+    (request.mode === 'navigate' ? decideByForm : decideByJson)(request, context),
+  async DELETE(url, _, { trust, endTrust }) {
+    const address = addressIn(url);
+    await trust.revoke(address);
+    endTrust(address);
+  },
+};
+
+/**
+ * The forms of the question. Its first page decides for “without scripts”, or leads to the confirmation, which alone can
+ * trust. An answer that comes too late leads to the question again.
+ */
+async function decideByForm(request: Request, { trust, tokens, appearance }: ApiContext): Promise<Response> {
+  refuseForeignForm(request);
+  const form = await request.formData();
+  const field = (name: string) => required(form.get(name), name);
+  const { origin } = new URL(request.url);
+  const next = new URL(field('return'), origin);
+  if (next.origin !== origin) throw new AntwayError('REFUSED', 'The form leads away from the gateway.');
+  const goOn = () => new Response(null, { status: 303, headers: { ...apiHeaders(), Location: next.href } });
+  const grant = tokens.take(field('token'));
+  if (!grant) {
+    tokens.noteOutdated(next.pathname + next.search);
+    return goOn();
+  }
+  const { address, content, step } = grant;
+  const choice = field('decision');
+  if (choice === 'confirm') {
+    const path = next.pathname + next.search + next.hash;
+    const reader = await readerOf(request, appearance);
+    return confirmation({ ...grant, step: 'confirmation' }, path, reader, tokens);
+  }
+  if (choice !== 'restricted' && step !== 'confirmation') {
+    throw new AntwayError('REFUSED', 'Trust in a site has to be confirmed.');
+  }
+  const decision = decisionOf(choice === 'owner' ? 'trusted' : choice);
+  await trust.decide(address, decision, choice === 'owner' ? null : content);
+  return goOn();
+}
+
+/**
+ * Refuses what browsers tell of another page's form. The token is what protects: not every browser tells it to a worker.
+ * @throws AntwayError `REFUSED`.
+ */
+function refuseForeignForm({ url, headers, referrer }: Request): void {
+  const { origin } = new URL(url);
+  const isForeign = (page: string) => page !== '' && (!URL.canParse(page) || new URL(page).origin !== origin);
+  const site = headers.get('Sec-Fetch-Site') ?? 'same-origin';
+  if (isForeign(headers.get('Origin') ?? '') || isForeign(referrer) || site !== 'same-origin') {
+    throw new AntwayError('REFUSED', 'This form was not made by the gateway.');
+  }
+}
+
+/** The shell's own request: `{address, decision, allVersions?}`. */
+async function decideByJson(request: Request, { trust, resolver, endTrust }: ApiContext): Promise<void> {
+  const body = objectOf(await jsonOf(request));
+  const address = Address.fromHex(required(body.address, 'address'));
+  const decision = decisionOf(body.decision);
+  const { allVersions = false } = body;
+  if (typeof allVersions !== 'boolean') throw new AntwayError('REFUSED', '“allVersions” is true or false.');
+  const isBound = decision === 'trusted' && !allVersions;
+  await trust.decide(address, decision, isBound ? await contentOf(address, resolver) : null);
+  if (decision === 'restricted') endTrust(address);
+}
+
+/**
+ * Where an address leads to now. When that cannot be told, it is taken for no pointer's: of a pointer, trust then holds
+ * for nothing, and the gateway asks.
+ */
+async function contentOf(address: Address, resolver: Resolver): Promise<Address> {
+  try {
+    return (await resolver.locate(address, AbortSignal.timeout(resolveMs))).address;
+  } catch {
+    return address;
+  }
+}
+
+function decisionOf(value: unknown): Decision {
+  if (value === 'trusted' || value === 'restricted') return value;
+  throw new AntwayError('REFUSED', 'A decision is “trusted” or “restricted”.');
+}
