@@ -33,15 +33,16 @@ export async function getCommand(options: GetArguments, signal: AbortSignal): Pr
           stats,
         )
       : undefined;
+  const peers = pool ?? chunkFolderSource(from!);
   const chunks = new Chunks({
     codec: new Codec(nodePlatform),
     store: noStore,
-    peers: pool ?? chunkFolderSource(from!),
+    peers,
     stats,
     memoryBytes,
   });
   try {
-    const { content } = await new Resolver(chunks).locate(address, signal);
+    const { content } = await new Resolver({ chunks, peers }).locate(address, signal);
     const path = options.path ?? '';
     const found =
       content.kind === 'archive'

@@ -2,9 +2,10 @@ import { Address } from '../address.ts';
 import { AntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { Blake3 } from '../self-encryption/blake3.ts';
-import { type DataMap, decodeDataMap } from '../self-encryption/data-map.ts';
+import type { DataMap } from '../self-encryption/data-map.ts';
 import { unshrink } from '../self-encryption/file.ts';
-import { isManifest, parseManifest } from './manifest.ts';
+import type { DecodedRecord } from './data-maps.ts';
+import { isManifest, type ManifestSource, parseManifest, soleSource } from './manifest.ts';
 import type { Content, LocalManifests } from './resolver.ts';
 import { blockBytes } from './tar-header.ts';
 import { isTar } from './tarchive.ts';
@@ -22,8 +23,8 @@ export interface Inventory {
 
 /** Where an inventory reads what it has to look into. */
 export interface InventorySource {
-  /** A record's bytes, checked against its address. Undefined when it shall be done without. */
-  record(address: Address): Promise<Uint8Array | undefined>;
+  /** What the record at an address is. Undefined when it shall be done without. */
+  record(address: Address): Promise<DecodedRecord | undefined>;
   /** The plaintext of a chunk. Undefined when it shall be done without. */
   read(map: DataMap, index: number): Promise<Uint8Array | undefined>;
   manifests: LocalManifests;
@@ -51,9 +52,7 @@ export async function takeInventory(address: Address, source: InventorySource): 
   }
   const walk = new Walk(source);
   const manifest = await source.manifests.get(address);
-  if (!manifest) return walk.finish(await walk.root(address));
-  await walk.entries(manifest);
-  return walk.finish('archive');
+  return walk.finish(manifest ? await walk.manifest(manifest) : await walk.root(address));
 }
 
 class Walk {
@@ -76,16 +75,29 @@ class Walk {
       throw new AntwayError('TOO_LARGE', `A manifest has at most ${limits.manifestBytes} bytes.`);
     }
     const manifest = await this.#start(map, map.size);
-    if (manifest) await this.entries(manifest);
+    return manifest ? this.manifest(manifest) : 'archive';
+  }
+
+  async manifest(bytes: Uint8Array): Promise<Content['kind']> {
+    const { denied, blake3 } = this.#source;
+    const manifest = parseManifest(bytes, blake3);
+    const sole = soleSource(manifest);
+    const sources = manifest.entries
+      .map(({ source }) => source)
+      .filter((source) => source.kind === 'embedded' || !denied.has(source.address.hex));
+    if (sole) return sources.length > 0 ? this.#sole(sole) : 'file';
+    await this.#entries(sources);
     return 'archive';
   }
 
-  async entries(manifest: Uint8Array): Promise<void> {
-    const { denied, blake3 } = this.#source;
-    const { entries } = parseManifest(manifest, blake3);
-    const sources = entries
-      .map(({ source }) => source)
-      .filter((source) => source.kind === 'embedded' || !denied.has(source.address.hex));
+  /** The one file that a manifest stands for, which may be an archive itself. */
+  async #sole(source: ManifestSource): Promise<Content['kind']> {
+    const map = source.kind === 'embedded' ? await this.#map(source.map) : await this.#record(source.address);
+    const start = map && (await this.#start(map, Math.min(blockBytes, map.size)));
+    return start && isTar(start) ? 'archive' : 'file';
+  }
+
+  async #entries(sources: readonly ManifestSource[]): Promise<void> {
     await this.#found(
       sources.filter((source) => source.kind === 'public').map(({ address }) => ({ address, size: 0 })),
     );
@@ -134,11 +146,10 @@ class Walk {
   /** @returns the file's own map; undefined for a record that is no map. */
   async #record(address: Address): Promise<DataMap | undefined> {
     await this.#found([{ address, size: 0 }]);
-    const bytes = await this.#source.record(address);
-    if (!bytes) return this.#missing();
-    this.#sizes.get(address.hex)!.size = bytes.length;
-    const map = decodeDataMap(bytes);
-    return map && this.#map(map);
+    const record = await this.#source.record(address);
+    if (!record) return this.#missing();
+    this.#sizes.get(address.hex)!.size = record.bytes;
+    return record.map && this.#map(record.map);
   }
 
   async #map(map: DataMap): Promise<DataMap | undefined> {

@@ -76,6 +76,13 @@ export function parseManifest(bytes: Uint8Array, blake3: Blake3): Manifest {
   };
 }
 
+/** A list of one thing without a name stands for that thing. @returns it; undefined for every other manifest. */
+export function soleSource({ entries, refused }: Manifest): ManifestSource | undefined {
+  const [only, ...others] = entries;
+  const isSole = only && !only.hasPath && others.length === 0 && refused.length === 0;
+  return isSole ? only.source : undefined;
+}
+
 /** What a manifest is written from. */
 export interface ManifestContent {
   name?: string;

@@ -1,21 +1,25 @@
 import { LRUCache } from 'lru-cache';
 import type { Address } from '../address.ts';
-import type { Chunks, PrefetchPart } from '../chunks/chunks.ts';
+import type { Chunks } from '../chunks/chunks.ts';
 import type { VerifiedChunk } from '../chunks/verified-chunk.ts';
 import { AntwayError, isAbsentSomewhere } from '../errors.ts';
 import { limits } from '../limits.ts';
+import type { ChunkPeers } from '../peers/selection/pool.ts';
 import type { PrefetchRange } from '../peers/transports/protocol.ts';
-import { type DataMap, decodeDataMap } from '../self-encryption/data-map.ts';
+import { loadBlake3 } from '../self-encryption/blake3.ts';
+import type { DataMap } from '../self-encryption/data-map.ts';
 import { unshrink } from '../self-encryption/file.ts';
 import type { Trace } from '../stats/trace.ts';
 import { AbortGroup } from '../util/abort-group.ts';
 import { SingleFlight } from '../util/single-flight.ts';
 import { Archive, type Member } from './archive.ts';
 import { type ByteSource, memorySource } from './byte-source.ts';
+import { DataMaps } from './data-maps.ts';
 import { ContentFile } from './file.ts';
-import { isManifest, type ManifestSource, parseManifest } from './manifest.ts';
+import { isManifest, type ManifestSource, parseManifest, soleSource } from './manifest.ts';
 import type { Pointer } from './pointer.ts';
 import { type PointerMemory, Pointers } from './pointers.ts';
+import { Prefetcher, type PrefetchPart } from './prefetcher.ts';
 import { blockBytes } from './tar-header.ts';
 import { isTar, loadTarchive } from './tarchive.ts';
 
@@ -48,6 +52,11 @@ export interface LocatedRecord {
 }
 
 export interface ResolverOptions {
+  chunks: Chunks;
+  /** Asked for pointers, and to prefetch. */
+  peers: ChunkPeers;
+  /** Shared with others who need data maps; its own if not given. */
+  maps?: DataMaps;
   /** What is remembered of pointers; without it, nothing is for longer than this object. */
   pointers?: PointerMemory;
   manifests?: LocalManifests;
@@ -91,8 +100,8 @@ function prefetchParts({ range, isInside, isHead }: ReadHint): PrefetchPart[] {
     // A small archive whole; of a large one only the end is needed, and then the member.
     const isSmall = ({ size }: DataMap) => size <= limits.openBytes;
     return [
-      { range: { start: 0, length: limits.openBytes }, wants: (file) => (isSmall(file) ? 'all' : 'first') },
-      { range: { last: limits.indexTailBytes }, wants: (file) => (isSmall(file) ? 'none' : 'all') },
+      { range: { start: 0, length: limits.openBytes }, scope: (file) => (isSmall(file) ? 'all' : 'first') },
+      { range: { last: limits.indexTailBytes }, scope: (file) => (isSmall(file) ? 'none' : 'all') },
     ];
   }
   const part = range ?? { start: 0, length: limits.openBytes };
@@ -100,29 +109,40 @@ function prefetchParts({ range, isInside, isHead }: ReadHint): PrefetchPart[] {
   const startIn = ({ size }: DataMap) => ('last' in part ? size - part.last : part.start);
   return [
     { range: part },
-    { range: first, wants: (file) => (startIn(file) < file.offsets[1]! ? 'none' : 'all') },
+    { range: first, scope: (file) => (startIn(file) < file.offsets[1]! ? 'none' : 'all') },
   ];
 }
 
 /** Finds out what an address stands for. */
 export class Resolver {
   readonly #chunks: Chunks;
+  readonly #maps: DataMaps;
+  readonly #prefetcher: Prefetcher;
   readonly #known = new LRUCache<string, Content>({
     maxSize: rememberedBytes,
     sizeCalculation: sizeOf,
   });
   readonly #resolving = new SingleFlight<Content>();
   /** For whom addresses are being resolved. They go on to read what comes ahead. */
-  readonly #audiences = new Map<string, AbortGroup>();
+  readonly #readers = new Map<string, AbortGroup>();
 
   readonly #pointers: Pointers;
   readonly #manifests: LocalManifests | undefined;
   readonly #denied: ReadonlySet<string>;
 
   /** @param denied addresses (hex) that are never resolved, whatever names them. */
-  constructor(chunks: Chunks, { manifests, pointers, denied = new Set() }: ResolverOptions = {}) {
+  constructor({
+    chunks,
+    peers,
+    maps = new DataMaps(),
+    manifests,
+    pointers,
+    denied = new Set(),
+  }: ResolverOptions) {
     this.#chunks = chunks;
-    this.#pointers = new Pointers(chunks.peers, pointers);
+    this.#maps = maps;
+    this.#prefetcher = new Prefetcher({ chunks, peers, maps });
+    this.#pointers = new Pointers(peers, pointers);
     this.#manifests = manifests;
     this.#denied = denied;
   }
@@ -202,33 +222,33 @@ export class Resolver {
     const known = this.#known.get(address.hex);
     if (known) return known;
     signal?.throwIfAborted();
-    const audience = this.#join(address, signal);
+    const readers = this.#join(address, signal);
     return this.#resolving.run(address.hex, signal, async (shared) => {
       try {
-        const content = await this.#resolve(address, shared, audience.signal, trace, hint);
+        const content = await this.#resolve(address, shared, readers.signal, trace, hint);
         this.#known.set(address.hex, content);
         return content;
       } finally {
-        if (this.#audiences.get(address.hex) === audience) this.#audiences.delete(address.hex);
+        if (this.#readers.get(address.hex) === readers) this.#readers.delete(address.hex);
       }
     });
   }
 
   /** Joins those who resolve this now, and then read it. */
   #join({ hex }: Address, signal?: AbortSignal): AbortGroup {
-    let audience = this.#audiences.get(hex);
-    if (!audience || audience.signal.aborted) {
-      audience = new AbortGroup();
-      this.#audiences.set(hex, audience);
+    let readers = this.#readers.get(hex);
+    if (!readers || readers.signal.aborted) {
+      readers = new AbortGroup();
+      this.#readers.set(hex, readers);
     }
-    audience.join(signal);
-    return audience;
+    readers.join(signal);
+    return readers;
   }
 
   /** The record's own bytes, unopened. */
   record(address: Address, signal?: AbortSignal, trace?: Trace): Promise<VerifiedChunk> {
     this.#admit(address);
-    return this.#chunks.record(address, signal, trace);
+    return this.#chunks.record(address, { signal, trace });
   }
 
   #admit(address: Address): void {
@@ -254,11 +274,11 @@ export class Resolver {
   ): Promise<Content> {
     const manifest = await this.#manifests?.get(address);
     if (manifest) return this.#loadManifest(manifest, signal);
-    if (hint && !(await this.#chunks.store.get(address))) {
-      this.#chunks.prefetch(address, prefetchParts(hint), whileRead);
-    }
-    const { bytes } = await this.#chunks.record(address, signal, trace);
-    const map = decodeDataMap(bytes);
+    const onMiss = () => {
+      if (hint) this.#prefetcher.start(address, prefetchParts(hint), whileRead);
+    };
+    const { bytes } = await this.#chunks.record(address, { signal, trace, onMiss });
+    const { map } = this.#maps.decode(address, bytes);
     if (!map) return { kind: 'record', source: memorySource(bytes) };
     const file = await this.#loadFile(map, signal, trace);
     const start = await file.read(0, Math.min(blockBytes, file.size), signal, trace);
@@ -276,12 +296,10 @@ export class Resolver {
   }
 
   async #loadManifest(bytes: Uint8Array, signal: AbortSignal): Promise<Content> {
-    const { name, entries, refused } = parseManifest(bytes, await this.#chunks.codec.blake3());
-    const [only, ...others] = entries;
-    // A list of one thing without a name stands for that thing.
-    if (only && !only.hasPath && others.length === 0 && refused.length === 0) {
-      return this.#loadSingle(await this.#loadSource(only.source, signal), signal);
-    }
+    const manifest = parseManifest(bytes, await loadBlake3());
+    const sole = soleSource(manifest);
+    if (sole) return this.#loadSingle(await this.#loadSource(sole, signal), signal);
+    const { name, entries, refused } = manifest;
     const members = entries.map(
       ({ path, size, source }): Member => ({
         path,
@@ -306,8 +324,8 @@ export class Resolver {
   async #loadSource(source: ManifestSource, signal?: AbortSignal): Promise<ByteSource> {
     if (source.kind === 'embedded') return this.#loadFile(source.map, signal);
     this.#admit(source.address);
-    const { bytes } = await this.#chunks.record(source.address, signal);
-    const map = decodeDataMap(bytes);
+    const { bytes } = await this.#chunks.record(source.address, { signal });
+    const { map } = this.#maps.decode(source.address, bytes);
     return map ? this.#loadFile(map, signal) : memorySource(bytes);
   }
 }

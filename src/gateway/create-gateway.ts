@@ -2,6 +2,7 @@ import type { UseStore } from 'idb-keyval';
 import { Chunks } from '../chunks/chunks.ts';
 import type { PinningStore } from '../chunks/store.ts';
 import type { Config } from '../config.ts';
+import { DataMaps } from '../content/data-maps.ts';
 import { Resolver } from '../content/resolver.ts';
 import { AntwayError, asAntwayError } from '../errors.ts';
 import { Library } from '../library/library.ts';
@@ -123,12 +124,14 @@ export function createGateway(deployment: Deployment, dependencies: GatewayDepen
     const { denied } = config;
     const peers = dependencies.peers?.(config, stats) ?? new PeerPool(config.peers, stats, config);
     const chunks = new Chunks({ codec, store, peers, stats, memoryBytes: config.cache.memoryBytes });
-    const resolver = new Resolver(chunks, { manifests, pointers, denied });
+    const maps = new DataMaps();
+    const resolver = new Resolver({ chunks, peers, maps, manifests, pointers, denied });
     const local = localResolver({ codec, store, manifests, denied });
     const trust = new Trust(config.trusted, state, tokens);
     const library: Library = new Library({
       store,
       chunks,
+      maps,
       manifests,
       denied,
       stats,

@@ -3,8 +3,10 @@ import { Address } from '../address.ts';
 import type { Chunks } from '../chunks/chunks.ts';
 import type { PinningStore } from '../chunks/store.ts';
 import type { ByteSource } from '../content/byte-source.ts';
+import type { DataMaps } from '../content/data-maps.ts';
 import { addressesOf, type Inventory, takeInventory } from '../content/inventory.ts';
 import type { Content } from '../content/resolver.ts';
+import { loadBlake3 } from '../self-encryption/blake3.ts';
 import type { Stats } from '../stats/stats.ts';
 import { Contents, tally } from './contents.ts';
 import type { PinState, Tally } from './pin-state.ts';
@@ -37,6 +39,7 @@ export interface Site {
 export interface LibraryOptions {
   store: PinningStore & { readonly pins: UseStore; readonly contents: UseStore };
   chunks: Chunks;
+  maps: DataMaps;
   manifests: ManifestStorage;
   /** Addresses (hex) that are never read. */
   denied: ReadonlySet<string>;
@@ -242,7 +245,7 @@ export class Library {
 
   /** Takes an inventory from what is stored only. @param missing what to do about what is not. */
   async #takeStored(address: Address, missing: 'stop' | 'skip'): Promise<Inventory | undefined> {
-    const { store, chunks, manifests, denied } = this.#options;
+    const { store, chunks, maps, manifests, denied } = this.#options;
     const sizes = await store.sizes();
     const ifStored = async <T>(chunk: Address, read: () => Promise<T>): Promise<T | undefined> => {
       if (sizes.has(chunk.hex)) return read();
@@ -253,8 +256,9 @@ export class Library {
       return await takeInventory(address, {
         manifests,
         denied,
-        blake3: await chunks.codec.blake3(),
-        record: (record) => ifStored(record, async () => (await chunks.record(record)).bytes),
+        blake3: await loadBlake3(),
+        record: (at) =>
+          ifStored(at, async () => maps.known(at) ?? maps.decode(at, (await chunks.record(at)).bytes)),
         read: (map, index) => ifStored(map.address(index), () => chunks.read(map, index)),
       });
     } catch (error) {

@@ -1,10 +1,12 @@
 import { type Address, equalBytes } from '../address.ts';
 import type { Chunks } from '../chunks/chunks.ts';
 import type { PinningStore } from '../chunks/store.ts';
+import type { DataMaps } from '../content/data-maps.ts';
 import { addressesOf, type Inventory, takeInventory } from '../content/inventory.ts';
 import type { LocalManifests } from '../content/resolver.ts';
 import { type AntwayError, asAntwayError, isAbsentSomewhere } from '../errors.ts';
 import { limits } from '../limits.ts';
+import { loadBlake3 } from '../self-encryption/blake3.ts';
 import type { Stats } from '../stats/stats.ts';
 import { type Contents, pause, tally } from './contents.ts';
 import type { Pin, PinRecord } from './pin.ts';
@@ -14,6 +16,7 @@ export interface CompletionOptions {
   store: PinningStore;
   contents: Contents;
   chunks: Chunks;
+  maps: DataMaps;
   manifests: LocalManifests;
   /** Addresses (hex) that are never read. */
   denied: ReadonlySet<string>;
@@ -67,7 +70,7 @@ export class PinCompletion {
 
   /** Finds out what it is made of, and fetches what tells that. What is found is held before it is fetched. */
   async #takeInventory(pin: Pin, signal: AbortSignal): Promise<Inventory> {
-    const { store, contents, chunks, manifests, denied } = this.#options;
+    const { store, contents, chunks, maps, manifests, denied } = this.#options;
     const sizes = await store.sizes();
     const found = { chunks: { stored: 0, total: 0 }, bytes: { stored: 0, total: 0 } };
     pin.tally = found;
@@ -75,8 +78,8 @@ export class PinCompletion {
     const inventory = await takeInventory(pin.address, {
       manifests,
       denied,
-      blake3: await chunks.codec.blake3(),
-      record: (address) => this.#obtain(pin, address, 0, signal),
+      blake3: await loadBlake3(),
+      record: async (address) => maps.decode(address, await this.#obtain(pin, address, 0, signal)),
       read: async (map, index) => {
         await this.#obtain(pin, map.address(index), 0, signal);
         return chunks.read(map, index, signal);
@@ -132,9 +135,9 @@ export class PinCompletion {
   }
 
   async #verify(pin: Pin, inventory: Inventory, signal: AbortSignal): Promise<void> {
-    const { store, chunks, stats } = this.#options;
+    const { store, stats } = this.#options;
     pin.running = 'verifying';
-    const blake3 = await chunks.codec.blake3();
+    const blake3 = await loadBlake3();
     const all = [...addressesOf(inventory)];
     for (let i = pin.record.verified ?? 0; i < all.length; i++) {
       signal.throwIfAborted();
@@ -205,7 +208,7 @@ export class PinCompletion {
   async #obtain(pin: Pin, address: Address, expected: number, signal: AbortSignal): Promise<Uint8Array> {
     const { store, chunks, onChange } = this.#options;
     const wasStored = (await store.sizes()).has(address.hex);
-    const { bytes } = await chunks.record(address, signal, undefined, expected || undefined);
+    const { bytes } = await chunks.record(address, { signal, expectedBytes: expected || undefined });
     if (wasStored) return bytes;
     const outcome = await store.written(address);
     if (outcome !== 'stored') throw unstored(address, outcome, await store.summary());

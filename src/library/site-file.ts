@@ -9,6 +9,7 @@ import type { Content } from '../content/resolver.ts';
 import { AntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { createTar } from '../publish/tarchive.ts';
+import { loadBlake3 } from '../self-encryption/blake3.ts';
 import { bufferAccess, type RandomAccess } from '../self-encryption/file.ts';
 import { tally } from './contents.ts';
 
@@ -137,7 +138,7 @@ export async function importSite(
   const address = readDescription(first.value.header.name, await bytesOf(first.value, mostDescriptionBytes));
   await begin(address);
   const imported: Imported = { address: address.hex, chunks: 0, bytes: 0, refused: [] };
-  const blake3 = await options.chunks.codec.blake3();
+  const blake3 = await loadBlake3();
   let waiting: VerifiedChunk[] = [];
   let waitingBytes = 0;
   const storeWaiting = async () => {
@@ -203,9 +204,9 @@ async function storeChunks(
 async function takeManifest(
   address: Address,
   bytes: Uint8Array<ArrayBuffer>,
-  { chunks, manifests }: SiteFileOptions,
+  { manifests }: SiteFileOptions,
 ): Promise<void> {
-  const blake3 = await chunks.codec.blake3();
+  const blake3 = await loadBlake3();
   const id = Address.fromBytes(blake3(bytes));
   if (!id.equals(address)) throw new AntwayError('CORRUPT', `It is the manifest of ${id}, another site.`);
   await manifests.add(bytes);

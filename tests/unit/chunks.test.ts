@@ -79,7 +79,7 @@ describe('a record', () => {
     const { chunks, peers } = chunksOver(records);
     peers.beforeAnswer = (_, signal) => untilAborted(signal);
     const callers = [new AbortController(), new AbortController()];
-    const outcomes = Promise.allSettled(callers.map(({ signal }) => chunks.record(address, signal)));
+    const outcomes = Promise.allSettled(callers.map(({ signal }) => chunks.record(address, { signal })));
     await vi.waitFor(() => expect(peers.asked).toHaveLength(1));
     callers[0]!.abort(new Error('first'));
     expect(peers.aborted).toEqual([]);

@@ -50,7 +50,7 @@ async function setUp(denied: readonly string[] = []) {
       stats: new Stats(),
       memoryBytes: 1e8,
     });
-    return new Resolver(chunks, { pointers: memory, denied: new Set(denied) });
+    return new Resolver({ chunks, peers, pointers: memory, denied: new Set(denied) });
   };
   return { records, versions, peers, memory, resolver };
 }

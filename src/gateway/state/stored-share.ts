@@ -37,7 +37,7 @@ export function localResolver(options: {
 }): Resolver {
   const { codec, store, manifests, denied } = options;
   const chunks = new Chunks({ codec, store, peers: nobody, stats: new Stats(), memoryBytes: 0 });
-  return new Resolver(chunks, { manifests, denied });
+  return new Resolver({ chunks, peers: nobody, manifests, denied });
 }
 
 /**

@@ -5,6 +5,7 @@ import { createStore } from 'idb-keyval';
 import { Address } from '../../../src/address.ts';
 import { Chunks } from '../../../src/chunks/chunks.ts';
 import { IndexedDbStore } from '../../../src/chunks/indexed-db-store.ts';
+import { DataMaps } from '../../../src/content/data-maps.ts';
 import { AntwayError } from '../../../src/errors.ts';
 import { Library } from '../../../src/library/library.ts';
 import type { ChunkPeers } from '../../../src/peers/selection/pool.ts';
@@ -40,6 +41,7 @@ const manifests = {
 const library = new Library({
   store,
   chunks,
+  maps: new DataMaps(),
   manifests,
   denied: new Set(),
   stats,

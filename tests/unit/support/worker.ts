@@ -2,6 +2,7 @@ import { createStore } from 'idb-keyval';
 import { Chunks } from '../../../src/chunks/chunks.ts';
 import { storeNames } from '../../../src/chunks/indexed-db.ts';
 import { IndexedDbStore } from '../../../src/chunks/indexed-db-store.ts';
+import { DataMaps } from '../../../src/content/data-maps.ts';
 import { Library } from '../../../src/library/library.ts';
 import type { ManifestStorage } from '../../../src/library/site-file.ts';
 import { Stats } from '../../../src/stats/stats.ts';
@@ -25,6 +26,7 @@ export function startWorker(records: Records, manifests = noManifests) {
   const library = new Library({
     store,
     chunks,
+    maps: new DataMaps(),
     manifests,
     denied: new Set(),
     stats,

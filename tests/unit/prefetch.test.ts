@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Address } from '../../src/address.ts';
 import { Chunks } from '../../src/chunks/chunks.ts';
+import { DataMaps } from '../../src/content/data-maps.ts';
+import { Prefetcher } from '../../src/content/prefetcher.ts';
 import { Resolver } from '../../src/content/resolver.ts';
 import { AntwayError } from '../../src/errors.ts';
 import { limits } from '../../src/limits.ts';
@@ -78,7 +80,8 @@ class OpeningPeers extends MemoryPeers {
 function over(peers: MemoryPeers) {
   const store = new MemoryStore();
   const chunks = new Chunks({ codec, store, peers, stats: new Stats(), memoryBytes: 1e8 });
-  return { chunks, store, resolver: new Resolver(chunks) };
+  const prefetcher = new Prefetcher({ chunks, peers, maps: new DataMaps() });
+  return { chunks, store, prefetcher, resolver: new Resolver({ chunks, peers }) };
 }
 
 const text = new TextEncoder().encode('Neither a tar nor a manifest. '.repeat(100));
@@ -259,14 +262,14 @@ describe('what a peer was not asked for', () => {
     const first = map.address(0);
     let end: Promise<unknown> = Promise.resolve();
     let isStopped = false;
-    const open = async (_: Address, _range: PrefetchRange, { onRecord, signal }: PrefetchOptions) => {
+    const prefetch = async (_: Address, _range: PrefetchRange, { onRecord, signal }: PrefetchOptions) => {
       end = onRecord(address, record).then(() => {
         isStopped = signal.aborted;
         return onRecord(first, records.get(first.hex)!);
       });
       await end;
     };
-    const peers = Object.assign(new MemoryPeers(records), { open });
+    const peers = Object.assign(new MemoryPeers(records), { prefetch });
     const { resolver, store } = over(peers);
     const content = await resolver.resolve(address, undefined, undefined, wholeFile);
     expect(content.kind).toBe('record');
@@ -279,7 +282,7 @@ describe('what a peer was not asked for', () => {
   it('does not count where the map claims more chunks for the range than it can have: they are not sent for', async () => {
     const { address, records } = await claim(3 * limits.aheadChunks);
     const peers = new OpeningPeers(records);
-    over(peers).chunks.prefetch(address, [{ range: { start: 0, length: 0 } }], never());
+    over(peers).prefetcher.start(address, [{ range: { start: 0, length: 0 } }], never());
     await expect.poll(() => peers.ends.length).toBe(1);
     await expect(peers.ends[0]).rejects.toMatchObject({ name: 'AbortError' });
     expect(peers.sent[0]).toBe(limits.aheadChunks);
@@ -327,9 +330,9 @@ describe('an OPEN that is slow', () => {
     peers.beforeRecord = async (request) => {
       if (request === 0) await held;
     };
-    const { chunks } = over(peers);
+    const { chunks, prefetcher } = over(peers);
     const last = { last: 1 };
-    chunks.prefetch(address, [{ range: last }, { range: { start: 0, length: 1 } }], never());
+    prefetcher.start(address, [{ range: last }, { range: { start: 0, length: 1 } }], never());
     expect((await chunks.record(address)).bytes).toEqual(records.get(address.hex));
     await chunks.read(map, 0);
     const opening = chunks.read(map, 2);

@@ -1,6 +1,6 @@
 import type { Address } from '../address.ts';
+import type { VerifiedChunk } from '../chunks/verified-chunk.ts';
 import { raceAbort } from '../util/watchdog.ts';
-import type { VerifiedChunk } from './verified-chunk.ts';
 
 interface Arrival {
   /** How often it is still to come: a data map may list a chunk more than once. */

@@ -1,0 +1,70 @@
+import { expect, it } from 'vitest';
+import { Address } from '../../src/address.ts';
+import { takeInventory } from '../../src/content/inventory.ts';
+import { encodeManifest, type ManifestSource } from '../../src/content/manifest.ts';
+import { Resolver } from '../../src/content/resolver.ts';
+import { decodeDataMap } from '../../src/self-encryption/data-map.ts';
+import { makeTarchive } from '../http/tarchive.ts';
+import { chunksOver } from './support/fake-network.ts';
+import { codec, type Records, seal } from './support/sealed.ts';
+
+const text = new TextEncoder().encode('Neither a tar nor a manifest. '.repeat(20));
+
+interface Form {
+  name: string;
+  kind: 'file' | 'archive' | 'record';
+  address: Address;
+  records: Records;
+  /** Where the address is that of a manifest on this device. */
+  manifest?: Uint8Array;
+}
+
+async function forms(): Promise<Form[]> {
+  const blake3 = await codec.blake3();
+  const file = await seal(text);
+  const tar = await seal(new Uint8Array(await makeTarchive({ 'index.html': 'home' })));
+  const record = new TextEncoder().encode('no data map');
+  const local = (name: string, kind: Form['kind'], sources: { path?: string; source: ManifestSource }[]) => {
+    const manifest = encodeManifest({ entries: sources.map((each) => ({ ...each, size: text.length })) });
+    const records: Records = new Map([...file.records, ...tar.records]);
+    return { name, kind, address: Address.fromBytes(blake3(manifest)), records, manifest };
+  };
+  const embedded = ({ records, address }: typeof file): ManifestSource => ({
+    kind: 'embedded',
+    map: decodeDataMap(records.get(address.hex)!)!,
+  });
+  return [
+    { name: 'a file', kind: 'file', address: file.address, records: file.records },
+    { name: 'a tar', kind: 'archive', address: tar.address, records: tar.records },
+    {
+      name: 'a record',
+      kind: 'record',
+      address: Address.fromBytes(blake3(record)),
+      records: new Map([[Address.fromBytes(blake3(record)).hex, record]]),
+    },
+    local('a manifest of a named file', 'archive', [{ path: 'a.txt', source: embedded(file) }]),
+    local('a manifest of one file without a name', 'file', [{ source: embedded(file) }]),
+    local('a manifest of one tar without a name', 'archive', [{ source: embedded(tar) }]),
+    local('a manifest of one public file', 'file', [{ source: { kind: 'public', address: file.address } }]),
+  ];
+}
+
+it('is the same for a reader and for the library', async () => {
+  for (const { name, kind, address, records, manifest } of await forms()) {
+    const { chunks, peers } = chunksOver(records);
+    const manifests = { get: async () => manifest };
+    const resolver = new Resolver({ chunks, peers, manifests });
+    expect((await resolver.resolve(address)).kind, name).toBe(kind);
+    const inventory = await takeInventory(address, {
+      manifests,
+      denied: new Set(),
+      blake3: await codec.blake3(),
+      record: async (at) => {
+        const { bytes } = await chunks.record(at);
+        return { bytes: bytes.length, map: decodeDataMap(bytes) };
+      },
+      read: (map, index) => chunks.read(map, index),
+    });
+    expect(inventory.kind, name).toBe(kind);
+  }
+});
