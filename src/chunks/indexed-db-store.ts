@@ -1,23 +1,22 @@
-import { get, promisifyRequest, type UseStore } from 'idb-keyval';
+import { get, type UseStore } from 'idb-keyval';
 import type { Address } from '../address.ts';
 import type { Stats } from '../stats/stats.ts';
-import { Backoff } from '../util/backoff.ts';
+import { Availability } from './availability.ts';
 import {
   addPinReferences,
-  addressOfKey,
   deleteChunk,
   evictSlice,
   freeChunks,
   isPinOwner,
   type Metadata,
   nextPinOwner,
-  type RemovedChunks,
   removePinReferencesSlice,
   sliceChunks,
   storeBatch,
   type Totals,
 } from './bookkeeping.ts';
 import { ChunkDatabase } from './indexed-db.ts';
+import { SizeIndex } from './size-index.ts';
 import type { PinningStore, StoreSummary, WriteOutcome } from './store.ts';
 import { fromStoredForm, isLost, leastBlobBytes, type StoredForm } from './stored-form.ts';
 import type { VerifiedChunk } from './verified-chunk.ts';
@@ -29,36 +28,27 @@ const touchIntervalMs = 10_000;
 const touchesPerWrite = 4 * sliceChunks;
 /** Eviction goes on until the store is this much below its ceiling, so that the next write does not evict again. */
 const evictTo = 0.9;
-/** After how long storage that failed is tried again, in milliseconds. */
-const retry = { firstMs: 5_000, maxMs: 120_000 };
-/** Metadata read in one piece. */
-const metadataSlice = 1_000;
-
 const databaseName = 'antway-chunks';
 
 /** The chunk store in IndexedDB: what peers gave and nothing else; least recently used chunks go at the ceiling. */
 export class IndexedDbStore implements PinningStore {
   readonly #database = new ChunkDatabase(databaseName, {
-    onClosed: () => this.#lost(),
-    onUnopened: (error) => this.#unopened(error),
+    onClosed: () => this.#index.forget(),
+    onUnopened: (error) => this.#availability.failed(error),
   });
+  readonly #index = new SizeIndex(() => this.#database.store('metadata'));
+  readonly #availability = new Availability(
+    () => this.#totals(),
+    () => this.#index.forget(),
+  );
   #maxBytes: number;
   readonly #stats: Stats;
   readonly #queue = new WriteQueue((chunks, bytes) => this.#writeBatch(chunks, bytes));
   /** Read since the last write: their `lastUsed` is brought up to date with the next one. */
   readonly #touched = new Map<string, Address>();
   #touchesWrittenAt = 0;
-  #sizes: { map: Map<string, number>; loaded: Promise<void> } | undefined;
-  #changes = 0;
-  #losses = 0;
   /** Why the last batch was not stored as a whole; undefined when it was. */
   #refusal: WriteOutcome | undefined;
-  /** False while the database does not open, and why. */
-  #available = true;
-  #reason: string | null = null;
-  /** When to try it again, in milliseconds since 1970; never while that is being done. */
-  #retryAt = 0;
-  readonly #backoff = new Backoff(retry);
   /** How large a chunk has to be to be stored as a Blob: none is any more once that has failed. */
   #leastBlobBytes = leastBlobBytes();
 
@@ -85,7 +75,7 @@ export class IndexedDbStore implements PinningStore {
   async get(address: Address): Promise<Uint8Array<ArrayBuffer> | undefined> {
     const queued = this.#queue.get(address);
     if (queued) return queued.bytes.slice();
-    if (!this.#isUsable()) return undefined;
+    if (!this.#availability.check()) return undefined;
     try {
       const stored = await get<StoredForm>(address.bytes, this.#database.store('chunks'));
       if (!stored) return undefined;
@@ -100,7 +90,7 @@ export class IndexedDbStore implements PinningStore {
   }
 
   async put(chunk: VerifiedChunk): Promise<void> {
-    if (this.#isUsable()) await this.#queue.put(chunk);
+    if (this.#availability.check()) await this.#queue.put(chunk);
   }
 
   async written(address: Address): Promise<WriteOutcome> {
@@ -108,7 +98,7 @@ export class IndexedDbStore implements PinningStore {
     if (outcome) return outcome;
     try {
       const known = await get<Metadata>(address.bytes, this.#database.store('metadata'));
-      this.#found([address], [known?.size]);
+      this.#index.found([address], [known?.size]);
       return known ? 'stored' : (this.#refusal ?? 'failed');
     } catch (error) {
       this.#failed(error);
@@ -118,7 +108,7 @@ export class IndexedDbStore implements PinningStore {
 
   async delete(address: Address): Promise<void> {
     await this.#guarded(async () => {
-      this.#removed(await this.#database.write((stores) => deleteChunk(stores, address)));
+      this.#index.removed(await this.#database.write((stores) => deleteChunk(stores, address)));
     }, undefined);
   }
 
@@ -131,43 +121,36 @@ export class IndexedDbStore implements PinningStore {
     await this.flush();
     await this.#database.clear();
     this.#touched.clear();
-    this.#lost();
+    this.#index.forget();
   }
 
   async summary(): Promise<StoreSummary> {
-    const totals = this.#isUsable() ? await this.#guarded(() => this.#totals(), undefined) : undefined;
+    const totals = this.#availability.check()
+      ? await this.#guarded(() => this.#totals(), undefined)
+      : undefined;
     return {
       ...(totals ?? { count: 0, bytes: 0 }),
       waiting: this.#queue.size,
       maxBytes: this.#maxBytes,
-      available: this.#available,
-      reason: this.#reason,
+      available: this.#availability.isAvailable,
+      reason: this.#availability.reason,
     };
   }
 
-  async sizes(): Promise<ReadonlyMap<string, number>> {
-    if (!this.#sizes) {
-      const map = new Map<string, number>();
-      this.#sizes = { map, loaded: this.#loadSizes(map) };
-      this.#sizes.loaded.catch(() => {
-        if (this.#sizes?.map === map) this.#sizes = undefined;
-      });
-    }
-    const { map, loaded } = this.#sizes;
-    await loaded;
-    return map;
+  sizes(): Promise<ReadonlyMap<string, number>> {
+    return this.#index.sizes();
   }
 
   forgetSizes(): void {
-    this.#lost();
+    this.#index.forget();
   }
 
   get changes(): number {
-    return this.#changes;
+    return this.#index.changes;
   }
 
   get losses(): number {
-    return this.#losses;
+    return this.#index.losses;
   }
 
   async addPinReferences(
@@ -179,7 +162,7 @@ export class IndexedDbStore implements PinningStore {
       signal?.throwIfAborted();
       const sizes = await this.#database.writeWithPins((stores) => addPinReferences(stores, holder, slice));
       if (!sizes) return false;
-      this.#found(slice, sizes);
+      this.#index.found(slice, sizes);
     }
     return true;
   }
@@ -204,7 +187,7 @@ export class IndexedDbStore implements PinningStore {
 
   async free(chunks: readonly Address[]): Promise<void> {
     for (const slice of slicesOf(chunks)) {
-      this.#removed(await this.#database.write((stores) => freeChunks(stores, slice)));
+      this.#index.removed(await this.#database.write((stores) => freeChunks(stores, slice)));
     }
   }
 
@@ -264,8 +247,7 @@ export class IndexedDbStore implements PinningStore {
     );
     for (const { hex } of touched) this.#touched.delete(hex);
     this.#touchesWrittenAt = Date.now();
-    for (const { address, bytes } of kept) this.#sizes?.map.set(address.hex, bytes.length);
-    if (kept.length > 0) this.#changes++;
+    this.#index.added(kept);
     return new Set(kept);
   }
 
@@ -275,7 +257,7 @@ export class IndexedDbStore implements PinningStore {
     for (let isDone = false; !isDone && freed < bytes; ) {
       const missing = bytes - freed;
       const { gone, isLast } = await this.#database.write((stores) => evictSlice(stores, missing));
-      this.#removed(gone);
+      this.#index.removed(gone);
       for (const { size } of gone) freed += size;
       isDone = isLast || gone.length === 0;
     }
@@ -289,66 +271,15 @@ export class IndexedDbStore implements PinningStore {
       const slice = await this.#database.writeWithPins((stores) =>
         removePinReferencesSlice(stores, holder, from, except),
       );
-      this.#removed(slice.gone);
+      this.#index.removed(slice.gone);
       after = slice.last;
     } while (after);
-  }
-
-  /** What the database says of some chunks: another worker may have stored or evicted them. */
-  #found(addresses: readonly Address[], sizes: readonly (number | undefined)[]): void {
-    const map = this.#sizes?.map;
-    if (!map) return;
-    let [hasChanged, hasLost] = [false, false];
-    for (const [i, { hex }] of addresses.entries()) {
-      const size = sizes[i];
-      if (map.get(hex) === size) continue;
-      hasChanged = true;
-      if (size !== undefined) {
-        map.set(hex, size);
-      } else {
-        map.delete(hex);
-        hasLost = true;
-      }
-    }
-    if (hasChanged) this.#changes++;
-    if (hasLost) this.#losses++;
   }
 
   /** A chunk whose file the browser has lost is as damaged as one whose bytes have changed. */
   async #forgetLost(address: Address): Promise<void> {
     this.#stats.damaged();
     await this.delete(address);
-  }
-
-  #removed(gone: RemovedChunks): void {
-    if (gone.length === 0) return;
-    for (const { address } of gone) this.#sizes?.map.delete(address.hex);
-    this.#changes++;
-    this.#losses++;
-  }
-
-  /** Nothing is known any more of what is stored. */
-  #lost(): void {
-    this.#sizes = undefined;
-    this.#changes++;
-    this.#losses++;
-  }
-
-  /** In pieces, so that nothing else has to wait for all of it. What changes meanwhile is changed in the map, too. */
-  async #loadSizes(map: Map<string, number>): Promise<void> {
-    let range: IDBKeyRange | null = null;
-    for (let isDone = false; !isDone; ) {
-      const wanted = range;
-      await this.#database.store('metadata')('readonly', async (metadata) => {
-        const [keys, values] = await Promise.all([
-          promisifyRequest(metadata.getAllKeys(wanted, metadataSlice)),
-          promisifyRequest<Metadata[]>(metadata.getAll(wanted, metadataSlice)),
-        ]);
-        for (const [i, key] of keys.entries()) map.set(addressOfKey(key).hex, values[i]!.size);
-        isDone = keys.length < metadataSlice;
-        if (!isDone) range = IDBKeyRange.lowerBound(keys.at(-1), true);
-      });
-    }
   }
 
   async #guarded<T>(work: () => Promise<T>, otherwise: T): Promise<T> {
@@ -362,36 +293,6 @@ export class IndexedDbStore implements PinningStore {
 
   #failed(error: unknown): void {
     console.warn('antway: the chunk store failed', error);
-  }
-
-  /** What cannot be opened (blocked, a private window, held by another tab) is tried again after a while. */
-  #unopened(error: unknown): void {
-    const isKnown = !this.#available && Number.isFinite(this.#retryAt);
-    if (isKnown) return;
-    this.#available = false;
-    this.#reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-    this.#retryAt = Date.now() + this.#backoff.next();
-  }
-
-  /** Nobody has to wait for another try. */
-  #isUsable(): boolean {
-    if (!this.#available && Date.now() >= this.#retryAt) {
-      this.#retryAt = Number.POSITIVE_INFINITY;
-      void this.#tryAgain();
-    }
-    return this.#available;
-  }
-
-  async #tryAgain(): Promise<void> {
-    try {
-      await this.#totals();
-      this.#available = true;
-      this.#reason = null;
-      this.#backoff.reset();
-      this.#lost();
-    } catch (error) {
-      this.#unopened(error);
-    }
   }
 
   #totals(): Promise<Totals | undefined> {
