@@ -9,8 +9,9 @@ import { limits } from '../limits.ts';
 import { loadBlake3 } from '../self-encryption/blake3.ts';
 import type { Stats } from '../stats/stats.ts';
 import { type Contents, pause, tally } from './contents.ts';
-import type { Pin, PinRecord } from './pin.ts';
+import type { Pin } from './pin.ts';
 import { isForAll, notPinned, unstored } from './pin-problem.ts';
+import type { PinRegistry } from './pin-registry.ts';
 
 export interface CompletionOptions {
   store: PinningStore;
@@ -23,14 +24,6 @@ export interface CompletionOptions {
   stats: Stats;
   /** Called after every change of what is told of pins. */
   onChange(): void;
-}
-
-/** Where pins are kept. */
-interface PinRegistry {
-  /** Changes some of a pin's record. @throws AntwayError `NOT_FOUND` when another worker has removed it. */
-  change(pin: Pin, change: Partial<PinRecord>): Promise<void>;
-  /** Told of one that another worker has removed. */
-  isGone(pin: Pin): Promise<void>;
 }
 
 interface Missing {
@@ -120,7 +113,7 @@ export class PinCompletion {
   async #addReferences(pin: Pin, chunks: readonly Address[], signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     if (await this.#options.store.addPinReferences(pin.address, chunks, signal)) return;
-    await this.#pins.isGone(pin);
+    await this.#pins.forget(pin);
     throw notPinned(pin.address);
   }
 

@@ -76,6 +76,16 @@ export class Pin {
     this.#backoff.reset();
   }
 
+  /** Stops the work on it, which goes on later. */
+  pause(): void {
+    this.controller.abort(new DOMException('The pin was paused.', 'AbortError'));
+  }
+
+  /** Stops the work on it for ever: it is being removed. */
+  cancel(): void {
+    this.controller.abort(new DOMException('The pin was removed.', 'AbortError'));
+  }
+
   state(): PinState {
     const bytesPerSecond = this.running === 'fetching' ? this.#rate() : null;
     const { stored, total } = this.tally.bytes;

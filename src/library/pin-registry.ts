@@ -1,0 +1,232 @@
+import type { UseStore } from 'idb-keyval';
+import type { Address } from '../address.ts';
+import type { PinningStore } from '../chunks/store.ts';
+import { AntwayError } from '../errors.ts';
+import { type Contents, tally } from './contents.ts';
+import { Pin, type PinRecord } from './pin.ts';
+import { PinChannel } from './pin-channel.ts';
+import { notPinned } from './pin-problem.ts';
+import { PinRecords } from './pin-records.ts';
+
+export interface PinRegistryOptions {
+  store: PinningStore & { readonly pins: UseStore };
+  contents: Contents;
+  /** Addresses (hex) that cannot be pinned. */
+  denied: ReadonlySet<string>;
+  /** Called after every change of a pin. */
+  onChange(): void;
+  /** Called after the registry has taken over what another worker changed. */
+  onSynchronized(): void;
+}
+
+/**
+ * The pins of this origin: their records in the database, and in memory how far each has come. Several workers may share the
+ * database: each tells the others of its changes, and a record changes only in a transaction that sees that it is still there.
+ */
+export class PinRegistry {
+  readonly #options: PinRegistryOptions;
+  readonly #records: PinRecords;
+  readonly #channel = new PinChannel(() => void this.#synchronize());
+  #pins: Promise<Map<string, Pin>> | undefined;
+  /** `losses` of the store when the pins were last counted. */
+  #countedLosses = 0;
+  #isClosed = false;
+
+  constructor(options: PinRegistryOptions) {
+    this.#options = options;
+    this.#records = new PinRecords(() => options.store.pins);
+  }
+
+  /** All pins, the oldest first. */
+  async all(): Promise<Pin[]> {
+    const pins = [...(await this.#load()).values()].filter(({ record }) => !record.isRemoved);
+    return pins.sort((a, b) => a.record.since - b.record.since);
+  }
+
+  /** Pins whose removal has begun, here or in a worker that was stopped. */
+  async removed(): Promise<Pin[]> {
+    return [...(await this.#load()).values()].filter(({ record }) => record.isRemoved);
+  }
+
+  /** The pins in memory; undefined before they were read. */
+  async loaded(): Promise<Pin[] | undefined> {
+    const pins = await this.#pins;
+    return pins && [...pins.values()];
+  }
+
+  /** @throws AntwayError `NOT_FOUND` when the address is not pinned. */
+  async get(address: Address): Promise<Pin> {
+    const pin = (await this.#load()).get(address.hex);
+    if (pin && !pin.record.isRemoved) return pin;
+    throw notPinned(address);
+  }
+
+  /**
+   * Adds a pin, or changes the one that there is.
+   * @param initial members of a new record that differ from their defaults.
+   * @param change members that change in any case.
+   * @throws AntwayError `DENIED`, `REFUSED` where storage is blocked.
+   */
+  async add(address: Address, initial: Partial<PinRecord>, change: Partial<PinRecord>): Promise<Pin> {
+    const { store, denied } = this.#options;
+    if (denied.has(address.hex)) {
+      throw new AntwayError('DENIED', 'This address is on the deny list of this gateway.', {
+        address: address.hex,
+      });
+    }
+    if (!(await store.summary()).available) {
+      throw new AntwayError(
+        'REFUSED',
+        'This browser lets the gateway store nothing here, so nothing can be pinned.',
+      );
+    }
+    const pins = await this.#load();
+    const initially: PinRecord = { since: Date.now(), isPaused: false, isDamaged: false, ...initial };
+    const added = (known: PinRecord = initially) => (known.isRemoved ? known : { ...known, ...change });
+    let record = await this.#records.change(address, added);
+    while (record?.isRemoved) {
+      await this.finishRemoving(address);
+      record = await this.#records.change(address, added);
+    }
+    // Before anything else can happen: another worker may change or remove it meanwhile.
+    const known = pins.get(address.hex);
+    const pin = known ?? new Pin(address, record!);
+    pin.record = record!;
+    pins.set(address.hex, pin);
+    if (!known) await this.count(pin);
+    this.#channel.announce();
+    return pin;
+  }
+
+  /** Changes some of a pin's record. @throws AntwayError `NOT_FOUND` when another worker has removed it. */
+  async change(pin: Pin, change: Partial<PinRecord>): Promise<void> {
+    const record = await this.#records.change(pin.address, (known) =>
+      known?.isRemoved ? known : known && { ...known, ...change },
+    );
+    if (record && (!record.isRemoved || change.isRemoved)) {
+      pin.record = record;
+      return;
+    }
+    await this.forget(pin);
+    throw notPinned(pin.address);
+  }
+
+  /** Drops a pin that another worker has removed. */
+  async forget(pin: Pin): Promise<void> {
+    this.#drop(await this.#load(), pin);
+  }
+
+  /** Deletes the chunks that only this pin needs, and then its record. */
+  async finishRemoving(address: Address): Promise<void> {
+    await this.#options.store.removePinReferences(address);
+    // Unless another worker has pinned it again meanwhile.
+    const record = await this.#records.change(address, (known) => (known?.isRemoved ? undefined : known));
+    const pins = await this.#load();
+    const pin = pins.get(address.hex);
+    if (!record) {
+      pins.delete(address.hex);
+    } else if (pin) {
+      pin.record = record;
+      await this.count(pin);
+    }
+    this.changed();
+  }
+
+  /** Counts how much of a pin is stored. */
+  async count(pin: Pin): Promise<void> {
+    const { store, contents } = this.#options;
+    pin.inventory ??= await contents.get(pin.address);
+    if (pin.inventory) pin.tally = await tally(pin.inventory, await store.sizes());
+  }
+
+  /**
+   * Counts again if chunks have gone since the last time: a damaged one has to be fetched again.
+   * @returns whether they had.
+   */
+  async recount(): Promise<boolean> {
+    const { store } = this.#options;
+    const pins = await this.all();
+    if (this.#countedLosses === store.losses) return false;
+    this.#countedLosses = store.losses;
+    for (const pin of pins) if (!pin.running) await this.count(pin);
+    return true;
+  }
+
+  /** Tells the shell and the other workers that a pin has changed. */
+  changed(): void {
+    this.#options.onChange();
+    this.#channel.announce();
+  }
+
+  /** Has the other workers of this origin read the records again. */
+  announce(): void {
+    this.#channel.announce();
+  }
+
+  /** Listens to no other worker any more. */
+  close(): void {
+    this.#isClosed = true;
+    this.#channel.close();
+  }
+
+  #load(): Promise<Map<string, Pin>> {
+    this.#pins ??= this.#read().catch((error) => {
+      this.#pins = undefined;
+      console.warn('antway: pins cannot be read', error);
+      return new Map();
+    });
+    return this.#pins;
+  }
+
+  async #read(): Promise<Map<string, Pin>> {
+    const pins = new Map<string, Pin>();
+    for (const [address, record] of await this.#records.all()) {
+      const pin = new Pin(address, record);
+      await this.count(pin);
+      pins.set(pin.address.hex, pin);
+    }
+    return pins;
+  }
+
+  /** Takes over what another worker has changed. */
+  async #synchronize(): Promise<void> {
+    const { store, onChange, onSynchronized } = this.#options;
+    store.forgetSizes();
+    if (!this.#pins || this.#isClosed) return;
+    try {
+      const pins = await this.#pins;
+      // Before they are read: what is added meanwhile is there.
+      const left = new Set(pins.keys());
+      for (const [address, record] of await this.#records.all()) {
+        const known = pins.get(address.hex);
+        // The worker that is removing it goes on with that.
+        if (record.isRemoved && !known?.record.isRemoved) continue;
+        left.delete(address.hex);
+        const pin = known ?? new Pin(address, record);
+        pins.set(address.hex, pin);
+        pin.record = record;
+        if (record.isPaused) pin.pause();
+      }
+      for (const hex of left) {
+        const gone = pins.get(hex);
+        if (gone) this.#drop(pins, gone);
+      }
+      for (const pin of [...pins.values()].filter(({ running }) => !running)) {
+        // What stood in its way may be gone.
+        pin.problem = null;
+        pin.resetRetries();
+        await this.count(pin);
+      }
+      onChange();
+      onSynchronized();
+    } catch (error) {
+      console.warn('antway: pins cannot be read', error);
+    }
+  }
+
+  #drop(pins: Map<string, Pin>, pin: Pin): void {
+    pin.cancel();
+    if (pins.get(pin.address.hex) === pin) pins.delete(pin.address.hex);
+    this.#options.onChange();
+  }
+}
