@@ -17,7 +17,7 @@ export type TransportChoice = 'auto' | 'webtransport' | 'http';
 /** What gives chunks: a peer of this protocol, or a program of the network that has its own way to ask by HTTP. */
 export type PeerKind = 'antway' | 'anttp' | 'antd';
 
-/** One peer as configured: where its HTTP face or its WebTransport listens, and which certificates it may show. */
+/** One peer as configured: where its HTTP transport or its WebTransport listens, and which certificates it may show. */
 export interface PeerConfig {
   /**
    * Origin, such as `https://peer.example:4433` or `http://127.0.0.1:8080`; behind `anttp+` or `antd+` for what is of

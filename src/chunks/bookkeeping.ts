@@ -2,7 +2,7 @@
 
 import { promisifyRequest } from 'idb-keyval';
 import { Address } from '../address.ts';
-import type { HolderStores, WriteStores } from './indexed-db.ts';
+import type { PinOwnerStores, WriteStores } from './indexed-db.ts';
 import type { PinOwner } from './store.ts';
 import { toStoredForm } from './stored-form.ts';
 import type { VerifiedChunk } from './verified-chunk.ts';
@@ -37,10 +37,10 @@ export async function storeBatch(
   { maxBytes, leastBlobBytes }: { maxBytes: number; leastBlobBytes: number },
 ): Promise<{ kept: VerifiedChunk[]; totals: Totals }> {
   const now = Date.now();
-  const [before, known, holders, used] = await Promise.all([
+  const [before, known, owners, used] = await Promise.all([
     readTotals(totals),
     Promise.all(batch.map(({ address }) => metadataOf(metadata, address))),
-    Promise.all(batch.map(({ address }) => anyHolder(holds, address))),
+    Promise.all(batch.map(({ address }) => anyReference(holds, address))),
     Promise.all(touched.map((address) => metadataOf(metadata, address))),
   ]);
   const after = { ...before };
@@ -48,7 +48,7 @@ export async function storeBatch(
     if (known[i]) return true;
     if (after.bytes + bytes.length > maxBytes) return false;
     chunks.put(toStoredForm(bytes, leastBlobBytes), address.bytes);
-    const metadatum: Metadata = { size: bytes.length, ...(holders[i] ? {} : { lastUsed: now }) };
+    const metadatum: Metadata = { size: bytes.length, ...(owners[i] ? {} : { lastUsed: now }) };
     metadata.put(metadatum, address.bytes);
     after.count++;
     after.bytes += bytes.length;
@@ -95,21 +95,21 @@ export async function deleteChunk(stores: WriteStores, address: Address): Promis
 }
 
 /**
- * Notes that `holder` holds these chunks, so that none of them is evicted.
- * @returns the bytes of each that is stored; undefined when the holder may not hold anything (any more).
+ * Adds the owner's references to these chunks, so that none of them is evicted.
+ * @returns the bytes of each that is stored; undefined when there is no such owner (any more).
  */
 export async function addPinReferences(
-  { metadata, holds, pins }: HolderStores,
-  holder: Address,
+  { metadata, holds, pins }: PinOwnerStores,
+  owner: Address,
   addresses: readonly Address[],
 ): Promise<(number | undefined)[] | undefined> {
-  const [mayHold, known] = await Promise.all([
-    isPinOwner(pins, holder),
+  const [isOwner, known] = await Promise.all([
+    isPinOwner(pins, owner),
     Promise.all(addresses.map((address) => metadataOf(metadata, address))),
   ]);
-  if (!mayHold) return undefined;
+  if (!isOwner) return undefined;
   for (const [i, address] of addresses.entries()) {
-    holds.put({ chunk: address.bytes }, holdKey(holder, address));
+    holds.put({ chunk: address.bytes }, referenceKey(owner, address));
     const metadatum = known[i];
     if (metadatum?.lastUsed !== undefined) metadata.put({ size: metadatum.size }, address.bytes);
   }
@@ -117,57 +117,56 @@ export async function addPinReferences(
 }
 
 /**
- * Lets go of a slice of what `holder` holds, and deletes what nobody else holds.
+ * Removes a slice of an owner's references, and deletes the chunks without another reference.
  * @param after the last chunk of the slice before.
- * @param except chunks (hex) that stay held, of one that may hold; nothing is done where none are given and it may (it
- *   was pinned again), or where some are and it may not.
+ * @param except chunks (hex) whose references stay, of an owner that is there. Nothing is done if none are given and the owner
+ *   is there (it was pinned again), or if some are given and it is not.
  * @returns the last chunk of the slice; undefined when there are no more.
  */
 export async function removePinReferencesSlice(
-  stores: HolderStores,
-  holder: Address,
+  stores: PinOwnerStores,
+  owner: Address,
   after: Address | undefined,
   except: ReadonlySet<string> | undefined,
 ): Promise<{ gone: RemovedChunks; last: Address | undefined }> {
-  if ((await isPinOwner(stores.pins, holder)) !== (except !== undefined))
-    return { gone: [], last: undefined };
-  const from = after ? holdKey(holder, after) : holdKey(holder, lowest);
-  const range = IDBKeyRange.bound(from, holdKey(holder, highest), after !== undefined);
+  if ((await isPinOwner(stores.pins, owner)) !== (except !== undefined)) return { gone: [], last: undefined };
+  const from = after ? referenceKey(owner, after) : referenceKey(owner, lowest);
+  const range = IDBKeyRange.bound(from, referenceKey(owner, highest), after !== undefined);
   const keys = await promisifyRequest(stores.holds.getAllKeys(range, sliceChunks));
-  const held = keys.map((key) => Address.fromBytes(new Uint8Array(key as ArrayBuffer, addressBytes)));
-  const released = held.filter(({ hex }) => !except?.has(hex));
-  for (const address of released) stores.holds.delete(holdKey(holder, address));
-  return { gone: await freeChunks(stores, released), last: held.at(-1) };
+  const referenced = keys.map((key) => Address.fromBytes(new Uint8Array(key as ArrayBuffer, addressBytes)));
+  const released = referenced.filter(({ hex }) => !except?.has(hex));
+  for (const address of released) stores.holds.delete(referenceKey(owner, address));
+  return { gone: await freeChunks(stores, released), last: referenced.at(-1) };
 }
 
-/** Deletes those chunks that nobody holds. */
+/** Deletes those chunks that have no reference. */
 export async function freeChunks(stores: WriteStores, addresses: readonly Address[]): Promise<RemovedChunks> {
-  const [known, holders] = await Promise.all([
+  const [known, owners] = await Promise.all([
     Promise.all(addresses.map((address) => metadataOf(stores.metadata, address))),
-    Promise.all(addresses.map((address) => anyHolder(stores.holds, address))),
+    Promise.all(addresses.map((address) => anyReference(stores.holds, address))),
   ]);
   const gone: RemovedChunks = [];
   for (const [i, address] of addresses.entries()) {
     const size = known[i]?.size;
-    if (size !== undefined && !holders[i]) gone.push({ address, size });
+    if (size !== undefined && !owners[i]) gone.push({ address, size });
   }
   await remove(stores, gone);
   return gone;
 }
 
-/** Who holds anything at all: the next after `holder`, in the order of addresses. */
+/** The next owner of any reference after `owner`, in the order of addresses. */
 export async function nextPinOwner(
   holds: IDBObjectStore,
-  holder: Address | undefined,
+  owner: Address | undefined,
 ): Promise<Address | undefined> {
-  const after = holder ? holdKey(holder, highest) : lowest.bytes;
+  const after = owner ? referenceKey(owner, highest) : lowest.bytes;
   const key = await promisifyRequest(holds.getKey(IDBKeyRange.lowerBound(after, true)));
   return key === undefined
     ? undefined
     : Address.fromBytes(new Uint8Array(key as ArrayBuffer, 0, addressBytes));
 }
 
-/** Whether there is a pin that may hold chunks: one that is being removed may not. */
+/** Whether there is such a pin. One that is being removed does not count. */
 export async function isPinOwner(pins: IDBObjectStore, { bytes }: Address): Promise<boolean> {
   const pin = await promisifyRequest<PinOwner | undefined>(pins.get(bytes));
   return pin !== undefined && !pin.isRemoved;
@@ -198,16 +197,16 @@ function metadataOf(metadata: IDBObjectStore, { bytes }: Address): Promise<Metad
   return promisifyRequest(metadata.get(bytes));
 }
 
-function anyHolder(holds: IDBObjectStore, { bytes }: Address): Promise<IDBValidKey | undefined> {
+function anyReference(holds: IDBObjectStore, { bytes }: Address): Promise<IDBValidKey | undefined> {
   return promisifyRequest(holds.index('chunk').getKey(bytes));
 }
 
 const lowest = Address.fromBytes(new Uint8Array(addressBytes));
 const highest = Address.fromBytes(new Uint8Array(addressBytes).fill(0xff));
 
-function holdKey(holder: Address, chunk: Address): Uint8Array<ArrayBuffer> {
+function referenceKey(owner: Address, chunk: Address): Uint8Array<ArrayBuffer> {
   const key = new Uint8Array(2 * addressBytes);
-  key.set(holder.bytes);
+  key.set(owner.bytes);
   key.set(chunk.bytes, addressBytes);
   return key;
 }

@@ -30,7 +30,7 @@ const touchesPerWrite = 4 * sliceChunks;
 const evictTo = 0.9;
 const databaseName = 'antway-chunks';
 
-/** The chunk store in IndexedDB: what peers gave and nothing else; least recently used chunks go at the ceiling. */
+/** The chunk store in IndexedDB. At the ceiling it evicts the least recently used chunks. */
 export class IndexedDbStore implements PinningStore {
   readonly #database = new ChunkDatabase(databaseName, {
     onClosed: () => this.#index.forget(),
@@ -57,7 +57,7 @@ export class IndexedDbStore implements PinningStore {
     this.#maxBytes = maxBytes;
   }
 
-  /** What is kept beside the chunks, in the same database: they go when it goes. */
+  /** Object stores beside the chunks, in the same database: the browser clears all of it at once. */
   get pins(): UseStore {
     return this.#database.store('pins');
   }
@@ -66,7 +66,7 @@ export class IndexedDbStore implements PinningStore {
     return this.#database.store('contents');
   }
 
-  /** Another ceiling; what is over it goes. */
+  /** Sets the ceiling, and evicts what is above it. */
   async setMaxBytes(maxBytes: number): Promise<void> {
     this.#maxBytes = maxBytes;
     await this.#guarded(() => this.makeRoom(0), false);
@@ -153,35 +153,31 @@ export class IndexedDbStore implements PinningStore {
     return this.#index.losses;
   }
 
-  async addPinReferences(
-    holder: Address,
-    chunks: readonly Address[],
-    signal?: AbortSignal,
-  ): Promise<boolean> {
+  async addPinReferences(owner: Address, chunks: readonly Address[], signal?: AbortSignal): Promise<boolean> {
     for (const slice of slicesOf(chunks)) {
       signal?.throwIfAborted();
-      const sizes = await this.#database.writeWithPins((stores) => addPinReferences(stores, holder, slice));
+      const sizes = await this.#database.writeWithPins((stores) => addPinReferences(stores, owner, slice));
       if (!sizes) return false;
       this.#index.found(slice, sizes);
     }
     return true;
   }
 
-  removePinReferences(holder: Address): Promise<void> {
-    return this.#release(holder, undefined);
+  removePinReferences(owner: Address): Promise<void> {
+    return this.#release(owner, undefined);
   }
 
-  retainPinReferences(holder: Address, chunks: ReadonlySet<string>): Promise<void> {
-    return this.#release(holder, chunks);
+  retainPinReferences(owner: Address, chunks: ReadonlySet<string>): Promise<void> {
+    return this.#release(owner, chunks);
   }
 
   async removeAbandonedPinReferences(): Promise<void> {
     const next = (after: Address | undefined) =>
       this.#database.store('holds')('readonly', (holds) => nextPinOwner(holds, after));
-    for (let holder = await next(undefined); holder; holder = await next(holder)) {
-      const found = holder;
-      const mayHold = await this.pins('readonly', (pins) => isPinOwner(pins, found));
-      if (!mayHold) await this.removePinReferences(found);
+    for (let owner = await next(undefined); owner; owner = await next(owner)) {
+      const found = owner;
+      const isOwner = await this.pins('readonly', (pins) => isPinOwner(pins, found));
+      if (!isOwner) await this.removePinReferences(found);
     }
   }
 
@@ -233,7 +229,7 @@ export class IndexedDbStore implements PinningStore {
     return kept;
   }
 
-  /** @returns those that are on disk now: all, unless what is held leaves no room for them. */
+  /** @returns those that are on disk now: all, unless pinned chunks leave no room for them. */
   async #write(
     batch: readonly VerifiedChunk[],
     bytes: number,
@@ -264,12 +260,12 @@ export class IndexedDbStore implements PinningStore {
     return freed;
   }
 
-  async #release(holder: Address, except: ReadonlySet<string> | undefined): Promise<void> {
+  async #release(owner: Address, except: ReadonlySet<string> | undefined): Promise<void> {
     let after: Address | undefined;
     do {
       const from = after;
       const slice = await this.#database.writeWithPins((stores) =>
-        removePinReferencesSlice(stores, holder, from, except),
+        removePinReferencesSlice(stores, owner, from, except),
       );
       this.#index.removed(slice.gone);
       after = slice.last;

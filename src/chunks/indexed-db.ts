@@ -29,7 +29,7 @@ const writtenWithPins = [...written, 'pins'] as const satisfies StoreName[];
 
 /** The stores of a write, by their names. */
 export type WriteStores = Record<(typeof written)[number], IDBObjectStore>;
-export type HolderStores = Record<(typeof writtenWithPins)[number], IDBObjectStore>;
+export type PinOwnerStores = Record<(typeof writtenWithPins)[number], IDBObjectStore>;
 
 /**
  * A database with the layout of the chunk store:
@@ -70,7 +70,7 @@ export class ChunkDatabase {
   }
 
   /** The same together with the pins, so that nothing is held for one that is gone, whichever worker removed it. */
-  writeWithPins<T>(work: (stores: HolderStores) => Promise<T> | T): Promise<T> {
+  writeWithPins<T>(work: (stores: PinOwnerStores) => Promise<T> | T): Promise<T> {
     return this.#write(writtenWithPins, work);
   }
 

@@ -15,7 +15,7 @@ export interface StoreSummary {
   reason: string | null;
 }
 
-/** Keeps sealed chunks between runs. Never throws for want of space or of storage: it then keeps less. */
+/** Stores encrypted chunks between runs. It never throws for want of space or of storage: it then stores less. */
 export interface ChunkStore {
   /**
    * The stored bytes, in a buffer that is the caller's alone. They may have been damaged since: the caller checks them.
@@ -34,24 +34,27 @@ export interface ChunkStore {
 }
 
 /**
- * What became of a chunk that was put. `ceiling`: what is held leaves no room for it below the store's ceiling. `quota`:
- * the browser gives no more room. `failed`: the browser's storage failed, or it was never put.
+ * What became of a chunk that was put. `ceiling`: pinned chunks leave no room below the store's ceiling. `quota`: the browser
+ * gives no more room. `failed`: the browser's storage failed, or the chunk was never put.
  */
 export type WriteOutcome = 'stored' | 'ceiling' | 'quota' | 'failed';
 
 /** What the store has to know of a pin: a record of the object store `pins`, by the address of its content. */
 export interface PinOwner {
-  /** Whether it is being removed, and so may hold nothing any more. */
+  /** Whether the pin is being removed. Then it can get no more references. */
   isRemoved?: boolean;
 }
 
-/** Chunks that their holders want to keep whatever else has to go. A holder is known by the address of its content. */
+/**
+ * A chunk store that never evicts the chunks that a pin refers to. The owner of a pin reference is the pin, known by the address
+ * of its content.
+ */
 export interface PinningStore extends ChunkStore {
   /** Resolves once it is known whether a chunk that was put is on disk, whichever worker put it there. */
   written(address: Address): Promise<WriteOutcome>;
   /**
    * The bytes of every chunk on disk, by hex address. Kept up to date with what this worker does; what another one does
-   * is learnt by `hold`, `written` and `forgetSizes`.
+   * is learnt by `addPinReferences`, `written` and `forgetSizes`.
    */
   sizes(): Promise<ReadonlyMap<string, number>>;
   /** Has `sizes` read anew: another worker has changed what is stored. */
@@ -61,23 +64,23 @@ export interface PinningStore extends ChunkStore {
   /** Grows when chunks go. */
   readonly losses: number;
   /**
-   * Keeps chunks from being evicted, those that are stored and those that will be. Done twice it is done once.
-   * @returns false, and holds nothing more, once the holder is gone or being removed.
+   * Adds references to chunks, stored ones and others: the store evicts none of them. Adding a reference twice has no effect.
+   * @returns false, without an effect, once the owner is gone or being removed.
    */
-  addPinReferences(holder: Address, chunks: readonly Address[], signal?: AbortSignal): Promise<boolean>;
-  /** Lets go of all that a holder holds that is gone or being removed, and deletes what nobody else holds. */
-  removePinReferences(holder: Address): Promise<void>;
-  /** Lets go of what a holder holds beside `chunks` (hex), and deletes of it what nobody else holds. */
-  retainPinReferences(holder: Address, chunks: ReadonlySet<string>): Promise<void>;
-  /** Lets go of what is held by nobody who is still there. */
+  addPinReferences(owner: Address, chunks: readonly Address[], signal?: AbortSignal): Promise<boolean>;
+  /** Removes all references of an owner that is gone or being removed, and deletes the chunks without another reference. */
+  removePinReferences(owner: Address): Promise<void>;
+  /** Removes the references of an owner to other chunks than these (hex), and deletes those without another reference. */
+  retainPinReferences(owner: Address, chunks: ReadonlySet<string>): Promise<void>;
+  /** Removes the references of owners that are gone. */
   removeAbandonedPinReferences(): Promise<void>;
-  /** Deletes those of the chunks that nobody holds. */
+  /** Deletes those of the chunks that have no reference. */
   free(chunks: readonly Address[]): Promise<void>;
   /** Evicts until so many bytes can be stored. @returns whether they can be. */
   makeRoom(bytes: number): Promise<boolean>;
 }
 
-/** Keeps nothing: for a command that runs once. */
+/** Stores nothing: for a command that runs once. */
 export const noStore: ChunkStore = {
   get: async () => undefined,
   put: async () => {},

@@ -27,7 +27,7 @@ import type { TrustGrant, TrustTokens } from './state/trust-tokens.ts';
 
 export interface ContentHandlerOptions {
   deployment: Deployment;
-  inForce: EffectiveConfig;
+  effective: EffectiveConfig;
   appearance: ChosenAppearance;
   tokens: TrustTokens;
   stats: Stats;
@@ -91,13 +91,13 @@ export class ContentHandler {
     context: RequestContext,
     { signal, observer, trace }: Observed,
   ): Promise<Response> {
-    const { deployment, inForce, peers, resolver, ownOrigins, appearance, tokens } = this.#options;
+    const { deployment, effective, peers, resolver, ownOrigins, appearance, tokens } = this.#options;
     if (request.method === 'OPTIONS') return done(observer, methodsOf());
     const isTopLevel = request.mode === 'navigate' && request.destination === 'document';
     // While the document comes from the store, sessions open that the rest of the page may need.
     if (isTopLevel) peers.warm();
     const decisionFor = await this.#decision(target);
-    if (isTopLevel && isUntoldSite(deployment, inForce) && context.sitePage) {
+    if (isTopLevel && isUntoldSite(deployment, effective) && context.sitePage) {
       return done(observer, await context.sitePage());
     }
     let content = target.address;
@@ -165,9 +165,9 @@ export class ContentHandler {
    * run scripts is shown here.
    */
   async #movedTo(target: ContentTarget, request: Request): Promise<Response | undefined> {
-    const { ownOrigins, inForce, library } = this.#options;
+    const { ownOrigins, effective, library } = this.#options;
     const { address, path = '', query } = target;
-    if (!ownOrigins || inForce.config.denied.has(address.hex)) return undefined;
+    if (!ownOrigins || effective.config.denied.has(address.hex)) return undefined;
     const type = typeOfName(path);
     if (['format', 'download'].some((key) => query.has(key)) || (type && !canRunScripts(type)))
       return undefined;
@@ -193,15 +193,15 @@ export class ContentHandler {
 
   /** Where storage is blocked a decision cannot be stored, so nobody is asked, and the site runs no scripts. */
   async #decision({ address }: ContentTarget): Promise<DecisionFor> {
-    const { deployment, inForce, trust } = this.#options;
+    const { deployment, effective, trust } = this.#options;
     switch (deployment.trust) {
       case 'site-settings': {
-        const decision = inForce.received?.runsScripts === false ? 'restricted' : 'trusted';
+        const decision = effective.received?.runsScripts === false ? 'restricted' : 'trusted';
         return () => decision;
       }
       // Whoever runs scripts on another site's origin is that site: only its owner can allow it.
       case 'server-config':
-        return () => (inForce.config.trusted.has(address.hex) ? 'trusted' : 'restricted');
+        return () => (effective.config.trusted.has(address.hex) ? 'trusted' : 'restricted');
       case 'user':
         return trust.decision(address).catch((error): DecisionFor => {
           console.warn('antway: decisions cannot be read', error);
@@ -235,10 +235,10 @@ export class ContentHandler {
 
   /** @returns null for a page of this origin that is no content, undefined for everything else. */
   #addressOf(url: string): string | null | undefined {
-    const { deployment, inForce } = this.#options;
+    const { deployment, effective } = this.#options;
     if (!URL.canParse(url) || new URL(url).origin !== deployment.origin) return undefined;
     try {
-      const target = parseTarget(new URL(url), inForce.config, deployment);
+      const target = parseTarget(new URL(url), effective.config, deployment);
       return target.kind === 'content' || target.kind === 'redirect' ? target.content.address.hex : null;
     } catch {
       return undefined;

@@ -91,7 +91,7 @@ const handOverMs = 60_000;
 
 /** What belongs to one configuration. */
 interface Configured {
-  inForce: EffectiveConfig;
+  effective: EffectiveConfig;
   handler: RequestHandler;
   library: Library;
   peers: GatewayPeers;
@@ -115,8 +115,8 @@ export function createGateway(deployment: Deployment, dependencies: GatewayDepen
     deployment.kind === 'app' && buildHash ? new SiteNames(deployment.origin, buildHash, state) : undefined;
   let current: Configured | undefined;
 
-  function configured(inForce: EffectiveConfig): Configured {
-    const { config } = inForce;
+  function configured(effective: EffectiveConfig): Configured {
+    const { config } = effective;
     if (deployment.kind === 'embedded' && config.isolation === 'subdomain') {
       const message = 'isolation: on a site that embeds the gateway it is always “path”.';
       throw new AntwayError('BAD_CONFIG', message, { key: 'isolation' });
@@ -150,7 +150,18 @@ export function createGateway(deployment: Deployment, dependencies: GatewayDepen
       const least = Math.min(limits.leastStoreBytes, maxBytes);
       await store.setMaxBytes(Math.max(maxBytes - (await origins.storedBytes()), least));
     };
-    const parts = { deployment, inForce, appearance, tokens, stats, store, peers, resolver, library, trust };
+    const parts = {
+      deployment,
+      effective,
+      appearance,
+      tokens,
+      stats,
+      store,
+      peers,
+      resolver,
+      library,
+      trust,
+    };
     const content = new ContentHandler({ ...parts, local, ownOrigins });
     const api: Omit<ApiContext, 'endTrust' | 'wakeLater' | 'waitUntil'> = {
       ...parts,
@@ -162,17 +173,17 @@ export function createGateway(deployment: Deployment, dependencies: GatewayDepen
       limitStore,
     };
     limitStore().catch((error) => console.warn('antway: the store’s limit is not set', error));
-    const handler = new RequestHandler({ deployment, inForce, api, content, manifests });
-    return { inForce, handler, library, peers };
+    const handler = new RequestHandler({ deployment, effective, api, content, manifests });
+    return { effective, handler, library, peers };
   }
 
   async function now(): Promise<Configured> {
-    const inForce = await configuration.current();
-    if (current?.inForce !== inForce) {
+    const effective = await configuration.current();
+    if (current?.effective !== effective) {
       const former = current;
       former?.library.pins.close();
       if (former) setTimeout(() => former.peers.close(), handOverMs);
-      current = configured(inForce);
+      current = configured(effective);
     }
     return current;
   }

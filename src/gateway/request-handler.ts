@@ -12,7 +12,7 @@ import type { ManifestStore } from './state/manifest-store.ts';
 
 export interface RequestHandlerOptions {
   deployment: Deployment;
-  inForce: EffectiveConfig;
+  effective: EffectiveConfig;
   api: Omit<ApiContext, 'endTrust' | 'wakeLater' | 'waitUntil'>;
   content: ContentHandler;
   manifests: ManifestStore;
@@ -48,8 +48,8 @@ export class RequestHandler {
   }
 
   #targetOf(url: URL): Target {
-    const { inForce, deployment } = this.#options;
-    return parseTarget(url, inForce.config, deployment);
+    const { effective, deployment } = this.#options;
+    return parseTarget(url, effective.config, deployment);
   }
 
   /** A worker lives as long as it is asked for something, and so long it works on the pins. */
@@ -58,9 +58,9 @@ export class RequestHandler {
   }
 
   async #api(name: string, request: Request, context: RequestContext): Promise<Response> {
-    const { deployment, inForce, api } = this.#options;
+    const { deployment, effective, api } = this.#options;
     // Before the first content of a site is shown, whatever page is there is the gateway's.
-    const isFirst = name === 'origin' && request.method === 'PUT' && isUntoldSite(deployment, inForce);
+    const isFirst = name === 'origin' && request.method === 'PUT' && isUntoldSite(deployment, effective);
     if (!isFirst && !(await mayUseApi(request, context, deployment))) {
       throw new AntwayError('REFUSED', 'These endpoints are for the gateway’s own pages only.');
     }

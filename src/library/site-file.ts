@@ -176,14 +176,14 @@ export async function importSite(
  * @throws AntwayError `TOO_LARGE` when there is no room, `INTERNAL` when storage fails, `NOT_FOUND` when it was unpinned.
  */
 async function storeChunks(
-  holder: Address,
+  owner: Address,
   chunks: readonly VerifiedChunk[],
   store: PinningStore,
 ): Promise<void> {
   const addresses = chunks.map(({ address }) => address);
-  if (!(await store.addPinReferences(holder, addresses))) {
+  if (!(await store.addPinReferences(owner, addresses))) {
     throw new AntwayError('NOT_FOUND', 'This site was unpinned while it was imported.', {
-      address: holder.hex,
+      address: owner.hex,
     });
   }
   const sizes = await store.sizes();

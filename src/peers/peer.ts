@@ -6,7 +6,7 @@ import type { Stats, TransportName } from '../stats/stats.ts';
 import { Watchdog } from '../util/watchdog.ts';
 import { CircuitBreaker, type Permit } from './selection/circuit-breaker.ts';
 import { PeerHealth } from './selection/health.ts';
-import { outrun } from './selection/hedge.ts';
+import { lostHedge } from './selection/hedge.ts';
 import { HttpTransport } from './transports/http.ts';
 import { type PeerInfo, type PrefetchRange, webTransportPath } from './transports/protocol.ts';
 import type { Transport } from './transports/transport.ts';
@@ -21,7 +21,7 @@ export interface AskOptions<T> {
   /** Turns received bytes into what the caller wants, or throws `CORRUPT`. */
   verify(received: Uint8Array<ArrayBuffer>): T;
   onFirstByte(): void;
-  /** Told of every face that failed. */
+  /** Told of every transport that failed. */
   report(attempt: Attempt): void;
 }
 
@@ -33,7 +33,7 @@ export interface PrefetchOptions {
 
 export interface PeerOptions {
   stats: Stats;
-  /** The faces to use; WebTransport may be found by the HTTP face even if that is not one of them. */
+  /** The transports to use; WebTransport may be found by the HTTP transport even if that is not one of them. */
   transport: TransportChoice;
   /** The URL of the peer that it is known from; null for a configured one. */
   namedBy: string | null;
@@ -41,7 +41,7 @@ export interface PeerOptions {
   onBytes(length: number): void;
 }
 
-/** One peer: its faces, and what is known of it from using it. */
+/** One peer: its transports, and what is known of it from using it. */
 export class Peer {
   readonly url: string;
   readonly kind: PeerKind;
@@ -78,7 +78,7 @@ export class Peer {
   }
 
   /**
-   * Asks its faces one after the other, best first.
+   * Asks its transports one after the other, best first.
    * @throws AntwayError the last failure, each reported before; the signal's reason when aborted.
    */
   async ask<T>(address: Address, options: AskOptions<T>): Promise<T> {
@@ -86,7 +86,7 @@ export class Peer {
     const request = this.health.started();
     this.#lastUsed = Date.now();
     let last: AntwayError | undefined;
-    for (const face of this.#transports()) {
+    for (const transport of this.#transports()) {
       const startedAt = performance.now();
       const elapsed = () => performance.now() - startedAt;
       let firstByteMs: number | undefined;
@@ -96,32 +96,32 @@ export class Peer {
           firstByteMs = elapsed();
           onFirstByte();
         };
-        const received = await face.fetch(address, signal, began, expectedBytes);
+        const received = await transport.fetch(address, signal, began, expectedBytes);
         const totalMs = elapsed();
         stage = 'verify';
         const value = verify(received);
-        this.#succeeded(face, firstByteMs ?? totalMs, totalMs, received.length);
+        this.#succeeded(transport, firstByteMs ?? totalMs, totalMs, received.length);
         return value;
       } catch (error) {
         if (signal.aborted) {
-          if (signal.reason === outrun) this.health.lostHedge(elapsed(), firstByteMs !== undefined, request);
+          if (signal.reason === lostHedge)
+            this.health.lostHedge(elapsed(), firstByteMs !== undefined, request);
           else this.health.abandoned(request);
           throw signal.reason;
         }
         last = asAntwayError(error);
         const { code, message, details } = last;
-        const { transport } = face;
         report({
           peer: this.url,
-          transport,
+          transport: transport.name,
           stage,
           code,
           message,
           milliseconds: Math.round(elapsed()),
           ...(details.answered ? { answered: true } : {}),
         });
-        this.#stats.peerFailed(this.url, transport, code);
-        if (!this.#isWorthAnotherTransport(face, last, request)) throw last;
+        this.#stats.peerFailed(this.url, transport.name, code);
+        if (!this.#isWorthAnotherTransport(transport, last, request)) throw last;
       }
     }
     this.health.unreachable(request);
@@ -132,7 +132,7 @@ export class Peer {
     return this.#pointers !== undefined;
   }
 
-  /** Asks for a pointer record, for a short while. @throws as `HttpFace.pointer`, or what `verify` throws. */
+  /** Asks for a pointer record, for a short while. @throws as `HttpTransport.pointer`, or what `verify` throws. */
   async pointer<T>(
     address: Address,
     signal: AbortSignal,
@@ -153,7 +153,7 @@ export class Peer {
     }
   }
 
-  /** What it says of itself. @throws AntwayError as the faces' `info`. */
+  /** What it says of itself. @throws AntwayError as the transports' `info`. */
   async info(): Promise<PeerInfo> {
     if (this.#http) return this.#http.info();
     if (!this.#webTransport) throw noTransport(this.url, this.#transport);
@@ -231,7 +231,7 @@ export class Peer {
     this.#webTransport?.close();
   }
 
-  /** The faces to try now, best first. With nothing to fall back on, a WebTransport that fails is still the way. */
+  /** The transports to try now, best first. With nothing to fall back on, a WebTransport that fails is still the way. */
   #transports(): Transport[] {
     if (!this.#webTransport) return this.#http ? [this.#http] : [];
     if (!this.#http) return [this.#webTransport];
@@ -257,14 +257,14 @@ export class Peer {
     this.#stats.peerBanned(this.url);
   }
 
-  #succeeded(face: Transport, firstByteMs: number, totalMs: number, bytes: number): void {
-    this.#lastTransport = face.transport;
-    if (face === this.#webTransport) this.#webTransportCircuit.succeeded();
+  #succeeded(transport: Transport, firstByteMs: number, totalMs: number, bytes: number): void {
+    this.#lastTransport = transport.name;
+    if (transport === this.#webTransport) this.#webTransportCircuit.succeeded();
     this.health.succeeded(firstByteMs, totalMs, bytes);
-    this.#stats.fromPeer(this.url, face.transport, bytes, { firstByteMs, totalMs });
+    this.#stats.fromPeer(this.url, transport.name, bytes, { firstByteMs, totalMs });
   }
 
-  #isWorthAnotherTransport(face: Transport, { code, details }: AntwayError, request: Permit): boolean {
+  #isWorthAnotherTransport(transport: Transport, { code, details }: AntwayError, request: Permit): boolean {
     if (code === 'CORRUPT') {
       this.#ban(request);
       return false;
@@ -273,25 +273,25 @@ export class Peer {
       this.health.answered();
       return false;
     }
-    // It is there but cannot serve now: its other face would say the same.
+    // It is there but cannot serve now: its other transport would say the same.
     if (details.answered) {
       this.health.failed(request);
       return false;
     }
-    if (face === this.#webTransport) this.#webTransportCircuit.failed();
+    if (transport === this.#webTransport) this.#webTransportCircuit.failed();
     return true;
   }
 }
 
-/** The error for a peer that has none of the faces that this browser may use. */
+/** The error for a peer that has none of the transports that this browser may use. */
 export function noTransport(url: string, transport: TransportChoice): AntwayError {
   const limit = { auto: '', webtransport: ' by WebTransport alone', http: ' by HTTP alone' }[transport];
   return new AntwayError('PEERS_UNREACHABLE', `This browser has no way to reach ${url}${limit}.`);
 }
 
 /**
- * Where a peer's WebTransport listens, and which certificates it shows: as configured, or asked of its HTTP face.
- * @throws AntwayError `UNSUPPORTED` for a peer that has none, or as `HttpFace.info`.
+ * Where a peer's WebTransport listens, and which certificates it shows: as configured, or asked of its HTTP transport.
+ * @throws AntwayError `UNSUPPORTED` for a peer that has none, or as `HttpTransport.info`.
  */
 export async function webTransportEndpointOf({
   url,

@@ -11,7 +11,7 @@ import { WebTransportTransport } from './transports/webtransport.ts';
 export interface Probe {
   /** What it says of itself; null for AntTP and antd. */
   info: PeerInfo | null;
-  /** The face that it would be asked by. */
+  /** The transport that it would be asked by. */
   transport: TransportName;
   /** From a request on an open connection to its answer's first byte, in milliseconds. */
   firstByteMs: number;
@@ -72,15 +72,15 @@ async function probeWebTransport(
   known: PeerInfo | undefined,
   signal: AbortSignal,
 ): Promise<Omit<Probe, 'webTransportProblem'>> {
-  const face = new WebTransportTransport(async () =>
+  const transport = new WebTransportTransport(async () =>
     known ? webTransportEndpointIn(known, peer.url) : webTransportEndpointOf(peer),
   );
   try {
-    await face.connect();
-    const answer = await timed((onFirstByte) => face.info(signal, onFirstByte));
+    await transport.connect();
+    const answer = await timed((onFirstByte) => transport.info(signal, onFirstByte));
     return { ...answer, transport: 'webtransport' };
   } finally {
-    face.close();
+    transport.close();
   }
 }
 

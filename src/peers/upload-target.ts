@@ -9,14 +9,14 @@ import { WebTransportTransport } from './transports/webtransport.ts';
 export interface UploadTarget {
   /** The peer's, as of `PeerConfig`. */
   readonly url: string;
-  /** Whether the peer holds a chunk. @throws as `HttpFace.has`. */
+  /** Whether the peer holds a chunk. @throws as `HttpTransport.has`. */
   has(address: Address, signal: AbortSignal): Promise<boolean>;
-  /** Stores a chunk. @throws as `HttpFace.put`. */
+  /** Stores a chunk. @throws as `HttpTransport.put`. */
   put(address: Address, bytes: Uint8Array, options: PutOptions): Promise<'stored' | 'present'>;
 }
 
 /**
- * The face by which chunks are given to a peer: HTTP, which tells more, or WebTransport for one whose certificates are
+ * The transport by which chunks are given to a peer: HTTP, which tells more, or WebTransport for one whose certificates are
  * pinned, which no browser takes for HTTP.
  * @throws AntwayError `PEERS_UNREACHABLE` where there is no WebTransport for that.
  */

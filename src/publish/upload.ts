@@ -2,7 +2,7 @@ import type { Address } from '../address.ts';
 import { AntwayError, asAntwayError, isAbort } from '../errors.ts';
 import type { EncryptedChunk } from '../self-encryption/file.ts';
 
-/** A peer that takes chunks. The HTTP face of a peer is one. */
+/** A peer that takes chunks. The HTTP transport of a peer is one. */
 export interface ChunkTarget {
   /** Names the peer in errors. */
   readonly url: string;

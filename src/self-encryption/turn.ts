@@ -1,5 +1,5 @@
 /** How long everything else that waits for the thread goes first, in milliseconds. After that it is one by one. */
-const patienceMs = 50;
+const longestBackgroundMs = 50;
 
 /**
  * Does long work that gives way to the other tasks of its thread whenever it awaits `nextTurn`. A worker hands out what it
@@ -12,7 +12,7 @@ export async function inTurns<T>(work: (nextTurn: () => Promise<void>) => Promis
   const nextTurn = () => {
     if (!controller) {
       controller = new TaskController({ priority: 'background' });
-      timer = setTimeout(() => controller!.setPriority('user-visible'), patienceMs);
+      timer = setTimeout(() => controller!.setPriority('user-visible'), longestBackgroundMs);
     }
     return scheduler.postTask(() => undefined, { signal: controller.signal });
   };

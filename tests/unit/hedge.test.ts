@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { HedgeBudget, type HedgedTry, hedge, outrun } from '../../src/peers/selection/hedge.ts';
+import { HedgeBudget, type HedgedTry, hedge, lostHedge } from '../../src/peers/selection/hedge.ts';
 
 /** A try that is settled by hand. */
 function manual(patience = 100) {
@@ -49,7 +49,7 @@ describe('hedge', () => {
     expect(b.state.started).toBe(true);
     b.resolve('b');
     expect(await result).toEqual({ value: 'b', index: 1, hedged: [1] });
-    expect(a.state.reason).toBe(outrun);
+    expect(a.state.reason).toBe(lostHedge);
   });
 
   it('waits longer once the answer has begun', async () => {

@@ -21,7 +21,7 @@ export interface ApiContext {
   appearance: ChosenAppearance;
   /** Of the open questions whether a site may run scripts. */
   tokens: TrustTokens;
-  inForce: EffectiveConfig;
+  effective: EffectiveConfig;
   configuration: Configuration;
   store: ChunkStore;
   peers: GatewayPeers;

@@ -8,7 +8,7 @@ import type { Endpoint } from './endpoint.ts';
 
 /** `/-/config`: the effective configuration, and who set which part. */
 export const config: Endpoint = {
-  GET: (_url, _request, { inForce: { config, sources }, configuration }) => ({
+  GET: (_url, _request, { effective: { config, sources }, configuration }) => ({
     ...asJson(config),
     sources,
     problem: configuration.problem,
@@ -38,7 +38,7 @@ export const appearance: Endpoint = {
 
 /** `/-/test-peer`: tries a peer. */
 export const testPeer: Endpoint = {
-  async POST(_, request, { inForce: { config }, deployment: { origin } }) {
+  async POST(_, request, { effective: { config }, deployment: { origin } }) {
     const { url } = objectOf(await jsonOf(request));
     const peer = parsePeer(url, origin, 'url');
     return { url: peer.url, ...(await probePeer(peer, config.transport, request.signal)) };

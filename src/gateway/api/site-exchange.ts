@@ -17,7 +17,7 @@ export interface SiteGrant {
 /** On the gateway's own origin: what a site's origin is to be told. */
 export async function settingsForSite(
   address: Address,
-  { inForce, configuration, trust, manifests, origins, store, appearance: chosen }: ApiContext,
+  { effective, configuration, trust, manifests, origins, store, appearance: chosen }: ApiContext,
 ): Promise<SiteGrant> {
   const own = await configuration.settings();
   const { peers, usePeersOfPeers, transport, cache, denied = [] } = own;
@@ -40,8 +40,8 @@ export async function settingsForSite(
   const { bytes } = await store.summary();
   const elsewhere = bytes + (await origins.storedBytes(address));
   const maxBytes = Math.max(
-    inForce.config.cache.maxBytes - elsewhere,
-    Math.min(limits.leastStoreBytes, inForce.config.cache.maxBytes),
+    effective.config.cache.maxBytes - elsewhere,
+    Math.min(limits.leastStoreBytes, effective.config.cache.maxBytes),
   );
   settings.settings.cache = { ...settings.settings.cache, maxBytes: coarse(maxBytes) };
   return { settings, settingsId, hasManifest: await manifests.has(address) };

@@ -42,8 +42,8 @@ export class Configuration {
   #settingsProblem: AntwayError | undefined;
   #settings: Promise<Settings> | undefined;
   #quota: Promise<number | undefined> | undefined;
-  #inForce: (EffectiveConfig & { json: string }) | undefined;
-  /** What `#inForce` was combined of. */
+  #effective: (EffectiveConfig & { json: string }) | undefined;
+  /** What `#effective` was combined of. */
   #combinedOf: { host: ServerConfig | null; settings: Settings; received: SiteSettings | null } | undefined;
   #refreshing: Promise<void> | undefined;
   #refreshedAt = 0;
@@ -86,7 +86,7 @@ export class Configuration {
     this.#refreshing = undefined;
     this.#settings = undefined;
     this.#settingsProblem = undefined;
-    this.#inForce = undefined;
+    this.#effective = undefined;
   }
 
   /**
@@ -130,21 +130,21 @@ export class Configuration {
     const host = this.#host ?? null;
     // Every request comes here, and almost never has anything changed.
     const last = this.#combinedOf;
-    if (this.#inForce && last?.host === host && last.settings === settings && last.received === received) {
-      return this.#inForce;
+    if (this.#effective && last?.host === host && last.settings === settings && last.received === received) {
+      return this.#effective;
     }
     this.#combinedOf = { host, settings, received };
     const combined = { ...combine(host, settings, this.#deployment.origin, quota), received };
     const json = JSON.stringify(combined, (_, value) =>
       value instanceof Map || value instanceof Set ? [...value] : value,
     );
-    if (this.#inForce?.json !== json) {
+    if (this.#effective?.json !== json) {
       const site = this.#deployment.site?.address;
       const denied = site && new DenyList(combined.config.denied, site, received?.deniedHashes ?? []);
       const config = denied ? { ...combined.config, denied } : combined.config;
-      this.#inForce = { ...combined, config, json };
+      this.#effective = { ...combined, config, json };
     }
-    return this.#inForce;
+    return this.#effective;
   }
 
   /** Asks the host, unless that was done a short while ago. Never rejects. */

@@ -93,7 +93,7 @@ export class PeerHealth {
   }
 
   /**
-   * It was outrun by another peer after `elapsedMs`: it would have taken at least that long, which must be known
+   * Another peer answered first, after `elapsedMs`: it would have taken at least that long, which must be known
    * of it, or the slowest peer would never be measured.
    */
   lostHedge(elapsedMs: number, hadFirstByte: boolean, request?: Permit): void {

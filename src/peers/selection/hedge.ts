@@ -29,7 +29,7 @@ export interface Won<T> {
 }
 
 /** Why a try was aborted: another one was faster. */
-export const outrun = new DOMException('Another peer was faster.', 'AbortError');
+export const lostHedge = new DOMException('Another peer was faster.', 'AbortError');
 
 /**
  * Runs tries in order until one succeeds ("The Tail at Scale", Dean and Barroso, 2013): the next is started when
@@ -68,15 +68,15 @@ export function hedge<T>(tries: readonly HedgedTry<T>[], options: HedgeOptions):
     };
     const start = () => {
       const index = next++;
-      const { run, hedgeDelayMs: patienceMs } = tries[index]!;
+      const { run, hedgeDelayMs } = tries[index]!;
       const controller = new AbortController();
       running.add(controller);
-      watch(patienceMs.firstByte);
-      run(controller.signal, () => !isSettled && watch(patienceMs.rest)).then(
+      watch(hedgeDelayMs.firstByte);
+      run(controller.signal, () => !isSettled && watch(hedgeDelayMs.rest)).then(
         (value) => {
           running.delete(controller);
           if (isSettled) return;
-          settle(outrun);
+          settle(lostHedge);
           resolve({ value, index, hedged });
         },
         (error) => {

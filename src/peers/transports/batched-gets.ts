@@ -5,9 +5,9 @@ import { raceAbort } from '../../util/watchdog.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** How a face asks for chunks. */
+/** How a transport asks for chunks. */
 export interface GetStreams {
-  /** One chunk, on a stream of its own. As `Face.fetch`. */
+  /** One chunk, on a stream of its own. As `Transport.fetch`. */
   one(address: Address, signal: AbortSignal, onFirstByte?: () => void): Promise<Bytes>;
   /**
    * Several on one stream, in order.
@@ -54,7 +54,7 @@ export class BatchedGets {
     this.#streams = streams;
   }
 
-  /** One small chunk. Parameters and errors as of `Face.fetch`. */
+  /** One small chunk. Parameters and errors as of `Transport.fetch`. */
   fetch(address: Address, signal: AbortSignal, onFirstByte?: () => void): Promise<Bytes> {
     const answer = new Promise<Bytes>((resolve, reject) => {
       this.#waiting.push({ address, signal, onFirstByte, resolve, reject });

@@ -15,11 +15,11 @@ export interface PutOptions {
 }
 
 /**
- * A peer's HTTP face: `/chunk/<address>` and `/-/info`. Any CDN or object store with that layout will do. AntTP and antd
+ * A peer's HTTP transport: `/chunk/<address>` and `/-/info`. Any CDN or object store with that layout will do. AntTP and antd
  * have chunks in their own way, and nothing else.
  */
 export class HttpTransport implements Transport {
-  readonly transport = 'http';
+  readonly name = 'http';
   readonly #origin: string;
   readonly #dialect: Dialect;
 

@@ -173,29 +173,29 @@ export function parseInfo(value: unknown): PeerInfo {
   if (typeof info !== 'object' || info === null || info.protocol !== 1) {
     throw new AntwayError('UNSUPPORTED', 'The peer does not speak version 1 of the peer protocol.');
   }
-  const face = info.webTransport ?? null;
-  const hashes = face?.certificateHashes;
+  const transport = info.webTransport ?? null;
+  const hashes = transport?.certificateHashes;
   if (
-    face &&
+    transport &&
     !(
-      Number.isInteger(face.port) &&
-      face.port > 0 &&
-      face.port < 65_536 &&
-      /^\/[\w./-]*$/.test(face.path) &&
+      Number.isInteger(transport.port) &&
+      transport.port > 0 &&
+      transport.port < 65_536 &&
+      /^\/[\w./-]*$/.test(transport.path) &&
       Array.isArray(hashes) &&
       hashes.every((hash) => typeof hash === 'string' && /^[0-9a-f]{64}$/i.test(hash))
     )
   ) {
     throw new AntwayError(
       'UNSUPPORTED',
-      'The peer describes its WebTransport face in a way that is not known.',
+      'The peer describes its WebTransport transport in a way that is not known.',
     );
   }
   return {
     name: String(info.name ?? ''),
     version: String(info.version ?? ''),
     protocol: info.protocol,
-    webTransport: face,
+    webTransport: transport,
     operations: Array.isArray(info.operations) ? info.operations.filter(Number.isInteger) : [],
     peers: Array.isArray(info.peers) ? info.peers.filter((url) => typeof url === 'string') : [],
   };

@@ -3,7 +3,7 @@ import type { TransportName } from '../../stats/stats.ts';
 
 /** One way to reach a peer. What it gives is not yet verified. */
 export interface Transport {
-  readonly transport: TransportName;
+  readonly name: TransportName;
   /**
    * Asks for one chunk.
    * @param onFirstByte called when the answer begins to arrive.

@@ -24,7 +24,7 @@ import type { Transport } from './transport.ts';
 /** How long one chunk may take, or small ones that are together no larger. */
 const chunkMs = limits.stallMs + transferMs(limits.chunkBytes);
 
-/** Where a peer's WebTransport face listens. */
+/** Where a peer's WebTransport transport listens. */
 export interface WebTransportEndpoint {
   /** `https://host:port/path`. */
   url: string;
@@ -34,9 +34,9 @@ export interface WebTransportEndpoint {
   operations?: readonly number[];
 }
 
-/** A peer's WebTransport face: one session, opened when first needed and again after it closed. */
+/** A peer's WebTransport transport: one session, opened when first needed and again after it closed. */
 export class WebTransportTransport implements Transport {
-  readonly transport = 'webtransport';
+  readonly name = 'webtransport';
   readonly #endpoint: () => Promise<WebTransportEndpoint>;
   readonly #small = new BatchedGets({
     one: (...request) => this.#get(...request),

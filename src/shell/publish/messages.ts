@@ -20,7 +20,7 @@ export type PublishRequest =
   | ({ task: 'measure' } & PublishInput)
   | ({
       task: 'publish';
-      /** Origins of the peers' HTTP faces. */
+      /** Origins of the peers' HTTP transports. */
       peers: readonly string[];
       token: string;
       isPrivate: boolean;
