@@ -123,10 +123,12 @@ async function reportContent(address: string, options: Background): Promise<bool
 
 async function giveSettings(
   address: string,
-  { settings, settingsId }: SiteGrant,
+  { settings, settingsId, hasManifest }: SiteGrant,
   options: Background = {},
 ): Promise<void> {
-  const fields: [string, string][] = [['settings', JSON.stringify(settings)]];
+  const fields: [string, string | Blob][] = [['settings', JSON.stringify(settings)]];
+  // With the settings: once an origin has these, its pages no longer ask for the manifest of a private site.
+  if (hasManifest) fields.push(['manifest', await gateway.manifest(address)]);
   await askSite(address, 'origin', { ...options, method: 'PUT', body: { fields } });
   await gateway.reportOrigin(address, { settingsId });
 }
