@@ -3,5 +3,10 @@ import packageJson from './package.json' with { type: 'json' };
 
 export default defineConfig({
   define: { __ANTWAY_VERSION__: JSON.stringify(packageJson.version) },
-  test: { include: ['tests/unit/**/*.test.ts'], testTimeout: 60_000 },
+  test: {
+    include: ['tests/unit/**/*.test.ts'],
+    testTimeout: 60_000,
+    globalSetup: 'tests/support/global-setup.ts',
+    setupFiles: 'tests/support/configure-fast-check.ts',
+  },
 });

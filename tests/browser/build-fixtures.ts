@@ -1,8 +1,10 @@
 import { execFileSync } from 'node:child_process';
+import { printSeed } from '../support/random.ts';
 import { fromRoot } from './paths.ts';
 
-/** Before the first test: the peer that lies, which is built for tests only. */
+/** Before the first test: builds the peer that lies, which only tests need. */
 export default function buildFixtures(): void {
+  printSeed();
   const args = ['build', '--release', '--locked', '--example', 'hostile_peer'];
   execFileSync('cargo', [...args, '--manifest-path', fromRoot('peer/Cargo.toml'), '--quiet'], {
     stdio: 'inherit',

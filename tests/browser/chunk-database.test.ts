@@ -1,4 +1,5 @@
 import type { Page } from '@playwright/test';
+import { randomBytes } from '../support/random.ts';
 import { expect, Gateway, stopWorkers, test } from './harness.ts';
 import { publish } from './publish.ts';
 
@@ -81,7 +82,7 @@ test('chunks that an earlier version stored are there after the upgrade, counted
   });
   // They go when there is no more room.
   for (let i = 0; i < 4; i++) {
-    const noise = Buffer.from(crypto.getRandomValues(new Uint8Array(bytes)));
+    const noise = randomBytes(bytes);
     expect((await gateway.fetch(`/${await publish(noise, peer)}`)).status).toBe(200);
     await gateway.settled();
     expect((await gateway.cache()).bytes).toBeLessThanOrEqual(bytes + 1_000);

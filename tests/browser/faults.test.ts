@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -7,6 +6,7 @@ import { join } from 'node:path';
 import { limits } from '../../src/limits.ts';
 import { loadBlake3 } from '../../src/self-encryption/blake3.ts';
 import type { PeerTally } from '../../src/stats/stats.ts';
+import { randomBytes } from '../support/random.ts';
 import { announcing, urlOf } from './announcing.ts';
 import { type Download, download, hasReceived, longestPause } from './downloads.ts';
 import { test as base, expect, type Gateway } from './harness.ts';

@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import type { Page } from '@playwright/test';
 import { limits } from '../../src/limits.ts';
+import { randomBytes } from '../support/random.ts';
 import { test as base, errorCode, expect, Gateway, stopWorkers } from './harness.ts';
 import type { PeerProcess } from './peer.ts';
 import { publish } from './publish.ts';

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Page } from '@playwright/test';
 import { limits } from '../../src/limits.ts';
+import { randomBytes } from '../support/random.ts';
 import { ChunkRelay } from './chunk-relay.ts';
 import { errorCode, expect, fetchIn, Gateway, stopWorkers, test } from './harness.ts';
 import { type ManyChunks, publishManyChunks } from './many-chunks.ts';
@@ -230,7 +231,7 @@ test('what is pinned stays when what is opened fills the store again and again',
   await expectPin(gateway.shell, kept.address, complete);
   for (let seed = 100; seed < 112; seed++) {
     const file = await publish(Buffer.alloc(60_000, `${seed}`), peer);
-    const noise = await publish(Buffer.from(crypto.getRandomValues(new Uint8Array(60_000))), peer);
+    const noise = await publish(randomBytes(60_000), peer);
     for (const address of [file, noise]) expect((await gateway.fetch(`/${address}`)).size).toBe(60_000);
     await gateway.settled();
     expect((await gateway.cache()).bytes).toBeLessThanOrEqual(200_000);

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes } from '../support/random.ts';
 import { expect, test } from './harness.ts';
 import type { PeerProcess } from './peer.ts';
 import { publish, RepeatingFile } from './publish.ts';

@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto';
 import { limits } from '../../src/limits.ts';
+import { randomBytes } from '../support/random.ts';
 import { expect, stopWorkers, test } from './harness.ts';
 import { publishManyChunks } from './many-chunks.ts';
 import { expectPin, listSites, pinAction } from './pins.ts';

@@ -1,10 +1,11 @@
 import { join } from 'node:path';
+import { testSeed } from '../support/random.ts';
 import { expect, test } from './harness.ts';
-import { FaultyPeers, growth, newSeed, printReport, publishContent, randomNumbers, soak } from './soak.ts';
+import { FaultyPeers, growth, printReport, publishContent, randomNumbers, soak } from './soak.ts';
 
 /** A minute in the suite; `pnpm soak` sets how long. */
 const seconds = Number(process.env.ANTWAY_SOAK_SECONDS ?? 60);
-const seed = Number(process.env.ANTWAY_SOAK_SEED ?? newSeed());
+const seed = Number(process.env.ANTWAY_SOAK_SEED ?? testSeed);
 
 /**
  * By how many megabytes the medians of resident memory may differ. Several times what they differ by from minute to minute

@@ -1,5 +1,4 @@
 import { execFileSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -312,11 +311,6 @@ function median(values: number[]): number {
   const sorted = values.sort((a, b) => a - b);
   const middle = sorted.length >> 1;
   return sorted.length % 2 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
-}
-
-/** The seed of a run, so that its faults and requests can be had again. */
-export function newSeed(): number {
-  return randomBytes(4).readInt32LE();
 }
 
 export function printReport(report: SoakReport): void {

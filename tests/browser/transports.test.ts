@@ -1,6 +1,7 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
+import { randomBytes } from '../support/random.ts';
 import { announcing, urlOf } from './announcing.ts';
 import { expect, type Gateway, test } from './harness.ts';
 import type { PeerProcess } from './peer.ts';

@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Address } from '../../src/address.ts';
 import { limits } from '../../src/limits.ts';
 import { HttpTransport } from '../../src/peers/transports/http.ts';
+import { randomBytes } from '../support/random.ts';
 import { closedPort, startHttpPeer } from './support/http-peer.ts';
 
 const address = Address.fromHex('ab'.repeat(32));

@@ -1,0 +1,1 @@
+export { printSeed as setup } from './random.ts';
