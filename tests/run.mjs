@@ -21,11 +21,15 @@ import {
 const suites = ['unit', 'rust', 'browser', 'firefox', 'webkit'];
 /** Only if it is asked for: it downloads large packages. The browser tests include a few of the sites. */
 const thirdParty = 'third-party';
+/** What `--quick` runs; of the browser tests those with the tag `@smoke`. */
+const quickSuites = ['unit', 'rust', 'browser'];
+/** How long `--full` lets the soak test run, in seconds. */
+const fullSoakSeconds = 600;
 const resultsFolder = join(stateFolder, 'test-results');
 
 try {
-  const { only } = readOptions();
-  const wanted = only ?? suites;
+  const { only, quick, full } = readOptions();
+  const wanted = only ?? (quick ? quickSuites : suites);
   checkTools();
   if (wanted.some((suite) => suite !== 'rust')) {
     await installPackages();
@@ -44,7 +48,7 @@ try {
   const results = [];
   if (wanted.includes('unit')) results.push(await runUnit());
   if (wanted.includes('rust')) results.push(await runRust());
-  if (wanted.includes('browser')) results.push(await runBrowser(chromium));
+  if (wanted.includes('browser')) results.push(await runBrowser(chromium, { quick, full }));
   if (wanted.includes(thirdParty)) results.push(await runThirdParty(chromium));
   if (wanted.includes('firefox')) results.push(await runFirefox(firefox));
   if (wanted.includes('webkit')) results.push(await runWebKit());
@@ -54,14 +58,22 @@ try {
   fail(error);
 }
 
-/** `--only unit|rust|browser|firefox|webkit|third-party`, which may be given more than once. */
+/**
+ * `--quick` for the tests that take less than five minutes, `--full` for more than every change needs, and
+ * `--only unit|rust|browser|firefox|webkit|third-party`, which may be given more than once.
+ */
 function readOptions() {
   const all = [...suites, thirdParty];
   let values;
   try {
-    ({ values } = parseArgs({ options: { only: { type: 'string', multiple: true } } }));
+    const options = {
+      only: { type: 'string', multiple: true },
+      quick: { type: 'boolean', default: false },
+      full: { type: 'boolean', default: false },
+    };
+    ({ values } = parseArgs({ options }));
   } catch (error) {
-    throw new SetupError(`${error.message}\nThe one option is --only ${suites.join('|')}.`);
+    throw new SetupError(`${error.message}\nThe options are --quick, --full and --only ${all.join('|')}.`);
   }
   const unknown = values.only?.find((suite) => !all.includes(suite));
   if (unknown !== undefined)
@@ -133,9 +145,14 @@ async function runRust() {
 }
 
 /** @returns {Promise<Result>} */
-function runBrowser(chromium) {
+function runBrowser(chromium, { quick, full }) {
+  if (quick) {
+    const options = ['--grep=@smoke', '--reporter=list,json'];
+    return runPlaywright('browser', options, { ANTWAY_CHROMIUM: chromium });
+  }
   const options = ['--reporter=list,json,./tests/security/table-reporter.ts'];
-  return runPlaywright('browser', options, { ANTWAY_CHROMIUM: chromium, ANTWAY_ALL_TESTS: '1' });
+  const more = full && { ANTWAY_THIRD_PARTY: 'all', ANTWAY_SOAK_SECONDS: String(fullSoakSeconds) };
+  return runPlaywright('browser', options, { ANTWAY_CHROMIUM: chromium, ANTWAY_ALL_TESTS: '1', ...more });
 }
 
 /**

@@ -87,7 +87,7 @@ test.describe('an archive that AntTP made', () => {
   });
 });
 
-test('the smallest possible file is served', async () => {
+test('the smallest possible file is served', { tag: '@smoke' }, async () => {
   const { address } = anttpFixture('tiny3');
   await peer.putFixture('anttp/tiny3');
   expect(await gateway.fetch(`/${address}`)).toMatchObject({ status: 200, text: 'abc' });

@@ -66,7 +66,7 @@ test('only ciphertext is written: no database or cache holds a word of what was 
   }
 });
 
-test('each stored chunk has the hash it is kept under, and the totals agree', async ({
+test('each stored chunk has the hash it is kept under, and the totals agree', { tag: '@smoke' }, async ({
   startPeer,
   openGateway,
 }) => {

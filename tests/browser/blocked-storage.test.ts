@@ -103,7 +103,7 @@ test('a database that opens too late is used from then on, by the same worker', 
   expect((await gateway.stats()).startedAt).toBe(startedAt);
 });
 
-test('where site data is blocked, the shell says that the browser refuses', async ({
+test('where site data is blocked, the shell says that the browser refuses', { tag: '@smoke' }, async ({
   playwright,
   launchOptions,
   startHost,

@@ -53,11 +53,9 @@ function describeDatabase(page: Page, version?: number): Promise<{ version: numb
   }, version);
 }
 
-test('chunks that an earlier version stored are there after the upgrade, counted and evictable', async ({
-  startPeer,
-  startHost,
-  page,
-}) => {
+test('chunks that an earlier version stored are there after the upgrade, counted and evictable', {
+  tag: '@smoke',
+}, async ({ startPeer, startHost, page }) => {
   const peer = await startPeer();
   const chunks: { address: string; base64: string }[] = [];
   const file = Buffer.from('kept since version 1 '.repeat(100));

@@ -99,7 +99,11 @@ for (const [where, base] of [
   });
 }
 
-test('content that is added or changed later works too', async ({ page, published, serve }) => {
+test('content that is added or changed later works too', { tag: '@smoke' }, async ({
+  page,
+  published,
+  serve,
+}) => {
   const host = await serve('plain');
   await page.goto(host.url);
   await ready(page);

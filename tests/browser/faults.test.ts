@@ -215,12 +215,9 @@ test(`where UDP is blocked, HTTP serves: the first byte comes within ${seconds(3
   blackHole.close();
 });
 
-test('peers that come back with other certificates and ports are served by HTTP at once, then by WebTransport', async ({
-  content,
-  startHolder,
-  startPeer,
-  openGateway,
-}) => {
+test('peers that come back with other certificates and ports are served by HTTP at once, then by WebTransport', {
+  tag: '@smoke',
+}, async ({ content, startHolder, startPeer, openGateway }) => {
   test.setTimeout(120_000);
   // Their HTTP is refused while they are away, but a session that died says so only by its silence.
   const deadlineMs = 2 * stallMs;

@@ -24,7 +24,9 @@ test.afterEach(async () => {
   expect((await gateway.fetch('/-/health')).status).toBe(200);
 });
 
-test('paths that lead out, are absolute or are no text are refused by name; odd ones are just names', async () => {
+test('paths that lead out, are absolute or are no text are refused by name; odd ones are just names', {
+  tag: '@smoke',
+}, async () => {
   const content = 'what every entry points to';
   const refused = ['../up.txt', 'a/../../b.txt', '/etc/passwd', '..', 'folder/', 'a\0b.txt'];
   const served = [

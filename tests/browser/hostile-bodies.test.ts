@@ -93,10 +93,9 @@ test.describe('when a chunk in the middle is at no peer', () => {
   });
 });
 
-test('the first bytes come as soon as their chunk is there, however slow the rest is', async ({
-  startPeer,
-  openGateway,
-}) => {
+test('the first bytes come as soon as their chunk is there, however slow the rest is', {
+  tag: '@smoke',
+}, async ({ startPeer, openGateway }) => {
   // The record, the three chunks of the map inside it and the file's first chunk; the next takes minutes.
   const slow = await startPeer({
     binary: hostilePeer,

@@ -7,7 +7,7 @@ import { makeTarchive } from './tar.ts';
 
 const unknown = 'ab'.repeat(32);
 
-test('pages that the worker makes speak the language chosen in the settings', async ({
+test('pages that the worker makes speak the language chosen in the settings', { tag: '@smoke' }, async ({
   startPeer,
   openGateway,
   folder,

@@ -20,7 +20,9 @@ test.beforeEach(async ({ startPeer, openGateway }) => {
   gateway = await openGateway({ peers: [peer.url] });
 });
 
-test('a manifest opens as an archive, after a reload and offline too, and its keys are on no peer', async () => {
+test('a manifest opens as an archive, after a reload and offline too, and its keys are on no peer', {
+  tag: '@smoke',
+}, async () => {
   const manifest = await privateManifest();
   const { id, name, entries } = JSON.parse((await add(manifest)).text);
   expect([name, entries]).toEqual(['Private', 2]);

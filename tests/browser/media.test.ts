@@ -68,7 +68,7 @@ for (const [element, middle] of [
   });
 }
 
-test('a saved attachment is the content', async () => {
+test('a saved attachment is the content', { tag: '@smoke' }, async () => {
   const shown = await gateway.openPage(`/${address}/`);
   const [download] = await Promise.all([
     shown.waitForEvent('download'),

@@ -241,7 +241,7 @@ test('a site that cannot be moved is named with its reason, the others move, and
   await expectPin(there, other, { state: 'complete' });
 });
 
-test('the offer is made once, and stays in the settings', async () => {
+test('the offer is made once, and stays in the settings', { tag: '@smoke' }, async () => {
   const shell = await openShell(former);
   // There is nothing to move yet.
   await expect(offerIn(shell).getByRole('link', { name: 'Open it there' })).toHaveAttribute(

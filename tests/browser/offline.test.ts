@@ -114,7 +114,7 @@ test('what was seen opens without host and peers after the browser was restarted
   await after.close();
 });
 
-test('offline, what was seen opens and what was not is a page with 503 OFFLINE', async ({
+test('offline, what was seen opens and what was not is a page with 503 OFFLINE', { tag: '@smoke' }, async ({
   seen: { gateway, page, address },
 }) => {
   await page.context().setOffline(true);

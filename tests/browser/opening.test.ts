@@ -64,7 +64,11 @@ test.describe('the first visit, before there is a worker', () => {
   });
 });
 
-test('a reload past the worker ends on the site', async ({ startPeer, openGateway, folder }) => {
+test('a reload past the worker ends on the site', { tag: '@smoke' }, async ({
+  startPeer,
+  openGateway,
+  folder,
+}) => {
   const peer = await startPeer();
   const address = await publish(makeSite(folder), peer);
   const gateway = await openGateway({ peers: [peer.url], trusted: [address] });

@@ -101,7 +101,9 @@ test('the live screen shows what a site reads on its own origin, alone and with 
   await expect(shell.locator('iframe')).toHaveCount(0, { timeout: 40_000 });
 });
 
-test('a site whose origin the browser keeps apart is named on the live screen, and hides nothing else', async () => {
+test('a site whose origin the browser keeps apart is named on the live screen, and hides nothing else', {
+  tag: '@smoke',
+}, async () => {
   const address = await publishSite('Apart');
   // Below bare “localhost” each name is a site of its own for the browser.
   root = `http://localhost:${new URL(host.url).port}`;

@@ -63,7 +63,9 @@ async function sites(shell: Page): Promise<ListedSite[]> {
   return JSON.parse((await fetchIn(shell, '/-/sites')).text).sites;
 }
 
-test('a site opens with its scripts on an origin of its own, without a question, is pinned there, and opens with peer and host gone', async () => {
+test('a site opens with its scripts on an origin of its own, without a question, is pinned there, and opens with peer and host gone', {
+  tag: '@smoke',
+}, async () => {
   const address = await publish(await makeTarchive(siteFiles('Sample')), peer);
   writeConfig({ names: { sample: address } });
   const shell = await openShell();

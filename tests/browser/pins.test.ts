@@ -224,7 +224,9 @@ test('what is unpinned is gone, but for what another pin holds', async ({ openGa
   expect([missing.status, errorCode(missing)]).toEqual([404, 'NOT_FOUND']);
 });
 
-test('what is pinned stays when what is opened fills the store again and again', async ({ openGateway }) => {
+test('what is pinned stays when what is opened fills the store again and again', { tag: '@smoke' }, async ({
+  openGateway,
+}) => {
   const gateway = await openGateway({ peers: [relay.url], cache: { maxBytes: 200_000 } });
   const kept = await publishManyChunks(peer, 40, { seed: 7 });
   await pinAction(gateway.shell, kept.address, 'pin');

@@ -53,10 +53,9 @@ function keptPointers(gateway: Gateway): Promise<string[]> {
 
 const textAt = async (gateway: Gateway) => (await gateway.fetch(path)).text;
 
-test('a pointer leads to the newest of what several peers give, and what was seen opens without them', async ({
-  startPeer,
-  openGateway,
-}) => {
+test('a pointer leads to the newest of what several peers give, and what was seen opens without them', {
+  tag: '@smoke',
+}, async ({ startPeer, openGateway }) => {
   const [behind, ahead] = [await startPeer(), await startPeer()];
   await say('the old text', 1n, behind);
   await say('the new text', 2n, ahead);

@@ -106,7 +106,7 @@ test.describe('what a user sets', () => {
   });
 });
 
-test('a peer can be tried before it is used', async ({ startPeer, openGateway }) => {
+test('a peer can be tried before it is used', { tag: '@smoke' }, async ({ startPeer, openGateway }) => {
   const peer = await startPeer();
   const plain = await startPeer({ webTransport: 'none' });
   const gone = await startPeer();

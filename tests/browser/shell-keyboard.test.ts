@@ -58,7 +58,9 @@ async function goTo(name: string): Promise<void> {
   await expect(heading()).toBeFocused();
 }
 
-test('content is one step away, and every control is reached in the order of the page', async () => {
+test('content is one step away, and every control is reached in the order of the page', {
+  tag: '@smoke',
+}, async () => {
   await press('Tab');
   await expect(shell.getByRole('link', { name: 'Skip to the content' })).toBeFocused();
   await press('Enter');

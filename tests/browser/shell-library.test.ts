@@ -178,9 +178,9 @@ async function visitThousandSites(shell: Page, url: string): Promise<void> {
   await shell.reload();
 }
 
-test('of a thousand sites only those that are seen are laid out, and each is found', async ({
-  openGateway,
-}) => {
+test('of a thousand sites only those that are seen are laid out, and each is found', {
+  tag: '@smoke',
+}, async ({ openGateway }) => {
   const { shell, url } = await openGateway({ peers: [] });
   await visitThousandSites(shell, url);
   await expect(rows(shell)).toHaveCount(1000);

@@ -3,10 +3,9 @@ import type { StatsSnapshot } from '../../src/stats/stats.ts';
 import { expect, test } from './harness.ts';
 import { noise, publish } from './publish.ts';
 
-test('the live screen shows a file being read: its chunks, rates, times, and where they came from', async ({
-  startPeer,
-  openGateway,
-}) => {
+test('the live screen shows a file being read: its chunks, rates, times, and where they came from', {
+  tag: '@smoke',
+}, async ({ startPeer, openGateway }) => {
   test.slow();
   const peer = await startPeer();
   const film = await publish(noise(5, 5 * 4_190_208), peer);

@@ -57,7 +57,7 @@ async function drop(page: Page, data: { files?: string[]; text?: string }, onHol
   await send('drop');
 }
 
-test('a manifest opens as a pasted link, and again after a reload', async () => {
+test('a manifest opens as a pasted link, and again after a reload', { tag: '@smoke' }, async () => {
   await paste(shell, linkOf(manifest));
   await expectDiary(shell);
   await shell.reload();

@@ -438,7 +438,7 @@ test.describe('choosing', () => {
   });
 });
 
-test('to a peer that has only pinned certificates is published by WebTransport', async ({
+test('to a peer that has only pinned certificates is published by WebTransport', { tag: '@smoke' }, async ({
   folder,
   startPeer,
   openGateway,

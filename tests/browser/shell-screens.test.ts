@@ -19,7 +19,7 @@ test.beforeEach(async ({ startPeer, openGateway }) => {
 const heading = () => shell.getByRole('heading', { level: 1 });
 const navigation = () => shell.getByRole('navigation', { name: 'Screens' });
 
-test('each screen has a URL, and back and forward lead through them', async () => {
+test('each screen has a URL, and back and forward lead through them', { tag: '@smoke' }, async () => {
   await shell.evaluate(() => Object.assign(window, { isSameDocument: true }));
   for (const name of names.slice(1)) {
     await navigation().getByRole('link', { name }).click();

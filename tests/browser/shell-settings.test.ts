@@ -19,7 +19,9 @@ test.beforeEach(async ({ startPeer, openGateway }) => {
 const section = (name: string) => shell.getByRole('region', { name });
 const config = async () => JSON.parse((await gateway.fetch('/-/config')).text);
 
-test('a peer is added, tested, moved and removed, and the host’s list is used again', async () => {
+test('a peer is added, tested, moved and removed, and the host’s list is used again', {
+  tag: '@smoke',
+}, async () => {
   const peers = section('Peers');
   await expect(peers.getByRole('listitem')).toHaveText(new RegExp(first.url));
   await expect(peers).toContainText('These are the host’s.');

@@ -45,7 +45,7 @@ async function titleOf(path: string): Promise<string> {
   return title;
 }
 
-test('sites that were decided about are listed by bookmark or short address', async () => {
+test('sites that were decided about are listed by bookmark or short address', { tag: '@smoke' }, async () => {
   await goToSettings();
   await expect(section).toContainText('What you answer is listed here.');
   await expect(section.getByRole('listitem')).toHaveCount(0);

@@ -167,7 +167,7 @@ test.describe('with a peer', () => {
   });
 });
 
-test('the shell also opens by the name of its file', async ({ openGateway }) => {
+test('the shell also opens by the name of its file', { tag: '@smoke' }, async ({ openGateway }) => {
   const { shell, url } = await openGateway({ peers: [] });
   await shell.goto(`${url}/index.html`);
   await expect(shell.getByRole('textbox', { name: 'Open an address' })).toBeVisible();

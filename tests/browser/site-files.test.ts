@@ -156,12 +156,9 @@ test('wrong chunks are refused by name, and a good copy brings the rest', async 
   expect((await there.cache()).count).toBe(200);
 });
 
-test('a private manifest goes along, is not a chunk at the other end, and opens there', async ({
-  startPeer,
-  openGateway,
-  browser,
-  folder,
-}) => {
+test('a private manifest goes along, is not a chunk at the other end, and opens there', {
+  tag: '@smoke',
+}, async ({ startPeer, openGateway, browser, folder }) => {
   const peer = await startPeer();
   const manifest = await makePrivateManifest('Secrets', { 'a.txt': 'a secret letter' }, peer);
   const here = await openGateway({ peers: [peer.url] });

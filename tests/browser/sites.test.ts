@@ -98,10 +98,9 @@ test('what was opened is listed with its title and icon, and with whether all of
   expect(await sites()).toEqual([]);
 });
 
-test('a manifest is marked once all its files were seen, and forgetting half of it frees that half', async ({
-  startPeer,
-  openGateway,
-}) => {
+test('a manifest is marked once all its files were seen, and forgetting half of it frees that half', {
+  tag: '@smoke',
+}, async ({ startPeer, openGateway }) => {
   const peer = await startPeer();
   const site = await publishManyChunks(peer, 20);
   const gateway = await openGateway({ peers: [peer.url] });

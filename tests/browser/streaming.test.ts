@@ -17,7 +17,10 @@ const part = limits.plaintextChunkBytes;
 // The file of 1 GiB takes both cores: beside it the tests before would wait for their turn.
 test.describe.configure({ mode: 'default' });
 
-test('fifty requests at once for one cold chunk fetch it once', async ({ startPeer, openGateway }) => {
+test('fifty requests at once for one cold chunk fetch it once', { tag: '@smoke' }, async ({
+  startPeer,
+  openGateway,
+}) => {
   const peer = await startPeer();
   const record = noise(9, 100_000);
   const address = await publishRecord(record, peer);

@@ -14,7 +14,7 @@ const chunksOfSite = 4;
 /** The record of a small file's data map and its three chunks. */
 const chunksOfFile = 4;
 
-test('chunks come over WebTransport', async ({ startPeer, openGateway }) => {
+test('chunks come over WebTransport', { tag: '@smoke' }, async ({ startPeer, openGateway }) => {
   const peer = await startPeer();
   await peer.putFixture('anttp/tarchive_site');
   const gateway = await openGateway({ peers: [peer.url] });

@@ -75,13 +75,9 @@ function aScript(build: string): string {
 const begin = (page: Page, path: string) => page.evaluate(beginDownload, path);
 const finish = (page: Page) => page.evaluate(finishDownload);
 
-test('an update waits for a download; it ends whole, then the new version serves from the same chunks', async ({
-  page,
-  startPeer,
-  deploy,
-  nextBuild,
-  folder,
-}) => {
+test('an update waits for a download; it ends whole, then the new version serves from the same chunks', {
+  tag: '@smoke',
+}, async ({ page, startPeer, deploy, nextBuild, folder }) => {
   const peer = await startPeer();
   const address = await publish(file, peer);
   const site = await publish(

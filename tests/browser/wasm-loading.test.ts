@@ -62,7 +62,9 @@ for (const { browser, prelude, isWanted } of [
   });
 }
 
-test('each worker of an origin keeps its own files, and takes nothing from another’s', async ({ page }) => {
+test('each worker of an origin keeps its own files, and takes nothing from another’s', {
+  tag: '@smoke',
+}, async ({ page }) => {
   const host = await StaticHost.start({
     folders: [distFolder],
     files: {

@@ -15,10 +15,9 @@ interface Download {
 }
 type DownloadWindow = typeof globalThis & { download: Download };
 
-test('a killed worker makes the body fail, and a range picks up where it broke off', async ({
-  startPeer,
-  openGateway,
-}) => {
+test('a killed worker makes the body fail, and a range picks up where it broke off', {
+  tag: '@smoke',
+}, async ({ startPeer, openGateway }) => {
   const peer = await startPeer();
   const file = new RepeatingFile(size);
   const address = await publish(file, peer);

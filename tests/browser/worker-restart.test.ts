@@ -3,7 +3,7 @@ import { hostilePeer } from './paths.ts';
 import { publish, RepeatingFile } from './publish.ts';
 import { anttpFixture } from './tar.ts';
 
-test('a killed worker starts again for the next request, and has lost nothing', async ({
+test('a killed worker starts again for the next request, and has lost nothing', { tag: '@smoke' }, async ({
   startPeer,
   openGateway,
 }) => {
