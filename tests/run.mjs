@@ -156,7 +156,7 @@ function runBrowser(chromium, { quick, full }) {
 }
 
 /**
- * All sites of docs/THIRD-PARTY-SITES.md.
+ * All sites of docs/reference/third-party-sites.md.
  * @returns {Promise<Result>}
  */
 function runThirdParty(chromium) {

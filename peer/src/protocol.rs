@@ -1,6 +1,6 @@
 //! The wire protocol, version 1: what the bytes of a request stream mean. Pure, no I/O.
 //!
-//! The layouts, statuses and error codes are specified in `docs/PROTOCOL.md`.
+//! The layouts, statuses and error codes are specified in `docs/reference/protocol.md`.
 
 use crate::address::Address;
 use crate::data_map::Range;

@@ -8,7 +8,7 @@ const kibibyte = 1024;
 
 /**
  * How many bytes a chunk has to have for a Blob to be written and read in less time than a buffer, as was measured
- * (docs/PERFORMANCE.md). Infinite in other browsers; Safari stores no Blobs in a private window.
+ * (docs/reference/benchmarks.md). Infinite in other browsers; Safari stores no Blobs in a private window.
  */
 export function leastBlobBytes(): number {
   const { navigator } = globalThis;

@@ -4,7 +4,7 @@ import { Address, equalBytes } from '../address.ts';
 import { AntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 
-/** What an owner last said: that their newest content is there. docs/FORMATS.md has the layout. */
+/** What an owner last said: that their newest content is there. docs/reference/formats.md has the layout. */
 export interface Pointer {
   /** The larger one is newer. */
   counter: bigint;

@@ -1,4 +1,4 @@
-/** What `docs/HTTP.md` begins with. */
+/** What `docs/reference/http-cases.md` begins with. */
 export const introduction = `# HTTP, case by case
 
 What the gateway answers, request by request. Each line is a case of \`tests/http/cases.ts\`, asked by a real
@@ -45,7 +45,7 @@ at \`<base32>.<host>/<path>\`, and the first four lead there.
 | everything else | the shell |
 
 A request that fails gets a page if it navigates, and JSON otherwise. On a site's own origin it gets plain text in place of
-JSON, and an HTML document that is shown begins with a script that the worker adds: [THIRD-PARTY-SITES.md](THIRD-PARTY-SITES.md).
+JSON, and an HTML document that is shown begins with a script that the worker adds: [third-party-sites.md](third-party-sites.md).
 
 **The gateway's own endpoints** take and give JSON, if nothing else is said. An address is 64 hex digits. A wrong
 body is \`REFUSED\`, and what changes something answers 204 when there is nothing to say.

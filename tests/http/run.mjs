@@ -1,4 +1,4 @@
-// Asks the cases of docs/HTTP.md of any gateway on a port, or writes the fixtures that it must hold for that.
+// Asks the cases of docs/reference/http-cases.md of any gateway on a port, or writes the fixtures that it must hold for that.
 // Plain JavaScript that loads the rest by Vite: Node does not read TypeScript in every version that is supported.
 import { parseArgs } from 'node:util';
 import { createServer } from 'vite';

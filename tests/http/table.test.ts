@@ -12,7 +12,7 @@ import { pointerRecord, publishFixtures } from './fixtures.ts';
 import { inBrowser } from './in-browser.ts';
 import { introduction } from './introduction.ts';
 
-const documentPath = fromRoot('docs/HTTP.md');
+const documentPath = fromRoot('docs/reference/http-cases.md');
 
 // All cases are asked by one browser, once; each is then a test of its own.
 test.describe.configure({ mode: 'default' });
@@ -60,7 +60,7 @@ for (const [i, { group, name }] of cases.entries()) {
   });
 }
 
-test('docs/HTTP.md says what this run gave (UPDATE_DOCS=1 writes it)', () => {
+test('docs/reference/http-cases.md says what this run gave (UPDATE_DOCS=1 writes it)', () => {
   const text = renderDocument(introduction, cases, [{ title: 'Antway', results }]);
   if (process.env.UPDATE_DOCS) writeFileSync(documentPath, text);
   expect(readFileSync(documentPath, 'utf8')).toBe(text);

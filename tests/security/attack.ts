@@ -1,6 +1,6 @@
 import { test } from '../browser/harness.ts';
 
-/** One row of the table in docs/ATTACKS.md. */
+/** One row of the table in docs/reference/attacks.md. */
 export interface Attack {
   /** What is attacked: the heading that the row stands under. */
   group: string;
@@ -18,7 +18,7 @@ export const attackAnnotation = 'attack';
 type TestBody = Parameters<typeof test>[2];
 
 /**
- * Declares a test that attacks the gateway. It passes when the attack fails, and becomes a row of docs/ATTACKS.md.
+ * Declares a test that attacks the gateway. It passes when the attack fails, and becomes a row of docs/reference/attacks.md.
  * @param group what is attacked.
  * @param name what the attacker does.
  * @param outcome what happens instead.

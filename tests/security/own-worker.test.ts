@@ -112,7 +112,7 @@ attack(
       registration: undefined,
       isReady: false,
     });
-    await expect.poll(() => messages.join('\n')).toContain('docs/THIRD-PARTY-SITES.md');
+    await expect.poll(() => messages.join('\n')).toContain('docs/reference/third-party-sites.md');
     expect(messages.join('\n')).toContain('/lab/own.js');
   },
   { alsoIn: ['Firefox'] },

@@ -3,12 +3,12 @@ import type { FullResult, Reporter, Suite } from '@playwright/test/reporter';
 import { fromRoot } from '../browser/paths.ts';
 import { type Attack, attackAnnotation } from './attack.ts';
 
-const documentPath = fromRoot('docs/ATTACKS.md');
+const documentPath = fromRoot('docs/reference/attacks.md');
 
 const introduction = `# Attacks
 
 Each row is a test in \`tests/security/\`. The test publishes a hostile site to a real peer, opens it in a real Chromium
-and passes only when the attack fails. The run writes this table; [SECURITY.md](SECURITY.md) explains the policy behind it.
+and passes only when the attack fails. The run writes this table; [Security](../explanation/security.md) explains the policy behind it.
 `;
 
 /** The table of these attacks, one section for each group in order of first appearance. */
@@ -25,7 +25,7 @@ export function renderAttacks(attacks: readonly Attack[]): string {
 }
 
 /**
- * Compares docs/ATTACKS.md with the attacks of a complete run, and fails the run when they differ. With
+ * Compares docs/reference/attacks.md with the attacks of a complete run, and fails the run when they differ. With
  * `UPDATE_DOCS=1` it writes the file instead. A run of only some tests is not compared.
  */
 export default class AttackTable implements Reporter {
@@ -48,7 +48,9 @@ export default class AttackTable implements Reporter {
       return undefined;
     }
     if (readFileSync(documentPath, 'utf8') === text) return undefined;
-    console.error('docs/ATTACKS.md is not what this run gave. Run the security tests with UPDATE_DOCS=1.');
+    console.error(
+      'docs/reference/attacks.md is not what this run gave. Run the security tests with UPDATE_DOCS=1.',
+    );
     return { status: 'failed' };
   }
 }

@@ -8,7 +8,7 @@ import { filesOf, type Host, type Site, sites } from './sites.ts';
 import { StaticServer } from './static-server.ts';
 import { documentWithTable } from './table.ts';
 
-const documentPath = fromRoot('docs/THIRD-PARTY-SITES.md');
+const documentPath = fromRoot('docs/reference/third-party-sites.md');
 
 /** `npm run test:third-party` tests all of them. */
 const tested = sites.filter(
@@ -52,7 +52,7 @@ for (const site of tested) {
   });
 }
 
-test('the table of docs/THIRD-PARTY-SITES.md lists these sites', () => {
+test('the table of docs/reference/third-party-sites.md lists these sites', () => {
   const text = readFileSync(documentPath, 'utf8');
   const current = documentWithTable(text, sites);
   if (process.env.UPDATE_DOCS) writeFileSync(documentPath, current);

@@ -4,7 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { combine, parseServerConfig } from '../../src/config.ts';
 import { AntwayError } from '../../src/errors.ts';
 
-const schema = JSON.parse(readFileSync(new URL('../../docs/antway.schema.json', import.meta.url), 'utf8'));
+const schema = JSON.parse(
+  readFileSync(new URL('../../docs/reference/antway.schema.json', import.meta.url), 'utf8'),
+);
 const isValid = new Ajv2020({ strict: true, strictTypes: false, allErrors: true }).compile(schema);
 
 const base = 'https://gateway.example/';

@@ -41,8 +41,8 @@ describe('the npm package', { timeout: 120_000 }, () => {
     }
   }
 
-  /** What docs/EMBEDDING.md shows. */
-  const documented = readFileSync(join(root, 'docs/EMBEDDING.md'), 'utf8');
+  /** What docs/reference/api.md shows. */
+  const documented = readFileSync(join(root, 'docs/reference/api.md'), 'utf8');
   const snippet = (start: string): string => {
     const at = documented.indexOf(`\`\`\`js\n${start}`);
     expect(at).toBeGreaterThan(0);

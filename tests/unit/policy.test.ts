@@ -28,7 +28,7 @@ function verdict(policy: Policy): 'scripts' | 'no scripts' | 'refused' {
 
 describe('the policy of an answer', () => {
   const clients = { own: target, other, page: null, unknown: undefined };
-  /** As the table in docs/SECURITY.md: for a client of the same address, of another, a page of the origin, unknown. */
+  /** As the table in docs/explanation/security.md: for a client of the same address, of another, a page of the origin, unknown. */
   type Row = [mode: PolicyRequest['mode'], isTrusted: boolean, destination: string, ...verdicts: string[]];
   const matrix: Row[] = [
     ['own-origin', true, 'document', 'scripts', 'scripts', 'scripts', 'scripts'],

@@ -1,6 +1,6 @@
 /**
  * The policy of an answer that comes from an address: who may run what, and load what. One pure function decides, from the
- * address asked for, the client that asks and the destination of the answer. docs/SECURITY.md shows its matrix.
+ * address asked for, the client that asks and the destination of the answer. docs/explanation/security.md shows its matrix.
  */
 
 import type { Deployment } from '../deployment.ts';

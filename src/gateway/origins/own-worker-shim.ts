@@ -10,7 +10,7 @@ import type { Representation } from '../http/representation.ts';
  * refuses workers: no controller, no registrations, no events, and `register()` rejects and says why.
  *
  * It helps well-meaning sites and protects nothing: a script can get at the browser's own functions, through a frame
- * for example, and harm the worker of its own origin with them. docs/THIRD-PARTY-SITES.md describes it.
+ * for example, and harm the worker of its own origin with them. docs/reference/third-party-sites.md describes it.
  *
  * One line, so that the lines of the document keep their numbers, and ASCII, so that every charset reads it alike.
  */
@@ -18,7 +18,7 @@ export const shimScript = `(()=>{
 document.currentScript.remove();
 const container=navigator.serviceWorker;
 if(!container)return;
-const refusal='Antway: this site\\'s own service worker is not registered. Antway\\'s worker serves this origin, also offline. See "Sites with a service worker of their own" in docs/THIRD-PARTY-SITES.md.';
+const refusal='Antway: this site\\'s own service worker is not registered. Antway\\'s worker serves this origin, also offline. See "Sites with a service worker of their own" in docs/reference/third-party-sites.md.';
 const never=new Promise(()=>{});
 const methods={
 async register(url){console.warn(refusal,String(url));throw new DOMException(refusal,'NotSupportedError')},

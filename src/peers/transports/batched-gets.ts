@@ -37,7 +37,7 @@ interface Wanted {
 
 /**
  * Gathers requests for small chunks into GETs of several addresses: a stream takes a browser as long as ten such
- * chunks (docs/PERFORMANCE.md). Who asks alone gets a stream at once. Only while some streams are under way is what
+ * chunks (docs/reference/benchmarks.md). Who asks alone gets a stream at once. Only while some streams are under way is what
  * comes next held back, until one of them ends or for a moment.
  *
  * Nobody waits for another's trouble: when a stream breaks, or pauses, or brings something large, all whose answers

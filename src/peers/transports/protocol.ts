@@ -1,5 +1,5 @@
 /**
- * The peer protocol, version 1 (docs/PROTOCOL.md): one bidirectional WebTransport stream per request. This
+ * The peer protocol, version 1 (docs/reference/protocol.md): one bidirectional WebTransport stream per request. This
  * file knows the byte layouts and nothing of transports.
  */
 
