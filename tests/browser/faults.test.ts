@@ -239,7 +239,7 @@ test('peers that come back with other certificates and ports are served by HTTP 
     expect(listening.webTransport).not.toBe(before[i]!.listening.webTransport);
   }
   const restartedAt = Date.now();
-  // Rarely the browser itself rejects the first request (docs/explanation/reliability.md); the next must be served.
+  // Rarely the browser itself rejects the first request (docs/reference/benchmarks.md); the next must be served.
   const first = await download(gateway.shell, `/${content.file.address}`);
   if (first.status === 0)
     console.log('recovery | certificates and ports rotated: the first request was rejected');
@@ -424,7 +424,7 @@ async function seenPeers(gateway: Gateway): Promise<Seen[]> {
   );
 }
 
-/** Prints what was measured, for docs/explanation/reliability.md. */
+/** Prints what was measured, for docs/reference/benchmarks.md. */
 function report(fault: string, milliseconds: number, seen: Seen[]): void {
   const lines = seen.map((peer) => {
     const { state, webtransport, http, hedges, bans } = peer;

@@ -158,7 +158,7 @@ for (const [device, { config }] of Object.entries(forms)) {
       expect(best.accessibility, reasons).toBeGreaterThanOrEqual(wantedScore);
       expect(best['best-practices'], reasons).toBeGreaterThanOrEqual(wantedScore);
       // Only that it is no other page than the one that was measured: beside other tests, on a slow machine, the score is
-      // the machine's. README.md tells what it is where nothing else runs.
+      // the machine's. docs/reference/benchmarks.md has the score of a machine that runs nothing else.
       expect(best.performance, reasons).toBeGreaterThanOrEqual(50);
     } finally {
       await browser.close();

@@ -9,7 +9,7 @@ const seed = Number(process.env.ANTWAY_SOAK_SEED ?? testSeed);
 
 /**
  * By how many megabytes the medians of resident memory may differ. Several times what they differ by from minute to minute
- * (docs/explanation/reliability.md), because the collection of garbage and the peers that are replaced move them; and less than what
+ * (docs/reference/benchmarks.md), because the collection of garbage and the peers that are replaced move them; and less than what
  * arrives between them in a minute, on a machine that does nothing else.
  */
 const mostGrowth = { renderers: 256, peers: 128 };
