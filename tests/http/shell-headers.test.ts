@@ -50,7 +50,7 @@ test('the peer and the worker send the shell’s files with the same headers', a
 });
 
 test('the guide for other hosts has the same policies', () => {
-  const guide = readFileSync(new URL('../../docs/how-to/operate-a-peer.md', import.meta.url), 'utf8');
+  const guide = readFileSync(new URL('../../docs/how-to/host-the-gateway.md', import.meta.url), 'utf8');
   const [ofShell, ofFrame] = [...guide.matchAll(/```text\n(default-src [^`]*)```/g)].map(([, text]) =>
     text!.trim().replaceAll(/\s+/g, ' '),
   );
