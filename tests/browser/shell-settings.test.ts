@@ -121,11 +121,11 @@ test('the theme and the language are chosen, hold after a reload, and the focus 
   expect(dark).not.toBe(light);
 
   await shell.getByLabel('Language').selectOption('Deutsch');
-  await expect(shell.getByRole('heading', { level: 1 })).toHaveText('Optionen');
+  await expect(shell.getByRole('heading', { level: 1 })).toHaveText('Einstellungen');
   await expect(shell.getByLabel('Sprache')).toBeFocused();
   await expect(shell.locator('html')).toHaveAttribute('lang', 'de');
   await shell.reload();
-  await expect(shell.getByRole('heading', { level: 1 })).toHaveText('Optionen');
+  await expect(shell.getByRole('heading', { level: 1 })).toHaveText('Einstellungen');
   expect(await ground()).toBe(dark);
   await shell.getByLabel('Sprache').selectOption('Wie der Browser');
   await expect(shell.getByRole('heading', { level: 1 })).toHaveText('Settings');

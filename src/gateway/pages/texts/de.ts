@@ -82,7 +82,7 @@ export const de: PageTexts = {
     title: 'Erster Besuch',
     heading: 'Erster Besuch auf dieser Seite',
     about:
-      'In diesem Netz kann jeder publizieren, und dieses Gateway zeigt alle Seiten unter einem Ursprung. Deshalb entscheiden Sie, ob diese hier Skripte ausführen darf, die Programme in ihren Dokumenten.',
+      'In diesem Netz kann jeder veröffentlichen, und dieses Gateway zeigt alle Seiten unter einem Ursprung. Deshalb entscheiden Sie, ob diese hier Skripte ausführen darf, die Programme in ihren Dokumenten.',
     restrict: 'Ohne Skripte öffnen',
     restrictMeans:
       'Die Dokumente der Seite werden gezeigt, und nichts darin läuft. Das ist bei jeder Seite gefahrlos, und viele funktionieren ebenso gut.',

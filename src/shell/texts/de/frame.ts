@@ -10,8 +10,8 @@ export const frame: Pick<Texts, 'appName' | 'nav' | 'common' | 'status' | 'notic
     open: 'Öffnen',
     library: 'Bibliothek',
     live: 'Live',
-    publish: 'Publizieren',
-    settings: 'Optionen',
+    publish: 'Veröffentlichen',
+    settings: 'Einstellungen',
   },
 
   common: {
@@ -54,7 +54,7 @@ export const frame: Pick<Texts, 'appName' | 'nav' | 'common' | 'status' | 'notic
         ? 'Aktualisierung bereit. Diese Seite lädt neu, sobald eine laufende Übertragung beendet ist.'
         : `Aktualisierung bereit. Diese Seite lädt neu, sobald ${running} laufende Übertragungen beendet sind.`,
     updateWaitsForPublishing:
-      'Aktualisierung bereit. Diese Seite lädt neu, sobald das Publizieren beendet ist.',
+      'Aktualisierung bereit. Diese Seite lädt neu, sobald das Veröffentlichen beendet ist.',
     updateHandsOver:
       'Die neue Version übernimmt. Was noch an einen anderen Tab gesendet wird, kann sie einige Minuten aufhalten.',
     updatedElsewhere:

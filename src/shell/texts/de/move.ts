@@ -8,7 +8,7 @@ export const move: Texts['move'] = {
   start: 'Bibliothek dorthin umziehen…',
   open: 'Dort öffnen',
   openLibrary: 'Die Bibliothek dort öffnen',
-  dismiss: 'Dieses Angebot ausblenden. In den Optionen bleibt es',
+  dismiss: 'Dieses Angebot ausblenden. In den Einstellungen bleibt es',
   blocked:
     'Der Browser hat das Fenster nicht geöffnet. Erlauben Sie dieser Seite, Fenster zu öffnen, und versuchen Sie es erneut.',
   goOn: 'Es geht in dem Fenster weiter, das geöffnet wurde.',

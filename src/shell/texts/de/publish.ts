@@ -2,14 +2,14 @@ import type { Texts } from '../en/index.ts';
 
 /** German: publishing. */
 export const publish: Texts['publish'] = {
-  title: 'Publizieren',
+  title: 'Veröffentlichen',
   intro:
     'Aus einem Ordner wird eine Seite, eine Datei bleibt eine Datei. Beides wird in diesem Browser verschlüsselt, bevor etwas gesendet wird.',
   pickTitle: 'Was',
   dropHere: 'Einen Ordner oder Dateien hier loslassen',
   chooseFolder: 'Ordner wählen…',
   chooseFiles: 'Dateien wählen…',
-  dropNow: 'Loslassen, um es zum Publizieren zu wählen',
+  dropNow: 'Loslassen, um es zum Veröffentlichen auszuwählen',
   reading: 'Der Ordner wird gelesen …',
   measuring: 'Wird gemessen …',
   change: 'Etwas anderes wählen',
@@ -36,7 +36,7 @@ export const publish: Texts['publish'] = {
     'Der Schlüssel kommt nicht zu den Peers. Nur der Link, den Sie bekommen, öffnet es: Bewahren Sie ihn auf, ohne die Dateien lässt er sich nicht noch einmal herstellen.',
   privateKept:
     'Der Schlüssel kommt nicht zu den Peers. Er ist in diesem Link und in der Bibliothek dieses Browsers: Bewahren Sie den Link auf, ohne die Dateien lässt er sich nicht noch einmal herstellen.',
-  start: 'Publizieren',
+  start: 'Veröffentlichen',
   saveTitle: 'Oder in eine Datei speichern',
   saveTar: 'Als tar speichern',
   saveChunks: 'Die Chunks speichern',
@@ -55,8 +55,8 @@ export const publish: Texts['publish'] = {
   cancelled: 'Abgebrochen. Was hochgeladen wurde, bleibt dort und wird nicht noch einmal gesendet.',
   failed: 'Es hat nicht geklappt.',
   resume: 'Weitermachen',
-  doneTitle: 'Publiziert',
-  donePrivate: 'Privat publiziert',
+  doneTitle: 'Veröffentlicht',
+  donePrivate: 'Privat veröffentlicht',
   doneSummary: (files, chunks, bytes) => `${files} als ${chunks}; ${bytes} hochgeladen.`,
   savedChunks: (chunks) =>
     `${chunks} wurden in eine Datei geschrieben. Sind sie hochgeladen, öffnet sie dies:`,
@@ -70,7 +70,7 @@ export const publish: Texts['publish'] = {
   losing:
     'Der private Link auf dieser Seite ist sonst nirgends aufbewahrt. Kopieren Sie ihn, bevor Sie etwas anderes wählen.',
   openIt: 'Öffnen',
-  again: 'Etwas anderes publizieren',
+  again: 'Etwas anderes veröffentlichen',
   qr: 'QR-Code des Links',
   qrTooLong: 'Der Link ist zu lang für einen QR-Code.',
   workerFailed: (why) => `Der Teil von Antway, der verschlüsselt, startete nicht: ${why}`,

@@ -2,7 +2,7 @@ import type { Texts } from '../en/index.ts';
 
 /** German: the settings. */
 export const settings: Texts['settings'] = {
-  title: 'Optionen',
+  title: 'Einstellungen',
   intro: 'Was Sie hier einstellen, geht der Konfiguration des Hosts vor, nur in diesem Browser.',
   saved: 'Gespeichert.',
   appearance: 'Darstellung',
