@@ -359,10 +359,13 @@ attack(
       const { serviceWorker } = (frame.contentWindow as unknown as typeof globalThis).navigator;
       const register = async (script: string, scope: string) => {
         const registration = await serviceWorker.register(script, { scope });
-        const worker = registration.installing ?? registration.active;
+        const { installing, waiting, active } = registration;
+        const worker = installing ?? waiting ?? active;
+        // The bridge may end a registration before its worker is active.
+        const isOver = () => !worker || ['activated', 'redundant'].includes(worker.state);
         await new Promise<void>((resolve) => {
-          if (worker!.state === 'activated') resolve();
-          worker!.onstatechange = () => worker!.state === 'activated' && resolve();
+          if (isOver()) resolve();
+          worker?.addEventListener('statechange', () => isOver() && resolve());
         });
       };
       return Promise.allSettled([
