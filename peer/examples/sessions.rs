@@ -1,6 +1,6 @@
-//! Puts a running peer under the load of many WebTransport sessions that fetch chunks at the same time.
+//! A load test: many WebTransport sessions fetch chunks from a running peer at the same time.
 //!
-//! The chunks have to be there already: their addresses are given, or read from the peer's store.
+//! The peer must have the chunks already. Their addresses come from the command line, or from the peer's store.
 
 use antway_peer::address::Address;
 use clap::Parser;
@@ -19,26 +19,26 @@ use wtransport::endpoint::endpoint_side::Client;
 use wtransport::tls::{Sha256Digest, Sha256DigestFmt};
 use wtransport::{ClientConfig, Connection, Endpoint};
 
-/// For all sessions; each real client has one of its own.
+/// The number of sockets for all sessions. Each real client has its own socket.
 const SOCKETS: usize = 64;
 
-/// Asked of the kernel, which may give less.
+/// The requested size of the socket buffers in bytes. The kernel may grant less.
 const SOCKET_BUFFER_BYTES: usize = 4 * 1024 * 1024;
 
 type Failure = Box<dyn Error + Send + Sync>;
 
-/// Puts a running peer under the load of many WebTransport sessions.
+/// Loads a running peer with many WebTransport sessions
 #[derive(Parser)]
 struct Args {
     /// The peer's line on stdout: `{"event":"listening",…}`
     #[arg(long, value_name = "JSON")]
     listening: String,
 
-    /// Sessions at a time
+    /// The number of concurrent sessions
     #[arg(long, default_value_t = 1000)]
     sessions: u32,
 
-    /// Chunks that each session fetches, one after the other
+    /// The number of chunks that each session fetches, one after the other
     #[arg(long, default_value_t = 20)]
     chunks: u32,
 
@@ -50,7 +50,7 @@ struct Args {
     #[arg(long, default_value_t = 30)]
     patience: u64,
 
-    /// The peer's process, to tell how much memory it takes
+    /// The id of the peer's process, to measure its memory
     #[arg(long)]
     pid: Option<u32>,
 }
@@ -60,12 +60,12 @@ struct Totals {
     requests: AtomicU64,
     failures: AtomicU64,
     bytes: AtomicU64,
-    /// Of the peer, in kB.
+    /// The peak memory of the peer, in kB.
     most_memory: AtomicU64,
 }
 
 impl Totals {
-    /// Counts a failure, and says what the first one was. Returns how many there were before.
+    /// Counts a failure, and prints the first one. Returns the number of earlier failures.
     fn failed(&self, why: &str) -> u64 {
         let before = self.failures.fetch_add(1, Relaxed);
         if before == 0 {
@@ -75,10 +75,10 @@ impl Totals {
     }
 }
 
-/// In one thread: with several, the QUIC library may send off the beginning of a frame while the WebTransport library
-/// writes the rest of it. That library, at the other end, forgets what it has read of a frame when something else
-/// happens in between, and takes the rest for an unexpected frame (H3 code 0x105): 1 to 3 sessions of 1,000 did not open.
-/// Browsers send these frames, which are their SETTINGS, in one piece.
+/// Runs in one thread. With several threads, the QUIC library may send the beginning of a frame while the
+/// WebTransport library writes the rest. At the other end, the WebTransport library loses its read position when
+/// another event happens in between, and reports the rest as an unexpected frame (H3 code 0x105). Then 1 to 3 of
+/// 1,000 sessions did not open. Browsers send these frames, their SETTINGS, in one piece.
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Failure> {
     let args = Args::parse();
@@ -120,7 +120,7 @@ async fn main() -> Result<(), Failure> {
             let endpoint = &endpoints[number % endpoints.len()];
             Ok::<_, Failure>(timeout(patience, endpoint.connect(url)).await??)
         }));
-        // A thousand handshakes at the same instant measure the handshakes.
+        // Handshakes at the same instant would only measure the handshakes.
         sleep(Duration::from_millis(1)).await;
     }
     let mut sessions: Vec<Connection> = Vec::new();
@@ -201,9 +201,9 @@ async fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-/// A socket that holds what a few sessions are sent while this program does something else. With 8 of the usual 208 KiB
-/// for all, one packet in twenty was dropped there; a request that lost its last ones again and again, each time waiting
-/// twice as long, took more than half a minute: up to 18 of 20,000.
+/// A socket with a buffer for the data of a few sessions. With 8 sockets and the usual buffer of 208 KiB, one packet
+/// in twenty was dropped. Some requests lost their last packets repeatedly, with a doubled timeout each time, and
+/// took more than half a minute: up to 18 of 20,000.
 fn bind_socket() -> io::Result<UdpSocket> {
     let socket = Socket::new(Domain::IPV4, Type::DGRAM, Some(Protocol::UDP))?;
     socket.set_recv_buffer_size(SOCKET_BUFFER_BYTES)?;
@@ -224,7 +224,7 @@ fn memory(pid: Option<u32>) -> Option<u64> {
     line.trim().strip_suffix(" kB")?.parse().ok()
 }
 
-/// Fetches one chunk and checks it.
+/// Fetches one chunk and verifies it.
 async fn fetch(session: &Connection, address: Address) -> Result<u64, Failure> {
     let (mut send, mut recv) = session.open_bi().await?.await?;
     send.write_all(&[&[1, 1][..], address.as_bytes()].concat())

@@ -1,6 +1,6 @@
 //! Measures how fast a peer sends chunks over WebTransport to one client on the same machine.
 //!
-//! It brings up a peer of its own with a temporary folder, so that nothing but the machine decides.
+//! It starts its own peer, so that only the machine affects the result.
 
 use antway_peer::address::Address;
 use antway_peer::config::ServeArgs;
@@ -15,14 +15,14 @@ use std::time::Instant;
 use wtransport::tls::{Sha256Digest, Sha256DigestFmt};
 use wtransport::{ClientConfig, Connection, Endpoint};
 
-/// Measures how fast a peer sends chunks over WebTransport to one client on the same machine.
+/// Measures how fast a peer sends chunks over WebTransport to one client on the same machine
 #[derive(Parser)]
 struct Args {
-    /// Chunks to fetch, of 4 MiB each
+    /// The number of chunks to fetch, of 4 MiB each
     #[arg(long, default_value_t = 256)]
     chunks: u32,
 
-    /// Requests at a time
+    /// The number of concurrent requests
     #[arg(long, default_value_t = 4)]
     streams: u32,
 
@@ -64,7 +64,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
         tokio::spawn(async move {
             let mut bytes = 0;
             for address in wanted {
-                bytes += fetch(&connection, address).await.expect("a whole answer");
+                bytes += fetch(&connection, address)
+                    .await
+                    .expect("a complete response");
             }
             bytes
         })

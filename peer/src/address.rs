@@ -1,4 +1,4 @@
-//! The name of a chunk: the BLAKE3 hash of its bytes.
+//! The address of a chunk: the BLAKE3 hash of its bytes.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,10 +8,10 @@ use std::str::FromStr;
 pub struct Address([u8; Address::BYTES]);
 
 impl Address {
-    /// How long an address is on the wire.
+    /// The length of an address on the wire.
     pub const BYTES: usize = 32;
 
-    /// The address that `bytes` have.
+    /// The address of `bytes`.
     pub fn of(bytes: &[u8]) -> Self {
         Self(*blake3::hash(bytes).as_bytes())
     }
@@ -36,7 +36,7 @@ impl FromStr for Address {
     type Err = BadAddress;
 
     fn from_str(text: &str) -> Result<Self, BadAddress> {
-        // Upper case is refused so that a chunk has one URL, and one entry in every cache.
+        // Upper case is refused, so that each chunk has one URL and one entry in every cache.
         if text.len() != 2 * Self::BYTES || text.bytes().any(|b| b.is_ascii_uppercase()) {
             return Err(BadAddress);
         }

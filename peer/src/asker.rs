@@ -1,4 +1,4 @@
-//! Who asks, and how much of the peer they may have.
+//! Clients, and their limits.
 
 use crate::limits::{BURST, REMEMBERED_CLIENTS};
 use crate::metrics::Face;
@@ -8,27 +8,27 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 use tokio::sync::Semaphore;
 
-/// One WebTransport session or HTTP connection.
+/// The client of a WebTransport session or HTTP connection.
 #[derive(Clone)]
 pub struct Asker {
-    /// Which way in.
+    /// The transport that the client uses.
     pub face: Face,
-    /// Where from.
+    /// The client's IP address.
     pub ip: IpAddr,
-    /// Its shares of the memory for chunks, in the order in which they are taken from.
+    /// The client's memory quotas for chunks, in the order in which permits are acquired.
     pub shares: Vec<Arc<Semaphore>>,
 }
 
-/// How much one client address may ask for, over all its sessions and connections.
+/// The rate limits of one client address, over all its sessions and connections.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rates {
-    /// Chunks and pointers asked for or written.
+    /// Requests per second for chunks and pointers, including writes.
     pub requests_per_second: Option<u32>,
-    /// Bytes of chunks answered.
+    /// Bytes of sent chunks per second.
     pub bytes_per_second: Option<u64>,
 }
 
-/// Keeps clients to their rates. What they did not use is saved up for [`BURST`].
+/// A token bucket for each client address. Unused tokens accumulate for [`BURST`].
 pub struct RateLimiter {
     rates: Rates,
     accounts: Mutex<LruCache<IpAddr, Account>>,
@@ -41,7 +41,7 @@ struct Account {
 }
 
 impl RateLimiter {
-    /// The address that is looked at is a client's own, or that of a proxy.
+    /// A client's address may be the address of a proxy.
     pub fn new(rates: Rates) -> Self {
         Self {
             rates,
@@ -49,7 +49,7 @@ impl RateLimiter {
         }
     }
 
-    /// Whether one more request may be answered, which is then counted.
+    /// Whether one more request is allowed. If so, the request is counted.
     pub fn admit(&self, ip: IpAddr) -> bool {
         self.with_account(ip, |account, rates| {
             let has_requests = rates.requests_per_second.is_none() || account.requests >= 1.0;
@@ -62,12 +62,12 @@ impl RateLimiter {
         .unwrap_or(true)
     }
 
-    /// Counts the bytes of an answer. They may be more than are left: then later requests wait for it.
+    /// Counts the bytes of a response. The balance may become negative; later requests are then refused.
     pub fn answered(&self, ip: IpAddr, bytes: u32) {
         self.with_account(ip, |account, _| account.bytes -= f64::from(bytes));
     }
 
-    /// `None` where there are no rates to keep.
+    /// `None` if there are no rate limits.
     fn with_account<T>(
         &self,
         ip: IpAddr,
@@ -95,7 +95,8 @@ impl RateLimiter {
     }
 }
 
-/// Who has an IPv6 address usually has all that begin with the same 64 bits.
+/// The address for quotas: an IPv4 address, or the /64 network of an IPv6 address. One user usually has the whole
+/// /64.
 pub fn network_of(ip: IpAddr) -> IpAddr {
     match ip.to_canonical() {
         IpAddr::V4(ip) => ip.into(),

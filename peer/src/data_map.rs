@@ -1,8 +1,8 @@
-//! Reading data maps: the lists of a file's chunks. Pure, no I/O.
+//! Parses data maps: the lists of a file's chunks. This module does no I/O.
 //!
-//! A peer reads them to send what a client will ask for next, so anything it can't read is simply not read.
-//! The formats are those of crate `self_encryption` 0.36: the record of a map is MessagePack; a long map is
-//! written as bincode, sealed in chunks of its own, and the record lists those instead.
+//! A peer parses data maps to predict the next requests of a client. It ignores data that it cannot parse. The
+//! formats are those of crate `self_encryption` 0.36. The record of a map is MessagePack. A long map is written as
+//! bincode and encrypted in chunks of its own; the record then lists those chunks.
 
 use crate::address::Address;
 use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
@@ -10,16 +10,16 @@ use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
 use rmp::Marker;
 use rmp::decode::{read_array_len, read_bin_len, read_int, read_nil};
 
-/// How often a map may be the map of a map.
+/// The maximum nesting depth of data maps.
 pub const MAX_LEVELS: usize = 8;
 
-/// The largest part of a file. A full one has a byte less; but a file one byte short of three full parts is
-/// cut in thirds, rounded down, and its last part takes the rest.
+/// The maximum plaintext size of a chunk in bytes. A full chunk has a byte less. But a file one byte shorter than
+/// three full chunks is divided in thirds, rounded down, and its last chunk takes the remainder.
 const MAX_PART_BYTES: u32 = 4_190_209;
 
-/// Every file has at least three parts.
+/// Every file has at least three chunks.
 const MIN_PARTS: usize = 3;
-/// How deep a map can say that it is nested: integers that scripts read exactly.
+/// The maximum nesting level in a map: the largest integer that JavaScript represents exactly.
 const MAX_CHILD: u64 = (1 << 53) - 1;
 
 const VERSION: u8 = 1;
@@ -35,7 +35,7 @@ const NONCE_BYTES: usize = 12;
 #[derive(Debug, PartialEq, Eq)]
 pub struct DataMap {
     parts: Vec<Part>,
-    /// For a map whose chunks hold another map: at which level they were sealed.
+    /// The nesting level, if the chunks contain another map.
     child: Option<u64>,
 }
 
@@ -45,33 +45,34 @@ struct Part {
     address: Address,
     /// BLAKE3 of the plaintext.
     source: [u8; HASH_BYTES],
-    /// Bytes of the plaintext.
+    /// The size of the plaintext in bytes.
     size: u32,
 }
 
-/// The bytes are no data map, or do not open.
+/// The bytes are not a valid data map, or a chunk cannot be decrypted.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Unreadable;
 
-/// Which bytes of a file are wanted.
+/// A byte range of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Range {
-    /// From the first byte, as many as said, or to the end.
+    /// A range with a start.
     From {
-        /// The first byte.
+        /// The offset of the first byte.
         first: u64,
-        /// How many.
+        /// The number of bytes. `None` means up to the end.
         length: Option<u64>,
     },
-    /// The last bytes, as many as said.
+    /// The last bytes of the file. The value is their number.
     Last(u64),
 }
 
 impl DataMap {
-    /// Reads the record of a map: MessagePack `[1, [[index, address, source hash, size], …], child]`.
+    /// Parses the record of a map: MessagePack `[1, [[index, address, source hash, size], …], child]`.
     pub fn from_record(record: &[u8]) -> Result<Self, Unreadable> {
         let mut rest = record;
-        // Written shortest, as the network writes it: all who read a map have to take the same records for one.
+        // The array must have the shortest encoding, as the network writes it. All readers must agree on which
+        // records are maps.
         if record.first() != Some(&0x93) || read_array_len(&mut rest).ok() != Some(3) {
             return Err(Unreadable);
         }
@@ -79,7 +80,7 @@ impl DataMap {
             return Err(Unreadable);
         }
         let count = read_array_len(&mut rest).map_err(|_| Unreadable)?;
-        // Not reserved: the count is whatever someone wrote there.
+        // The count is untrusted, so no memory is reserved for it.
         let mut parts = Vec::new();
         for index in 0..u64::from(count) {
             let is_part = read_array_len(&mut rest).ok() == Some(4);
@@ -102,7 +103,7 @@ impl DataMap {
         Self::new(parts, child, rest)
     }
 
-    /// Reads a map as it is sealed in chunks: bincode with fixed little-endian integers.
+    /// Parses a map as its chunks contain it: bincode with fixed-size little-endian integers.
     pub fn from_sealed(bytes: &[u8]) -> Result<Self, Unreadable> {
         let mut rest = bytes;
         let [version] = take(&mut rest)?;
@@ -137,22 +138,22 @@ impl DataMap {
         Ok(Self { parts, child })
     }
 
-    /// Whether the chunks hold another map, and not the file.
+    /// Whether the chunks contain another map instead of the file.
     pub fn is_nested(&self) -> bool {
         self.child.is_some()
     }
 
-    /// How many bytes the chunks hold together.
+    /// The total plaintext size of the chunks in bytes.
     pub fn size(&self) -> u64 {
         self.parts.iter().map(|part| u64::from(part.size)).sum()
     }
 
-    /// The chunks' addresses, in order.
+    /// The addresses of the chunks, in order.
     pub fn addresses(&self) -> Vec<Address> {
         self.parts.iter().map(|part| part.address).collect()
     }
 
-    /// The addresses of the chunks that hold bytes of `range`, in order. None where it is outside the file.
+    /// The addresses of the chunks that overlap `range`, in order. Empty if the range is outside the file.
     pub fn addresses_in(&self, range: Range) -> Vec<Address> {
         let (first, end) = match range {
             Range::From { first, length } => {
@@ -192,7 +193,7 @@ impl DataMap {
         }
     }
 
-    /// Pad, key and nonce of a chunk: derived from its own plaintext's hash and those of the two before it.
+    /// Pad, key and nonce of a chunk. They are derived from the plaintext hashes of this chunk and the two before it.
     fn keys(&self, index: usize) -> [u8; PAD_BYTES + KEY_BYTES + NONCE_BYTES] {
         let count = self.parts.len();
         let mut hasher = blake3::Hasher::new_derive_key(KEY_CONTEXT);
@@ -207,9 +208,9 @@ impl DataMap {
     }
 }
 
-/// Exactly `size` bytes; a stream that holds more or less is refused, before more memory is taken.
+/// Decompresses exactly `size` bytes. Rejects a stream with more or fewer bytes, without allocating more memory.
 fn decompress(compressed: &[u8], size: usize) -> Result<Vec<u8>, Unreadable> {
-    // Strict: windows of up to 16 MiB. The format's extension asks for up to a GiB.
+    // Strict mode allows windows of up to 16 MiB. The extension for large windows allows up to 1 GiB.
     let mut state = BrotliState::new_strict(
         StandardAlloc::default(),
         StandardAlloc::default(),
@@ -245,7 +246,7 @@ fn size(size: u64) -> Result<u32, Unreadable> {
     }
 }
 
-/// A hash as crate `rmp-serde` writes it, an array of integers; or as others do, a binary.
+/// A hash: an array of integers, as crate `rmp-serde` writes it, or a binary, as other software writes it.
 fn hash(rest: &mut &[u8]) -> Result<[u8; HASH_BYTES], Unreadable> {
     let first = *rest.first().ok_or(Unreadable)?;
     if matches!(

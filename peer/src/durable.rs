@@ -1,21 +1,21 @@
-//! Writing a file so that it is there whole, or not at all, whatever happens meanwhile.
+//! Atomic and durable file writes. After a crash, a file is either complete or absent.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// Who may read a file.
+/// The permissions of a new file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Readers {
-    /// Whoever the process's umask lets.
+    /// The permissions that the process's umask allows.
     Usual,
-    /// Its owner only.
+    /// Only the owner may read and write the file.
     Owner,
 }
 
-/// Writes `bytes` to `path` by way of `temporary`, which is on the same file system, and returns once
-/// they would survive a loss of power. Missing folders of `path` are made.
+/// Writes `bytes` to `temporary`, then renames it to `path` on the same file system. Returns once the file would
+/// survive a power loss. Creates missing folders of `path`.
 pub fn write_durably(
     temporary: &Path,
     path: &Path,
@@ -24,7 +24,7 @@ pub fn write_durably(
 ) -> io::Result<()> {
     let written = write_and_rename(temporary, path, bytes, readers);
     if written.is_err() {
-        // Nothing more can be done about it here; what stays is removed at the next start.
+        // The next start removes the temporary file if this fails.
         let _ = fs::remove_file(temporary);
     }
     written
@@ -53,8 +53,8 @@ fn write_and_rename(
     File::open(folder)?.sync_all()
 }
 
-/// Moves a file on the same file system so that it is in the one place or in the other, and returns once that
-/// would survive a loss of power. Missing folders of `to` are made.
+/// Moves a file atomically on the same file system. Returns once the move would survive a power loss. Creates missing
+/// folders of `to`.
 pub fn move_durably(from: &Path, to: &Path) -> io::Result<()> {
     let folder = to.parent().expect("a file is in a folder");
     create_folders_durably(folder)?;
@@ -62,7 +62,7 @@ pub fn move_durably(from: &Path, to: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// A new folder is an entry in the one above, which has to be synced too.
+/// A new folder is an entry of its parent folder, so the parent must be synced, too.
 fn create_folders_durably(folder: &Path) -> io::Result<()> {
     if folder.is_dir() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! What a peer tells about itself at `/-/info`.
+//! The JSON of `/-/info`, specified in `docs/PROTOCOL.md`.
 
 use crate::certificates::Told;
 use crate::limits::{Limits, MAX_ADDRESSES_PER_REQUEST, MAX_CHUNK_BYTES};
@@ -23,7 +23,7 @@ pub struct Info<'a> {
     peers: &'a [String],
 }
 
-/// How to reach the WebTransport face.
+/// How to connect over WebTransport.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WebTransportInfo {
@@ -49,7 +49,7 @@ struct StoreInfo {
 }
 
 impl<'a> Info<'a> {
-    /// Puts it together. `peers` are the URLs of others; `write` is `open`, `token` or `none`.
+    /// `peers` are the URLs of announced peers. `write` is `open`, `token` or `none`.
     pub fn new(
         web_transport: Option<WebTransportInfo>,
         limits: &Limits,
@@ -78,14 +78,14 @@ impl<'a> Info<'a> {
         }
     }
 
-    /// The text to send.
+    /// The JSON text.
     pub fn to_json(&self) -> Vec<u8> {
         serde_json::to_vec(self).expect("plain numbers and texts")
     }
 }
 
 impl WebTransportInfo {
-    /// `told` is what the certificates say now.
+    /// `told` is the current certificate info.
     pub fn new(port: u16, told: &Told) -> Self {
         Self {
             port,

@@ -1,9 +1,9 @@
 //! A peer of Antway: it serves content-addressed chunks to browsers over WebTransport and HTTP.
 //!
-//! A request comes in by a face ([`webtransport`], [`http`]), is understood by [`protocol`] or the HTTP
-//! routes, and answered by [`service`] from a [`source`]: the folder [`store`], and what [`pull_through`] fetches from an
-//! [`upstream`]. What a peer sends is
-//! checked by the client against the address it asked for, so a peer can withhold, never forge.
+//! A request arrives over a transport ([`webtransport`] or [`http`]). [`protocol`] or the HTTP routes parse it.
+//! [`service`] answers it from a [`source`]: the folder [`store`], and chunks that [`pull_through`] fetches from an
+//! [`upstream`]. The client verifies each chunk against its address, so a peer can withhold chunks but cannot forge
+//! them.
 
 pub mod address;
 pub mod asker;

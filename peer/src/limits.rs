@@ -1,133 +1,140 @@
-//! Every bound the peer keeps, in one place.
+//! All limits of the peer.
 
 use crate::asker::Rates;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-/// The largest chunk of the network: 4 MiB.
+/// The maximum size of a chunk: 4 MiB. The network sets this limit.
 pub const MAX_CHUNK_BYTES: u32 = 4 * 1024 * 1024;
 
-/// The most addresses in one GET or HAS.
+/// The maximum number of addresses in one GET or HAS.
 pub const MAX_ADDRESSES_PER_REQUEST: u8 = 64;
 
-/// The longest write token.
+/// The maximum length of a write token in bytes.
 pub const MAX_TOKEN_BYTES: usize = 1024;
 
-/// The length of every pointer record.
+/// The length of every pointer record in bytes.
 pub const POINTER_BYTES: usize = 5303;
 
-/// How long a connection to an upstream may take.
+/// The timeout for connecting to an upstream.
 pub const UPSTREAM_CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Chunks from upstreams that wait for the disk, at a time. Further ones wait before they are served.
+/// The maximum number of upstream chunks that wait for the disk. Further chunks wait before they are sent to the
+/// client.
 pub const STORING_CHUNKS: usize = 16;
 
-/// Of how many chunks it is remembered that no upstream has them.
+/// The maximum number of entries of the negative cache.
 pub const REMEMBERED_ABSENT: NonZeroUsize = NonZeroUsize::new(65_536).unwrap();
 
-/// For how long a client may save up what it did not ask for.
+/// How long a client can accumulate unused requests and bytes.
 pub const BURST: Duration = Duration::from_secs(5);
 
-/// Of how many client addresses it is known what they asked for lately.
+/// The maximum number of client addresses whose rates are tracked.
 pub const REMEMBERED_CLIENTS: NonZeroUsize = NonZeroUsize::new(65_536).unwrap();
 
-/// One session gets at most this part of the memory for chunks …
+/// One session gets at most the chunk memory divided by this.
 const SHARE_OF_SESSION: usize = 4;
 
-/// … and all sessions and connections of one client address this. They may be those of many people behind one router.
+/// All sessions and connections of one client address get at most the chunk memory divided by this. Many users may
+/// share a router's address.
 const SHARE_OF_NETWORK: usize = 2;
 
-/// So much more is for chunks that are fetched while nobody waits for them.
+/// Upstream requests without a waiting client get extra memory: the chunk memory divided by this.
 const SHARE_OF_UNATTENDED: usize = 4;
 
-/// How many answers of one request are fetched ahead of the one being sent.
+/// The maximum number of chunks of one request that are fetched ahead of the one being sent.
 pub const PREFETCHED_ANSWERS: usize = 3;
 
-/// To so many that grows while the answers are small: each may have to come from an upstream, far away.
+/// The maximum number of prefetched chunks while the chunks are small. Each may have to come from a distant upstream.
 pub const PREFETCHED_SMALL_ANSWERS: usize = 15;
 
-/// What is small there.
+/// The maximum size of a chunk that counts as small for prefetching.
 pub const SMALL_ANSWER_BYTES: u32 = 64 * 1024;
 
-/// The longest data map that an OPEN reads, as a record or opened: some 50,000 chunks, or 200 GB of file.
+/// The maximum size of a data map that OPEN reads, as a record or decrypted. This is about 50,000 chunks, or a file
+/// of 200 GB.
 pub const MAX_DATA_MAP_BYTES: u32 = MAX_CHUNK_BYTES;
 
-/// A data map up to this size, of a file of up to 3 GB, costs about as much as the stream it is read for.
+/// The maximum size of a data map that needs no permit. It describes a file of up to 3 GB, and takes about as much
+/// memory as its stream.
 pub const SMALL_DATA_MAP_BYTES: u32 = 64 * 1024;
 
-/// The most chunks of the file that an OPEN sends: some 4 GB. Their addresses cost half as much as a small data map.
+/// The maximum number of a file's chunks that OPEN sends: about 4 GB. Their addresses take half the memory of a small
+/// data map.
 pub const MAX_OPENED_CHUNKS: usize = 1024;
 
-/// How many larger ones OPENs may hold at a time.
+/// The maximum number of larger data maps in memory.
 pub const LARGE_DATA_MAPS: usize = 16;
 
-/// A chunk that is sent or taken slower than this, on average, is given up: it holds room in memory.
+/// The minimum average transfer rate of a chunk. Slower transfers are aborted, because they hold memory.
 pub const MIN_BYTES_PER_SECOND: u32 = 16 * 1024;
 
-/// Data of one session that waits for the client's acknowledgement. It bounds memory, and the speed
-/// on long paths: 4 MiB over 100 ms is 40 MB/s.
+/// The maximum amount of unacknowledged data per session, in bytes. It limits memory, and the speed on long paths: 4
+/// MiB per 100 ms is 40 MB/s.
 pub const SEND_WINDOW_BYTES: u64 = 4 * 1024 * 1024;
 
-/// Bytes of one upload that may be under way before the peer has read them.
+/// The flow control window of an upload, in bytes.
 pub const STREAM_RECEIVE_WINDOW_BYTES: u32 = 2 * 1024 * 1024;
 
-/// The same over all streams of a session.
+/// The flow control window of all uploads of a session, in bytes.
 pub const SESSION_RECEIVE_WINDOW_BYTES: u32 = 8 * 1024 * 1024;
 
-/// How long a finished answer may take to reach the client before its stream is reset.
+/// How long a complete response may take to reach the client before its stream is reset.
 pub const DELIVERY_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// The longest HTTP request head. Pages of one site can set some 180 cookies of 4 kB for the host and its other names,
-/// and a request that carries them must not fail: that would be a way to cut a user off from the host.
+/// The maximum length of an HTTP request head in bytes. The pages of one site can set about 180 cookies of 4 kB for
+/// the host and its other names. Requests with all these cookies must succeed; otherwise a site could lock a user out
+/// of the host.
 pub const MAX_HTTP_HEAD_BYTES: usize = 1024 * 1024;
 
-/// Every connection has room for a head of this length; a longer one waits for one of …
+/// Every connection has memory for a head of this length in bytes. A longer head needs a permit.
 pub const USUAL_HTTP_HEAD_BYTES: usize = 32 * 1024;
 
-/// … so many places.
+/// The number of permits for long heads.
 pub const LONG_HTTP_HEADS: usize = 64;
 
-/// The most bytes that are read from a connection at a time, which bounds its buffer between requests.
+/// The maximum number of bytes in one read from a connection. It bounds the connection's buffer between requests.
 pub const HTTP_READ_BYTES: usize = 64 * 1024;
 
-/// The bounds an operator can set.
+/// The limits that an operator can set.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// WebTransport sessions at a time. More are refused.
+    /// The maximum number of WebTransport sessions. Further sessions are refused.
     pub sessions: usize,
-    /// Requests under way in one session. A client that wants more waits.
+    /// The maximum number of concurrent requests in one session. Further requests wait.
     pub streams_per_session: u32,
-    /// HTTP connections at a time. More wait to be accepted.
+    /// The maximum number of HTTP connections. Further connections wait until they are accepted.
     pub http_connections: usize,
-    /// Chunks in memory at a time, over both faces. A request that waits too long for one is told `busy`.
+    /// The maximum number of chunks in memory, over both transports. A request that waits too long for memory gets
+    /// `busy`.
     pub chunks_in_memory: usize,
-    /// What one client address may ask for.
+    /// The rate limits of one client address.
     pub rates: Rates,
-    /// How long a connection without a request is kept, and how long a client may take no bytes of an answer.
+    /// How long an idle connection stays open, and how long a client may stop reading a response.
     pub idle_timeout: Duration,
-    /// How long a request may take to arrive, and a source to answer it.
+    /// How long a request may take to arrive, and how long a source may take to answer it.
     pub request_timeout: Duration,
-    /// How long answers under way may go on after a signal to stop.
+    /// How long running responses may continue after a signal to stop.
     pub shutdown_grace: Duration,
 }
 
 impl Limits {
-    /// Chunks in memory at a time for one session.
+    /// The maximum number of chunks in memory for one session.
     pub fn chunks_of_session(&self) -> usize {
         (self.chunks_in_memory / SHARE_OF_SESSION).max(1)
     }
 
-    /// The same for one client address.
+    /// The maximum number of chunks in memory for one client address.
     pub fn chunks_of_network(&self) -> usize {
         (self.chunks_in_memory / SHARE_OF_NETWORK).max(1)
     }
 
-    /// Chunks beyond those, that are fetched while nobody waits for them.
+    /// The maximum number of upstream requests without a waiting client.
     pub fn chunks_unattended(&self) -> usize {
         (self.chunks_in_memory / SHARE_OF_UNATTENDED).max(1)
     }
 
-    /// How long a chunk of `length` bytes may be on its way, in or out.
+    /// How long the transfer of a chunk of `length` bytes may take, in either direction.
     pub fn transfer_timeout(&self, length: u32) -> Duration {
         self.request_timeout + Duration::from_secs(u64::from(length / MIN_BYTES_PER_SECOND))
     }

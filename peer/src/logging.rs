@@ -1,4 +1,4 @@
-//! Logs, on stderr: stdout is for the line that says where the peer listens.
+//! Logs go to stderr. Stdout is for the `listening` line.
 
 use clap::ValueEnum;
 use std::io;
@@ -8,27 +8,27 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{Layer, fmt, registry};
 
-/// How a log line looks.
+/// The format of a log line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LogFormat {
-    /// For people.
+    /// Readable text.
     Text,
     /// One JSON object per line.
     Json,
 }
 
-/// The least important lines that are written.
+/// The least important log level that is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LogLevel {
-    /// What needs someone to act.
+    /// Problems that need an action now.
     Error,
-    /// What may soon.
+    /// Problems that may need an action soon.
     Warn,
-    /// What the peer does by itself.
+    /// The peer's own activity.
     Info,
-    /// Every session and request that is refused or broken off.
+    /// Also every session and request that is refused or fails.
     Debug,
-    /// The same, and the libraries' own lines.
+    /// Also the log lines of libraries.
     Trace,
 }
 

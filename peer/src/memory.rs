@@ -1,4 +1,4 @@
-//! Room in memory for chunks, and how much of it one client may have.
+//! The memory for chunks, and each client's quota of it.
 
 use crate::asker::{Asker, network_of};
 use crate::limits::Limits;
@@ -8,25 +8,25 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Room for all clients, in chunks.
+/// Permits for all clients. One permit is the memory of one chunk.
 pub struct ChunkMemory {
     all: Arc<Semaphore>,
     of_session: usize,
     of_network: usize,
-    /// The shares of those who are here, and of some who have gone.
+    /// The quotas of connected networks, and of some disconnected ones.
     networks: Mutex<HashMap<IpAddr, Weak<Semaphore>>>,
-    /// So many may be here.
+    /// The number of entries at which disconnected networks are removed.
     most_networks: usize,
 }
 
-/// Room for one chunk, as long as it lives.
+/// The permit for one chunk in memory. It is released on drop.
 pub struct ChunkRoom {
     _shares: Vec<OwnedSemaphorePermit>,
     _room: OwnedSemaphorePermit,
 }
 
 impl ChunkMemory {
-    /// As much as `limits` say.
+    /// Creates the permits and quotas of `limits`.
     pub fn new(limits: &Limits) -> Self {
         Self {
             all: Arc::new(Semaphore::new(limits.chunks_in_memory)),
@@ -37,7 +37,7 @@ impl ChunkMemory {
         }
     }
 
-    /// Who asks by an HTTP connection. It has one request at a time, and no share of its own.
+    /// The client of an HTTP connection. It has no quota of its own, because it sends one request at a time.
     pub fn connection(&self, ip: IpAddr) -> Asker {
         Asker {
             face: Face::Http,
@@ -46,7 +46,7 @@ impl ChunkMemory {
         }
     }
 
-    /// Who asks by a WebTransport session.
+    /// The client of a WebTransport session.
     pub fn session(&self, ip: IpAddr) -> Asker {
         let own = Arc::new(Semaphore::new(self.of_session));
         Asker {
@@ -56,8 +56,8 @@ impl ChunkMemory {
         }
     }
 
-    /// Waits for room, in the asker's shares and then in all. What is waited for is held by who needs no more, so
-    /// nobody waits for each other.
+    /// Waits for a permit of each of the client's quotas, and then for one of the total. All clients acquire in this
+    /// order, so no deadlock is possible.
     pub async fn room(&self, asker: &Asker) -> ChunkRoom {
         let mut shares = Vec::with_capacity(asker.shares.len());
         for share in &asker.shares {
@@ -69,7 +69,7 @@ impl ChunkMemory {
         }
     }
 
-    /// The share of all who come from there. On this machine is the operator, or a proxy that many come by.
+    /// The quota of an IP network. `None` for loopback: those clients are the operator, or a proxy with many users.
     fn network(&self, ip: IpAddr) -> Option<Arc<Semaphore>> {
         if ip.to_canonical().is_loopback() {
             return None;

@@ -1,4 +1,4 @@
-//! What the peer counts, for Prometheus.
+//! The Prometheus metrics of the peer.
 
 use crate::source::SourceStats;
 use prometheus_client::encoding::text::encode;
@@ -10,7 +10,7 @@ use prometheus_client::registry::Registry;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-/// The two ways in.
+/// The transport of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Face {
     /// HTTP.
@@ -30,7 +30,7 @@ impl Face {
 
 type Labels = Vec<(&'static str, &'static str)>;
 
-/// All counters of one peer.
+/// All metrics of one peer.
 pub struct Metrics {
     registry: Registry,
     requests: Family<Labels, Counter>,
@@ -48,7 +48,7 @@ pub struct Metrics {
     evicted: Counter,
 }
 
-/// Adds one to a gauge as long as it lives.
+/// Increments a gauge, and decrements it on drop.
 pub struct Counted(Gauge);
 
 impl Counted {
@@ -94,7 +94,7 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// Where others add what they count.
+    /// The registry, for modules that add their own metrics.
     pub fn registry(&mut self) -> &mut Registry {
         &mut self.registry
     }
@@ -164,7 +164,7 @@ impl Metrics {
         );
     }
 
-    /// Counts a request that is over.
+    /// Records a completed request.
     pub fn request(&self, face: Face, op: &'static str, outcome: &'static str, took: Duration) {
         let face = face.name();
         self.requests
@@ -175,47 +175,47 @@ impl Metrics {
             .observe(took.as_secs_f64());
     }
 
-    /// Counts what one chunk's answer was.
+    /// Counts the status of one chunk in a response.
     pub fn answer(&self, face: Face, status: &'static str) {
         self.answers
             .get_or_create(&vec![("face", face.name()), ("status", status)])
             .inc();
     }
 
-    /// The counter of bytes handed to the transport; to be kept where bytes are sent.
+    /// The counter of bytes that the transport accepted.
     pub fn sent(&self, face: Face) -> Counter {
         self.sent.get_or_create_owned(&vec![("face", face.name())])
     }
 
-    /// The counter of bytes that arrived; to be kept where bytes are read.
+    /// The counter of received bytes.
     pub fn received(&self, face: Face) -> Counter {
         self.received
             .get_or_create_owned(&vec![("face", face.name())])
     }
 
-    /// Counts a write that was refused.
+    /// Counts a refused write.
     pub fn refused_write(&self, face: Face, reason: &'static str) {
         self.refused_writes
             .get_or_create(&vec![("face", face.name()), ("reason", reason)])
             .inc();
     }
 
-    /// Counts a session until the result is dropped.
+    /// Counts a session until the guard is dropped.
     pub fn session(&self) -> Counted {
         Counted::new(&self.sessions)
     }
 
-    /// Counts a stream until the result is dropped.
+    /// Counts a stream until the guard is dropped.
     pub fn stream(&self) -> Counted {
         Counted::new(&self.streams)
     }
 
-    /// Counts an HTTP connection until the result is dropped.
+    /// Counts an HTTP connection until the guard is dropped.
     pub fn http_connection(&self) -> Counted {
         Counted::new(&self.http_connections)
     }
 
-    /// Everything, in the text format that Prometheus reads.
+    /// All metrics, in the OpenMetrics text format.
     pub fn text(&self, stats: SourceStats) -> String {
         let gauge = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
         self.chunks.set(gauge(stats.chunks));

@@ -1,27 +1,27 @@
-//! Which web pages may use this peer, by the `Origin` that browsers tell.
+//! Checks which web pages may use this peer, based on the `Origin` header.
 //!
-//! Reads are public, so limiting them to origins only spares the peer other people's visitors. Writes without
-//! a token are the danger: a page from anywhere runs in the browser of whoever runs a peer on loopback, and
-//! must not fill its disk, neither directly nor by a name that it points to 127.0.0.1 (DNS rebinding).
+//! Reads are public. A list of origins only saves bandwidth. Writes without a token are dangerous: any page in the
+//! browser of a user who runs a peer on loopback could fill the user's disk. It could send requests directly, or
+//! under its own host name that resolves to 127.0.0.1 (DNS rebinding).
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::str::FromStr;
 
-/// 32 bytes in base 32, without padding.
+/// The length of 32 bytes in base 32, without padding.
 const SITE_LABEL_LENGTH: usize = 52;
 
 /// The origins of `--allow-origin`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AllowedOrigins {
-    /// `*`: pages from everywhere may read, and with a token write.
+    /// `*`: pages from all origins may read, and may write with a token.
     Any,
-    /// Only pages from these.
+    /// Only pages from these origins.
     Listed(BTreeSet<String>),
 }
 
 impl AllowedOrigins {
-    /// Builds it from the values of the flag; `*` among them wins.
+    /// Collects the values of the flag. `*` overrides all other values.
     pub fn new(origins: impl IntoIterator<Item = AllowedOrigin>) -> Self {
         let mut listed = BTreeSet::new();
         for origin in origins {
@@ -33,12 +33,12 @@ impl AllowedOrigins {
         Self::Listed(listed)
     }
 
-    /// Whether pages from everywhere may read.
+    /// Whether pages from all origins may read.
     pub fn are_any(&self) -> bool {
         *self == Self::Any
     }
 
-    /// Whether a page from `origin` may read. Clients that are not browsers send none, and may.
+    /// Whether a page from `origin` may read. Clients that are not browsers send no origin, and may read.
     pub fn may_read(&self, origin: Option<&str>) -> bool {
         match (self, origin) {
             (Self::Any, _) | (_, None) => true,
@@ -50,15 +50,14 @@ impl AllowedOrigins {
         matches!(self, Self::Listed(listed) if listed.contains(origin))
     }
 
-    /// Whether a page from `origin` may write to a peer that it reached as `host` (name and port), given
-    /// that the peer wants a token for it.
+    /// Whether a page from `origin` may write with a valid token. `host` is the `Host` of the request: name and port.
     pub fn may_write_with_token(&self, origin: Option<&str>, host: &str) -> bool {
         self.may_read(origin) || origin.is_some_and(|origin| is_same_origin(origin, host))
     }
 
-    /// The same for a peer that lets everyone on its machine write. A page on another name or port of the
-    /// machine is another site. The origins that a gateway gives to the sites that it shows may not write under their
-    /// own names either: their pages are from strangers.
+    /// Whether a page from `origin` may write without a token, to a peer that only listens on loopback. A page on
+    /// another name or port of the machine is another site. The site origins of a gateway may not write, not even
+    /// under their own names: their pages are from strangers.
     pub fn may_write_openly(&self, origin: Option<&str>, host: &str) -> bool {
         let host_name = without_port(host);
         is_loopback_name(host_name)
@@ -76,7 +75,7 @@ impl AllowedOrigins {
 pub enum AllowedOrigin {
     /// `*`
     Any,
-    /// Scheme, host and port, as browsers send it.
+    /// Scheme, host and port, as browsers send them.
     One(String),
 }
 
@@ -118,7 +117,7 @@ fn without_port(host: &str) -> &str {
     }
 }
 
-/// Whether a gateway could give this name to the origin of one site: its first label is an address in base 32.
+/// Whether a gateway could use this name for the origin of a site: the first label is an address in base 32.
 pub fn is_site_name(name: &str) -> bool {
     name.split_once('.').is_some_and(|(label, _)| {
         label.len() == SITE_LABEL_LENGTH
@@ -128,7 +127,7 @@ pub fn is_site_name(name: &str) -> bool {
     })
 }
 
-/// Whether browsers and resolvers never take this name beyond the machine itself.
+/// Whether browsers and resolvers always resolve this name to the machine itself.
 pub fn is_loopback_name(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let is_loopback_address = name.parse().is_ok_and(|ip: IpAddr| ip.is_loopback());

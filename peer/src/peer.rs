@@ -1,4 +1,4 @@
-//! A running peer: its faces, brought up together and down together.
+//! A running peer: its servers start and stop together.
 
 use crate::certificates::Certificates;
 use crate::congestion::CongestionControl;
@@ -18,23 +18,24 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What a peer needs to know, besides its source.
+/// The configuration of a peer, apart from its source.
 pub struct PeerConfig {
-    /// Where HTTP listens, at least one address. Port 0 takes a free one, after the first address that of the first.
+    /// The HTTP listen addresses, at least one. Port 0 selects a free port; for later addresses, it means the port of
+    /// the first one.
     pub http: Vec<SocketAddr>,
-    /// Where WebTransport listens, if it does, all on one port; port 0 as above.
+    /// The WebTransport listen addresses, all with the same port. Empty if WebTransport is off. Port 0 as for `http`.
     pub web_transport: Vec<SocketAddr>,
-    /// How fast WebTransport sends.
+    /// The congestion control of WebTransport sessions.
     pub congestion_control: CongestionControl,
-    /// The bounds to keep.
+    /// The limits.
     pub limits: Limits,
-    /// Which pages may read.
+    /// The pages that may read.
     pub origins: AllowedOrigins,
     /// Who may write.
     pub writes: WritePolicy,
-    /// What is hosted besides.
+    /// The web app to serve.
     pub web: Option<Web>,
-    /// The URLs of other peers, for clients that want some.
+    /// The URLs of other peers to announce to clients.
     pub announced_peers: Vec<String>,
 }
 
@@ -47,7 +48,7 @@ pub struct Peer {
     shutdown: Shutdown,
 }
 
-/// An address could not be listened on.
+/// The peer could not listen on an address.
 #[derive(Debug)]
 pub struct ListenError {
     flag: &'static str,
@@ -78,7 +79,7 @@ struct Listening<'a> {
 }
 
 impl Peer {
-    /// Listens with `certificates`, and serves what `source` has. Must be called in a Tokio runtime.
+    /// Listens with `certificates`, and serves the chunks of `source`. Call it in a Tokio runtime.
     pub async fn start(
         config: PeerConfig,
         certificates: Certificates,
@@ -145,27 +146,27 @@ impl Peer {
         Ok(peer)
     }
 
-    /// The URL of the HTTP face, at its first address.
+    /// The HTTP URL of the first listen address.
     pub fn http(&self) -> &str {
         &self.http[0]
     }
 
-    /// The URL of the WebTransport face, at its first address, if it is on.
+    /// The WebTransport URL of the first listen address, or `None` if WebTransport is off.
     pub fn web_transport(&self) -> Option<&str> {
         self.web_transport.first().map(String::as_str)
     }
 
-    /// The hashes that clients pin now.
+    /// The certificate hashes for clients to pin.
     pub fn certificate_hashes(&self) -> Vec<String> {
         self.certificates.told().hashes
     }
 
-    /// Reads an authority's certificate again.
+    /// Reads a CA-signed certificate again.
     pub fn reload_certificate(&self) {
         self.certificates.reload();
     }
 
-    /// One line of JSON for whoever started the process.
+    /// The `listening` line for stdout: one line of JSON.
     pub fn listening(&self, store: &Path) -> String {
         let stats = self.service.stats();
         let listening = Listening {
@@ -185,13 +186,13 @@ impl Peer {
         serde_json::to_string(&listening).expect("plain numbers and texts")
     }
 
-    /// Takes no new work, lets what is under way end for a while, then ends it.
+    /// Stops the peer. Accepts no new work, gives running work the grace period, then ends it.
     pub async fn stop(self) {
         self.shutdown.run(self.service.limits.shutdown_grace).await;
     }
 }
 
-/// The address, on the port of the `first` one where it leaves that open.
+/// The address, with the port of `first` if its own port is 0.
 fn with_port_of(mut address: SocketAddr, first: Option<&SocketAddr>) -> SocketAddr {
     if let (0, Some(first)) = (address.port(), first) {
         address.set_port(first.port());

@@ -1,4 +1,4 @@
-//! What can be told of a pointer record without checking its signature, which the client does.
+//! Checks and compares pointer records. The client verifies the signatures, not the peer.
 //!
 //! A record has 5,303 bytes: version, owner's public key (1,952), counter (u64), kind, target (32), signature.
 
@@ -12,10 +12,10 @@ const OWNER_BYTES: usize = 1952;
 const COUNTER_BYTES: usize = 8;
 const KIND_AND_TARGET_BYTES: usize = 1 + 32;
 
-/// The context in which an owner's key is hashed to the address.
+/// The key derivation context that turns an owner's key into the address.
 const ADDRESS_CONTEXT: &str = "autonomi.pointer.address.v1";
 
-/// Whether the record says that it belongs at `address`.
+/// Whether the record's owner key belongs to `address`.
 pub fn is_at(record: &[u8], address: Address) -> bool {
     if record.len() != POINTER_BYTES || record[0] != VERSION {
         return false;
@@ -24,12 +24,11 @@ pub fn is_at(record: &[u8], address: Address) -> bool {
     Address::from(blake3::derive_key(ADDRESS_CONTEXT, owner)) == address
 }
 
-/// The record that counts: the one in `stored`, or one of the `answers`, of which each upstream gives one.
+/// The newest of the stored record and the upstreams' `answers`.
 ///
-/// This is the network's rule: the larger counter replaces the smaller one; with equal counters, the smaller kind and
-/// target replace the larger ones; nothing replaces a state with the largest counter there is. Two such final states
-/// are ordered by their arrival only. Where several arrive at once, most of the answers decide; if as many gave
-/// another, the smaller kind and target.
+/// This is the network's rule. The larger counter wins. With equal counters, the smaller kind and target win. A
+/// stored record with the maximum counter is final: nothing replaces it. For several new final records, the network
+/// keeps the one that arrives first. Here the record of most answers wins, and then the smaller kind and target.
 pub fn newest(stored: Option<Bytes>, answers: Vec<Bytes>) -> Option<Bytes> {
     if stored.as_deref().is_some_and(is_final) {
         return stored;
@@ -60,12 +59,12 @@ pub fn newest(stored: Option<Bytes>, answers: Vec<Bytes>) -> Option<Bytes> {
     newest.map(|(_, record)| record)
 }
 
-/// Whether nothing replaces this state.
+/// Whether no other record replaces this one.
 fn is_final(record: &[u8]) -> bool {
     state(record).0 == u64::MAX
 }
 
-/// Counter, and kind with target. Both have a fixed place in a record of the right length.
+/// The counter, and the kind with the target. A record of valid length has them at fixed offsets.
 fn state(record: &[u8]) -> (u64, &[u8]) {
     let rest = &record[1 + OWNER_BYTES..];
     let (counter, rest) = rest.split_at(COUNTER_BYTES);
@@ -100,7 +99,7 @@ mod tests {
         assert!(!is_at(b"", address));
     }
 
-    /// A record with this state. Only its place and length are checked here, so it needs no signature.
+    /// A record with this state. Its signature is invalid, but only its owner and length are checked here.
     fn record(counter: u64, kind: u8, target: u8) -> Bytes {
         let mut record = fixture("pointer-s1-c7.bin").to_vec();
         record[1953..1961].copy_from_slice(&counter.to_be_bytes());
@@ -109,7 +108,7 @@ mod tests {
         record.into()
     }
 
-    /// What counts in either order of arrival.
+    /// The newest of two records, for all orders of arrival.
     fn newest_of(a: &Bytes, b: &Bytes) -> Vec<Bytes> {
         let [a, b] = [a, b].map(Clone::clone);
         [

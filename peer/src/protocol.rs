@@ -1,15 +1,15 @@
-//! The wire protocol, version 1: what the bytes of a request stream mean. Pure, no I/O.
+//! The wire protocol, version 1: the encoding of requests and responses. This module does no I/O.
 //!
-//! The layouts, statuses and error codes are specified in `docs/reference/protocol.md`.
+//! `docs/reference/protocol.md` specifies the layouts, statuses and error codes.
 
 use crate::address::Address;
 use crate::data_map::Range;
 use crate::limits::{MAX_ADDRESSES_PER_REQUEST, MAX_TOKEN_BYTES};
 
-/// The path of a WebTransport session that speaks this protocol.
+/// The path of WebTransport sessions with this protocol.
 pub const PATH: &str = "/v1";
 
-/// The version, as told in `/-/info`.
+/// The protocol version in `/-/info`.
 pub const VERSION: u32 = 1;
 
 const OP_GET: u8 = 1;
@@ -18,37 +18,37 @@ const OP_PUT: u8 = 3;
 const OP_INFO: u8 = 4;
 const OP_OPEN: u8 = 5;
 
-/// What the peer answers, as told in `/-/info`.
+/// The supported operations, listed in `/-/info`.
 pub const OPERATIONS: [u8; 5] = [OP_GET, OP_HAS, OP_PUT, OP_INFO, OP_OPEN];
 
-/// An OPEN with this as its first byte asks for the last bytes of a file.
+/// The value of an OPEN's first offset that selects the last bytes of a file.
 const LAST_BYTES: u64 = u64::MAX;
 
-/// The length of a PUT's answer: a status, then the address.
+/// The length of a PUT response: a status and an address.
 pub const PUT_ANSWER_BYTES: usize = 1 + Address::BYTES;
 
-/// A request, without the body that follows a PUT.
+/// A request, without the body of a PUT.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Request {
-    /// The bytes of these chunks, in this order.
+    /// Requests the bytes of these chunks, in this order.
     Get(Vec<Address>),
-    /// Whether the peer has these chunks.
+    /// Asks whether the peer has these chunks.
     Has(Vec<Address>),
-    /// Keep the `length` bytes that follow.
+    /// Stores the `length` bytes that follow.
     Put {
-        /// What entitles the client to write. May be empty.
+        /// The write token. May be empty.
         token: Vec<u8>,
-        /// The length of the chunk.
+        /// The length of the chunk in bytes.
         length: u32,
     },
-    /// What `/-/info` says.
+    /// Requests the JSON of `/-/info`.
     Info,
-    /// The record of a data map, and the chunks that hold this range of its file.
+    /// Requests the record of a data map, and the chunks of this range of its file.
     Open(Address, Range),
 }
 
 impl Request {
-    /// What the metrics say.
+    /// The value for the metrics.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Get(_) => "get",
@@ -60,28 +60,28 @@ impl Request {
     }
 }
 
-/// The first byte of an answer.
+/// The first byte of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Status {
-    /// Found (GET, HAS) or stored (PUT).
+    /// The chunk was found (GET, HAS) or stored (PUT).
     Ok = 0,
     /// This peer does not have the chunk.
     NotFound = 1,
-    /// Too much to do; try later, or elsewhere.
+    /// The peer is overloaded. The client may retry later, or ask another peer.
     Busy = 2,
-    /// The peer could not find out.
+    /// An internal failure.
     Failed = 3,
-    /// The client may not write here.
+    /// The client may not write to this peer.
     Refused = 4,
-    /// Larger than a chunk can be.
+    /// The chunk is larger than allowed.
     TooLarge = 5,
-    /// No room.
+    /// The store is full.
     Full = 6,
 }
 
 impl Status {
-    /// What the metrics say.
+    /// The value for the metrics.
     pub fn name(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -95,28 +95,28 @@ impl Status {
     }
 }
 
-/// Why a stream is reset, as the client sees it.
+/// The code of a stream reset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum ErrorCode {
-    /// The other side has what it needs of this direction. Not a fault.
+    /// The receiver needs no more data in this direction. Not an error.
     NoError = 0,
-    /// The request does not follow the protocol.
+    /// The request violates the protocol.
     BadRequest = 1,
-    /// A part of the request is longer than it may be.
+    /// A part of the request is too long.
     TooLarge = 2,
-    /// The client took too long to send its request, or to take the answer.
+    /// The client was too slow to send its request or to read the response.
     Timeout = 3,
-    /// The request asks for more than the peer gives at once.
+    /// The request exceeds a limit of the peer.
     Limit = 4,
-    /// The peer is going away.
+    /// The peer is shutting down.
     ShuttingDown = 5,
-    /// The peer broke while it answered.
+    /// The peer failed during the response.
     Internal = 6,
 }
 
 impl ErrorCode {
-    /// What the metrics say.
+    /// The value for the metrics.
     pub fn name(self) -> &'static str {
         match self {
             Self::NoError => "no_error",
@@ -129,10 +129,11 @@ impl ErrorCode {
         }
     }
 
-    /// The code as QUIC carries it.
+    /// The QUIC error code for this application code.
     ///
-    /// WebTransport over HTTP/3 shares the space of QUIC stream errors with HTTP/3, and maps application
-    /// codes to a range of their own, leaving out every 31st value. A browser shows a code outside it as 0.
+    /// This is the mapping of WebTransport over HTTP/3 (draft-ietf-webtrans-http3). It maps application codes to a
+    /// reserved range of QUIC stream errors, and skips every 31st value. Browsers report a code outside the range as
+    /// 0.
     pub fn to_quic(self) -> u64 {
         const FIRST: u64 = 0x52e4_a40f_a8db;
         let code = self as u64;
@@ -140,16 +141,16 @@ impl ErrorCode {
     }
 }
 
-/// What [`decode`] made of the bytes so far.
+/// The result of [`decode`].
 #[derive(Debug, PartialEq, Eq)]
 pub enum Decoded {
     /// More bytes are needed.
     Incomplete,
-    /// A request, and how many bytes it took.
+    /// A request, and the number of bytes that it takes.
     Complete(Request, usize),
 }
 
-/// Reads a request from the start of a stream. An error is the code to reset the stream with.
+/// Parses a request at the start of a stream. The error is the code for resetting the stream.
 pub fn decode(bytes: &[u8]) -> Result<Decoded, ErrorCode> {
     let Some((&op, rest)) = bytes.split_first() else {
         return Ok(Decoded::Incomplete);
@@ -230,13 +231,13 @@ fn range(first: u64, length: u64) -> Range {
     }
 }
 
-/// What stands before a chunk's bytes in the answer to a GET, and after its address in the one to an OPEN.
+/// The header before a chunk's bytes in a GET response. In an OPEN response it follows the chunk's address.
 pub fn get_answer(status: Status, length: u32) -> [u8; 5] {
     let [a, b, c, d] = length.to_be_bytes();
     [status as u8, a, b, c, d]
 }
 
-/// The answer to a PUT. The address is all zeros where the peer did not read the bytes.
+/// The response to a PUT. The address is all zeros if the peer did not read the bytes.
 pub fn put_answer(status: Status, address: Option<Address>) -> [u8; PUT_ANSWER_BYTES] {
     let mut answer = [0; PUT_ANSWER_BYTES];
     answer[0] = status as u8;
@@ -246,7 +247,7 @@ pub fn put_answer(status: Status, address: Option<Address>) -> [u8; PUT_ANSWER_B
     answer
 }
 
-/// What stands before the JSON in the answer to an INFO.
+/// The response to an INFO: the length of the JSON, then the JSON.
 pub fn info_answer(json: &[u8]) -> Vec<u8> {
     let length = u32::try_from(json.len()).expect("the info is a few hundred bytes");
     [&length.to_be_bytes(), json].concat()

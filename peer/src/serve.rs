@@ -1,4 +1,4 @@
-//! `serve`: a peer from the start of the process to its end.
+//! The command `serve`: runs a peer until a signal arrives.
 
 use crate::config::{BadSetting, ServeArgs};
 use crate::logging;
@@ -12,10 +12,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use tokio::signal::unix::{SignalKind, signal};
 
-/// What a shell gets for settings that can't be used, as clap gives for flags that it can't read.
+/// The exit code for unusable settings. Clap uses the same code for flags that it cannot parse.
 const BAD_SETTINGS: u8 = 2;
 
-/// Serves until SIGINT or SIGTERM. `source_of` makes the chunks' source from the store.
+/// Serves until SIGINT or SIGTERM. `source_of` creates the chunk source from the store.
 pub async fn serve(
     args: ServeArgs,
     source_of: impl FnOnce(FolderStore) -> Arc<dyn ChunkSource>,
@@ -33,7 +33,7 @@ pub async fn serve(
     }
 }
 
-/// Why a peer does not come up.
+/// Why a peer does not start.
 enum Failure {
     Setting(BadSetting),
     Start(Box<dyn Error>),
@@ -79,7 +79,7 @@ async fn run(
     })?;
     let certificates = args.certificates()?;
     let writes = config.writes.clone();
-    // Before the line that tells others that they may send signals.
+    // Signal handlers must exist before the `listening` line: its reader may send signals at once.
     let mut hangup = signal(SignalKind::hangup())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;

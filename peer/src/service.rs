@@ -1,4 +1,4 @@
-//! What both faces do: chunks in and out of the source, within the limits.
+//! The operations of both transports: chunks in and out of the source, within the limits.
 
 use crate::address::Address;
 use crate::asker::{Asker, RateLimiter};
@@ -21,15 +21,15 @@ use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-/// One peer's chunks and rules, shared by its faces.
+/// A peer's chunks and rules. All transports share them.
 pub struct Service {
-    /// The bounds to keep.
+    /// The limits.
     pub limits: Limits,
-    /// What is counted.
+    /// The metrics.
     pub metrics: Metrics,
-    /// Which pages may read.
+    /// The pages that may read.
     pub origins: AllowedOrigins,
-    /// Room for chunks.
+    /// The memory permits for chunks.
     pub memory: ChunkMemory,
     writes: WritePolicy,
     source: Arc<dyn ChunkSource>,
@@ -40,21 +40,21 @@ pub struct Service {
     announced_peers: Vec<String>,
 }
 
-/// Room in memory for one data map, as long as it lives. A small one needs none.
+/// The permit for one data map in memory. It is released on drop. A small data map needs no semaphore permit.
 pub struct DataMapRoom(
     #[expect(dead_code, reason = "held for its drop")] Option<OwnedSemaphorePermit>,
 );
 
-/// What became of a request for one chunk.
+/// The result of a request for one chunk.
 pub enum Got {
-    /// The bytes, and the room they take.
+    /// The bytes, with their memory permit.
     Found(ChunkBody, ChunkRoom),
-    /// No bytes, for this reason.
+    /// There are no bytes, for this reason.
     Nothing(Status),
 }
 
 impl Got {
-    /// How many bytes there are.
+    /// The number of bytes. 0 if there are none.
     fn length(&self) -> u32 {
         match self {
             Self::Found(body, _) => body.length(),
@@ -64,7 +64,7 @@ impl Got {
 }
 
 impl Service {
-    /// Brings a source and its rules together. `web_transport_port` is what `/-/info` tells.
+    /// `web_transport_port` is the port for `/-/info`.
     pub fn new(
         source: Arc<dyn ChunkSource>,
         certificates: Arc<Certificates>,
@@ -91,24 +91,24 @@ impl Service {
         }
     }
 
-    /// Whether this client may ask for one more thing now, which is then counted.
+    /// Whether the client's rate limits allow one more request. If so, the request is counted.
     pub fn admits(&self, asker: &Asker) -> bool {
         self.rates.admit(asker.ip)
     }
 
-    /// Asks the source for one chunk.
+    /// Requests one chunk from the source.
     pub async fn get(&self, asker: &Asker, address: Address) -> Got {
         self.get_via(asker, address, Via::default()).await
     }
 
-    /// The same for a request that has come by other peers.
+    /// Like `get`, for a request that other peers forwarded.
     pub async fn get_via(&self, asker: &Asker, address: Address, via: Via) -> Got {
         let room = self.room(asker).await;
         self.get_into(room, asker, address, via).await
     }
 
-    /// The answers to several GETs, in order, fetched a few ahead of the one that is taken; more while they are
-    /// small.
+    /// The results of several GETs, in order. Fetches a few chunks ahead of the one being taken, and more while the
+    /// chunks are small.
     pub fn get_all(
         self: &Arc<Self>,
         asker: &Asker,
@@ -118,8 +118,8 @@ impl Service {
         let mut ahead = PREFETCHED_ANSWERS;
         let places = Arc::new(Semaphore::new(1 + ahead));
         stream::iter(addresses)
-            // Room is taken in order, or else the later answers of some could take all that the first ones
-            // of others wait for.
+            // Permits are acquired in order. Otherwise the later chunks of some requests could take all permits that
+            // the first chunks of others wait for.
             .then(move |address| {
                 let work = Arc::clone(&work);
                 let places = Arc::clone(&places);
@@ -185,7 +185,7 @@ impl Service {
         }
     }
 
-    /// The newest pointer record at this address. An error is the status to answer.
+    /// The newest pointer record at this address. The error is the status to send.
     pub async fn pointer(&self, address: Address, via: Via) -> Result<Bytes, Status> {
         let getting = self.source.pointer(address, via);
         match timeout(self.limits.request_timeout, getting).await {
@@ -223,7 +223,7 @@ impl Service {
         }
     }
 
-    /// Whether a page from `origin`, which reached this peer as `host`, may write with `token`.
+    /// Checks a write with `token` from a page of `origin`. `host` is the `Host` of the request. Counts a refusal.
     pub fn may_write(
         &self,
         face: Face,
@@ -238,20 +238,20 @@ impl Service {
         checked
     }
 
-    /// Whether a page from `origin` could write, if it had the token that may be needed.
+    /// Whether a page of `origin` may write with a valid token, if one is needed.
     pub fn could_write(&self, origin: Option<&str>, host: &str) -> bool {
         let checked = self.writes.check_origin(&self.origins, origin, host);
         checked.is_ok()
     }
 
-    /// Room for one chunk, or `None` if there was none for too long.
+    /// Waits for a memory permit for one chunk. `None` after the request timeout.
     pub async fn room(&self, asker: &Asker) -> Option<ChunkRoom> {
         let taking = self.memory.room(asker);
         timeout(self.limits.request_timeout, taking).await.ok()
     }
 
-    /// Room for a data map of `length` bytes, or `None` if it is too long, or there is none now. To wait for
-    /// it while others wait for chunks could end with everyone waiting.
+    /// A permit for a data map of `length` bytes. `None` if it is too long, or if no permit is free now. Waiting for
+    /// it while others wait for chunks could end in a deadlock.
     pub fn data_map_room(&self, length: u64) -> Option<DataMapRoom> {
         if length <= SMALL_DATA_MAP_BYTES.into() {
             return Some(DataMapRoom(None));
@@ -263,17 +263,17 @@ impl Service {
         Some(DataMapRoom(Some(permit.ok()?)))
     }
 
-    /// Computes the address of received bytes, off the threads that serve others.
+    /// Computes the address of received bytes, outside of the async threads.
     pub async fn hash(&self, bytes: Bytes) -> Chunk {
         tokio::task::spawn_blocking(|| Chunk::new(bytes))
             .await
             .expect("hashing does not panic")
     }
 
-    /// Keeps a chunk. An error is the status to answer.
+    /// Stores a chunk. The error is the status to send.
     pub async fn put(&self, face: Face, chunk: Chunk) -> Result<PutOutcome, Status> {
         let address = chunk.address();
-        // No timeout: a store that was told to keep a chunk does so whether or not anyone waits.
+        // No timeout: the store completes a write whether or not the client still waits.
         let status = match self.source.put(chunk).await {
             Ok(PutOutcome::Full) => Status::Full,
             Ok(outcome) => return Ok(outcome),
@@ -298,7 +298,7 @@ impl Service {
         .to_json()
     }
 
-    /// What the source holds.
+    /// The totals of the source.
     pub fn stats(&self) -> SourceStats {
         self.source.stats()
     }
@@ -313,7 +313,7 @@ fn failed(address: Address, error: &SourceError) -> Status {
     match error {
         SourceError::Busy => Status::Busy,
         SourceError::Failed(_) | SourceError::Unreachable(_) => {
-            tracing::error!(%address, %error, "no answer for a chunk");
+            tracing::error!(%address, %error, "source failed");
             Status::Failed
         }
     }

@@ -1,57 +1,57 @@
-//! The end of a peer: begun by a signal, over once what is under way is done or time is up.
+//! The shutdown of a peer. It begins with a signal, and ends when all work is done or the grace period is over.
 
 use std::time::Duration;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// Tells every part of a peer to stop, and waits for them. Clones share it.
+/// Tells every part of a peer to stop, and waits for the parts. Clones share it.
 #[derive(Clone, Default)]
 pub struct Shutdown {
     begun: CancellationToken,
     over: CancellationToken,
-    /// Connections and what is done for them.
+    /// Connections and their background work.
     work: TaskTracker,
-    /// What runs as long as the peer does.
+    /// Servers, which run as long as the peer does.
     faces: TaskTracker,
 }
 
 impl Shutdown {
-    /// Resolves when no new work is to be taken on.
+    /// Resolves when the peer must not accept new work.
     pub async fn begun(&self) {
         self.begun.cancelled().await;
     }
 
-    /// Whether no new work is to be taken on.
+    /// Whether the peer must not accept new work.
     pub fn has_begun(&self) -> bool {
         self.begun.is_cancelled()
     }
 
-    /// Resolves when whatever still runs has to end.
+    /// Resolves when everything that still runs must end.
     pub async fn over(&self) {
         self.over.cancelled().await;
     }
 
-    /// Runs work that a shutdown waits for, and drops when time is up.
+    /// Runs work that the shutdown waits for. The work is dropped after the grace period.
     pub fn track(&self, work: impl Future<Output = ()> + Send + 'static) {
         let over = self.over.clone();
         self.work.spawn(async move {
-            // `None` where time was up.
+            // `None` after the grace period.
             over.run_until_cancelled(work).await;
         });
     }
 
-    /// Runs what ends by itself once the shutdown is over, and is waited for then.
+    /// Runs a server that ends by itself after the grace period. The shutdown waits for it.
     pub fn keep(&self, face: impl Future<Output = ()> + Send + 'static) {
         self.faces.spawn(face);
     }
 
-    /// Begins the shutdown, and gives tracked work `grace` to end by itself.
+    /// Begins the shutdown. Tracked work has `grace` to end by itself.
     pub async fn run(&self, grace: Duration) {
         self.begun.cancel();
         self.work.close();
         if timeout(grace, self.work.wait()).await.is_err() {
-            tracing::warn!("answers were still under way when the time for them was up");
+            tracing::warn!("aborting responses that did not end within the grace period");
         }
         self.over.cancel();
         self.work.wait().await;

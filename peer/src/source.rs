@@ -1,4 +1,4 @@
-//! Where a peer's chunks come from. The folder store is one source; upstreams are others.
+//! The sources of a peer's chunks. The folder store is one source; upstreams are others.
 
 use crate::address::Address;
 use crate::via::Via;
@@ -8,41 +8,42 @@ use futures_util::stream::{self, BoxStream, StreamExt};
 use prometheus_client::registry::Registry;
 use std::fmt;
 
-/// Found bytes are handed on in pieces of this size, so that a cancel takes effect between them.
+/// The size of the pieces in which chunks are sent, in bytes. A cancellation takes effect between two pieces.
 const PIECE_BYTES: usize = 64 * 1024;
 
-/// What a source's methods return: they are async, and the trait is used as an object.
+/// The return type of a source's methods. The trait must be usable as a trait object, so its methods cannot be `async
+/// fn`.
 pub type SourceFuture<'a, T> = BoxFuture<'a, Result<T, SourceError>>;
 
-/// A place that holds, or can fetch, chunks.
+/// A place that stores or fetches chunks.
 ///
-/// The faces pass on what a source gives without checking it again: the client does, always.
+/// The transports send what a source returns without verifying it. Clients always verify it.
 pub trait ChunkSource: Send + Sync + 'static {
-    /// The chunk's bytes, or `None` where this source does not have it.
+    /// The chunk's bytes, or `None` if this source does not have it.
     fn get(&self, address: Address) -> SourceFuture<'_, Option<ChunkBody>>;
 
-    /// The same for a request that has come by other peers. Sources that ask peers tell them.
+    /// Like `get`, for a request that other peers forwarded. Sources that ask peers pass `via` on.
     fn get_via(&self, address: Address, _via: Via) -> SourceFuture<'_, Option<ChunkBody>> {
         self.get(address)
     }
 
-    /// Whether this source itself holds the chunk, as far as can be told without reading it.
+    /// Whether this source itself stores the chunk. May answer without reading the chunk.
     fn has(&self, address: Address) -> SourceFuture<'_, bool>;
 
-    /// Keeps the chunk. Once this returns, the chunk survives a crash.
+    /// Stores the chunk. Once this returns, the chunk survives a crash.
     fn put(&self, chunk: Chunk) -> SourceFuture<'_, PutOutcome>;
 
-    /// Keeps a chunk that can be had again elsewhere, so it may be dropped when others need the room.
+    /// Caches a chunk that another source also has. The chunk may be evicted later.
     fn cache(&self, chunk: Chunk) -> SourceFuture<'_, PutOutcome> {
         self.put(chunk)
     }
 
-    /// The newest pointer record that is known to be at this address.
+    /// The newest known pointer record at this address.
     fn pointer(&self, _address: Address, _via: Via) -> SourceFuture<'_, Option<Bytes>> {
         Box::pin(async { Ok(None) })
     }
 
-    /// Adds what this source counts to the metrics.
+    /// Adds the metrics of this source.
     fn register(&self, _registry: &mut Registry) {}
 
     /// Totals for `/-/info` and the metrics. Called often, so it must be cheap.
@@ -76,14 +77,15 @@ impl Chunk {
     }
 }
 
-/// A found chunk's bytes, in pieces, with their total length known beforehand.
+/// The bytes of a chunk, in pieces. Their total length is known in advance.
 pub struct ChunkBody {
     length: u32,
     pieces: BoxStream<'static, Result<Bytes, SourceError>>,
 }
 
 impl ChunkBody {
-    /// A body that is in memory already. `bytes` are at most 4 GiB, as the protocol's lengths are.
+    /// A body that is in memory already. `bytes` must be shorter than 4 GiB, because the protocol's lengths are
+    /// 32-bit.
     pub fn whole(bytes: Bytes) -> Self {
         let length = u32::try_from(bytes.len()).expect("a chunk is far smaller than 4 GiB");
         let pieces = stream::unfold(bytes, |mut rest| async move {
@@ -93,54 +95,54 @@ impl ChunkBody {
         Self::stream(length, pieces.boxed())
     }
 
-    /// A body that arrives piece by piece. If it fails midway, the answer is broken off.
+    /// A body that arrives piece by piece. If a piece fails, the response is aborted.
     pub fn stream(length: u32, pieces: BoxStream<'static, Result<Bytes, SourceError>>) -> Self {
         Self { length, pieces }
     }
 
-    /// How many bytes the pieces have together.
+    /// The total length of the pieces in bytes.
     pub fn length(&self) -> u32 {
         self.length
     }
 
-    /// The pieces, to be sent in order.
+    /// The pieces, in order.
     pub fn into_pieces(self) -> BoxStream<'static, Result<Bytes, SourceError>> {
         self.pieces
     }
 }
 
-/// What became of a chunk that was to be kept.
+/// The result of storing a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PutOutcome {
-    /// It was new.
+    /// The chunk was new.
     Stored,
-    /// The source had it.
+    /// The source already had the chunk.
     AlreadyThere,
-    /// There is no room for it.
+    /// There is no room for the chunk.
     Full,
 }
 
-/// What a source holds.
+/// The totals of a source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SourceStats {
-    /// How many chunks.
+    /// The number of stored chunks.
     pub chunks: u64,
-    /// How many bytes they have together.
+    /// The total size of the chunks in bytes.
     pub bytes: u64,
-    /// How many damaged chunks were taken out of service since the start.
+    /// The number of damaged chunks that were quarantined since the start.
     pub quarantined: u64,
-    /// How many were dropped to make room since the start.
+    /// The number of chunks that were evicted since the start.
     pub evicted: u64,
 }
 
 /// Why a source could not answer.
 #[derive(Clone, Debug)]
 pub enum SourceError {
-    /// Too much to do. Another try later may work.
+    /// The source is overloaded. A later request may succeed.
     Busy,
-    /// Something broke. The text is for the log, never for the client.
+    /// An internal failure. The text is for the log, never for the client.
     Failed(String),
-    /// It is not there, or no longer. The text is for the log.
+    /// The source is unreachable. The text is for the log.
     Unreachable(String),
 }
 

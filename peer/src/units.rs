@@ -1,4 +1,4 @@
-//! Sizes and durations as people write them: `10GiB`, `30s`.
+//! Parses sizes and durations such as `10GiB` and `30s`.
 
 use std::time::Duration;
 
@@ -23,12 +23,12 @@ const TIME_UNITS: [(&str, u64); 5] = [
     ("d", 86_400_000),
 ];
 
-/// Reads a number of bytes, such as `10GiB`, `500MB` or `1048576`.
+/// Parses a number of bytes, such as `10GiB`, `500MB` or `1048576`.
 pub fn parse_bytes(text: &str) -> Result<u64, String> {
     parse(text, &BYTE_UNITS).ok_or_else(|| "not a size such as 10GiB, 500MB or 1048576".to_owned())
 }
 
-/// Reads a time above zero, such as `30s`, `500ms` or `13d`.
+/// Parses a duration above zero, such as `30s`, `500ms` or `13d`.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     parse(text, &TIME_UNITS)
         .filter(|&millis| millis > 0)

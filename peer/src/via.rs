@@ -1,29 +1,29 @@
-//! Which peers a request has come by, so that peers that ask each other do not do so forever.
+//! The peers that forwarded a request. Peers use it to detect request loops.
 
 use ring::rand::{SystemRandom, generate};
 use std::fmt;
 use std::str::FromStr;
 
-/// The HTTP header that carries it, from one peer to the next.
+/// The HTTP header that carries the list from one peer to the next.
 pub const VIA_HEADER: &str = "antway-via";
 
-/// The most peers that a request may come by.
+/// The maximum number of peers that may forward a request.
 const MAX_PEERS: usize = 4;
 
-/// Names a running peer: 16 hex digits that it chose at random when it started.
+/// The id of a running peer: 16 hex digits, chosen at random at its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PeerId(u64);
 
-/// The peers that a request has come by, the first one first. Empty for a client's own request.
+/// The peers that forwarded a request, the first one first. Empty for a client's own request.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Via(Vec<PeerId>);
 
-/// The header is no list of peers, or there are more of them than a request may come by.
+/// The header is not a list of peer ids, or the list is too long.
 #[derive(Debug, PartialEq, Eq)]
 pub struct BadVia;
 
 impl PeerId {
-    /// A new one.
+    /// A new random id.
     pub fn random() -> Self {
         let random =
             generate::<[u8; 8]>(&SystemRandom::new()).expect("the system has random bytes");
@@ -32,17 +32,17 @@ impl PeerId {
 }
 
 impl Via {
-    /// Whether it has come by this peer.
+    /// Whether this peer forwarded the request before.
     pub fn contains(&self, id: PeerId) -> bool {
         self.0.contains(&id)
     }
 
-    /// Whether a client asked this peer itself.
+    /// Whether the request comes from a client, not from a peer.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// What `id` tells the peers that it asks.
+    /// The list with `id` at its end, for the header of a forwarded request.
     pub fn and(&self, id: PeerId) -> Self {
         let ids = self.0.iter().copied().chain([id]);
         Self(ids.collect())

@@ -1,48 +1,48 @@
-//! Who may write.
+//! The policy for writes.
 
 use crate::origins::AllowedOrigins;
 use std::fmt;
 
-/// How a peer takes chunks.
+/// Who may write to a peer.
 #[derive(Clone)]
 pub enum WritePolicy {
-    /// Not at all.
+    /// No client may write.
     None,
-    /// From who knows the token.
+    /// Clients with the token may write.
     Token(TokenHash),
-    /// From everyone on the same machine.
+    /// All clients on the same machine may write.
     Open,
 }
 
-/// A token that can be compared to, and not read back.
+/// The hash of a token. The token cannot be read back.
 #[derive(Clone)]
 pub struct TokenHash(blake3::Hash);
 
 /// Why a write is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// This peer takes no writes.
+    /// This peer does not accept writes.
     Off,
-    /// There is no token, or a wrong one.
+    /// The token is missing or wrong.
     Token,
-    /// The page that asks is not one that may write.
+    /// The page's origin may not write.
     Origin,
 }
 
 impl TokenHash {
-    /// Remembers `token`.
+    /// Stores the hash of `token`.
     pub fn new(token: &[u8]) -> Self {
         Self(blake3::hash(token))
     }
 
     fn is_of(&self, token: &[u8]) -> bool {
-        // Comparing two hashes takes the same time wherever they differ.
+        // The comparison of two hashes takes constant time.
         self.0 == blake3::hash(token)
     }
 }
 
 impl WritePolicy {
-    /// Checks a write by a page from `origin`, to a peer reached as `host`, with `token`.
+    /// Checks a write with `token` from a page of `origin`. `host` is the `Host` of the request.
     pub fn check(
         &self,
         origins: &AllowedOrigins,
@@ -59,7 +59,7 @@ impl WritePolicy {
         }
     }
 
-    /// The part of [`check`](Self::check) that needs no token.
+    /// Checks only the origin, not the token.
     pub fn check_origin(
         &self,
         origins: &AllowedOrigins,
@@ -74,7 +74,7 @@ impl WritePolicy {
         may.then_some(()).ok_or(Refusal::Origin)
     }
 
-    /// What `/-/info` says.
+    /// The value for `/-/info`.
     pub fn name(&self) -> &'static str {
         match self {
             Self::None => "none",
@@ -85,7 +85,7 @@ impl WritePolicy {
 }
 
 impl Refusal {
-    /// What the metrics say.
+    /// The value for the metrics.
     pub fn name(self) -> &'static str {
         match self {
             Self::Off => "off",

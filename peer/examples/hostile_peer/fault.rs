@@ -1,4 +1,4 @@
-//! The ways to misbehave.
+//! The faults of a hostile peer.
 
 use antway_peer::address::Address;
 use antway_peer::limits::MAX_CHUNK_BYTES;
@@ -19,38 +19,38 @@ use tokio::time::sleep;
 /// What a hostile peer does with a chunk that it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Fault {
-    /// One byte in the middle is another
+    /// One byte in the middle is different
     Flip,
-    /// The bytes are another chunk's
+    /// The bytes belong to another chunk
     Wrong,
-    /// The second half is missing, and the length says so
+    /// The second half is missing, and the length matches the shorter bytes
     Short,
-    /// 5 MiB of junk, more than a chunk can have
+    /// 5 MiB of junk, which is more than a chunk can have
     Junk,
-    /// It says that it does not have the chunk
+    /// The peer reports that it does not have the chunk
     NotFound,
-    /// It says that it is busy
+    /// The peer reports that it is busy
     Busy,
-    /// It sends a few bytes at a time
+    /// The peer sends a few bytes at a time
     Slow,
-    /// It never answers
+    /// The peer never answers
     Silent,
-    /// It breaks off after half of the bytes
+    /// The peer aborts the response after half of the bytes
     Reset,
 }
 
-/// How, and from when on.
+/// The fault, and its parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct Misbehaviour {
-    /// What is wrong.
+    /// The fault.
     pub fault: Fault,
-    /// For [`Fault::Slow`].
+    /// The speed of [`Fault::Slow`].
     pub bytes_per_second: u32,
-    /// How many chunks are served properly before.
+    /// How many chunks are served correctly before the fault begins.
     pub honest_first: usize,
 }
 
-/// A store that is served badly. Writes are honest, so that tests can fill it.
+/// A store that is served with a fault. Writes work correctly, so that tests can fill it.
 pub struct HostileSource {
     store: FolderStore,
     folder: PathBuf,
@@ -59,7 +59,7 @@ pub struct HostileSource {
 }
 
 impl HostileSource {
-    /// `folder` is where `store` is.
+    /// `folder` is the folder of `store`.
     pub fn new(store: FolderStore, folder: PathBuf, misbehaviour: Misbehaviour) -> Self {
         Self {
             store,
@@ -112,7 +112,7 @@ impl ChunkSource for HostileSource {
     }
 }
 
-/// Sends ten times a second.
+/// Sends a piece every 100 ms.
 fn slowly(bytes: Vec<u8>, bytes_per_second: u32) -> ChunkBody {
     let step = (bytes_per_second / 10) as usize;
     let length = bytes.len() as u32;
@@ -130,16 +130,16 @@ fn slowly(bytes: Vec<u8>, bytes_per_second: u32) -> ChunkBody {
 fn broken_off(bytes: Vec<u8>, after: usize) -> ChunkBody {
     let length = bytes.len() as u32;
     let begun = Bytes::from(bytes).slice(..after);
-    let broken = SourceError::Failed("broken off on purpose".to_owned());
+    let broken = SourceError::Failed("aborted on purpose".to_owned());
     let pieces = stream::once(async { Ok(begun) }).chain(stream::once(async {
-        // Long enough for the first half to be on its way.
+        // Wait until the first half has been sent.
         sleep(Duration::from_millis(100)).await;
         Err(broken)
     }));
     ChunkBody::stream(length, pieces.boxed())
 }
 
-/// The bytes of some other chunk below `folder`, or of none at all where there is only one.
+/// The bytes of another chunk below `folder`. Empty if there is no other chunk.
 fn another_chunk(folder: &Path, not: Address) -> Vec<u8> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     for entry in entries {

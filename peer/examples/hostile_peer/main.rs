@@ -1,5 +1,4 @@
-//! A peer that misbehaves on purpose, for tests of clients. Everything but the source of its chunks is the
-//! real peer's.
+//! A peer that misbehaves on purpose, for tests of clients. Only the source of its chunks differs from a real peer.
 
 mod fault;
 
@@ -11,18 +10,18 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A peer that misbehaves on purpose, for tests of clients.
+/// A peer that misbehaves on purpose, for tests of clients
 #[derive(Parser)]
 struct Args {
-    /// What it does wrong when it is asked for a chunk
+    /// The fault in responses with a chunk
     #[arg(long)]
     fault: Fault,
 
-    /// How fast `slow` is (bytes per second)
+    /// The speed of `slow` (bytes per second)
     #[arg(long, value_name = "NUMBER", default_value_t = 65_536, value_parser = clap::value_parser!(u32).range(10..))]
     bytes_per_second: u32,
 
-    /// How many chunks it serves properly before it begins
+    /// How many chunks are served correctly before the fault begins
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     honest_first: usize,
 
@@ -34,7 +33,7 @@ struct Args {
 async fn main() -> ExitCode {
     let mut args = Args::parse();
     if args.fault == Fault::Silent {
-        // The real peer says `busy` when its source takes too long.
+        // A real peer answers `busy` when its source takes too long.
         args.serve.request_timeout = Duration::from_secs(24 * 3600);
     }
     let misbehaviour = Misbehaviour {

@@ -1,4 +1,4 @@
-//! A certificate signed by an authority, in PEM files that a renewal tool replaces.
+//! A certificate that a certificate authority (CA) signed. A renewal tool replaces its PEM files.
 
 use super::{CertificateResolver, Validity};
 use rustls::crypto::ring;
@@ -11,10 +11,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 use time::OffsetDateTime;
 
-/// How often the files are looked at.
+/// How often the files are checked for changes.
 const CHECK_INTERVAL: Duration = Duration::from_secs(5);
 
-/// The operator's certificate and key.
+/// The operator's certificate and key. The process serves them to all new connections.
 pub struct Authority {
     certificate: PathBuf,
     key: PathBuf,
@@ -27,7 +27,7 @@ struct Loaded {
     files: FileTimes,
 }
 
-/// When the two files last changed, as far as that can be told.
+/// The modification times of the two files. `None` if a file's time cannot be read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct FileTimes([Option<SystemTime>; 2]);
 
@@ -38,7 +38,7 @@ impl FileTimes {
 }
 
 impl Authority {
-    /// Reads the PEM files. The error tells which file is wrong, and how.
+    /// Reads the PEM files. The error names the file and the problem.
     pub fn load(certificate: &Path, key: &Path) -> Result<Self, String> {
         let files = FileTimes::of(certificate, key);
         let (certified, expires) = read(certificate, key)?;
@@ -58,7 +58,7 @@ impl Authority {
         Arc::clone(&self.resolver)
     }
 
-    /// Reads the files again. If they are not right, the certificate stays as it is.
+    /// Reads the files again. If they are invalid, the current certificate stays in use.
     pub fn reload(&self) {
         let files = FileTimes::of(&self.certificate, &self.key);
         let read = read(&self.certificate, &self.key);
@@ -70,7 +70,9 @@ impl Authority {
                 self.resolver.replace(certified);
                 tracing::info!(%expires, "certificate loaded");
             }
-            Err(error) => tracing::error!(%error, "the old certificate stays in use"),
+            Err(error) => {
+                tracing::error!(%error, "certificate not loaded; the old one stays in use")
+            }
         }
     }
 
@@ -96,7 +98,7 @@ fn read(certificate: &Path, key: &Path) -> Result<(Arc<CertifiedKey>, OffsetDate
         .map_err(|error| wrong(certificate, &error))?;
     let first = chain
         .first()
-        .ok_or_else(|| wrong(certificate, &"no certificate in it"))?;
+        .ok_or_else(|| wrong(certificate, &"no certificate in the file"))?;
     let validity = Validity::of(first).map_err(|error| wrong(certificate, &error))?;
     let private = PrivateKeyDer::from_pem_file(key).map_err(|error| wrong(key, &error))?;
     let certified = CertifiedKey::from_der(chain, private, &ring::default_provider())

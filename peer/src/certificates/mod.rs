@@ -1,4 +1,4 @@
-//! The certificates that both faces show: made and rotated by the peer itself, or given by the operator.
+//! The TLS certificates of both transports. The peer creates and rotates them itself, or the operator provides them.
 
 mod authority;
 mod resolver;
@@ -13,25 +13,25 @@ use std::sync::Arc;
 use time::OffsetDateTime;
 use x509_parser::prelude::{FromDer, X509Certificate};
 
-/// Where a peer's certificate comes from.
+/// The source of a peer's certificate.
 pub enum Certificates {
-    /// Made by the peer, pinned by clients.
+    /// The peer creates the certificate. Clients pin its hash.
     SelfSigned(SelfSigned),
-    /// Signed by an authority that clients trust.
+    /// A CA that clients trust signed the certificate.
     Authority(Authority),
 }
 
-/// What clients are told about the certificates.
+/// The part of the certificates that clients need to know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Told {
-    /// SHA-256 of the current and the next certificate, in hex. Empty where an authority signed it.
+    /// SHA-256 of the current and the next certificate, in hex. Empty if a CA signed the certificate.
     pub hashes: Vec<String>,
-    /// When the current one expires.
+    /// When the current certificate expires.
     pub expires: OffsetDateTime,
 }
 
 impl Certificates {
-    /// What `/-/info` says now.
+    /// The values for `/-/info`, as of now.
     pub fn told(&self) -> Told {
         match self {
             Self::SelfSigned(pair) => pair.told(),
@@ -42,7 +42,7 @@ impl Certificates {
         }
     }
 
-    /// What the TLS stacks take the current certificate from.
+    /// The resolver that gives the TLS stacks the current certificate.
     pub fn resolver(&self) -> Arc<CertificateResolver> {
         match self {
             Self::SelfSigned(pair) => pair.resolver(),
@@ -50,12 +50,12 @@ impl Certificates {
         }
     }
 
-    /// Whether the HTTP face is HTTPS.
+    /// Whether a CA signed the certificate. If so, HTTP is served over TLS.
     pub fn is_from_authority(&self) -> bool {
         matches!(self, Self::Authority(_))
     }
 
-    /// Looks whether a certificate has to be replaced, forever. Live connections are not touched.
+    /// Checks and replaces certificates forever. Existing connections keep their certificate.
     pub async fn keep_current(&self) {
         match self {
             Self::SelfSigned(pair) => pair.rotate_forever().await,
@@ -63,7 +63,7 @@ impl Certificates {
         }
     }
 
-    /// Reads an authority's certificate again, if there is one.
+    /// Reads a CA-signed certificate again. Does nothing for self-signed certificates.
     pub fn reload(&self) {
         if let Self::Authority(authority) = self {
             authority.reload();
@@ -71,7 +71,7 @@ impl Certificates {
     }
 }
 
-/// When a certificate is valid.
+/// The period in which a certificate is valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Validity {
     not_before: OffsetDateTime,

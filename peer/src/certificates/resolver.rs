@@ -6,7 +6,7 @@ use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// Holds the current certificate, which can be replaced while the faces use it.
+/// Holds the current certificate. You can replace it while servers use it.
 #[derive(Debug)]
 pub struct CertificateResolver(RwLock<Arc<CertifiedKey>>);
 
@@ -16,12 +16,12 @@ impl CertificateResolver {
         Self(RwLock::new(current))
     }
 
-    /// From now on, new connections get this certificate.
+    /// Gives this certificate to all later connections.
     pub fn replace(&self, current: Arc<CertifiedKey>) {
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = current;
     }
 
-    /// TLS settings for a server that speaks `protocols` (ALPN) and shows this certificate.
+    /// The TLS settings of a server that offers `protocols` (ALPN) and this certificate.
     pub fn tls(self: Arc<Self>, protocols: &[&[u8]]) -> ServerConfig {
         let mut tls = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
@@ -29,7 +29,7 @@ impl CertificateResolver {
             .with_no_client_auth()
             .with_cert_resolver(self);
         tls.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
-        // Without resumption every connection is made with the certificate that is current then.
+        // Without session resumption, every new connection uses the current certificate.
         tls.send_tls13_tickets = 0;
         tls
     }

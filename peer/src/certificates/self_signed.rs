@@ -1,12 +1,12 @@
-//! Short-lived certificates of the peer's own, which clients pin by their hash.
+//! Short-lived certificates that the peer creates itself. Clients pin their hashes.
 //!
-//! Browsers accept a pinned certificate that is valid for at most 14 days. So that a client that learnt the
-//! hashes can come back later, the next certificate exists from the start, and its hash is told too:
+//! Browsers accept a pinned certificate that is valid for at most 14 days. A client that learnt the hashes must be
+//! able to come back later. Therefore the peer creates the next certificate in advance and announces its hash, too:
 //!
 //! ```text
-//! current  |---------------------|=====|      = overlap: still valid, no longer shown
+//! current  |---------------------|=====|      = overlap: still valid, no longer served
 //! next                        |--|---------------------|=====|
-//!                          backdated  ^ shown from here on
+//!                          backdated  ^ served from here on
 //! ```
 
 use super::{CertificateResolver, Told, Validity};
@@ -24,13 +24,13 @@ use std::time::Duration;
 use time::OffsetDateTime;
 use wtransport::tls::Certificate;
 
-/// The longest that browsers accept, less an hour for those that count the last second.
+/// The longest lifetime that browsers accept, minus an hour for browsers that count the last second.
 pub const MAX_LIFETIME: Duration = Duration::from_secs((14 * 24 - 1) * 3600);
 
-/// Shorter ones would expire before a client has connected.
+/// The shortest lifetime that leaves clients enough time to connect.
 pub const MIN_LIFETIME: Duration = Duration::from_secs(6);
 
-/// How often the clock is looked at, so that a machine that slept rotates soon after.
+/// How often the clock is checked. A machine that was asleep rotates soon after it wakes up.
 const CHECK_INTERVAL: Duration = Duration::from_secs(60);
 
 /// The current and the next certificate.
@@ -52,18 +52,18 @@ struct Issued {
     validity: Validity,
 }
 
-/// The part of a lifetime before a certificate is shown, against clocks that are behind.
+/// How long a certificate is valid before it is first served. This tolerates clients whose clock is behind.
 fn backdate(lifetime: time::Duration) -> time::Duration {
     time::Duration::HOUR.min(lifetime / 6)
 }
 
-/// The part after it was shown, against clocks that are ahead.
+/// How long a certificate stays valid after it was last served. This tolerates clients whose clock is ahead.
 fn overlap(lifetime: time::Duration) -> time::Duration {
     time::Duration::DAY.min(lifetime / 6)
 }
 
 impl Validity {
-    /// The validity of a certificate that is shown from `shown_from` on.
+    /// The validity of a certificate that is served from `shown_from` on.
     fn starting(shown_from: OffsetDateTime, lifetime: Duration) -> Self {
         let not_before = shown_from - backdate(lifetime.try_into().expect("two weeks at most"));
         Self {
@@ -72,7 +72,7 @@ impl Validity {
         }
     }
 
-    /// When another one takes over.
+    /// When the next certificate replaces this one.
     fn shown_until(&self) -> OffsetDateTime {
         self.not_after - overlap(self.not_after - self.not_before)
     }
@@ -83,7 +83,9 @@ impl Validity {
 }
 
 impl SelfSigned {
-    /// Takes the certificates from `folder`, and makes what is missing or too old there.
+    /// Loads the certificates from `folder`, and creates those that are missing or too old.
+    ///
+    /// Fails if the folder cannot be read or written.
     pub fn open(folder: &Path, lifetime: Duration) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
         let pair = Pair::open(folder, lifetime, OffsetDateTime::now_utc())?;
@@ -114,7 +116,7 @@ impl SelfSigned {
             let now = OffsetDateTime::now_utc();
             let until = self.lock().current.validity.shown_until();
             let wait = Duration::try_from(until - now).unwrap_or(Duration::ZERO);
-            // At least a moment, so that a folder that can't be written doesn't make this spin.
+            // The minimum wait prevents a busy loop if the folder cannot be written.
             let wait = wait.clamp(Duration::from_millis(100), CHECK_INTERVAL);
             tokio::time::sleep(wait).await;
             if let Err(error) = self.rotate_if_due(OffsetDateTime::now_utc()) {
@@ -144,7 +146,7 @@ impl SelfSigned {
 }
 
 impl Pair {
-    /// What `folder` should hold at `now`, made so where it does not.
+    /// The two certificates for `now`. Creates missing ones in `folder`.
     fn open(folder: &Path, lifetime: Duration, now: OffsetDateTime) -> io::Result<Self> {
         let [current_path, next_path] = ["current.pem", "next.pem"].map(|name| folder.join(name));
         let temporary = folder.join("temporary.pem");
@@ -175,7 +177,7 @@ impl Pair {
 }
 
 impl Issued {
-    /// Makes a certificate with a key of its own, and writes both to `path`.
+    /// Creates a certificate with a new key, and writes both to `path`.
     fn make(validity: Validity, temporary: &Path, path: &Path) -> io::Result<Self> {
         let key =
             KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256).map_err(io::Error::other)?;
@@ -194,7 +196,7 @@ impl Issued {
         Self::parse(pem.as_bytes()).map_err(io::Error::other)
     }
 
-    /// What `path` holds, or `None` where that is nothing that can be used.
+    /// Reads the certificate and key at `path`. `None` if the file is missing or unusable.
     fn load(path: &Path) -> Option<Self> {
         let pem = match fs::read(path) {
             Ok(pem) => pem,

@@ -1,4 +1,4 @@
-//! What flags mean together: checked before anything is begun.
+//! Validates the flags and turns them into configurations, before the peer starts.
 
 use super::flags::ServeArgs;
 use crate::asker::Rates;
@@ -20,7 +20,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Longer times are mistakes.
+/// The longest duration that a flag accepts.
 const MAX_TIME: Duration = Duration::from_secs(24 * 3600);
 
 /// A setting that can't be used.
@@ -48,7 +48,7 @@ impl fmt::Display for BadSetting {
 impl std::error::Error for BadSetting {}
 
 impl ServeArgs {
-    /// Checks the settings against each other, without changing anything on disk.
+    /// Validates the flags together. Changes nothing on disk.
     pub fn peer_config(&self) -> Result<PeerConfig, BadSetting> {
         Ok(PeerConfig {
             http: self.http.clone(),
@@ -62,12 +62,12 @@ impl ServeArgs {
         })
     }
 
-    /// Where WebTransport listens: clients are told one port for all addresses.
+    /// The WebTransport listen addresses. All must have the same port, because `/-/info` announces one port.
     fn web_transport(&self) -> Result<Vec<SocketAddr>, BadSetting> {
         let bad = |why| Err(BadSetting::new("--webtransport", why));
         let addresses: Vec<_> = self.webtransport.iter().filter_map(|one| one.0).collect();
         if !addresses.is_empty() && addresses.len() < self.webtransport.len() {
-            return bad("`none` goes with no address");
+            return bad("`none` cannot be combined with an address");
         }
         let mut ports = addresses.iter().map(SocketAddr::port);
         let first = ports.next();
@@ -77,7 +77,7 @@ impl ServeArgs {
         }
     }
 
-    /// What the store may drop.
+    /// The eviction policy of the store. Fails if a pin file cannot be read.
     pub fn eviction(&self) -> Result<Eviction, BadSetting> {
         let mut pinned = HashSet::new();
         for path in &self.pin_file {
@@ -93,7 +93,7 @@ impl ServeArgs {
                 let address = line.parse().map_err(|_| {
                     let number = number + 1;
                     bad(&format!(
-                        "line {number} is no address of 64 lower-case hex characters"
+                        "line {number} is not an address of 64 lower-case hex characters"
                     ))
                 })?;
                 pinned.insert(address);
@@ -134,7 +134,7 @@ impl ServeArgs {
         }
     }
 
-    /// Puts the upstreams behind `local`, if there are any.
+    /// Puts the upstreams behind `local`. Returns `local` if there are none.
     pub fn source(&self, local: Arc<dyn ChunkSource>) -> Result<Arc<dyn ChunkSource>, BadSetting> {
         if self.upstream.is_empty() {
             return Ok(local);
@@ -165,7 +165,7 @@ impl ServeArgs {
     fn autonomi_settings(&self) -> Result<crate::upstream::AutonomiSettings, BadSetting> {
         let is_asked = self.upstream.contains(&UpstreamUrl::Autonomi);
         if is_asked && self.bootstrap.is_empty() {
-            let why = "--upstream autonomi: needs at least one node to begin with";
+            let why = "--upstream autonomi: needs at least one bootstrap node";
             return Err(BadSetting::new("--bootstrap", why));
         }
         Ok(crate::upstream::AutonomiSettings {
@@ -218,8 +218,8 @@ impl ServeArgs {
         }))
     }
 
-    /// Reads the authority's certificate, or makes the self-signed ones that are missing. To be called
-    /// with the store open, so that no other peer does the same.
+    /// Loads the CA-signed certificate, or creates missing self-signed ones. Open the store first: its lock prevents
+    /// two peers from creating certificates in the same folder.
     pub fn certificates(&self) -> Result<Certificates, BadSetting> {
         if let (Some(certificate), Some(key)) = (&self.cert, &self.key) {
             let authority = Authority::load(certificate, key);

@@ -1,4 +1,4 @@
-//! The flags of `serve`, each also an environment variable.
+//! The flags of `serve`. Each flag is also an environment variable.
 
 use crate::congestion::CongestionControl;
 use crate::logging::{LogFormat, LogLevel};
@@ -14,7 +14,7 @@ use url::Url;
 /// The flags of `serve`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct ServeArgs {
-    /// Where HTTP listens (address:port; port 0 takes a free one; repeatable, or with commas)
+    /// Where HTTP listens (address:port; port 0 selects a free port; repeatable, or with commas)
     #[arg(
         long,
         env = "ANTWAY_PEER_HTTP",
@@ -24,7 +24,8 @@ pub struct ServeArgs {
     )]
     pub http: Vec<SocketAddr>,
 
-    /// Where WebTransport listens (UDP address:port; port 0 takes a free one; repeatable, or with commas), or `none`
+    /// Where WebTransport listens (UDP address:port; port 0 selects a free port; repeatable, or with commas), or
+    /// `none`
     #[arg(
         long,
         env = "ANTWAY_PEER_WEBTRANSPORT",
@@ -34,11 +35,11 @@ pub struct ServeArgs {
     )]
     pub webtransport: Vec<WebTransportAddress>,
 
-    /// The folder that holds the chunks; made if it does not exist
+    /// The folder that stores the chunks; created if it does not exist
     #[arg(long, env = "ANTWAY_PEER_STORE", value_name = "FOLDER")]
     pub store: PathBuf,
 
-    /// What takes a WebTransport session for too fast, and slows it down
+    /// The congestion control of WebTransport sessions
     #[arg(
         long,
         env = "ANTWAY_PEER_CONGESTION_CONTROL",
@@ -47,19 +48,19 @@ pub struct ServeArgs {
     )]
     pub congestion_control: CongestionControl,
 
-    /// The most bytes of chunks to keep (such as 10GiB); without it, what the disk takes
+    /// The maximum total size of stored chunks (such as 10GiB); unlimited by default
     #[arg(long, env = "ANTWAY_PEER_MAX_STORE_BYTES", value_name = "SIZE", value_parser = parse_bytes)]
     pub max_store_bytes: Option<u64>,
 
-    /// Drop chunks that came from upstreams to make room for others, the longest unused first
+    /// Evict chunks that came from upstreams to make room for others, the least recently used first
     #[arg(long, env = "ANTWAY_PEER_EVICT", requires = "max_store_bytes")]
     pub evict: bool,
 
-    /// After those, also drop chunks that clients wrote
+    /// After those, also evict chunks that clients wrote
     #[arg(long, env = "ANTWAY_PEER_EVICT_WRITTEN", requires = "evict")]
     pub evict_written: bool,
 
-    /// A file of addresses, one in a line, whose chunks are never dropped (repeatable, or with commas)
+    /// A file of addresses, one per line, whose chunks are never evicted (repeatable, or with commas)
     #[arg(
         long,
         env = "ANTWAY_PEER_PIN_FILE",
@@ -69,7 +70,7 @@ pub struct ServeArgs {
     )]
     pub pin_file: Vec<PathBuf>,
 
-    /// Where to get chunks that are not here, in this order (repeatable, or with commas)
+    /// Where to fetch chunks that the store does not have, in this order (repeatable, or with commas)
     #[arg(
         long,
         env = "ANTWAY_PEER_UPSTREAM",
@@ -78,7 +79,7 @@ pub struct ServeArgs {
     )]
     pub upstream: Vec<UpstreamUrl>,
 
-    /// A node to reach the Autonomi network by, for --upstream autonomi: (multiaddress; repeatable, or with commas)
+    /// A bootstrap node of the Autonomi network, for --upstream autonomi: (multiaddress; repeatable, or with commas)
     #[cfg(feature = "autonomi")]
     #[arg(
         long,
@@ -89,7 +90,7 @@ pub struct ServeArgs {
     )]
     pub bootstrap: Vec<ant_core::data::MultiAddr>,
 
-    /// Take nodes on this machine for nodes of the Autonomi network, as in a network for tests
+    /// Accept nodes on this machine as nodes of the Autonomi network, as in a test network
     #[cfg(feature = "autonomi")]
     #[arg(
         long,
@@ -98,19 +99,19 @@ pub struct ServeArgs {
     )]
     pub autonomi_allow_loopback: bool,
 
-    /// Also write what clients write to the upstreams that are object stores
+    /// Also write the chunks of clients to the upstreams that are object stores
     #[arg(long, env = "ANTWAY_PEER_UPSTREAM_WRITE", requires = "upstream")]
     pub upstream_write: bool,
 
-    /// How long one upstream may take (time)
+    /// How long a request to one upstream may take (time)
     #[arg(long, env = "ANTWAY_PEER_UPSTREAM_TIMEOUT", value_name = "TIME", default_value = "8s", value_parser = parse_duration)]
     pub upstream_timeout: Duration,
 
-    /// How long to remember that no upstream has a chunk (time)
+    /// How long to cache that no upstream has a chunk (time)
     #[arg(long, env = "ANTWAY_PEER_NOT_FOUND_LIFETIME", value_name = "TIME", default_value = "10s", value_parser = parse_duration)]
     pub not_found_lifetime: Duration,
 
-    /// Let clients that know this token write; better set in the environment, where other users can't see it
+    /// Let clients with this token write; prefer the environment variable, which other users can't see
     #[arg(
         long,
         env = "ANTWAY_PEER_WRITE_TOKEN",
@@ -119,7 +120,7 @@ pub struct ServeArgs {
     )]
     pub write_token: Option<String>,
 
-    /// Let everyone on this machine write; needs loopback listen addresses
+    /// Let every client on this machine write; needs loopback listen addresses
     #[arg(
         long,
         env = "ANTWAY_PEER_ALLOW_OPEN_WRITES",
@@ -127,7 +128,7 @@ pub struct ServeArgs {
     )]
     pub allow_open_writes: bool,
 
-    /// Which pages may use this peer: `*`, or origins such as https://example.org (repeatable, or with commas)
+    /// The pages that may use this peer: `*`, or origins such as https://example.org (repeatable, or with commas)
     #[arg(
         long,
         env = "ANTWAY_PEER_ALLOW_ORIGIN",
@@ -137,7 +138,7 @@ pub struct ServeArgs {
     )]
     pub allow_origin: Vec<AllowedOrigin>,
 
-    /// A certificate signed by an authority (PEM file, with its chain): makes HTTP into HTTPS
+    /// A certificate signed by a CA (PEM file, with its chain); turns HTTP into HTTPS
     #[arg(long, env = "ANTWAY_PEER_CERT", value_name = "FILE", requires = "key")]
     pub cert: Option<PathBuf>,
 
@@ -145,7 +146,7 @@ pub struct ServeArgs {
     #[arg(long, env = "ANTWAY_PEER_KEY", value_name = "FILE", requires = "cert")]
     pub key: Option<PathBuf>,
 
-    /// Where self-signed certificates are kept [default: `certificates` in the store folder]
+    /// The folder of the self-signed certificates [default: `certificates` in the store folder]
     #[arg(
         long,
         env = "ANTWAY_PEER_CERTIFICATE_FOLDER",
@@ -154,15 +155,15 @@ pub struct ServeArgs {
     )]
     pub certificate_folder: Option<PathBuf>,
 
-    /// How long a self-signed certificate is valid (time, at most 335h, as browsers demand)
+    /// How long a self-signed certificate is valid (time, at most 335h because of browsers)
     #[arg(long, env = "ANTWAY_PEER_CERTIFICATE_LIFETIME", value_name = "TIME", default_value = "335h", value_parser = parse_duration)]
     pub certificate_lifetime: Duration,
 
-    /// Also serve the web page that was built into this folder, on the HTTP address
+    /// Also serve the built web app in this folder, on the HTTP address
     #[arg(long, env = "ANTWAY_PEER_WEB", value_name = "FOLDER")]
     pub web: Option<PathBuf>,
 
-    /// Serve this file as the web page's /antway.json
+    /// Serve this file as the web app's /antway.json
     #[arg(
         long,
         env = "ANTWAY_PEER_WEB_CONFIG",
@@ -171,31 +172,31 @@ pub struct ServeArgs {
     )]
     pub web_config: Option<PathBuf>,
 
-    /// The most WebTransport sessions at a time
+    /// The maximum number of concurrent WebTransport sessions
     #[arg(long, env = "ANTWAY_PEER_MAX_SESSIONS", value_name = "NUMBER", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub max_sessions: u32,
 
-    /// The most requests at a time in one session
+    /// The maximum number of concurrent requests in one session
     #[arg(long, env = "ANTWAY_PEER_MAX_STREAMS_PER_SESSION", value_name = "NUMBER", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub max_streams_per_session: u32,
 
-    /// The most HTTP connections at a time
+    /// The maximum number of concurrent HTTP connections
     #[arg(long, env = "ANTWAY_PEER_MAX_HTTP_CONNECTIONS", value_name = "NUMBER", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub max_http_connections: u32,
 
-    /// The most chunks in memory at a time, of up to 4 MiB each, over all requests
+    /// The maximum number of chunks in memory, of up to 4 MiB each, over all requests
     #[arg(long, env = "ANTWAY_PEER_MAX_CHUNKS_IN_MEMORY", value_name = "NUMBER", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub max_chunks_in_memory: u32,
 
-    /// The most chunks per second that one client address may ask for [default: no limit]
+    /// The maximum number of chunk requests per second from one client address [default: no limit]
     #[arg(long, env = "ANTWAY_PEER_MAX_REQUESTS_PER_SECOND", value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
     pub max_requests_per_second: Option<u32>,
 
-    /// The most bytes of chunks per second for one client address (such as 10MB) [default: no limit]
+    /// The maximum number of chunk bytes per second to one client address (such as 10MB) [default: no limit]
     #[arg(long, env = "ANTWAY_PEER_MAX_BYTES_PER_SECOND", value_name = "SIZE", value_parser = parse_bytes)]
     pub max_bytes_per_second: Option<u64>,
 
-    /// Another peer to tell clients about (URL; repeatable, or with commas)
+    /// Another peer to announce to clients (URL; repeatable, or with commas)
     #[arg(
         long,
         env = "ANTWAY_PEER_ANNOUNCE_PEER",
@@ -205,19 +206,19 @@ pub struct ServeArgs {
     )]
     pub announce_peer: Vec<String>,
 
-    /// How long a connection without requests is kept, and how long a client may take no bytes (time)
+    /// How long an idle connection stays open, and how long a client may stop reading (time)
     #[arg(long, env = "ANTWAY_PEER_IDLE_TIMEOUT", value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
     pub idle_timeout: Duration,
 
-    /// How long a request may take to arrive, and the store to answer it (time)
+    /// How long a request may take to arrive, and how long the store may take to answer it (time)
     #[arg(long, env = "ANTWAY_PEER_REQUEST_TIMEOUT", value_name = "TIME", default_value = "20s", value_parser = parse_duration)]
     pub request_timeout: Duration,
 
-    /// How long answers under way may go on after SIGINT or SIGTERM (time)
+    /// How long running responses may continue after SIGINT or SIGTERM (time)
     #[arg(long, env = "ANTWAY_PEER_SHUTDOWN_GRACE", value_name = "TIME", default_value = "5s", value_parser = parse_duration)]
     pub shutdown_grace: Duration,
 
-    /// How log lines look; they go to stderr
+    /// The format of log lines, which go to stderr
     #[arg(
         long,
         env = "ANTWAY_PEER_LOG_FORMAT",
@@ -226,7 +227,7 @@ pub struct ServeArgs {
     )]
     pub log_format: LogFormat,
 
-    /// The least important log lines to write
+    /// The least important log level to write
     #[arg(
         long,
         env = "ANTWAY_PEER_LOG_LEVEL",
@@ -236,8 +237,8 @@ pub struct ServeArgs {
     pub log_level: LogLevel,
 }
 
-/// Reads the URL of a peer as clients take it: with the hashes of its certificates after `#`, if they are to be
-/// pinned, and plain HTTP on loopback only.
+/// Reads the URL of a peer in the form that clients accept. Certificate hashes to pin follow after `#`. Plain HTTP is
+/// for loopback only.
 fn parse_peer(text: &str) -> Result<String, String> {
     let url = Url::parse(text).map_err(|error| error.to_string())?;
     let is_loopback = url.host_str().is_some_and(is_loopback_name);
@@ -249,7 +250,7 @@ fn parse_peer(text: &str) -> Result<String, String> {
     let is_plain = url.username().is_empty() && url.password().is_none() && url.query().is_none();
     match is_peer && is_plain && url.path() == "/" {
         true => Ok(text.trim_end_matches('/').to_owned()),
-        false => Err("not a peer such as https://peer.example:4433".to_owned()),
+        false => Err("not the URL of a peer, such as https://peer.example:4433".to_owned()),
     }
 }
 

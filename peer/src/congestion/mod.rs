@@ -1,4 +1,4 @@
-//! How fast the peer sends: what decides how many bytes of a session may be on their way.
+//! The congestion control of WebTransport sessions. It limits the bytes in flight.
 
 mod path;
 mod tolerant;
@@ -7,20 +7,20 @@ use quinn_proto::congestion::{BbrConfig, ControllerFactory, CubicConfig};
 use std::sync::Arc;
 use tolerant::TolerantConfig;
 
-/// The choices.
+/// The available congestion controllers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum CongestionControl {
-    /// Takes a queue that grows for congestion, and losses only when they are many
+    /// Slows down when the queue grows, and tolerates a moderate packet loss
     #[default]
     Tolerant,
-    /// Takes every loss for congestion, as most of the Internet does
+    /// Slows down after every packet loss, as most of the Internet does
     Cubic,
-    /// BBR as the QUIC library has it, which calls it experimental
+    /// The BBR implementation of the QUIC library, which calls it experimental
     Bbr,
 }
 
 impl CongestionControl {
-    /// What makes one controller for each session.
+    /// The factory that creates one controller per session.
     pub fn factory(self) -> Arc<dyn ControllerFactory + Send + Sync> {
         match self {
             Self::Tolerant => Arc::new(TolerantConfig),

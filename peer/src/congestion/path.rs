@@ -1,30 +1,30 @@
-//! What acknowledgements tell about a path, measured round trip by round trip.
+//! Estimates the properties of a network path from acknowledgements, one round at a time.
 
 use std::collections::VecDeque;
 use std::mem;
 use std::time::{Duration, Instant};
 
-/// The rate of a path is the best of so many rounds.
+/// The delivery rate of a path is the maximum of this many rounds.
 const ROUNDS_OF_RATE: u64 = 10;
 
-/// The recent round trip is the shortest of at least so many rounds, and at most twice that.
+/// The recent minimum round trip covers at least this many rounds, and at most twice as many.
 const ROUNDS_OF_RECENT: u32 = 10;
 
-/// A round trip that is longer by no more than this part of the shortest confirms it.
+/// A round trip confirms the minimum if it is longer by at most this fraction of it.
 const CONFIRMING_PART: u32 = 32;
 
-/// A path as it was measured. A round begins when the one before it ends, and ends when something that was sent in it
-/// is acknowledged.
+/// The estimated properties of a path. A round starts when the previous one ends. It ends when data that was sent
+/// during the round is acknowledged.
 #[derive(Clone, Debug)]
 pub struct Path {
-    /// Bytes that were acknowledged since the beginning.
+    /// The number of acknowledged bytes since the start.
     delivered: u64,
     round: Round,
-    /// Rounds so far that tell the rate.
+    /// The number of rounds that gave a valid rate.
     rounds: u64,
-    /// Rates in bytes per second with their rounds, falling, the best of all first.
+    /// Rates in bytes per second with their rounds, in falling order.
     rates: VecDeque<(u64, u64)>,
-    /// The shortest round trip, and when it was last seen.
+    /// The minimum round trip, and when it was last confirmed.
     shortest: Option<(Duration, Instant)>,
     recent: Recent,
 }
@@ -32,15 +32,15 @@ pub struct Path {
 #[derive(Clone, Debug)]
 struct Round {
     began: Instant,
-    /// Bytes that had been acknowledged by then.
+    /// The value of `Path::delivered` at the start of the round.
     delivered: u64,
-    /// Whether there was not always something to send, so that less came than could have.
+    /// Whether the sender had too little data at some time, so that the rate of the round is too low.
     idle: bool,
     shortest: Option<Duration>,
     longest: Duration,
 }
 
-/// The shortest round trip of the last rounds, in two parts, of which the older is forgotten when the newer is full.
+/// The minimum round trip of the last rounds, in two halves. When the newer half is full, it replaces the older one.
 #[derive(Clone, Debug, Default)]
 struct Recent {
     older: Option<Duration>,
@@ -48,34 +48,34 @@ struct Recent {
     rounds: u32,
 }
 
-/// Bytes that were acknowledged at once.
+/// Bytes that were acknowledged together.
 #[derive(Clone, Copy, Debug)]
 pub struct Batch {
-    /// How many.
+    /// The number of bytes.
     pub bytes: u64,
-    /// When the first of them was sent.
+    /// When the first byte was sent.
     pub oldest_sent: Instant,
-    /// When the last of them was.
+    /// When the last byte was sent.
     pub newest_sent: Instant,
 }
 
-/// A round that has ended.
+/// The measurements of a completed round.
 #[derive(Clone, Copy, Debug)]
 pub struct RoundEnd {
-    /// Bytes per second that arrived in it.
+    /// The delivery rate in bytes per second.
     pub rate: u64,
-    /// The rate of the path as it was known before.
+    /// The estimated delivery rate before this round.
     pub rate_before: u64,
-    /// Whether there was not always something to send.
+    /// Whether the sender had too little data at some time.
     pub idle: bool,
-    /// Its shortest round trip.
+    /// The minimum round trip.
     pub round_trip: Duration,
-    /// By how much its longest was longer.
+    /// The maximum round trip minus the minimum.
     pub spread: Duration,
 }
 
 impl Path {
-    /// Nothing is known yet.
+    /// Starts without any measurement.
     pub fn new(now: Instant) -> Self {
         Self {
             delivered: 0,
@@ -87,8 +87,8 @@ impl Path {
         }
     }
 
-    /// Counts what was acknowledged at once, and whether there was nothing to send meanwhile. Returns the round that
-    /// ended with it, if one did.
+    /// Processes acknowledged bytes. `idle` is true if the sender had too little data. Returns the round that this
+    /// ended, if any.
     pub fn acknowledged(&mut self, now: Instant, batch: Batch, idle: bool) -> Option<RoundEnd> {
         self.delivered += batch.bytes;
         let round_trip = now.saturating_duration_since(batch.newest_sent);
@@ -116,7 +116,7 @@ impl Path {
             round_trip: shortest,
             spread: round.longest.saturating_sub(shortest),
         };
-        // When there was little to send, little came, which says nothing about the path.
+        // If the sender had little data, a low rate says nothing about the path.
         if !end.idle || end.rate > end.rate_before {
             self.rounds += 1;
             self.rates
@@ -127,23 +127,23 @@ impl Path {
         end
     }
 
-    /// What the path carries, in bytes per second; 0 if that is not known yet.
+    /// The delivery rate of the path in bytes per second. 0 if it is not known yet.
     pub fn rate(&self) -> u64 {
         self.rates.front().map_or(0, |(_, rate)| *rate)
     }
 
-    /// What the path carries in this time.
+    /// The number of bytes that the path delivers in this time.
     pub fn bytes_in(&self, time: Duration) -> u64 {
         (self.rate() as f64 * time.as_secs_f64()) as u64
     }
 
-    /// The shortest round trip that is remembered: that of the path without any queue, as far as is known.
+    /// The minimum round trip: the path's delay without any queue, as far as known.
     pub fn shortest_round_trip(&self) -> Duration {
         self.shortest
             .map_or(Duration::ZERO, |(shortest, _)| shortest)
     }
 
-    /// The shortest round trip lately: with the queue that others keep in it.
+    /// The recent minimum round trip. It includes the queue that other senders keep.
     pub fn recent_round_trip(&self) -> Duration {
         let shortest = self.shortest_round_trip();
         self.recent
@@ -151,19 +151,19 @@ impl Path {
             .map_or(shortest, |recent| recent.max(shortest))
     }
 
-    /// For how long no round trip has come near the shortest one.
+    /// The time since a round trip last confirmed the minimum.
     pub fn unconfirmed_for(&self, now: Instant) -> Duration {
         self.shortest.map_or(Duration::ZERO, |(_, seen)| {
             now.saturating_duration_since(seen)
         })
     }
 
-    /// Forgets the shortest round trip for one that was measured now.
+    /// Replaces the minimum round trip with a new measurement.
     pub fn set_shortest_round_trip(&mut self, round_trip: Duration, now: Instant) {
         self.shortest = Some((round_trip, now));
     }
 
-    /// Forgets the rates: the path is not what it was.
+    /// Discards the rates, because the path has changed.
     pub fn forget_rates(&mut self) {
         self.rates.clear();
     }

@@ -1,12 +1,13 @@
-//! A congestion controller for which a lost packet alone is no sign of congestion.
+//! A congestion controller that does not treat a single lost packet as congestion.
 //!
-//! It keeps on the way what the path carries in a round trip, and a small queue so that the path never runs dry. What
-//! the path carries is the best rate of the last rounds; a round trip is the shortest of late. Every few rounds it sends
-//! more for one round, to see whether more comes; then it lets the queue drain. It gives way when losses are many, which
-//! is how a short queue shows that it is full, and it looks for the path's own round trip by sending little now and
-//! then, so that a queue of its own making does not last.
+//! It keeps the bandwidth-delay product in flight, plus a small queue so that the path never runs dry. The bandwidth
+//! is the best delivery rate of the last rounds. The delay is the recent minimum round trip. Every few rounds, it
+//! sends more for one round to probe for more bandwidth, and then drains the queue. It slows down when the loss rate
+//! is high, which is how a short queue shows that it is full. From time to time it sends little, to measure the
+//! path's round trip without its own queue.
 //!
-//! That is BBR's model, with a window in the place of BBR's pacing: the QUIC library paces by the window alone.
+//! This is the model of BBR, with a congestion window instead of BBR's pacing. The QUIC library derives its pacing
+//! from the window.
 
 use super::path::{Batch, Path, RoundEnd};
 use quinn_proto::RttEstimator;
@@ -16,57 +17,60 @@ use std::mem;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// As large senders begin. The smallest archives fit.
+/// The initial window in packets. Large senders use the same. The smallest archives fit.
 const INITIAL_PACKETS: u64 = 32;
 
-/// Enough for acknowledgements that come for several packets together.
+/// The minimum window in packets. It leaves room for acknowledgements that cover several packets.
 const LEAST_PACKETS: u64 = 6;
 
-/// The queue that is kept, as a part of the round trip …
+/// The target queue, as a fraction of the round trip.
 const QUEUE_PART: u32 = 8;
 
-/// … and at least. It outlasts what schedulers and radios hold packets back for.
+/// The minimum target queue. It covers the time for which schedulers and radios hold packets back.
 const LEAST_QUEUE: Duration = Duration::from_millis(8);
 
-/// Acknowledgements that are held back longer than this are not made up for.
+/// The maximum acknowledgement delay that the window compensates for.
 const MOST_JITTER: Duration = Duration::from_millis(100);
 
-/// The share of bytes whose loss is not taken for congestion.
+/// The loss rate that is not treated as congestion.
 const TOLERATED_LOSS: f64 = 0.08;
 
-/// Over how many packets that share is taken: enough that a path which loses 3 % hardly ever seems to lose so many.
+/// The number of packets over which the loss rate is measured. With this many, a path with 3 % loss rarely seems to
+/// exceed the tolerated rate.
 const LOSS_SAMPLE_PACKETS: u64 = 200;
 
-/// Startup ends after so many rounds in which the rate did not grow by a quarter; after one, if there is a queue.
+/// Startup ends after this many rounds in which the rate grew by less than a quarter. If there is a queue, one such
+/// round suffices.
 const STALE_ROUNDS: u32 = 3;
 
-/// Rounds between two attempts to get more: this, and up to three more so that sessions do not do it together.
+/// The minimum number of rounds between two bandwidth probes. Up to three more are added, so that sessions do not
+/// probe at the same time.
 const CRUISING_ROUNDS: u32 = 5;
 
-/// When the shortest round trip was not confirmed for so long, it is looked for.
+/// After this time without confirmation, the minimum round trip is measured again.
 const SHORTEST_LIFETIME: Duration = Duration::from_secs(10);
 
-/// For how long little is sent then, and at least for a round trip.
+/// How long the window stays small for this measurement. The minimum is one round trip.
 const LOOKING_TIME: Duration = Duration::from_millis(200);
 
 #[derive(Clone, Copy, Debug)]
 enum Phase {
     /// The window doubles every round, until the path is full.
     Startup { best_rate: u64, stale_rounds: u32 },
-    /// One round without a queue of its own.
+    /// One round without a queue.
     Drain,
-    /// With a small queue.
+    /// Steady state, with a small queue.
     Cruise { rounds_left: u32 },
-    /// One round with a quarter more.
+    /// One round with 25 % more data, to probe for bandwidth.
     Probe,
-    /// With half of what the path holds, so that the queue empties. `until` is known once it should be empty.
+    /// Half of the bandwidth-delay product, so that the queue empties. `until` is set once the queue should be empty.
     Look {
         until: Option<Instant>,
         shortest: Option<Duration>,
     },
 }
 
-/// Bytes, since the share of losses was last taken.
+/// Delivered and lost bytes since the loss rate was last measured.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sample {
     delivered: u64,
@@ -77,20 +81,20 @@ struct Sample {
 struct Tolerant {
     packet_bytes: u64,
     window: u64,
-    /// What the window has to stay below after many losses, until the path bears more.
+    /// The maximum window after high loss. It rises again when the path carries more.
     ceiling: Option<u64>,
     phase: Phase,
     path: Path,
-    /// What is being acknowledged.
+    /// The acknowledgements that are being processed.
     batch: Option<Batch>,
-    /// How long acknowledgements are held back, as schedulers and radios do.
+    /// How long acknowledgements are delayed, for example by schedulers and radios.
     jitter: Duration,
     sample: Sample,
-    /// Whether a router marked a packet instead of dropping it.
+    /// Whether a router signalled congestion with an ECN mark.
     marked: bool,
 }
 
-/// Makes them.
+/// Creates the controllers.
 pub struct TolerantConfig;
 
 impl ControllerFactory for TolerantConfig {
@@ -118,14 +122,14 @@ impl Tolerant {
         LEAST_PACKETS * self.packet_bytes
     }
 
-    /// What the path holds together with the queue that is kept in it.
+    /// The bandwidth-delay product plus the target queue.
     fn full_path(&self) -> u64 {
         let round_trip = self.path.recent_round_trip();
         let queue = (round_trip / QUEUE_PART).max(LEAST_QUEUE);
         self.path.bytes_in(round_trip + queue + self.jitter)
     }
 
-    /// The window to have, or `None` while it grows freely.
+    /// The target window. `None` in startup, where the window grows freely.
     fn target(&self) -> Option<u64> {
         let target = match self.phase {
             Phase::Startup { .. } => return None,
@@ -143,7 +147,7 @@ impl Tolerant {
         )
     }
 
-    /// Whether the bytes that were lost lately are too many. Asking begins a new sample when this one is large enough.
+    /// Whether the recent loss rate is too high. Starts a new sample if the current one is complete.
     fn loses_much(&mut self) -> bool {
         let bytes = self.sample.delivered + self.sample.lost;
         if bytes < LOSS_SAMPLE_PACKETS * self.packet_bytes {
@@ -160,7 +164,7 @@ impl Tolerant {
             let most = self.window.min(self.full_path() * 5 / 4);
             self.ceiling = Some((most * 17 / 20).max(self.least_window()));
         }
-        // In other phases the queue of its own making is what changes.
+        // In other phases, the controller itself changes the queue.
         if let Phase::Cruise { .. } = self.phase {
             let spread = end.spread.min(MOST_JITTER);
             self.jitter = (self.jitter * 3 + spread) / 4;
@@ -179,7 +183,7 @@ impl Tolerant {
                 if !is_congested {
                     self.raise_ceiling();
                 }
-                // What came of it has to be followed up while it lasts.
+                // If the probe increased the rate, probe again at once.
                 if end.rate > end.rate_before + end.rate_before / 10 {
                     Phase::Probe
                 } else {
@@ -236,7 +240,7 @@ impl Tolerant {
     }
 
     fn cruise(&self) -> Phase {
-        // Any number that differs between sessions will do.
+        // Any number that differs between sessions is sufficient.
         let extra_rounds = (self.path.rate() % 4) as u32;
         Phase::Cruise {
             rounds_left: CRUISING_ROUNDS + extra_rounds,
@@ -307,7 +311,7 @@ impl Controller for Tolerant {
         }
         match self.target() {
             Some(target) if target <= self.window => self.window = target,
-            // A window that is not used is no measure of what the path bears.
+            // A window that was not fully used does not show what the path can carry.
             _ if app_limited => {}
             Some(target) => self.window = target.min(self.window + batch.bytes),
             None => self.window += batch.bytes,
@@ -324,7 +328,7 @@ impl Controller for Tolerant {
         self.sample.lost += lost_bytes;
         self.marked |= lost_bytes == 0;
         if is_persistent_congestion {
-            // Nothing got through for long: the path that was known is gone.
+            // Nothing was delivered for a long time, so the known path no longer exists.
             self.path.forget_rates();
             self.phase = Phase::startup();
             self.window = self.least_window();

@@ -1,4 +1,4 @@
-//! Against vectors of the network's own software, in `tests/fixtures/self-encryption`.
+//! Compares with test vectors of the network's own software, in `tests/fixtures/self-encryption`.
 
 use super::*;
 use serde_json::Value;
@@ -52,7 +52,7 @@ fn texts(addresses: Vec<Address>) -> Vec<String> {
     addresses.iter().map(Address::to_string).collect()
 }
 
-/// A map of three parts of these sizes, with made-up hashes.
+/// A map of three chunks with these sizes and invented hashes.
 fn map(sizes: [u32; 3], child: Option<u64>) -> DataMap {
     let parts = sizes.iter().enumerate().map(|(i, &size)| Part {
         address: Address::of(&[i as u8]),
@@ -65,7 +65,7 @@ fn map(sizes: [u32; 3], child: Option<u64>) -> DataMap {
     }
 }
 
-/// The record of a map, with its hashes as binaries.
+/// The record of a map, with its hashes as MessagePack binaries.
 fn write(map: &DataMap) -> Vec<u8> {
     let mut bytes = vec![0x93, VERSION, 0x90 | map.parts.len() as u8];
     for (i, part) in map.parts.iter().enumerate() {
@@ -140,7 +140,7 @@ fn no_more_is_decompressed_than_the_map_says() {
         lying.parts[0].size = wrong;
         assert_eq!(lying.open(0, &sealed), Err(Unreadable), "{wrong}");
     }
-    // A window of 2^30 bytes, by the extension of the format.
+    // The Brotli extension for large windows: this stream has a window of 2^30 bytes.
     assert_eq!(decompress(&[0x11, 0x1e, 0x03], 1), Err(Unreadable));
 }
 
@@ -196,7 +196,7 @@ fn maps_outside_the_limits_are_unreadable() {
     let mut later_version = write(&map([1, 1, 1], None));
     later_version[1] = 2;
     assert_eq!(DataMap::from_record(&later_version), Err(Unreadable));
-    // Counts that promise what is not there take no memory.
+    // A huge count in a short record must not allocate memory.
     assert_eq!(
         DataMap::from_record(&[0x93, 1, 0xdd, 255, 255, 255, 255]),
         Err(Unreadable)

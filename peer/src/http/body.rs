@@ -1,4 +1,4 @@
-//! A chunk as the body of a response.
+//! The body of a chunk response.
 
 use super::measure::Measured;
 use crate::memory::ChunkRoom;
@@ -10,18 +10,18 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
-/// Sends a chunk's pieces as the connection takes them.
+/// Sends a chunk's pieces as fast as the connection accepts them.
 pub struct AnswerBody {
     pieces: BoxStream<'static, Result<Bytes, SourceError>>,
     left: u64,
-    /// When a client that takes it slowly is given up, so that the room is free again.
+    /// When the transfer must be complete. Then a slow client is aborted, and its memory is free again.
     deadline: Instant,
     measured: Measured,
     _room: ChunkRoom,
 }
 
 impl AnswerBody {
-    /// `patience` is for all of it; `measured` is a success once the last byte was taken.
+    /// `patience` limits the whole transfer. `measured` becomes a success after the last byte.
     pub fn new(body: ChunkBody, room: ChunkRoom, patience: Duration, measured: Measured) -> Self {
         Self {
             deadline: Instant::now() + patience,
@@ -41,8 +41,8 @@ impl Body for AnswerBody {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, SourceError>>> {
-        // Polled whenever the client took some, so no timer is needed; one that takes none at all is
-        // dropped by the connection.
+        // hyper polls the body whenever the client has read data, so no timer is needed. The connection has its own
+        // timeout for clients that read nothing.
         if Instant::now() > self.deadline {
             self.measured.set("timeout");
             return Poll::Ready(Some(Err(SourceError::Busy)));
@@ -50,7 +50,7 @@ impl Body for AnswerBody {
         let piece = match ready!(self.pieces.as_mut().poll_next(cx)) {
             Some(Ok(piece)) => piece,
             Some(Err(error)) => {
-                tracing::error!(%error, "an answer broke off");
+                tracing::error!(%error, "chunk source failed during a response");
                 self.measured.set("internal");
                 return Poll::Ready(Some(Err(error)));
             }

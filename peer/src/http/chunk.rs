@@ -1,4 +1,4 @@
-//! `/chunk/<address>`
+//! The routes of `/chunk/<address>`.
 
 use super::body::AnswerBody;
 use super::error::HttpError;
@@ -28,7 +28,7 @@ use tokio::time::timeout;
 
 const FACE: Face = Face::Http;
 
-/// Answers GET and HEAD. A HEAD reads the chunk as well, so that what it says is true.
+/// Answers GET and HEAD. HEAD reads the chunk as well, so that its headers are correct.
 pub async fn get(
     State(service): State<Arc<Service>>,
     Path(address): Path<String>,
@@ -96,7 +96,7 @@ pub async fn put(
     }
 }
 
-/// Whether the request may write, as far as can be told without its body.
+/// Checks a write before its body is read: address, permission and announced length.
 fn check(
     service: &Service,
     address: &str,
@@ -164,8 +164,8 @@ async fn read(service: &Service, body: &mut Body) -> Result<Bytes, HttpError> {
     Ok(bytes.freeze())
 }
 
-/// Reads what a refused upload still sends, up to a chunk's size. A connection that is closed on a client
-/// that is still sending is reset, and then the client may never see why it was refused.
+/// Reads the rest of a refused upload, up to a chunk's size. If the server closes a connection while the client is
+/// sending, the client gets a reset and may never read the error.
 async fn discard(service: &Service, mut body: Body) {
     let mut left = MAX_CHUNK_BYTES as usize;
     let reading = async {
@@ -177,7 +177,7 @@ async fn discard(service: &Service, mut body: Body) {
             }
         }
     };
-    // Whether it was all read or not, the refusal is sent now.
+    // The refusal is sent whether or not the whole body was read.
     let _ = timeout(service.limits.request_timeout, reading).await;
 }
 
@@ -186,7 +186,7 @@ fn too_large(service: &Service) -> HttpError {
     HttpError::TooLarge
 }
 
-/// The peers that the request has come by.
+/// The peers that forwarded the request.
 pub fn via_of(headers: &HeaderMap) -> Result<Via, BadVia> {
     match headers.get(VIA_HEADER) {
         None => Ok(Via::default()),
@@ -215,7 +215,7 @@ fn immutable(etag: HeaderValue) -> [(HeaderName, HeaderValue); 2] {
     [(ETAG, etag), (CACHE_CONTROL, forever)]
 }
 
-/// Whether the client has the bytes already. A weak tag says as much about bytes that never change.
+/// Whether the client already has the bytes. Chunks never change, so a weak tag is as good as a strong one.
 pub fn is_known(headers: &HeaderMap, etag: &HeaderValue) -> bool {
     headers.get_all(IF_NONE_MATCH).iter().any(|value| {
         value.as_bytes().split(|byte| *byte == b',').any(|tag| {

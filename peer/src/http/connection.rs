@@ -25,7 +25,7 @@ use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 
-/// Serves requests until the client leaves or idles, or the peer shuts down.
+/// Serves requests until the client disconnects or idles, or the peer shuts down.
 pub async fn serve(
     stream: TcpStream,
     asker: Asker,
@@ -75,7 +75,7 @@ async fn serve_requests(
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        // It runs from the end of the request before, so it is the idle timeout as well.
+        // The timer starts at the end of the previous request, so this is also the idle timeout.
         .header_read_timeout(service.limits.idle_timeout)
         .max_header_size(MAX_HTTP_HEAD_BYTES)
         .max_buf_size(MAX_HTTP_HEAD_BYTES + HTTP_READ_BYTES)
@@ -88,11 +88,11 @@ async fn serve_requests(
     Ok(connection.await?)
 }
 
-/// A connection whose bytes are counted, and that breaks when the client takes none for too long.
+/// A TCP stream that counts its bytes, and fails if the client stops reading for too long.
 struct Watched {
     stream: TcpStream,
     patience: Duration,
-    /// Runs while a write waits.
+    /// Runs while a write is blocked.
     waiting: Option<Pin<Box<Sleep>>>,
     head: HeadMeter,
     sent: Counter,

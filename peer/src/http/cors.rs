@@ -1,4 +1,4 @@
-//! What browsers are told about pages of other origins (CORS and its relatives).
+//! The CORS headers, and related headers for pages of other origins.
 
 use crate::service::Service;
 use axum::extract::{Request, State};
@@ -16,7 +16,7 @@ const PRIVATE_NETWORK: HeaderName = HeaderName::from_static("access-control-allo
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 const TIMING: HeaderName = HeaderName::from_static("timing-allow-origin");
 
-/// Answers preflights, and adds the headers to every other answer.
+/// Answers preflights, and adds the headers to all other responses.
 pub async fn add(State(service): State<Arc<Service>>, request: Request, next: Next) -> Response {
     let access = Access::of(request.headers(), &service);
     let is_preflight = request.method() == Method::OPTIONS
@@ -34,12 +34,12 @@ pub async fn add(State(service): State<Arc<Service>>, request: Request, next: Ne
     response
 }
 
-/// What the page that asks may do.
+/// What the requesting page may do.
 struct Access {
-    /// The value of `Access-Control-Allow-Origin`, if the page may see answers.
+    /// The value of `Access-Control-Allow-Origin`, if the page may read responses.
     allowed: Option<HeaderValue>,
     may_write: bool,
-    /// Whether a cache has to keep answers apart by the page that asked.
+    /// Whether caches must store responses separately for each origin.
     depends_on_origin: bool,
 }
 

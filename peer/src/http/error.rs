@@ -1,41 +1,41 @@
-//! Errors as clients see them: a status, and JSON with a stable code.
+//! Errors of the HTTP API: a status, and JSON with a stable code. `docs/PROTOCOL.md` lists them.
 
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
-/// Why a request is not answered with what it asked for.
+/// Why a request failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum HttpError {
-    /// Not 64 lower-case hex characters.
+    /// The address is not 64 lower-case hex characters.
     BadAddress,
-    /// The body broke off.
+    /// The request body ended early.
     BadRequest,
-    /// No token, or a wrong one.
+    /// The write token is missing or wrong.
     Unauthorized,
-    /// Writes are off, or not for this page.
+    /// Writes are disabled, or the page's origin may not write.
     Forbidden,
-    /// No such chunk or file.
+    /// There is no such chunk or file.
     NotFound,
-    /// Not a method of this path.
+    /// The path does not support this method.
     Method,
-    /// The body took too long.
+    /// The request body took too long to arrive.
     Timeout,
-    /// The body is larger than a chunk.
+    /// The request body is larger than a chunk.
     TooLarge,
-    /// The body does not have the address of the path.
+    /// The body's hash is not the address in the path.
     Mismatch,
-    /// Try later, or elsewhere.
+    /// The peer is overloaded. The client may retry later, or ask another peer.
     Busy,
-    /// The peer could not find out.
+    /// An internal failure.
     Failed,
-    /// The client asked for more than it may.
+    /// The client exceeded its rate limit.
     Rate,
-    /// No room.
+    /// The store is full.
     Full,
-    /// The request came by too many peers.
+    /// Too many peers forwarded the request.
     Loop,
 }
 
@@ -46,7 +46,7 @@ struct Told {
 }
 
 impl HttpError {
-    /// What the metrics say.
+    /// The value for the metrics.
     pub fn name(self) -> &'static str {
         self.parts().2
     }

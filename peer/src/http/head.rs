@@ -1,7 +1,7 @@
-//! Room in memory for the heads of requests.
+//! Limits the memory for request heads.
 //!
-//! Few requests have long heads, so only a few may be in memory at a time: a client that sends many of them, slowly,
-//! makes others with long heads wait, and nobody else.
+//! Long heads are rare, so only a few may be in memory at once. A client that sends many long heads slowly delays
+//! other requests with long heads, but no other requests.
 
 use crate::limits::USUAL_HTTP_HEAD_BYTES;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,10 +9,10 @@ use std::task::{Context, Poll, ready};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::PollSemaphore;
 
-/// Room for one long head, as long as any copy of it lives.
+/// The permit for one long head. It is released when the last clone is dropped.
 pub type HeadRoom = Arc<OwnedSemaphorePermit>;
 
-/// Follows which part of a connection's incoming bytes is a request's head.
+/// Tracks which of a connection's incoming bytes belong to a request head.
 #[derive(Clone)]
 pub struct HeadMeter {
     state: Arc<Mutex<State>>,
@@ -20,13 +20,13 @@ pub struct HeadMeter {
 
 struct State {
     places: PollSemaphore,
-    /// How much of the head has arrived; `None` while a request is answered, as its body is read then.
+    /// The number of received bytes of the head. `None` while a request is answered, because then its body is read.
     received: Option<usize>,
     room: Option<HeadRoom>,
 }
 
 impl HeadMeter {
-    /// For a new connection. `places` is how many long heads there may be.
+    /// For a new connection. `places` limits the long heads of all connections.
     pub fn new(places: Arc<Semaphore>) -> Self {
         let state = State {
             places: PollSemaphore::new(places),
@@ -38,7 +38,7 @@ impl HeadMeter {
         }
     }
 
-    /// Ready when more may be read: for a long head, once there is room.
+    /// Ready when the connection may read more. A long head first needs a permit.
     pub fn poll_room(&self, cx: &mut Context<'_>) -> Poll<()> {
         self.with_state(|state| {
             let is_long = state
@@ -52,7 +52,7 @@ impl HeadMeter {
         })
     }
 
-    /// So many bytes arrived.
+    /// Counts received bytes.
     pub fn received(&self, bytes: usize) {
         self.with_state(|state| {
             if let Some(received) = &mut state.received {
@@ -61,7 +61,7 @@ impl HeadMeter {
         });
     }
 
-    /// The head is there. Its room, if it needed any, has to be held as long as the head.
+    /// The head is complete. The caller must hold the permit, if there is one, as long as the head.
     pub fn end(&self) -> Option<HeadRoom> {
         self.with_state(|state| {
             state.received = None;
@@ -69,7 +69,7 @@ impl HeadMeter {
         })
     }
 
-    /// The request was answered: the next head may come.
+    /// The request was answered, and the next head may arrive.
     pub fn begin(&self) {
         self.with_state(|state| state.received = Some(0));
     }

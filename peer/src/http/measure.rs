@@ -1,11 +1,11 @@
-//! Counting a request when it is over, however that comes about.
+//! Records the metrics of a request when it ends.
 
 use crate::metrics::Face;
 use crate::service::Service;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// A request under way. Dropped without an outcome, it counts as cancelled by the client.
+/// A running request. If it is dropped without an outcome, it counts as cancelled by the client.
 pub struct Measured {
     service: Arc<Service>,
     op: &'static str,
@@ -14,7 +14,7 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// Starts the clock.
+    /// Starts the timer.
     pub fn new(service: &Arc<Service>, op: &'static str) -> Self {
         Self {
             service: Arc::clone(service),
@@ -24,7 +24,7 @@ impl Measured {
         }
     }
 
-    /// What came of it, if nothing happens until it is dropped.
+    /// Sets the outcome. The last outcome before the drop counts.
     pub fn set(&mut self, outcome: &'static str) {
         self.outcome = outcome;
     }

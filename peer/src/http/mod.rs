@@ -1,4 +1,4 @@
-//! The HTTP face: chunks at `/chunk/…`, the peer's own endpoints at `/-/…`, and the hosted PWA.
+//! The HTTP server: chunks at `/chunk/…`, the peer's own endpoints at `/-/…`, and the hosted web app.
 
 mod body;
 mod chunk;
@@ -29,14 +29,14 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_rustls::TlsAcceptor;
 
-/// The face, listening.
+/// The listening sockets of the HTTP server.
 pub struct HttpFace {
     listeners: Vec<TcpListener>,
     tls: Option<TlsAcceptor>,
 }
 
 impl HttpFace {
-    /// Listens nowhere yet; with TLS if an authority signed the certificate.
+    /// Does not listen yet. Uses TLS if a CA signed the certificate.
     pub fn new(certificates: &Certificates) -> Self {
         let tls = certificates.is_from_authority().then(|| {
             let config = certificates.resolver().tls(&[b"http/1.1"]);
@@ -48,7 +48,7 @@ impl HttpFace {
         }
     }
 
-    /// Listens on the TCP `address`, too. Returns where that is: the port may have been 0.
+    /// Also listens on this TCP address. Returns the bound address, whose port is known even if `address` has port 0.
     pub async fn listen(&mut self, address: SocketAddr) -> io::Result<SocketAddr> {
         let listener = TcpListener::bind(address).await?;
         let address = listener.local_addr()?;
@@ -64,7 +64,7 @@ impl HttpFace {
         }
     }
 
-    /// Serves until the shutdown begins; connections go on until it is over.
+    /// Accepts connections until the shutdown begins. Open connections continue until it is over.
     pub async fn run(self, service: Arc<Service>, web: Option<Web>, shutdown: Shutdown) {
         let router: Router = routes::router(Arc::clone(&service), web);
         let places = Arc::new(Semaphore::new(service.limits.http_connections));
@@ -98,8 +98,8 @@ impl HttpFace {
                     });
                 }
                 Err(error) => {
-                    // Such as too many open files: it passes when others close theirs.
-                    tracing::warn!(%error, "no connection accepted");
+                    // For example, the process has too many open files. This passes when other connections close.
+                    tracing::warn!(%error, "accepting a connection failed");
                     tokio::time::sleep(Duration::from_millis(100)).await;
                 }
             }

@@ -1,4 +1,4 @@
-//! `/pointer/<address>`
+//! The routes of `/pointer/<address>`.
 
 use super::chunk::{error_of, refuse, via_of};
 use super::error::HttpError;
@@ -12,7 +12,7 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use std::sync::Arc;
 
-/// Answers GET and HEAD. A pointer changes, so no cache may keep it.
+/// Answers GET and HEAD. A pointer can change, so caches must not store it.
 pub async fn get(
     State(service): State<Arc<Service>>,
     Path(address): Path<String>,

@@ -1,4 +1,4 @@
-//! Which path is answered by what.
+//! The routes of the HTTP server.
 
 use super::error::HttpError;
 use super::measure::Measured;
@@ -14,12 +14,12 @@ use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{any, get, post};
 use std::sync::Arc;
 
-/// All routes. What the peer itself does not answer is looked for in `web`.
+/// All routes. `web` serves the paths that the peer itself does not use.
 pub fn router(service: Arc<Service>, web: Option<Web>) -> Router {
     routes(service, web).layer(map_response(nosniff))
 }
 
-/// Chunks are from strangers: no browser may guess that one is a page.
+/// Chunks come from strangers. Browsers must not guess that one is a page.
 async fn nosniff(mut response: Response) -> Response {
     let nosniff = HeaderValue::from_static("nosniff");
     response
@@ -45,7 +45,8 @@ fn routes(service: Arc<Service>, web: Option<Web>) -> Router {
     let hosted = Router::new()
         .fallback(hosted)
         .with_state((service, Arc::new(web)));
-    // What is shared with the installed app is for its worker. Where that is gone, a page comes that installs it again.
+    // The installed web app's worker handles shared data. If the worker is missing, this loads the page that installs
+    // it again.
     own.route("/-/share", post(async || Redirect::to("/")))
         .fallback_service(hosted)
 }

@@ -1,4 +1,4 @@
-//! What no upstream has, for a moment.
+//! A negative cache: remembers for a short time which chunks no upstream has.
 
 use super::Wanted;
 use crate::limits::REMEMBERED_ABSENT;
@@ -6,14 +6,14 @@ use lru::LruCache;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What was asked for in vain, and when that is forgotten.
+/// Cached "not found" results, with the time when each expires.
 pub struct Absent {
     lifetime: Duration,
     until: Mutex<LruCache<Wanted, Instant>>,
 }
 
 impl Absent {
-    /// Each is remembered for `lifetime`.
+    /// Each entry expires after `lifetime`.
     pub fn new(lifetime: Duration) -> Self {
         Self {
             lifetime,
@@ -21,7 +21,7 @@ impl Absent {
         }
     }
 
-    /// Whether none of those who may be asked had it a moment ago.
+    /// Whether a recent request with this key found nothing.
     pub fn contains(&self, wanted: Wanted) -> bool {
         let mut until = self.lock();
         match until.peek(&wanted) {
@@ -34,12 +34,12 @@ impl Absent {
         }
     }
 
-    /// None of those who may be asked has it.
+    /// Caches that no upstream in scope has the chunk.
     pub fn insert(&self, wanted: Wanted) {
         self.lock().put(wanted, Instant::now() + self.lifetime);
     }
 
-    /// Someone has it after all.
+    /// Removes an entry, because the chunk exists now.
     pub fn remove(&self, wanted: Wanted) {
         self.lock().pop(&wanted);
     }

@@ -1,15 +1,15 @@
-//! Leaves out an upstream that keeps failing, and tries it now and then.
+//! A circuit breaker: stops requests to a failing upstream, and probes it from time to time.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// So many failures in a row, and it is left out.
+/// The number of consecutive failures that opens the circuit.
 const FAILURES: u32 = 3;
 
-/// For so long at first, and twice as long after each try that fails …
+/// How long the circuit stays open at first. The time doubles after each failed probe.
 const SHORTEST_PAUSE: Duration = Duration::from_secs(1);
 
-/// … up to this.
+/// The maximum time that the circuit stays open.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
 /// The circuit breaker of one upstream.
@@ -22,29 +22,30 @@ pub struct Breaker {
 struct State {
     failures: u32,
     left_out_until: Option<Instant>,
-    /// Whether one request finds out whether it is back. The others do without.
+    /// Whether a probe is running. Other requests are refused meanwhile.
     is_probing: bool,
 }
 
-/// Leave to ask. It has to be told what came of it; dropped without, as when the client has gone, nothing is known.
+/// The permission for one request. Report the result with `answered` or `failed`. If it is dropped without a report,
+/// the state does not change.
 pub struct Leave<'a> {
     breaker: &'a Breaker,
     is_probe: bool,
 }
 
-/// What changed for the upstream, for the log.
+/// A change of state, for the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// Nothing.
+    /// No change.
     None,
-    /// It is left out from now on.
+    /// The circuit opened: the upstream is left out.
     LeftOut,
-    /// It is asked again.
+    /// The circuit closed: the upstream is asked again.
     Back,
 }
 
 impl Breaker {
-    /// Leave to ask the upstream, or `None` while it is left out.
+    /// Permission for a request, or `None` while the circuit is open.
     pub fn enter(&self, now: Instant) -> Option<Leave<'_>> {
         let mut state = self.state.lock().expect("nothing panics with the lock");
         let is_probe = match state.left_out_until {
@@ -71,10 +72,10 @@ impl Leave<'_> {
         }
     }
 
-    /// It did not, or with what is wrong.
+    /// The upstream did not answer, or its answer was invalid.
     pub fn failed(self, now: Instant) -> Change {
         let mut state = self.lock();
-        // Requests that began before it was left out say nothing new.
+        // A request that began before the circuit opened gives no new information.
         if state.left_out_until.is_some() && !self.is_probe {
             return Change::None;
         }
@@ -109,7 +110,7 @@ impl Drop for Leave<'_> {
 mod tests {
     use super::*;
 
-    /// A breaker that was left out at the moment that is given, too.
+    /// An open circuit breaker, and the time when it opened.
     fn left_out() -> (Breaker, Instant) {
         let breaker = Breaker::default();
         let now = Instant::now();

@@ -1,6 +1,7 @@
-//! One request to the upstreams per chunk at a time, however many clients wait for it.
+//! Merges concurrent requests for the same chunk into one upstream request (single flight).
 //!
-//! It goes on when none of them waits any more: what a slow upstream gives is there when they ask again.
+//! A flight continues after its callers stopped waiting. A client that asks again then gets the chunk of a slow
+//! upstream.
 
 use super::Wanted;
 use crate::source::SourceError;
@@ -13,14 +14,14 @@ use tokio::task::AbortHandle;
 
 type Outcome = Result<Option<Bytes>, SourceError>;
 
-/// What those who wait look at. It is closed when none of them is left.
+/// Sends the result to all callers. The channel closes when the last caller stops waiting.
 type Board = watch::Sender<Option<Outcome>>;
 
-/// The requests under way. Clones share them.
+/// The running flights. Clones share them.
 #[derive(Clone)]
 pub struct Flights {
     under_way: Arc<Mutex<HashMap<Wanted, Flight>>>,
-    /// Those that nobody waits for have no room for a chunk that someone's request took.
+    /// Limits the flights without callers. Their chunks do not have a permit from a client's request.
     unattended: Arc<Semaphore>,
 }
 
@@ -30,7 +31,7 @@ struct Flight {
 }
 
 impl Flights {
-    /// At most so many go on that nobody waits for. Further ones end with the last who waited.
+    /// `unattended` is the maximum number of flights without callers. Further flights end with their last caller.
     pub fn new(unattended: usize) -> Self {
         Self {
             under_way: Arc::default(),
@@ -38,7 +39,7 @@ impl Flights {
         }
     }
 
-    /// What comes of the flight for this chunk, which `start` gives if there is none.
+    /// Waits for the flight for this key. Starts it with `start` if there is none.
     pub async fn join<F>(&self, wanted: Wanted, start: impl FnOnce() -> F) -> Outcome
     where
         F: Future<Output = Outcome> + Send + 'static,
@@ -46,8 +47,8 @@ impl Flights {
         let mut board = self.board(wanted, start);
         match board.wait_for(Option::is_some).await {
             Ok(outcome) => outcome.clone().expect("waited for"),
-            // It panicked, or the peer ends.
-            Err(_) => Err(SourceError::Failed("the request broke off".to_owned())),
+            // The flight panicked, or the peer is shutting down.
+            Err(_) => Err(SourceError::Failed("the request was aborted".to_owned())),
         }
     }
 
@@ -74,7 +75,7 @@ impl Flights {
         outcome
     }
 
-    /// Breaks off all of them.
+    /// Aborts all flights.
     pub fn end(&self) {
         let flights = std::mem::take(&mut *self.lock());
         for flight in flights.into_values() {
@@ -91,14 +92,14 @@ impl Flights {
 
 async fn fly(landing: Landing, flight: impl Future<Output = Outcome>) {
     let mut flight = pin!(flight);
-    // Kept to the end, also if someone waits again.
+    // The permit is held to the end, even if a caller joins again.
     let mut unattended = None;
     let outcome = loop {
         tokio::select! {
             outcome = flight.as_mut() => break outcome,
             () = landing.board.closed(), if unattended.is_none() => {
                 let mut under_way = landing.flights.lock();
-                // Someone may have come before the lock was taken.
+                // A caller may have joined before the lock was taken.
                 if landing.board.receiver_count() > 0 {
                     continue;
                 }
@@ -112,13 +113,13 @@ async fn fly(landing: Landing, flight: impl Future<Output = Outcome>) {
             }
         }
     };
-    // Those who ask from now on look into the store first.
+    // Remove the flight first: later callers then read the store.
     let board = landing.board.clone();
     drop(landing);
     board.send_replace(Some(outcome));
 }
 
-/// Takes a flight out when it has ended, however it did.
+/// Removes a flight from the map when it ends, fails or panics.
 struct Landing {
     flights: Flights,
     wanted: Wanted,
@@ -128,7 +129,7 @@ struct Landing {
 impl Drop for Landing {
     fn drop(&mut self) {
         let mut under_way = self.flights.lock();
-        // Another one may have been started in its place already.
+        // Another flight may have taken the slot already.
         let is_own = |flight: &Flight| flight.board.same_channel(&self.board);
         if under_way.get(&self.wanted).is_some_and(is_own) {
             under_way.remove(&self.wanted);
@@ -159,8 +160,7 @@ mod tests {
         Ok(Some(Bytes::from_static(b"found")))
     }
 
-    /// Somebody who waits for a flight that ends when it is told so, and then leaves. The second tells whether
-    /// that flight was broken off.
+    /// Joins a flight, then stops waiting. The sender ends the flight. The receiver fails when the flight is aborted.
     async fn leave(flights: &Flights) -> (oneshot::Sender<()>, oneshot::Receiver<()>) {
         let (end, ends) = oneshot::channel();
         let (alive, broken_off) = oneshot::channel();
@@ -177,7 +177,7 @@ mod tests {
     async fn a_flight_goes_on_when_nobody_waits_and_who_comes_back_joins_it() {
         let flights = Flights::new(1);
         let (end, _) = leave(&flights).await;
-        // The flight learns that it is alone.
+        // Wait until the flight has noticed that it has no callers.
         while flights.unattended.available_permits() > 0 {
             tokio::task::yield_now().await;
         }
@@ -199,13 +199,13 @@ mod tests {
         assert!(timeout(SOON, broken_off).await.unwrap().is_err());
         assert!(flights.lock().is_empty());
         let outcome = flights.join(wanted(), || async { found() }).await;
-        assert_eq!(outcome.unwrap().unwrap(), "found", "another one begins");
+        assert_eq!(outcome.unwrap().unwrap(), "found", "a new flight starts");
     }
 
     #[tokio::test]
     async fn a_flight_that_panics_or_is_ended_is_told_to_who_waits() {
         let flights = Flights::new(1);
-        let panicked = flights.join(wanted(), || async { panic!("as a test wants") });
+        let panicked = flights.join(wanted(), || async { panic!("a panic for the test") });
         assert!(timeout(SOON, panicked).await.unwrap().is_err());
         let mut endless = Box::pin(flights.join(wanted(), std::future::pending));
         assert!((&mut endless).now_or_never().is_none());

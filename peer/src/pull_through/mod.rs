@@ -1,7 +1,7 @@
-//! A source that asks upstreams for the chunks it does not have, and keeps them.
+//! A source that fetches missing chunks from upstreams and caches them.
 //!
-//! Whatever an upstream gives is compared with its address first: a peer passes on no wrong byte, so that its
-//! own clients have no reason to leave it.
+//! The peer verifies all upstream bytes against their address. It never forwards wrong bytes, because its clients
+//! would penalise it for them.
 
 mod absent;
 mod breaker;
@@ -32,32 +32,33 @@ pub struct PullThrough {
     inner: Arc<Inner>,
 }
 
-/// How patient it is, and how forgetful.
+/// The timeouts and limits of upstream requests.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience {
-    /// How long one upstream may take.
+    /// How long a request to one upstream may take.
     pub upstream_timeout: Duration,
-    /// How many requests to upstreams go on at a time that nobody waits for any more.
+    /// How many upstream requests may continue without a waiting client.
     pub unattended: usize,
-    /// How long it is remembered that no upstream has a chunk.
+    /// How long a "not found" result is cached.
     pub not_found_lifetime: Duration,
 }
 
-/// A chunk, and who may be asked for it. Requests for the same share a flight. One for a peer waits for no peer, so
-/// two that are each other's upstreams don't wait for each other.
+/// Identifies an upstream request. Concurrent requests with the same key share a flight. A request from a peer never
+/// waits for other peers; otherwise two peers that are each other's upstreams would wait for each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Wanted {
     address: Address,
     reach: Reach,
 }
 
-/// Who is asked for what is not here.
+/// The upstreams that a request may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Reach {
-    /// All upstreams: a client asks.
+    /// All upstreams. For requests of clients.
     All,
-    /// Those that are no peers: a peer asks, and asks peers itself. If each passed its requests on to all others,
-    /// the requests would grow with the factorial of the number of peers that know each other.
+    /// Only upstreams that are not peers. For requests of peers, which ask other peers themselves. If every peer
+    /// forwarded its requests to all others, the number of requests would grow with the factorial of the number of
+    /// peers.
     NoPeers,
 }
 
@@ -78,13 +79,13 @@ struct Inner {
     id: PeerId,
     flights: Flights,
     absent: Absent,
-    /// Chunks that are served already and on their way to the local source.
+    /// Limits the fetched chunks that wait for the local source.
     storing: Arc<Semaphore>,
     metrics: UpstreamMetrics,
 }
 
 impl PullThrough {
-    /// `local` is asked first, and keeps what is found elsewhere.
+    /// `local` is asked first, and caches fetched chunks.
     pub fn new(local: Arc<dyn ChunkSource>, upstreams: Upstreams, patience: Patience) -> Self {
         let inner = Inner {
             local,
@@ -149,10 +150,10 @@ impl Inner {
         match self.local.get(address).await {
             Ok(Some(body)) => return Ok(Some(body)),
             Ok(None) => {}
-            // A disk that can't be read is no reason not to serve.
-            Err(error) => tracing::error!(%address, %error, "the store could not be read"),
+            // The peer still serves from upstreams if the disk cannot be read.
+            Err(error) => tracing::error!(%address, %error, "store not readable"),
         }
-        // A request that this peer made, and that comes back, is not made again.
+        // A request loop: this peer sent the request itself.
         if via.contains(self.id) {
             return Ok(None);
         }
@@ -176,8 +177,8 @@ impl Inner {
             .map(ChunkBody::whole))
     }
 
-    /// What comes of `asking`, or `None` where it takes too long for a peer. A peer leaves out upstreams that are
-    /// late, and is likely as patient as this one is with its own: it is told in good time.
+    /// Waits for `asking`. For a peer's request, returns `None` after half of the upstream timeout. The asking peer
+    /// probably has the same timeout, and its circuit breaker would count a late answer as a failure.
     async fn in_time<T>(&self, reach: Reach, asking: impl Future<Output = T>) -> Option<T> {
         match reach {
             Reach::All => Some(asking.await),
@@ -187,7 +188,7 @@ impl Inner {
         }
     }
 
-    /// The upstreams that may be asked, in order.
+    /// The upstreams in this scope, in order.
     fn upstreams(&self, reach: Reach) -> impl Iterator<Item = &Watched> {
         self.upstreams
             .iter()
@@ -238,7 +239,12 @@ impl Inner {
         let (answer, outcome) = match watched.ask(self.patience.upstream_timeout, asking).await {
             Ok(Answer::Right(chunk)) => (Ok(Some(chunk)), "found"),
             Ok(Answer::Nothing) => (Ok(None), "not_found"),
-            Ok(Answer::Wrong) => (Err(SourceError::Failed("wrong bytes".to_owned())), "wrong"),
+            Ok(Answer::Wrong) => (
+                Err(SourceError::Failed(
+                    "the bytes do not match the address".to_owned(),
+                )),
+                "wrong",
+            ),
             Err(Trouble::Source(SourceError::Busy)) => (Err(SourceError::Busy), "busy"),
             Err(Trouble::Source(error)) => (Err(error), "failed"),
             Err(Trouble::Late) => (Err(SourceError::Busy), "timeout"),
@@ -252,13 +258,13 @@ impl Inner {
             _ => 0,
         };
         if let Err(error) = &answer {
-            tracing::warn!(%address, upstream = name, outcome, %error, "no answer");
+            tracing::warn!(%address, upstream = name, outcome, %error, "upstream request failed");
         }
         self.metrics.asked(name, outcome, bytes, started.elapsed());
         answer
     }
 
-    /// Hands the chunk to the local source, without making the client wait for the disk.
+    /// Caches the chunk in the local source in the background. The client does not wait for the disk.
     async fn store(self: &Arc<Self>, chunk: Chunk) {
         let permit = Arc::clone(&self.storing).acquire_owned().await;
         let permit = permit.expect("the semaphore is never closed");
@@ -266,15 +272,15 @@ impl Inner {
         tokio::spawn(async move {
             let address = chunk.address();
             match inner.local.cache(chunk).await {
-                Ok(PutOutcome::Full) => tracing::debug!(%address, "no room to keep a chunk"),
+                Ok(PutOutcome::Full) => tracing::debug!(%address, "no room to cache a chunk"),
                 Ok(_) => {}
-                Err(error) => tracing::error!(%address, %error, "a chunk was not kept"),
+                Err(error) => tracing::error!(%address, %error, "chunk not cached"),
             }
             drop(permit);
         });
     }
 
-    /// Keeps a client's chunk: here, and wherever chunks are written to.
+    /// Stores a client's chunk in all sinks and in the local source.
     async fn put(&self, chunk: Chunk) -> Result<PutOutcome, SourceError> {
         let address = chunk.address();
         let mut is_kept = false;
@@ -287,7 +293,7 @@ impl Inner {
             };
             self.metrics.wrote(sink.name(), outcome);
             if let Err(error) = written {
-                tracing::error!(%address, upstream = sink.name(), %error, "a chunk was not written");
+                tracing::error!(%address, upstream = sink.name(), %error, "chunk not written");
                 return Err(error);
             }
             is_kept = true;
@@ -301,7 +307,7 @@ impl Inner {
         }
     }
 
-    /// Asks all upstreams that may be asked, and takes the newest of what they say and of what is here.
+    /// Asks all upstreams in scope. Returns the newest of their records and the local record.
     async fn pointer(&self, address: Address, via: Via) -> Result<Option<Bytes>, SourceError> {
         let stored = self.local.pointer(address, via.clone()).await?;
         if via.contains(self.id) {
@@ -330,7 +336,7 @@ impl Inner {
             match answer {
                 Ok(Answer::Right(record)) => records.push(record),
                 Ok(Answer::Wrong) => {
-                    tracing::warn!(%address, "an upstream gave a pointer of another owner");
+                    tracing::warn!(%address, "upstream sent a pointer of another owner");
                 }
                 Ok(Answer::Nothing) => {}
                 Err(error) => trouble = Some(worse(trouble, error.into())),
@@ -343,7 +349,7 @@ impl Inner {
     }
 }
 
-/// What a client is told if several upstreams had trouble: that another try may help, if it may.
+/// Selects the error to report if several upstreams failed. `Busy` wins, because the client may retry.
 fn worse(before: Option<SourceError>, error: SourceError) -> SourceError {
     match before {
         Some(SourceError::Busy) => SourceError::Busy,

@@ -7,30 +7,30 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::time::timeout;
 
-/// An upstream, and whether it is asked at present.
+/// An upstream with its circuit breaker.
 pub struct Watched {
-    /// The upstream itself. What is asked of it goes through `ask`.
+    /// The upstream. Send requests with `ask`, so that the breaker sees their results.
     pub upstream: Arc<dyn Upstream>,
     breaker: Breaker,
 }
 
-/// What an upstream said.
+/// The verified response of an upstream.
 pub enum Answer<T> {
-    /// What is at the address.
+    /// A value that belongs to the address.
     Right(T),
-    /// That it has nothing there.
+    /// The upstream has nothing at the address.
     Nothing,
-    /// Something that is not at this address.
+    /// The upstream sent bytes that do not belong to the address.
     Wrong,
 }
 
-/// Why it said nothing.
+/// Why an upstream did not respond.
 pub enum Trouble {
-    /// Its own.
+    /// The upstream reported an error.
     Source(SourceError),
-    /// It took too long.
+    /// The upstream took too long.
     Late,
-    /// It was not asked, since it failed lately.
+    /// The circuit breaker is open.
     LeftOut,
 }
 
@@ -45,13 +45,13 @@ impl From<Trouble> for SourceError {
         match trouble {
             Trouble::Source(error) => error,
             Trouble::Late => Self::Busy,
-            Trouble::LeftOut => Self::Unreachable("it is left out for a while".to_owned()),
+            Trouble::LeftOut => Self::Unreachable("its circuit breaker is open".to_owned()),
         }
     }
 }
 
 impl Watched {
-    /// It is asked until it fails.
+    /// Starts with a closed circuit.
     pub fn new(upstream: Arc<dyn Upstream>) -> Self {
         Self {
             upstream,
@@ -59,7 +59,7 @@ impl Watched {
         }
     }
 
-    /// Asks if the upstream is to be asked at present, and learns from what comes of it.
+    /// Sends a request if the circuit breaker allows it, and tells the breaker the result.
     pub async fn ask<T>(
         &self,
         patience: Duration,
@@ -70,22 +70,22 @@ impl Watched {
         let answer = timeout(patience, asking).await;
         let answer = answer.unwrap_or(Err(Trouble::Late));
         let change = match &answer {
-            // It costs the time of all who come after, or gives what nobody can use.
+            // A slow or unreachable upstream delays all requests. Invalid bytes are useless.
             Ok(Answer::Wrong)
             | Err(Trouble::Late | Trouble::Source(SourceError::Unreachable(_))) => {
                 leave.failed(Instant::now())
             }
-            // One that is busy, or has trouble with this address, is there.
+            // The upstream is reachable, even if it is busy or fails for this address.
             _ => leave.answered(),
         };
         match change {
             Change::LeftOut => {
                 tracing::warn!(
                     upstream = self.upstream.name(),
-                    "left out, as it keeps failing"
+                    "upstream left out after repeated failures"
                 );
             }
-            Change::Back => tracing::info!(upstream = self.upstream.name(), "asked again"),
+            Change::Back => tracing::info!(upstream = self.upstream.name(), "upstream is back"),
             Change::None => {}
         }
         answer

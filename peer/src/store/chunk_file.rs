@@ -6,17 +6,17 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// The time of a file says when its chunk was last used, to about this much.
+/// The precision of the last use, which is the file's modification time.
 const USE_PRECISION: Duration = Duration::from_secs(3600);
 
-/// The file of a chunk, open.
+/// The open file of a chunk.
 pub struct ChunkFile {
     file: File,
     metadata: fs::Metadata,
 }
 
 impl ChunkFile {
-    /// `None` where there is no such file.
+    /// Opens the file. `None` if there is no such file.
     pub fn open(path: &Path) -> io::Result<Option<Self>> {
         let file = match File::open(path) {
             Ok(file) => file,
@@ -27,7 +27,7 @@ impl ChunkFile {
         Ok(Some(Self { file, metadata }))
     }
 
-    /// Its bytes. Of a file that is too long to be a chunk, only the start.
+    /// The content. If the file is larger than a chunk, only the start.
     pub fn read(&self) -> io::Result<Vec<u8>> {
         let most = u64::from(MAX_CHUNK_BYTES) + 1;
         let length = self.metadata.len().min(most);
@@ -36,7 +36,7 @@ impl ChunkFile {
         Ok(bytes)
     }
 
-    /// Notes that the chunk was used, so that the next process knows.
+    /// Records the last use in the modification time, so that it survives a restart.
     pub fn set_used(&self, path: &Path) {
         let now = SystemTime::now();
         let last_use = self.metadata.modified().unwrap_or(UNIX_EPOCH);
@@ -44,12 +44,12 @@ impl ChunkFile {
         if age >= USE_PRECISION
             && let Err(error) = self.file.set_modified(now)
         {
-            tracing::warn!(path = %path.display(), %error, "the last use of a chunk is not noted");
+            tracing::warn!(path = %path.display(), %error, "last use of a chunk not recorded");
         }
     }
 }
 
-/// The file's bytes, or `None` where there is no file.
+/// The content of the file. `None` if there is no such file.
 pub fn read_file(path: &Path) -> io::Result<Option<Vec<u8>>> {
     ChunkFile::open(path)?.map(|file| file.read()).transpose()
 }

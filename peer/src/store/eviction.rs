@@ -1,4 +1,4 @@
-//! Which chunks make room for others: those that were not used for the longest time.
+//! The eviction of chunks: the least recently used chunk goes first.
 
 use crate::address::Address;
 use lru::LruCache;
@@ -6,41 +6,41 @@ use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-/// What may be dropped to make room.
+/// Which chunks may be evicted.
 #[derive(Clone, Debug, Default)]
 pub struct Eviction {
-    /// Chunks that came from an upstream.
+    /// Whether chunks from upstreams may be evicted.
     pub pulled: bool,
-    /// Chunks that clients wrote, after those.
+    /// Whether chunks that clients wrote may be evicted, after the chunks from upstreams.
     pub written: bool,
-    /// Never these.
+    /// Chunks that are never evicted.
     pub pinned: HashSet<Address>,
 }
 
 impl Eviction {
-    /// Whether anything is ever dropped, so that it matters when a chunk was used.
+    /// Whether any chunk may be evicted. If not, the store does not track the last use of chunks.
     pub fn is_on(&self) -> bool {
         self.pulled || self.written
     }
 }
 
-/// Where a chunk came from, and hence in which folder it is.
+/// Where a chunk came from. Each class has its own folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// A client wrote it.
+    /// A client wrote the chunk.
     Written,
-    /// It can be had again from an upstream.
+    /// The chunk came from an upstream, which still has it.
     Pulled,
 }
 
-/// A chunk that was there when the store was opened.
+/// A chunk that the store contained when it was opened.
 pub struct Found {
     pub address: Address,
     pub origin: Origin,
     pub last_use: SystemTime,
 }
 
-/// The chunks that may be dropped, by their last use. About 100 bytes of memory for each.
+/// The chunks that may be evicted, in the order of their last use. Each takes about 100 bytes of memory.
 pub struct Evictable {
     eviction: Eviction,
     order: Mutex<Order>,
@@ -52,7 +52,7 @@ struct Order {
 }
 
 impl Evictable {
-    /// Begins with the chunks that are there.
+    /// Starts with the chunks that the store contains.
     pub fn new(eviction: Eviction, mut found: Vec<Found>) -> Self {
         found.sort_by_key(|found| found.last_use);
         let evictable = Self {
@@ -73,7 +73,7 @@ impl Evictable {
         self.eviction.is_on()
     }
 
-    /// The chunk was stored, or read.
+    /// Marks a chunk as just used: it was stored or read.
     pub fn used(&self, address: Address, origin: Origin) {
         let is_kept = match origin {
             Origin::Pulled => !self.eviction.pulled,
@@ -86,12 +86,12 @@ impl Evictable {
         order.of(origin).put(address, ());
     }
 
-    /// The chunk is not there any more.
+    /// Removes a chunk that is no longer stored.
     pub fn gone(&self, address: Address, origin: Origin) {
         self.lock().of(origin).pop(&address);
     }
 
-    /// The next one to drop.
+    /// Removes and returns the least recently used chunk.
     pub fn next(&self) -> Option<(Address, Origin)> {
         let mut order = self.lock();
         if let Some((address, _)) = order.pulled.pop_lru() {

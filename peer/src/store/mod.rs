@@ -1,9 +1,9 @@
-//! The default source: a folder with one file per chunk.
+//! The default source: a folder with one file per chunk. `docs/OPERATING.md` describes the layout.
 //!
 //! ```text
 //! <store>/chunks/<aa>/<bb>/<address>   aa, bb: the address's first two bytes
 //! <store>/pulled/<aa>/<bb>/<address>   the same for chunks that came from an upstream
-//! <store>/pointers/<address>            pointer records that an operator put there
+//! <store>/pointers/<address>           pointer records that an operator put there
 //! <store>/quarantine/                  files whose bytes did not match their address
 //! <store>/temporary/                   files being written; emptied at start
 //! <store>/lock                         held by the running peer
@@ -33,7 +33,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// A store in a folder of its own. Clones share it.
+/// A store in its own folder. Clones share it.
 #[derive(Clone)]
 pub struct FolderStore {
     inner: Arc<Inner>,
@@ -47,17 +47,17 @@ struct Inner {
     quarantined: AtomicU64,
     evicted: AtomicU64,
     evictable: Evictable,
-    /// Changes to files of one address are made one at a time; addresses share these locks by their last byte.
+    /// Serialise changes to the files of one address. The address's last byte selects the lock.
     changes: [Mutex<()>; 64],
-    /// Locked as long as this is open.
+    /// Locked while the store is open.
     _lock: File,
 }
 
 impl FolderStore {
-    /// Opens the store in `folder`, which is made if it does not exist, and counts what it holds.
+    /// Opens the store in `folder`, and counts its chunks. Creates the folder if it does not exist.
     ///
-    /// At most `max_bytes` of chunks are kept; to make room, what `eviction` allows is dropped. Fails where
-    /// another process has the store open.
+    /// The store holds at most `max_bytes` of chunks. To make room, it evicts the chunks that `eviction` allows.
+    /// Fails with `ResourceBusy` if another process has the store open.
     pub fn open(folder: &Path, max_bytes: u64, eviction: Eviction) -> io::Result<Self> {
         for name in ["chunks", "pulled", "quarantine", "temporary"] {
             fs::create_dir_all(folder.join(name))?;
@@ -101,8 +101,8 @@ impl FolderStore {
     }
 }
 
-/// The first that is found. A chunk that moves from `pulled/` to `chunks/` meanwhile can be in neither when each is
-/// looked at, and then is in the first.
+/// Looks in `chunks/`, then in `pulled/`, then in `chunks/` again. The last step finds a chunk that moved from
+/// `pulled/` to `chunks/` during the search.
 fn look<T>(mut at: impl FnMut(Origin) -> io::Result<Option<T>>) -> io::Result<Option<T>> {
     for origin in [Origin::Written, Origin::Pulled, Origin::Written] {
         if let Some(found) = at(origin)? {
@@ -188,13 +188,13 @@ impl Inner {
 
     fn lock_changes(&self, address: Address) -> MutexGuard<'_, ()> {
         let lock = usize::from(address.as_bytes()[Address::BYTES - 1]) % self.changes.len();
-        // The lock guards no data of its own, so a panic while it was held left nothing half done.
+        // The lock protects no data of its own, so a poisoned lock is still usable.
         self.changes[lock]
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The chunk's bytes, checked. A damaged file is taken out of service.
+    /// The chunk's bytes, after verification. Quarantines a damaged file.
     fn read(&self, address: Address) -> io::Result<Option<Bytes>> {
         look(|origin| self.read_from(address, origin))
     }
@@ -213,7 +213,7 @@ impl Inner {
             return Ok(Some(bytes.into()));
         }
         let _changing = self.lock_changes(address);
-        // It may have been replaced by a good one in the meantime.
+        // Another thread may have replaced the file with a good one.
         match read_file(&path)? {
             Some(bytes) if Address::of(&bytes) == address => Ok(Some(bytes.into())),
             Some(_) => self.quarantine(address, origin).map(|()| None),
@@ -221,7 +221,7 @@ impl Inner {
         }
     }
 
-    /// The pointer record that was put there, if it belongs there.
+    /// The pointer record in the operator's file, if it belongs to the address.
     fn read_pointer(&self, address: Address) -> io::Result<Option<Bytes>> {
         let file = match File::open(self.folder.join("pointers").join(address.to_string())) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -231,15 +231,16 @@ impl Inner {
         file.take(POINTER_BYTES as u64 + 1)
             .read_to_end(&mut record)?;
         if !pointer::is_at(&record, address) {
-            tracing::warn!(%address, "the file in pointers/ is no pointer of that address");
+            tracing::warn!(%address, "the file in pointers/ is not a pointer of this address");
             return Ok(None);
         }
         Ok(Some(record.into()))
     }
 
-    /// Keeps the chunk, over a damaged file if there is one.
+    /// Stores the chunk. Replaces a damaged file.
     fn write(&self, chunk: &Chunk, origin: Origin) -> io::Result<PutOutcome> {
-        // Looked at twice, as room is made before the lock is taken: that takes other chunks' locks.
+        // `write_new` checks again. Reserving room takes the locks of other chunks, so it must run without this
+        // chunk's lock.
         if let Some(outcome) = self.keep_existing(chunk, origin)? {
             return Ok(outcome);
         }
@@ -277,7 +278,8 @@ impl Inner {
         Ok(PutOutcome::Stored)
     }
 
-    /// What is to be done if the chunk is there already. One that a client writes stays, wherever it came from.
+    /// Handles a chunk that is stored already. A chunk that a client writes moves to `chunks/`, so that it counts as
+    /// written.
     fn keep_existing(&self, chunk: &Chunk, origin: Origin) -> io::Result<Option<PutOutcome>> {
         let address = chunk.address();
         let _changing = self.lock_changes(address);
@@ -301,7 +303,7 @@ impl Inner {
         Ok(None)
     }
 
-    /// Takes room for so many bytes, and drops chunks for it if it may.
+    /// Reserves `length` bytes. Evicts chunks if necessary. `false` if there is not enough room.
     fn reserve(&self, length: u64) -> bool {
         if length > self.max_bytes {
             return false;
@@ -312,7 +314,7 @@ impl Inner {
                 Ok(true) => {}
                 Ok(false) => return false,
                 Err(error) => {
-                    tracing::error!(%error, "a chunk could not be dropped");
+                    tracing::error!(%error, "chunk not evicted");
                     return false;
                 }
             }
@@ -321,12 +323,12 @@ impl Inner {
     }
 
     fn release(&self, length: u64) {
-        // Totals are only close after files have changed by themselves; they must not wrap.
+        // The totals are approximate if other programs changed the files. They must not wrap.
         let subtract = |bytes: u64| Some(bytes.saturating_sub(length));
         let _ = self.bytes.fetch_update(Relaxed, Relaxed, subtract);
     }
 
-    /// Drops the chunk that was not used for the longest time. `false` if there is none to drop.
+    /// Evicts the least recently used chunk. `false` if no chunk may be evicted.
     fn evict_one(&self) -> io::Result<bool> {
         let Some((address, origin)) = self.evictable.next() else {
             return Ok(false);
@@ -335,7 +337,7 @@ impl Inner {
         let path = self.path(address, origin);
         let length = match fs::metadata(&path) {
             Ok(metadata) => metadata.len(),
-            // Moved or quarantined in the meantime.
+            // Another thread moved or quarantined the chunk.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
             Err(error) => return Err(error),
         };
@@ -343,11 +345,11 @@ impl Inner {
         self.chunks.fetch_sub(1, Relaxed);
         self.release(length);
         self.evicted.fetch_add(1, Relaxed);
-        tracing::debug!(%address, "dropped to make room");
+        tracing::debug!(%address, "chunk evicted");
         Ok(true)
     }
 
-    /// Moves a damaged file away. The caller holds the lock on changes of this address.
+    /// Moves a damaged file to `quarantine/`. The caller holds the lock of this address.
     fn quarantine(&self, address: Address, origin: Origin) -> io::Result<()> {
         let path = self.path(address, origin);
         let length = fs::metadata(&path)?.len();
@@ -362,7 +364,7 @@ impl Inner {
         self.chunks.fetch_sub(1, Relaxed);
         self.release(length);
         self.quarantined.fetch_add(1, Relaxed);
-        tracing::error!(%address, moved_to = %to.display(), "a stored chunk is damaged");
+        tracing::error!(%address, moved_to = %to.display(), "stored chunk is damaged");
         Ok(())
     }
 }

@@ -1,11 +1,11 @@
-//! What a store's folders hold when it is opened.
+//! Scans the folders of a store when it is opened.
 
 use crate::address::Address;
 use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Calls `visit` with the chunks below `folder`. Files that a store did not name so are left alone.
+/// Calls `visit` for each chunk below `folder`. Ignores files whose names do not match the layout.
 pub fn for_each_chunk(
     folder: &Path,
     mut visit: impl FnMut(Address, &fs::Metadata),
@@ -34,7 +34,7 @@ pub fn empty(folder: &Path) -> io::Result<()> {
     for_each_entry(folder, |file| fs::remove_file(file.path()))
 }
 
-/// Calls `visit` with everything in `folder`; a file in its place has nothing in it.
+/// Calls `visit` for each entry of `folder`. A file in place of the folder counts as empty.
 fn for_each_entry(
     folder: &Path,
     mut visit: impl FnMut(&fs::DirEntry) -> io::Result<()>,

@@ -59,7 +59,7 @@ async fn a_pointer_that_was_put_there_is_given_if_it_belongs_there() {
     let file = folder.path().join("pointers").join(address.to_string());
     fs::write(&file, &record).unwrap();
     assert_eq!(given().await.unwrap(), record);
-    // It is a record of its own kind, and no chunk.
+    // A pointer record is not a chunk.
     assert!(!store.has(address).await.unwrap());
 
     fs::write(&file, [&record[..], b"more"].concat()).unwrap();
@@ -90,7 +90,7 @@ async fn a_full_store_refuses_new_chunks_and_keeps_the_old() {
     assert_eq!(
         store.put(first).await.unwrap(),
         PutOutcome::AlreadyThere,
-        "what is there needs no room"
+        "a stored chunk needs no room"
     );
     assert_eq!(store.stats().bytes, 10);
 }
@@ -118,7 +118,7 @@ async fn a_damaged_chunk_is_quarantined_and_can_be_stored_again() {
     assert_eq!(
         store.put(chunk.clone()).await.unwrap(),
         PutOutcome::Stored,
-        "a PUT heals"
+        "a PUT replaces the damaged file"
     );
     assert_eq!(
         read(&store, address).await.as_deref(),
@@ -158,7 +158,7 @@ async fn a_store_is_open_in_one_place_at_a_time() {
     store(&folder);
 }
 
-/// Four chunks of 10 bytes fit.
+/// A store with room for four chunks of 10 bytes.
 fn small(folder: &TempDir, eviction: &Eviction) -> FolderStore {
     FolderStore::open(folder.path(), 40, eviction.clone()).unwrap()
 }
@@ -207,7 +207,7 @@ async fn chunks_from_upstreams_make_room_the_longest_unused_first() {
     assert_eq!(
         store.put(ten_bytes(7)).await.unwrap(),
         PutOutcome::Full,
-        "what is left is pinned or written"
+        "only pinned and written chunks are left"
     );
     assert_eq!(store.stats().bytes, 40);
 }
@@ -252,7 +252,7 @@ fn a_chunk_that_is_moved_while_it_is_looked_for_is_found() {
     assert_eq!(
         looked,
         [Origin::Written, Origin::Pulled, Origin::Written],
-        "it was in neither at first"
+        "the first two lookups miss it"
     );
     assert!(inner.find(chunk.address()).unwrap());
     assert!(!inner.find(ten_bytes(1).address()).unwrap());
@@ -279,7 +279,7 @@ async fn written_chunks_are_dropped_last_and_only_if_told_so() {
     assert_eq!(
         store.stats().chunks,
         4,
-        "nothing is dropped for what never fits"
+        "nothing is evicted for a chunk that never fits"
     );
 }
 

@@ -1,4 +1,4 @@
-//! The Autonomi network as an upstream: read only, without a wallet.
+//! The Autonomi network as an upstream. It is read-only and needs no wallet.
 
 use super::Upstream;
 use super::connecting::Connecting;
@@ -9,26 +9,27 @@ use ant_core::data::{Client, ClientConfig, Error, MultiAddr};
 use bytes::Bytes;
 use std::time::Duration;
 
-/// How long it may take to get into the network. A request for a chunk waits less; it goes on for the next one.
+/// How long joining the network may take. A chunk request waits less; the connection attempt continues for the next
+/// request.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How to get into the network.
+/// How to join the network.
 #[derive(Clone, Debug, Default)]
 pub struct AutonomiSettings {
-    /// Nodes to begin with.
+    /// The nodes to connect to first.
     pub bootstrap: Vec<MultiAddr>,
-    /// Whether nodes may be on this machine, as in a network for tests.
+    /// Whether nodes may run on this machine, as in a test network.
     pub allow_loopback: bool,
 }
 
-/// A client of the network. It connects when it is first asked.
+/// A client of the network. It connects on the first request.
 pub struct AutonomiUpstream {
     settings: AutonomiSettings,
     client: Connecting<Client>,
 }
 
 impl AutonomiUpstream {
-    /// Nothing is connected to yet.
+    /// Does not connect yet.
     pub fn new(settings: AutonomiSettings) -> Self {
         Self {
             settings,
@@ -36,7 +37,7 @@ impl AutonomiUpstream {
         }
     }
 
-    /// The client, connected.
+    /// The client, once it is connected.
     async fn client(&self) -> Result<&Client, SourceError> {
         self.client.get(|| connect(self.settings.clone())).await
     }
@@ -44,9 +45,9 @@ impl AutonomiUpstream {
     async fn chunk(&self, address: Address) -> Result<Option<Bytes>, SourceError> {
         let client = self.client().await?;
         let chunk = client.chunk_get(address.as_bytes()).await.map_err(failed)?;
-        // A client that knows no nodes finds nothing either, which says nothing about the chunk.
+        // A client without nodes finds nothing. This does not mean that the network lacks the chunk.
         if chunk.is_none() && client.network().connected_peers().await.is_empty() {
-            let why = "it is not connected to any node".to_owned();
+            let why = "not connected to any node".to_owned();
             return Err(SourceError::Unreachable(why));
         }
         Ok(chunk.map(|chunk| chunk.content))

@@ -1,4 +1,4 @@
-//! A connection that takes longer to make than a request may wait.
+//! A connection that may take longer to open than one request waits.
 
 use crate::source::SourceError;
 use std::sync::{Arc, OnceLock};
@@ -7,8 +7,8 @@ use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-/// What is connected once, when it is first asked for. One attempt is made at a time, and goes on when nobody waits
-/// for it any more.
+/// Opens a connection on first use. Only one attempt runs at a time. The attempt continues after its callers stopped
+/// waiting.
 pub struct Connecting<T> {
     connection: Arc<OnceLock<T>>,
     attempt: Mutex<Option<JoinHandle<Result<(), SourceError>>>>,
@@ -16,7 +16,7 @@ pub struct Connecting<T> {
 }
 
 impl<T: Send + Sync + 'static> Connecting<T> {
-    /// An attempt may take so long.
+    /// `patience` is the longest time that one attempt may take.
     pub fn new(patience: Duration) -> Self {
         Self {
             connection: Arc::default(),
@@ -25,8 +25,8 @@ impl<T: Send + Sync + 'static> Connecting<T> {
         }
     }
 
-    /// The connection, made by `connect` if there is none and no attempt is under way. If that failed, the next
-    /// request tries again.
+    /// The connection. If there is none and no attempt is running, `connect` opens it. After a failure, the next call
+    /// tries again.
     pub async fn get<F>(&self, connect: impl FnOnce() -> F) -> Result<&T, SourceError>
     where
         F: Future<Output = Result<T, SourceError>> + Send + 'static,
@@ -39,7 +39,7 @@ impl<T: Send + Sync + 'static> Connecting<T> {
             return Ok(connection);
         }
         let unfinished = attempt.take().filter(|attempt| !attempt.is_finished());
-        // It stays in its place if this request is dropped while it waits.
+        // The attempt stays in its slot if this call is dropped while it waits.
         let attempt = attempt.insert(unfinished.unwrap_or_else(|| self.attempt(connect())));
         match attempt.await {
             Ok(Ok(())) => Ok(self.connection.get().expect("connected")),
@@ -55,9 +55,9 @@ impl<T: Send + Sync + 'static> Connecting<T> {
         let connection = Arc::clone(&self.connection);
         let connecting = timeout(self.patience, connecting);
         tokio::spawn(async move {
-            let late = |_| SourceError::Unreachable("it took too long to connect".to_owned());
+            let late = |_| SourceError::Unreachable("connecting took too long".to_owned());
             let connected = connecting.await.map_err(late)??;
-            // One attempt at a time, so nothing is there.
+            // Only one attempt runs at a time, so the cell is still empty.
             let _ = connection.set(connected);
             Ok(())
         })
@@ -74,7 +74,7 @@ mod tests {
     const LONG: Duration = Duration::from_secs(60);
 
     fn failed() -> SourceError {
-        SourceError::Failed("as a test wants".to_owned())
+        SourceError::Failed("a failure for the test".to_owned())
     }
 
     #[tokio::test]
@@ -83,7 +83,7 @@ mod tests {
         let (end, ends) = oneshot::channel::<&str>();
         let first = connecting.get(|| async { ends.await.map_err(|_| failed()) });
         assert!(first.now_or_never().is_none());
-        // Whoever comes meanwhile waits for the same attempt.
+        // A caller that arrives meanwhile waits for the same attempt.
         let second = connecting.get(|| async { panic!("a second attempt") });
         assert!(second.now_or_never().is_none());
         end.send("connected").unwrap();
@@ -101,7 +101,7 @@ mod tests {
         assert!(matches!(late, Err(SourceError::Unreachable(_))));
         let broken = connecting.get(|| async { Err(failed()) }).await;
         assert!(matches!(broken, Err(SourceError::Failed(_))));
-        let panicked = connecting.get(|| async { panic!("as a test wants") });
+        let panicked = connecting.get(|| async { panic!("a panic for the test") });
         assert!(panicked.await.is_err());
         assert_eq!(*connecting.get(|| async { Ok(7) }).await.unwrap(), 7);
     }

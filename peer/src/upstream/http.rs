@@ -1,4 +1,4 @@
-//! Upstreams that speak HTTP: other peers, AntTP, the antd daemon.
+//! Upstreams that speak HTTP: other peers, AntTP, and the antd daemon.
 
 use super::Upstream;
 use crate::address::Address;
@@ -24,34 +24,34 @@ use std::time::Duration;
 
 const PRODUCT: &str = concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION"));
 
-/// How long a connection that is not used is kept. Shorter than most servers do.
+/// How long an unused connection stays open. Most servers close theirs later.
 const KEEP_CONNECTION: Duration = Duration::from_secs(20);
 
-/// What a JSON answer may have around its base64.
+/// The size allowed for the JSON around the base64 of a chunk.
 const JSON_BYTES: usize = 64 * 1024;
 
-/// How chunks are asked for, and answered.
+/// The HTTP API that an upstream has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
-    /// As by this peer.
+    /// The API of this peer.
     Peer,
-    /// As by AntTP: raw bytes at another path.
+    /// The API of AntTP: raw bytes at another path.
     AntTp,
-    /// As by the antd daemon: base64 in JSON.
+    /// The API of the antd daemon: base64 in JSON.
     Antd,
 }
 
-/// A client for all HTTP upstreams of a peer. It follows no redirects.
+/// The client for all HTTP upstreams of a peer. It does not follow redirects.
 #[derive(Clone)]
 pub struct HttpClient(Client<HttpsConnector<HttpConnector>, Empty<Bytes>>);
 
 impl HttpClient {
-    /// Trusts the authorities that the system trusts.
+    /// Trusts the CAs that the system trusts. Fails if they cannot be loaded.
     pub fn new() -> io::Result<Self> {
         let mut tcp = HttpConnector::new();
         tcp.set_connect_timeout(Some(UPSTREAM_CONNECT_TIMEOUT));
         tcp.set_nodelay(true);
-        // The connector around it decides.
+        // The HTTPS connector checks the scheme.
         tcp.enforce_http(false);
         let tls = HttpsConnectorBuilder::new()
             .with_provider_and_native_roots(rustls::crypto::ring::default_provider())?
@@ -66,7 +66,7 @@ impl HttpClient {
     }
 }
 
-/// One of them.
+/// One HTTP server.
 pub struct HttpUpstream {
     dialect: Dialect,
     base: String,
@@ -102,7 +102,11 @@ impl HttpUpstream {
             StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS => {
                 return Err(SourceError::Busy);
             }
-            status => return Err(SourceError::Failed(format!("it answered {status}"))),
+            status => {
+                return Err(SourceError::Failed(format!(
+                    "the upstream answered {status}"
+                )));
+            }
         }
         let body = Limited::new(response.into_body(), most);
         let body = body
@@ -158,7 +162,7 @@ impl Upstream for HttpUpstream {
     }
 }
 
-/// A chunk as the daemon gives it.
+/// A chunk in the JSON of the antd daemon.
 #[derive(Deserialize)]
 struct Encoded<'a> {
     #[serde(alias = "content", alias = "chunk", alias = "bytes", borrow)]
@@ -166,7 +170,7 @@ struct Encoded<'a> {
 }
 
 fn decode(json: &[u8]) -> Result<Bytes, SourceError> {
-    // With or without padding.
+    // The daemon may omit the padding.
     let config =
         GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
     let encoded: Encoded<'_> = serde_json::from_slice(json).map_err(failed)?;
@@ -178,7 +182,7 @@ fn failed(error: impl Error + 'static) -> SourceError {
     SourceError::Failed(reasons(&error))
 }
 
-/// An error with those behind it, which tell more.
+/// The error's text, followed by the texts of its sources.
 fn reasons(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut behind = error.source();

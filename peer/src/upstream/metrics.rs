@@ -1,4 +1,4 @@
-//! What is counted for each upstream.
+//! The metrics of each upstream.
 
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -37,11 +37,11 @@ impl Default for UpstreamMetrics {
 }
 
 impl UpstreamMetrics {
-    /// Makes them part of `/metrics`.
+    /// Adds these metrics to `/metrics`.
     pub fn register(&self, registry: &mut Registry) {
         registry.register(
             "upstream_requests",
-            "Chunks asked of an upstream, by upstream and outcome",
+            "Requests for chunks to an upstream, by upstream and outcome",
             self.requests.clone(),
         );
         registry.register(
@@ -61,12 +61,12 @@ impl UpstreamMetrics {
         );
         registry.register(
             "upstream_remembered",
-            "Chunks that no upstream was asked for, as none had them a moment before",
+            "Requests answered from the negative cache, without asking an upstream",
             self.remembered.clone(),
         );
     }
 
-    /// Counts what came of asking for one chunk.
+    /// Counts a request for one chunk.
     pub fn asked(&self, upstream: &str, outcome: &'static str, bytes: usize, took: Duration) {
         let name = || ("upstream", upstream.to_owned());
         self.requests
@@ -78,7 +78,7 @@ impl UpstreamMetrics {
             .observe(took.as_secs_f64());
     }
 
-    /// Counts a chunk for which the upstream was not asked, as it failed lately.
+    /// Counts a chunk request that was not sent because the circuit breaker is open.
     pub fn left_out(&self, upstream: &str) {
         let labels = vec![
             ("upstream", upstream.to_owned()),
@@ -87,7 +87,7 @@ impl UpstreamMetrics {
         self.requests.get_or_create(&labels).inc();
     }
 
-    /// Counts what came of writing one chunk.
+    /// Counts a write of one chunk.
     pub fn wrote(&self, upstream: &str, outcome: &'static str) {
         let labels = vec![
             ("upstream", upstream.to_owned()),
@@ -96,7 +96,7 @@ impl UpstreamMetrics {
         self.writes.get_or_create(&labels).inc();
     }
 
-    /// Counts an answer from memory that nobody has a chunk.
+    /// Counts a hit of the negative cache.
     pub fn remembered(&self) {
         self.remembered.inc();
     }

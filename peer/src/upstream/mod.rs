@@ -1,4 +1,4 @@
-//! Where a peer gets the chunks that it does not have.
+//! The sources from which a peer fetches the chunks that it does not have.
 
 #[cfg(feature = "autonomi")]
 mod autonomi;
@@ -27,31 +27,32 @@ use http::HttpUpstream;
 use object_store::ObjectStoreUpstream;
 use std::sync::Arc;
 
-/// A place that chunks are fetched from. What it gives is checked by whoever asks.
+/// A server that chunks are fetched from. The caller must verify the bytes.
 pub trait Upstream: Send + Sync + 'static {
-    /// What logs and metrics call it. No secrets.
+    /// The name for logs and metrics. Contains no secrets.
     fn name(&self) -> &str;
 
-    /// Whether it is a peer, or a cache of one: it asks its own upstreams, unless it is asked for another peer.
+    /// Whether the upstream is a peer or a cache of one. A peer asks its own upstreams, unless another peer sent the
+    /// request.
     fn is_peer(&self) -> bool {
         false
     }
 
-    /// The bytes that it has for this address, or `None` if it has none.
+    /// The bytes that the upstream has for this address, or `None` if it has none.
     fn get<'a>(&'a self, address: Address, via: &'a Via) -> SourceFuture<'a, Option<Bytes>>;
 
-    /// The newest pointer record that it has at this address.
+    /// The newest pointer record that the upstream has at this address.
     fn pointer<'a>(&'a self, _address: Address, _via: &'a Via) -> SourceFuture<'a, Option<Bytes>> {
         Box::pin(async { Ok(None) })
     }
 }
 
-/// A place that chunks are written to as well.
+/// A server that chunks are also written to.
 pub trait Sink: Send + Sync + 'static {
-    /// What logs and metrics call it. No secrets.
+    /// The name for logs and metrics. Contains no secrets.
     fn name(&self) -> &str;
 
-    /// Keeps the chunk for good.
+    /// Stores the chunk permanently.
     fn put(&self, chunk: Chunk) -> SourceFuture<'_, ()>;
 }
 
@@ -60,12 +61,12 @@ pub trait Sink: Send + Sync + 'static {
 pub struct Upstreams {
     /// In the order in which they are asked.
     pub all: Vec<Arc<dyn Upstream>>,
-    /// Those that chunks can be written to.
+    /// The upstreams that chunks are written to.
     pub sinks: Vec<Arc<dyn Sink>>,
 }
 
 impl Upstreams {
-    /// Gets them ready; none of them is asked yet. An error is for the operator.
+    /// Creates the upstreams without connecting to them. The error text is for the operator.
     pub fn open(
         urls: &[UpstreamUrl],
         #[cfg(feature = "autonomi")] autonomi: &AutonomiSettings,

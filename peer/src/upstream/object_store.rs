@@ -1,7 +1,7 @@
-//! Upstreams that are object stores: S3 and what speaks like it, Google's, Azure's, a folder.
+//! Object stores as upstreams: S3 and compatible services, Google Cloud Storage, Azure Blob Storage, and folders.
 //!
-//! A chunk is the object `<prefix>/<address>`. Keys and endpoints come from the environment, in the variables
-//! that crate `object_store` documents.
+//! A chunk is the object `<prefix>/<address>`. Keys and endpoints come from the environment variables that crate
+//! `object_store` documents.
 
 use super::{Sink, Upstream};
 use crate::address::Address;
@@ -14,10 +14,10 @@ use object_store::{Error, ObjectStore, ObjectStoreExt, parse_url_opts};
 use std::env;
 use url::Url;
 
-/// The variables that are looked at. Others could mean something else to the rest of the system.
+/// The prefixes of the environment variables that are read. Other variables may belong to other programs.
 const VARIABLES: [&str; 3] = ["AWS_", "AZURE_", "GOOGLE_"];
 
-/// One of them.
+/// One bucket, container or folder.
 pub struct ObjectStoreUpstream {
     name: String,
     store: Box<dyn ObjectStore>,
@@ -25,9 +25,10 @@ pub struct ObjectStoreUpstream {
 }
 
 impl ObjectStoreUpstream {
-    /// Reads the settings; nothing is connected to yet.
+    /// Reads the settings. Does not connect yet.
     pub fn open(url: &Url) -> Result<Self, String> {
-        // The HTTP client of the object stores takes the process's. It is set already for the second store.
+        // The HTTP client of the object stores uses the process's default provider. The call fails harmlessly if it
+        // is set already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let settings =
             env::vars().filter(|(name, _)| VARIABLES.iter().any(|prefix| name.starts_with(prefix)));
@@ -52,7 +53,7 @@ impl ObjectStoreUpstream {
         };
         let size = found.meta.size;
         if size > MAX_CHUNK_BYTES.into() {
-            let why = format!("an object of {size} bytes is no chunk");
+            let why = format!("an object of {size} bytes is larger than a chunk");
             return Err(SourceError::Failed(why));
         }
         match found.bytes().await {

@@ -4,15 +4,15 @@ use super::http::Dialect;
 use std::str::FromStr;
 use url::Url;
 
-/// Which upstream.
+/// The kind and address of an upstream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UpstreamUrl {
-    /// Something that answers HTTP. Without a slash at the end.
+    /// An HTTP server. The URL has no slash at the end.
     Http(Dialect, String),
-    /// The Autonomi network itself.
+    /// The Autonomi network.
     #[cfg(feature = "autonomi")]
     Autonomi,
-    /// A bucket, container or folder, and what the names of all chunks in it begin with.
+    /// A bucket, container or folder, with an optional prefix for the names of all chunks.
     #[cfg(feature = "object-store")]
     ObjectStore(Url),
 }
@@ -25,7 +25,7 @@ impl FromStr for UpstreamUrl {
             #[cfg(feature = "autonomi")]
             return Ok(Self::Autonomi);
             #[cfg(not(feature = "autonomi"))]
-            return Err("this peer was built without its feature autonomi".to_owned());
+            return Err("this peer was built without the feature `autonomi`".to_owned());
         }
         let (dialect, plain) = match text.split_once('+') {
             Some(("anttp", plain)) => (Some(Dialect::AntTp), plain),
@@ -34,10 +34,10 @@ impl FromStr for UpstreamUrl {
         };
         let url = Url::parse(plain).map_err(|error| error.to_string())?;
         if !url.username().is_empty() || url.password().is_some() {
-            return Err("a URL here has no user name or password".to_owned());
+            return Err("the URL must not have a user name or password".to_owned());
         }
         if url.query().is_some() || url.fragment().is_some() {
-            return Err("a URL here has nothing after ? or #".to_owned());
+            return Err("the URL must not have a query or fragment".to_owned());
         }
         match (dialect, url.scheme()) {
             (dialect, "http" | "https") => {
@@ -48,10 +48,10 @@ impl FromStr for UpstreamUrl {
             (None, "s3" | "gs" | "az" | "file") => Ok(Self::ObjectStore(url)),
             #[cfg(not(feature = "object-store"))]
             (None, "s3" | "gs" | "az" | "file") => {
-                Err("this peer was built without its feature object-store".to_owned())
+                Err("this peer was built without the feature `object-store`".to_owned())
             }
             _ => Err(format!(
-                "not an upstream: {}",
+                "not an upstream; expected {}",
                 "http(s)://, anttp+http(s)://, antd+http(s)://, s3://, gs://, az://, file:/// or autonomi:"
             )),
         }

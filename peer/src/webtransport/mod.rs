@@ -1,4 +1,4 @@
-//! The WebTransport face: sessions at `/v1`, and one request per bidirectional stream.
+//! The WebTransport server: sessions at `/v1`, with one request per bidirectional stream.
 
 mod open;
 mod request;
@@ -24,20 +24,21 @@ use wtransport::endpoint::endpoint_side::Server;
 use wtransport::proto::WEBTRANSPORT_ALPN;
 use wtransport::{Endpoint, ServerConfig, VarInt};
 
-/// Asked of the kernel, which may give less. A burst of a session's window should fit.
+/// The requested size of the socket buffers in bytes. The kernel may grant less. A burst of a session's window should
+/// fit.
 const SOCKET_BUFFER_BYTES: usize = 4 * 1024 * 1024;
 
-/// HTTP/3's H3_NO_ERROR, for connections that end because there is no more to do.
+/// The HTTP/3 code `H3_NO_ERROR`, for a normal end of a connection.
 const H3_NO_ERROR: VarInt = VarInt::from_u32(0x100);
 
-/// The face, listening at some addresses, or at none.
+/// The endpoints of the WebTransport server. There are none if WebTransport is off.
 #[derive(Default)]
 pub struct WebTransportFace {
     endpoints: Vec<Endpoint<Server>>,
 }
 
 impl WebTransportFace {
-    /// Listens on the UDP `address`, too. Returns where that is: the port may have been 0.
+    /// Also listens on this UDP address. Returns the bound address, whose port is known even if `address` has port 0.
     pub fn listen(
         &mut self,
         address: SocketAddr,
@@ -46,7 +47,7 @@ impl WebTransportFace {
         limits: &Limits,
     ) -> io::Result<SocketAddr> {
         let mut tls = certificates.resolver().tls(&[WEBTRANSPORT_ALPN]);
-        // QUIC's own rule: early data is either off or of any size.
+        // QUIC allows either no early data or an unlimited amount.
         tls.max_early_data_size = 0;
         let config = ServerConfig::builder()
             .with_bind_socket(bind_socket(address)?)
@@ -69,7 +70,7 @@ impl WebTransportFace {
     }
 }
 
-/// Takes sessions, each in one of the `places`, until the shutdown is over.
+/// Accepts sessions until the shutdown is over. Each session needs one of the `places`.
 async fn accept(
     endpoint: Endpoint<Server>,
     places: &Arc<Semaphore>,
@@ -84,7 +85,7 @@ async fn accept(
         let place = Arc::clone(places).try_acquire_owned();
         match place {
             Ok(place) if !shutdown.has_begun() => {
-                // When it gets crowded, a client has to show that its address is its own.
+                // If half of the places are taken, a client must prove that it owns its address.
                 if places.available_permits() < service.limits.sessions / 2
                     && !incoming.remote_address_validated()
                 {
@@ -104,7 +105,7 @@ async fn accept(
         }
     }
     endpoint.close(H3_NO_ERROR, b"shutting down");
-    // The goodbyes are lost if the socket closes before they are sent, which does no harm.
+    // The close frames are lost if the socket closes before they are sent. This does no harm.
     let _ = tokio::time::timeout(Duration::from_secs(1), endpoint.wait_idle()).await;
 }
 
@@ -126,17 +127,17 @@ fn bind_socket(address: SocketAddr) -> io::Result<UdpSocket> {
 fn transport(congestion_control: CongestionControl, limits: &Limits) -> QuicTransportConfig {
     let mut transport = QuicTransportConfig::default();
     transport.congestion_controller_factory(congestion_control.factory());
-    // One more than the requests: the session's own CONNECT stream.
+    // One stream more than the requests: the CONNECT stream of the session.
     transport.max_concurrent_bidi_streams((limits.streams_per_session + 1).into());
-    // HTTP/3's control and QPACK streams, and a few that browsers open to exercise the protocol.
+    // The control and QPACK streams of HTTP/3, and a few reserved streams that browsers open.
     transport.max_concurrent_uni_streams(8_u32.into());
     transport.stream_receive_window(STREAM_RECEIVE_WINDOW_BYTES.into());
     transport.receive_window(SESSION_RECEIVE_WINDOW_BYTES.into());
     transport.send_window(SEND_WINDOW_BYTES);
-    // WebTransport requires datagrams to be supported; the protocol has no use for them.
+    // WebTransport requires support for datagrams. The protocol does not use them.
     transport.datagram_receive_buffer_size(Some(64 * 1024));
-    // A client that vanished is noticed by its silence; one that waits for a slow answer is kept. Sessions
-    // without requests are closed by `session`.
+    // Keep-alives detect clients that are gone, and keep connections open during slow responses. The module `session`
+    // closes sessions without requests.
     let idle_timeout = limits.idle_timeout.try_into();
     transport.max_idle_timeout(Some(idle_timeout.expect("checked with the flags")));
     transport.keep_alive_interval(Some(limits.idle_timeout / 3));

@@ -1,7 +1,7 @@
-//! OPEN: the record of a data map, and the chunks that whoever reads it asks for next.
+//! OPEN: sends the record of a data map, and the chunks that its reader needs next.
 //!
-//! It is a hint, so whatever the peer can't read or has no room for ends the answer early; the client asks for
-//! what it still needs by GET.
+//! OPEN is an optimisation. If the peer cannot parse a map or has no memory for it, the response ends early. The
+//! client then requests the remaining chunks with GET.
 
 use super::request::{End, Exchange};
 use crate::address::Address;
@@ -14,7 +14,7 @@ use futures_util::StreamExt;
 use std::pin::pin;
 use std::sync::Arc;
 
-/// A data map, and the room that it takes.
+/// A data map, with its memory permit.
 struct Read {
     map: DataMap,
     _room: DataMapRoom,
@@ -39,7 +39,7 @@ impl Exchange {
             return Ok(());
         }
         let mut addresses = read.map.addresses_in(range);
-        // A client that takes the chunks slowly holds no room that others' maps need, nor a map's worth of memory.
+        // Release the permit and the map before the chunks are sent. A slow client must not block the maps of others.
         drop(read);
         addresses.truncate(MAX_OPENED_CHUNKS);
         addresses.shrink_to_fit();
@@ -54,7 +54,7 @@ impl Exchange {
         Ok(())
     }
 
-    /// Sends the answer for a record, and gives the map if it is one.
+    /// Sends the response for a record. Returns the map if the record is one.
     async fn send_record(&mut self, address: Address) -> Result<Option<Read>, End> {
         let got = match self.service.admits(&self.client.asker) {
             true => self.service.get(&self.client.asker, address).await,
@@ -75,13 +75,13 @@ impl Exchange {
         Ok(map.ok().map(|map| Read { map, _room: room }))
     }
 
-    /// Sends the chunks of a nested map, and gives the map that they hold.
+    /// Sends the chunks of a nested map. Returns the map that they contain.
     async fn send_nested(&mut self, outer: Read) -> Result<Option<Read>, End> {
         let Some(room) = self.service.data_map_room(outer.map.size()) else {
             return Ok(None);
         };
         let outer = Arc::new(outer);
-        // As long as all chunks before were opened.
+        // `None` after the first chunk that could not be decrypted.
         let mut opened = Some(Vec::new());
         let addresses = outer.map.addresses();
         let mut answers = pin!(self.service.get_all(&self.client.asker, addresses.clone()));
@@ -116,7 +116,7 @@ impl Exchange {
     }
 }
 
-/// Runs work on whole chunks off the threads that serve others.
+/// Runs work on whole chunks outside of the async threads.
 async fn in_background<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Unreadable> + Send + 'static,
 ) -> Result<T, Unreadable> {

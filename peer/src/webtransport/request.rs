@@ -1,4 +1,4 @@
-//! One request: what arrives on a stream, and what goes back.
+//! One request: reads it from a stream, and writes the response.
 
 use super::sending::Sending;
 use super::session::var_int;
@@ -20,25 +20,25 @@ use wtransport::{RecvStream, SendStream};
 
 const FACE: Face = Face::WebTransport;
 
-/// How much is read at a time at most.
+/// The maximum number of bytes in one read.
 const READ_BYTES: usize = 64 * 1024;
 
-/// Who asks.
+/// The client of a session, with the headers that permissions depend on.
 pub struct Client {
-    /// The session.
+    /// The client and its limits.
     pub asker: Asker,
-    /// The page's origin, if a browser asks.
+    /// The page's origin, if the client is a browser.
     pub origin: Option<String>,
-    /// The name and port by which the peer was reached.
+    /// The `Host` of the session: the name and port that the client connected to.
     pub host: String,
 }
 
-/// How a request ends that is not answered whole.
+/// Why a response is incomplete.
 #[derive(Debug)]
 pub enum End {
-    /// The client wants no more.
+    /// The client cancelled the request.
     Cancelled,
-    /// The peer gives up, for this reason.
+    /// The peer aborts the request with this code.
     Broken(ErrorCode),
 }
 
@@ -48,7 +48,7 @@ impl From<ErrorCode> for End {
     }
 }
 
-/// Serves one stream, whatever arrives on it. The session goes on.
+/// Serves one stream. Errors do not affect the session.
 pub async fn serve(send: SendStream, recv: RecvStream, client: Arc<Client>, service: Arc<Service>) {
     let _counted = service.metrics.stream();
     let started = Instant::now();
@@ -74,7 +74,7 @@ pub async fn serve(send: SendStream, recv: RecvStream, client: Arc<Client>, serv
     };
     if let Some(code) = code {
         exchange.send.reset(code);
-        tracing::debug!(op = exchange.op, ?code, "request not answered whole");
+        tracing::debug!(op = exchange.op, ?code, "request ended early");
     }
     exchange
         .recv
@@ -92,7 +92,7 @@ pub async fn serve(send: SendStream, recv: RecvStream, client: Arc<Client>, serv
 pub(super) struct Exchange {
     pub(super) send: Sending,
     recv: RecvStream,
-    /// What has arrived and is not used yet.
+    /// Received bytes that are not parsed yet.
     received: BytesMut,
     received_bytes: Counter,
     pub(super) client: Arc<Client>,
@@ -141,7 +141,7 @@ impl Exchange {
         Ok(())
     }
 
-    /// Sends what became of one chunk. Its bytes are shown to `see` on the way.
+    /// Sends the response for one chunk. Also passes its bytes to `see`.
     pub(super) async fn send_answer(
         &mut self,
         got: Got,
@@ -178,7 +178,7 @@ impl Exchange {
                 }
                 Ok(None) => return Ok(()),
                 Ok(Some(Err(error))) => {
-                    tracing::error!(%error, "an answer broke off");
+                    tracing::error!(%error, "chunk source failed during a response");
                     return Err(ErrorCode::Internal.into());
                 }
                 Err(_late) => return Err(ErrorCode::Internal.into()),
@@ -186,7 +186,7 @@ impl Exchange {
         }
     }
 
-    /// Takes a chunk from the client. Where it is not wanted, its bytes are not read.
+    /// Receives a chunk from the client. Does not read the bytes of a refused write.
     async fn put(&mut self, token: &[u8], length: u32) -> Result<(Status, Option<Address>), End> {
         let client = &self.client;
         let allowed =
@@ -246,7 +246,7 @@ impl Exchange {
         Ok(body)
     }
 
-    /// The client has nothing more to say, and closes its side.
+    /// Checks that the client sends nothing more and closes its side.
     async fn expect_end(&mut self) -> Result<(), End> {
         let patience = self.service.limits.request_timeout;
         let ending = async {
@@ -262,7 +262,7 @@ impl Exchange {
             .unwrap_or(Err(ErrorCode::Timeout.into()))
     }
 
-    /// Adds to what was received. `false` where the client has closed its side.
+    /// Reads more bytes into `received`. `false` if the client has closed its side.
     async fn read_more(&mut self) -> Result<bool, End> {
         let reading = self.recv.quic_stream_mut().read_chunk(READ_BYTES, true);
         let Some(chunk) = reading.await.map_err(|_| End::Cancelled)? else {

@@ -1,4 +1,4 @@
-//! Sending on a stream, with back-pressure, and with an eye on clients that stop taking.
+//! Writes responses with back-pressure, and with a timeout for clients that stop reading.
 
 use super::request::End;
 use crate::limits::DELIVERY_TIMEOUT;
@@ -12,13 +12,13 @@ use wtransport::SendStream;
 /// The sending half of a request's stream.
 pub struct Sending {
     stream: SendStream,
-    /// How long a client may take nothing.
+    /// How long a client may stop reading.
     patience: Duration,
     sent: Counter,
 }
 
 impl Sending {
-    /// `sent` counts bytes when the transport takes them, which it does as the client reads.
+    /// `sent` counts the bytes that the transport has accepted. The transport accepts bytes as the client reads.
     pub fn new(stream: SendStream, patience: Duration, sent: Counter) -> Self {
         Self {
             stream,
@@ -27,11 +27,11 @@ impl Sending {
         }
     }
 
-    /// Hands all of `bytes` to the transport.
+    /// Passes all of `bytes` to the transport.
     pub async fn write(&mut self, bytes: Bytes) -> Result<(), End> {
         let mut rest = [bytes];
         while !rest[0].is_empty() {
-            // Not `write`: the transport keeps a reference to the bytes instead of copying them.
+            // Unlike `write`, this does not copy the bytes.
             let writing = self.stream.quic_stream_mut().write_chunks(&mut rest);
             match timeout(self.patience, writing).await {
                 Ok(Ok(written)) => self.sent.inc_by(written.bytes as u64),
@@ -42,13 +42,13 @@ impl Sending {
         Ok(())
     }
 
-    /// Tells the client that this was all.
+    /// Marks the end of the response.
     pub fn finish(&mut self) {
-        // Fails only where the stream is closed already, and then nobody listens.
+        // Fails only if the stream is closed already.
         let _ = self.stream.quic_stream_mut().finish();
     }
 
-    /// Waits until the client has everything, or has cancelled.
+    /// Waits until the client has received everything, or has cancelled.
     pub async fn delivered(&self) -> Result<(), End> {
         match timeout(DELIVERY_TIMEOUT, self.stream.quic_stream().stopped()).await {
             Ok(Ok(None)) => Ok(()),
@@ -57,20 +57,20 @@ impl Sending {
         }
     }
 
-    /// Resolves once the client says that it wants no more, or is gone.
+    /// Resolves when the client cancels or disconnects.
     pub fn cancelled(&self) -> impl Future<Output = ()> + Send + use<> {
         let stopped = self.stream.quic_stream().stopped();
         async move {
-            // Anything but `Ok(None)`, which follows a finish.
+            // `Ok(None)` follows a finish. All other results mean that the client cancelled.
             if let Ok(None) = stopped.await {
                 std::future::pending().await
             }
         }
     }
 
-    /// Drops what is queued, and tells the client that no more comes.
+    /// Discards queued data, and tells the client that the response is aborted.
     pub fn reset(&mut self, code: ErrorCode) {
-        // Fails only where the stream is closed already, and then nothing is queued.
+        // Fails only if the stream is closed already. Then nothing is queued.
         let _ = self.stream.reset(super::session::var_int(code));
     }
 }

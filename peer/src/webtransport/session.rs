@@ -12,15 +12,15 @@ use wtransport::endpoint::{IncomingSession, SessionRequest};
 use wtransport::error::ConnectionError;
 use wtransport::{Connection, VarInt};
 
-/// Serves what a client asks until it leaves, idles, or the peer shuts down.
+/// Serves a client's requests until the client disconnects or idles, or the peer shuts down.
 pub async fn serve(incoming: IncomingSession, service: Arc<Service>, shutdown: Shutdown) {
     let remote = incoming.remote_address();
     let patience = service.limits.request_timeout;
     let (connection, client) = match timeout(patience, admit(incoming, &service)).await {
         Ok(Ok(Some(admitted))) => admitted,
         Ok(Ok(None)) => return,
-        Ok(Err(error)) => return tracing::debug!(%remote, %error, "no session"),
-        Err(_late) => return tracing::debug!(%remote, "no session in time"),
+        Ok(Err(error)) => return tracing::debug!(%remote, %error, "session not established"),
+        Err(_late) => return tracing::debug!(%remote, "session handshake timed out"),
     };
     let _counted = service.metrics.session();
     tracing::debug!(%remote, origin = client.origin, "session open");
@@ -29,7 +29,7 @@ pub async fn serve(incoming: IncomingSession, service: Arc<Service>, shutdown: S
     tracing::debug!(%remote, "session closed");
 }
 
-/// From the QUIC handshake to an open session, or `None` where the client was turned away.
+/// Accepts or rejects a session after the QUIC handshake. `None` if the session was rejected.
 async fn admit(
     incoming: IncomingSession,
     service: &Service,
@@ -66,7 +66,7 @@ async fn serve_streams(
     shutdown: Shutdown,
 ) {
     let idle_timeout = service.limits.idle_timeout;
-    // Dropping the set, when the session ends, stops the work on all its streams.
+    // When the session ends, dropping the set aborts all its streams.
     let mut streams = JoinSet::new();
     let mut idle_from = Instant::now();
     loop {
@@ -75,7 +75,7 @@ async fn serve_streams(
                 let Ok((mut send, recv)) = accepted else { return };
                 if shutdown.has_begun() {
                     let code = var_int(ErrorCode::ShuttingDown);
-                    // Fails only where the client was faster.
+                    // Fails only if the client closed the stream first.
                     let _ = send.reset(code);
                     recv.stop(code);
                     continue;
@@ -97,7 +97,7 @@ async fn serve_streams(
     }
 }
 
-/// The code as this QUIC implementation takes it.
+/// Converts the code to the integer type of the QUIC library.
 pub(super) fn var_int(code: ErrorCode) -> VarInt {
     VarInt::try_from_u64(code.to_quic()).expect("the range of WebTransport's codes is below 2^62")
 }

@@ -1,27 +1,27 @@
-//! A link that is arithmetic: says when a datagram that is sent now arrives.
+//! A simulated link: computes when a datagram arrives.
 
 use std::time::Duration;
 
-/// Of IPv4 and UDP.
+/// The length of the IPv4 and UDP headers in bytes.
 const HEADER_BYTES: usize = 28;
 
-/// What a link does to what passes, in each direction.
+/// The properties of a link, for each direction.
 #[derive(Clone, Debug)]
 pub struct Link {
     pub round_trip: Duration,
     pub bits_per_second: u64,
-    /// Share of datagrams that are lost at random.
+    /// The share of datagrams that are lost at random.
     pub loss: f64,
-    /// What would wait longer for its turn is dropped.
+    /// The maximum queueing delay. Datagrams that would wait longer are dropped.
     pub queue: Duration,
-    /// For how long at most the client holds acknowledgements back, as one does whose processor is busy.
+    /// The maximum acknowledgement delay of the client. A client with a busy processor has such a delay.
     pub jitter: Duration,
-    /// Other rates, each from a moment on. At 0 nothing passes.
+    /// Changes of the rate, each with its time. At 0 no datagram passes.
     pub changes: Vec<(Duration, u64)>,
 }
 
 impl Link {
-    /// With the queue that `perf/link` has: of a round trip, and at least 50 ms.
+    /// A link with the queue of `perf/link`: one round trip, and at least 50 ms.
     pub fn new(round_trip_ms: u64, loss_percent: f64, megabits_per_second: u64) -> Self {
         Self {
             round_trip: Duration::from_millis(round_trip_ms),
@@ -40,7 +40,7 @@ impl Link {
     }
 }
 
-/// One direction.
+/// One direction of a link.
 pub struct Wire {
     link: Link,
     free_at: Duration,
@@ -57,12 +57,12 @@ impl Wire {
         }
     }
 
-    /// How long something sent now would wait for its turn.
+    /// How long a datagram would wait in the queue now.
     pub fn queued(&self, now: Duration) -> Duration {
         self.free_at.saturating_sub(now)
     }
 
-    /// When a datagram that is sent now arrives, if it does.
+    /// When a datagram that is sent now arrives. `None` if it is lost.
     pub fn send(&mut self, now: Duration, bytes: usize) -> Option<Duration> {
         let bits_per_second = self.link.bits_per_second_at(now);
         if bits_per_second == 0 || self.queued(now) > self.link.queue {
@@ -71,12 +71,12 @@ impl Wire {
         let bits = (bytes + HEADER_BYTES) * 8;
         let takes = Duration::from_secs_f64(bits as f64 / bits_per_second as f64);
         self.free_at = self.free_at.max(now) + takes;
-        // Lost on its way, so it takes its share of the rate.
+        // A lost datagram also uses its share of the rate.
         let is_lost = self.next_random() < self.link.loss;
         (!is_lost).then(|| self.free_at + self.link.round_trip / 2)
     }
 
-    /// From 0 to 1 (splitmix64).
+    /// A random number from 0 to 1 (splitmix64).
     pub fn next_random(&mut self) -> f64 {
         self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.random ^ (self.random >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,6 +1,6 @@
-//! How fast sessions are over links of all kinds, and what they leave to others.
+//! The speed of sessions over various links, and their fairness to other senders.
 //!
-//! The connections are real and the links are simulated, so that the numbers do not depend on the machine.
+//! The connections are real and the links are simulated, so that the results do not depend on the machine.
 
 mod link;
 mod simulation;
@@ -24,7 +24,7 @@ fn a_download_gets_nearly_all_that_a_link_carries_in_spite_of_loss() {
     }
 }
 
-/// By the well-known formula 1.22 × packet ÷ (round trip × √loss): 7.1 Mbit/s. It is what the simulation has to show.
+/// The Mathis formula gives 7.1 Mbit/s: 1.22 × packet ÷ (round trip × √loss). The simulation must agree with it.
 #[test]
 fn cubic_is_as_slow_with_loss_as_it_is_known_to_be() {
     let outcome = download(&Link::new(20, 1.0, 100), &[(Cubic, 0)], 30);

@@ -1,4 +1,5 @@
-//! Downloads by real QUIC connections over one link, in virtual time: exact, repeatable, and quicker than real time.
+//! Downloads with real QUIC connections over one simulated link, in virtual time: deterministic, and faster than real
+//! time.
 
 use crate::link::{Link, Wire};
 use antway_peer::congestion::CongestionControl;
@@ -17,25 +18,25 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Chromium acknowledges so many packets together, once so many bytes have come …
+/// Chromium acknowledges this many packets together, once it has received this many bytes.
 const PACKETS_PER_ACKNOWLEDGEMENT: u32 = 10;
 const ACKNOWLEDGED_AT_ONCE_BYTES: u64 = 120_000;
-/// … or after a quarter of a round trip, and no later than this.
+/// Chromium acknowledges after a quarter of a round trip, but not later than this.
 const LATEST_ACKNOWLEDGEMENT: Duration = Duration::from_millis(25);
 
-/// How often it is written down how things are.
+/// The interval of the recorded measurements.
 const TICK: Duration = Duration::from_millis(100);
 
-/// What came of it, in ticks.
+/// The recorded measurements, one per tick.
 pub struct Outcome {
-    /// Bytes that each client read.
+    /// The bytes that each client read.
     bytes: Vec<Vec<u64>>,
-    /// How long the queue to the clients was.
+    /// The length of the queue towards the clients.
     queued: Vec<Duration>,
 }
 
 impl Outcome {
-    /// Bits per second that a client got between two moments, in seconds.
+    /// The bits per second of a client between two moments, in seconds.
     pub fn rate(&self, client: usize, from: u64, to: u64) -> f64 {
         let bytes: u64 = self.bytes[client][ticks(from)..ticks(to)].iter().sum();
         bytes as f64 * 8.0 / (to - from) as f64
@@ -52,8 +53,8 @@ fn ticks(seconds: u64) -> usize {
     (Duration::from_secs(seconds).as_millis() / TICK.as_millis()) as usize
 }
 
-/// Lets one client after the other download, each from a server with another controller and beginning so many seconds
-/// after the start, until so many seconds have passed.
+/// Runs one download per server. Each server has a congestion controller, and starts after the given number of
+/// seconds. The simulation ends after `seconds`.
 pub fn download(link: &Link, servers: &[(CongestionControl, u64)], seconds: u64) -> Outcome {
     let mut simulation = Simulation::new(link, servers);
     simulation.run(ticks(seconds));
@@ -112,7 +113,7 @@ struct Simulation {
     jitter: Duration,
     down: Wire,
     up: Wire,
-    /// By when, and by the order in which they were sent.
+    /// Ordered by arrival time, then by the order of sending.
     arrivals: BTreeMap<(Duration, Reverse<u64>), Arrival>,
     sent: u64,
     pairs: Vec<Pair>,
@@ -189,7 +190,7 @@ impl Simulation {
         }
     }
 
-    /// What happens next, and when.
+    /// The next event and its time.
     fn next(&mut self) -> (Duration, Next) {
         let arrival = self.arrivals.first_key_value();
         let arrival = arrival.map(|((at, _), _)| (*at, Next::Arrival));
@@ -261,7 +262,7 @@ impl Simulation {
         }
         pair.unacknowledged += 1;
         if !self.jitter.is_zero() {
-            // More often short than long.
+            // Short delays are more frequent than long ones.
             let held_back = self.jitter.mul_f64(self.up.next_random().powi(2));
             pair.acknowledge_at.get_or_insert(self.now + held_back);
         } else if pair.unacknowledged == PACKETS_PER_ACKNOWLEDGEMENT
@@ -281,7 +282,7 @@ impl Simulation {
         self.drive(number, End::Client);
     }
 
-    /// Lets one end do all that it can do now.
+    /// Lets one end do everything that it can do now.
     fn drive(&mut self, number: usize, end: End) {
         let now = self.epoch + self.now;
         let pair = &mut self.pairs[number];
@@ -371,7 +372,7 @@ impl Pair {
             return;
         };
         let mut stream = connection.recv_stream(stream);
-        // Nothing of it may have come yet.
+        // The stream may have no data yet.
         let Ok(mut chunks) = stream.read(true) else {
             return;
         };
@@ -405,7 +406,7 @@ fn configs() -> (ClientConfig, Arc<QuicServerConfig>) {
         .with_root_certificates(roots)
         .with_no_client_auth();
     let mut client = ClientConfig::new(Arc::new(QuicClientConfig::try_from(client).unwrap()));
-    // Chromium's windows.
+    // The flow control windows of Chromium.
     let mut transport = TransportConfig::default();
     transport.stream_receive_window(VarInt::from_u32(6 << 20));
     transport.receive_window(VarInt::from_u32(15 << 20));

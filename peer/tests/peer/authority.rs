@@ -1,4 +1,4 @@
-//! A certificate that an authority signed: HTTPS, and WebTransport without pins.
+//! A certificate that a CA signed: HTTPS, and WebTransport without certificate hashes.
 
 use crate::http::{Response, exchange};
 use crate::session::Session;
@@ -24,7 +24,7 @@ impl Authority {
         Self(CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap())
     }
 
-    /// Writes `cert.pem` and `key.pem`, and gives the certificate.
+    /// Writes `cert.pem` and `key.pem`. Returns the certificate.
     fn issue(&self, folder: &Path) -> CertificateDer<'static> {
         let key = KeyPair::generate().unwrap();
         let params = CertificateParams::new(["localhost".to_owned()]).unwrap();
@@ -47,7 +47,7 @@ impl Authority {
         tls
     }
 
-    /// Asks over HTTPS; gives the certificate that was shown, too.
+    /// Sends an HTTPS request. Returns the response and the server's certificate.
     async fn get(&self, peer: &TestPeer, path: &str) -> (Response, CertificateDer<'static>) {
         let authority = peer.peer.http().strip_prefix("https://").unwrap();
         let stream = TcpStream::connect(authority).await.unwrap();
@@ -115,7 +115,7 @@ async fn both_faces_show_the_certificate_and_take_up_a_renewed_one() {
     assert_eq!(
         authority.get(&peer, "/-/info").await.1,
         first,
-        "the old one stays"
+        "the old certificate stays"
     );
 
     let second = authority.issue(files.path());
@@ -123,13 +123,13 @@ async fn both_faces_show_the_certificate_and_take_up_a_renewed_one() {
     while authority.get(&peer, "/-/info").await.1 != second {
         assert!(
             started.elapsed() < SOON,
-            "the renewed certificate is not taken up"
+            "the renewed certificate is not in use"
         );
         sleep(Duration::from_millis(200)).await;
     }
     assert!(
         session.ask(&[4]).await.is_ok(),
-        "a session from before goes on"
+        "an existing session continues"
     );
     let after = Session::connect_with(config(), &url, None).await.unwrap();
     let identity = after.connection.peer_identity().unwrap();

@@ -1,4 +1,4 @@
-//! A client that has enough is not sent more.
+//! The peer stops sending when the client cancels.
 
 use crate::session::{Session, cancel, get_request, send_all};
 use crate::test_peer::TestPeer;
@@ -37,7 +37,7 @@ async fn stop_sending_stops_a_large_answer() {
     assert_eq!(
         session.get(&[chunk.address()]).await[0].0,
         0,
-        "the session goes on"
+        "the session continues"
     );
     peer.stop().await;
 }
@@ -87,7 +87,7 @@ async fn an_http_connection_that_is_closed_stops_the_answer() {
     let chunk = peer.stored(1, MAX_CHUNK_BYTES as usize).await;
     let authority = peer.peer.http().strip_prefix("http://").unwrap();
     let mut stream = TcpStream::connect(authority).await.unwrap();
-    // Many requests in one go, whose answers together are far more than the system's buffers take.
+    // Send many requests at once. Their responses together exceed the system's buffers.
     let one = format!(
         "GET /chunk/{} HTTP/1.1\r\nHost: {authority}\r\n\r\n",
         chunk.address()
@@ -96,7 +96,7 @@ async fn an_http_connection_that_is_closed_stops_the_answer() {
     let mut some = vec![0; 100_000];
     stream.read_exact(&mut some).await.unwrap();
     drop(stream);
-    // Only the connection that asks for the metric remains.
+    // Only the connection of the metrics request remains.
     peer.metric_soon("antway_peer_http_connections", |n| n == 1)
         .await;
     let sent = peer.metric(OVER_HTTP).await;

@@ -1,4 +1,4 @@
-//! Chunks in and out, over both faces.
+//! Chunks in and out, over both transports.
 
 use crate::http::request;
 use crate::session::{Session, has_request, read_all, send_all};
@@ -232,7 +232,7 @@ async fn many_streams_of_many_sessions_get_what_they_asked_for() {
     let mut tasks = Vec::new();
     for _ in 0..4 {
         let session = std::sync::Arc::new(Session::open(&peer.peer).await);
-        // More than may be under way at a time: the rest waits.
+        // This is more than the stream limit, so the rest waits.
         for n in 0..100 {
             let session = std::sync::Arc::clone(&session);
             let chunk = chunks[n % chunks.len()].clone();

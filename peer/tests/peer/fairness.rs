@@ -1,4 +1,4 @@
-//! One client does not get what is for all.
+//! One client cannot use up the resources of all clients.
 
 use crate::http::request;
 use crate::process::{Running, command};
@@ -90,7 +90,7 @@ async fn clients_that_come_and_go_leave_nothing_behind() {
         "--store",
         store.to_str().unwrap(),
     ];
-    // A process of its own, as other tests open files in this one.
+    // A separate process, because other tests open files in this one.
     let (peer, told) = Running::start(&mut command(&flags));
     let base = told["http"].as_str().unwrap();
     let url = told["webTransport"].as_str().unwrap();
@@ -116,7 +116,7 @@ async fn clients_that_come_and_go_leave_nothing_behind() {
                 assert_eq!(session.get(&[chunk.address()]).await[0].0, 0);
             }
             if i % 3 > 1 {
-                // Gone in the middle of an answer.
+                // Disconnect in the middle of a response.
                 let (mut send, mut recv) = session.stream().await;
                 send_all(&mut send, &get_request(&[chunk.address(); 64])).await;
                 send.quic_stream_mut().finish().unwrap();
@@ -144,7 +144,7 @@ async fn clients_that_come_and_go_leave_nothing_behind() {
                 value("antway_peer_streams"),
                 value("antway_peer_http_connections"),
             ];
-            // The connection that asks is one.
+            // The connection of this request counts, too.
             if left == [0, 0, 1] || started.elapsed() > SOON {
                 break left;
             }

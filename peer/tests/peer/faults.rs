@@ -1,4 +1,4 @@
-//! The hostile peer of the client's tests does what it says.
+//! The hostile peer, which tests of clients use, produces the requested faults.
 
 use crate::fault::{Fault, HostileSource, Misbehaviour};
 use crate::session::{Reset, Session, get_request, send_all};
@@ -39,7 +39,10 @@ async fn answers_are_wrong_in_the_way_that_was_asked_for() {
         let other = peer.stored(2, 10_000).await;
         let session = Session::open(&peer.peer).await;
         let first = session.get(&[asked.address()]).await;
-        assert!(first == [(0, asked.bytes().to_vec())], "honest first");
+        assert!(
+            first == [(0, asked.bytes().to_vec())],
+            "the first response is correct"
+        );
         let (status, bytes) = session.get(&[asked.address()]).await.remove(0);
         let differing = bytes
             .iter()
@@ -90,7 +93,7 @@ async fn a_reset_comes_in_the_middle_of_the_bytes() {
     let get = format!("GET /chunk/{} HTTP/1.1\r\nHost: x\r\n\r\n", asked.address());
     http.write_all(get.as_bytes()).await.unwrap();
     let mut bytes = Vec::new();
-    // It may be a reset of the connection.
+    // The connection may be reset.
     let _ = http.read_to_end(&mut bytes).await;
     let response = crate::http::parse(&bytes);
     assert_eq!(response.header("content-length"), Some("1000000"));
@@ -139,7 +142,7 @@ async fn a_chunk_that_is_on_its_way_for_too_long_is_given_up() {
     let get = format!("GET /chunk/{} HTTP/1.1\r\nHost: x\r\n\r\n", asked.address());
     http.write_all(get.as_bytes()).await.unwrap();
     let mut bytes = Vec::new();
-    // It may be a reset of the connection.
+    // The connection may be reset.
     let _ = timeout(SOON, http.read_to_end(&mut bytes)).await.unwrap();
     assert!(crate::http::parse(&bytes).body.len() < 40_000);
     peer.stop().await;

@@ -14,16 +14,16 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio::time::{Instant, sleep};
 
-/// How a disk is made full.
+/// A way to make a disk full.
 #[derive(Clone, Copy, Debug)]
 enum Disk {
-    /// A file system of its own, with a file that takes all that is left. Takes the right to mount.
+    /// A separate file system, which a file then fills. Requires the right to mount.
     Small,
-    /// No file may become longer than one block, by the process's own limit. Everyone may set that.
+    /// A process limit on the length of files: one block. Every user can set it.
     ShortFiles,
 }
 
-/// All that can be made here.
+/// All kinds of full disks that this machine supports.
 fn disks() -> Vec<Disk> {
     let mut mount = Command::new("unshare");
     mount.args(["-m", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]);
@@ -54,7 +54,7 @@ impl Peer {
             Disk::Small => {
                 r#"mount -t tmpfs -o size=1m tmpfs "$1" && shift && exec "$0" serve "$@""#
             }
-            // What is cut off shall fail, and not kill.
+            // Ignore the signal XFSZ, so that a write over the limit fails instead of killing the process.
             Disk::ShortFiles => r#"trap '' XFSZ && shift && exec "$0" serve "$@""#,
         };
         let mut command = match disk {
@@ -72,7 +72,7 @@ impl Peer {
         let (running, line) = Running::start(&mut command);
         let mut store = folder.path().join("store");
         if let Disk::Small = disk {
-            // What it mounted nobody else sees, but by way of its process.
+            // The mount is visible only through the peer's process.
             let inside = Path::new("/proc").join(running.id().to_string());
             store = inside.join("root").join(store.strip_prefix("/").unwrap());
         }
@@ -123,7 +123,7 @@ impl Peer {
         }
     }
 
-    /// Limits how long a file that the peer writes may be.
+    /// Limits the length of files that the peer writes.
     fn limit_files(&self, bytes: &str) {
         let mut prlimit = Command::new("prlimit");
         let pid = self.running.id().to_string();
@@ -131,7 +131,7 @@ impl Peer {
         assert!(prlimit.status().unwrap().success());
     }
 
-    /// All files below the store's folders for chunks.
+    /// All files in the store's folders for chunks.
     fn files(&self) -> Vec<PathBuf> {
         let mut files = Vec::new();
         let names = ["chunks", "pulled", "temporary"];
@@ -181,7 +181,7 @@ async fn a_full_disk_keeps_nobody_from_reading_and_heals_when_there_is_room() {
         let answer = session.put(b"", refused.bytes()).await;
         let expected = [&[6][..], refused.address().as_bytes()].concat();
         assert_eq!(answer, expected, "{disk:?}: full, over WebTransport too");
-        // What it has, what others have, and that time and again.
+        // Read a chunk of the store and a chunk of the upstream, several times.
         for _ in 0..3 {
             peer.gives(&kept).await;
             peer.gives(&elsewhere).await;
@@ -190,7 +190,7 @@ async fn a_full_disk_keeps_nobody_from_reading_and_heals_when_there_is_room() {
         let bodies = [&kept, &elsewhere].map(|chunk| (0, chunk.bytes().to_vec()));
         assert!(over_web_transport == bodies);
         assert_eq!(get(peer.http(), "/-/health").await.status, 200);
-        // What was begun behind an answer may still be on its way out.
+        // A background write may still have to be cleaned up.
         until(|| peer.files().len() == 1, disk).await;
 
         peer.make_room();

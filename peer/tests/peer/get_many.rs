@@ -1,4 +1,4 @@
-//! GET of many addresses: how the peer gets and sends the answers.
+//! GET of many addresses: the order and the concurrency of fetching and sending.
 
 use crate::session::{Session, get_request, parse_get, read_all, send_all};
 use crate::test_peer::{SOON, TestPeer, chunk};
@@ -12,11 +12,11 @@ use tempfile::TempDir;
 use tokio::sync::{Semaphore, watch};
 use tokio::time::{sleep, timeout};
 
-/// A store that lets its answers go when the test says so.
+/// A store that delays its responses until the test allows them.
 struct Gated {
     store: FolderStore,
     asked: watch::Sender<usize>,
-    /// A permit for each answer that may go.
+    /// One permit per allowed response.
     gate: Semaphore,
 }
 
@@ -36,7 +36,7 @@ impl Gated {
         (peer.await, gated.unwrap())
     }
 
-    /// Waits until so many were asked for, since the start.
+    /// Waits until the source has received `wanted` requests since the start.
     async fn asked(&self, wanted: usize) {
         let mut asked = self.asked.subscribe();
         let reached = timeout(SOON, asked.wait_for(|&n| n >= wanted)).await;
@@ -84,7 +84,7 @@ async fn small_answers_are_got_at_the_same_time_and_more_the_more_there_were() {
     let getting = async { assert!(session.get(&addresses).await == expected) };
     let opening = async {
         source.asked(1 + PREFETCHED_ANSWERS).await;
-        // Nothing more, however long it takes.
+        // The peer sends no further requests, however long the test waits.
         sleep(Duration::from_millis(100)).await;
         assert_eq!(*source.asked.borrow(), 1 + PREFETCHED_ANSWERS);
         let answered = PREFETCHED_SMALL_ANSWERS - PREFETCHED_ANSWERS;
@@ -134,7 +134,7 @@ async fn an_answer_is_sent_while_the_next_is_still_looked_for() {
     send_all(&mut send, &get_request(&addresses)).await;
     send.quic_stream_mut().finish().unwrap();
     source.gate.add_permits(2);
-    // The first answer, and that the second is not there.
+    // The first chunk, and the status of the second one.
     let mut answer = vec![0; 5 + 1000 + 5];
     let reading = timeout(SOON, recv.read_exact(&mut answer)).await;
     reading.expect("two answers soon").unwrap();

@@ -1,4 +1,4 @@
-//! An HTTP client that says exactly what a test wants said.
+//! An HTTP client that gives tests full control of the request.
 
 use crate::test_peer::SOON;
 use std::time::Duration;
@@ -33,7 +33,7 @@ pub async fn get(base: &str, path: &str) -> Response {
     request(base, "GET", path, &[], b"").await
 }
 
-/// Sends one request on a connection of its own. `Host` and `Content-Length` are as usual, unless given.
+/// Sends one request on a new connection. Sets the usual `Host` and `Content-Length`, unless `headers` contains them.
 pub async fn request(
     base: &str,
     method: &str,
@@ -70,14 +70,14 @@ pub async fn exchange(
     read_response(stream, method == "HEAD").await
 }
 
-/// Reads until the peer closes, and checks that the body is as long as it says.
+/// Reads until the peer closes, and checks the body's length.
 pub async fn read_response(stream: &mut (impl AsyncRead + Unpin), is_head: bool) -> Response {
     let mut bytes = Vec::new();
     let reading = timeout(
         SOON + Duration::from_secs(10),
         stream.read_to_end(&mut bytes),
     );
-    // A connection that is broken off may end in an error; what arrived before is what counts.
+    // An aborted connection may end in an error. The data that arrived before it counts.
     let _ = reading.await.expect("an end of the response soon");
     let response = parse(&bytes);
     let length: Option<usize> = response
@@ -91,7 +91,7 @@ pub async fn read_response(stream: &mut (impl AsyncRead + Unpin), is_head: bool)
     response
 }
 
-/// Splits what has arrived of a response.
+/// Parses a response, which may be incomplete.
 pub fn parse(bytes: &[u8]) -> Response {
     let end = bytes
         .windows(4)

@@ -1,4 +1,4 @@
-//! A small HTTP server that answers what a test wants answered.
+//! A small HTTP server that gives tests full control of the responses.
 
 use crate::test_peer::SOON;
 use std::sync::{Arc, Mutex};
@@ -9,13 +9,13 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
 
-/// What is sent back.
+/// A response of the server.
 pub struct Answer {
     pub status: u16,
     pub headers: &'static str,
     pub body: Vec<u8>,
     pub after: Duration,
-    /// One permit for each answer.
+    /// One permit per response.
     pub gate: Option<Arc<Semaphore>>,
 }
 
@@ -35,7 +35,7 @@ impl Answer {
         self
     }
 
-    /// Not before `gate` has a permit.
+    /// Delays the response until `gate` has a permit.
     pub fn behind(mut self, gate: &Arc<Semaphore>) -> Self {
         self.gate = Some(Arc::clone(gate));
         self
@@ -83,7 +83,7 @@ impl HttpServer {
                             answer.headers
                         );
                         let bytes = [text.as_bytes(), &answer.body].concat();
-                        // Fails where the client has gone.
+                        // Fails if the client has disconnected.
                         let _ = stream.write_all(&bytes).await;
                     });
                 }
@@ -96,7 +96,7 @@ impl HttpServer {
         }
     }
 
-    /// Waits until there were so many requests.
+    /// Waits until the server has received `times` requests.
     pub async fn asked(&self, times: usize) {
         let started = Instant::now();
         while self.heads().len() < times {
@@ -105,7 +105,7 @@ impl HttpServer {
         }
     }
 
-    /// The heads of the requests so far.
+    /// The heads of all requests so far.
     pub fn heads(&self) -> Vec<String> {
         self.heads.lock().unwrap().clone()
     }

@@ -1,4 +1,4 @@
-//! What a client can't have more of.
+//! The limits on clients.
 
 use crate::fault::{Fault, HostileSource, Misbehaviour};
 use crate::http::{read_response, request};
@@ -21,7 +21,7 @@ async fn sessions_over_the_limit_are_refused_until_one_ends() {
     assert!(Session::connect(url, &hashes, None).await.is_err());
     first.connection.close(0_u32.into(), b"");
     peer.metric_soon("antway_peer_sessions", |n| n == 1).await;
-    // The place is free a moment after it is no longer counted.
+    // The permit is free a moment after the gauge changes.
     let again = async {
         while Session::connect(url, &hashes, None).await.is_err() {
             sleep(Duration::from_millis(20)).await;
@@ -44,7 +44,7 @@ async fn streams_over_the_limit_wait() {
     }
     peer.metric_soon("antway_peer_streams", |n| n == 3).await;
     let one_more = timeout(Duration::from_millis(300), session.connection.open_bi()).await;
-    assert!(one_more.is_err(), "it waits");
+    assert!(one_more.is_err(), "the stream waits");
     open.clear();
     let answer = timeout(SOON, session.ask(&[4])).await.unwrap();
     assert!(answer.is_ok());
@@ -104,7 +104,7 @@ async fn idle_and_endless_http_requests_are_closed() {
         .unwrap();
     assert!(
         rest.starts_with(b"HTTP/1.1 200"),
-        "answered first, closed when idle"
+        "the peer answers first, and closes when idle"
     );
 
     let mut upload = TcpStream::connect(authority).await.unwrap();
@@ -132,7 +132,7 @@ async fn a_client_that_takes_no_bytes_over_http_is_dropped() {
         chunk.address()
     );
     stream.write_all(one.repeat(64).as_bytes()).await.unwrap();
-    // Only the connection that asks for the metric remains.
+    // Only the connection of the metrics request remains.
     peer.metric_soon("antway_peer_http_connections", |n| n == 2)
         .await;
     peer.metric_soon("antway_peer_http_connections", |n| n == 1)
@@ -153,7 +153,7 @@ async fn http_connections_over_the_limit_wait() {
         timeout(Duration::from_millis(300), get.as_mut())
             .await
             .is_err(),
-        "it waits"
+        "the connection waits"
     );
     drop(first);
     assert_eq!(get.await.status, 200);

@@ -1,4 +1,4 @@
-//! A real peer, asked over real QUIC and real HTTP.
+//! Tests of a real peer over real QUIC and HTTP.
 
 mod authority;
 mod cancel;

@@ -1,4 +1,4 @@
-//! Requests that do not follow the protocol. Each breaks its own stream; the session goes on.
+//! Requests that violate the protocol. Each resets its own stream, and the session continues.
 
 use crate::session::{
     Reset, Session, abort, application_code, get_request, put_request, read_all, send_all,

@@ -1,4 +1,4 @@
-//! OPEN: a data map, and the chunks that its reader asks for next. The files are those of the fixtures.
+//! OPEN: the response contains a data map and the chunks that its reader needs next. The files are fixtures.
 
 use crate::session::{Session, cancel, open_request, send_all};
 use crate::test_peer::{TestPeer, chunk};
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 const TO_THE_END: u64 = 0;
 const LAST: u64 = u64::MAX;
 
-/// Plaintext bytes of a full part of a file.
+/// The plaintext size of a full chunk in bytes.
 const PART: u64 = 4_190_208;
 
 struct File {
@@ -51,14 +51,14 @@ impl File {
         }
     }
 
-    /// What comes after the record, if the range needs these of the file's chunks.
+    /// The expected addresses after the record, if the range needs these chunks of the file.
     fn with(&self, chunks: &[usize]) -> Vec<Address> {
         let chunks = chunks.iter().map(|&i| self.chunks[i]);
         self.wrappers.iter().copied().chain(chunks).collect()
     }
 }
 
-/// A peer that has all chunks of the fixtures.
+/// A peer with all chunks of the fixtures.
 async fn filled() -> TestPeer {
     let peer = TestPeer::start(&[]).await;
     for entry in fs::read_dir(fixtures().join("chunks")).unwrap() {
@@ -68,7 +68,7 @@ async fn filled() -> TestPeer {
     peer
 }
 
-/// The statuses and addresses that came after the record, whose status is the first. All bytes are checked.
+/// The status of the record, then the statuses and addresses of the following chunks. Verifies all bytes.
 async fn opened(
     session: &Session,
     address: Address,
@@ -203,7 +203,7 @@ async fn a_map_whose_chunks_do_not_open_ends_the_answer() {
     peer.stop().await;
 }
 
-/// The record of a map that says of these chunks that they hold another map.
+/// The record of a nested map with these chunks.
 fn nested_map(chunks: &[Chunk; 3]) -> Vec<u8> {
     let mut record = vec![0x93, 1, 0x93];
     for (index, chunk) in chunks.iter().enumerate() {
@@ -218,7 +218,7 @@ fn nested_map(chunks: &[Chunk; 3]) -> Vec<u8> {
     record
 }
 
-/// The record of a file of so many chunks, which are these three again and again.
+/// The record of a file with `count` chunks. These three chunks repeat.
 fn flat_map(chunks: &[Chunk; 3], count: u16) -> Vec<u8> {
     let mut record = vec![0x93, 1, 0xdc];
     record.extend(count.to_be_bytes());
@@ -251,7 +251,7 @@ async fn clients_that_take_files_slowly_leave_room_for_the_maps_of_others() {
         let (mut send, mut recv) = session.stream().await;
         send_all(&mut send, &open_request(map.address(), 0, TO_THE_END)).await;
         send.quic_stream_mut().finish().unwrap();
-        // The record, and the first address after it. The rest is never taken.
+        // Read the record, and the first address after it. The rest is never read.
         let mut some = vec![0; 5 + map.bytes().len() + 32];
         recv.read_exact(&mut some).await.unwrap();
         slow.push((session, recv));

@@ -1,4 +1,4 @@
-//! The program itself: its flags, its one line, its signals.
+//! The program: its flags, its `listening` line, and its signals.
 
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read};
@@ -19,11 +19,11 @@ fn run(flags: &[&str]) -> Output {
     command(flags).output().unwrap()
 }
 
-/// A peer that is killed if a test fails.
+/// A running process. It is killed on drop, also if a test fails.
 pub struct Running(Child);
 
 impl Running {
-    /// Starts it, and reads its one line.
+    /// Starts the process, and reads its `listening` line.
     pub fn start(command: &mut Command) -> (Self, Value) {
         let mut running = Self(command.spawn().unwrap());
         let mut line = String::new();
@@ -59,7 +59,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It fails where the process has ended already.
+        // Fails if the process has ended already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -142,7 +142,7 @@ fn settings_come_from_the_environment_too() {
     assert_eq!(line["certificateHashes"], serde_json::json!([]));
     peer.signal("HUP");
     peer.signal("TERM");
-    assert_eq!(peer.end().0, Some(0), "a hangup does not end it");
+    assert_eq!(peer.end().0, Some(0), "SIGHUP does not end the process");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Self-signed certificates that replace each other while the peer runs.
+//! The rotation of self-signed certificates.
 
 use crate::session::Session;
 use crate::test_peer::{SOON, TestPeer};
@@ -14,7 +14,7 @@ async fn a_client_that_pinned_the_next_certificate_survives_the_rotation() {
     let live = Session::connect(url, &before[..1], None).await.unwrap();
     assert!(
         Session::connect(url, &before[1..], None).await.is_err(),
-        "the next one is not shown yet"
+        "the next certificate is not in use yet"
     );
 
     let started = Instant::now();
@@ -23,7 +23,10 @@ async fn a_client_that_pinned_the_next_certificate_survives_the_rotation() {
         sleep(Duration::from_millis(50)).await;
     }
     let after = peer.peer.certificate_hashes();
-    assert!(!before.contains(&after[1]), "there is a next one again");
+    assert!(
+        !before.contains(&after[1]),
+        "there is a new next certificate"
+    );
     let told: Vec<String> =
         serde_json::from_value(peer.info().await["webTransport"]["certificateHashes"].clone())
             .unwrap();
@@ -31,12 +34,12 @@ async fn a_client_that_pinned_the_next_certificate_survives_the_rotation() {
 
     assert!(
         Session::connect(url, &before, None).await.is_ok(),
-        "it pinned both"
+        "the client pinned both"
     );
     assert!(Session::connect(url, &before[..1], None).await.is_err());
     assert!(
         live.ask(&[4]).await.is_ok(),
-        "a session from before goes on"
+        "an existing session continues"
     );
     let folder = peer.stop().await;
 
@@ -44,7 +47,7 @@ async fn a_client_that_pinned_the_next_certificate_survives_the_rotation() {
     let hashes = peer.peer.certificate_hashes();
     assert!(
         hashes.contains(&after[0]) || hashes.contains(&after[1]),
-        "kept over a restart"
+        "the certificates survive a restart"
     );
     peer.stop().await;
 }

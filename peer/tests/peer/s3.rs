@@ -1,4 +1,4 @@
-//! An S3-compatible object store as upstream: a real server of that protocol, with signatures checked.
+//! An S3-compatible object store as upstream: a real S3 server that verifies signatures.
 
 use crate::http::{get, request};
 use crate::process::{Running, command};

@@ -1,4 +1,4 @@
-//! A WebTransport client that says exactly what a test wants said.
+//! A WebTransport client that gives tests full control of the request.
 
 use crate::test_peer::SOON;
 use antway_peer::address::Address;
@@ -13,11 +13,11 @@ pub struct Session {
     pub connection: Connection,
 }
 
-/// The code of a reset, as the specification's table has it.
+/// The code of a reset, from the table in the specification.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Reset(pub u64);
 
-/// Undoes WebTransport's mapping of codes; the formula is the specification's.
+/// Reverts WebTransport's mapping of codes. The formula is from the specification.
 pub fn application_code(quic: VarInt) -> u64 {
     let shifted = quic.into_inner() - 0x52e4_a40f_a8db;
     shifted - shifted / 0x1f
@@ -40,7 +40,7 @@ impl Session {
             .unwrap()
     }
 
-    /// Pins `hashes` only; `origin` is what a browser would tell.
+    /// Accepts only these certificate hashes. `origin` is the header that a browser would send.
     pub async fn connect(
         url: &str,
         hashes: &[String],
@@ -73,11 +73,11 @@ impl Session {
         self.connection.open_bi().await.unwrap().await.unwrap()
     }
 
-    /// Sends a whole request, and gives the whole answer.
+    /// Sends a request, and returns the complete response.
     pub async fn ask(&self, request: &[u8]) -> Result<Vec<u8>, Reset> {
         let (mut send, mut recv) = self.stream().await;
         send_all(&mut send, request).await;
-        // Fails only where the peer has refused already, and then the answer says so.
+        // Fails only if the peer has refused the request already. The response tells why.
         let _ = send.quic_stream_mut().finish();
         read_all(&mut recv).await
     }
@@ -93,7 +93,7 @@ impl Session {
     }
 }
 
-/// Sends as much as the peer takes.
+/// Sends the bytes, as far as the peer accepts them.
 pub async fn send_all(send: &mut SendStream, bytes: &[u8]) {
     match send.write_all(bytes).await {
         Ok(()) | Err(StreamWriteError::Stopped(_) | StreamWriteError::Closed) => {}
@@ -115,12 +115,12 @@ pub async fn read_all(recv: &mut RecvStream) -> Result<Vec<u8>, Reset> {
     }
 }
 
-/// Tells the peer that no more of this answer is wanted.
+/// Cancels a response.
 pub fn cancel(recv: RecvStream) {
     recv.stop(quic_code(0));
 }
 
-/// Takes back a request that is not sent whole.
+/// Aborts a request that is not fully sent.
 pub fn abort(send: &mut SendStream) {
     send.reset(quic_code(0)).unwrap();
 }

@@ -1,4 +1,4 @@
-//! The end of a peer: what is under way is finished, nothing new is begun.
+//! Shutdown: running responses complete, and new requests are refused.
 
 use crate::fault::{Fault, HostileSource, Misbehaviour};
 use crate::session::{Reset, Session, get_request, parse_get, read_all, send_all};

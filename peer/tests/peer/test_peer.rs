@@ -1,4 +1,4 @@
-//! A peer in this process, on free ports, with a folder of its own.
+//! A peer in this process, on free ports, with its own folder.
 
 use antway_peer::address::Address;
 use antway_peer::config::ServeArgs;
@@ -15,7 +15,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::http::{Response, get};
 
-/// Long enough for anything that should happen soon, on a machine that does much else.
+/// A timeout that is long enough even on a busy machine.
 pub const SOON: Duration = Duration::from_secs(20);
 
 pub struct TestPeer {
@@ -24,7 +24,7 @@ pub struct TestPeer {
     folder: TempDir,
 }
 
-/// A test's flags come after the usual ones, and replace them.
+/// The flags of a test replace the default flags.
 #[derive(Parser)]
 #[command(args_override_self = true)]
 struct Line {
@@ -32,7 +32,7 @@ struct Line {
     args: ServeArgs,
 }
 
-/// The flags of `serve`, as the command line would read them.
+/// Parses the flags of `serve` like the command line does.
 pub fn parse(flags: &[&str]) -> ServeArgs {
     Line::parse_from(["serve"].iter().chain(flags)).args
 }
@@ -53,7 +53,7 @@ impl TestPeer {
     ) -> Self {
         let path = folder.path().join("store");
         let mut fixed = vec!["--store", path.to_str().unwrap()];
-        // Given more than once, these add up.
+        // The values of repeated flags add up.
         for address in ["--http=127.0.0.1:0", "--webtransport=127.0.0.1:0"] {
             let name = address.split_once('=').unwrap().0;
             if !flags
@@ -78,7 +78,7 @@ impl TestPeer {
         }
     }
 
-    /// Puts a chunk of `length` bytes into the store, different for every `seed`.
+    /// Stores a chunk of `length` bytes, different for every `seed`.
     pub async fn stored(&self, seed: u8, length: usize) -> Chunk {
         let chunk = chunk(seed, length);
         let outcome = self.store.put(chunk.clone()).await.unwrap();
@@ -94,7 +94,7 @@ impl TestPeer {
         serde_json::from_slice(&self.get("/-/info").await.body).unwrap()
     }
 
-    /// The value of a line of `/metrics`, or 0 where there is none yet.
+    /// The value of a line of `/metrics`. 0 if there is no such line yet.
     pub async fn metric(&self, name: &str) -> u64 {
         let text = self.get("/metrics").await.body;
         let text = String::from_utf8(text).unwrap();
@@ -119,21 +119,21 @@ impl TestPeer {
         self.metric("antway_peer_store_chunks").await
     }
 
-    /// Where the store keeps a chunk.
+    /// The path of a chunk in the store.
     pub fn path_of(&self, address: Address) -> PathBuf {
         let name = address.to_string();
         let shard = format!("chunks/{}/{}", &name[..2], &name[2..4]);
         self.folder.path().join("store").join(shard).join(name)
     }
 
-    /// Ends the peer, and gives its folder for another one.
+    /// Stops the peer. Returns its folder, for another peer.
     pub async fn stop(self) -> TempDir {
         self.peer.stop().await;
         self.folder
     }
 }
 
-/// A chunk whose bytes follow from `seed`.
+/// A chunk whose bytes depend on `seed`.
 pub fn chunk(seed: u8, length: usize) -> Chunk {
     let bytes: Bytes = (0..length)
         .map(|i| (i / 251) as u8 ^ (i as u8) ^ seed)

@@ -1,4 +1,4 @@
-//! Chunks that the peer gets from elsewhere.
+//! Chunks that the peer fetches from upstreams.
 
 use crate::fault::{Fault, HostileSource, Misbehaviour};
 use crate::http::{get, request};
@@ -27,12 +27,12 @@ fn path(chunk: &Chunk) -> String {
     format!("/chunk/{}", chunk.address())
 }
 
-/// The metric of an upstream and an outcome.
+/// The metric of requests with this upstream and outcome.
 fn asked(url: &str, outcome: &str) -> String {
     format!(r#"antway_peer_upstream_requests_total{{upstream="{url}",outcome="{outcome}"}}"#)
 }
 
-/// A port that is free now, for a peer that others must know before it is up.
+/// A port that is free now, for a peer whose address other peers need before it starts.
 fn free_address() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap().to_string()
@@ -53,7 +53,7 @@ async fn a_chunk_of_another_peer_is_served_and_kept() {
     origin.stop().await;
     assert!(
         session.get(&[chunk.address()]).await == expected,
-        "it is here now"
+        "the chunk is cached now"
     );
     assert!(peer.get(&path(&chunk)).await.body == chunk.bytes()[..]);
     assert_eq!(peer.metric(&asked(&url, "found")).await, 1);
@@ -105,7 +105,7 @@ async fn wrong_bytes_are_never_passed_on_and_the_next_upstream_is_asked() {
     assert_eq!(
         peer.metric(&asked(hostile[2].peer.http(), "failed")).await,
         1,
-        "too long"
+        "the response is too long"
     );
     for peer in hostile.into_iter().chain([alone, honest, peer]) {
         peer.stop().await;
@@ -179,7 +179,7 @@ async fn a_chunk_that_comes_after_the_client_has_gone_is_there_when_it_asks_agai
     client.write_all(get.as_bytes()).await.unwrap();
     slow.asked(1).await;
     drop(client);
-    // Only the connection that asks for the metric remains.
+    // Only the connection of the metrics request remains.
     peer.metric_soon("antway_peer_http_connections", |n| n == 1)
         .await;
     gate.add_permits(1);
@@ -224,7 +224,7 @@ async fn peers_that_ask_each_other_find_what_one_has_and_do_not_go_round_in_circ
     assert!(of_a.get(&path(&chunk)).await.body == chunk.bytes()[..]);
     let started = Instant::now();
     let absent = format!("/chunk/{}", Address::of(b"absent"));
-    // Both at once: each waits for an answer of the other meanwhile.
+    // Send both requests at once: each peer waits for the other.
     let (from_a, from_b) = tokio::join!(of_a.get(&absent), of_b.get(&absent));
     assert_eq!((from_a.status, from_b.status), (404, 404));
     assert!(
@@ -236,7 +236,7 @@ async fn peers_that_ask_each_other_find_what_one_has_and_do_not_go_round_in_circ
     of_b.stop().await;
 }
 
-/// Peers that all know each other, each with an AntTP of its own behind the others.
+/// Peers that are each other's upstreams. Each also has its own AntTP server.
 struct Mesh {
     peers: Vec<TestPeer>,
     urls: Vec<String>,
@@ -244,7 +244,7 @@ struct Mesh {
 }
 
 impl Mesh {
-    /// `answer` is what the AntTP of a peer says, by the peer's number and the path.
+    /// `answer` is the response of a peer's AntTP server, given the peer's number and the path.
     async fn start(
         size: usize,
         answer: impl Fn(usize, &str) -> Answer + Clone + Send + Sync + 'static,
@@ -271,7 +271,7 @@ impl Mesh {
         }
     }
 
-    /// How often all peers together asked a peer, and came to an answer.
+    /// The total number of requests between the peers with this outcome.
     async fn asked_of_peers(&self, outcome: &str) -> u64 {
         let mut sum = 0;
         for peer in &self.peers {
@@ -298,11 +298,11 @@ async fn five_peers_that_ask_each_other_ask_each_of_them_once_for_what_nobody_ha
     for source in &mesh.sources {
         assert_eq!(source.heads().len(), 1);
     }
-    // The others still remember what their own upstreams said when a peer asks again.
+    // The negative caches of the others answer the requests of a second peer.
     assert_eq!(mesh.peers[1].get(&absent).await.status, 404);
     assert_eq!(mesh.asked_of_peers("not_found").await, 8);
     let asked: usize = mesh.sources.iter().map(|source| source.heads().len()).sum();
-    assert_eq!(asked, 6, "but for the one that asks");
+    assert_eq!(asked, 6, "only the AntTP of the second peer is asked again");
     mesh.stop().await;
 }
 
@@ -352,8 +352,8 @@ async fn a_peer_whose_upstream_is_slow_tells_peers_so_before_they_take_it_for_de
     let peer = TestPeer::start(&[&upstream(url), "--upstream-timeout=10s"]).await;
     let response = peer.get(&path(&wanted)).await;
     assert_eq!((response.status, response.code()), (503, "BUSY".to_owned()));
-    assert_eq!(peer.metric(&asked(url, "busy")).await, 1, "not late");
-    // It goes on meanwhile, and has it for the next one.
+    assert_eq!(peer.metric(&asked(url, "busy")).await, 1, "not a timeout");
+    // The request continues meanwhile, and caches the chunk.
     gate.add_permits(1);
     neighbour
         .metric_soon("antway_peer_store_chunks", |n| n == 1)
@@ -419,7 +419,7 @@ async fn a_dead_upstream_is_left_out_until_it_is_back() {
     let url = format!("http://{address}");
     let origin = TestPeer::start(&[]).await;
     let peer = TestPeer::start(&[&upstream(&url), &upstream(origin.peer.http())]).await;
-    // Of each chunk it is asked once, as the peer keeps what it gets.
+    // The upstream is asked once for each chunk, because the peer caches it.
     let mut seeds = 1..200;
     while peer.metric(&asked(&url, "left_out")).await == 0 {
         let chunk = origin.stored(seeds.next().unwrap(), 1000).await;
@@ -429,7 +429,7 @@ async fn a_dead_upstream_is_left_out_until_it_is_back() {
 
     let revived = TestPeer::start(&[&format!("--http={address}")]).await;
     while peer.metric(&asked(&url, "found")).await == 0 {
-        let seed = seeds.next().expect("it is asked again");
+        let seed = seeds.next().expect("the upstream is asked again");
         let chunk = revived.stored(seed, 1000).await;
         peer.get(&path(&chunk)).await;
         sleep(Duration::from_millis(200)).await;
@@ -476,7 +476,7 @@ async fn redirects_are_not_followed_and_trouble_is_not_taken_for_absence() {
             (500, "FAILED".to_owned())
         );
     }
-    assert_eq!(server.heads().len(), 2, "nothing is remembered of it");
+    assert_eq!(server.heads().len(), 2, "errors are not cached");
     target.stop().await;
     peer.stop().await;
 }
@@ -494,7 +494,7 @@ async fn anttp_and_the_antd_daemon_are_asked_in_their_own_way() {
             },
         )
         .await;
-    // The three bytes of the chunk, as the daemon gives them.
+    // The chunk's three bytes, as the daemon sends them.
     let json = format!(r#"{{"data":"{}"}}"#, base64(chunk.bytes()));
     let antd = HttpServer::start(move |path| match path == format!("/v1/chunks/{address}") {
         true => Answer::new(200, json.clone()),
@@ -513,7 +513,7 @@ async fn anttp_and_the_antd_daemon_are_asked_in_their_own_way() {
     }
 }
 
-/// Of three bytes.
+/// Encodes three bytes.
 fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let number = u32::from_be_bytes([0, bytes[0], bytes[1], bytes[2]]);
@@ -574,7 +574,7 @@ async fn the_peers_own_pointer_counts_like_those_of_upstreams() {
             peer.get(&path).await.body == record(newest),
             "{own}, {others}"
         );
-        // What the upstream said is not kept, so without it the peer's own is the newest.
+        // The peer does not store the upstream's pointer. Without the upstream, its own pointer is the newest.
         drop(server);
         assert!(peer.get(&path).await.body == record(own), "{own} alone");
         peer.stop().await;
@@ -627,7 +627,7 @@ mod object_stores {
         let wrote =
             format!(r#"antway_peer_upstream_writes_total{{upstream="{url}",outcome="ok"}}"#);
         assert_eq!(writer.metric(&wrote).await, 1);
-        // A chunk that can't be written there is not confirmed.
+        // A chunk that cannot be written to the upstream is not confirmed.
         fs::remove_dir_all(folder.path().join("of")).unwrap();
         fs::write(folder.path().join("of"), "not a folder").unwrap();
         assert_eq!(put(&writer, &chunk(3, 1000)).await, 500);

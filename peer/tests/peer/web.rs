@@ -1,4 +1,4 @@
-//! Hosting the built PWA.
+//! The hosted web app.
 
 use crate::http::{Response, read_response, request};
 use crate::test_peer::TestPeer;
@@ -195,7 +195,7 @@ async fn deep_links_get_the_page_and_everything_else_an_error() {
             "{path}"
         );
     }
-    // As Chromium asks for what a link with the attribute `download` leads to.
+    // Chromium sends these headers for a link with the attribute `download`.
     let download = [("Sec-Fetch-Mode", "navigate"), ("Sec-Fetch-Dest", "empty")];
     assert_eq!(web.get(&link, &download).await.status, 404);
     let post = request(web.peer.peer.http(), "POST", "/", &[], b"").await;
@@ -282,7 +282,7 @@ async fn pages_at_an_address_that_no_policy_can_name_are_at_a_name() {
         Some("http://antway.localhost:8080/a/b?c=1")
     );
     assert_eq!(there.header("cache-control"), Some("no-store"));
-    // Not what the page asks for, nor other hosts.
+    // Only pages at `[::1]` redirect, not their subresources, and not other hosts.
     assert_eq!(
         web.get("/sw.js", &[("Host", "[::1]:8080")]).await.status,
         200
@@ -296,7 +296,7 @@ async fn pages_at_an_address_that_no_policy_can_name_are_at_a_name() {
     }
     web.peer.stop().await;
 
-    // Beyond loopback, `[::1]` may be the name that a proxy asks by.
+    // If the peer listens beyond loopback, `[::1]` may be the host name that a proxy uses.
     let open = Hosting::start(&["--http=0.0.0.0:0"]).await;
     let port = open.peer.peer.http().rsplit_once(':').unwrap().1;
     let base = format!("http://127.0.0.1:{port}");
@@ -331,7 +331,7 @@ async fn a_longer_head_is_refused() {
     let authority = web.peer.peer.http().strip_prefix("http://").unwrap();
     let mut stream = TcpStream::connect(authority).await.unwrap();
     let start = format!("GET / HTTP/1.1\r\nHost: {authority}\r\nCookie: ");
-    // Not one byte more than is read, or the answer would be lost with the connection.
+    // The head must not be longer than the peer reads, or the connection closes before the response arrives.
     let rest = "x".repeat(MAX_HTTP_HEAD_BYTES - start.len());
     stream.write_all((start + &rest).as_bytes()).await.unwrap();
     let response = read_response(&mut stream, false).await;

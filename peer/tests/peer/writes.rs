@@ -1,4 +1,4 @@
-//! Who may write, what, and from which pages.
+//! The permission to write.
 
 use crate::http::{Response, request};
 use crate::session::{Reset, Session, put_request, read_all, send_all};
@@ -62,7 +62,7 @@ async fn a_token_is_needed_and_enough() {
     assert_eq!(
         put(&peer, &first, &right).await.status,
         200,
-        "it is there already"
+        "the chunk is stored already"
     );
     let second = chunk(2, MAX_CHUNK_BYTES as usize);
     for _ in 0..2 {
@@ -86,7 +86,7 @@ async fn a_refused_upload_is_not_read() {
         (b"secret", u32::MAX, 5),
     ] {
         let (mut send, mut recv) = session.stream().await;
-        // Neither the rest of the bytes nor the end of the stream is waited for.
+        // The peer waits neither for the rest of the bytes nor for the end of the stream.
         send_all(&mut send, &put_request(token, length, b"beginning")).await;
         let answer = read_all(&mut recv).await.unwrap();
         assert_eq!(answer, [&[status][..], &[0; 32]].concat());

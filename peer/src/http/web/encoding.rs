@@ -1,6 +1,6 @@
-//! Which compressed forms of a file a client takes.
+//! Parses `Accept-Encoding`.
 
-/// A way in which files are compressed beforehand.
+/// A compression of prebuilt files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
     /// `.br`
@@ -10,7 +10,7 @@ pub enum Encoding {
 }
 
 impl Encoding {
-    /// As in `Content-Encoding`.
+    /// The name in `Content-Encoding`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Brotli => "br",
@@ -18,7 +18,7 @@ impl Encoding {
         }
     }
 
-    /// What such a file's name ends with.
+    /// The suffix of the compressed file's name.
     pub fn suffix(self) -> &'static str {
         match self {
             Self::Brotli => ".br",
@@ -27,7 +27,7 @@ impl Encoding {
     }
 }
 
-/// The encodings that `Accept-Encoding` lets through, the smaller result first.
+/// The encodings that the values of `Accept-Encoding` allow, the best compression first.
 pub fn accepted<'a>(values: impl Iterator<Item = &'a str>) -> Vec<Encoding> {
     let names: Vec<&str> = values
         .flat_map(|value| value.split(','))
@@ -41,7 +41,7 @@ pub fn accepted<'a>(values: impl Iterator<Item = &'a str>) -> Vec<Encoding> {
     all.into_iter().filter(wanted).collect()
 }
 
-/// The name in `name` or `name;q=0.5`, unless the weight is zero.
+/// The name in `name` or `name;q=0.5`. `None` if the weight is zero.
 fn name_if_wanted(item: &str) -> Option<&str> {
     let (name, weight) = item.split_once(';').unwrap_or((item, "q=1"));
     let weight = weight.trim().strip_prefix("q=").unwrap_or("1");

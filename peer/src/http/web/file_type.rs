@@ -1,6 +1,6 @@
-//! What kind of file a name stands for.
+//! Maps file extensions to content types.
 
-/// The `Content-Type` of a file of a built web page.
+/// The `Content-Type` of a file of a web app.
 pub fn of(path: &str) -> &'static str {
     let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
     match extension.to_ascii_lowercase().as_str() {

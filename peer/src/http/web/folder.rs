@@ -1,4 +1,4 @@
-//! From the path of a URL to a file of the folder, and never to one outside it.
+//! Maps the path of a URL to a file in the folder. Never leaves the folder.
 
 use super::encoding::Encoding;
 use std::io;
@@ -7,30 +7,30 @@ use std::time::UNIX_EPOCH;
 use tokio::fs::{self, File};
 use tokio::io::AsyncReadExt;
 
-/// The document of a folder.
+/// The file that is served for a folder.
 const INDEX: &str = "index.html";
 
-/// A folder whose files are served.
+/// A folder of files to serve.
 #[derive(Clone, Debug)]
 pub struct WebFolder {
-    /// Without symbolic links, so that it is a prefix of every file in it.
+    /// The canonical path, without symbolic links. It is a prefix of the canonical path of every file in the folder.
     root: PathBuf,
 }
 
-/// A file, read.
+/// The content of a file.
 pub struct WebFile {
-    /// The URL path that it is served at, which tells its type and how long it may be cached.
+    /// The file's URL path. It determines the content type and the caching.
     pub path: String,
-    /// Changes with the content.
+    /// Changes when the content changes.
     pub etag: String,
-    /// How `bytes` are compressed.
+    /// The compression of `bytes`, if any.
     pub encoding: Option<Encoding>,
     /// The content.
     pub bytes: Vec<u8>,
 }
 
 impl WebFolder {
-    /// Fails where there is no such folder, or no page in it.
+    /// Opens the folder. Fails if it does not exist, or has no `index.html`.
     pub fn open(folder: &Path) -> io::Result<Self> {
         let named = |error: io::Error| {
             io::Error::new(error.kind(), format!("{}: {error}", folder.display()))
@@ -44,7 +44,7 @@ impl WebFolder {
         }
     }
 
-    /// The file at a URL's path, in the first of the `accepted` encodings that it is there in.
+    /// The file at a URL's path. Uses the first encoding of `accepted` for which a compressed file exists.
     pub async fn file(&self, path: &str, accepted: &[Encoding]) -> io::Result<Option<WebFile>> {
         let Some(mut names) = names_of(path) else {
             return Ok(None);
@@ -57,7 +57,7 @@ impl WebFolder {
         let plain: PathBuf = names
             .iter()
             .fold(self.root.clone(), |folder, name| folder.join(name));
-        // Without the plain file there is nothing to compare with clients that take none.
+        // Some clients accept no compression, so the uncompressed file must exist.
         if !self.holds(&plain).await? {
             return Ok(None);
         }
@@ -72,7 +72,7 @@ impl WebFolder {
         WebFile::read(&plain, &path, None).await
     }
 
-    /// Whether it is a file, and in this folder also after symbolic links are followed.
+    /// Whether this is a file in the folder, also after symbolic links are resolved.
     async fn holds(&self, file: &Path) -> io::Result<bool> {
         match fs::canonicalize(file).await {
             Ok(real) => Ok(real.starts_with(&self.root) && fs::metadata(real).await?.is_file()),
@@ -87,7 +87,7 @@ impl WebFolder {
 }
 
 impl WebFile {
-    /// Reads `file`, to be served at `path`. `None` where there is no such file.
+    /// Reads `file`, to be served at `path`. `None` if there is no such file.
     pub async fn read(
         file: &Path,
         path: &str,
@@ -113,7 +113,7 @@ impl WebFile {
     }
 }
 
-/// The names in a URL's path, or `None` if one of them could lead elsewhere, or to a hidden file.
+/// The segments of a URL's path. `None` if a segment could leave the folder, or names a hidden file.
 fn names_of(path: &str) -> Option<Vec<String>> {
     let names = path.strip_prefix('/')?.split('/').map(|name| {
         let name = percent_decode(name)?;
@@ -122,7 +122,7 @@ fn names_of(path: &str) -> Option<Vec<String>> {
         is_safe.then_some(name)
     });
     let names: Vec<String> = names.collect::<Option<_>>()?;
-    // Only the last may be empty: that asks for a folder's document.
+    // Only the last segment may be empty. It stands for the folder's index file.
     let (_, folders) = names.split_last()?;
     let is_clean = folders.iter().all(|name| !name.is_empty());
     is_clean.then_some(names)

@@ -1,4 +1,4 @@
-//! Hosting the built PWA: files of a folder, with deep links to its page.
+//! Serves the built web app: files of a folder, and its start page for deep links.
 
 mod encoding;
 mod file_type;
@@ -25,13 +25,14 @@ use std::path::PathBuf;
 
 const CONFIG_PATH: &str = "/antway.json";
 
-/// Where the gateway's own files are that are no part of the shell.
+/// The path prefix of the gateway's own files, which are not part of the shell.
 const GATEWAY_PATH: &str = "/-/";
 
-/// The file by which a gateway finds out whether names below its own lead to the same host: `/-/probe-<build>.json`.
+/// The prefix and suffix of the probe file `/-/probe-<build>.json`. A gateway uses it to check whether its subdomains
+/// lead to the same host.
 const PROBE: (&str, &str) = ("/-/probe-", ".json");
 
-/// Sent with everything that is hosted, besides the policy of its host.
+/// Headers of all hosted files. The Content-Security-Policy is added for each host.
 const HEADERS: [(HeaderName, &str); 6] = [
     (REFERRER_POLICY, "no-referrer"),
     (OPENER_POLICY, "same-origin-allow-popups"),
@@ -47,18 +48,18 @@ const HEADERS: [(HeaderName, &str); 6] = [
 const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 
-/// What is hosted.
+/// The web app to serve.
 #[derive(Clone, Debug)]
 pub struct Web {
-    /// The built PWA.
+    /// The folder of the built web app.
     pub folder: WebFolder,
-    /// A file to serve as `/antway.json`, instead of the folder's.
+    /// Replaces the folder's `antway.json`.
     pub config: Option<PathBuf>,
-    /// Whether pages are to be asked for at `antway.localhost` instead of `[::1]`, which no policy can name.
+    /// Whether pages at `[::1]` redirect to `antway.localhost`. A Content-Security-Policy cannot name `[::1]`.
     pub redirects_loopback6: bool,
 }
 
-/// Answers a request that is not for the peer itself.
+/// Answers a request for a hosted file.
 pub async fn answer(web: &Web, request: Request) -> Response {
     let (request, _) = request.into_parts();
     let host = Host::of(request.headers.get(HOST));
@@ -112,12 +113,12 @@ fn policy_of(host: &Host, path: &str) -> HeaderValue {
     HeaderValue::from_str(&host.policy_of(path)).expect("names of hosts are ASCII")
 }
 
-/// Which opener policy a file has instead of the one in `HEADERS`.
+/// The opener policy of a file that does not use the one in `HEADERS`.
 fn opener_policy_of(path: &str) -> Option<&'static str> {
     match path {
-        // A page of the site must not get hold of the window of one that may use the worker's endpoints.
+        // The bridge may use the worker's endpoints. A page of the site must not get a reference to its window.
         policy::BRIDGE | policy::SITE_PAGE => Some("same-origin"),
-        // It talks to the window that opened it, which is of another origin.
+        // The page talks to the window that opened it, which has another origin.
         policy::MOVE => Some("unsafe-none"),
         _ => None,
     }
@@ -136,7 +137,7 @@ async fn find(
     }
     let accepted = headers.get_all(ACCEPT_ENCODING);
     let accepted = encoding::accepted(accepted.iter().filter_map(|value| value.to_str().ok()));
-    // On the origin of a site every path is the site's, also those that files of the shell have elsewhere.
+    // On a site origin every path belongs to the site, even if the shell has a file with this path.
     let is_site = matches!(host, Host::Site { .. });
     if is_site && !path.starts_with(GATEWAY_PATH) && wants_page(headers) {
         let page = web.folder.file(policy::SITE_PAGE, &accepted).await?;
@@ -149,7 +150,7 @@ async fn find(
     }
     let found = web.folder.file(path, &accepted).await?;
     match found {
-        // The gateway's own paths have no deep links. Its pages there go without `.html`.
+        // The gateway's own paths have no deep links. Their pages are served without the suffix `.html`.
         None if path.starts_with(GATEWAY_PATH) => {
             web.folder.file(&format!("{path}.html"), &accepted).await
         }
@@ -158,10 +159,10 @@ async fn find(
     }
 }
 
-/// Whether this is a user going somewhere, not a page fetching a part.
+/// Whether the request is a navigation to a page, not a request for a subresource.
 ///
-/// Chromium asks the host, past a page's worker, for what `<a download>` names: a navigation too, but one that
-/// shows nothing. It must not save the page under the name of something else.
+/// Chromium sends requests for `<a download>` links to the host, not to the page's worker. They are navigations, too,
+/// but must not save the start page under another file's name.
 fn wants_page(headers: &HeaderMap) -> bool {
     let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
     match text(HeaderName::from_static("sec-fetch-dest")) {
@@ -176,7 +177,7 @@ fn wants_page(headers: &HeaderMap) -> bool {
 fn respond(file: WebFile, request: &HeaderMap) -> Response {
     let etag = HeaderValue::from_str(&file.etag).expect("hex digits");
     let is_probe = file.path.starts_with(PROBE.0) && file.path.ends_with(PROBE.1);
-    // Names below /assets/ contain a hash of the content; everything else may change under its name.
+    // Names in `/assets/` contain a hash of the content. All other files may change.
     let caching = match file.path.starts_with("/assets/") {
         true => "public, max-age=31536000, immutable",
         false if is_probe => "no-store",

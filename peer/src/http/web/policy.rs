@@ -1,56 +1,58 @@
-//! What browsers are told that hosted pages may do.
+//! The Content-Security-Policy of hosted pages.
 //!
-//! A gateway has a *root origin*, with the shell, and an origin for each site below it, whose first label is the site's
-//! address. `/-/bridge` is framed by the root origin on the origin of a site, and `/-/root` the other way round.
+//! A gateway has a *root origin*, with the shell, and an origin for each site. The host name of a site origin is the
+//! site's address as a label before the root origin's name. The root origin frames `/-/bridge` of a site origin. A
+//! site origin frames `/-/root` of the root origin.
 //!
-//! Content has paths on the same origins (`/<address>/…`, `/chunk/…`), so the policies name the paths of hosted files
-//! instead of `'self'`. That takes the host's own name, which the request tells. Policies are the browser's: whoever
-//! sends another `Host` than the page's own limits only the page that it gets.
+//! Content has paths on the same origins (`/<address>/…`, `/chunk/…`). Therefore the policies list the paths of
+//! hosted files instead of `'self'`. This requires the host's own name, which comes from the `Host` header. A wrong
+//! `Host` header only affects the page that the sender receives.
 
 use crate::origins::is_site_name;
 use axum::http::HeaderValue;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-/// `/-/bridge`: lets the root origin reach the worker of a site's origin.
+/// `/-/bridge`: lets the root origin reach the worker of a site origin.
 pub const BRIDGE: &str = "/-/bridge.html";
-/// `/-/root`: lets the origin of a site reach the root origin.
+/// `/-/root`: lets a site origin reach the root origin.
 pub const ROOT: &str = "/-/root.html";
 
-/// What is shown on the origin of a site before its worker runs.
+/// The page of a site origin before its worker runs.
 pub const SITE_PAGE: &str = "/-/site.html";
 
-/// `/-/move`: takes over the library of the same gateway at another name, from a page there that opens it in a window.
+/// `/-/move`: takes over the library of the same gateway at another name. A page of the other name opens it in a
+/// window.
 pub const MOVE: &str = "/-/move.html";
 
-/// The script of the worker.
+/// The script of the service worker.
 const WORKER: &str = "/sw.js";
 
-/// Where pages may connect to: to peers anywhere by HTTPS, which WebTransport counts as, and to this machine. A policy
-/// can't name `[::1]`: Chromium calls that an invalid source. `localhost` leads there too.
+/// The servers that pages may connect to: this machine, and HTTPS peers anywhere, which includes WebTransport.
+/// Chromium rejects `[::1]` as an invalid source; use `localhost` instead.
 const CONNECT: &str = "'self' https: http://127.0.0.1:* http://localhost:* http://*.localhost:*";
 
-/// The host that a request was sent to, as far as policies can name it.
+/// The host of a request, in the form that a policy needs.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Host {
     /// The root origin: name and port.
     Root(String),
-    /// The origin of a site.
+    /// A site origin.
     Site {
-        /// Its name and port.
+        /// The site origin's name and port.
         own: String,
-        /// Those of its root origin.
+        /// The root origin's name and port.
         root: String,
     },
-    /// `127.0.0.1`, which has no names below it: name and port.
+    /// `127.0.0.1`, which has no subdomains: name and port.
     Loopback(String),
-    /// `[::1]`, which policies can't name: the port with its colon, if there is one.
+    /// `[::1]`, which a policy cannot name: the port with its colon, or nothing.
     Loopback6(String),
-    /// Anything else.
+    /// A host that a policy cannot name.
     Unnamed,
 }
 
 impl Host {
-    /// Reads the value of `Host`.
+    /// Parses the value of `Host`.
     pub fn of(value: Option<&HeaderValue>) -> Self {
         let text = value.and_then(|value| value.to_str().ok()).unwrap_or("");
         let text = text.to_ascii_lowercase();
@@ -71,7 +73,8 @@ impl Host {
         if name == Ipv4Addr::LOCALHOST.to_string() {
             return Self::Loopback(text);
         }
-        // A name that ends with a number is an address in some notation. Policies match no address but 127.0.0.1.
+        // A name that ends with a digit is an IP address in some notation. Policies match no IP address except
+        // 127.0.0.1.
         let is_name =
             name.split('.').all(is_label) && !name.ends_with(|last: char| last.is_ascii_digit());
         match name.split_once('.') {
@@ -84,7 +87,7 @@ impl Host {
         }
     }
 
-    /// The Content-Security-Policy of the file that is served at this path.
+    /// The Content-Security-Policy of the file at this path.
     pub fn policy_of(&self, path: &str) -> String {
         match path {
             BRIDGE => self.own_policy("'none'", self.root()),
@@ -101,7 +104,7 @@ impl Host {
         }
     }
 
-    /// The root origin of a site's, as a source; nothing elsewhere.
+    /// The source expression of a site's root origin. `'none'` for other hosts.
     fn root(&self) -> &str {
         match self {
             Self::Site { root, .. } => root,
@@ -109,8 +112,8 @@ impl Host {
         }
     }
 
-    /// For the shell, and for its worker, whose requests go by the policy that its script came with. Firefox checks an
-    /// answer of the worker once more, against the URL of the worker's script.
+    /// The policy of the shell and its worker. The policy of a worker script applies to the worker's requests.
+    /// Firefox also checks each response of the worker against the URL of the worker script.
     fn shell_policy(&self) -> String {
         let assets = self.sources(&["/assets/", WORKER]);
         let workers = self.sources(&[WORKER, "/assets/"]);
@@ -128,7 +131,7 @@ impl Host {
         )
     }
 
-    /// For the pages below `/-/`: what they may frame, and by whom they may be framed.
+    /// The policy of the pages below `/-/`: which origins they may frame, and which origins may frame them.
     fn own_policy(&self, frames: &str, ancestors: &str) -> String {
         let own = self.sources(&["/-/", WORKER]);
         let worker = self.sources(&[WORKER]);
@@ -139,7 +142,7 @@ impl Host {
         )
     }
 
-    /// Paths of this host, and of no other; where that can't be said, the whole origin.
+    /// The source expressions of these paths on this host. `'self'` if the host cannot be named.
     fn sources(&self, paths: &[&str]) -> String {
         match self {
             Self::Root(own) | Self::Site { own, .. } | Self::Loopback(own) => {
