@@ -67,14 +67,14 @@ mod tests {
     const EMPTY: &str = "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262";
 
     #[test]
-    fn an_address_is_the_blake3_hash_and_survives_being_written() {
+    fn an_address_is_the_blake3_hash_and_can_be_parsed_back() {
         let address = Address::of(b"");
         assert_eq!(address.to_string(), EMPTY);
         assert_eq!(EMPTY.parse(), Ok(address));
     }
 
     #[test]
-    fn anything_but_64_lower_case_hex_characters_is_refused() {
+    fn rejects_addresses_that_are_not_64_lower_case_hex_characters() {
         for text in [
             "",
             "af13",

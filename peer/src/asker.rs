@@ -116,14 +116,14 @@ mod tests {
     }
 
     #[test]
-    fn without_rates_everything_is_admitted() {
+    fn admits_everything_without_rate_limits() {
         let limiter = RateLimiter::new(Rates::default());
         limiter.answered(ip("127.0.0.1"), u32::MAX);
         assert!((0..10_000).all(|_| limiter.admit(ip("127.0.0.1"))));
     }
 
     #[test]
-    fn a_client_may_save_up_some_requests_and_no_more() {
+    fn limits_the_burst_of_a_client() {
         let limiter = RateLimiter::new(Rates {
             requests_per_second: Some(1),
             bytes_per_second: None,
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_that_got_too_many_bytes_waits() {
+    fn rejects_a_client_over_its_byte_rate() {
         let limiter = RateLimiter::new(Rates {
             requests_per_second: None,
             bytes_per_second: Some(1000),
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_of_one_network_share_a_rate() {
+    fn addresses_of_one_network_share_a_rate_limit() {
         assert_eq!(
             network_of(ip("2001:db8::1")),
             network_of(ip("2001:db8::2:3"))

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn the_connections_and_sessions_of_an_address_leave_half_for_others() {
+    fn one_address_gets_at_most_half_of_the_memory() {
         let memory = memory();
         for (address, neighbour, other) in [
             ("203.0.113.1", "::ffff:203.0.113.1", "203.0.113.2"),
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_leaves_room_for_others_of_its_address() {
+    fn a_session_leaves_memory_for_others_of_its_address() {
         let memory = memory();
         for address in ["203.0.113.1", "127.0.0.1"] {
             let greedy = memory.session(ip(address));
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_proxy_on_this_machine_may_use_it_all() {
+    fn a_proxy_on_loopback_may_use_all_memory() {
         let memory = memory();
         for address in ["127.0.0.1", "::1", "::ffff:127.0.0.1"] {
             let connection = || room_now(&memory, &memory.connection(ip(address)));
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn clients_that_have_gone_are_forgotten() {
+    fn removes_the_quotas_of_disconnected_clients() {
         let memory = memory();
         let stays = memory.connection(ip("203.0.113.1"));
         for last in 2..255 {

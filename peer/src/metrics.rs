@@ -233,7 +233,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_counted_is_in_the_text() {
+    fn the_text_contains_the_recorded_metrics() {
         let metrics = Metrics::default();
         metrics.request(Face::Http, "get", "found", Duration::from_millis(3));
         metrics.sent(Face::WebTransport).inc_by(7);

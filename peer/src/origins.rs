@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_a_star_or_origins() {
+    fn accepts_a_star_or_origins() {
         for bad in [
             "",
             "example.org",
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_limits_browsers_and_nothing_else() {
+    fn a_list_of_origins_restricts_only_browsers() {
         assert!(listed().may_read(None));
         assert!(listed().may_read(Some("https://a.example")));
         assert!(!listed().may_read(Some("https://b.example")));
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_lets_allowed_and_same_origins_write() {
+    fn with_a_token_allowed_and_same_origins_may_write() {
         let host = "peer.example:8080";
         assert!(listed().may_write_with_token(Some("https://a.example"), host));
         assert!(listed().may_write_with_token(Some("http://peer.example:8080"), host));
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_label_of_a_sites_name_is_an_address() {
+    fn recognises_site_names_by_their_first_label() {
         let label = "abcdefghijklmnopqrstuvwxyz234567".repeat(2)[..52].to_owned();
         for name in ["localhost", "antway.localhost", "gateway.example"] {
             assert!(is_site_name(&format!("{label}.{name}")));
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn open_writes_are_for_the_peers_own_pages_and_for_listed_origins() {
+    fn open_writes_are_allowed_for_own_pages_and_listed_origins() {
         let any = AllowedOrigins::Any;
         for host in [
             "127.0.0.1:8080",

@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_belongs_to_its_owner() {
+    fn a_record_belongs_to_the_address_of_its_owner() {
         let json: serde_json::Value = serde_json::from_slice(&fixture("pointers.json")).unwrap();
         let text = json.to_string();
         let record = fixture("pointer-s1-c0.bin");
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn the_larger_counter_is_newer() {
+    fn the_larger_counter_wins() {
         let old = fixture("pointer-s1-c0.bin");
         let new = fixture("pointer-s1-c7.bin");
         let last = fixture("pointer-s1-c18446744073709551615.bin");
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn with_equal_counters_the_smaller_kind_and_then_the_smaller_target_are_newer() {
+    fn with_equal_counters_the_smaller_kind_and_target_win() {
         let counter = u64::MAX - 1;
         let [small, large] = [1, 2].map(|target| record(counter, 0, target));
         assert_eq!(newest_of(&small, &large), vec![small; 4]);
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn of_new_final_states_the_one_of_most_answers_counts() {
+    fn the_final_record_of_most_answers_wins() {
         let [small, large] = [1, 2].map(|target| record(u64::MAX, 0, target));
         let stored = record(7, 0, 0);
         for stored in [None, Some(stored)] {

@@ -284,14 +284,14 @@ mod tests {
     }
 
     #[test]
-    fn a_request_for_nothing_is_bad_and_one_for_65_is_over_the_limit() {
+    fn rejects_requests_with_0_or_65_addresses() {
         assert_eq!(decode(&[1, 0]), Err(ErrorCode::BadRequest));
         assert_eq!(decode(&[2, 65]), Err(ErrorCode::Limit));
         assert_eq!(decode(&[1, 255]), Err(ErrorCode::Limit));
     }
 
     #[test]
-    fn every_prefix_of_a_request_is_incomplete_and_never_an_error() {
+    fn every_prefix_of_a_request_is_incomplete() {
         let (_, bytes) = addresses(3);
         let get = [&[1, 3][..], &bytes].concat();
         let put = [&[3, 0, 3][..], b"abc", &[0, 0, 1, 0]].concat();
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_a_request_is_left_to_the_caller() {
+    fn leaves_bytes_after_a_request_to_the_caller() {
         let put = [&[3, 0, 1][..], b"t", &[0, 0, 0, 2], b"xyz"].concat();
         let request = Request::Put {
             token: b"t".to_vec(),
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_ops_and_endless_tokens_are_refused_at_once() {
+    fn rejects_unknown_operations_and_too_long_tokens() {
         for op in [0, 6, 7, 255] {
             assert_eq!(decode(&[op]), Err(ErrorCode::BadRequest));
         }
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_have_the_layout_of_the_specification() {
+    fn responses_have_the_specified_layout() {
         assert_eq!(get_answer(Status::Ok, 0x0040_0000), [0, 0, 0x40, 0, 0]);
         assert_eq!(get_answer(Status::Busy, 0), [2, 0, 0, 0, 0]);
         assert_eq!(put_answer(Status::Full, None), {

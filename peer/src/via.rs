@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_way_grows_by_one_peer_at_a_time_up_to_a_limit() {
+    fn the_list_of_peers_grows_up_to_a_limit() {
         let ids: Vec<_> = (0..5).map(|_| PeerId::random()).collect();
         let mut via = Via::default();
         assert!(via.is_empty());
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_peer_writes_is_refused() {
+    fn rejects_malformed_lists() {
         for bad in [
             "",
             "1",

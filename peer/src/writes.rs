@@ -108,7 +108,7 @@ mod tests {
     const HOST: &str = "127.0.0.1:1";
 
     #[test]
-    fn a_token_is_compared_whole() {
+    fn compares_the_whole_token() {
         let policy = WritePolicy::Token(TokenHash::new(b"secret"));
         let check = |token| policy.check(&AllowedOrigins::Any, None, HOST, token);
         assert_eq!(check(Some(b"secret")), Ok(()));
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn writes_can_be_off_and_open() {
+    fn writes_can_be_disabled_or_open() {
         let any = AllowedOrigins::Any;
         assert_eq!(
             WritePolicy::None.check(&any, None, HOST, Some(b"x")),

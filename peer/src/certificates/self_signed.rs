@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn key_files_are_private_and_a_restart_keeps_the_hashes() {
+    fn key_files_are_private_and_hashes_survive_a_restart() {
         let folder = TempDir::new().unwrap();
         let first = open(&folder, now()).map(|c| c.hash);
         let later = now() + time::Duration::days(5);
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_certificate_takes_over_before_the_current_one_expires() {
+    fn the_next_certificate_replaces_the_current_one_before_it_expires() {
         let folder = TempDir::new().unwrap();
         let [current, next] = open(&folder, now());
         let takes_over = current.validity.shown_until();
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_long_absence_or_with_a_damaged_file_there_are_new_ones() {
+    fn replaces_expired_and_damaged_certificates() {
         let folder = TempDir::new().unwrap();
         let old = open(&folder, now()).map(|c| c.hash);
         let much_later = now() + time::Duration::days(100);

@@ -85,7 +85,7 @@ fn write(map: &DataMap) -> Vec<u8> {
 }
 
 #[test]
-fn the_records_of_the_vectors_are_read_in_both_forms() {
+fn parses_both_encodings_of_the_test_vectors() {
     for case in CASES {
         let map = DataMap::from_record(&record(case)).unwrap();
         let expected = &json(case)["data_map"];
@@ -101,7 +101,7 @@ fn the_records_of_the_vectors_are_read_in_both_forms() {
 }
 
 #[test]
-fn a_nested_map_opens_to_the_map_of_the_file() {
+fn a_nested_map_decrypts_to_the_map_of_the_file() {
     let case = json("text3max17");
     let outer = DataMap::from_record(&record("text3max17")).unwrap();
     assert!(outer.is_nested());
@@ -121,7 +121,7 @@ fn a_nested_map_opens_to_the_map_of_the_file() {
 }
 
 #[test]
-fn a_chunk_that_was_changed_or_is_another_does_not_open() {
+fn rejects_a_modified_or_different_chunk() {
     let outer = DataMap::from_record(&record("text3max17")).unwrap();
     let mut sealed = fixture(&format!("chunks/{}", outer.addresses()[0]));
     assert_eq!(outer.open(1, &sealed), Err(Unreadable));
@@ -132,7 +132,7 @@ fn a_chunk_that_was_changed_or_is_another_does_not_open() {
 }
 
 #[test]
-fn no_more_is_decompressed_than_the_map_says() {
+fn rejects_chunks_whose_size_differs_from_the_map() {
     let outer = DataMap::from_record(&record("text3max17")).unwrap();
     let sealed = fixture(&format!("chunks/{}", outer.addresses()[0]));
     for wrong in [109, 111, 1] {
@@ -145,13 +145,13 @@ fn no_more_is_decompressed_than_the_map_says() {
 }
 
 #[test]
-fn hashes_may_be_binaries() {
+fn accepts_hashes_as_messagepack_binaries() {
     let map = map([5, 5, 6], Some(1));
     assert_eq!(DataMap::from_record(&write(&map)), Ok(map));
 }
 
 #[test]
-fn every_beginning_of_a_record_and_every_continuation_is_unreadable() {
+fn rejects_truncated_and_extended_records() {
     let record = record("text3max17");
     for end in 0..record.len() {
         assert_eq!(
@@ -175,7 +175,7 @@ fn every_beginning_of_a_record_and_every_continuation_is_unreadable() {
 }
 
 #[test]
-fn maps_outside_the_limits_are_unreadable() {
+fn rejects_maps_outside_the_limits() {
     assert!(DataMap::from_record(&write(&map([1, 1, MAX_PART_BYTES], None))).is_ok());
     for bad in [
         map([1, 1, MAX_PART_BYTES + 1], None),
@@ -206,7 +206,7 @@ fn maps_outside_the_limits_are_unreadable() {
 }
 
 #[test]
-fn a_range_needs_the_chunks_that_it_overlaps() {
+fn selects_the_chunks_that_overlap_a_range() {
     let map = map([10, 10, 12], None);
     let all = map.addresses();
     let from = |first, length| map.addresses_in(Range::From { first, length });

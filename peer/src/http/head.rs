@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn long_heads_wait_for_room_and_nothing_else_does() {
+    fn only_long_heads_wait_for_a_permit() {
         let places = Arc::new(Semaphore::new(1));
         let [first, second] = [(); 2].map(|()| HeadMeter::new(Arc::clone(&places)));
         first.received(USUAL_HTTP_HEAD_BYTES);

@@ -122,14 +122,14 @@ mod tests {
     }
 
     #[test]
-    fn it_is_left_out_after_some_failures_in_a_row() {
+    fn opens_after_consecutive_failures() {
         let (breaker, now) = left_out();
         assert!(breaker.enter(now).is_none());
         assert!(breaker.enter(now + SHORTEST_PAUSE / 2).is_none());
     }
 
     #[test]
-    fn an_answer_in_between_makes_failures_count_from_the_beginning() {
+    fn a_success_resets_the_failure_count() {
         let breaker = Breaker::default();
         let now = Instant::now();
         for _ in 0..10 {
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn one_request_probes_and_the_others_do_without() {
+    fn only_one_request_probes_at_a_time() {
         let (breaker, now) = left_out();
         let later = now + SHORTEST_PAUSE;
         let probe = breaker.enter(later).unwrap();
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn each_probe_that_fails_makes_the_pause_longer_up_to_a_bound() {
+    fn each_failed_probe_doubles_the_open_time_up_to_a_maximum() {
         let (breaker, mut now) = left_out();
         let mut pause = SHORTEST_PAUSE;
         for _ in 0..10 {
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_probe_that_nobody_waits_for_any_more_leaves_the_next_to_probe() {
+    fn a_dropped_probe_allows_the_next_probe() {
         let (breaker, now) = left_out();
         let later = now + SHORTEST_PAUSE;
         drop(breaker.enter(later));
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_of_requests_that_began_before_do_not_prolong_it() {
+    fn failures_of_earlier_requests_do_not_prolong_the_open_state() {
         let breaker = Breaker::default();
         let now = Instant::now();
         let began: Vec<_> = (0..20).map(|_| breaker.enter(now).unwrap()).collect();

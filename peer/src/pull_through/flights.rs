@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_flight_goes_on_when_nobody_waits_and_who_comes_back_joins_it() {
+    async fn a_flight_continues_without_callers_and_accepts_new_ones() {
         let flights = Flights::new(1);
         let (end, _) = leave(&flights).await;
         // Wait until the flight has noticed that it has no callers.
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn those_that_are_too_many_end_with_the_last_who_waited() {
+    async fn flights_over_the_limit_end_with_their_last_caller() {
         let flights = Flights::new(0);
         let (_end, broken_off) = leave(&flights).await;
         assert!(timeout(SOON, broken_off).await.unwrap().is_err());
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_flight_that_panics_or_is_ended_is_told_to_who_waits() {
+    async fn reports_a_panicked_or_aborted_flight_to_its_callers() {
         let flights = Flights::new(1);
         let panicked = flights.join(wanted(), || async { panic!("a panic for the test") });
         assert!(timeout(SOON, panicked).await.unwrap().is_err());

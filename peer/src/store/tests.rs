@@ -21,7 +21,7 @@ async fn read(store: &FolderStore, address: Address) -> Option<Vec<u8>> {
 }
 
 #[tokio::test]
-async fn a_chunk_is_kept_under_its_address_and_counted_once() {
+async fn stores_a_chunk_under_its_address_and_counts_it_once() {
     let folder = TempDir::new().unwrap();
     let store = store(&folder);
     let chunk = chunk(&[7; 200_000]);
@@ -45,7 +45,7 @@ async fn a_chunk_is_kept_under_its_address_and_counted_once() {
 }
 
 #[tokio::test]
-async fn a_pointer_that_was_put_there_is_given_if_it_belongs_there() {
+async fn serves_a_pointer_file_only_if_it_matches_the_address() {
     let folder = TempDir::new().unwrap();
     let store = store(&folder);
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/self-encryption");
@@ -69,7 +69,7 @@ async fn a_pointer_that_was_put_there_is_given_if_it_belongs_there() {
 }
 
 #[tokio::test]
-async fn the_same_chunk_put_many_times_at_once_is_stored_once() {
+async fn concurrent_puts_store_a_chunk_once() {
     let folder = TempDir::new().unwrap();
     let store = store(&folder);
     let puts = (0..16).map(|_| store.put(chunk(b"same")));
@@ -80,7 +80,7 @@ async fn the_same_chunk_put_many_times_at_once_is_stored_once() {
 }
 
 #[tokio::test]
-async fn a_full_store_refuses_new_chunks_and_keeps_the_old() {
+async fn a_full_store_refuses_new_chunks_and_keeps_the_old_ones() {
     let folder = TempDir::new().unwrap();
     let store = FolderStore::open(folder.path(), 10, Eviction::default()).unwrap();
     let first = chunk(b"12345678");
@@ -96,7 +96,7 @@ async fn a_full_store_refuses_new_chunks_and_keeps_the_old() {
 }
 
 #[tokio::test]
-async fn a_damaged_chunk_is_quarantined_and_can_be_stored_again() {
+async fn quarantines_a_damaged_chunk_and_stores_it_again() {
     let folder = TempDir::new().unwrap();
     let store = store(&folder);
     let chunk = chunk(&[1; 5000]);
@@ -127,7 +127,7 @@ async fn a_damaged_chunk_is_quarantined_and_can_be_stored_again() {
 }
 
 #[tokio::test]
-async fn opening_counts_what_is_there_and_removes_what_a_crash_left() {
+async fn opening_counts_chunks_and_removes_temporary_files() {
     let folder = TempDir::new().unwrap();
     let first = store(&folder);
     first.put(chunk(b"kept")).await.unwrap();
@@ -146,7 +146,7 @@ async fn opening_counts_what_is_there_and_removes_what_a_crash_left() {
 }
 
 #[tokio::test]
-async fn a_store_is_open_in_one_place_at_a_time() {
+async fn a_store_cannot_be_opened_twice() {
     let folder = TempDir::new().unwrap();
     let first = store(&folder);
     let second = FolderStore::open(folder.path(), u64::MAX, Eviction::default());
@@ -175,7 +175,7 @@ async fn has(store: &FolderStore, seeds: &[u8]) -> Vec<bool> {
 }
 
 #[tokio::test]
-async fn chunks_from_upstreams_make_room_the_longest_unused_first() {
+async fn evicts_the_least_recently_used_upstream_chunks_first() {
     let folder = TempDir::new().unwrap();
     let eviction = Eviction {
         pulled: true,
@@ -213,7 +213,7 @@ async fn chunks_from_upstreams_make_room_the_longest_unused_first() {
 }
 
 #[tokio::test]
-async fn what_a_client_writes_is_not_dropped_even_if_it_came_from_an_upstream_before() {
+async fn does_not_evict_a_cached_chunk_after_a_client_writes_it() {
     let folder = TempDir::new().unwrap();
     let eviction = Eviction {
         pulled: true,
@@ -233,7 +233,7 @@ async fn what_a_client_writes_is_not_dropped_even_if_it_came_from_an_upstream_be
 }
 
 #[test]
-fn a_chunk_that_is_moved_while_it_is_looked_for_is_found() {
+fn finds_a_chunk_that_moves_during_the_search() {
     let folder = TempDir::new().unwrap();
     let store = store(&folder);
     let chunk = ten_bytes(0);
@@ -259,7 +259,7 @@ fn a_chunk_that_is_moved_while_it_is_looked_for_is_found() {
 }
 
 #[tokio::test]
-async fn written_chunks_are_dropped_last_and_only_if_told_so() {
+async fn evicts_written_chunks_last_and_only_if_allowed() {
     let folder = TempDir::new().unwrap();
     let eviction = Eviction {
         pulled: true,
@@ -284,7 +284,7 @@ async fn written_chunks_are_dropped_last_and_only_if_told_so() {
 }
 
 #[tokio::test]
-async fn the_order_of_use_outlives_the_process() {
+async fn the_order_of_use_survives_a_restart() {
     let folder = TempDir::new().unwrap();
     let eviction = Eviction {
         pulled: true,

@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_attempt_goes_on_when_nobody_waits_and_who_comes_back_gets_the_connection() {
+    async fn an_attempt_continues_without_callers_and_later_calls_use_it() {
         let connecting = Connecting::new(LONG);
         let (end, ends) = oneshot::channel::<&str>();
         let first = connecting.get(|| async { ends.await.map_err(|_| failed()) });
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn after_an_attempt_that_failed_or_took_too_long_the_next_request_tries_again() {
+    async fn a_call_after_a_failed_or_timed_out_attempt_tries_again() {
         let connecting = Connecting::new(Duration::from_millis(10));
         let late = connecting.get(std::future::pending).await;
         assert!(matches!(late, Err(SourceError::Unreachable(_))));
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_failure_that_nobody_waited_for_is_not_told_to_the_next_request() {
+    async fn a_failure_without_callers_does_not_fail_the_next_call() {
         let connecting = Connecting::new(LONG);
         let (end, ends) = oneshot::channel::<()>();
         let first = connecting.get(|| async {

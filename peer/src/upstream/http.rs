@@ -198,7 +198,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn base64_is_read_with_and_without_padding_under_any_of_its_names() {
+    fn decodes_base64_with_and_without_padding_in_each_known_field() {
         for json in [
             r#"{"data":"aGk="}"#,
             r#"{"data":"aGk"}"#,

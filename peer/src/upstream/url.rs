@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_scheme_says_what_it_is() {
+    fn the_scheme_selects_the_upstream() {
         let http = |dialect, base: &str| Ok(UpstreamUrl::Http(dialect, base.to_owned()));
         assert_eq!(
             "https://peer.example/".parse(),
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_be_ignored_is_refused() {
+    fn rejects_url_parts_that_would_be_ignored() {
         for bad in [
             "",
             "peer.example",

@@ -11,7 +11,7 @@ use simulation::download;
 use std::time::Duration;
 
 #[test]
-fn a_download_gets_nearly_all_that_a_link_carries_in_spite_of_loss() {
+fn a_download_uses_most_of_a_lossy_link() {
     for round_trip_ms in [20, 50, 100] {
         for (loss_percent, least) in [(0.0, 0.92), (1.0, 0.91), (3.0, 0.88)] {
             for megabits in [20, 100] {
@@ -26,21 +26,21 @@ fn a_download_gets_nearly_all_that_a_link_carries_in_spite_of_loss() {
 
 /// The Mathis formula gives 7.1 Mbit/s: 1.22 × packet ÷ (round trip × √loss). The simulation must agree with it.
 #[test]
-fn cubic_is_as_slow_with_loss_as_it_is_known_to_be() {
+fn cubic_with_loss_has_the_theoretical_rate() {
     let outcome = download(&Link::new(20, 1.0, 100), &[(Cubic, 0)], 30);
     let megabits = outcome.rate(0, 5, 30) / 1e6;
     assert!((4.0..=10.0).contains(&megabits), "{megabits:.1}");
 }
 
 #[test]
-fn the_librarys_bbr_can_be_chosen() {
+fn supports_the_librarys_bbr() {
     let link = Link::new(20, 1.0, 20);
     let share = download(&link, &[(Bbr, 0)], 10).rate(0, 3, 10) / link.bits_per_second as f64;
     assert!(share > 0.8, "{share:.3}");
 }
 
 #[test]
-fn a_download_alone_keeps_the_queue_short() {
+fn a_single_download_keeps_the_queue_short() {
     for round_trip_ms in [20, 100] {
         let mut link = Link::new(round_trip_ms, 0.0, 20);
         link.queue = Duration::from_millis(500);
@@ -53,7 +53,7 @@ fn a_download_alone_keeps_the_queue_short() {
 }
 
 #[test]
-fn acknowledgements_that_are_held_back_cost_little() {
+fn delayed_acknowledgements_cost_little_speed() {
     for jitter_ms in [30, 120] {
         let mut link = Link::new(50, 1.0, 20);
         link.jitter = Duration::from_millis(jitter_ms);
@@ -64,7 +64,7 @@ fn acknowledgements_that_are_held_back_cost_little() {
 }
 
 #[test]
-fn a_short_queue_is_enough() {
+fn a_download_works_with_a_short_queue() {
     let mut link = Link::new(50, 1.0, 50);
     link.queue = Duration::from_millis(10);
     let share = download(&link, &[(Tolerant, 0)], 20).rate(0, 3, 20) / link.bits_per_second as f64;
@@ -72,14 +72,14 @@ fn a_short_queue_is_enough() {
 }
 
 #[test]
-fn a_slow_link_is_used_too() {
+fn a_download_uses_most_of_a_slow_link() {
     let link = Link::new(20, 1.0, 1);
     let share = download(&link, &[(Tolerant, 0)], 20).rate(0, 3, 20) / link.bits_per_second as f64;
     assert!(share >= 0.85, "{share:.3}");
 }
 
 #[test]
-fn downloads_share_a_link_whenever_they_begin() {
+fn downloads_share_a_link_independent_of_their_start_times() {
     for (round_trip_ms, loss_percent) in [(20, 0.0), (20, 1.0), (100, 0.0)] {
         let link = Link::new(round_trip_ms, loss_percent, 50);
         let outcome = download(&link, &[(Tolerant, 0), (Tolerant, 5), (Tolerant, 10)], 60);
@@ -94,7 +94,7 @@ fn downloads_share_a_link_whenever_they_begin() {
 }
 
 #[test]
-fn beside_cubic_each_gets_a_part() {
+fn shares_a_link_with_cubic() {
     for round_trip_ms in [20, 100] {
         for servers in [[(Tolerant, 0), (Cubic, 5)], [(Cubic, 0), (Tolerant, 5)]] {
             let link = Link::new(round_trip_ms, 0.0, 20);
@@ -109,14 +109,14 @@ fn beside_cubic_each_gets_a_part() {
 }
 
 #[test]
-fn it_slows_down_when_losses_are_many() {
+fn slows_down_with_high_loss() {
     let link = Link::new(20, 25.0, 20);
     let share = download(&link, &[(Tolerant, 0)], 30).rate(0, 10, 30) / link.bits_per_second as f64;
     assert!(share <= 0.4, "{share:.3}");
 }
 
 #[test]
-fn it_follows_a_link_that_becomes_slower_and_faster() {
+fn adapts_to_a_link_that_becomes_slower_and_faster() {
     let mut link = Link::new(50, 1.0, 100);
     link.queue = Duration::from_millis(400);
     let changes = [(10, 20_000_000), (25, 100_000_000)];
@@ -133,7 +133,7 @@ fn it_follows_a_link_that_becomes_slower_and_faster() {
 }
 
 #[test]
-fn it_goes_on_after_an_outage() {
+fn recovers_after_an_outage() {
     let mut link = Link::new(50, 0.0, 20);
     let changes = [(5, 0), (8, 20_000_000)];
     link.changes = changes

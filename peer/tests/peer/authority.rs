@@ -74,7 +74,7 @@ fn flags(folder: &TempDir) -> [String; 2] {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn both_faces_show_the_certificate_and_take_up_a_renewed_one() {
+async fn both_transports_use_the_certificate_and_its_renewal() {
     let files = TempDir::new().unwrap();
     let authority = Authority::new();
     let first = authority.issue(files.path());
@@ -138,7 +138,7 @@ async fn both_faces_show_the_certificate_and_take_up_a_renewed_one() {
 }
 
 #[test]
-fn files_that_are_no_certificate_are_refused_with_their_name() {
+fn names_the_invalid_certificate_or_key_file() {
     let files = TempDir::new().unwrap();
     let other = TempDir::new().unwrap();
     let authority = Authority::new();

@@ -13,7 +13,7 @@ const OVER_HTTP: &str = r#"antway_peer_sent_bytes_total{face="http"}"#;
 const MIB: u64 = 1024 * 1024;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn stop_sending_stops_a_large_answer() {
+async fn stop_sending_stops_a_large_response() {
     let peer = TestPeer::start(&[]).await;
     let chunk = peer.stored(1, MAX_CHUNK_BYTES as usize).await;
     let session = Session::open(&peer.peer).await;
@@ -43,7 +43,7 @@ async fn stop_sending_stops_a_large_answer() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_client_that_does_not_read_holds_back_the_peer_and_then_loses_its_stream() {
+async fn resets_the_stream_of_a_client_that_does_not_read() {
     let peer = TestPeer::start(&["--idle-timeout=2s"]).await;
     let chunk = peer.stored(1, MAX_CHUNK_BYTES as usize).await;
     let session = Session::open(&peer.peer).await;
@@ -63,7 +63,7 @@ async fn a_client_that_does_not_read_holds_back_the_peer_and_then_loses_its_stre
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_session_that_ends_stops_all_its_answers() {
+async fn the_end_of_a_session_stops_all_its_responses() {
     let peer = TestPeer::start(&[]).await;
     let chunk = peer.stored(1, MAX_CHUNK_BYTES as usize).await;
     let session = Session::open(&peer.peer).await;
@@ -82,7 +82,7 @@ async fn a_session_that_ends_stops_all_its_answers() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_http_connection_that_is_closed_stops_the_answer() {
+async fn closing_an_http_connection_stops_the_response() {
     let peer = TestPeer::start(&["--idle-timeout=60s"]).await;
     let chunk = peer.stored(1, MAX_CHUNK_BYTES as usize).await;
     let authority = peer.peer.http().strip_prefix("http://").unwrap();

@@ -31,7 +31,7 @@ async fn get_answers_64_addresses_in_order_over_web_transport() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_largest_chunk_and_the_empty_one_come_whole_over_both_faces() {
+async fn serves_the_largest_and_the_empty_chunk_over_both_transports() {
     let peer = TestPeer::start(&[]).await;
     let session = Session::open(&peer.peer).await;
     for length in [0, MAX_CHUNK_BYTES as usize] {
@@ -46,7 +46,7 @@ async fn the_largest_chunk_and_the_empty_one_come_whole_over_both_faces() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn has_tells_without_sending() {
+async fn has_reports_stored_chunks_without_sending_them() {
     let peer = TestPeer::start(&[]).await;
     let chunk = peer.stored(1, 1000).await;
     let session = Session::open(&peer.peer).await;
@@ -60,7 +60,7 @@ async fn has_tells_without_sending() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn info_is_the_same_over_both_faces() {
+async fn info_is_the_same_over_both_transports() {
     let peer = TestPeer::start(&["--allow-open-writes"]).await;
     peer.stored(1, 1000).await;
     let session = Session::open(&peer.peer).await;
@@ -106,7 +106,7 @@ async fn info_is_the_same_over_both_faces() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_web_transport_info_says_so() {
+async fn info_reports_that_web_transport_is_off() {
     let peer = TestPeer::start(&["--webtransport=none"]).await;
     assert_eq!(peer.peer.web_transport(), None);
     assert_eq!(peer.info().await["webTransport"], serde_json::Value::Null);
@@ -147,7 +147,7 @@ async fn http_answers_have_the_headers_that_caches_need() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn http_errors_are_json_that_is_not_cached() {
+async fn http_errors_are_uncacheable_json() {
     let peer = TestPeer::start(&[]).await;
     let base = peer.peer.http();
     let absent = format!("/chunk/{}", Address::of(NOT_THERE));
@@ -180,7 +180,7 @@ async fn http_errors_are_json_that_is_not_cached() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_damaged_chunk_is_never_served_and_is_counted() {
+async fn counts_a_damaged_chunk_and_never_serves_it() {
     let peer = TestPeer::start(&[]).await;
     let session = Session::open(&peer.peer).await;
     for seed in [1, 2] {
@@ -205,7 +205,7 @@ async fn a_damaged_chunk_is_never_served_and_is_counted() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_restart_keeps_chunks_and_certificates() {
+async fn chunks_and_certificates_survive_a_restart() {
     let peer = TestPeer::start(&[]).await;
     let chunk = peer.stored(5, 12_345).await;
     let hashes = peer.peer.certificate_hashes();
@@ -223,7 +223,7 @@ async fn a_restart_keeps_chunks_and_certificates() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn many_streams_of_many_sessions_get_what_they_asked_for() {
+async fn many_streams_of_many_sessions_receive_their_chunks() {
     let peer = TestPeer::start(&["--max-streams-per-session=32"]).await;
     let mut chunks = Vec::new();
     for seed in 0..8 {
@@ -255,7 +255,7 @@ async fn many_streams_of_many_sessions_get_what_they_asked_for() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn writers_and_readers_at_once_see_whole_chunks_only() {
+async fn concurrent_readers_see_only_complete_chunks() {
     let peer = TestPeer::start(&["--allow-open-writes"]).await;
     let session = std::sync::Arc::new(Session::open(&peer.peer).await);
     let mut tasks = Vec::new();

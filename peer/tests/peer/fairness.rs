@@ -13,7 +13,7 @@ use tokio::net::TcpStream;
 use tokio::time::{Instant, sleep};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_session_that_takes_nothing_leaves_memory_for_others() {
+async fn a_session_that_does_not_read_leaves_memory_for_others() {
     let flags = ["--max-chunks-in-memory=8", "--request-timeout=3s"];
     let peer = TestPeer::start(&flags).await;
     let chunk = peer.stored(1, MAX_CHUNK_BYTES as usize).await;
@@ -35,7 +35,7 @@ async fn a_session_that_takes_nothing_leaves_memory_for_others() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_client_that_asks_too_much_is_told_to_wait() {
+async fn rejects_requests_over_the_rate_limit() {
     let peer = TestPeer::start(&["--max-requests-per-second=2", "--allow-open-writes"]).await;
     let stored = peer.stored(1, 100).await;
     let session = Session::open(&peer.peer).await;
@@ -67,7 +67,7 @@ async fn a_client_that_asks_too_much_is_told_to_wait() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_client_that_got_too_much_is_told_to_wait() {
+async fn rejects_requests_over_the_byte_rate() {
     let peer = TestPeer::start(&["--max-bytes-per-second=1MB"]).await;
     let stored = peer.stored(1, MAX_CHUNK_BYTES as usize).await;
     let session = Session::open(&peer.peer).await;
@@ -79,7 +79,7 @@ async fn a_client_that_got_too_much_is_told_to_wait() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn clients_that_come_and_go_leave_nothing_behind() {
+async fn releases_all_resources_of_disconnected_clients() {
     let folder = TempDir::new().unwrap();
     let store = folder.path().join("store");
     let flags = [
@@ -161,7 +161,7 @@ async fn clients_that_come_and_go_leave_nothing_behind() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn other_peers_are_announced_if_the_operator_says_so() {
+async fn announces_the_configured_peers() {
     let peer = TestPeer::start(&[]).await;
     assert!(peer.info().await.get("peers").is_none());
     peer.stop().await;

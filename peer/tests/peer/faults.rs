@@ -25,7 +25,7 @@ async fn hostile(fault: Fault, honest_first: usize) -> TestPeer {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn answers_are_wrong_in_the_way_that_was_asked_for() {
+async fn each_fault_changes_the_response_as_documented() {
     for fault in [
         Fault::Flip,
         Fault::Wrong,
@@ -68,7 +68,7 @@ async fn answers_are_wrong_in_the_way_that_was_asked_for() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_slow_answer_takes_its_time_and_is_right() {
+async fn the_fault_slow_sends_correct_bytes_slowly() {
     let peer = hostile(Fault::Slow, 0).await;
     let asked = peer.stored(1, 50_000).await;
     let session = Session::open(&peer.peer).await;
@@ -79,7 +79,7 @@ async fn a_slow_answer_takes_its_time_and_is_right() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_reset_comes_in_the_middle_of_the_bytes() {
+async fn the_fault_reset_aborts_in_the_middle_of_the_bytes() {
     let peer = hostile(Fault::Reset, 0).await;
     let asked = peer.stored(1, 1_000_000).await;
     let session = Session::open(&peer.peer).await;
@@ -102,7 +102,7 @@ async fn a_reset_comes_in_the_middle_of_the_bytes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn silence_is_silence() {
+async fn the_fault_silent_sends_nothing() {
     let peer = hostile(Fault::Silent, 0).await;
     let asked = peer.stored(1, 1000).await;
     let session = Session::open(&peer.peer).await;
@@ -121,7 +121,7 @@ async fn silence_is_silence() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_chunk_that_is_on_its_way_for_too_long_is_given_up() {
+async fn aborts_a_transfer_that_takes_too_long() {
     let slow = Misbehaviour {
         fault: Fault::Slow,
         bytes_per_second: 1000,

@@ -166,7 +166,7 @@ impl Peer {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_full_disk_keeps_nobody_from_reading_and_heals_when_there_is_room() {
+async fn serves_with_a_full_disk_and_stores_again_once_there_is_room() {
     let origin = TestPeer::start(&[]).await;
     let elsewhere = origin.stored(1, 50_000).await;
     for disk in disks() {

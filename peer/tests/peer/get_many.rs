@@ -71,7 +71,7 @@ impl ChunkSource for Gated {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn small_answers_are_got_at_the_same_time_and_more_the_more_there_were() {
+async fn prefetches_more_chunks_while_they_are_small() {
     let (peer, source) = Gated::start().await;
     let mut addresses = Vec::new();
     let mut expected = Vec::new();
@@ -100,7 +100,7 @@ async fn small_answers_are_got_at_the_same_time_and_more_the_more_there_were() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn large_answers_are_got_a_few_ahead_only() {
+async fn prefetches_only_a_few_large_chunks() {
     let (peer, source) = Gated::start().await;
     let large = peer.stored(1, 1 << 20).await;
     let session = Session::open(&peer.peer).await;
@@ -123,7 +123,7 @@ async fn large_answers_are_got_a_few_ahead_only() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_is_sent_while_the_next_is_still_looked_for() {
+async fn sends_a_chunk_while_the_next_one_is_fetched() {
     let (peer, source) = Gated::start().await;
     let first = peer.stored(1, 1000).await;
     let second = peer.stored(2, 1000).await;

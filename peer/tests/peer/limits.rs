@@ -12,7 +12,7 @@ use tokio::net::TcpStream;
 use tokio::time::{sleep, timeout};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn sessions_over_the_limit_are_refused_until_one_ends() {
+async fn refuses_sessions_over_the_limit_until_one_ends() {
     let peer = TestPeer::start(&["--max-sessions=2"]).await;
     let url = peer.peer.web_transport().unwrap();
     let hashes = peer.peer.certificate_hashes();
@@ -52,7 +52,7 @@ async fn streams_over_the_limit_wait() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_session_without_requests_is_closed() {
+async fn closes_an_idle_session() {
     let peer = TestPeer::start(&["--idle-timeout=1s"]).await;
     let session = Session::open(&peer.peer).await;
     assert!(session.ask(&[4]).await.is_ok());
@@ -62,7 +62,7 @@ async fn a_session_without_requests_is_closed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn paths_other_than_the_protocols_are_refused() {
+async fn refuses_sessions_at_unknown_paths() {
     let peer = TestPeer::start(&[]).await;
     let hashes = peer.peer.certificate_hashes();
     let url = peer.peer.web_transport().unwrap();
@@ -78,7 +78,7 @@ async fn paths_other_than_the_protocols_are_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn idle_and_endless_http_requests_are_closed() {
+async fn closes_idle_and_incomplete_http_requests() {
     let peer = TestPeer::start(&[
         "--idle-timeout=1s",
         "--request-timeout=1s",
@@ -122,7 +122,7 @@ async fn idle_and_endless_http_requests_are_closed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_client_that_takes_no_bytes_over_http_is_dropped() {
+async fn closes_the_http_connection_of_a_client_that_does_not_read() {
     let peer = TestPeer::start(&["--idle-timeout=1s"]).await;
     let chunk = peer.stored(1, 4 << 20).await;
     let authority = peer.peer.http().strip_prefix("http://").unwrap();
@@ -161,7 +161,7 @@ async fn http_connections_over_the_limit_wait() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn when_memory_is_full_others_are_told_that_the_peer_is_busy() {
+async fn answers_busy_when_memory_is_full() {
     let slow = Misbehaviour {
         fault: Fault::Slow,
         bytes_per_second: 1000,

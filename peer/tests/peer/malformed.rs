@@ -14,7 +14,7 @@ const TIMEOUT: u64 = 3;
 const LIMIT: u64 = 4;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_malformed_request_resets_its_stream_and_nothing_else() {
+async fn a_malformed_request_resets_only_its_stream() {
     let peer = TestPeer::start(&["--allow-open-writes"]).await;
     let stored = peer.stored(1, 1000).await;
     let session = Session::open(&peer.peer).await;
@@ -70,7 +70,7 @@ async fn a_malformed_request_resets_its_stream_and_nothing_else() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_sending_side_is_stopped_too() {
+async fn a_malformed_request_stops_the_clients_sending_side() {
     let peer = TestPeer::start(&[]).await;
     let session = Session::open(&peer.peer).await;
     let (mut send, mut recv) = session.stream().await;
@@ -84,7 +84,7 @@ async fn the_sending_side_is_stopped_too() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_request_that_never_ends_is_given_up() {
+async fn aborts_an_incomplete_request_after_the_timeout() {
     let peer = TestPeer::start(&["--request-timeout=300ms", "--allow-open-writes"]).await;
     let stored = peer.stored(1, 1000).await;
     let session = Session::open(&peer.peer).await;
@@ -102,7 +102,7 @@ async fn a_request_that_never_ends_is_given_up() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_upload_that_is_aborted_leaves_nothing() {
+async fn an_aborted_upload_stores_nothing() {
     let peer = TestPeer::start(&["--allow-open-writes"]).await;
     let session = Session::open(&peer.peer).await;
     let body = chunk(7, 500_000);
@@ -119,7 +119,7 @@ async fn an_upload_that_is_aborted_leaves_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn streams_that_the_protocol_does_not_have_are_refused() {
+async fn refuses_unidirectional_streams() {
     let peer = TestPeer::start(&[]).await;
     let stored = peer.stored(1, 1000).await;
     let session = Session::open(&peer.peer).await;

@@ -106,7 +106,7 @@ fn all_found(addresses: Vec<Address>) -> (u8, Vec<(u8, Address)>) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_comes_whole_with_its_map_in_one_answer() {
+async fn one_response_contains_the_data_map_and_the_whole_file() {
     let peer = filled().await;
     let session = Session::open(&peer.peer).await;
     for case in ["b3", "b1000", "text1mib"] {
@@ -121,7 +121,7 @@ async fn a_file_comes_whole_with_its_map_in_one_answer() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_nested_map_is_opened_and_only_the_chunks_of_the_range_follow() {
+async fn decrypts_a_nested_map_and_sends_only_the_chunks_of_the_range() {
     let peer = filled().await;
     let session = Session::open(&peer.peer).await;
     let file = File::fixture("text3max17");
@@ -151,7 +151,7 @@ async fn a_nested_map_is_opened_and_only_the_chunks_of_the_range_follow() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_record_that_is_no_data_map_comes_alone_and_so_does_one_that_is_not_there() {
+async fn sends_only_the_record_if_it_is_missing_or_not_a_data_map() {
     let peer = filled().await;
     let session = Session::open(&peer.peer).await;
     for length in [0, 1000, MAX_CHUNK_BYTES as usize] {
@@ -164,7 +164,7 @@ async fn a_record_that_is_no_data_map_comes_alone_and_so_does_one_that_is_not_th
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_chunk_that_is_not_there_is_told_and_without_a_wrapper_nothing_follows_it() {
+async fn reports_a_missing_chunk_and_ends_after_a_missing_map_chunk() {
     let peer = filled().await;
     let session = Session::open(&peer.peer).await;
     let file = File::fixture("text3max17");
@@ -186,7 +186,7 @@ async fn a_chunk_that_is_not_there_is_told_and_without_a_wrapper_nothing_follows
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_map_whose_chunks_do_not_open_ends_the_answer() {
+async fn the_response_ends_if_a_map_chunk_cannot_be_decrypted() {
     let peer = filled().await;
     let session = Session::open(&peer.peer).await;
     let junk = [1, 2, 3].map(|seed| chunk(seed, 200));
@@ -265,7 +265,7 @@ async fn clients_that_take_files_slowly_leave_room_for_the_maps_of_others() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_of_very_many_chunks_ends_before_its_end() {
+async fn limits_the_number_of_chunks_in_a_response() {
     let peer = TestPeer::start(&[]).await;
     let chunks = [1, 2, 3].map(|seed| chunk(seed, 10));
     for chunk in &chunks {
@@ -282,7 +282,7 @@ async fn a_file_of_very_many_chunks_ends_before_its_end() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_client_that_cancels_is_not_sent_the_rest_of_a_file() {
+async fn stops_sending_a_file_when_the_client_cancels() {
     let peer = TestPeer::start(&[]).await;
     let chunks = [1, 2, 3].map(|seed| chunk(seed, MAX_CHUNK_BYTES as usize));
     for chunk in &chunks {

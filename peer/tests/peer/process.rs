@@ -66,7 +66,7 @@ impl Drop for Running {
 }
 
 #[tokio::test]
-async fn it_says_where_it_listens_and_ends_by_a_signal() {
+async fn prints_its_addresses_and_stops_on_a_signal() {
     let folder = TempDir::new().unwrap();
     let store = folder.path().join("store").display().to_string();
     for signal in ["TERM", "INT"] {
@@ -101,7 +101,7 @@ async fn it_says_where_it_listens_and_ends_by_a_signal() {
 }
 
 #[tokio::test]
-async fn it_listens_at_several_addresses_on_one_port() {
+async fn listens_on_several_addresses_with_one_port() {
     let folder = TempDir::new().unwrap();
     let store = format!("--store={}", folder.path().display());
     let flags = [
@@ -129,7 +129,7 @@ async fn it_listens_at_several_addresses_on_one_port() {
 }
 
 #[test]
-fn settings_come_from_the_environment_too() {
+fn reads_settings_from_the_environment() {
     let folder = TempDir::new().unwrap();
     let mut command = command(&[]);
     command
@@ -146,7 +146,7 @@ fn settings_come_from_the_environment_too() {
 }
 
 #[test]
-fn a_bad_setting_is_named_and_ends_with_code_2() {
+fn exits_with_code_2_and_names_an_invalid_setting() {
     let folder = TempDir::new().unwrap();
     let store = format!("--store={}", folder.path().join("store").display());
     for (flags, named) in [
@@ -223,7 +223,7 @@ fn help_lists_every_flag_with_its_variable() {
 }
 
 #[test]
-fn what_is_taken_already_is_named() {
+fn names_the_store_or_address_that_is_in_use() {
     let folder = TempDir::new().unwrap();
     let store = format!("--store={}", folder.path().join("store").display());
     let free = ["--http=127.0.0.1:0", "--webtransport=127.0.0.1:0"];

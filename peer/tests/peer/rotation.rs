@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_client_that_pinned_the_next_certificate_survives_the_rotation() {
+async fn a_client_with_the_next_hash_connects_after_the_rotation() {
     let peer = TestPeer::start(&["--certificate-lifetime=12s"]).await;
     let url = peer.peer.web_transport().unwrap();
     let before = peer.peer.certificate_hashes();

@@ -56,7 +56,7 @@ fn peer(store: &Path, endpoint: &str, secret: &str) -> (Running, Value) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn chunks_are_written_to_a_bucket_and_read_from_it_by_another_peer() {
+async fn a_peer_writes_chunks_to_a_bucket_and_another_peer_reads_them() {
     let folder = TempDir::new().unwrap();
     let bucket = folder.path().join("s3/chunks");
     fs::create_dir_all(&bucket).unwrap();

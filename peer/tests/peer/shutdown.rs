@@ -26,7 +26,7 @@ async fn slow_peer(grace: &str) -> TestPeer {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn answers_under_way_are_finished_and_new_requests_refused() {
+async fn completes_running_responses_and_refuses_new_requests() {
     let peer = slow_peer("--shutdown-grace=60s").await;
     let chunk = peer.stored(1, 30_000).await;
     let (url, hashes) = (
@@ -60,7 +60,7 @@ async fn answers_under_way_are_finished_and_new_requests_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn time_is_up_for_answers_that_take_too_long() {
+async fn aborts_responses_after_the_grace_period() {
     let peer = slow_peer("--shutdown-grace=300ms").await;
     let chunk = peer.stored(1, 4 << 20).await;
     let session = Session::open(&peer.peer).await;

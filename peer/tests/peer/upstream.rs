@@ -39,7 +39,7 @@ fn free_address() -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_chunk_of_another_peer_is_served_and_kept() {
+async fn serves_and_caches_a_chunk_of_another_peer() {
     let origin = TestPeer::start(&[]).await;
     let url = origin.peer.http().to_owned();
     let peer = TestPeer::start(&[&upstream(&url)]).await;
@@ -63,7 +63,7 @@ async fn a_chunk_of_another_peer_is_served_and_kept() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn wrong_bytes_are_never_passed_on_and_the_next_upstream_is_asked() {
+async fn asks_the_next_upstream_after_wrong_bytes_and_never_forwards_them() {
     let chunk = chunk(1, 5000);
     let mut hostile = Vec::new();
     for fault in [Fault::Flip, Fault::Short, Fault::Junk] {
@@ -113,7 +113,7 @@ async fn wrong_bytes_are_never_passed_on_and_the_next_upstream_is_asked() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn many_who_want_the_same_chunk_make_one_request() {
+async fn concurrent_requests_for_a_chunk_cause_one_upstream_request() {
     let wanted = chunk(1, 100_000);
     let bytes = wanted.bytes().to_vec();
     let slow = HttpServer::start(move |_| {
@@ -132,7 +132,7 @@ async fn many_who_want_the_same_chunk_make_one_request() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_of_many_who_leaves_takes_nothing_from_the_others() {
+async fn a_client_that_disconnects_does_not_affect_others() {
     let wanted = chunk(1, 1000);
     let bytes = wanted.bytes().to_vec();
     let slow = HttpServer::start(move |_| {
@@ -191,7 +191,7 @@ async fn a_chunk_that_comes_after_the_client_has_gone_is_there_when_it_asks_agai
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_nobody_has_is_remembered_for_a_short_time() {
+async fn caches_for_a_short_time_that_no_upstream_has_a_chunk() {
     let origin = TestPeer::start(&[]).await;
     let url = origin.peer.http().to_owned();
     let peer = TestPeer::start(&[&upstream(&url), "--not-found-lifetime=2s"]).await;
@@ -215,7 +215,7 @@ async fn what_nobody_has_is_remembered_for_a_short_time() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn peers_that_ask_each_other_find_what_one_has_and_do_not_go_round_in_circles() {
+async fn mutual_upstreams_find_each_others_chunks_without_request_loops() {
     let (a, b) = (free_address(), free_address());
     let urls = [format!("http://{a}"), format!("http://{b}")];
     let of_a = TestPeer::start(&[&format!("--http={a}"), &upstream(&urls[1])]).await;
@@ -307,7 +307,7 @@ async fn five_peers_that_ask_each_other_ask_each_of_them_once_for_what_nobody_ha
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_one_of_five_peers_can_get_is_given_by_all() {
+async fn all_of_five_peers_serve_a_chunk_that_one_can_fetch() {
     let wanted = chunk(1, 1000);
     let (end, bytes) = (wanted.address().to_string(), wanted.bytes().to_vec());
     let mesh = Mesh::start(5, move |n, path| match n == 4 && path.ends_with(&end) {
@@ -325,7 +325,7 @@ async fn what_one_of_five_peers_can_get_is_given_by_all() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_pointer_is_asked_of_each_peer_once() {
+async fn requests_a_pointer_once_from_each_peer() {
     let mesh = Mesh::start(4, |_, _| Answer::new(404, "")).await;
     let pointer = format!("/pointer/{}", Address::of(b"absent"));
     assert_eq!(mesh.peers[0].get(&pointer).await.status, 404);
@@ -337,7 +337,7 @@ async fn a_pointer_is_asked_of_each_peer_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_peer_whose_upstream_is_slow_tells_peers_so_before_they_take_it_for_dead() {
+async fn a_peer_with_a_slow_upstream_answers_busy_before_other_peers_time_out() {
     let wanted = chunk(1, 1000);
     let bytes = wanted.bytes().to_vec();
     let gate = Arc::new(Semaphore::new(0));
@@ -365,7 +365,7 @@ async fn a_peer_whose_upstream_is_slow_tells_peers_so_before_they_take_it_for_de
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_request_that_came_by_too_many_peers_is_refused() {
+async fn refuses_a_request_that_too_many_peers_forwarded() {
     let peer = TestPeer::start(&[]).await;
     let chunk = peer.stored(1, 1000).await;
     let id = "0123456789abcdef";
@@ -385,7 +385,7 @@ async fn a_request_that_came_by_too_many_peers_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_peer_tells_peers_and_nobody_else_that_it_asks() {
+async fn sends_the_via_header_only_to_peers() {
     let server = HttpServer::start(|_| Answer::new(404, "")).await;
     let also = format!("anttp+{}", server.url);
     let peer = TestPeer::start(&[&upstream(&server.url), &upstream(&also)]).await;
@@ -397,7 +397,7 @@ async fn a_peer_tells_peers_and_nobody_else_that_it_asks() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_silent_upstream_is_given_up_and_the_next_one_asked() {
+async fn asks_the_next_upstream_after_a_timeout() {
     let silent = HttpServer::start(|_| Answer::new(200, "").after(SOON)).await;
     let flags = [upstream(&silent.url), "--upstream-timeout=500ms".to_owned()];
     let alone = TestPeer::start(&[&flags[0], &flags[1]]).await;
@@ -457,7 +457,7 @@ async fn an_upstream_that_has_trouble_with_some_chunks_is_asked_for_the_others()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn redirects_are_not_followed_and_trouble_is_not_taken_for_absence() {
+async fn does_not_follow_redirects_or_cache_errors_as_not_found() {
     let target = TestPeer::start(&[]).await;
     let wanted = target.stored(1, 1000).await;
     let elsewhere = format!("Location: {}{}\r\n", target.peer.http(), path(&wanted));
@@ -482,7 +482,7 @@ async fn redirects_are_not_followed_and_trouble_is_not_taken_for_absence() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn anttp_and_the_antd_daemon_are_asked_in_their_own_way() {
+async fn fetches_chunks_from_anttp_and_from_the_antd_daemon() {
     let chunk = chunk(1, 3);
     let address = chunk.address();
     let raw = chunk.bytes().to_vec();
@@ -522,7 +522,7 @@ fn base64(bytes: &[u8]) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_newest_pointer_of_all_upstreams_is_given() {
+async fn returns_the_newest_pointer_of_all_upstreams() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/self-encryption");
     let record = |name: &str| fs::read(fixtures.join(name)).unwrap();
     let address = Address::from(blake3::derive_key(
@@ -555,7 +555,7 @@ async fn the_newest_pointer_of_all_upstreams_is_given() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_peers_own_pointer_counts_like_those_of_upstreams() {
+async fn compares_the_stored_pointer_with_those_of_upstreams() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/self-encryption");
     let record =
         |counter: u8| fs::read(fixtures.join(format!("pointer-s1-c{counter}.bin"))).unwrap();
@@ -582,7 +582,7 @@ async fn the_peers_own_pointer_counts_like_those_of_upstreams() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_full_store_does_not_keep_a_peer_from_serving() {
+async fn serves_upstream_chunks_with_a_full_store() {
     let origin = TestPeer::start(&[]).await;
     let chunk = origin.stored(1, 5000).await;
     let peer = TestPeer::start(&[&upstream(origin.peer.http()), "--max-store-bytes=4999"]).await;
@@ -604,7 +604,7 @@ mod object_stores {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn a_folder_is_read_and_with_a_flag_written() {
+    async fn reads_a_folder_and_writes_to_it_if_enabled() {
         let folder = TempDir::new().unwrap();
         let url = format!("file://{}/of/chunks", folder.path().display());
         let files = folder.path().join("of/chunks");

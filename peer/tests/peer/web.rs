@@ -55,7 +55,7 @@ impl Hosting {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn files_have_their_types_their_caching_and_strict_headers() {
+async fn files_have_content_types_caching_and_security_headers() {
     let web = Hosting::start(&[]).await;
     let forever = "public, max-age=31536000, immutable";
     for (path, content_type, caching) in [
@@ -122,7 +122,7 @@ async fn files_have_their_types_their_caching_and_strict_headers() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_page_that_takes_over_a_library_keeps_its_opener_and_is_on_no_origin_of_a_site() {
+async fn the_move_page_keeps_its_opener_and_is_missing_on_site_origins() {
     let web = Hosting::start(&[]).await;
     let site = "abcdefghijklmnopqrstuvwxyz234567abcdefghijklmnopqrst.antway.localhost";
     for path in ["/-/move", "/-/move.html"] {
@@ -142,7 +142,7 @@ async fn the_page_that_takes_over_a_library_keeps_its_opener_and_is_on_no_origin
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn compressed_files_are_for_clients_that_take_them() {
+async fn serves_compressed_files_to_clients_that_accept_them() {
     let web = Hosting::start(&[]).await;
     let path = "/assets/app-1a2b.mjs";
     let mut tags = Vec::new();
@@ -169,7 +169,7 @@ async fn compressed_files_are_for_clients_that_take_them() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn deep_links_get_the_page_and_everything_else_an_error() {
+async fn serves_the_start_page_for_deep_links_and_errors_otherwise() {
     let web = Hosting::start(&[]).await;
     let link = format!("/{}/blog/post", "a".repeat(64));
     for navigation in [
@@ -206,7 +206,7 @@ async fn deep_links_get_the_page_and_everything_else_an_error() {
 const SITE: &str = "abcdefghijklmnopqrstuvwxyz234567abcdefghijklmnopqrst.antway.localhost:8080";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_gateways_own_pages_are_framed_by_its_own_origins_only() {
+async fn only_the_gateways_origins_may_frame_its_pages() {
     let web = Hosting::start(&[]).await;
     for (host, bridge, root) in [
         ("antway.localhost:8080", "'none'", "*.antway.localhost:8080"),
@@ -255,7 +255,7 @@ async fn the_gateways_own_pages_are_framed_by_its_own_origins_only() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_probe_can_be_read_from_every_origin() {
+async fn every_origin_can_read_the_probe() {
     let web = Hosting::start(&[]).await;
     let probe = web.get("/-/probe-5e6f.json", &[("Host", SITE)]).await;
     assert_eq!(probe.body, b"{\"antway\":\"5e6f\"}");
@@ -272,7 +272,7 @@ async fn the_probe_can_be_read_from_every_origin() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pages_at_an_address_that_no_policy_can_name_are_at_a_name() {
+async fn redirects_pages_at_ipv6_loopback_to_a_name() {
     let web = Hosting::start(&[]).await;
     let page = ("Sec-Fetch-Dest", "document");
     let there = web.get("/a/b?c=1", &[("Host", "[::1]:8080"), page]).await;
@@ -312,7 +312,7 @@ async fn pages_at_an_address_that_no_policy_can_name_are_at_a_name() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn many_cookies_cut_nobody_off() {
+async fn accepts_requests_with_many_cookies() {
     let web = Hosting::start(&[]).await;
     let cookies: Vec<String> = (0..170)
         .map(|i| format!("c{i}={}", "x".repeat(4090)))
@@ -326,7 +326,7 @@ async fn many_cookies_cut_nobody_off() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_longer_head_is_refused() {
+async fn refuses_a_head_over_the_limit() {
     let web = Hosting::start(&[]).await;
     let authority = web.peer.peer.http().strip_prefix("http://").unwrap();
     let mut stream = TcpStream::connect(authority).await.unwrap();
@@ -340,7 +340,7 @@ async fn a_longer_head_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_type_is_guessed() {
+async fn all_responses_have_nosniff() {
     let web = Hosting::start(&["--allow-open-writes"]).await;
     let chunk = web.peer.stored(1, 1000).await;
     let address = chunk.address().to_string();
@@ -377,7 +377,7 @@ async fn no_type_is_guessed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_outside_the_folder_is_served() {
+async fn serves_no_file_outside_the_folder() {
     let web = Hosting::start(&[]).await;
     for path in [
         "/../outside.txt",
@@ -400,7 +400,7 @@ async fn nothing_outside_the_folder_is_served() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_peers_own_paths_come_first() {
+async fn the_peers_own_paths_have_precedence() {
     let web = Hosting::start(&[]).await;
     let navigation = [("Accept", "text/html")];
     for (path, status) in [
@@ -417,7 +417,7 @@ async fn the_peers_own_paths_come_first() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_shared_with_an_app_without_its_worker_leads_to_the_start_page() {
+async fn redirects_a_share_without_worker_to_the_start_page() {
     let web = Hosting::start(&[]).await;
     let form = [("Content-Type", "multipart/form-data; boundary=x")];
     let shared = request(web.peer.peer.http(), "POST", "/-/share", &form, b"--x--").await;
@@ -427,7 +427,7 @@ async fn what_is_shared_with_an_app_without_its_worker_leads_to_the_start_page()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_config_file_takes_the_place_of_the_folders() {
+async fn a_config_file_replaces_the_one_in_the_folder() {
     let config = TempDir::new().unwrap();
     let file = config.path().join("mine.json");
     fs::write(&file, "{\"mine\":1}").unwrap();

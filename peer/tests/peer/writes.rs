@@ -12,7 +12,7 @@ async fn put(peer: &TestPeer, chunk: &Chunk, headers: &[(&str, &str)]) -> Respon
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_a_flag_nobody_writes() {
+async fn refuses_writes_by_default() {
     let peer = TestPeer::start(&[]).await;
     let chunk = chunk(1, 1000);
     let response = put(&peer, &chunk, &[("Authorization", "Bearer x")]).await;
@@ -28,7 +28,7 @@ async fn without_a_flag_nobody_writes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_token_is_needed_and_enough() {
+async fn accepts_writes_only_with_the_token() {
     let peer = TestPeer::start(&["--write-token=secret"]).await;
     let session = Session::open(&peer.peer).await;
     let first = chunk(1, 1000);
@@ -77,7 +77,7 @@ async fn a_token_is_needed_and_enough() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_refused_upload_is_not_read() {
+async fn does_not_read_a_refused_upload() {
     let peer = TestPeer::start(&["--write-token=secret"]).await;
     let session = Session::open(&peer.peer).await;
     for (token, length, status) in [
@@ -95,7 +95,7 @@ async fn a_refused_upload_is_not_read() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_chunk_that_is_too_large_is_refused_over_http() {
+async fn refuses_a_too_large_chunk_over_http() {
     let peer = TestPeer::start(&["--allow-open-writes"]).await;
     let large = chunk(1, MAX_CHUNK_BYTES as usize + 1);
     let response = put(&peer, &large, &[]).await;
@@ -119,7 +119,7 @@ async fn a_chunk_that_is_too_large_is_refused_over_http() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn bytes_must_have_the_address_that_they_are_sent_to() {
+async fn rejects_bytes_that_do_not_match_the_address() {
     let peer = TestPeer::start(&["--allow-open-writes"]).await;
     let path = format!("/chunk/{}", chunk(1, 1000).address());
     let response = request(peer.peer.http(), "PUT", &path, &[], chunk(2, 1000).bytes()).await;
@@ -137,7 +137,7 @@ async fn bytes_must_have_the_address_that_they_are_sent_to() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_full_store_says_so() {
+async fn reports_a_full_store() {
     let peer = TestPeer::start(&["--allow-open-writes", "--max-store-bytes=2kB"]).await;
     let session = Session::open(&peer.peer).await;
     assert_eq!(put(&peer, &chunk(1, 1500), &[]).await.status, 201);
@@ -151,7 +151,7 @@ async fn a_full_store_says_so() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn open_writes_are_for_the_peers_own_pages() {
+async fn open_writes_are_allowed_for_own_pages() {
     let peer = TestPeer::start(&["--allow-open-writes"]).await;
     let hashes = peer.peer.certificate_hashes();
     let url = peer.peer.web_transport().unwrap();
@@ -179,7 +179,7 @@ async fn open_writes_are_for_the_peers_own_pages() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_site_below_the_gateways_name_does_not_write_to_its_peer() {
+async fn refuses_writes_from_a_site_origin_of_the_gateway() {
     let peer = TestPeer::start(&["--allow-open-writes"]).await;
     let host = ("Host", "antway.localhost:8080");
     for (origin, status) in [
@@ -194,7 +194,7 @@ async fn a_site_below_the_gateways_name_does_not_write_to_its_peer() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_name_that_was_pointed_to_this_machine_does_not_help() {
+async fn refuses_writes_under_a_foreign_host_name() {
     let peer = TestPeer::start(&["--allow-open-writes"]).await;
     for headers in [
         &[("Host", "evil.example")][..],
@@ -212,7 +212,7 @@ async fn a_name_that_was_pointed_to_this_machine_does_not_help() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn listed_origins_limit_pages_and_not_other_clients() {
+async fn listed_origins_restrict_only_browsers() {
     let flags = [
         "--allow-origin=https://a.example,https://b.example:8443",
         "--write-token=secret",
@@ -256,7 +256,7 @@ async fn preflight(peer: &TestPeer, origin: &str) -> Response {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_preflight_tells_what_a_page_may_do() {
+async fn a_preflight_lists_what_a_page_may_do() {
     let peer = TestPeer::start(&["--write-token=secret"]).await;
     let response = preflight(&peer, "https://any.example").await;
     assert_eq!(response.status, 204);
@@ -278,7 +278,7 @@ async fn a_preflight_tells_what_a_page_may_do() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_refusal_reaches_a_client_that_is_still_sending() {
+async fn a_client_receives_a_refusal_while_it_is_sending() {
     let peer = TestPeer::start(&["--write-token=secret"]).await;
     for seed in 0..8 {
         let response = put(&peer, &chunk(seed, MAX_CHUNK_BYTES as usize), &[]).await;

@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn weights_of_zero_are_refusals() {
+    fn a_weight_of_zero_excludes_an_encoding() {
         let accepted = |value| accepted([value].into_iter());
         assert_eq!(
             accepted("gzip, deflate, br, zstd"),

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_that_lead_elsewhere_are_no_paths() {
+    fn rejects_paths_that_leave_the_folder() {
         for path in [
             "/..",
             "/../x",

@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn only_plain_names_and_loopback_get_into_a_policy() {
+    fn a_policy_contains_only_plain_names_and_loopback() {
         assert_eq!(host("LocalHost:1"), Host::Root("localhost:1".to_owned()));
         assert_eq!(host("a.example"), Host::Root("a.example".to_owned()));
         assert_eq!(
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shell_runs_its_own_files_only_and_frames_its_sites() {
+    fn the_shell_may_run_only_its_files_and_frame_its_sites() {
         let policy = host("antway.localhost:8080").policy_of("/index.html");
         for (name, sources) in [
             (
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_of_a_site_frames_its_root() {
+    fn the_page_of_a_site_may_frame_its_root_origin() {
         let policy = host(&format!("{SITE}.antway.localhost:8080")).policy_of("/index.html");
         assert_eq!(directive(&policy, "frame-src"), "antway.localhost:8080");
         assert_eq!(directive(&policy, "frame-ancestors"), "'none'");
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bridge_is_framed_by_the_root_and_the_root_by_its_sites() {
+    fn the_root_origin_may_frame_the_bridge_and_sites_may_frame_the_root() {
         let site = format!("{SITE}.gateway.example");
         let none = "'none'";
         for (on, path, ancestors) in [
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_that_takes_over_a_library_frames_nothing_and_is_not_framed() {
+    fn the_move_page_cannot_frame_or_be_framed() {
         let policy = host("antway.localhost:8080").policy_of(MOVE);
         for (name, sources) in [
             (
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn where_the_host_cannot_be_named_the_whole_origin_is() {
+    fn uses_self_if_the_host_cannot_be_named() {
         for on in ["[::1]:8080", "10.0.0.1", ""] {
             let policy = host(on).policy_of("/");
             assert_eq!(
