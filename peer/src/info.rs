@@ -1,6 +1,6 @@
 //! The JSON of `/-/info`, specified in `docs/PROTOCOL.md`.
 
-use crate::certificates::Told;
+use crate::certificates::CertificateInfo;
 use crate::limits::{Limits, MAX_ADDRESSES_PER_REQUEST, MAX_CHUNK_BYTES};
 use crate::protocol;
 use crate::source::SourceStats;
@@ -85,13 +85,13 @@ impl<'a> Info<'a> {
 }
 
 impl WebTransportInfo {
-    /// `told` is the current certificate info.
-    pub fn new(port: u16, told: &Told) -> Self {
+    /// `port` is the port of all WebTransport listen addresses.
+    pub fn new(port: u16, certificates: &CertificateInfo) -> Self {
         Self {
             port,
             path: protocol::PATH,
-            certificate_hashes: told.hashes.clone(),
-            certificate_expires: told
+            certificate_hashes: certificates.hashes.clone(),
+            certificate_expires: certificates
                 .expires
                 .format(&Rfc3339)
                 .expect("certificates expire in four-digit years"),

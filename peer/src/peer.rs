@@ -136,7 +136,7 @@ impl Peer {
             let shutdown = shutdown.clone();
             async move {
                 tokio::select! {
-                    () = certificates.keep_current() => {}
+                    () = certificates.renew_forever() => {}
                     () = shutdown.over() => {}
                 }
             }
@@ -158,7 +158,7 @@ impl Peer {
 
     /// The certificate hashes for clients to pin.
     pub fn certificate_hashes(&self) -> Vec<String> {
-        self.certificates.told().hashes
+        self.certificates.info().hashes
     }
 
     /// Reads a CA-signed certificate again.

@@ -287,7 +287,7 @@ impl Service {
     pub fn info(&self) -> Vec<u8> {
         let web_transport = self
             .web_transport_port
-            .map(|port| WebTransportInfo::new(port, &self.certificates.told()));
+            .map(|port| WebTransportInfo::new(port, &self.certificates.info()));
         Info::new(
             web_transport,
             &self.limits,

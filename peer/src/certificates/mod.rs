@@ -1,10 +1,10 @@
 //! The TLS certificates of both transports. The peer creates and rotates them itself, or the operator provides them.
 
-mod authority;
+mod ca_signed;
 mod resolver;
 mod self_signed;
 
-pub use authority::Authority;
+pub use ca_signed::CaSigned;
 pub use resolver::CertificateResolver;
 pub use self_signed::{MAX_LIFETIME, MIN_LIFETIME, SelfSigned};
 
@@ -18,12 +18,12 @@ pub enum Certificates {
     /// The peer creates the certificate. Clients pin its hash.
     SelfSigned(SelfSigned),
     /// A CA that clients trust signed the certificate.
-    Authority(Authority),
+    CaSigned(CaSigned),
 }
 
 /// The part of the certificates that clients need to know.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct CertificateInfo {
     /// SHA-256 of the current and the next certificate, in hex. Empty if a CA signed the certificate.
     pub hashes: Vec<String>,
     /// When the current certificate expires.
@@ -32,12 +32,12 @@ pub struct Told {
 
 impl Certificates {
     /// The values for `/-/info`, as of now.
-    pub fn told(&self) -> Told {
+    pub fn info(&self) -> CertificateInfo {
         match self {
-            Self::SelfSigned(pair) => pair.told(),
-            Self::Authority(authority) => Told {
+            Self::SelfSigned(certificates) => certificates.info(),
+            Self::CaSigned(certificate) => CertificateInfo {
                 hashes: Vec::new(),
-                expires: authority.expires(),
+                expires: certificate.expires(),
             },
         }
     }
@@ -45,28 +45,28 @@ impl Certificates {
     /// The resolver that gives the TLS stacks the current certificate.
     pub fn resolver(&self) -> Arc<CertificateResolver> {
         match self {
-            Self::SelfSigned(pair) => pair.resolver(),
-            Self::Authority(authority) => authority.resolver(),
+            Self::SelfSigned(certificates) => certificates.resolver(),
+            Self::CaSigned(certificate) => certificate.resolver(),
         }
     }
 
     /// Whether a CA signed the certificate. If so, HTTP is served over TLS.
-    pub fn is_from_authority(&self) -> bool {
-        matches!(self, Self::Authority(_))
+    pub fn is_ca_signed(&self) -> bool {
+        matches!(self, Self::CaSigned(_))
     }
 
     /// Checks and replaces certificates forever. Existing connections keep their certificate.
-    pub async fn keep_current(&self) {
+    pub async fn renew_forever(&self) {
         match self {
-            Self::SelfSigned(pair) => pair.rotate_forever().await,
-            Self::Authority(authority) => authority.reload_forever().await,
+            Self::SelfSigned(certificates) => certificates.rotate_forever().await,
+            Self::CaSigned(certificate) => certificate.reload_forever().await,
         }
     }
 
     /// Reads a CA-signed certificate again. Does nothing for self-signed certificates.
     pub fn reload(&self) {
-        if let Self::Authority(authority) = self {
-            authority.reload();
+        if let Self::CaSigned(certificate) = self {
+            certificate.reload();
         }
     }
 }
@@ -79,7 +79,7 @@ struct Validity {
 }
 
 impl Validity {
-    fn of(certificate: &CertificateDer<'_>) -> Result<Self, String> {
+    fn from_certificate(certificate: &CertificateDer<'_>) -> Result<Self, String> {
         let (_, certificate) =
             X509Certificate::from_der(certificate).map_err(|error| error.to_string())?;
         let validity = certificate.validity();

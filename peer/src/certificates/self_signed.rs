@@ -9,7 +9,7 @@
 //!                          backdated  ^ served from here on
 //! ```
 
-use super::{CertificateResolver, Told, Validity};
+use super::{CertificateInfo, CertificateResolver, Validity};
 use crate::durable::{Readers, write_durably};
 use rcgen::{CertificateParams, DnType, ExtendedKeyUsagePurpose, KeyPair, KeyUsagePurpose};
 use rustls::crypto::ring;
@@ -37,16 +37,16 @@ const CHECK_INTERVAL: Duration = Duration::from_secs(60);
 pub struct SelfSigned {
     folder: PathBuf,
     lifetime: Duration,
-    pair: Mutex<Pair>,
+    pair: Mutex<CertificatePair>,
     resolver: Arc<CertificateResolver>,
 }
 
-struct Pair {
-    current: Issued,
-    next: Issued,
+struct CertificatePair {
+    current: SelfSignedCertificate,
+    next: SelfSignedCertificate,
 }
 
-struct Issued {
+struct SelfSignedCertificate {
     certified: Arc<CertifiedKey>,
     hash: String,
     validity: Validity,
@@ -63,9 +63,9 @@ fn overlap(lifetime: time::Duration) -> time::Duration {
 }
 
 impl Validity {
-    /// The validity of a certificate that is served from `shown_from` on.
-    fn starting(shown_from: OffsetDateTime, lifetime: Duration) -> Self {
-        let not_before = shown_from - backdate(lifetime.try_into().expect("two weeks at most"));
+    /// The validity of a certificate that is served from `active_from` on.
+    fn starting(active_from: OffsetDateTime, lifetime: Duration) -> Self {
+        let not_before = active_from - backdate(lifetime.try_into().expect("two weeks at most"));
         Self {
             not_before,
             not_after: not_before + lifetime,
@@ -73,12 +73,12 @@ impl Validity {
     }
 
     /// When the next certificate replaces this one.
-    fn shown_until(&self) -> OffsetDateTime {
+    fn active_until(&self) -> OffsetDateTime {
         self.not_after - overlap(self.not_after - self.not_before)
     }
 
-    fn can_be_shown(&self, now: OffsetDateTime) -> bool {
-        self.not_before <= now && now < self.shown_until()
+    fn can_be_active(&self, now: OffsetDateTime) -> bool {
+        self.not_before <= now && now < self.active_until()
     }
 }
 
@@ -88,7 +88,7 @@ impl SelfSigned {
     /// Fails if the folder cannot be read or written.
     pub fn open(folder: &Path, lifetime: Duration) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
-        let pair = Pair::open(folder, lifetime, OffsetDateTime::now_utc())?;
+        let pair = CertificatePair::open(folder, lifetime, OffsetDateTime::now_utc())?;
         Ok(Self {
             folder: folder.to_owned(),
             lifetime,
@@ -99,9 +99,9 @@ impl SelfSigned {
         })
     }
 
-    pub(super) fn told(&self) -> Told {
+    pub(super) fn info(&self) -> CertificateInfo {
         let pair = self.lock();
-        Told {
+        CertificateInfo {
             hashes: [&pair.current, &pair.next].map(|c| c.hash.clone()).into(),
             expires: pair.current.validity.not_after,
         }
@@ -114,7 +114,7 @@ impl SelfSigned {
     pub(super) async fn rotate_forever(&self) {
         loop {
             let now = OffsetDateTime::now_utc();
-            let until = self.lock().current.validity.shown_until();
+            let until = self.lock().current.validity.active_until();
             let wait = Duration::try_from(until - now).unwrap_or(Duration::ZERO);
             // The minimum wait prevents a busy loop if the folder cannot be written.
             let wait = wait.clamp(Duration::from_millis(100), CHECK_INTERVAL);
@@ -127,10 +127,10 @@ impl SelfSigned {
 
     fn rotate_if_due(&self, now: OffsetDateTime) -> io::Result<()> {
         let mut pair = self.lock();
-        if pair.current.validity.can_be_shown(now) {
+        if pair.current.validity.can_be_active(now) {
             return Ok(());
         }
-        *pair = Pair::open(&self.folder, self.lifetime, now)?;
+        *pair = CertificatePair::open(&self.folder, self.lifetime, now)?;
         self.resolver.replace(Arc::clone(&pair.current.certified));
         tracing::info!(
             current = pair.current.hash,
@@ -140,45 +140,49 @@ impl SelfSigned {
         Ok(())
     }
 
-    fn lock(&self) -> MutexGuard<'_, Pair> {
+    fn lock(&self) -> MutexGuard<'_, CertificatePair> {
         self.pair.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Pair {
+impl CertificatePair {
     /// The two certificates for `now`. Creates missing ones in `folder`.
     fn open(folder: &Path, lifetime: Duration, now: OffsetDateTime) -> io::Result<Self> {
         let [current_path, next_path] = ["current.pem", "next.pem"].map(|name| folder.join(name));
         let temporary = folder.join("temporary.pem");
-        let usable = |path: &Path| Issued::load(path).filter(|c| c.validity.can_be_shown(now));
-        let current = match usable(&current_path) {
+        let load_active = |path: &Path| {
+            SelfSignedCertificate::load(path).filter(|c| c.validity.can_be_active(now))
+        };
+        let current = match load_active(&current_path) {
             Some(current) => current,
-            None => match usable(&next_path) {
+            None => match load_active(&next_path) {
                 Some(next) => {
                     fs::rename(&next_path, &current_path)?;
                     next
                 }
                 None => {
                     let validity = Validity::starting(now, lifetime);
-                    Issued::make(validity, &temporary, &current_path)?
+                    SelfSignedCertificate::create(validity, &temporary, &current_path)?
                 }
             },
         };
-        let takes_over = current.validity.shown_until();
-        let next = match Issued::load(&next_path).filter(|c| c.validity.can_be_shown(takes_over)) {
+        let switch_time = current.validity.active_until();
+        let next = match SelfSignedCertificate::load(&next_path)
+            .filter(|c| c.validity.can_be_active(switch_time))
+        {
             Some(next) => next,
             None => {
-                let validity = Validity::starting(takes_over, lifetime);
-                Issued::make(validity, &temporary, &next_path)?
+                let validity = Validity::starting(switch_time, lifetime);
+                SelfSignedCertificate::create(validity, &temporary, &next_path)?
             }
         };
         Ok(Self { current, next })
     }
 }
 
-impl Issued {
+impl SelfSignedCertificate {
     /// Creates a certificate with a new key, and writes both to `path`.
-    fn make(validity: Validity, temporary: &Path, path: &Path) -> io::Result<Self> {
+    fn create(validity: Validity, temporary: &Path, path: &Path) -> io::Result<Self> {
         let key =
             KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256).map_err(io::Error::other)?;
         let names = ["localhost", "127.0.0.1", "::1"].map(String::from);
@@ -207,7 +211,7 @@ impl Issued {
             }
         };
         match Self::parse(&pem) {
-            Ok(issued) => Some(issued),
+            Ok(certificate) => Some(certificate),
             Err(error) => {
                 tracing::warn!(%error, path = %path.display(), "not a certificate");
                 None
@@ -216,16 +220,16 @@ impl Issued {
     }
 
     fn parse(pem: &[u8]) -> Result<Self, String> {
-        let wrong = |error: &dyn ToString| error.to_string();
-        let certificate = CertificateDer::from_pem_slice(pem).map_err(|e| wrong(&e))?;
-        let key = PrivateKeyDer::from_pem_slice(pem).map_err(|e| wrong(&e))?;
-        let validity = Validity::of(&certificate)?;
+        let invalid = |error: &dyn ToString| error.to_string();
+        let certificate = CertificateDer::from_pem_slice(pem).map_err(|e| invalid(&e))?;
+        let key = PrivateKeyDer::from_pem_slice(pem).map_err(|e| invalid(&e))?;
+        let validity = Validity::from_certificate(&certificate)?;
         let hash = Certificate::from_der(certificate.to_vec())
-            .map_err(|e| wrong(&e))?
+            .map_err(|e| invalid(&e))?
             .hash();
         let hex = hash.as_ref().iter().map(|byte| format!("{byte:02x}"));
         let certified = CertifiedKey::from_der(vec![certificate], key, &ring::default_provider())
-            .map_err(|e| wrong(&e))?;
+            .map_err(|e| invalid(&e))?;
         Ok(Self {
             certified: Arc::new(certified),
             hash: hex.collect(),
@@ -244,16 +248,16 @@ mod tests {
         OffsetDateTime::from_unix_timestamp(1_800_000_000).unwrap()
     }
 
-    fn open(folder: &TempDir, now: OffsetDateTime) -> [Issued; 2] {
-        let pair = Pair::open(folder.path(), MAX_LIFETIME, now).unwrap();
+    fn open(folder: &TempDir, now: OffsetDateTime) -> [SelfSignedCertificate; 2] {
+        let pair = CertificatePair::open(folder.path(), MAX_LIFETIME, now).unwrap();
         [pair.current, pair.next]
     }
 
     #[test]
     fn certificates_are_valid_for_less_than_14_days_and_from_an_hour_ago() {
         let folder = TempDir::new().unwrap();
-        for issued in open(&folder, now()) {
-            let validity = issued.validity;
+        for certificate in open(&folder, now()) {
+            let validity = certificate.validity;
             assert!(validity.not_after - validity.not_before < time::Duration::days(14));
         }
         let [current, _] = open(&folder, now());
@@ -277,12 +281,12 @@ mod tests {
     fn the_next_certificate_replaces_the_current_one_before_it_expires() {
         let folder = TempDir::new().unwrap();
         let [current, next] = open(&folder, now());
-        let takes_over = current.validity.shown_until();
-        assert!(takes_over < current.validity.not_after);
-        assert!(next.validity.not_before < takes_over);
-        let before = open(&folder, takes_over - time::Duration::SECOND);
+        let switch_time = current.validity.active_until();
+        assert!(switch_time < current.validity.not_after);
+        assert!(next.validity.not_before < switch_time);
+        let before = open(&folder, switch_time - time::Duration::SECOND);
         assert_eq!(before[0].hash, current.hash);
-        let after = open(&folder, takes_over);
+        let after = open(&folder, switch_time);
         assert_eq!(after[0].hash, next.hash);
         assert_ne!(after[1].hash, next.hash);
     }
@@ -294,7 +298,7 @@ mod tests {
         let much_later = now() + time::Duration::days(100);
         let [current, next] = open(&folder, much_later);
         assert!(!old.contains(&current.hash) && !old.contains(&next.hash));
-        assert!(current.validity.can_be_shown(much_later));
+        assert!(current.validity.can_be_active(much_later));
 
         fs::write(folder.path().join("next.pem"), "damaged").unwrap();
         let pair = open(&folder, much_later);

@@ -2,7 +2,7 @@
 
 use super::flags::ServeArgs;
 use crate::asker::Rates;
-use crate::certificates::{Authority, Certificates, MAX_LIFETIME, MIN_LIFETIME, SelfSigned};
+use crate::certificates::{CaSigned, Certificates, MAX_LIFETIME, MIN_LIFETIME, SelfSigned};
 use crate::http::{Web, WebFolder};
 use crate::limits::{Limits, MAX_TOKEN_BYTES};
 use crate::origins::AllowedOrigins;
@@ -222,9 +222,9 @@ impl ServeArgs {
     /// two peers from creating certificates in the same folder.
     pub fn certificates(&self) -> Result<Certificates, BadSetting> {
         if let (Some(certificate), Some(key)) = (&self.cert, &self.key) {
-            let authority = Authority::load(certificate, key);
-            let authority = authority.map_err(|error| BadSetting::new("--cert, --key", error))?;
-            return Ok(Certificates::Authority(authority));
+            let ca_signed = CaSigned::load(certificate, key);
+            let ca_signed = ca_signed.map_err(|error| BadSetting::new("--cert, --key", error))?;
+            return Ok(Certificates::CaSigned(ca_signed));
         }
         if !(MIN_LIFETIME..=MAX_LIFETIME).contains(&self.certificate_lifetime) {
             return Err(BadSetting::new(
@@ -236,13 +236,13 @@ impl ServeArgs {
             Some(folder) => folder.clone(),
             None => self.store.join("certificates"),
         };
-        let pair = SelfSigned::open(&folder, self.certificate_lifetime);
-        let pair = pair.map_err(|error| {
+        let self_signed = SelfSigned::open(&folder, self.certificate_lifetime);
+        let self_signed = self_signed.map_err(|error| {
             BadSetting::new(
                 "--certificate-folder",
                 format!("{}: {error}", folder.display()),
             )
         })?;
-        Ok(Certificates::SelfSigned(pair))
+        Ok(Certificates::SelfSigned(self_signed))
     }
 }

@@ -40,7 +40,7 @@ pub enum HttpError {
 }
 
 #[derive(Serialize)]
-struct Told {
+struct ErrorBody {
     code: HttpError,
     message: &'static str,
 }
@@ -123,7 +123,7 @@ impl HttpError {
 impl IntoResponse for HttpError {
     fn into_response(self) -> Response {
         let (status, message, _) = self.parts();
-        let json = serde_json::to_vec(&Told {
+        let json = serde_json::to_vec(&ErrorBody {
             code: self,
             message,
         })

@@ -38,7 +38,7 @@ pub struct HttpFace {
 impl HttpFace {
     /// Does not listen yet. Uses TLS if a CA signed the certificate.
     pub fn new(certificates: &Certificates) -> Self {
-        let tls = certificates.is_from_authority().then(|| {
+        let tls = certificates.is_ca_signed().then(|| {
             let config = certificates.resolver().tls(&[b"http/1.1"]);
             TlsAcceptor::from(Arc::new(config))
         });

@@ -1,6 +1,6 @@
 //! Tests of a real peer over real QUIC and HTTP.
 
-mod authority;
+mod ca_signed;
 mod cancel;
 mod chunks;
 mod fairness;

@@ -15,14 +15,14 @@ use time::OffsetDateTime;
 const CHECK_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The operator's certificate and key. The process serves them to all new connections.
-pub struct Authority {
+pub struct CaSigned {
     certificate: PathBuf,
     key: PathBuf,
-    loaded: Mutex<Loaded>,
+    loaded: Mutex<LoadedFiles>,
     resolver: Arc<CertificateResolver>,
 }
 
-struct Loaded {
+struct LoadedFiles {
     expires: OffsetDateTime,
     files: FileTimes,
 }
@@ -32,20 +32,20 @@ struct Loaded {
 struct FileTimes([Option<SystemTime>; 2]);
 
 impl FileTimes {
-    fn of(certificate: &Path, key: &Path) -> Self {
+    fn read(certificate: &Path, key: &Path) -> Self {
         Self([certificate, key].map(|path| fs::metadata(path).and_then(|m| m.modified()).ok()))
     }
 }
 
-impl Authority {
+impl CaSigned {
     /// Reads the PEM files. The error names the file and the problem.
     pub fn load(certificate: &Path, key: &Path) -> Result<Self, String> {
-        let files = FileTimes::of(certificate, key);
-        let (certified, expires) = read(certificate, key)?;
+        let files = FileTimes::read(certificate, key);
+        let (certified, expires) = load_pair(certificate, key)?;
         Ok(Self {
             certificate: certificate.to_owned(),
             key: key.to_owned(),
-            loaded: Mutex::new(Loaded { expires, files }),
+            loaded: Mutex::new(LoadedFiles { expires, files }),
             resolver: Arc::new(CertificateResolver::new(certified)),
         })
     }
@@ -60,8 +60,8 @@ impl Authority {
 
     /// Reads the files again. If they are invalid, the current certificate stays in use.
     pub fn reload(&self) {
-        let files = FileTimes::of(&self.certificate, &self.key);
-        let read = read(&self.certificate, &self.key);
+        let files = FileTimes::read(&self.certificate, &self.key);
+        let read = load_pair(&self.certificate, &self.key);
         let mut loaded = self.lock();
         loaded.files = files;
         match read {
@@ -79,29 +79,34 @@ impl Authority {
     pub(super) async fn reload_forever(&self) {
         loop {
             tokio::time::sleep(CHECK_INTERVAL).await;
-            if FileTimes::of(&self.certificate, &self.key) != self.lock().files {
+            if FileTimes::read(&self.certificate, &self.key) != self.lock().files {
                 self.reload();
             }
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Loaded> {
+    fn lock(&self) -> MutexGuard<'_, LoadedFiles> {
         self.loaded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn read(certificate: &Path, key: &Path) -> Result<(Arc<CertifiedKey>, OffsetDateTime), String> {
-    let wrong =
-        |path: &Path, why: &dyn ToString| format!("{}: {}", path.display(), why.to_string());
+fn load_pair(
+    certificate: &Path,
+    key: &Path,
+) -> Result<(Arc<CertifiedKey>, OffsetDateTime), String> {
+    let invalid = |path: &Path, problem: &dyn ToString| {
+        format!("{}: {}", path.display(), problem.to_string())
+    };
     let chain = CertificateDer::pem_file_iter(certificate)
         .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-        .map_err(|error| wrong(certificate, &error))?;
+        .map_err(|error| invalid(certificate, &error))?;
     let first = chain
         .first()
-        .ok_or_else(|| wrong(certificate, &"no certificate in the file"))?;
-    let validity = Validity::of(first).map_err(|error| wrong(certificate, &error))?;
-    let private = PrivateKeyDer::from_pem_file(key).map_err(|error| wrong(key, &error))?;
+        .ok_or_else(|| invalid(certificate, &"no certificate in the file"))?;
+    let validity =
+        Validity::from_certificate(first).map_err(|error| invalid(certificate, &error))?;
+    let private = PrivateKeyDer::from_pem_file(key).map_err(|error| invalid(key, &error))?;
     let certified = CertifiedKey::from_der(chain, private, &ring::default_provider())
-        .map_err(|error| wrong(key, &error))?;
+        .map_err(|error| invalid(key, &error))?;
     Ok((Arc::new(certified), validity.not_after))
 }

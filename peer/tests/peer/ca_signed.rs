@@ -15,9 +15,9 @@ use tokio::net::TcpStream;
 use tokio::time::{Instant, sleep};
 use tokio_rustls::TlsConnector;
 
-struct Authority(CertifiedIssuer<'static, KeyPair>);
+struct CertificateAuthority(CertifiedIssuer<'static, KeyPair>);
 
-impl Authority {
+impl CertificateAuthority {
     fn new() -> Self {
         let mut params = CertificateParams::new([]).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -34,7 +34,7 @@ impl Authority {
         certificate.der().clone()
     }
 
-    fn trusting_tls(&self, protocol: &[u8]) -> ClientConfig {
+    fn client_tls(&self, protocol: &[u8]) -> ClientConfig {
         let mut roots = RootCertStore::empty();
         roots.add(self.0.der().clone()).unwrap();
         let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -51,15 +51,15 @@ impl Authority {
     async fn get(&self, peer: &TestPeer, path: &str) -> (Response, CertificateDer<'static>) {
         let authority = peer.peer.http().strip_prefix("https://").unwrap();
         let stream = TcpStream::connect(authority).await.unwrap();
-        let tls = TlsConnector::from(Arc::new(self.trusting_tls(b"http/1.1")));
+        let tls = TlsConnector::from(Arc::new(self.client_tls(b"http/1.1")));
         let name = ServerName::try_from("localhost").unwrap();
         let mut stream = tls.connect(name, stream).await.unwrap();
-        let shown = stream.get_ref().1.peer_certificates().unwrap()[0]
+        let certificate = stream.get_ref().1.peer_certificates().unwrap()[0]
             .clone()
             .into_owned();
         (
             exchange(&mut stream, authority, "GET", path, &[], b"").await,
-            shown,
+            certificate,
         )
     }
 }
@@ -76,19 +76,17 @@ fn flags(folder: &TempDir) -> [String; 2] {
 #[tokio::test(flavor = "multi_thread")]
 async fn both_transports_use_the_certificate_and_its_renewal() {
     let files = TempDir::new().unwrap();
-    let authority = Authority::new();
-    let first = authority.issue(files.path());
+    let ca = CertificateAuthority::new();
+    let first = ca.issue(files.path());
     let [cert, key] = flags(&files);
     let peer = TestPeer::start(&[&cert, &key]).await;
     let chunk = peer.stored(1, 1_000_000).await;
 
-    let (response, shown) = authority
-        .get(&peer, &format!("/chunk/{}", chunk.address()))
-        .await;
+    let (response, certificate) = ca.get(&peer, &format!("/chunk/{}", chunk.address())).await;
     assert_eq!(response.status, 200);
     assert!(response.body == chunk.bytes()[..]);
-    assert_eq!(shown, first);
-    let (info, _) = authority.get(&peer, "/-/info").await;
+    assert_eq!(certificate, first);
+    let (info, _) = ca.get(&peer, "/-/info").await;
     let info: serde_json::Value = serde_json::from_slice(&info.body).unwrap();
     assert_eq!(
         info["webTransport"]["certificateHashes"],
@@ -104,7 +102,7 @@ async fn both_transports_use_the_certificate_and_its_renewal() {
     let config = || {
         wtransport::ClientConfig::builder()
             .with_bind_default()
-            .with_custom_tls(authority.trusting_tls(b"h3"))
+            .with_custom_tls(ca.client_tls(b"h3"))
             .build()
     };
     let session = Session::connect_with(config(), &url, None).await.unwrap();
@@ -113,14 +111,14 @@ async fn both_transports_use_the_certificate_and_its_renewal() {
     fs::write(files.path().join("cert.pem"), "half a file").unwrap();
     peer.peer.reload_certificate();
     assert_eq!(
-        authority.get(&peer, "/-/info").await.1,
+        ca.get(&peer, "/-/info").await.1,
         first,
         "the old certificate stays"
     );
 
-    let second = authority.issue(files.path());
+    let second = ca.issue(files.path());
     let started = Instant::now();
-    while authority.get(&peer, "/-/info").await.1 != second {
+    while ca.get(&peer, "/-/info").await.1 != second {
         assert!(
             started.elapsed() < SOON,
             "the renewed certificate is not in use"
@@ -141,9 +139,9 @@ async fn both_transports_use_the_certificate_and_its_renewal() {
 fn names_the_invalid_certificate_or_key_file() {
     let files = TempDir::new().unwrap();
     let other = TempDir::new().unwrap();
-    let authority = Authority::new();
-    authority.issue(files.path());
-    authority.issue(other.path());
+    let ca = CertificateAuthority::new();
+    ca.issue(files.path());
+    ca.issue(other.path());
     fs::copy(other.path().join("key.pem"), files.path().join("key.pem")).unwrap();
     let [cert, key] = flags(&files);
     let refused = |what: &str| {
