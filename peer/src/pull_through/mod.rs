@@ -164,7 +164,7 @@ impl Inner {
             reach: Reach::All,
         };
         if self.absent.contains(wanted) || self.absent.contains(nowhere) {
-            self.metrics.remembered();
+            self.metrics.record_negative_cache_hit();
             return Ok(None);
         }
         let flight = self.flights.join(wanted, || {
@@ -249,7 +249,7 @@ impl Inner {
             Err(Trouble::Source(error)) => (Err(error), "failed"),
             Err(Trouble::Late) => (Err(SourceError::Busy), "timeout"),
             Err(Trouble::LeftOut) => {
-                self.metrics.left_out(name);
+                self.metrics.record_skipped_request(name);
                 return Err(Trouble::LeftOut.into());
             }
         };
@@ -260,7 +260,8 @@ impl Inner {
         if let Err(error) = &answer {
             tracing::warn!(%address, upstream = name, outcome, %error, "upstream request failed");
         }
-        self.metrics.asked(name, outcome, bytes, started.elapsed());
+        self.metrics
+            .record_request(name, outcome, bytes, started.elapsed());
         answer
     }
 
@@ -291,7 +292,7 @@ impl Inner {
                 Ok(Err(error)) => (Err(error), "failed"),
                 Err(_late) => (Err(SourceError::Busy), "timeout"),
             };
-            self.metrics.wrote(sink.name(), outcome);
+            self.metrics.record_write(sink.name(), outcome);
             if let Err(error) = written {
                 tracing::error!(%address, upstream = sink.name(), %error, "chunk not written");
                 return Err(error);

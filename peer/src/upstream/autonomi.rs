@@ -1,7 +1,7 @@
 //! The Autonomi network as an upstream. It is read-only and needs no wallet.
 
 use super::Upstream;
-use super::connecting::Connecting;
+use super::lazy_connection::LazyConnection;
 use crate::address::Address;
 use crate::source::{SourceError, SourceFuture};
 use crate::via::Via;
@@ -25,7 +25,7 @@ pub struct AutonomiSettings {
 /// A client of the network. It connects on the first request.
 pub struct AutonomiUpstream {
     settings: AutonomiSettings,
-    client: Connecting<Client>,
+    client: LazyConnection<Client>,
 }
 
 impl AutonomiUpstream {
@@ -33,7 +33,7 @@ impl AutonomiUpstream {
     pub fn new(settings: AutonomiSettings) -> Self {
         Self {
             settings,
-            client: Connecting::new(CONNECT_TIMEOUT),
+            client: LazyConnection::new(CONNECT_TIMEOUT),
         }
     }
 
@@ -42,18 +42,18 @@ impl AutonomiUpstream {
         self.client.get(|| connect(self.settings.clone())).await
     }
 
-    async fn chunk(&self, address: Address) -> Result<Option<Bytes>, SourceError> {
+    async fn fetch_chunk(&self, address: Address) -> Result<Option<Bytes>, SourceError> {
         let client = self.client().await?;
         let chunk = client.chunk_get(address.as_bytes()).await.map_err(failed)?;
         // A client without nodes finds nothing. This does not mean that the network lacks the chunk.
         if chunk.is_none() && client.network().connected_peers().await.is_empty() {
-            let why = "not connected to any node".to_owned();
-            return Err(SourceError::Unreachable(why));
+            let reason = "not connected to any node".to_owned();
+            return Err(SourceError::Unreachable(reason));
         }
         Ok(chunk.map(|chunk| chunk.content))
     }
 
-    async fn newest_pointer(&self, address: Address) -> Result<Option<Bytes>, SourceError> {
+    async fn fetch_pointer(&self, address: Address) -> Result<Option<Bytes>, SourceError> {
         let client = self.client().await?;
         let pointer = client.pointer_get(address.as_bytes()).await;
         let pointer = pointer.map_err(failed)?;
@@ -67,11 +67,11 @@ impl Upstream for AutonomiUpstream {
     }
 
     fn get<'a>(&'a self, address: Address, _via: &'a Via) -> SourceFuture<'a, Option<Bytes>> {
-        Box::pin(self.chunk(address))
+        Box::pin(self.fetch_chunk(address))
     }
 
     fn pointer<'a>(&'a self, address: Address, _via: &'a Via) -> SourceFuture<'a, Option<Bytes>> {
-        Box::pin(self.newest_pointer(address))
+        Box::pin(self.fetch_pointer(address))
     }
 }
 

@@ -22,17 +22,17 @@ use std::error::Error;
 use std::io;
 use std::time::Duration;
 
-const PRODUCT: &str = concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION"));
+const PRODUCT_NAME: &str = concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION"));
 
 /// How long an unused connection stays open. Most servers close theirs later.
-const KEEP_CONNECTION: Duration = Duration::from_secs(20);
+const POOL_IDLE_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The size allowed for the JSON around the base64 of a chunk.
-const JSON_BYTES: usize = 64 * 1024;
+const JSON_OVERHEAD_BYTES: usize = 64 * 1024;
 
 /// The HTTP API that an upstream has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dialect {
+pub enum HttpApi {
     /// The API of this peer.
     Peer,
     /// The API of AntTP: raw bytes at another path.
@@ -59,7 +59,7 @@ impl HttpClient {
             .enable_http1()
             .wrap_connector(tcp);
         let client = Client::builder(TokioExecutor::new())
-            .pool_idle_timeout(KEEP_CONNECTION)
+            .pool_idle_timeout(POOL_IDLE_TIMEOUT)
             .pool_timer(TokioTimer::new())
             .build(tls);
         Ok(Self(client))
@@ -68,16 +68,16 @@ impl HttpClient {
 
 /// One HTTP server.
 pub struct HttpUpstream {
-    dialect: Dialect,
+    api: HttpApi,
     base: String,
     client: HttpClient,
 }
 
 impl HttpUpstream {
     /// `base` has no slash at its end.
-    pub fn new(dialect: Dialect, base: &str, client: HttpClient) -> Self {
+    pub fn new(api: HttpApi, base: &str, client: HttpClient) -> Self {
         Self {
-            dialect,
+            api,
             base: base.to_owned(),
             client,
         }
@@ -87,15 +87,16 @@ impl HttpUpstream {
         &self,
         path: String,
         via: &Via,
-        most: usize,
+        max_bytes: usize,
     ) -> Result<Option<Bytes>, SourceError> {
-        let mut request = Request::get(format!("{}{path}", self.base)).header(USER_AGENT, PRODUCT);
-        if self.dialect == Dialect::Peer {
+        let mut request =
+            Request::get(format!("{}{path}", self.base)).header(USER_AGENT, PRODUCT_NAME);
+        if self.api == HttpApi::Peer {
             request = request.header(VIA_HEADER, via.to_string());
         }
         let request = request.body(Empty::new()).map_err(failed)?;
         let response = self.client.0.request(request).await;
-        let response = response.map_err(|error| SourceError::Unreachable(reasons(&error)))?;
+        let response = response.map_err(|error| SourceError::Unreachable(error_chain(&error)))?;
         match response.status() {
             StatusCode::OK => {}
             StatusCode::NOT_FOUND | StatusCode::GONE => return Ok(None),
@@ -108,31 +109,34 @@ impl HttpUpstream {
                 )));
             }
         }
-        let body = Limited::new(response.into_body(), most);
+        let body = Limited::new(response.into_body(), max_bytes);
         let body = body
             .collect()
             .await
             .map_err(|error| match error.is::<LengthLimitError>() {
-                true => SourceError::Failed(reasons(&*error)),
-                false => SourceError::Unreachable(reasons(&*error)),
+                true => SourceError::Failed(error_chain(&*error)),
+                false => SourceError::Unreachable(error_chain(&*error)),
             })?;
         Ok(Some(body.to_bytes()))
     }
 
-    async fn chunk(&self, address: Address, via: &Via) -> Result<Option<Bytes>, SourceError> {
-        let most = MAX_CHUNK_BYTES as usize;
-        match self.dialect {
-            Dialect::Peer => self.fetch(format!("/chunk/{address}"), via, most).await,
-            Dialect::AntTp => {
-                let path = format!("/anttp-0/binary/chunk/{address}");
-                self.fetch(path, via, most).await
+    async fn fetch_chunk(&self, address: Address, via: &Via) -> Result<Option<Bytes>, SourceError> {
+        let max_bytes = MAX_CHUNK_BYTES as usize;
+        match self.api {
+            HttpApi::Peer => {
+                self.fetch(format!("/chunk/{address}"), via, max_bytes)
+                    .await
             }
-            Dialect::Antd => {
-                let most = most.div_ceil(3) * 4 + JSON_BYTES;
+            HttpApi::AntTp => {
+                let path = format!("/anttp-0/binary/chunk/{address}");
+                self.fetch(path, via, max_bytes).await
+            }
+            HttpApi::Antd => {
+                let max_bytes = max_bytes.div_ceil(3) * 4 + JSON_OVERHEAD_BYTES;
                 let json = self
-                    .fetch(format!("/v1/chunks/{address}"), via, most)
+                    .fetch(format!("/v1/chunks/{address}"), via, max_bytes)
                     .await?;
-                json.map(|json| decode(&json)).transpose()
+                json.map(|json| decode_antd_chunk(&json)).transpose()
             }
         }
     }
@@ -144,51 +148,51 @@ impl Upstream for HttpUpstream {
     }
 
     fn is_peer(&self) -> bool {
-        self.dialect == Dialect::Peer
+        self.api == HttpApi::Peer
     }
 
     fn get<'a>(&'a self, address: Address, via: &'a Via) -> SourceFuture<'a, Option<Bytes>> {
-        Box::pin(self.chunk(address, via))
+        Box::pin(self.fetch_chunk(address, via))
     }
 
     fn pointer<'a>(&'a self, address: Address, via: &'a Via) -> SourceFuture<'a, Option<Bytes>> {
-        match self.dialect {
-            Dialect::Peer => {
+        match self.api {
+            HttpApi::Peer => {
                 let path = format!("/pointer/{address}");
                 Box::pin(self.fetch(path, via, POINTER_BYTES))
             }
-            Dialect::AntTp | Dialect::Antd => Box::pin(async { Ok(None) }),
+            HttpApi::AntTp | HttpApi::Antd => Box::pin(async { Ok(None) }),
         }
     }
 }
 
 /// A chunk in the JSON of the antd daemon.
 #[derive(Deserialize)]
-struct Encoded<'a> {
+struct AntdChunk<'a> {
     #[serde(alias = "content", alias = "chunk", alias = "bytes", borrow)]
     data: Cow<'a, str>,
 }
 
-fn decode(json: &[u8]) -> Result<Bytes, SourceError> {
+fn decode_antd_chunk(json: &[u8]) -> Result<Bytes, SourceError> {
     // The daemon may omit the padding.
     let config =
         GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
-    let encoded: Encoded<'_> = serde_json::from_slice(json).map_err(failed)?;
+    let encoded: AntdChunk<'_> = serde_json::from_slice(json).map_err(failed)?;
     let decoded = GeneralPurpose::new(&STANDARD, config).decode(&*encoded.data);
     Ok(decoded.map_err(failed)?.into())
 }
 
 fn failed(error: impl Error + 'static) -> SourceError {
-    SourceError::Failed(reasons(&error))
+    SourceError::Failed(error_chain(&error))
 }
 
 /// The error's text, followed by the texts of its sources.
-fn reasons(error: &(dyn Error + 'static)) -> String {
+fn error_chain(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
-    let mut behind = error.source();
-    while let Some(error) = behind {
+    let mut source = error.source();
+    while let Some(error) = source {
         text = format!("{text}: {error}");
-        behind = error.source();
+        source = error.source();
     }
     text
 }
@@ -205,10 +209,14 @@ mod tests {
             r#"{"data":"aG\u006b="}"#,
             r#"{"address":"00","content":"aGk="}"#,
         ] {
-            assert_eq!(decode(json.as_bytes()).unwrap(), b"hi"[..], "{json}");
+            assert_eq!(
+                decode_antd_chunk(json.as_bytes()).unwrap(),
+                b"hi"[..],
+                "{json}"
+            );
         }
         for json in ["", "[]", "{}", r#"{"data":"*"}"#, r#"{"data":7}"#] {
-            assert!(decode(json.as_bytes()).is_err(), "{json}");
+            assert!(decode_antd_chunk(json.as_bytes()).is_err(), "{json}");
         }
     }
 }

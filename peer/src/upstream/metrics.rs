@@ -15,7 +15,7 @@ pub struct UpstreamMetrics {
     writes: Family<Labels, Counter>,
     bytes: Family<Labels, Counter>,
     seconds: Family<Labels, Histogram>,
-    remembered: Counter,
+    negative_cache_hits: Counter,
 }
 
 fn latency_histogram() -> Histogram {
@@ -31,7 +31,7 @@ impl Default for UpstreamMetrics {
             writes: Family::default(),
             bytes: Family::default(),
             seconds: Family::new_with_constructor(latency_histogram),
-            remembered: Counter::default(),
+            negative_cache_hits: Counter::default(),
         }
     }
 }
@@ -62,12 +62,18 @@ impl UpstreamMetrics {
         registry.register(
             "upstream_remembered",
             "Requests answered from the negative cache, without asking an upstream",
-            self.remembered.clone(),
+            self.negative_cache_hits.clone(),
         );
     }
 
     /// Counts a request for one chunk.
-    pub fn asked(&self, upstream: &str, outcome: &'static str, bytes: usize, took: Duration) {
+    pub fn record_request(
+        &self,
+        upstream: &str,
+        outcome: &'static str,
+        bytes: usize,
+        took: Duration,
+    ) {
         let name = || ("upstream", upstream.to_owned());
         self.requests
             .get_or_create(&vec![name(), ("outcome", outcome.to_owned())])
@@ -79,7 +85,7 @@ impl UpstreamMetrics {
     }
 
     /// Counts a chunk request that was not sent because the circuit breaker is open.
-    pub fn left_out(&self, upstream: &str) {
+    pub fn record_skipped_request(&self, upstream: &str) {
         let labels = vec![
             ("upstream", upstream.to_owned()),
             ("outcome", "left_out".to_owned()),
@@ -88,7 +94,7 @@ impl UpstreamMetrics {
     }
 
     /// Counts a write of one chunk.
-    pub fn wrote(&self, upstream: &str, outcome: &'static str) {
+    pub fn record_write(&self, upstream: &str, outcome: &'static str) {
         let labels = vec![
             ("upstream", upstream.to_owned()),
             ("outcome", outcome.to_owned()),
@@ -97,7 +103,7 @@ impl UpstreamMetrics {
     }
 
     /// Counts a hit of the negative cache.
-    pub fn remembered(&self) {
-        self.remembered.inc();
+    pub fn record_negative_cache_hit(&self) {
+        self.negative_cache_hits.inc();
     }
 }

@@ -2,9 +2,9 @@
 
 #[cfg(feature = "autonomi")]
 mod autonomi;
-#[cfg(any(feature = "autonomi", test))]
-mod connecting;
 mod http;
+#[cfg(any(feature = "autonomi", test))]
+mod lazy_connection;
 mod metrics;
 #[cfg(feature = "object-store")]
 mod object_store;
@@ -66,7 +66,7 @@ pub struct Upstreams {
 }
 
 impl Upstreams {
-    /// Creates the upstreams without connecting to them. The error text is for the operator.
+    /// Creates the upstreams without lazy_connection to them. The error text is for the operator.
     pub fn open(
         urls: &[UpstreamUrl],
         #[cfg(feature = "autonomi")] autonomi: &AutonomiSettings,
@@ -75,12 +75,12 @@ impl Upstreams {
         let mut client = None;
         for url in urls {
             match url {
-                UpstreamUrl::Http(dialect, base) => {
+                UpstreamUrl::Http(api, base) => {
                     let client = match &client {
                         Some(client) => client,
                         None => client.insert(HttpClient::new().map_err(|e| e.to_string())?),
                     };
-                    let upstream = HttpUpstream::new(*dialect, base, client.clone());
+                    let upstream = HttpUpstream::new(*api, base, client.clone());
                     upstreams.all.push(Arc::new(upstream));
                 }
                 #[cfg(feature = "autonomi")]

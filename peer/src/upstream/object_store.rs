@@ -15,7 +15,7 @@ use std::env;
 use url::Url;
 
 /// The prefixes of the environment variables that are read. Other variables may belong to other programs.
-const VARIABLES: [&str; 3] = ["AWS_", "AZURE_", "GOOGLE_"];
+const VARIABLE_PREFIXES: [&str; 3] = ["AWS_", "AZURE_", "GOOGLE_"];
 
 /// One bucket, container or folder.
 pub struct ObjectStoreUpstream {
@@ -30,8 +30,11 @@ impl ObjectStoreUpstream {
         // The HTTP client of the object stores uses the process's default provider. The call fails harmlessly if it
         // is set already.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let settings =
-            env::vars().filter(|(name, _)| VARIABLES.iter().any(|prefix| name.starts_with(prefix)));
+        let settings = env::vars().filter(|(name, _)| {
+            VARIABLE_PREFIXES
+                .iter()
+                .any(|prefix| name.starts_with(prefix))
+        });
         let opened = parse_url_opts(url, settings);
         let (store, prefix) = opened.map_err(|error| format!("{url}: {error}"))?;
         Ok(Self {
@@ -53,8 +56,8 @@ impl ObjectStoreUpstream {
         };
         let size = found.meta.size;
         if size > MAX_CHUNK_BYTES.into() {
-            let why = format!("an object of {size} bytes is larger than a chunk");
-            return Err(SourceError::Failed(why));
+            let reason = format!("an object of {size} bytes is larger than a chunk");
+            return Err(SourceError::Failed(reason));
         }
         match found.bytes().await {
             Ok(bytes) => Ok(Some(bytes)),

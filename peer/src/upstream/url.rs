@@ -1,6 +1,6 @@
 //! The values of `--upstream`.
 
-use super::http::Dialect;
+use super::http::HttpApi;
 use std::str::FromStr;
 use url::Url;
 
@@ -8,7 +8,7 @@ use url::Url;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UpstreamUrl {
     /// An HTTP server. The URL has no slash at the end.
-    Http(Dialect, String),
+    Http(HttpApi, String),
     /// The Autonomi network.
     #[cfg(feature = "autonomi")]
     Autonomi,
@@ -27,9 +27,9 @@ impl FromStr for UpstreamUrl {
             #[cfg(not(feature = "autonomi"))]
             return Err("this peer was built without the feature `autonomi`".to_owned());
         }
-        let (dialect, plain) = match text.split_once('+') {
-            Some(("anttp", plain)) => (Some(Dialect::AntTp), plain),
-            Some(("antd", plain)) => (Some(Dialect::Antd), plain),
+        let (api, plain) = match text.split_once('+') {
+            Some(("anttp", plain)) => (Some(HttpApi::AntTp), plain),
+            Some(("antd", plain)) => (Some(HttpApi::Antd), plain),
             _ => (None, text),
         };
         let url = Url::parse(plain).map_err(|error| error.to_string())?;
@@ -39,10 +39,10 @@ impl FromStr for UpstreamUrl {
         if url.query().is_some() || url.fragment().is_some() {
             return Err("the URL must not have a query or fragment".to_owned());
         }
-        match (dialect, url.scheme()) {
-            (dialect, "http" | "https") => {
+        match (api, url.scheme()) {
+            (api, "http" | "https") => {
                 let base = url.as_str().trim_end_matches('/').to_owned();
-                Ok(Self::Http(dialect.unwrap_or(Dialect::Peer), base))
+                Ok(Self::Http(api.unwrap_or(HttpApi::Peer), base))
             }
             #[cfg(feature = "object-store")]
             (None, "s3" | "gs" | "az" | "file") => Ok(Self::ObjectStore(url)),
@@ -64,22 +64,22 @@ mod tests {
 
     #[test]
     fn the_scheme_selects_the_upstream() {
-        let http = |dialect, base: &str| Ok(UpstreamUrl::Http(dialect, base.to_owned()));
+        let http = |api, base: &str| Ok(UpstreamUrl::Http(api, base.to_owned()));
         assert_eq!(
             "https://peer.example/".parse(),
-            http(Dialect::Peer, "https://peer.example")
+            http(HttpApi::Peer, "https://peer.example")
         );
         assert_eq!(
             "http://127.0.0.1:8080/a/b".parse(),
-            http(Dialect::Peer, "http://127.0.0.1:8080/a/b")
+            http(HttpApi::Peer, "http://127.0.0.1:8080/a/b")
         );
         assert_eq!(
             "anttp+http://localhost:18888".parse(),
-            http(Dialect::AntTp, "http://localhost:18888")
+            http(HttpApi::AntTp, "http://localhost:18888")
         );
         assert_eq!(
             "antd+https://d.example".parse(),
-            http(Dialect::Antd, "https://d.example")
+            http(HttpApi::Antd, "https://d.example")
         );
     }
 

@@ -9,19 +9,19 @@ use tokio::time::timeout;
 
 /// Opens a connection on first use. Only one attempt runs at a time. The attempt continues after its callers stopped
 /// waiting.
-pub struct Connecting<T> {
+pub struct LazyConnection<T> {
     connection: Arc<OnceLock<T>>,
     attempt: Mutex<Option<JoinHandle<Result<(), SourceError>>>>,
-    patience: Duration,
+    attempt_timeout: Duration,
 }
 
-impl<T: Send + Sync + 'static> Connecting<T> {
-    /// `patience` is the longest time that one attempt may take.
-    pub fn new(patience: Duration) -> Self {
+impl<T: Send + Sync + 'static> LazyConnection<T> {
+    /// `attempt_timeout` is the longest time that one attempt may take.
+    pub fn new(attempt_timeout: Duration) -> Self {
         Self {
             connection: Arc::default(),
             attempt: Mutex::default(),
-            patience,
+            attempt_timeout,
         }
     }
 
@@ -40,7 +40,7 @@ impl<T: Send + Sync + 'static> Connecting<T> {
         }
         let unfinished = attempt.take().filter(|attempt| !attempt.is_finished());
         // The attempt stays in its slot if this call is dropped while it waits.
-        let attempt = attempt.insert(unfinished.unwrap_or_else(|| self.attempt(connect())));
+        let attempt = attempt.insert(unfinished.unwrap_or_else(|| self.start_attempt(connect())));
         match attempt.await {
             Ok(Ok(())) => Ok(self.connection.get().expect("connected")),
             Ok(Err(error)) => Err(error),
@@ -48,15 +48,15 @@ impl<T: Send + Sync + 'static> Connecting<T> {
         }
     }
 
-    fn attempt(
+    fn start_attempt(
         &self,
         connecting: impl Future<Output = Result<T, SourceError>> + Send + 'static,
     ) -> JoinHandle<Result<(), SourceError>> {
         let connection = Arc::clone(&self.connection);
-        let connecting = timeout(self.patience, connecting);
+        let connecting = timeout(self.attempt_timeout, connecting);
         tokio::spawn(async move {
-            let late = |_| SourceError::Unreachable("connecting took too long".to_owned());
-            let connected = connecting.await.map_err(late)??;
+            let timed_out = |_| SourceError::Unreachable("connecting took too long".to_owned());
+            let connected = connecting.await.map_err(timed_out)??;
             // Only one attempt runs at a time, so the cell is still empty.
             let _ = connection.set(connected);
             Ok(())
@@ -71,7 +71,7 @@ mod tests {
     use tokio::sync::oneshot;
     use tokio::task::yield_now;
 
-    const LONG: Duration = Duration::from_secs(60);
+    const LONG_TIMEOUT: Duration = Duration::from_secs(60);
 
     fn failed() -> SourceError {
         SourceError::Failed("a failure for the test".to_owned())
@@ -79,50 +79,50 @@ mod tests {
 
     #[tokio::test]
     async fn an_attempt_continues_without_callers_and_later_calls_use_it() {
-        let connecting = Connecting::new(LONG);
-        let (end, ends) = oneshot::channel::<&str>();
-        let first = connecting.get(|| async { ends.await.map_err(|_| failed()) });
+        let connection = LazyConnection::new(LONG_TIMEOUT);
+        let (finish, finished) = oneshot::channel::<&str>();
+        let first = connection.get(|| async { finished.await.map_err(|_| failed()) });
         assert!(first.now_or_never().is_none());
         // A caller that arrives meanwhile waits for the same attempt.
-        let second = connecting.get(|| async { panic!("a second attempt") });
+        let second = connection.get(|| async { panic!("a second attempt") });
         assert!(second.now_or_never().is_none());
-        end.send("connected").unwrap();
-        while connecting.connection.get().is_none() {
+        finish.send("connected").unwrap();
+        while connection.connection.get().is_none() {
             yield_now().await;
         }
-        let third = connecting.get(|| async { panic!("a second attempt") });
+        let third = connection.get(|| async { panic!("a second attempt") });
         assert_eq!(*third.await.unwrap(), "connected");
     }
 
     #[tokio::test]
     async fn a_call_after_a_failed_or_timed_out_attempt_tries_again() {
-        let connecting = Connecting::new(Duration::from_millis(10));
-        let late = connecting.get(std::future::pending).await;
-        assert!(matches!(late, Err(SourceError::Unreachable(_))));
-        let broken = connecting.get(|| async { Err(failed()) }).await;
-        assert!(matches!(broken, Err(SourceError::Failed(_))));
-        let panicked = connecting.get(|| async { panic!("a panic for the test") });
+        let connection = LazyConnection::new(Duration::from_millis(10));
+        let timed_out = connection.get(std::future::pending).await;
+        assert!(matches!(timed_out, Err(SourceError::Unreachable(_))));
+        let failed_attempt = connection.get(|| async { Err(failed()) }).await;
+        assert!(matches!(failed_attempt, Err(SourceError::Failed(_))));
+        let panicked = connection.get(|| async { panic!("a panic for the test") });
         assert!(panicked.await.is_err());
-        assert_eq!(*connecting.get(|| async { Ok(7) }).await.unwrap(), 7);
+        assert_eq!(*connection.get(|| async { Ok(7) }).await.unwrap(), 7);
     }
 
     #[tokio::test]
     async fn a_failure_without_callers_does_not_fail_the_next_call() {
-        let connecting = Connecting::new(LONG);
-        let (end, ends) = oneshot::channel::<()>();
-        let first = connecting.get(|| async {
-            let _ = ends.await;
+        let connection = LazyConnection::new(LONG_TIMEOUT);
+        let (finish, finished) = oneshot::channel::<()>();
+        let first = connection.get(|| async {
+            let _ = finished.await;
             Err(failed())
         });
         assert!(first.now_or_never().is_none());
-        drop(end);
+        drop(finish);
         let is_finished = || {
-            let attempt = connecting.attempt.try_lock().unwrap();
+            let attempt = connection.attempt.try_lock().unwrap();
             attempt.as_ref().is_some_and(JoinHandle::is_finished)
         };
         while !is_finished() {
             yield_now().await;
         }
-        assert_eq!(*connecting.get(|| async { Ok(7) }).await.unwrap(), 7);
+        assert_eq!(*connection.get(|| async { Ok(7) }).await.unwrap(), 7);
     }
 }
