@@ -21,10 +21,10 @@ pub const UPSTREAM_CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The maximum number of upstream chunks that wait for the disk. Further chunks wait before they are sent to the
 /// client.
-pub const STORING_CHUNKS: usize = 16;
+pub const MAX_PENDING_CACHE_WRITES: usize = 16;
 
 /// The maximum number of entries of the negative cache.
-pub const REMEMBERED_ABSENT: NonZeroUsize = NonZeroUsize::new(65_536).unwrap();
+pub const NEGATIVE_CACHE_ENTRIES: NonZeroUsize = NonZeroUsize::new(65_536).unwrap();
 
 /// How long a client can accumulate unused requests and bytes.
 pub const BURST: Duration = Duration::from_secs(5);
@@ -33,14 +33,14 @@ pub const BURST: Duration = Duration::from_secs(5);
 pub const REMEMBERED_CLIENTS: NonZeroUsize = NonZeroUsize::new(65_536).unwrap();
 
 /// One session gets at most the chunk memory divided by this.
-const SHARE_OF_SESSION: usize = 4;
+const SESSION_SHARE_DIVISOR: usize = 4;
 
 /// All sessions and connections of one client address get at most the chunk memory divided by this. Many users may
 /// share a router's address.
-const SHARE_OF_NETWORK: usize = 2;
+const NETWORK_SHARE_DIVISOR: usize = 2;
 
 /// Upstream requests without a waiting client get extra memory: the chunk memory divided by this.
-const SHARE_OF_UNATTENDED: usize = 4;
+const ORPHANED_SHARE_DIVISOR: usize = 4;
 
 /// The maximum number of chunks of one request that are fetched ahead of the one being sent.
 pub const PREFETCHED_ANSWERS: usize = 3;
@@ -120,18 +120,18 @@ pub struct Limits {
 
 impl Limits {
     /// The maximum number of chunks in memory for one session.
-    pub fn chunks_of_session(&self) -> usize {
-        (self.chunks_in_memory / SHARE_OF_SESSION).max(1)
+    pub fn chunks_per_session(&self) -> usize {
+        (self.chunks_in_memory / SESSION_SHARE_DIVISOR).max(1)
     }
 
     /// The maximum number of chunks in memory for one client address.
-    pub fn chunks_of_network(&self) -> usize {
-        (self.chunks_in_memory / SHARE_OF_NETWORK).max(1)
+    pub fn chunks_per_network(&self) -> usize {
+        (self.chunks_in_memory / NETWORK_SHARE_DIVISOR).max(1)
     }
 
     /// The maximum number of upstream requests without a waiting client.
-    pub fn chunks_unattended(&self) -> usize {
-        (self.chunks_in_memory / SHARE_OF_UNATTENDED).max(1)
+    pub fn max_orphaned_requests(&self) -> usize {
+        (self.chunks_in_memory / ORPHANED_SHARE_DIVISOR).max(1)
     }
 
     /// How long the transfer of a chunk of `length` bytes may take, in either direction.

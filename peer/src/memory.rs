@@ -30,8 +30,8 @@ impl ChunkMemory {
     pub fn new(limits: &Limits) -> Self {
         Self {
             all: Arc::new(Semaphore::new(limits.chunks_in_memory)),
-            of_session: limits.chunks_of_session(),
-            of_network: limits.chunks_of_network(),
+            of_session: limits.chunks_per_session(),
+            of_network: limits.chunks_per_network(),
             networks: Mutex::default(),
             most_networks: limits.sessions + limits.http_connections,
         }

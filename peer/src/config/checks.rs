@@ -7,7 +7,7 @@ use crate::http::{Web, WebFolder};
 use crate::limits::{Limits, MAX_TOKEN_BYTES};
 use crate::origins::AllowedOrigins;
 use crate::peer::PeerConfig;
-use crate::pull_through::{Patience, PullThrough};
+use crate::pull_through::{PullThrough, PullThroughConfig};
 use crate::source::ChunkSource;
 use crate::store::Eviction;
 #[cfg(feature = "autonomi")]
@@ -153,12 +153,12 @@ impl ServeArgs {
                 return Err(BadSetting::new("--upstream-write", why));
             }
         }
-        let patience = Patience {
+        let pull_through = PullThroughConfig {
             upstream_timeout: self.upstream_timeout,
-            unattended: self.limits()?.chunks_unattended(),
+            max_orphaned_requests: self.limits()?.max_orphaned_requests(),
             not_found_lifetime: self.not_found_lifetime,
         };
-        Ok(Arc::new(PullThrough::new(local, upstreams, patience)))
+        Ok(Arc::new(PullThrough::new(local, upstreams, pull_through)))
     }
 
     #[cfg(feature = "autonomi")]
