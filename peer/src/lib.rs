@@ -6,8 +6,8 @@
 //! them.
 
 pub mod address;
-pub mod asker;
 pub mod certificates;
+pub mod client;
 pub mod config;
 pub mod congestion;
 pub mod data_map;
@@ -23,6 +23,7 @@ pub mod peer;
 mod pointer;
 pub mod protocol;
 pub mod pull_through;
+pub mod rate_limiter;
 pub mod serve;
 pub mod service;
 pub mod shutdown;

@@ -1,6 +1,6 @@
 //! All limits of the peer.
 
-use crate::asker::Rates;
+use crate::rate_limiter::RateLimits;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
@@ -27,10 +27,10 @@ pub const MAX_PENDING_CACHE_WRITES: usize = 16;
 pub const NEGATIVE_CACHE_ENTRIES: NonZeroUsize = NonZeroUsize::new(65_536).unwrap();
 
 /// How long a client can accumulate unused requests and bytes.
-pub const BURST: Duration = Duration::from_secs(5);
+pub const RATE_LIMIT_BURST: Duration = Duration::from_secs(5);
 
-/// The maximum number of client addresses whose rates are tracked.
-pub const REMEMBERED_CLIENTS: NonZeroUsize = NonZeroUsize::new(65_536).unwrap();
+/// The maximum number of client addresses whose rate_limits are tracked.
+pub const MAX_TRACKED_CLIENTS: NonZeroUsize = NonZeroUsize::new(65_536).unwrap();
 
 /// One session gets at most the chunk memory divided by this.
 const SESSION_SHARE_DIVISOR: usize = 4;
@@ -109,7 +109,7 @@ pub struct Limits {
     /// `busy`.
     pub chunks_in_memory: usize,
     /// The rate limits of one client address.
-    pub rates: Rates,
+    pub rate_limits: RateLimits,
     /// How long an idle connection stays open, and how long a client may stop reading a response.
     pub idle_timeout: Duration,
     /// How long a request may take to arrive, and how long a source may take to answer it.
@@ -147,7 +147,7 @@ impl Default for Limits {
             streams_per_session: 256,
             http_connections: 1024,
             chunks_in_memory: 128,
-            rates: Rates::default(),
+            rate_limits: RateLimits::default(),
             idle_timeout: Duration::from_secs(30),
             request_timeout: Duration::from_secs(20),
             shutdown_grace: Duration::from_secs(5),

@@ -1,8 +1,8 @@
 //! The memory for chunks, and each client's quota of it.
 
-use crate::asker::{Asker, network_of};
+use crate::client::{Client, network_of};
 use crate::limits::Limits;
-use crate::metrics::Face;
+use crate::metrics::Transport;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -11,18 +11,18 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 /// Permits for all clients. One permit is the memory of one chunk.
 pub struct ChunkMemory {
     all: Arc<Semaphore>,
-    of_session: usize,
-    of_network: usize,
+    session_quota: usize,
+    network_quota: usize,
     /// The quotas of connected networks, and of some disconnected ones.
     networks: Mutex<HashMap<IpAddr, Weak<Semaphore>>>,
     /// The number of entries at which disconnected networks are removed.
-    most_networks: usize,
+    max_networks: usize,
 }
 
 /// The permit for one chunk in memory. It is released on drop.
-pub struct ChunkRoom {
-    _shares: Vec<OwnedSemaphorePermit>,
-    _room: OwnedSemaphorePermit,
+pub struct ChunkPermit {
+    _quotas: Vec<OwnedSemaphorePermit>,
+    _total: OwnedSemaphorePermit,
 }
 
 impl ChunkMemory {
@@ -30,42 +30,42 @@ impl ChunkMemory {
     pub fn new(limits: &Limits) -> Self {
         Self {
             all: Arc::new(Semaphore::new(limits.chunks_in_memory)),
-            of_session: limits.chunks_per_session(),
-            of_network: limits.chunks_per_network(),
+            session_quota: limits.chunks_per_session(),
+            network_quota: limits.chunks_per_network(),
             networks: Mutex::default(),
-            most_networks: limits.sessions + limits.http_connections,
+            max_networks: limits.sessions + limits.http_connections,
         }
     }
 
     /// The client of an HTTP connection. It has no quota of its own, because it sends one request at a time.
-    pub fn connection(&self, ip: IpAddr) -> Asker {
-        Asker {
-            face: Face::Http,
+    pub fn http_client(&self, ip: IpAddr) -> Client {
+        Client {
+            transport: Transport::Http,
             ip,
-            shares: self.network(ip).into_iter().collect(),
+            quotas: self.network(ip).into_iter().collect(),
         }
     }
 
     /// The client of a WebTransport session.
-    pub fn session(&self, ip: IpAddr) -> Asker {
-        let own = Arc::new(Semaphore::new(self.of_session));
-        Asker {
-            face: Face::WebTransport,
+    pub fn session_client(&self, ip: IpAddr) -> Client {
+        let own = Arc::new(Semaphore::new(self.session_quota));
+        Client {
+            transport: Transport::WebTransport,
             ip,
-            shares: [own].into_iter().chain(self.network(ip)).collect(),
+            quotas: [own].into_iter().chain(self.network(ip)).collect(),
         }
     }
 
     /// Waits for a permit of each of the client's quotas, and then for one of the total. All clients acquire in this
     /// order, so no deadlock is possible.
-    pub async fn room(&self, asker: &Asker) -> ChunkRoom {
-        let mut shares = Vec::with_capacity(asker.shares.len());
-        for share in &asker.shares {
-            shares.push(take(share).await);
+    pub async fn acquire(&self, client: &Client) -> ChunkPermit {
+        let mut quotas = Vec::with_capacity(client.quotas.len());
+        for quota in &client.quotas {
+            quotas.push(acquire_permit(quota).await);
         }
-        ChunkRoom {
-            _shares: shares,
-            _room: take(&self.all).await,
+        ChunkPermit {
+            _quotas: quotas,
+            _total: acquire_permit(&self.all).await,
         }
     }
 
@@ -76,21 +76,21 @@ impl ChunkMemory {
         }
         let mut networks = self.networks.lock().unwrap_or_else(PoisonError::into_inner);
         let network = network_of(ip);
-        if let Some(share) = networks.get(&network).and_then(Weak::upgrade) {
-            return Some(share);
+        if let Some(quota) = networks.get(&network).and_then(Weak::upgrade) {
+            return Some(quota);
         }
-        if networks.len() >= self.most_networks {
-            networks.retain(|_, share| share.strong_count() > 0);
+        if networks.len() >= self.max_networks {
+            networks.retain(|_, quota| quota.strong_count() > 0);
         }
-        let share = Arc::new(Semaphore::new(self.of_network));
-        networks.insert(network, Arc::downgrade(&share));
-        Some(share)
+        let quota = Arc::new(Semaphore::new(self.network_quota));
+        networks.insert(network, Arc::downgrade(&quota));
+        Some(quota)
     }
 }
 
-async fn take(places: &Arc<Semaphore>) -> OwnedSemaphorePermit {
-    let place = Arc::clone(places).acquire_owned().await;
-    place.expect("the semaphore is never closed")
+async fn acquire_permit(permits: &Arc<Semaphore>) -> OwnedSemaphorePermit {
+    let permit = Arc::clone(permits).acquire_owned().await;
+    permit.expect("the semaphore is never closed")
 }
 
 #[cfg(test)]
@@ -111,8 +111,8 @@ mod tests {
         text.parse().unwrap()
     }
 
-    fn room_now(memory: &ChunkMemory, asker: &Asker) -> Option<ChunkRoom> {
-        memory.room(asker).now_or_never()
+    fn try_acquire(memory: &ChunkMemory, client: &Client) -> Option<ChunkPermit> {
+        memory.acquire(client).now_or_never()
     }
 
     #[test]
@@ -122,16 +122,16 @@ mod tests {
             ("203.0.113.1", "::ffff:203.0.113.1", "203.0.113.2"),
             ("2001:db8::1", "2001:db8::2", "2001:db8:0:1::1"),
         ] {
-            let connection = || room_now(&memory, &memory.connection(ip(address)));
+            let connection = || try_acquire(&memory, &memory.http_client(ip(address)));
             let mut held: Vec<_> = (0..8).map_while(|_| connection()).collect();
             assert_eq!(held.len(), 4);
-            for asker in [
-                memory.connection(ip(neighbour)),
-                memory.session(ip(neighbour)),
+            for client in [
+                memory.http_client(ip(neighbour)),
+                memory.session_client(ip(neighbour)),
             ] {
-                assert!(room_now(&memory, &asker).is_none());
+                assert!(try_acquire(&memory, &client).is_none());
             }
-            let other = || room_now(&memory, &memory.connection(ip(other)));
+            let other = || try_acquire(&memory, &memory.http_client(ip(other)));
             let others: Vec<_> = (0..8).map_while(|_| other()).collect();
             assert_eq!(others.len(), 4);
             held.pop();
@@ -143,10 +143,12 @@ mod tests {
     fn a_session_leaves_memory_for_others_of_its_address() {
         let memory = memory();
         for address in ["203.0.113.1", "127.0.0.1"] {
-            let greedy = memory.session(ip(address));
-            let held: Vec<_> = (0..8).map_while(|_| room_now(&memory, &greedy)).collect();
+            let greedy = memory.session_client(ip(address));
+            let held: Vec<_> = (0..8)
+                .map_while(|_| try_acquire(&memory, &greedy))
+                .collect();
             assert_eq!(held.len(), 2);
-            assert!(room_now(&memory, &memory.session(ip(address))).is_some());
+            assert!(try_acquire(&memory, &memory.session_client(ip(address))).is_some());
         }
     }
 
@@ -154,7 +156,7 @@ mod tests {
     fn a_proxy_on_loopback_may_use_all_memory() {
         let memory = memory();
         for address in ["127.0.0.1", "::1", "::ffff:127.0.0.1"] {
-            let connection = || room_now(&memory, &memory.connection(ip(address)));
+            let connection = || try_acquire(&memory, &memory.http_client(ip(address)));
             let held: Vec<_> = (0..9).map_while(|_| connection()).collect();
             assert_eq!(held.len(), 8);
         }
@@ -163,9 +165,9 @@ mod tests {
     #[test]
     fn removes_the_quotas_of_disconnected_clients() {
         let memory = memory();
-        let stays = memory.connection(ip("203.0.113.1"));
+        let stays = memory.http_client(ip("203.0.113.1"));
         for last in 2..255 {
-            memory.connection(ip(&format!("203.0.113.{last}")));
+            memory.http_client(ip(&format!("203.0.113.{last}")));
         }
         let networks = memory.networks.lock().unwrap();
         assert!(networks.len() <= 4, "{}", networks.len());

@@ -12,14 +12,14 @@ use std::time::Duration;
 
 /// The transport of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Face {
+pub enum Transport {
     /// HTTP.
     Http,
     /// WebTransport.
     WebTransport,
 }
 
-impl Face {
+impl Transport {
     fn name(self) -> &'static str {
         match self {
             Self::Http => "http",
@@ -165,38 +165,45 @@ impl Metrics {
     }
 
     /// Records a completed request.
-    pub fn request(&self, face: Face, op: &'static str, outcome: &'static str, took: Duration) {
-        let face = face.name();
+    pub fn request(
+        &self,
+        transport: Transport,
+        op: &'static str,
+        outcome: &'static str,
+        took: Duration,
+    ) {
+        let transport = transport.name();
         self.requests
-            .get_or_create(&vec![("face", face), ("op", op), ("outcome", outcome)])
+            .get_or_create(&vec![("face", transport), ("op", op), ("outcome", outcome)])
             .inc();
         self.seconds
-            .get_or_create(&vec![("face", face), ("op", op)])
+            .get_or_create(&vec![("face", transport), ("op", op)])
             .observe(took.as_secs_f64());
     }
 
     /// Counts the status of one chunk in a response.
-    pub fn answer(&self, face: Face, status: &'static str) {
+    pub fn answer(&self, transport: Transport, status: &'static str) {
         self.answers
-            .get_or_create(&vec![("face", face.name()), ("status", status)])
+            .get_or_create(&vec![("face", transport.name()), ("status", status)])
             .inc();
     }
 
     /// The counter of bytes that the transport accepted.
-    pub fn sent(&self, face: Face) -> Counter {
-        self.sent.get_or_create_owned(&vec![("face", face.name())])
+    pub fn sent(&self, transport: Transport) -> Counter {
+        self.sent
+            .get_or_create_owned(&vec![("face", transport.name())])
     }
 
     /// The counter of received bytes.
-    pub fn received(&self, face: Face) -> Counter {
+    pub fn received(&self, transport: Transport) -> Counter {
         self.received
-            .get_or_create_owned(&vec![("face", face.name())])
+            .get_or_create_owned(&vec![("face", transport.name())])
     }
 
     /// Counts a refused write.
-    pub fn refused_write(&self, face: Face, reason: &'static str) {
+    pub fn refused_write(&self, transport: Transport, reason: &'static str) {
         self.refused_writes
-            .get_or_create(&vec![("face", face.name()), ("reason", reason)])
+            .get_or_create(&vec![("face", transport.name()), ("reason", reason)])
             .inc();
     }
 
@@ -235,9 +242,9 @@ mod tests {
     #[test]
     fn the_text_contains_the_recorded_metrics() {
         let metrics = Metrics::default();
-        metrics.request(Face::Http, "get", "found", Duration::from_millis(3));
-        metrics.sent(Face::WebTransport).inc_by(7);
-        metrics.refused_write(Face::Http, "token");
+        metrics.request(Transport::Http, "get", "found", Duration::from_millis(3));
+        metrics.sent(Transport::WebTransport).inc_by(7);
+        metrics.refused_write(Transport::Http, "token");
         let _open = metrics.session();
         drop(metrics.session());
         let text = metrics.text(SourceStats {

@@ -2,14 +2,14 @@
 
 use crate::certificates::Certificates;
 use crate::congestion::CongestionControl;
-use crate::http::{HttpFace, Web};
+use crate::http::{HttpServer, Web};
 use crate::limits::Limits;
 use crate::origins::AllowedOrigins;
 use crate::protocol;
 use crate::service::Service;
 use crate::shutdown::Shutdown;
 use crate::source::ChunkSource;
-use crate::webtransport::WebTransportFace;
+use crate::webtransport::WebTransportServer;
 use crate::writes::WritePolicy;
 use serde::Serialize;
 use std::fmt;
@@ -93,14 +93,14 @@ impl Peer {
             }
         };
         let certificates = Arc::new(certificates);
-        let mut http = HttpFace::new(&certificates);
+        let mut http = HttpServer::new(&certificates);
         let mut http_addresses = Vec::new();
         for address in config.http {
             let address = with_port_of(address, http_addresses.first());
             let listening = http.listen(address).await;
             http_addresses.push(listening.map_err(failed("--http", address))?);
         }
-        let mut web_transport = WebTransportFace::default();
+        let mut web_transport = WebTransportServer::default();
         let mut web_transport_addresses = Vec::new();
         for address in config.web_transport {
             let address = with_port_of(address, web_transport_addresses.first());
@@ -137,12 +137,12 @@ impl Peer {
             async move {
                 tokio::select! {
                     () = certificates.renew_forever() => {}
-                    () = shutdown.over() => {}
+                    () = shutdown.terminating() => {}
                 }
             }
         });
-        shutdown.keep(web_transport.run(Arc::clone(&service), shutdown.clone()));
-        shutdown.keep(http.run(service, config.web, shutdown.clone()));
+        shutdown.track_server(web_transport.run(Arc::clone(&service), shutdown.clone()));
+        shutdown.track_server(http.run(service, config.web, shutdown.clone()));
         Ok(peer)
     }
 

@@ -1,17 +1,18 @@
 //! The operations of both transports: chunks in and out of the source, within the limits.
 
 use crate::address::Address;
-use crate::asker::{Asker, RateLimiter};
 use crate::certificates::Certificates;
+use crate::client::Client;
 use crate::info::{Info, WebTransportInfo};
 use crate::limits::{
     LARGE_DATA_MAPS, Limits, MAX_DATA_MAP_BYTES, PREFETCHED_ANSWERS, PREFETCHED_SMALL_ANSWERS,
     SMALL_ANSWER_BYTES, SMALL_DATA_MAP_BYTES,
 };
-use crate::memory::{ChunkMemory, ChunkRoom};
-use crate::metrics::{Face, Metrics};
+use crate::memory::{ChunkMemory, ChunkPermit};
+use crate::metrics::{Metrics, Transport};
 use crate::origins::AllowedOrigins;
 use crate::protocol::Status;
+use crate::rate_limiter::RateLimiter;
 use crate::source::{Chunk, ChunkBody, ChunkSource, PutOutcome, SourceError, SourceStats};
 use crate::via::Via;
 use crate::writes::{Refusal, WritePolicy};
@@ -36,19 +37,19 @@ pub struct Service {
     certificates: Arc<Certificates>,
     web_transport_port: Option<u16>,
     large_data_maps: Arc<Semaphore>,
-    rates: RateLimiter,
+    rate_limiter: RateLimiter,
     announced_peers: Vec<String>,
 }
 
 /// The permit for one data map in memory. It is released on drop. A small data map needs no semaphore permit.
-pub struct DataMapRoom(
+pub struct DataMapPermit(
     #[expect(dead_code, reason = "held for its drop")] Option<OwnedSemaphorePermit>,
 );
 
 /// The result of a request for one chunk.
 pub enum Got {
     /// The bytes, with their memory permit.
-    Found(ChunkBody, ChunkRoom),
+    Found(ChunkBody, ChunkPermit),
     /// There are no bytes, for this reason.
     Nothing(Status),
 }
@@ -79,7 +80,7 @@ impl Service {
         Self {
             memory: ChunkMemory::new(&limits),
             large_data_maps: Arc::new(Semaphore::new(LARGE_DATA_MAPS)),
-            rates: RateLimiter::new(limits.rates),
+            rate_limiter: RateLimiter::new(limits.rate_limits),
             announced_peers,
             metrics,
             limits,
@@ -92,29 +93,29 @@ impl Service {
     }
 
     /// Whether the client's rate limits allow one more request. If so, the request is counted.
-    pub fn admits(&self, asker: &Asker) -> bool {
-        self.rates.admit(asker.ip)
+    pub fn admits(&self, client: &Client) -> bool {
+        self.rate_limiter.admit(client.ip)
     }
 
     /// Requests one chunk from the source.
-    pub async fn get(&self, asker: &Asker, address: Address) -> Got {
-        self.get_via(asker, address, Via::default()).await
+    pub async fn get(&self, client: &Client, address: Address) -> Got {
+        self.get_via(client, address, Via::default()).await
     }
 
     /// Like `get`, for a request that other peers forwarded.
-    pub async fn get_via(&self, asker: &Asker, address: Address, via: Via) -> Got {
-        let room = self.room(asker).await;
-        self.get_into(room, asker, address, via).await
+    pub async fn get_via(&self, client: &Client, address: Address, via: Via) -> Got {
+        let room = self.acquire_chunk(client).await;
+        self.get_into(room, client, address, via).await
     }
 
     /// The results of several GETs, in order. Fetches a few chunks ahead of the one being taken, and more while the
     /// chunks are small.
     pub fn get_all(
         self: &Arc<Self>,
-        asker: &Asker,
+        client: &Client,
         addresses: Vec<Address>,
     ) -> impl Stream<Item = Got> + Send + use<> {
-        let work = Arc::new((Arc::clone(self), asker.clone()));
+        let work = Arc::new((Arc::clone(self), client.clone()));
         let mut ahead = PREFETCHED_ANSWERS;
         let places = Arc::new(Semaphore::new(1 + ahead));
         stream::iter(addresses)
@@ -126,18 +127,18 @@ impl Service {
                 async move {
                     let place = places.acquire_owned().await;
                     let place = place.expect("the semaphore is never closed");
-                    let (service, asker) = &*work;
-                    let room = match service.admits(asker) {
-                        true => service.room(asker).await,
+                    let (service, client) = &*work;
+                    let room = match service.admits(client) {
+                        true => service.acquire_chunk(client).await,
                         false => None,
                     };
                     (work, address, place, room)
                 }
             })
             .map(|(work, address, place, room)| async move {
-                let (service, asker) = &*work;
+                let (service, client) = &*work;
                 let via = Via::default();
-                (service.get_into(room, asker, address, via).await, place)
+                (service.get_into(room, client, address, via).await, place)
             })
             .buffered(1 + PREFETCHED_SMALL_ANSWERS)
             .map(move |(got, place)| {
@@ -155,8 +156,8 @@ impl Service {
 
     async fn get_into(
         &self,
-        room: Option<ChunkRoom>,
-        asker: &Asker,
+        room: Option<ChunkPermit>,
+        client: &Client,
         address: Address,
         via: Via,
     ) -> Got {
@@ -166,16 +167,16 @@ impl Service {
         };
         let status = match &got {
             Got::Found(body, _) => {
-                self.rates.answered(asker.ip, body.length());
+                self.rate_limiter.record_bytes(client.ip, body.length());
                 Status::Ok
             }
             Got::Nothing(status) => *status,
         };
-        self.metrics.answer(asker.face, status.name());
+        self.metrics.answer(client.transport, status.name());
         got
     }
 
-    async fn find(&self, room: ChunkRoom, address: Address, via: Via) -> Got {
+    async fn find(&self, room: ChunkPermit, address: Address, via: Via) -> Got {
         let getting = self.source.get_via(address, via);
         match timeout(self.limits.request_timeout, getting).await {
             Ok(Ok(Some(body))) => Got::Found(body, room),
@@ -197,10 +198,10 @@ impl Service {
     }
 
     /// The statuses of several chunks, in order.
-    pub async fn has_all(&self, asker: &Asker, addresses: Vec<Address>) -> Vec<Status> {
+    pub async fn has_all(&self, client: &Client, addresses: Vec<Address>) -> Vec<Status> {
         let statuses = stream::iter(addresses)
             .map(|address| async move {
-                match self.admits(asker) {
+                match self.admits(client) {
                     true => self.has(address).await,
                     false => Status::Busy,
                 }
@@ -209,7 +210,7 @@ impl Service {
             .collect::<Vec<_>>()
             .await;
         for status in &statuses {
-            self.metrics.answer(asker.face, status.name());
+            self.metrics.answer(client.transport, status.name());
         }
         statuses
     }
@@ -226,14 +227,14 @@ impl Service {
     /// Checks a write with `token` from a page of `origin`. `host` is the `Host` of the request. Counts a refusal.
     pub fn may_write(
         &self,
-        face: Face,
+        transport: Transport,
         origin: Option<&str>,
         host: &str,
         token: Option<&[u8]>,
     ) -> Result<(), Refusal> {
         let checked = self.writes.check(&self.origins, origin, host, token);
         if let Err(refusal) = checked {
-            self.metrics.refused_write(face, refusal.name());
+            self.metrics.refused_write(transport, refusal.name());
         }
         checked
     }
@@ -245,22 +246,22 @@ impl Service {
     }
 
     /// Waits for a memory permit for one chunk. `None` after the request timeout.
-    pub async fn room(&self, asker: &Asker) -> Option<ChunkRoom> {
-        let taking = self.memory.room(asker);
+    pub async fn acquire_chunk(&self, client: &Client) -> Option<ChunkPermit> {
+        let taking = self.memory.acquire(client);
         timeout(self.limits.request_timeout, taking).await.ok()
     }
 
     /// A permit for a data map of `length` bytes. `None` if it is too long, or if no permit is free now. Waiting for
     /// it while others wait for chunks could end in a deadlock.
-    pub fn data_map_room(&self, length: u64) -> Option<DataMapRoom> {
+    pub fn try_acquire_data_map(&self, length: u64) -> Option<DataMapPermit> {
         if length <= SMALL_DATA_MAP_BYTES.into() {
-            return Some(DataMapRoom(None));
+            return Some(DataMapPermit(None));
         }
         if length > MAX_DATA_MAP_BYTES.into() {
             return None;
         }
         let permit = Arc::clone(&self.large_data_maps).try_acquire_owned();
-        Some(DataMapRoom(Some(permit.ok()?)))
+        Some(DataMapPermit(Some(permit.ok()?)))
     }
 
     /// Computes the address of received bytes, outside of the async threads.
@@ -271,7 +272,7 @@ impl Service {
     }
 
     /// Stores a chunk. The error is the status to send.
-    pub async fn put(&self, face: Face, chunk: Chunk) -> Result<PutOutcome, Status> {
+    pub async fn put(&self, transport: Transport, chunk: Chunk) -> Result<PutOutcome, Status> {
         let address = chunk.address();
         // No timeout: the store completes a write whether or not the client still waits.
         let status = match self.source.put(chunk).await {
@@ -279,7 +280,7 @@ impl Service {
             Ok(outcome) => return Ok(outcome),
             Err(error) => failed(address, &error),
         };
-        self.metrics.refused_write(face, status.name());
+        self.metrics.refused_write(transport, status.name());
         Err(status)
     }
 

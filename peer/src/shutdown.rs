@@ -8,54 +8,54 @@ use tokio_util::task::TaskTracker;
 /// Tells every part of a peer to stop, and waits for the parts. Clones share it.
 #[derive(Clone, Default)]
 pub struct Shutdown {
-    begun: CancellationToken,
-    over: CancellationToken,
+    stopping: CancellationToken,
+    terminating: CancellationToken,
     /// Connections and their background work.
     work: TaskTracker,
     /// Servers, which run as long as the peer does.
-    faces: TaskTracker,
+    servers: TaskTracker,
 }
 
 impl Shutdown {
     /// Resolves when the peer must not accept new work.
-    pub async fn begun(&self) {
-        self.begun.cancelled().await;
+    pub async fn stopping(&self) {
+        self.stopping.cancelled().await;
     }
 
     /// Whether the peer must not accept new work.
-    pub fn has_begun(&self) -> bool {
-        self.begun.is_cancelled()
+    pub fn is_stopping(&self) -> bool {
+        self.stopping.is_cancelled()
     }
 
     /// Resolves when everything that still runs must end.
-    pub async fn over(&self) {
-        self.over.cancelled().await;
+    pub async fn terminating(&self) {
+        self.terminating.cancelled().await;
     }
 
     /// Runs work that the shutdown waits for. The work is dropped after the grace period.
     pub fn track(&self, work: impl Future<Output = ()> + Send + 'static) {
-        let over = self.over.clone();
+        let terminating = self.terminating.clone();
         self.work.spawn(async move {
             // `None` after the grace period.
-            over.run_until_cancelled(work).await;
+            terminating.run_until_cancelled(work).await;
         });
     }
 
     /// Runs a server that ends by itself after the grace period. The shutdown waits for it.
-    pub fn keep(&self, face: impl Future<Output = ()> + Send + 'static) {
-        self.faces.spawn(face);
+    pub fn track_server(&self, server: impl Future<Output = ()> + Send + 'static) {
+        self.servers.spawn(server);
     }
 
     /// Begins the shutdown. Tracked work has `grace` to end by itself.
     pub async fn run(&self, grace: Duration) {
-        self.begun.cancel();
+        self.stopping.cancel();
         self.work.close();
         if timeout(grace, self.work.wait()).await.is_err() {
             tracing::warn!("aborting responses that did not end within the grace period");
         }
-        self.over.cancel();
+        self.terminating.cancel();
         self.work.wait().await;
-        self.faces.close();
-        self.faces.wait().await;
+        self.servers.close();
+        self.servers.wait().await;
     }
 }

@@ -1,13 +1,13 @@
 //! Validates the flags and turns them into configurations, before the peer starts.
 
 use super::flags::ServeArgs;
-use crate::asker::Rates;
 use crate::certificates::{CaSigned, Certificates, MAX_LIFETIME, MIN_LIFETIME, SelfSigned};
 use crate::http::{Web, WebFolder};
 use crate::limits::{Limits, MAX_TOKEN_BYTES};
 use crate::origins::AllowedOrigins;
 use crate::peer::PeerConfig;
 use crate::pull_through::{PullThrough, PullThroughConfig};
+use crate::rate_limiter::RateLimits;
 use crate::source::ChunkSource;
 use crate::store::Eviction;
 #[cfg(feature = "autonomi")]
@@ -190,7 +190,7 @@ impl ServeArgs {
             streams_per_session: self.max_streams_per_session,
             http_connections: self.max_http_connections as usize,
             chunks_in_memory: self.max_chunks_in_memory as usize,
-            rates: Rates {
+            rate_limits: RateLimits {
                 requests_per_second: self.max_requests_per_second,
                 bytes_per_second: self.max_bytes_per_second.filter(|&bytes| bytes > 0),
             },

@@ -1,7 +1,7 @@
 //! The body of a chunk response.
 
 use super::measure::Measured;
-use crate::memory::ChunkRoom;
+use crate::memory::ChunkPermit;
 use crate::source::{ChunkBody, SourceError};
 use bytes::Bytes;
 use futures_util::stream::BoxStream;
@@ -17,12 +17,12 @@ pub struct AnswerBody {
     /// When the transfer must be complete. Then a slow client is aborted, and its memory is free again.
     deadline: Instant,
     measured: Measured,
-    _room: ChunkRoom,
+    _room: ChunkPermit,
 }
 
 impl AnswerBody {
     /// `patience` limits the whole transfer. `measured` becomes a success after the last byte.
-    pub fn new(body: ChunkBody, room: ChunkRoom, patience: Duration, measured: Measured) -> Self {
+    pub fn new(body: ChunkBody, room: ChunkPermit, patience: Duration, measured: Measured) -> Self {
         Self {
             deadline: Instant::now() + patience,
             left: body.length().into(),

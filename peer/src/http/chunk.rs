@@ -4,9 +4,9 @@ use super::body::AnswerBody;
 use super::error::HttpError;
 use super::measure::Measured;
 use crate::address::Address;
-use crate::asker::Asker;
+use crate::client::Client;
 use crate::limits::MAX_CHUNK_BYTES;
-use crate::metrics::Face;
+use crate::metrics::Transport;
 use crate::protocol::Status;
 use crate::service::{Got, Service};
 use crate::source::PutOutcome;
@@ -26,13 +26,13 @@ use http_body_util::BodyExt;
 use std::sync::Arc;
 use tokio::time::timeout;
 
-const FACE: Face = Face::Http;
+const TRANSPORT: Transport = Transport::Http;
 
 /// Answers GET and HEAD. HEAD reads the chunk as well, so that its headers are correct.
 pub async fn get(
     State(service): State<Arc<Service>>,
     Path(address): Path<String>,
-    Extension(asker): Extension<Asker>,
+    Extension(client): Extension<Client>,
     method: Method,
     headers: HeaderMap,
 ) -> Response {
@@ -49,10 +49,10 @@ pub async fn get(
     let Ok(via) = via_of(&headers) else {
         return refuse(HttpError::Loop, measured);
     };
-    if !service.admits(&asker) {
+    if !service.admits(&client) {
         return refuse(HttpError::Rate, measured);
     }
-    match service.get_via(&asker, address, via).await {
+    match service.get_via(&client, address, via).await {
         Got::Found(body, room) => {
             if method == Method::HEAD {
                 measured.set("ok");
@@ -70,15 +70,15 @@ pub async fn get(
 pub async fn put(
     State(service): State<Arc<Service>>,
     Path(address): Path<String>,
-    Extension(asker): Extension<Asker>,
+    Extension(client): Extension<Client>,
     request: Request,
 ) -> Response {
     let mut measured = Measured::new(&service, "put");
     let expects_100 = request.headers().contains_key(EXPECT);
     let (head, mut body) = request.into_parts();
     let stored = match check(&service, &address, &head.headers, &body) {
-        Ok(_) if !service.admits(&asker) => Err(HttpError::Rate),
-        Ok(address) => store(&service, &asker, address, &mut body).await,
+        Ok(_) if !service.admits(&client) => Err(HttpError::Rate),
+        Ok(address) => store(&service, &client, address, &mut body).await,
         Err(error) => Err(error),
     };
     match stored {
@@ -111,7 +111,7 @@ fn check(
         .map(|(_, token)| token.trim().as_bytes());
     let host = text(HOST).unwrap_or("");
     service
-        .may_write(FACE, text(ORIGIN), host, token)
+        .may_write(TRANSPORT, text(ORIGIN), host, token)
         .map_err(|refusal| match refusal {
             Refusal::Token => HttpError::Unauthorized,
             Refusal::Off | Refusal::Origin => HttpError::Forbidden,
@@ -124,11 +124,11 @@ fn check(
 
 async fn store(
     service: &Service,
-    asker: &Asker,
+    client: &Client,
     address: Address,
     body: &mut Body,
 ) -> Result<(StatusCode, HeaderValue), HttpError> {
-    let _room = service.room(asker).await.ok_or(HttpError::Busy)?;
+    let _room = service.acquire_chunk(client).await.ok_or(HttpError::Busy)?;
     let longest = body.size_hint().upper().unwrap_or(MAX_CHUNK_BYTES.into());
     let longest = u32::try_from(longest).unwrap_or(MAX_CHUNK_BYTES);
     let reading = timeout(
@@ -138,11 +138,11 @@ async fn store(
     let bytes = reading.await.unwrap_or(Err(HttpError::Timeout))?;
     let chunk = service.hash(bytes).await;
     if chunk.address() != address {
-        service.metrics.refused_write(FACE, "mismatch");
+        service.metrics.refused_write(TRANSPORT, "mismatch");
         return Err(HttpError::Mismatch);
     }
     let etag = HeaderValue::from_str(&format!("\"{address}\"")).expect("hex digits");
-    match service.put(FACE, chunk).await {
+    match service.put(TRANSPORT, chunk).await {
         Ok(PutOutcome::AlreadyThere) => Ok((StatusCode::OK, etag)),
         Ok(_) => Ok((StatusCode::CREATED, etag)),
         Err(status) => Err(error_of(status)),
@@ -182,7 +182,9 @@ async fn discard(service: &Service, mut body: Body) {
 }
 
 fn too_large(service: &Service) -> HttpError {
-    service.metrics.refused_write(FACE, Status::TooLarge.name());
+    service
+        .metrics
+        .refused_write(TRANSPORT, Status::TooLarge.name());
     HttpError::TooLarge
 }
 

@@ -1,9 +1,9 @@
 //! One HTTP connection.
 
 use super::head::HeadMeter;
-use crate::asker::Asker;
+use crate::client::Client;
 use crate::limits::{HTTP_READ_BYTES, MAX_HTTP_HEAD_BYTES};
-use crate::metrics::{Face, Metrics};
+use crate::metrics::{Metrics, Transport};
 use crate::service::Service;
 use crate::shutdown::Shutdown;
 use axum::Router;
@@ -28,7 +28,7 @@ use tokio_rustls::TlsAcceptor;
 /// Serves requests until the client disconnects or idles, or the peer shuts down.
 pub async fn serve(
     stream: TcpStream,
-    asker: Asker,
+    client: Client,
     tls: Option<TlsAcceptor>,
     head: HeadMeter,
     router: Router,
@@ -40,20 +40,20 @@ pub async fn serve(
     let patience = service.limits.idle_timeout;
     let stream = Watched::new(stream, patience, head.clone(), &service.metrics);
     match tls {
-        None => serve_requests(stream, asker, head, router, &service, shutdown).await,
+        None => serve_requests(stream, client, head, router, &service, shutdown).await,
         Some(tls) => {
             let handshake = timeout(service.limits.request_timeout, tls.accept(stream));
 
             let stream = handshake.await??;
             head.begin();
-            serve_requests(stream, asker, head, router, &service, shutdown).await
+            serve_requests(stream, client, head, router, &service, shutdown).await
         }
     }
 }
 
 async fn serve_requests(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    asker: Asker,
+    client: Client,
     head: HeadMeter,
     router: Router,
     service: &Service,
@@ -61,7 +61,7 @@ async fn serve_requests(
 ) -> Result<(), Box<dyn Error + Send + Sync>> {
     let router = TowerToHyperService::new(router);
     let answering = service_fn(move |mut request: Request<Incoming>| {
-        request.extensions_mut().insert(asker.clone());
+        request.extensions_mut().insert(client.clone());
         if let Some(room) = head.end() {
             request.extensions_mut().insert(room);
         }
@@ -83,7 +83,7 @@ async fn serve_requests(
     let mut connection = pin!(connection);
     tokio::select! {
         ended = connection.as_mut() => return Ok(ended?),
-        () = shutdown.begun() => connection.as_mut().graceful_shutdown(),
+        () = shutdown.stopping() => connection.as_mut().graceful_shutdown(),
     }
     Ok(connection.await?)
 }
@@ -106,8 +106,8 @@ impl Watched {
             patience,
             waiting: None,
             head,
-            sent: metrics.sent(Face::Http),
-            received: metrics.received(Face::Http),
+            sent: metrics.sent(Transport::Http),
+            received: metrics.received(Transport::Http),
         }
     }
 

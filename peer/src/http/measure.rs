@@ -1,6 +1,6 @@
 //! Records the metrics of a request when it ends.
 
-use crate::metrics::Face;
+use crate::metrics::Transport;
 use crate::service::Service;
 use std::sync::Arc;
 use std::time::Instant;
@@ -35,6 +35,6 @@ impl Drop for Measured {
         let took = self.started.elapsed();
         self.service
             .metrics
-            .request(Face::Http, self.op, self.outcome, took);
+            .request(Transport::Http, self.op, self.outcome, took);
     }
 }

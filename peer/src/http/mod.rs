@@ -30,12 +30,12 @@ use tokio::sync::Semaphore;
 use tokio_rustls::TlsAcceptor;
 
 /// The listening sockets of the HTTP server.
-pub struct HttpFace {
+pub struct HttpServer {
     listeners: Vec<TcpListener>,
     tls: Option<TlsAcceptor>,
 }
 
-impl HttpFace {
+impl HttpServer {
     /// Does not listen yet. Uses TLS if a CA signed the certificate.
     pub fn new(certificates: &Certificates) -> Self {
         let tls = certificates.is_ca_signed().then(|| {
@@ -77,13 +77,13 @@ impl HttpFace {
             };
             let (place, accepted) = tokio::select! {
                 accepted = accepting => accepted,
-                () = shutdown.begun() => return,
+                () = shutdown.stopping() => return,
             };
             match accepted {
                 Ok((stream, remote)) => {
                     let serving = connection::serve(
                         stream,
-                        service.memory.connection(remote.ip()),
+                        service.memory.http_client(remote.ip()),
                         self.tls.clone(),
                         HeadMeter::new(Arc::clone(&long_heads)),
                         router.clone(),

@@ -3,7 +3,7 @@
 use super::chunk::{error_of, refuse, via_of};
 use super::error::HttpError;
 use super::measure::Measured;
-use crate::asker::Asker;
+use crate::client::Client;
 use crate::service::Service;
 use axum::Extension;
 use axum::extract::{Path, State};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub async fn get(
     State(service): State<Arc<Service>>,
     Path(address): Path<String>,
-    Extension(asker): Extension<Asker>,
+    Extension(client): Extension<Client>,
     headers: HeaderMap,
 ) -> Response {
     let mut measured = Measured::new(&service, "pointer");
@@ -26,7 +26,7 @@ pub async fn get(
     let Ok(via) = via_of(&headers) else {
         return refuse(HttpError::Loop, measured);
     };
-    if !service.admits(&asker) {
+    if !service.admits(&client) {
         return refuse(HttpError::Rate, measured);
     }
     match service.pointer(address, via).await {

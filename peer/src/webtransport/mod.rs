@@ -33,11 +33,11 @@ const H3_NO_ERROR: VarInt = VarInt::from_u32(0x100);
 
 /// The endpoints of the WebTransport server. There are none if WebTransport is off.
 #[derive(Default)]
-pub struct WebTransportFace {
+pub struct WebTransportServer {
     endpoints: Vec<Endpoint<Server>>,
 }
 
-impl WebTransportFace {
+impl WebTransportServer {
     /// Also listens on this UDP address. Returns the bound address, whose port is known even if `address` has port 0.
     pub fn listen(
         &mut self,
@@ -51,7 +51,7 @@ impl WebTransportFace {
         tls.max_early_data_size = 0;
         let config = ServerConfig::builder()
             .with_bind_socket(bind_socket(address)?)
-            .with_custom_tls_and_transport(tls, transport(congestion_control, limits))
+            .with_custom_tls_and_transport(tls, quic_config(congestion_control, limits))
             .build();
         let endpoint = Endpoint::server(config)?;
         let address = endpoint.local_addr()?;
@@ -80,11 +80,11 @@ async fn accept(
     loop {
         let incoming = tokio::select! {
             incoming = endpoint.accept() => incoming,
-            () = shutdown.over() => break,
+            () = shutdown.terminating() => break,
         };
         let place = Arc::clone(places).try_acquire_owned();
         match place {
-            Ok(place) if !shutdown.has_begun() => {
+            Ok(place) if !shutdown.is_stopping() => {
                 // If half of the places are taken, a client must prove that it owns its address.
                 if places.available_permits() < service.limits.sessions / 2
                     && !incoming.remote_address_validated()
@@ -124,22 +124,22 @@ fn bind_socket(address: SocketAddr) -> io::Result<UdpSocket> {
     Ok(socket.into())
 }
 
-fn transport(congestion_control: CongestionControl, limits: &Limits) -> QuicTransportConfig {
-    let mut transport = QuicTransportConfig::default();
-    transport.congestion_controller_factory(congestion_control.factory());
+fn quic_config(congestion_control: CongestionControl, limits: &Limits) -> QuicTransportConfig {
+    let mut config = QuicTransportConfig::default();
+    config.congestion_controller_factory(congestion_control.factory());
     // One stream more than the requests: the CONNECT stream of the session.
-    transport.max_concurrent_bidi_streams((limits.streams_per_session + 1).into());
+    config.max_concurrent_bidi_streams((limits.streams_per_session + 1).into());
     // The control and QPACK streams of HTTP/3, and a few reserved streams that browsers open.
-    transport.max_concurrent_uni_streams(8_u32.into());
-    transport.stream_receive_window(STREAM_RECEIVE_WINDOW_BYTES.into());
-    transport.receive_window(SESSION_RECEIVE_WINDOW_BYTES.into());
-    transport.send_window(SEND_WINDOW_BYTES);
+    config.max_concurrent_uni_streams(8_u32.into());
+    config.stream_receive_window(STREAM_RECEIVE_WINDOW_BYTES.into());
+    config.receive_window(SESSION_RECEIVE_WINDOW_BYTES.into());
+    config.send_window(SEND_WINDOW_BYTES);
     // WebTransport requires support for datagrams. The protocol does not use them.
-    transport.datagram_receive_buffer_size(Some(64 * 1024));
+    config.datagram_receive_buffer_size(Some(64 * 1024));
     // Keep-alives detect clients that are gone, and keep connections open during slow responses. The module `session`
     // closes sessions without requests.
     let idle_timeout = limits.idle_timeout.try_into();
-    transport.max_idle_timeout(Some(idle_timeout.expect("checked with the flags")));
-    transport.keep_alive_interval(Some(limits.idle_timeout / 3));
-    transport
+    config.max_idle_timeout(Some(idle_timeout.expect("checked with the flags")));
+    config.keep_alive_interval(Some(limits.idle_timeout / 3));
+    config
 }

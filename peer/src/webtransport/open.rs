@@ -8,7 +8,7 @@ use crate::address::Address;
 use crate::data_map::{DataMap, MAX_LEVELS, Range, Unreadable};
 use crate::limits::MAX_OPENED_CHUNKS;
 use crate::protocol::Status;
-use crate::service::{DataMapRoom, Got};
+use crate::service::{DataMapPermit, Got};
 use bytes::Bytes;
 use futures_util::StreamExt;
 use std::pin::pin;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// A data map, with its memory permit.
 struct Read {
     map: DataMap,
-    _room: DataMapRoom,
+    _room: DataMapPermit,
 }
 
 impl Exchange {
@@ -43,7 +43,10 @@ impl Exchange {
         drop(read);
         addresses.truncate(MAX_OPENED_CHUNKS);
         addresses.shrink_to_fit();
-        let mut answers = pin!(self.service.get_all(&self.client.asker, addresses.clone()));
+        let mut answers = pin!(
+            self.service
+                .get_all(&self.context.client, addresses.clone())
+        );
         for address in addresses {
             self.send_address(address).await?;
             let Some(got) = answers.next().await else {
@@ -56,12 +59,12 @@ impl Exchange {
 
     /// Sends the response for a record. Returns the map if the record is one.
     async fn send_record(&mut self, address: Address) -> Result<Option<Read>, End> {
-        let got = match self.service.admits(&self.client.asker) {
-            true => self.service.get(&self.client.asker, address).await,
+        let got = match self.service.admits(&self.context.client) {
+            true => self.service.get(&self.context.client, address).await,
             false => Got::Nothing(Status::Busy),
         };
         let room = match &got {
-            Got::Found(body, _) => self.service.data_map_room(body.length().into()),
+            Got::Found(body, _) => self.service.try_acquire_data_map(body.length().into()),
             Got::Nothing(_) => None,
         };
         let Some(room) = room else {
@@ -77,14 +80,17 @@ impl Exchange {
 
     /// Sends the chunks of a nested map. Returns the map that they contain.
     async fn send_nested(&mut self, outer: Read) -> Result<Option<Read>, End> {
-        let Some(room) = self.service.data_map_room(outer.map.size()) else {
+        let Some(room) = self.service.try_acquire_data_map(outer.map.size()) else {
             return Ok(None);
         };
         let outer = Arc::new(outer);
         // `None` after the first chunk that could not be decrypted.
         let mut opened = Some(Vec::new());
         let addresses = outer.map.addresses();
-        let mut answers = pin!(self.service.get_all(&self.client.asker, addresses.clone()));
+        let mut answers = pin!(
+            self.service
+                .get_all(&self.context.client, addresses.clone())
+        );
         for (index, address) in addresses.into_iter().enumerate() {
             self.send_address(address).await?;
             let Some(got) = answers.next().await else {

@@ -3,9 +3,9 @@
 use super::sending::Sending;
 use super::session::var_int;
 use crate::address::Address;
-use crate::asker::Asker;
+use crate::client::Client;
 use crate::limits::MAX_CHUNK_BYTES;
-use crate::metrics::Face;
+use crate::metrics::Transport;
 use crate::protocol::{self, Decoded, ErrorCode, Request, Status};
 use crate::service::{Got, Service};
 use crate::source::ChunkBody;
@@ -18,15 +18,15 @@ use std::time::Instant;
 use tokio::time::timeout;
 use wtransport::{RecvStream, SendStream};
 
-const FACE: Face = Face::WebTransport;
+const TRANSPORT: Transport = Transport::WebTransport;
 
 /// The maximum number of bytes in one read.
 const READ_BYTES: usize = 64 * 1024;
 
 /// The client of a session, with the headers that permissions depend on.
-pub struct Client {
+pub struct SessionContext {
     /// The client and its limits.
-    pub asker: Asker,
+    pub client: Client,
     /// The page's origin, if the client is a browser.
     pub origin: Option<String>,
     /// The `Host` of the session: the name and port that the client connected to.
@@ -49,16 +49,21 @@ impl From<ErrorCode> for End {
 }
 
 /// Serves one stream. Errors do not affect the session.
-pub async fn serve(send: SendStream, recv: RecvStream, client: Arc<Client>, service: Arc<Service>) {
+pub async fn serve(
+    send: SendStream,
+    recv: RecvStream,
+    context: Arc<SessionContext>,
+    service: Arc<Service>,
+) {
     let _counted = service.metrics.stream();
     let started = Instant::now();
-    let sent = service.metrics.sent(FACE);
+    let sent = service.metrics.sent(TRANSPORT);
     let mut exchange = Exchange {
         send: Sending::new(send, service.limits.idle_timeout, sent),
         recv,
         received: BytesMut::new(),
-        received_bytes: service.metrics.received(FACE),
-        client,
+        received_bytes: service.metrics.received(TRANSPORT),
+        context,
         service: Arc::clone(&service),
         op: "none",
     };
@@ -86,7 +91,7 @@ pub async fn serve(send: SendStream, recv: RecvStream, client: Arc<Client>, serv
     };
     service
         .metrics
-        .request(FACE, exchange.op, outcome, started.elapsed());
+        .request(TRANSPORT, exchange.op, outcome, started.elapsed());
 }
 
 pub(super) struct Exchange {
@@ -95,7 +100,7 @@ pub(super) struct Exchange {
     /// Received bytes that are not parsed yet.
     received: BytesMut,
     received_bytes: Counter,
-    pub(super) client: Arc<Client>,
+    pub(super) context: Arc<SessionContext>,
     pub(super) service: Arc<Service>,
     op: &'static str,
 }
@@ -110,7 +115,7 @@ impl Exchange {
             }
             Request::Has(addresses) => {
                 self.expect_end().await?;
-                let statuses = self.service.has_all(&self.client.asker, addresses).await;
+                let statuses = self.service.has_all(&self.context.client, addresses).await;
                 let statuses: Bytes = statuses.into_iter().map(|s| s as u8).collect();
                 self.send.write(statuses).await?;
             }
@@ -134,7 +139,7 @@ impl Exchange {
     }
 
     async fn get(&mut self, addresses: Vec<Address>) -> Result<(), End> {
-        let mut answers = pin!(self.service.get_all(&self.client.asker, addresses));
+        let mut answers = pin!(self.service.get_all(&self.context.client, addresses));
         while let Some(got) = answers.next().await {
             self.send_answer(got, |_| {}).await?;
         }
@@ -188,23 +193,26 @@ impl Exchange {
 
     /// Receives a chunk from the client. Does not read the bytes of a refused write.
     async fn put(&mut self, token: &[u8], length: u32) -> Result<(Status, Option<Address>), End> {
-        let client = &self.client;
-        let allowed =
-            self.service
-                .may_write(FACE, client.origin.as_deref(), &client.host, Some(token));
+        let context = &self.context;
+        let allowed = self.service.may_write(
+            TRANSPORT,
+            context.origin.as_deref(),
+            &context.host,
+            Some(token),
+        );
         if allowed.is_err() {
             return Ok((Status::Refused, None));
         }
         if length > MAX_CHUNK_BYTES {
             self.service
                 .metrics
-                .refused_write(FACE, Status::TooLarge.name());
+                .refused_write(TRANSPORT, Status::TooLarge.name());
             return Ok((Status::TooLarge, None));
         }
-        if !self.service.admits(&client.asker) {
+        if !self.service.admits(&context.client) {
             return Ok((Status::Busy, None));
         }
-        let Some(_room) = self.service.room(&client.asker).await else {
+        let Some(_room) = self.service.acquire_chunk(&context.client).await else {
             return Ok((Status::Busy, None));
         };
         let reading = timeout(
@@ -214,7 +222,7 @@ impl Exchange {
         let bytes = reading.await.unwrap_or(Err(ErrorCode::Timeout.into()))?;
         let chunk = self.service.hash(bytes).await;
         let address = chunk.address();
-        match self.service.put(FACE, chunk).await {
+        match self.service.put(TRANSPORT, chunk).await {
             Ok(_) => Ok((Status::Ok, Some(address))),
             Err(status) => Ok((status, Some(address))),
         }

@@ -1,7 +1,7 @@
 //! One WebTransport session: from the handshake to the last stream.
 
 use super::H3_NO_ERROR;
-use super::request::{self, Client};
+use super::request::{self, SessionContext};
 use crate::protocol::{self, ErrorCode};
 use crate::service::Service;
 use crate::shutdown::Shutdown;
@@ -16,15 +16,15 @@ use wtransport::{Connection, VarInt};
 pub async fn serve(incoming: IncomingSession, service: Arc<Service>, shutdown: Shutdown) {
     let remote = incoming.remote_address();
     let patience = service.limits.request_timeout;
-    let (connection, client) = match timeout(patience, admit(incoming, &service)).await {
+    let (connection, context) = match timeout(patience, admit(incoming, &service)).await {
         Ok(Ok(Some(admitted))) => admitted,
         Ok(Ok(None)) => return,
         Ok(Err(error)) => return tracing::debug!(%remote, %error, "session not established"),
         Err(_late) => return tracing::debug!(%remote, "session handshake timed out"),
     };
     let _counted = service.metrics.session();
-    tracing::debug!(%remote, origin = client.origin, "session open");
-    serve_streams(&connection, client, service, shutdown).await;
+    tracing::debug!(%remote, origin = context.origin, "session open");
+    serve_streams(&connection, context, service, shutdown).await;
     connection.close(H3_NO_ERROR, b"");
     tracing::debug!(%remote, "session closed");
 }
@@ -33,7 +33,7 @@ pub async fn serve(incoming: IncomingSession, service: Arc<Service>, shutdown: S
 async fn admit(
     incoming: IncomingSession,
     service: &Service,
-) -> Result<Option<(Connection, Arc<Client>)>, ConnectionError> {
+) -> Result<Option<(Connection, Arc<SessionContext>)>, ConnectionError> {
     let request = incoming.await?;
     let remote = request.remote_address();
     if request.path() != protocol::PATH {
@@ -46,14 +46,14 @@ async fn admit(
         request.forbidden().await;
         return Ok(None);
     }
-    let client = client_of(&request, service);
-    Ok(Some((request.accept().await?, client)))
+    let context = context_of(&request, service);
+    Ok(Some((request.accept().await?, context)))
 }
 
-fn client_of(request: &SessionRequest, service: &Service) -> Arc<Client> {
+fn context_of(request: &SessionRequest, service: &Service) -> Arc<SessionContext> {
     let ip = request.remote_address().ip();
-    Arc::new(Client {
-        asker: service.memory.session(ip),
+    Arc::new(SessionContext {
+        client: service.memory.session_client(ip),
         origin: request.origin().map(str::to_owned),
         host: request.authority().to_owned(),
     })
@@ -61,7 +61,7 @@ fn client_of(request: &SessionRequest, service: &Service) -> Arc<Client> {
 
 async fn serve_streams(
     connection: &Connection,
-    client: Arc<Client>,
+    context: Arc<SessionContext>,
     service: Arc<Service>,
     shutdown: Shutdown,
 ) {
@@ -73,15 +73,15 @@ async fn serve_streams(
         tokio::select! {
             accepted = connection.accept_bi() => {
                 let Ok((mut send, recv)) = accepted else { return };
-                if shutdown.has_begun() {
+                if shutdown.is_stopping() {
                     let code = var_int(ErrorCode::ShuttingDown);
                     // Fails only if the client closed the stream first.
                     let _ = send.reset(code);
                     recv.stop(code);
                     continue;
                 }
-                let (service, client) = (Arc::clone(&service), Arc::clone(&client));
-                streams.spawn(request::serve(send, recv, client, service));
+                let (service, context) = (Arc::clone(&service), Arc::clone(&context));
+                streams.spawn(request::serve(send, recv, context, service));
             }
             accepted = connection.accept_uni() => {
                 let Ok(stream) = accepted else { return };
@@ -92,7 +92,7 @@ async fn serve_streams(
             }
             Some(_) = streams.join_next() => idle_from = Instant::now(),
             () = sleep_until(idle_from + idle_timeout), if streams.is_empty() => return,
-            () = shutdown.begun(), if streams.is_empty() => return,
+            () = shutdown.stopping(), if streams.is_empty() => return,
         }
     }
 }
