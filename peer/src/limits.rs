@@ -88,10 +88,10 @@ pub const DELIVERY_TIMEOUT: Duration = Duration::from_secs(120);
 pub const MAX_HTTP_HEAD_BYTES: usize = 1024 * 1024;
 
 /// Every connection has memory for a head of this length in bytes. A longer head needs a permit.
-pub const USUAL_HTTP_HEAD_BYTES: usize = 32 * 1024;
+pub const SHORT_HTTP_HEAD_BYTES: usize = 32 * 1024;
 
 /// The number of permits for long heads.
-pub const LONG_HTTP_HEADS: usize = 64;
+pub const MAX_LONG_HTTP_HEADS: usize = 64;
 
 /// The maximum number of bytes in one read from a connection. It bounds the connection's buffer between requests.
 pub const HTTP_READ_BYTES: usize = 64 * 1024;

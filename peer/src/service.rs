@@ -47,19 +47,19 @@ pub struct DataMapPermit(
 );
 
 /// The result of a request for one chunk.
-pub enum Got {
+pub enum GetOutcome {
     /// The bytes, with their memory permit.
     Found(ChunkBody, ChunkPermit),
     /// There are no bytes, for this reason.
-    Nothing(Status),
+    Unavailable(Status),
 }
 
-impl Got {
+impl GetOutcome {
     /// The number of bytes. 0 if there are none.
     fn length(&self) -> u32 {
         match self {
             Self::Found(body, _) => body.length(),
-            Self::Nothing(_) => 0,
+            Self::Unavailable(_) => 0,
         }
     }
 }
@@ -98,14 +98,14 @@ impl Service {
     }
 
     /// Requests one chunk from the source.
-    pub async fn get(&self, client: &Client, address: Address) -> Got {
+    pub async fn get(&self, client: &Client, address: Address) -> GetOutcome {
         self.get_via(client, address, Via::default()).await
     }
 
     /// Like `get`, for a request that other peers forwarded.
-    pub async fn get_via(&self, client: &Client, address: Address, via: Via) -> Got {
-        let room = self.acquire_chunk(client).await;
-        self.get_into(room, client, address, via).await
+    pub async fn get_via(&self, client: &Client, address: Address, via: Via) -> GetOutcome {
+        let permit = self.acquire_chunk(client).await;
+        self.get_with_permit(permit, client, address, via).await
     }
 
     /// The results of several GETs, in order. Fetches a few chunks ahead of the one being taken, and more while the
@@ -114,86 +114,89 @@ impl Service {
         self: &Arc<Self>,
         client: &Client,
         addresses: Vec<Address>,
-    ) -> impl Stream<Item = Got> + Send + use<> {
-        let work = Arc::new((Arc::clone(self), client.clone()));
-        let mut ahead = PREFETCHED_ANSWERS;
-        let places = Arc::new(Semaphore::new(1 + ahead));
+    ) -> impl Stream<Item = GetOutcome> + Send + use<> {
+        let shared = Arc::new((Arc::clone(self), client.clone()));
+        let mut prefetch_limit = PREFETCHED_ANSWERS;
+        let prefetch_permits = Arc::new(Semaphore::new(1 + prefetch_limit));
         stream::iter(addresses)
             // Permits are acquired in order. Otherwise the later chunks of some requests could take all permits that
             // the first chunks of others wait for.
             .then(move |address| {
-                let work = Arc::clone(&work);
-                let places = Arc::clone(&places);
+                let shared = Arc::clone(&shared);
+                let prefetch_permits = Arc::clone(&prefetch_permits);
                 async move {
-                    let place = places.acquire_owned().await;
-                    let place = place.expect("the semaphore is never closed");
-                    let (service, client) = &*work;
-                    let room = match service.admits(client) {
+                    let prefetch_permit = prefetch_permits.acquire_owned().await;
+                    let prefetch_permit = prefetch_permit.expect("the semaphore is never closed");
+                    let (service, client) = &*shared;
+                    let permit = match service.admits(client) {
                         true => service.acquire_chunk(client).await,
                         false => None,
                     };
-                    (work, address, place, room)
+                    (shared, address, prefetch_permit, permit)
                 }
             })
-            .map(|(work, address, place, room)| async move {
-                let (service, client) = &*work;
+            .map(|(shared, address, prefetch_permit, permit)| async move {
+                let (service, client) = &*shared;
                 let via = Via::default();
-                (service.get_into(room, client, address, via).await, place)
+                (
+                    service.get_with_permit(permit, client, address, via).await,
+                    prefetch_permit,
+                )
             })
             .buffered(1 + PREFETCHED_SMALL_ANSWERS)
-            .map(move |(got, place)| {
-                let is_small = got.length() <= SMALL_ANSWER_BYTES;
-                if is_small && ahead < PREFETCHED_SMALL_ANSWERS {
-                    ahead += 1;
-                    place.semaphore().add_permits(1);
-                } else if !is_small && ahead > PREFETCHED_ANSWERS {
-                    ahead -= 1;
-                    place.forget();
+            .map(move |(outcome, prefetch_permit)| {
+                let is_small = outcome.length() <= SMALL_ANSWER_BYTES;
+                if is_small && prefetch_limit < PREFETCHED_SMALL_ANSWERS {
+                    prefetch_limit += 1;
+                    prefetch_permit.semaphore().add_permits(1);
+                } else if !is_small && prefetch_limit > PREFETCHED_ANSWERS {
+                    prefetch_limit -= 1;
+                    prefetch_permit.forget();
                 }
-                got
+                outcome
             })
     }
 
-    async fn get_into(
+    async fn get_with_permit(
         &self,
-        room: Option<ChunkPermit>,
+        permit: Option<ChunkPermit>,
         client: &Client,
         address: Address,
         via: Via,
-    ) -> Got {
-        let got = match room {
-            Some(room) => self.find(room, address, via).await,
-            None => Got::Nothing(Status::Busy),
+    ) -> GetOutcome {
+        let outcome = match permit {
+            Some(permit) => self.fetch(permit, address, via).await,
+            None => GetOutcome::Unavailable(Status::Busy),
         };
-        let status = match &got {
-            Got::Found(body, _) => {
+        let status = match &outcome {
+            GetOutcome::Found(body, _) => {
                 self.rate_limiter.record_bytes(client.ip, body.length());
                 Status::Ok
             }
-            Got::Nothing(status) => *status,
+            GetOutcome::Unavailable(status) => *status,
         };
         self.metrics.answer(client.transport, status.name());
-        got
+        outcome
     }
 
-    async fn find(&self, room: ChunkPermit, address: Address, via: Via) -> Got {
-        let getting = self.source.get_via(address, via);
-        match timeout(self.limits.request_timeout, getting).await {
-            Ok(Ok(Some(body))) => Got::Found(body, room),
-            Ok(Ok(None)) => Got::Nothing(Status::NotFound),
-            Ok(Err(error)) => Got::Nothing(failed(address, &error)),
-            Err(_late) => Got::Nothing(Status::Busy),
+    async fn fetch(&self, permit: ChunkPermit, address: Address, via: Via) -> GetOutcome {
+        let fetching = self.source.get_via(address, via);
+        match timeout(self.limits.request_timeout, fetching).await {
+            Ok(Ok(Some(body))) => GetOutcome::Found(body, permit),
+            Ok(Ok(None)) => GetOutcome::Unavailable(Status::NotFound),
+            Ok(Err(error)) => GetOutcome::Unavailable(status_of_error(address, &error)),
+            Err(_elapsed) => GetOutcome::Unavailable(Status::Busy),
         }
     }
 
     /// The newest pointer record at this address. The error is the status to send.
     pub async fn pointer(&self, address: Address, via: Via) -> Result<Bytes, Status> {
-        let getting = self.source.pointer(address, via);
-        match timeout(self.limits.request_timeout, getting).await {
+        let fetching = self.source.pointer(address, via);
+        match timeout(self.limits.request_timeout, fetching).await {
             Ok(Ok(Some(record))) => Ok(record),
             Ok(Ok(None)) => Err(Status::NotFound),
-            Ok(Err(error)) => Err(failed(address, &error)),
-            Err(_late) => Err(Status::Busy),
+            Ok(Err(error)) => Err(status_of_error(address, &error)),
+            Err(_elapsed) => Err(Status::Busy),
         }
     }
 
@@ -219,8 +222,8 @@ impl Service {
         match timeout(self.limits.request_timeout, self.source.has(address)).await {
             Ok(Ok(true)) => Status::Ok,
             Ok(Ok(false)) => Status::NotFound,
-            Ok(Err(error)) => failed(address, &error),
-            Err(_late) => Status::Busy,
+            Ok(Err(error)) => status_of_error(address, &error),
+            Err(_elapsed) => Status::Busy,
         }
     }
 
@@ -240,15 +243,15 @@ impl Service {
     }
 
     /// Whether a page of `origin` may write with a valid token, if one is needed.
-    pub fn could_write(&self, origin: Option<&str>, host: &str) -> bool {
+    pub fn origin_may_write(&self, origin: Option<&str>, host: &str) -> bool {
         let checked = self.writes.check_origin(&self.origins, origin, host);
         checked.is_ok()
     }
 
     /// Waits for a memory permit for one chunk. `None` after the request timeout.
     pub async fn acquire_chunk(&self, client: &Client) -> Option<ChunkPermit> {
-        let taking = self.memory.acquire(client);
-        timeout(self.limits.request_timeout, taking).await.ok()
+        let acquiring = self.memory.acquire(client);
+        timeout(self.limits.request_timeout, acquiring).await.ok()
     }
 
     /// A permit for a data map of `length` bytes. `None` if it is too long, or if no permit is free now. Waiting for
@@ -278,7 +281,7 @@ impl Service {
         let status = match self.source.put(chunk).await {
             Ok(PutOutcome::Full) => Status::Full,
             Ok(outcome) => return Ok(outcome),
-            Err(error) => failed(address, &error),
+            Err(error) => status_of_error(address, &error),
         };
         self.metrics.refused_write(transport, status.name());
         Err(status)
@@ -310,7 +313,7 @@ impl Service {
     }
 }
 
-fn failed(address: Address, error: &SourceError) -> Status {
+fn status_of_error(address: Address, error: &SourceError) -> Status {
     match error {
         SourceError::Busy => Status::Busy,
         SourceError::Failed(_) | SourceError::Unreachable(_) => {

@@ -1,6 +1,6 @@
 //! The body of a chunk response.
 
-use super::measure::Measured;
+use super::request_timer::RequestTimer;
 use crate::memory::ChunkPermit;
 use crate::source::{ChunkBody, SourceError};
 use bytes::Bytes;
@@ -11,29 +11,34 @@ use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
 /// Sends a chunk's pieces as fast as the connection accepts them.
-pub struct AnswerBody {
+pub struct ChunkResponseBody {
     pieces: BoxStream<'static, Result<Bytes, SourceError>>,
-    left: u64,
+    remaining: u64,
     /// When the transfer must be complete. Then a slow client is aborted, and its memory is free again.
     deadline: Instant,
-    measured: Measured,
-    _room: ChunkPermit,
+    timer: RequestTimer,
+    _permit: ChunkPermit,
 }
 
-impl AnswerBody {
-    /// `patience` limits the whole transfer. `measured` becomes a success after the last byte.
-    pub fn new(body: ChunkBody, room: ChunkPermit, patience: Duration, measured: Measured) -> Self {
+impl ChunkResponseBody {
+    /// `transfer_timeout` limits the whole transfer. `timer` becomes a success after the last byte.
+    pub fn new(
+        body: ChunkBody,
+        permit: ChunkPermit,
+        transfer_timeout: Duration,
+        timer: RequestTimer,
+    ) -> Self {
         Self {
-            deadline: Instant::now() + patience,
-            left: body.length().into(),
+            deadline: Instant::now() + transfer_timeout,
+            remaining: body.length().into(),
             pieces: body.into_pieces(),
-            measured,
-            _room: room,
+            timer,
+            _permit: permit,
         }
     }
 }
 
-impl Body for AnswerBody {
+impl Body for ChunkResponseBody {
     type Data = Bytes;
     type Error = SourceError;
 
@@ -44,26 +49,26 @@ impl Body for AnswerBody {
         // hyper polls the body whenever the client has read data, so no timer is needed. The connection has its own
         // timeout for clients that read nothing.
         if Instant::now() > self.deadline {
-            self.measured.set("timeout");
+            self.timer.set_outcome("timeout");
             return Poll::Ready(Some(Err(SourceError::Busy)));
         }
         let piece = match ready!(self.pieces.as_mut().poll_next(cx)) {
             Some(Ok(piece)) => piece,
             Some(Err(error)) => {
                 tracing::error!(%error, "chunk source failed during a response");
-                self.measured.set("internal");
+                self.timer.set_outcome("internal");
                 return Poll::Ready(Some(Err(error)));
             }
             None => return Poll::Ready(None),
         };
-        self.left = self.left.saturating_sub(piece.len() as u64);
-        if self.left == 0 {
-            self.measured.set("ok");
+        self.remaining = self.remaining.saturating_sub(piece.len() as u64);
+        if self.remaining == 0 {
+            self.timer.set_outcome("ok");
         }
         Poll::Ready(Some(Ok(Frame::data(piece))))
     }
 
     fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.left)
+        SizeHint::with_exact(self.remaining)
     }
 }

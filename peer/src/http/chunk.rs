@@ -1,14 +1,14 @@
 //! The routes of `/chunk/<address>`.
 
-use super::body::AnswerBody;
+use super::body::ChunkResponseBody;
 use super::error::HttpError;
-use super::measure::Measured;
+use super::request_timer::RequestTimer;
 use crate::address::Address;
 use crate::client::Client;
 use crate::limits::MAX_CHUNK_BYTES;
 use crate::metrics::Transport;
 use crate::protocol::Status;
-use crate::service::{Got, Service};
+use crate::service::{GetOutcome, Service};
 use crate::source::PutOutcome;
 use crate::via::{BadVia, VIA_HEADER, Via};
 use crate::writes::Refusal;
@@ -36,33 +36,38 @@ pub async fn get(
     method: Method,
     headers: HeaderMap,
 ) -> Response {
-    let mut measured = Measured::new(&service, "get");
+    let mut timer = RequestTimer::new(&service, "get");
     let address: Address = match address.parse() {
         Ok(address) => address,
-        Err(_) => return refuse(HttpError::BadAddress, measured),
+        Err(_) => return error_response(HttpError::BadAddress, timer),
     };
     let etag = HeaderValue::from_str(&format!("\"{address}\"")).expect("hex digits");
-    if is_known(&headers, &etag) {
-        measured.set("not_modified");
+    if etag_matches(&headers, &etag) {
+        timer.set_outcome("not_modified");
         return (StatusCode::NOT_MODIFIED, immutable(etag)).into_response();
     }
     let Ok(via) = via_of(&headers) else {
-        return refuse(HttpError::Loop, measured);
+        return error_response(HttpError::Loop, timer);
     };
     if !service.admits(&client) {
-        return refuse(HttpError::Rate, measured);
+        return error_response(HttpError::Rate, timer);
     }
     match service.get_via(&client, address, via).await {
-        Got::Found(body, room) => {
+        GetOutcome::Found(body, permit) => {
             if method == Method::HEAD {
-                measured.set("ok");
+                timer.set_outcome("ok");
             }
             let octets = HeaderValue::from_static("application/octet-stream");
-            let patience = service.limits.transfer_timeout(body.length());
-            let body = Body::new(AnswerBody::new(body, room, patience, measured));
+            let transfer_timeout = service.limits.transfer_timeout(body.length());
+            let body = Body::new(ChunkResponseBody::new(
+                body,
+                permit,
+                transfer_timeout,
+                timer,
+            ));
             (immutable(etag), [(CONTENT_TYPE, octets)], body).into_response()
         }
-        Got::Nothing(status) => refuse(error_of(status), measured),
+        GetOutcome::Unavailable(status) => error_response(error_from_status(status), timer),
     }
 }
 
@@ -73,7 +78,7 @@ pub async fn put(
     Extension(client): Extension<Client>,
     request: Request,
 ) -> Response {
-    let mut measured = Measured::new(&service, "put");
+    let mut timer = RequestTimer::new(&service, "put");
     let expects_100 = request.headers().contains_key(EXPECT);
     let (head, mut body) = request.into_parts();
     let stored = match check(&service, &address, &head.headers, &body) {
@@ -83,7 +88,7 @@ pub async fn put(
     };
     match stored {
         Ok((status, etag)) => {
-            measured.set("ok");
+            timer.set_outcome("ok");
             let no_store = HeaderValue::from_static("no-store");
             (status, [(ETAG, etag), (CACHE_CONTROL, no_store)]).into_response()
         }
@@ -91,7 +96,7 @@ pub async fn put(
             if !expects_100 {
                 discard(&service, body).await;
             }
-            refuse(error, measured)
+            error_response(error, timer)
         }
     }
 }
@@ -128,11 +133,11 @@ async fn store(
     address: Address,
     body: &mut Body,
 ) -> Result<(StatusCode, HeaderValue), HttpError> {
-    let _room = service.acquire_chunk(client).await.ok_or(HttpError::Busy)?;
-    let longest = body.size_hint().upper().unwrap_or(MAX_CHUNK_BYTES.into());
-    let longest = u32::try_from(longest).unwrap_or(MAX_CHUNK_BYTES);
+    let _permit = service.acquire_chunk(client).await.ok_or(HttpError::Busy)?;
+    let max_length = body.size_hint().upper().unwrap_or(MAX_CHUNK_BYTES.into());
+    let max_length = u32::try_from(max_length).unwrap_or(MAX_CHUNK_BYTES);
     let reading = timeout(
-        service.limits.transfer_timeout(longest),
+        service.limits.transfer_timeout(max_length),
         read(service, body),
     );
     let bytes = reading.await.unwrap_or(Err(HttpError::Timeout))?;
@@ -145,7 +150,7 @@ async fn store(
     match service.put(TRANSPORT, chunk).await {
         Ok(PutOutcome::AlreadyThere) => Ok((StatusCode::OK, etag)),
         Ok(_) => Ok((StatusCode::CREATED, etag)),
-        Err(status) => Err(error_of(status)),
+        Err(status) => Err(error_from_status(status)),
     }
 }
 
@@ -167,12 +172,12 @@ async fn read(service: &Service, body: &mut Body) -> Result<Bytes, HttpError> {
 /// Reads the rest of a refused upload, up to a chunk's size. If the server closes a connection while the client is
 /// sending, the client gets a reset and may never read the error.
 async fn discard(service: &Service, mut body: Body) {
-    let mut left = MAX_CHUNK_BYTES as usize;
+    let mut remaining = MAX_CHUNK_BYTES as usize;
     let reading = async {
         while let Some(Ok(frame)) = body.frame().await {
             let length = frame.data_ref().map_or(0, Bytes::len);
-            match left.checked_sub(length) {
-                Some(less) => left = less,
+            match remaining.checked_sub(length) {
+                Some(rest) => remaining = rest,
                 None => return,
             }
         }
@@ -196,12 +201,12 @@ pub fn via_of(headers: &HeaderMap) -> Result<Via, BadVia> {
     }
 }
 
-pub fn refuse(error: HttpError, mut measured: Measured) -> Response {
-    measured.set(error.name());
+pub fn error_response(error: HttpError, mut timer: RequestTimer) -> Response {
+    timer.set_outcome(error.name());
     error.into_response()
 }
 
-pub fn error_of(status: Status) -> HttpError {
+pub fn error_from_status(status: Status) -> HttpError {
     match status {
         Status::NotFound => HttpError::NotFound,
         Status::Busy => HttpError::Busy,
@@ -218,7 +223,7 @@ fn immutable(etag: HeaderValue) -> [(HeaderName, HeaderValue); 2] {
 }
 
 /// Whether the client already has the bytes. Chunks never change, so a weak tag is as good as a strong one.
-pub fn is_known(headers: &HeaderMap, etag: &HeaderValue) -> bool {
+pub fn etag_matches(headers: &HeaderMap, etag: &HeaderValue) -> bool {
     headers.get_all(IF_NONE_MATCH).iter().any(|value| {
         value.as_bytes().split(|byte| *byte == b',').any(|tag| {
             let tag = tag.trim_ascii();

@@ -14,11 +14,15 @@ use std::sync::Arc;
 
 const PRIVATE_NETWORK: HeaderName = HeaderName::from_static("access-control-allow-private-network");
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
-const TIMING: HeaderName = HeaderName::from_static("timing-allow-origin");
+const TIMING_ALLOW_ORIGIN: HeaderName = HeaderName::from_static("timing-allow-origin");
 
 /// Answers preflights, and adds the headers to all other responses.
-pub async fn add(State(service): State<Arc<Service>>, request: Request, next: Next) -> Response {
-    let access = Access::of(request.headers(), &service);
+pub async fn add_headers(
+    State(service): State<Arc<Service>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let access = CorsAccess::from_headers(request.headers(), &service);
     let is_preflight = request.method() == Method::OPTIONS
         && request
             .headers()
@@ -35,23 +39,23 @@ pub async fn add(State(service): State<Arc<Service>>, request: Request, next: Ne
 }
 
 /// What the requesting page may do.
-struct Access {
-    /// The value of `Access-Control-Allow-Origin`, if the page may read responses.
+struct CorsAccess {
+    /// The value of `CorsAccess-Control-Allow-Origin`, if the page may read responses.
     allowed: Option<HeaderValue>,
     may_write: bool,
     /// Whether caches must store responses separately for each origin.
     depends_on_origin: bool,
 }
 
-impl Access {
-    fn of(headers: &HeaderMap, service: &Service) -> Self {
+impl CorsAccess {
+    fn from_headers(headers: &HeaderMap, service: &Service) -> Self {
         let text = |name| {
             headers
                 .get(name)
                 .and_then(|value: &HeaderValue| value.to_str().ok())
         };
         let origin = text(ORIGIN);
-        let may_write = service.could_write(origin, text(HOST).unwrap_or(""));
+        let may_write = service.origin_may_write(origin, text(HOST).unwrap_or(""));
         let allowed = if service.origins.are_any() {
             Some(HeaderValue::from_static("*"))
         } else if may_write || service.origins.may_read(origin) {
@@ -91,7 +95,7 @@ impl Access {
         }
         headers.insert(RESOURCE_POLICY, HeaderValue::from_static("cross-origin"));
         if let Some(origin) = self.allowed {
-            headers.insert(TIMING, origin.clone());
+            headers.insert(TIMING_ALLOW_ORIGIN, origin.clone());
             headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
             let exposed = HeaderValue::from_static("ETag, Content-Length");
             headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, exposed);

@@ -5,20 +5,21 @@ mod chunk;
 mod connection;
 mod cors;
 mod error;
-mod head;
-mod measure;
+mod head_limiter;
+mod metered_stream;
 mod pointer;
+mod request_timer;
 mod routes;
 mod web;
 
 pub use web::{Web, WebFolder};
 
 use crate::certificates::Certificates;
-use crate::limits::LONG_HTTP_HEADS;
+use crate::limits::MAX_LONG_HTTP_HEADS;
 use crate::service::Service;
 use crate::shutdown::Shutdown;
 use axum::Router;
-use head::HeadMeter;
+use head_limiter::HeadLimiter;
 use std::future::poll_fn;
 use std::io;
 use std::net::SocketAddr;
@@ -67,15 +68,15 @@ impl HttpServer {
     /// Accepts connections until the shutdown begins. Open connections continue until it is over.
     pub async fn run(self, service: Arc<Service>, web: Option<Web>, shutdown: Shutdown) {
         let router: Router = routes::router(Arc::clone(&service), web);
-        let places = Arc::new(Semaphore::new(service.limits.http_connections));
-        let long_heads = Arc::new(Semaphore::new(LONG_HTTP_HEADS));
+        let permits = Arc::new(Semaphore::new(service.limits.http_connections));
+        let long_heads = Arc::new(Semaphore::new(MAX_LONG_HTTP_HEADS));
         loop {
             let accepting = async {
-                let place = Arc::clone(&places).acquire_owned().await;
-                let place = place.expect("the semaphore is never closed");
-                (place, self.accept().await)
+                let permit = Arc::clone(&permits).acquire_owned().await;
+                let permit = permit.expect("the semaphore is never closed");
+                (permit, self.accept().await)
             };
-            let (place, accepted) = tokio::select! {
+            let (permit, accepted) = tokio::select! {
                 accepted = accepting => accepted,
                 () = shutdown.stopping() => return,
             };
@@ -85,7 +86,7 @@ impl HttpServer {
                         stream,
                         service.memory.http_client(remote.ip()),
                         self.tls.clone(),
-                        HeadMeter::new(Arc::clone(&long_heads)),
+                        HeadLimiter::new(Arc::clone(&long_heads)),
                         router.clone(),
                         Arc::clone(&service),
                         shutdown.clone(),
@@ -94,7 +95,7 @@ impl HttpServer {
                         if let Err(error) = serving.await {
                             tracing::debug!(%remote, %error, "connection ended");
                         }
-                        drop(place);
+                        drop(permit);
                     });
                 }
                 Err(error) => {

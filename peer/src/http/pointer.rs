@@ -1,8 +1,8 @@
 //! The routes of `/pointer/<address>`.
 
-use super::chunk::{error_of, refuse, via_of};
+use super::chunk::{error_from_status, error_response, via_of};
 use super::error::HttpError;
-use super::measure::Measured;
+use super::request_timer::RequestTimer;
 use crate::client::Client;
 use crate::service::Service;
 use axum::Extension;
@@ -19,25 +19,25 @@ pub async fn get(
     Extension(client): Extension<Client>,
     headers: HeaderMap,
 ) -> Response {
-    let mut measured = Measured::new(&service, "pointer");
+    let mut timer = RequestTimer::new(&service, "pointer");
     let Ok(address) = address.parse() else {
-        return refuse(HttpError::BadAddress, measured);
+        return error_response(HttpError::BadAddress, timer);
     };
     let Ok(via) = via_of(&headers) else {
-        return refuse(HttpError::Loop, measured);
+        return error_response(HttpError::Loop, timer);
     };
     if !service.admits(&client) {
-        return refuse(HttpError::Rate, measured);
+        return error_response(HttpError::Rate, timer);
     }
     match service.pointer(address, via).await {
         Ok(record) => {
-            measured.set("ok");
+            timer.set_outcome("ok");
             let headers = [
                 (CONTENT_TYPE, "application/octet-stream"),
                 (CACHE_CONTROL, "no-store"),
             ];
             (headers, record).into_response()
         }
-        Err(status) => refuse(error_of(status), measured),
+        Err(status) => error_response(error_from_status(status), timer),
     }
 }

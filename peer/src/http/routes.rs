@@ -1,7 +1,7 @@
 //! The routes of the HTTP server.
 
 use super::error::HttpError;
-use super::measure::Measured;
+use super::request_timer::RequestTimer;
 use super::web::{self, Web};
 use super::{chunk, cors, pointer};
 use crate::service::Service;
@@ -16,11 +16,11 @@ use std::sync::Arc;
 
 /// All routes. `web` serves the paths that the peer itself does not use.
 pub fn router(service: Arc<Service>, web: Option<Web>) -> Router {
-    routes(service, web).layer(map_response(nosniff))
+    routes(service, web).layer(map_response(add_nosniff))
 }
 
 /// Chunks come from strangers. Browsers must not guess that one is a page.
-async fn nosniff(mut response: Response) -> Response {
+async fn add_nosniff(mut response: Response) -> Response {
     let nosniff = HeaderValue::from_static("nosniff");
     response
         .headers_mut()
@@ -29,7 +29,7 @@ async fn nosniff(mut response: Response) -> Response {
 }
 
 fn routes(service: Arc<Service>, web: Option<Web>) -> Router {
-    let own = Router::new()
+    let peer_routes = Router::new()
         .route("/chunk/{*address}", get(chunk::get).put(chunk::put))
         .route("/chunk/", any(HttpError::BadAddress))
         .route("/pointer/{*address}", get(pointer::get))
@@ -38,26 +38,27 @@ fn routes(service: Arc<Service>, web: Option<Web>) -> Router {
         .route("/metrics", get(metrics))
         .method_not_allowed_fallback(async || HttpError::Method)
         .with_state(Arc::clone(&service))
-        .layer(from_fn_with_state(Arc::clone(&service), cors::add));
+        .layer(from_fn_with_state(Arc::clone(&service), cors::add_headers));
     let Some(web) = web else {
-        return own.fallback(async || HttpError::NotFound);
+        return peer_routes.fallback(async || HttpError::NotFound);
     };
-    let hosted = Router::new()
-        .fallback(hosted)
+    let web_routes = Router::new()
+        .fallback(serve_web)
         .with_state((service, Arc::new(web)));
     // The installed web app's worker handles shared data. If the worker is missing, this loads the page that installs
     // it again.
-    own.route("/-/share", post(async || Redirect::to("/")))
-        .fallback_service(hosted)
+    peer_routes
+        .route("/-/share", post(async || Redirect::to("/")))
+        .fallback_service(web_routes)
 }
 
-async fn hosted(
+async fn serve_web(
     State((service, web)): State<(Arc<Service>, Arc<Web>)>,
     request: Request,
 ) -> Response {
-    let mut measured = Measured::new(&service, "web");
+    let mut timer = RequestTimer::new(&service, "web");
     let response = web::answer(&web, request).await;
-    measured.set(match response.status().is_server_error() {
+    timer.set_outcome(match response.status().is_server_error() {
         true => "failed",
         false => "ok",
     });
@@ -65,7 +66,7 @@ async fn hosted(
 }
 
 async fn info(State(service): State<Arc<Service>>) -> Response {
-    Measured::new(&service, "info").set("ok");
+    RequestTimer::new(&service, "info").set_outcome("ok");
     json(service.info())
 }
 

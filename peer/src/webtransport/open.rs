@@ -8,7 +8,7 @@ use crate::address::Address;
 use crate::data_map::{DataMap, MAX_LEVELS, Range, Unreadable};
 use crate::limits::MAX_OPENED_CHUNKS;
 use crate::protocol::Status;
-use crate::service::{DataMapPermit, Got};
+use crate::service::{DataMapPermit, GetOutcome};
 use bytes::Bytes;
 use futures_util::StreamExt;
 use std::pin::pin;
@@ -49,31 +49,31 @@ impl Exchange {
         );
         for address in addresses {
             self.send_address(address).await?;
-            let Some(got) = answers.next().await else {
+            let Some(outcome) = answers.next().await else {
                 break;
             };
-            self.send_answer(got, |_| {}).await?;
+            self.send_answer(outcome, |_| {}).await?;
         }
         Ok(())
     }
 
     /// Sends the response for a record. Returns the map if the record is one.
     async fn send_record(&mut self, address: Address) -> Result<Option<Read>, End> {
-        let got = match self.service.admits(&self.context.client) {
+        let outcome = match self.service.admits(&self.context.client) {
             true => self.service.get(&self.context.client, address).await,
-            false => Got::Nothing(Status::Busy),
+            false => GetOutcome::Unavailable(Status::Busy),
         };
-        let room = match &got {
-            Got::Found(body, _) => self.service.try_acquire_data_map(body.length().into()),
-            Got::Nothing(_) => None,
+        let room = match &outcome {
+            GetOutcome::Found(body, _) => self.service.try_acquire_data_map(body.length().into()),
+            GetOutcome::Unavailable(_) => None,
         };
         let Some(room) = room else {
-            self.send_answer(got, |_| {}).await?;
+            self.send_answer(outcome, |_| {}).await?;
             return Ok(None);
         };
         let mut record = Vec::new();
         let keep = |piece: &[u8]| record.extend_from_slice(piece);
-        self.send_answer(got, keep).await?;
+        self.send_answer(outcome, keep).await?;
         let map = in_background(move || DataMap::from_record(&record)).await;
         Ok(map.ok().map(|map| Read { map, _room: room }))
     }
@@ -93,12 +93,12 @@ impl Exchange {
         );
         for (index, address) in addresses.into_iter().enumerate() {
             self.send_address(address).await?;
-            let Some(got) = answers.next().await else {
+            let Some(outcome) = answers.next().await else {
                 return Ok(None);
             };
             let mut sealed = Vec::new();
             let keep = |piece: &[u8]| sealed.extend_from_slice(piece);
-            self.send_answer(got, keep).await?;
+            self.send_answer(outcome, keep).await?;
             let Some(mut before) = opened.take() else {
                 continue;
             };

@@ -7,7 +7,7 @@ use crate::client::Client;
 use crate::limits::MAX_CHUNK_BYTES;
 use crate::metrics::Transport;
 use crate::protocol::{self, Decoded, ErrorCode, Request, Status};
-use crate::service::{Got, Service};
+use crate::service::{GetOutcome, Service};
 use crate::source::ChunkBody;
 use bytes::{Buf, Bytes, BytesMut};
 use futures_util::StreamExt;
@@ -140,8 +140,8 @@ impl Exchange {
 
     async fn get(&mut self, addresses: Vec<Address>) -> Result<(), End> {
         let mut answers = pin!(self.service.get_all(&self.context.client, addresses));
-        while let Some(got) = answers.next().await {
-            self.send_answer(got, |_| {}).await?;
+        while let Some(outcome) = answers.next().await {
+            self.send_answer(outcome, |_| {}).await?;
         }
         Ok(())
     }
@@ -149,11 +149,11 @@ impl Exchange {
     /// Sends the response for one chunk. Also passes its bytes to `see`.
     pub(super) async fn send_answer(
         &mut self,
-        got: Got,
+        outcome: GetOutcome,
         see: impl FnMut(&[u8]),
     ) -> Result<(), End> {
-        match got {
-            Got::Found(body, room) => {
+        match outcome {
+            GetOutcome::Found(body, room) => {
                 let head = protocol::get_answer(Status::Ok, body.length());
                 self.send.write(Bytes::copy_from_slice(&head)).await?;
                 let patience = self.service.limits.transfer_timeout(body.length());
@@ -162,7 +162,7 @@ impl Exchange {
                 drop(room);
                 Ok(())
             }
-            Got::Nothing(status) => {
+            GetOutcome::Unavailable(status) => {
                 let head = protocol::get_answer(status, 0);
                 self.send.write(Bytes::copy_from_slice(&head)).await
             }

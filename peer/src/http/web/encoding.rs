@@ -31,22 +31,24 @@ impl Encoding {
 pub fn accepted<'a>(values: impl Iterator<Item = &'a str>) -> Vec<Encoding> {
     let names: Vec<&str> = values
         .flat_map(|value| value.split(','))
-        .filter_map(name_if_wanted)
+        .filter_map(accepted_name)
         .collect();
-    let wanted = |encoding: &Encoding| {
+    let is_listed = |encoding: &Encoding| {
         let name = encoding.name();
-        names.iter().any(|wanted| wanted.eq_ignore_ascii_case(name))
+        names
+            .iter()
+            .any(|accepted| accepted.eq_ignore_ascii_case(name))
     };
     let all = [Encoding::Brotli, Encoding::Gzip];
-    all.into_iter().filter(wanted).collect()
+    all.into_iter().filter(is_listed).collect()
 }
 
 /// The name in `name` or `name;q=0.5`. `None` if the weight is zero.
-fn name_if_wanted(item: &str) -> Option<&str> {
+fn accepted_name(item: &str) -> Option<&str> {
     let (name, weight) = item.split_once(';').unwrap_or((item, "q=1"));
     let weight = weight.trim().strip_prefix("q=").unwrap_or("1");
-    let is_wanted = weight.trim().parse().is_ok_and(|q: f32| q > 0.0);
-    is_wanted.then_some(name.trim())
+    let is_accepted = weight.trim().parse().is_ok_and(|q: f32| q > 0.0);
+    is_accepted.then_some(name.trim())
 }
 
 #[cfg(test)]

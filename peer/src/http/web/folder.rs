@@ -32,10 +32,10 @@ pub struct WebFile {
 impl WebFolder {
     /// Opens the folder. Fails if it does not exist, or has no `index.html`.
     pub fn open(folder: &Path) -> io::Result<Self> {
-        let named = |error: io::Error| {
+        let with_path = |error: io::Error| {
             io::Error::new(error.kind(), format!("{}: {error}", folder.display()))
         };
-        let root = folder.canonicalize().map_err(named)?;
+        let root = folder.canonicalize().map_err(with_path)?;
         if root.join(INDEX).is_file() {
             Ok(Self { root })
         } else {
@@ -46,34 +46,34 @@ impl WebFolder {
 
     /// The file at a URL's path. Uses the first encoding of `accepted` for which a compressed file exists.
     pub async fn file(&self, path: &str, accepted: &[Encoding]) -> io::Result<Option<WebFile>> {
-        let Some(mut names) = names_of(path) else {
+        let Some(mut segments) = path_segments(path) else {
             return Ok(None);
         };
-        if names.last().is_some_and(String::is_empty) {
-            names.pop();
-            names.push(INDEX.to_owned());
+        if segments.last().is_some_and(String::is_empty) {
+            segments.pop();
+            segments.push(INDEX.to_owned());
         }
-        let path = format!("/{}", names.join("/"));
-        let plain: PathBuf = names
+        let path = format!("/{}", segments.join("/"));
+        let uncompressed: PathBuf = segments
             .iter()
             .fold(self.root.clone(), |folder, name| folder.join(name));
         // Some clients accept no compression, so the uncompressed file must exist.
-        if !self.holds(&plain).await? {
+        if !self.contains_file(&uncompressed).await? {
             return Ok(None);
         }
         for encoding in accepted {
-            let mut name = plain.clone().into_os_string();
+            let mut name = uncompressed.clone().into_os_string();
             name.push(encoding.suffix());
             let compressed = PathBuf::from(name);
-            if self.holds(&compressed).await? {
+            if self.contains_file(&compressed).await? {
                 return WebFile::read(&compressed, &path, Some(*encoding)).await;
             }
         }
-        WebFile::read(&plain, &path, None).await
+        WebFile::read(&uncompressed, &path, None).await
     }
 
     /// Whether this is a file in the folder, also after symbolic links are resolved.
-    async fn holds(&self, file: &Path) -> io::Result<bool> {
+    async fn contains_file(&self, file: &Path) -> io::Result<bool> {
         match fs::canonicalize(file).await {
             Ok(real) => Ok(real.starts_with(&self.root) && fs::metadata(real).await?.is_file()),
             Err(error) => match error.kind() {
@@ -113,19 +113,19 @@ impl WebFile {
     }
 }
 
-/// The segments of a URL's path. `None` if a segment could leave the folder, or names a hidden file.
-fn names_of(path: &str) -> Option<Vec<String>> {
-    let names = path.strip_prefix('/')?.split('/').map(|name| {
+/// The segments of a URL's path. `None` if a segment could leave the folder, or segments a hidden file.
+fn path_segments(path: &str) -> Option<Vec<String>> {
+    let segments = path.strip_prefix('/')?.split('/').map(|name| {
         let name = percent_decode(name)?;
         let is_hidden = name.starts_with('.') && name != ".well-known";
         let is_safe = !is_hidden && !name.contains(['/', '\\', '\0']);
         is_safe.then_some(name)
     });
-    let names: Vec<String> = names.collect::<Option<_>>()?;
+    let segments: Vec<String> = segments.collect::<Option<_>>()?;
     // Only the last segment may be empty. It stands for the folder's index file.
-    let (_, folders) = names.split_last()?;
-    let is_clean = folders.iter().all(|name| !name.is_empty());
-    is_clean.then_some(names)
+    let (_, folders) = segments.split_last()?;
+    let has_no_empty_segment = folders.iter().all(|name| !name.is_empty());
+    has_no_empty_segment.then_some(segments)
 }
 
 fn percent_decode(name: &str) -> Option<String> {
@@ -151,9 +151,9 @@ mod tests {
 
     #[test]
     fn paths_are_decoded_once() {
-        assert_eq!(names_of("/a%20b/c.js").unwrap(), ["a b", "c.js"]);
-        assert_eq!(names_of("/%2561").unwrap(), ["%61"]);
-        assert_eq!(names_of("/").unwrap(), [""]);
+        assert_eq!(path_segments("/a%20b/c.js").unwrap(), ["a b", "c.js"]);
+        assert_eq!(path_segments("/%2561").unwrap(), ["%61"]);
+        assert_eq!(path_segments("/").unwrap(), [""]);
     }
 
     #[test]
@@ -173,8 +173,8 @@ mod tests {
             "/%ff",
             "x",
         ] {
-            assert_eq!(names_of(path), None, "{path}");
+            assert_eq!(path_segments(path), None, "{path}");
         }
-        assert!(names_of("/.well-known/x").is_some());
+        assert!(path_segments("/.well-known/x").is_some());
     }
 }

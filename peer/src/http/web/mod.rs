@@ -1,13 +1,14 @@
 //! Serves the built web app: files of a folder, and its start page for deep links.
 
+mod content_type;
 mod encoding;
-mod file_type;
 mod folder;
+mod host;
 mod policy;
 
 pub use folder::WebFolder;
 
-use super::chunk::is_known;
+use super::chunk::etag_matches;
 use super::error::HttpError;
 use axum::extract::Request;
 use axum::http::header::{
@@ -18,8 +19,9 @@ use axum::http::header::{
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
+use content_type::content_type_of;
 use folder::WebFile;
-use policy::Host;
+use host::Host;
 use std::io;
 use std::path::PathBuf;
 
@@ -28,9 +30,12 @@ const CONFIG_PATH: &str = "/antway.json";
 /// The path prefix of the gateway's own files, which are not part of the shell.
 const GATEWAY_PATH: &str = "/-/";
 
-/// The prefix and suffix of the probe file `/-/probe-<build>.json`. A gateway uses it to check whether its subdomains
-/// lead to the same host.
-const PROBE: (&str, &str) = ("/-/probe-", ".json");
+/// The prefix of the probe file `/-/probe-<build>.json`. A gateway uses it to check whether its subdomains lead to the
+/// same host.
+const PROBE_PREFIX: &str = "/-/probe-";
+
+/// The suffix of the probe file.
+const PROBE_SUFFIX: &str = ".json";
 
 /// Headers of all hosted files. The Content-Security-Policy is added for each host.
 const HEADERS: [(HeaderName, &str); 6] = [
@@ -62,7 +67,7 @@ pub struct Web {
 /// Answers a request for a hosted file.
 pub async fn answer(web: &Web, request: Request) -> Response {
     let (request, _) = request.into_parts();
-    let host = Host::of(request.headers.get(HOST));
+    let host = Host::from_header(request.headers.get(HOST));
     let mut response = match request.method {
         Method::GET | Method::HEAD => get(web, &host, &request).await,
         _ => HttpError::Method.into_response(),
@@ -80,14 +85,14 @@ pub async fn answer(web: &Web, request: Request) -> Response {
 async fn get(web: &Web, host: &Host, request: &Parts) -> Response {
     let path = request.uri.path();
     if let (Host::Loopback6(port), true) = (host, web.redirects_loopback6)
-        && wants_page(&request.headers)
+        && is_page_navigation(&request.headers)
     {
-        let rest = request
+        let path_and_query = request
             .uri
             .path_and_query()
-            .map_or("/", |rest| rest.as_str());
-        let name = format!("http://antway.localhost{port}{rest}");
-        return ([(CACHE_CONTROL, "no-store")], Redirect::temporary(&name)).into_response();
+            .map_or("/", |value| value.as_str());
+        let url = format!("http://antway.localhost{port}{path_and_query}");
+        return ([(CACHE_CONTROL, "no-store")], Redirect::temporary(&url)).into_response();
     }
     match find(web, host, path, &request.headers).await {
         Ok(Some(file)) => {
@@ -139,7 +144,7 @@ async fn find(
     let accepted = encoding::accepted(accepted.iter().filter_map(|value| value.to_str().ok()));
     // On a site origin every path belongs to the site, even if the shell has a file with this path.
     let is_site = matches!(host, Host::Site { .. });
-    if is_site && !path.starts_with(GATEWAY_PATH) && wants_page(headers) {
+    if is_site && !path.starts_with(GATEWAY_PATH) && is_page_navigation(headers) {
         let page = web.folder.file(policy::SITE_PAGE, &accepted).await?;
         if page.is_some() {
             return Ok(page);
@@ -154,7 +159,7 @@ async fn find(
         None if path.starts_with(GATEWAY_PATH) => {
             web.folder.file(&format!("{path}.html"), &accepted).await
         }
-        None if wants_page(headers) => web.folder.file("/", &accepted).await,
+        None if is_page_navigation(headers) => web.folder.file("/", &accepted).await,
         found => Ok(found),
     }
 }
@@ -163,10 +168,10 @@ async fn find(
 ///
 /// Chromium sends requests for `<a download>` links to the host, not to the page's worker. They are navigations, too,
 /// but must not save the start page under another file's name.
-fn wants_page(headers: &HeaderMap) -> bool {
+fn is_page_navigation(headers: &HeaderMap) -> bool {
     let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
     match text(HeaderName::from_static("sec-fetch-dest")) {
-        Some(shown_as) => ["document", "iframe", "frame"].contains(&shown_as),
+        Some(destination) => ["document", "iframe", "frame"].contains(&destination),
         None => {
             text(ACCEPT).is_some_and(|accepted| accepted.contains("text/html"))
                 || text(HeaderName::from_static("sec-fetch-mode")) == Some("navigate")
@@ -176,14 +181,14 @@ fn wants_page(headers: &HeaderMap) -> bool {
 
 fn respond(file: WebFile, request: &HeaderMap) -> Response {
     let etag = HeaderValue::from_str(&file.etag).expect("hex digits");
-    let is_probe = file.path.starts_with(PROBE.0) && file.path.ends_with(PROBE.1);
+    let is_probe = file.path.starts_with(PROBE_PREFIX) && file.path.ends_with(PROBE_SUFFIX);
     // Names in `/assets/` contain a hash of the content. All other files may change.
     let caching = match file.path.starts_with("/assets/") {
         true => "public, max-age=31536000, immutable",
         false if is_probe => "no-store",
         false => "no-cache",
     };
-    let is_known = is_known(request, &etag);
+    let etag_matches = etag_matches(request, &etag);
     let mut headers = HeaderMap::new();
     if is_probe {
         headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
@@ -192,14 +197,14 @@ fn respond(file: WebFile, request: &HeaderMap) -> Response {
     headers.insert(ETAG, etag);
     headers.insert(CACHE_CONTROL, HeaderValue::from_static(caching));
     headers.insert(VARY, HeaderValue::from_static("Accept-Encoding"));
-    if is_known {
+    if etag_matches {
         return (StatusCode::NOT_MODIFIED, headers).into_response();
     }
-    let file_type = HeaderValue::from_static(file_type::of(&file.path));
-    headers.insert(CONTENT_TYPE, file_type);
+    let content_type = HeaderValue::from_static(content_type_of(&file.path));
+    headers.insert(CONTENT_TYPE, content_type);
     if let Some(encoding) = file.encoding {
-        let name = HeaderValue::from_static(encoding.name());
-        headers.insert(CONTENT_ENCODING, name);
+        let coding = HeaderValue::from_static(encoding.name());
+        headers.insert(CONTENT_ENCODING, coding);
     }
     (headers, file.bytes).into_response()
 }

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use std::time::Instant;
 
 /// A running request. If it is dropped without an outcome, it counts as cancelled by the client.
-pub struct Measured {
+pub struct RequestTimer {
     service: Arc<Service>,
     op: &'static str,
     outcome: &'static str,
     started: Instant,
 }
 
-impl Measured {
+impl RequestTimer {
     /// Starts the timer.
     pub fn new(service: &Arc<Service>, op: &'static str) -> Self {
         Self {
@@ -25,12 +25,12 @@ impl Measured {
     }
 
     /// Sets the outcome. The last outcome before the drop counts.
-    pub fn set(&mut self, outcome: &'static str) {
+    pub fn set_outcome(&mut self, outcome: &'static str) {
         self.outcome = outcome;
     }
 }
 
-impl Drop for Measured {
+impl Drop for RequestTimer {
     fn drop(&mut self) {
         let took = self.started.elapsed();
         self.service

@@ -1,7 +1,7 @@
 //! Maps file extensions to content types.
 
 /// The `Content-Type` of a file of a web app.
-pub fn of(path: &str) -> &'static str {
+pub fn content_type_of(path: &str) -> &'static str {
     let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
     match extension.to_ascii_lowercase().as_str() {
         "html" => "text/html; charset=utf-8",
