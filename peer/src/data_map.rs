@@ -11,16 +11,16 @@ use rmp::Marker;
 use rmp::decode::{read_array_len, read_bin_len, read_int, read_nil};
 
 /// The maximum nesting depth of data maps.
-pub const MAX_LEVELS: usize = 8;
+pub const MAX_NESTING: usize = 8;
 
 /// The maximum plaintext size of a chunk in bytes. A full chunk has a byte less. But a file one byte shorter than
 /// three full chunks is divided in thirds, rounded down, and its last chunk takes the remainder.
-const MAX_PART_BYTES: u32 = 4_190_209;
+const MAX_PLAINTEXT_BYTES: u32 = 4_190_209;
 
 /// Every file has at least three chunks.
-const MIN_PARTS: usize = 3;
+const MIN_CHUNKS: usize = 3;
 /// The maximum nesting level in a map: the largest integer that JavaScript represents exactly.
-const MAX_CHILD: u64 = (1 << 53) - 1;
+const MAX_CHILD_LEVEL: u64 = (1 << 53) - 1;
 
 const VERSION: u8 = 1;
 const HASH_BYTES: usize = 32;
@@ -34,28 +34,28 @@ const NONCE_BYTES: usize = 12;
 /// The chunks of a file, in order.
 #[derive(Debug, PartialEq, Eq)]
 pub struct DataMap {
-    parts: Vec<Part>,
+    chunks: Vec<ChunkInfo>,
     /// The nesting level, if the chunks contain another map.
     child: Option<u64>,
 }
 
 /// One chunk of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Part {
+struct ChunkInfo {
     address: Address,
     /// BLAKE3 of the plaintext.
-    source: [u8; HASH_BYTES],
+    plaintext_hash: [u8; HASH_BYTES],
     /// The size of the plaintext in bytes.
     size: u32,
 }
 
 /// The bytes are not a valid data map, or a chunk cannot be decrypted.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Unreadable;
+pub struct InvalidDataMap;
 
 /// A byte range of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Range {
+pub enum ByteRange {
     /// A range with a start.
     From {
         /// The offset of the first byte.
@@ -69,73 +69,77 @@ pub enum Range {
 
 impl DataMap {
     /// Parses the record of a map: MessagePack `[1, [[index, address, source hash, size], …], child]`.
-    pub fn from_record(record: &[u8]) -> Result<Self, Unreadable> {
+    pub fn from_record(record: &[u8]) -> Result<Self, InvalidDataMap> {
         let mut rest = record;
         // The array must have the shortest encoding, as the network writes it. All readers must agree on which
         // records are maps.
         if record.first() != Some(&0x93) || read_array_len(&mut rest).ok() != Some(3) {
-            return Err(Unreadable);
+            return Err(InvalidDataMap);
         }
-        if integer(&mut rest)? != u64::from(VERSION) {
-            return Err(Unreadable);
+        if read_integer(&mut rest)? != u64::from(VERSION) {
+            return Err(InvalidDataMap);
         }
-        let count = read_array_len(&mut rest).map_err(|_| Unreadable)?;
+        let count = read_array_len(&mut rest).map_err(|_| InvalidDataMap)?;
         // The count is untrusted, so no memory is reserved for it.
-        let mut parts = Vec::new();
+        let mut chunks = Vec::new();
         for index in 0..u64::from(count) {
-            let is_part = read_array_len(&mut rest).ok() == Some(4);
-            if !is_part || integer(&mut rest)? != index {
-                return Err(Unreadable);
+            let is_chunk_info = read_array_len(&mut rest).ok() == Some(4);
+            if !is_chunk_info || read_integer(&mut rest)? != index {
+                return Err(InvalidDataMap);
             }
-            parts.push(Part {
-                address: hash(&mut rest)?.into(),
-                source: hash(&mut rest)?,
-                size: size(integer(&mut rest)?)?,
+            chunks.push(ChunkInfo {
+                address: read_hash(&mut rest)?.into(),
+                plaintext_hash: read_hash(&mut rest)?,
+                size: check_size(read_integer(&mut rest)?)?,
             });
         }
         let child = match rest.first() {
             Some(&byte) if Marker::from_u8(byte) == Marker::Null => {
-                read_nil(&mut rest).map_err(|_| Unreadable)?;
+                read_nil(&mut rest).map_err(|_| InvalidDataMap)?;
                 None
             }
-            _ => Some(integer(&mut rest)?),
+            _ => Some(read_integer(&mut rest)?),
         };
-        Self::new(parts, child, rest)
+        Self::new(chunks, child, rest)
     }
 
     /// Parses a map as its chunks contain it: bincode with fixed-size little-endian integers.
-    pub fn from_sealed(bytes: &[u8]) -> Result<Self, Unreadable> {
+    pub fn from_bincode(bytes: &[u8]) -> Result<Self, InvalidDataMap> {
         let mut rest = bytes;
         let [version] = take(&mut rest)?;
         let count = u64::from_le_bytes(take(&mut rest)?);
         if version != VERSION {
-            return Err(Unreadable);
+            return Err(InvalidDataMap);
         }
-        let mut parts = Vec::new();
+        let mut chunks = Vec::new();
         for index in 0..count {
             if u64::from_le_bytes(take(&mut rest)?) != index {
-                return Err(Unreadable);
+                return Err(InvalidDataMap);
             }
-            parts.push(Part {
+            chunks.push(ChunkInfo {
                 address: take(&mut rest)?.into(),
-                source: take(&mut rest)?,
-                size: size(u64::from_le_bytes(take(&mut rest)?))?,
+                plaintext_hash: take(&mut rest)?,
+                size: check_size(u64::from_le_bytes(take(&mut rest)?))?,
             });
         }
         let child = match take(&mut rest)? {
             [0] => None,
             [1] => Some(u64::from_le_bytes(take(&mut rest)?)),
-            _ => return Err(Unreadable),
+            _ => return Err(InvalidDataMap),
         };
-        Self::new(parts, child, rest)
+        Self::new(chunks, child, rest)
     }
 
-    fn new(parts: Vec<Part>, child: Option<u64>, rest: &[u8]) -> Result<Self, Unreadable> {
-        let is_child = child.is_none_or(|level| (1..=MAX_CHILD).contains(&level));
-        if parts.len() < MIN_PARTS || !is_child || !rest.is_empty() {
-            return Err(Unreadable);
+    fn new(
+        chunks: Vec<ChunkInfo>,
+        child: Option<u64>,
+        rest: &[u8],
+    ) -> Result<Self, InvalidDataMap> {
+        let is_valid_child = child.is_none_or(|level| (1..=MAX_CHILD_LEVEL).contains(&level));
+        if chunks.len() < MIN_CHUNKS || !is_valid_child || !rest.is_empty() {
+            return Err(InvalidDataMap);
         }
-        Ok(Self { parts, child })
+        Ok(Self { chunks, child })
     }
 
     /// Whether the chunks contain another map instead of the file.
@@ -145,60 +149,60 @@ impl DataMap {
 
     /// The total plaintext size of the chunks in bytes.
     pub fn size(&self) -> u64 {
-        self.parts.iter().map(|part| u64::from(part.size)).sum()
+        self.chunks.iter().map(|chunk| u64::from(chunk.size)).sum()
     }
 
     /// The addresses of the chunks, in order.
     pub fn addresses(&self) -> Vec<Address> {
-        self.parts.iter().map(|part| part.address).collect()
+        self.chunks.iter().map(|chunk| chunk.address).collect()
     }
 
     /// The addresses of the chunks that overlap `range`, in order. Empty if the range is outside the file.
-    pub fn addresses_in(&self, range: Range) -> Vec<Address> {
+    pub fn addresses_in_range(&self, range: ByteRange) -> Vec<Address> {
         let (first, end) = match range {
-            Range::From { first, length } => {
+            ByteRange::From { first, length } => {
                 (first, length.map_or(u64::MAX, |n| first.saturating_add(n)))
             }
-            Range::Last(length) => (self.size().saturating_sub(length), u64::MAX),
+            ByteRange::Last(length) => (self.size().saturating_sub(length), u64::MAX),
         };
         let mut start = 0;
-        let overlapping = self.parts.iter().filter(|part| {
-            let (part_start, part_end) = (start, start + u64::from(part.size));
-            start = part_end;
-            part_start < end && first < part_end
+        let overlapping = self.chunks.iter().filter(|chunk| {
+            let (chunk_start, chunk_end) = (start, start + u64::from(chunk.size));
+            start = chunk_end;
+            chunk_start < end && first < chunk_end
         });
-        overlapping.map(|part| part.address).collect()
+        overlapping.map(|chunk| chunk.address).collect()
     }
 
     /// Decrypts the chunk at `index` of a nested map.
-    pub fn open(&self, index: usize, sealed: &[u8]) -> Result<Vec<u8>, Unreadable> {
-        let part = &self.parts[index];
-        let keys = self.keys(index);
+    pub fn decrypt(&self, index: usize, encrypted: &[u8]) -> Result<Vec<u8>, InvalidDataMap> {
+        let chunk = &self.chunks[index];
+        let keys = self.derive_keys(index);
         let (pad, rest) = keys.split_at(PAD_BYTES);
         let (key, nonce) = rest.split_at(KEY_BYTES);
-        let mut bytes: Vec<u8> = sealed
+        let mut bytes: Vec<u8> = encrypted
             .iter()
             .zip(pad.iter().cycle())
             .map(|(byte, pad)| byte ^ pad)
             .collect();
-        let key = UnboundKey::new(&CHACHA20_POLY1305, key).map_err(|_| Unreadable)?;
-        let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(|_| Unreadable)?;
+        let key = UnboundKey::new(&CHACHA20_POLY1305, key).map_err(|_| InvalidDataMap)?;
+        let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(|_| InvalidDataMap)?;
         let compressed = LessSafeKey::new(key)
             .open_in_place(nonce, Aad::empty(), &mut bytes)
-            .map_err(|_| Unreadable)?;
-        let opened = decompress(compressed, part.size as usize)?;
-        match *blake3::hash(&opened).as_bytes() == part.source {
-            true => Ok(opened),
-            false => Err(Unreadable),
+            .map_err(|_| InvalidDataMap)?;
+        let decrypted = decompress(compressed, chunk.size as usize)?;
+        match *blake3::hash(&decrypted).as_bytes() == chunk.plaintext_hash {
+            true => Ok(decrypted),
+            false => Err(InvalidDataMap),
         }
     }
 
     /// Pad, key and nonce of a chunk. They are derived from the plaintext hashes of this chunk and the two before it.
-    fn keys(&self, index: usize) -> [u8; PAD_BYTES + KEY_BYTES + NONCE_BYTES] {
-        let count = self.parts.len();
+    fn derive_keys(&self, index: usize) -> [u8; PAD_BYTES + KEY_BYTES + NONCE_BYTES] {
+        let count = self.chunks.len();
         let mut hasher = blake3::Hasher::new_derive_key(KEY_CONTEXT);
         for back in 0..3 {
-            hasher.update(&self.parts[(index + count - back) % count].source);
+            hasher.update(&self.chunks[(index + count - back) % count].plaintext_hash);
         }
         hasher.update(&(index as u64).to_le_bytes());
         hasher.update(&self.child.unwrap_or(0).to_le_bytes());
@@ -209,7 +213,7 @@ impl DataMap {
 }
 
 /// Decompresses exactly `size` bytes. Rejects a stream with more or fewer bytes, without allocating more memory.
-fn decompress(compressed: &[u8], size: usize) -> Result<Vec<u8>, Unreadable> {
+fn decompress(compressed: &[u8], size: usize) -> Result<Vec<u8>, InvalidDataMap> {
     // Strict mode allows windows of up to 16 MiB. The extension for large windows allows up to 1 GiB.
     let mut state = BrotliState::new_strict(
         StandardAlloc::default(),
@@ -231,45 +235,45 @@ fn decompress(compressed: &[u8], size: usize) -> Result<Vec<u8>, Unreadable> {
     );
     match result {
         BrotliResult::ResultSuccess if written == size && left == 0 => Ok(bytes),
-        _ => Err(Unreadable),
+        _ => Err(InvalidDataMap),
     }
 }
 
-fn integer(rest: &mut &[u8]) -> Result<u64, Unreadable> {
-    read_int(rest).map_err(|_| Unreadable)
+fn read_integer(rest: &mut &[u8]) -> Result<u64, InvalidDataMap> {
+    read_int(rest).map_err(|_| InvalidDataMap)
 }
 
-fn size(size: u64) -> Result<u32, Unreadable> {
+fn check_size(size: u64) -> Result<u32, InvalidDataMap> {
     match u32::try_from(size) {
-        Ok(size @ 1..=MAX_PART_BYTES) => Ok(size),
-        _ => Err(Unreadable),
+        Ok(size @ 1..=MAX_PLAINTEXT_BYTES) => Ok(size),
+        _ => Err(InvalidDataMap),
     }
 }
 
 /// A hash: an array of integers, as crate `rmp-serde` writes it, or a binary, as other software writes it.
-fn hash(rest: &mut &[u8]) -> Result<[u8; HASH_BYTES], Unreadable> {
-    let first = *rest.first().ok_or(Unreadable)?;
+fn read_hash(rest: &mut &[u8]) -> Result<[u8; HASH_BYTES], InvalidDataMap> {
+    let first = *rest.first().ok_or(InvalidDataMap)?;
     if matches!(
         Marker::from_u8(first),
         Marker::Bin8 | Marker::Bin16 | Marker::Bin32
     ) {
         return match read_bin_len(rest) {
             Ok(length) if length as usize == HASH_BYTES => take(rest),
-            _ => Err(Unreadable),
+            _ => Err(InvalidDataMap),
         };
     }
     if read_array_len(rest).ok() != Some(HASH_BYTES as u32) {
-        return Err(Unreadable);
+        return Err(InvalidDataMap);
     }
     let mut hash = [0; HASH_BYTES];
     for byte in &mut hash {
-        *byte = u8::try_from(integer(rest)?).map_err(|_| Unreadable)?;
+        *byte = u8::try_from(read_integer(rest)?).map_err(|_| InvalidDataMap)?;
     }
     Ok(hash)
 }
 
-fn take<const N: usize>(rest: &mut &[u8]) -> Result<[u8; N], Unreadable> {
-    let (taken, after) = rest.split_first_chunk().ok_or(Unreadable)?;
+fn take<const N: usize>(rest: &mut &[u8]) -> Result<[u8; N], InvalidDataMap> {
+    let (taken, after) = rest.split_first_chunk().ok_or(InvalidDataMap)?;
     *rest = after;
     Ok(*taken)
 }

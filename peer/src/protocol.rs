@@ -3,7 +3,7 @@
 //! `docs/reference/protocol.md` specifies the layouts, statuses and error codes.
 
 use crate::address::Address;
-use crate::data_map::Range;
+use crate::data_map::ByteRange;
 use crate::limits::{MAX_ADDRESSES_PER_REQUEST, MAX_TOKEN_BYTES};
 
 /// The path of WebTransport sessions with this protocol.
@@ -22,10 +22,10 @@ const OP_OPEN: u8 = 5;
 pub const OPERATIONS: [u8; 5] = [OP_GET, OP_HAS, OP_PUT, OP_INFO, OP_OPEN];
 
 /// The value of an OPEN's first offset that selects the last bytes of a file.
-const LAST_BYTES: u64 = u64::MAX;
+const SUFFIX_MARKER: u64 = u64::MAX;
 
 /// The length of a PUT response: a status and an address.
-pub const PUT_ANSWER_BYTES: usize = 1 + Address::BYTES;
+pub const PUT_RESPONSE_BYTES: usize = 1 + Address::BYTES;
 
 /// A request, without the body of a PUT.
 #[derive(Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub enum Request {
     /// Requests the JSON of `/-/info`.
     Info,
     /// Requests the record of a data map, and the chunks of this range of its file.
-    Open(Address, Range),
+    Open(Address, ByteRange),
 }
 
 impl Request {
@@ -209,7 +209,7 @@ pub fn decode(bytes: &[u8]) -> Result<Decoded, ErrorCode> {
             let Some((&length, _)) = rest.split_first_chunk() else {
                 return Ok(Decoded::Incomplete);
             };
-            let range = range(u64::from_be_bytes(first), u64::from_be_bytes(length));
+            let range = byte_range(u64::from_be_bytes(first), u64::from_be_bytes(length));
             let request = Request::Open(address.into(), range);
             Ok(Decoded::Complete(request, 1 + Address::BYTES + 8 + 8))
         }
@@ -217,14 +217,14 @@ pub fn decode(bytes: &[u8]) -> Result<Decoded, ErrorCode> {
     }
 }
 
-fn range(first: u64, length: u64) -> Range {
+fn byte_range(first: u64, length: u64) -> ByteRange {
     match (first, length) {
-        (LAST_BYTES, length) => Range::Last(length),
-        (first, 0) => Range::From {
+        (SUFFIX_MARKER, length) => ByteRange::Last(length),
+        (first, 0) => ByteRange::From {
             first,
             length: None,
         },
-        (first, length) => Range::From {
+        (first, length) => ByteRange::From {
             first,
             length: Some(length),
         },
@@ -232,140 +232,26 @@ fn range(first: u64, length: u64) -> Range {
 }
 
 /// The header before a chunk's bytes in a GET response. In an OPEN response it follows the chunk's address.
-pub fn get_answer(status: Status, length: u32) -> [u8; 5] {
+pub fn get_header(status: Status, length: u32) -> [u8; 5] {
     let [a, b, c, d] = length.to_be_bytes();
     [status as u8, a, b, c, d]
 }
 
 /// The response to a PUT. The address is all zeros if the peer did not read the bytes.
-pub fn put_answer(status: Status, address: Option<Address>) -> [u8; PUT_ANSWER_BYTES] {
-    let mut answer = [0; PUT_ANSWER_BYTES];
-    answer[0] = status as u8;
+pub fn put_response(status: Status, address: Option<Address>) -> [u8; PUT_RESPONSE_BYTES] {
+    let mut response = [0; PUT_RESPONSE_BYTES];
+    response[0] = status as u8;
     if let Some(address) = address {
-        answer[1..].copy_from_slice(address.as_bytes());
+        response[1..].copy_from_slice(address.as_bytes());
     }
-    answer
+    response
 }
 
 /// The response to an INFO: the length of the JSON, then the JSON.
-pub fn info_answer(json: &[u8]) -> Vec<u8> {
+pub fn info_response(json: &[u8]) -> Vec<u8> {
     let length = u32::try_from(json.len()).expect("the info is a few hundred bytes");
     [&length.to_be_bytes(), json].concat()
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn addresses(count: u8) -> (Vec<Address>, Vec<u8>) {
-        let addresses: Vec<_> = (0..count).map(|i| Address::of(&[i])).collect();
-        let bytes = addresses.iter().flat_map(|a| *a.as_bytes()).collect();
-        (addresses, bytes)
-    }
-
-    #[test]
-    fn get_and_has_carry_1_to_64_addresses() {
-        for count in [1, 2, 64] {
-            let (addresses, bytes) = addresses(count);
-            let get = [&[1, count][..], &bytes].concat();
-            assert_eq!(
-                decode(&get),
-                Ok(Decoded::Complete(
-                    Request::Get(addresses.clone()),
-                    get.len()
-                ))
-            );
-            let has = [&[2, count][..], &bytes].concat();
-            assert_eq!(
-                decode(&has),
-                Ok(Decoded::Complete(Request::Has(addresses), has.len()))
-            );
-        }
-    }
-
-    #[test]
-    fn rejects_requests_with_0_or_65_addresses() {
-        assert_eq!(decode(&[1, 0]), Err(ErrorCode::BadRequest));
-        assert_eq!(decode(&[2, 65]), Err(ErrorCode::Limit));
-        assert_eq!(decode(&[1, 255]), Err(ErrorCode::Limit));
-    }
-
-    #[test]
-    fn every_prefix_of_a_request_is_incomplete() {
-        let (_, bytes) = addresses(3);
-        let get = [&[1, 3][..], &bytes].concat();
-        let put = [&[3, 0, 3][..], b"abc", &[0, 0, 1, 0]].concat();
-        let open = [&[5][..], &[7; 48]].concat();
-        for request in [get, put, open] {
-            for end in 0..request.len() {
-                assert_eq!(decode(&request[..end]), Ok(Decoded::Incomplete));
-            }
-            assert!(matches!(decode(&request), Ok(Decoded::Complete(_, n)) if n == request.len()));
-        }
-    }
-
-    #[test]
-    fn leaves_bytes_after_a_request_to_the_caller() {
-        let put = [&[3, 0, 1][..], b"t", &[0, 0, 0, 2], b"xyz"].concat();
-        let request = Request::Put {
-            token: b"t".to_vec(),
-            length: 2,
-        };
-        assert_eq!(decode(&put), Ok(Decoded::Complete(request, 8)));
-        assert_eq!(decode(&[4, 9]), Ok(Decoded::Complete(Request::Info, 1)));
-    }
-
-    #[test]
-    fn open_carries_an_address_and_a_range() {
-        let address = Address::of(b"x");
-        let from = |first, length| Range::From { first, length };
-        for (first, length, range) in [
-            (0, 0, from(0, None)),
-            (7, 0, from(7, None)),
-            (7, 9, from(7, Some(9))),
-            (u64::MAX, 9, Range::Last(9)),
-            (u64::MAX, 0, Range::Last(0)),
-        ] {
-            let request = [
-                &[5][..],
-                address.as_bytes(),
-                &u64::to_be_bytes(first),
-                &u64::to_be_bytes(length),
-            ]
-            .concat();
-            let expected = Decoded::Complete(Request::Open(address, range), 49);
-            assert_eq!(decode(&request), Ok(expected));
-        }
-    }
-
-    #[test]
-    fn rejects_unknown_operations_and_too_long_tokens() {
-        for op in [0, 6, 7, 255] {
-            assert_eq!(decode(&[op]), Err(ErrorCode::BadRequest));
-        }
-        assert_eq!(decode(&[3, 4, 1]), Err(ErrorCode::TooLarge));
-    }
-
-    #[test]
-    fn responses_have_the_specified_layout() {
-        assert_eq!(get_answer(Status::Ok, 0x0040_0000), [0, 0, 0x40, 0, 0]);
-        assert_eq!(get_answer(Status::Busy, 0), [2, 0, 0, 0, 0]);
-        assert_eq!(put_answer(Status::Full, None), {
-            let mut answer = [0; 33];
-            answer[0] = 6;
-            answer
-        });
-        let address = Address::of(b"x");
-        assert_eq!(
-            put_answer(Status::Ok, Some(address))[1..],
-            address.as_bytes()[..]
-        );
-        assert_eq!(info_answer(b"{}"), b"\0\0\0\x02{}");
-    }
-
-    #[test]
-    fn error_codes_are_in_the_range_that_browsers_read() {
-        assert_eq!(ErrorCode::NoError.to_quic(), 0x52e4_a40f_a8db);
-        assert_eq!(ErrorCode::Internal.to_quic(), 0x52e4_a40f_a8e1);
-    }
-}
+mod tests;

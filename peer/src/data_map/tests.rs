@@ -54,28 +54,28 @@ fn texts(addresses: Vec<Address>) -> Vec<String> {
 
 /// A map of three chunks with these sizes and invented hashes.
 fn map(sizes: [u32; 3], child: Option<u64>) -> DataMap {
-    let parts = sizes.iter().enumerate().map(|(i, &size)| Part {
+    let chunks = sizes.iter().enumerate().map(|(i, &size)| ChunkInfo {
         address: Address::of(&[i as u8]),
-        source: [i as u8; HASH_BYTES],
+        plaintext_hash: [i as u8; HASH_BYTES],
         size,
     });
     DataMap {
-        parts: parts.collect(),
+        chunks: chunks.collect(),
         child,
     }
 }
 
 /// The record of a map, with its hashes as MessagePack binaries.
 fn write(map: &DataMap) -> Vec<u8> {
-    let mut bytes = vec![0x93, VERSION, 0x90 | map.parts.len() as u8];
-    for (i, part) in map.parts.iter().enumerate() {
+    let mut bytes = vec![0x93, VERSION, 0x90 | map.chunks.len() as u8];
+    for (i, chunk) in map.chunks.iter().enumerate() {
         bytes.extend([0x94, i as u8]);
-        for hash in [part.address.as_bytes(), &part.source] {
+        for hash in [chunk.address.as_bytes(), &chunk.plaintext_hash] {
             bytes.extend([0xc4, 32]);
             bytes.extend(hash);
         }
         bytes.push(0xce);
-        bytes.extend(part.size.to_be_bytes());
+        bytes.extend(chunk.size.to_be_bytes());
     }
     match map.child {
         None => bytes.push(0xc0),
@@ -95,8 +95,8 @@ fn parses_both_encodings_of_the_test_vectors() {
             "{case}"
         );
         assert_eq!(map.child, expected["child"].as_u64(), "{case}");
-        let sealed = bytes(&expected["bincode_hex"]);
-        assert_eq!(DataMap::from_sealed(&sealed), Ok(map), "{case}");
+        let encrypted = bytes(&expected["bincode_hex"]);
+        assert_eq!(DataMap::from_bincode(&encrypted), Ok(map), "{case}");
     }
 }
 
@@ -105,13 +105,16 @@ fn a_nested_map_decrypts_to_the_map_of_the_file() {
     let case = json("text3max17");
     let outer = DataMap::from_record(&record("text3max17")).unwrap();
     assert!(outer.is_nested());
-    let mut opened = Vec::new();
+    let mut decrypted = Vec::new();
     for (i, address) in outer.addresses().iter().enumerate() {
-        let sealed = fixture(&format!("chunks/{address}"));
-        opened.extend(outer.open(i, &sealed).unwrap());
+        let encrypted = fixture(&format!("chunks/{address}"));
+        decrypted.extend(outer.decrypt(i, &encrypted).unwrap());
     }
-    assert_eq!(opened, bytes(&case["child_levels"][0]["plain_bincode_hex"]));
-    let inner = DataMap::from_sealed(&opened).unwrap();
+    assert_eq!(
+        decrypted,
+        bytes(&case["child_levels"][0]["plain_bincode_hex"])
+    );
+    let inner = DataMap::from_bincode(&decrypted).unwrap();
     assert_eq!(
         texts(inner.addresses()),
         addresses_of(&case["root_map"]["infos"])
@@ -123,25 +126,25 @@ fn a_nested_map_decrypts_to_the_map_of_the_file() {
 #[test]
 fn rejects_a_modified_or_different_chunk() {
     let outer = DataMap::from_record(&record("text3max17")).unwrap();
-    let mut sealed = fixture(&format!("chunks/{}", outer.addresses()[0]));
-    assert_eq!(outer.open(1, &sealed), Err(Unreadable));
-    sealed[20] ^= 1;
-    assert_eq!(outer.open(0, &sealed), Err(Unreadable));
-    assert_eq!(outer.open(0, &sealed[..15]), Err(Unreadable));
-    assert_eq!(outer.open(0, b""), Err(Unreadable));
+    let mut encrypted = fixture(&format!("chunks/{}", outer.addresses()[0]));
+    assert_eq!(outer.decrypt(1, &encrypted), Err(InvalidDataMap));
+    encrypted[20] ^= 1;
+    assert_eq!(outer.decrypt(0, &encrypted), Err(InvalidDataMap));
+    assert_eq!(outer.decrypt(0, &encrypted[..15]), Err(InvalidDataMap));
+    assert_eq!(outer.decrypt(0, b""), Err(InvalidDataMap));
 }
 
 #[test]
 fn rejects_chunks_whose_size_differs_from_the_map() {
     let outer = DataMap::from_record(&record("text3max17")).unwrap();
-    let sealed = fixture(&format!("chunks/{}", outer.addresses()[0]));
+    let encrypted = fixture(&format!("chunks/{}", outer.addresses()[0]));
     for wrong in [109, 111, 1] {
         let mut lying = DataMap::from_record(&record("text3max17")).unwrap();
-        lying.parts[0].size = wrong;
-        assert_eq!(lying.open(0, &sealed), Err(Unreadable), "{wrong}");
+        lying.chunks[0].size = wrong;
+        assert_eq!(lying.decrypt(0, &encrypted), Err(InvalidDataMap), "{wrong}");
     }
     // The Brotli extension for large windows: this stream has a window of 2^30 bytes.
-    assert_eq!(decompress(&[0x11, 0x1e, 0x03], 1), Err(Unreadable));
+    assert_eq!(decompress(&[0x11, 0x1e, 0x03], 1), Err(InvalidDataMap));
 }
 
 #[test]
@@ -156,60 +159,60 @@ fn rejects_truncated_and_extended_records() {
     for end in 0..record.len() {
         assert_eq!(
             DataMap::from_record(&record[..end]),
-            Err(Unreadable),
+            Err(InvalidDataMap),
             "{end}"
         );
     }
     let longer = [&record[..], &[0]].concat();
-    assert_eq!(DataMap::from_record(&longer), Err(Unreadable));
-    let sealed = bytes(&json("b3")["data_map"]["bincode_hex"]);
-    for end in 0..sealed.len() {
+    assert_eq!(DataMap::from_record(&longer), Err(InvalidDataMap));
+    let encrypted = bytes(&json("b3")["data_map"]["bincode_hex"]);
+    for end in 0..encrypted.len() {
         assert_eq!(
-            DataMap::from_sealed(&sealed[..end]),
-            Err(Unreadable),
+            DataMap::from_bincode(&encrypted[..end]),
+            Err(InvalidDataMap),
             "{end}"
         );
     }
-    let longer = [&sealed[..], &[0]].concat();
-    assert_eq!(DataMap::from_sealed(&longer), Err(Unreadable));
+    let longer = [&encrypted[..], &[0]].concat();
+    assert_eq!(DataMap::from_bincode(&longer), Err(InvalidDataMap));
 }
 
 #[test]
 fn rejects_maps_outside_the_limits() {
-    assert!(DataMap::from_record(&write(&map([1, 1, MAX_PART_BYTES], None))).is_ok());
+    assert!(DataMap::from_record(&write(&map([1, 1, MAX_PLAINTEXT_BYTES], None))).is_ok());
     for bad in [
-        map([1, 1, MAX_PART_BYTES + 1], None),
+        map([1, 1, MAX_PLAINTEXT_BYTES + 1], None),
         map([1, 0, 1], None),
         map([1, 1, 1], Some(0)),
         map([1, 1, 1], Some(1 << 53)),
     ] {
-        assert_eq!(DataMap::from_record(&write(&bad)), Err(Unreadable));
+        assert_eq!(DataMap::from_record(&write(&bad)), Err(InvalidDataMap));
     }
     let longer = [&[0xdc, 0, 3], &write(&map([1, 1, 1], None))[1..]].concat();
-    assert_eq!(DataMap::from_record(&longer), Err(Unreadable));
+    assert_eq!(DataMap::from_record(&longer), Err(InvalidDataMap));
     let mut two = map([1, 1, 1], None);
-    two.parts.pop();
-    assert_eq!(DataMap::from_record(&write(&two)), Err(Unreadable));
+    two.chunks.pop();
+    assert_eq!(DataMap::from_record(&write(&two)), Err(InvalidDataMap));
     let mut swapped = write(&map([1, 1, 1], None));
     swapped[4] = 1;
-    assert_eq!(DataMap::from_record(&swapped), Err(Unreadable));
+    assert_eq!(DataMap::from_record(&swapped), Err(InvalidDataMap));
     let mut later_version = write(&map([1, 1, 1], None));
     later_version[1] = 2;
-    assert_eq!(DataMap::from_record(&later_version), Err(Unreadable));
+    assert_eq!(DataMap::from_record(&later_version), Err(InvalidDataMap));
     // A huge count in a short record must not allocate memory.
     assert_eq!(
         DataMap::from_record(&[0x93, 1, 0xdd, 255, 255, 255, 255]),
-        Err(Unreadable)
+        Err(InvalidDataMap)
     );
     let endless = [&[1][..], &u64::MAX.to_le_bytes()].concat();
-    assert_eq!(DataMap::from_sealed(&endless), Err(Unreadable));
+    assert_eq!(DataMap::from_bincode(&endless), Err(InvalidDataMap));
 }
 
 #[test]
 fn selects_the_chunks_that_overlap_a_range() {
     let map = map([10, 10, 12], None);
     let all = map.addresses();
-    let from = |first, length| map.addresses_in(Range::From { first, length });
+    let from = |first, length| map.addresses_in_range(ByteRange::From { first, length });
     assert_eq!(from(0, None), all);
     assert_eq!(from(0, Some(10)), all[..1]);
     assert_eq!(from(9, Some(2)), all[..2]);
@@ -217,8 +220,8 @@ fn selects_the_chunks_that_overlap_a_range() {
     assert_eq!(from(31, Some(u64::MAX)), all[2..]);
     assert_eq!(from(32, None), []);
     assert_eq!(from(u64::MAX - 1, Some(5)), []);
-    assert_eq!(map.addresses_in(Range::Last(1)), all[2..]);
-    assert_eq!(map.addresses_in(Range::Last(13)), all[1..]);
-    assert_eq!(map.addresses_in(Range::Last(u64::MAX)), all);
-    assert_eq!(map.addresses_in(Range::Last(0)), []);
+    assert_eq!(map.addresses_in_range(ByteRange::Last(1)), all[2..]);
+    assert_eq!(map.addresses_in_range(ByteRange::Last(13)), all[1..]);
+    assert_eq!(map.addresses_in_range(ByteRange::Last(u64::MAX)), all);
+    assert_eq!(map.addresses_in_range(ByteRange::Last(0)), []);
 }

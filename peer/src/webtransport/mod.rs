@@ -2,7 +2,7 @@
 
 mod open;
 mod request;
-mod sending;
+mod response_writer;
 mod session;
 
 use crate::certificates::Certificates;
@@ -61,19 +61,19 @@ impl WebTransportServer {
 
     /// Serves until the shutdown is over.
     pub async fn run(self, service: Arc<Service>, shutdown: Shutdown) {
-        let places = Arc::new(Semaphore::new(service.limits.sessions));
+        let session_permits = Arc::new(Semaphore::new(service.limits.sessions));
         let serving = self
             .endpoints
             .into_iter()
-            .map(|endpoint| accept(endpoint, &places, &service, &shutdown));
+            .map(|endpoint| accept(endpoint, &session_permits, &service, &shutdown));
         join_all(serving).await;
     }
 }
 
-/// Accepts sessions until the shutdown is over. Each session needs one of the `places`.
+/// Accepts sessions until the shutdown is over. Each session needs one of the permits.
 async fn accept(
     endpoint: Endpoint<Server>,
-    places: &Arc<Semaphore>,
+    session_permits: &Arc<Semaphore>,
     service: &Arc<Service>,
     shutdown: &Shutdown,
 ) {
@@ -82,11 +82,11 @@ async fn accept(
             incoming = endpoint.accept() => incoming,
             () = shutdown.terminating() => break,
         };
-        let place = Arc::clone(places).try_acquire_owned();
-        match place {
-            Ok(place) if !shutdown.is_stopping() => {
-                // If half of the places are taken, a client must prove that it owns its address.
-                if places.available_permits() < service.limits.sessions / 2
+        let permit = Arc::clone(session_permits).try_acquire_owned();
+        match permit {
+            Ok(permit) if !shutdown.is_stopping() => {
+                // If half of the permits are taken, a client must prove that it owns its address.
+                if session_permits.available_permits() < service.limits.sessions / 2
                     && !incoming.remote_address_validated()
                 {
                     incoming.retry();
@@ -95,7 +95,7 @@ async fn accept(
                 let session = session::serve(incoming, Arc::clone(service), shutdown.clone());
                 shutdown.track(async move {
                     session.await;
-                    drop(place);
+                    drop(permit);
                 });
             }
             _ => {

@@ -1,7 +1,7 @@
 //! One request: reads it from a stream, and writes the response.
 
-use super::sending::Sending;
-use super::session::var_int;
+use super::response_writer::ResponseWriter;
+use super::session::quic_code;
 use crate::address::Address;
 use crate::client::Client;
 use crate::limits::MAX_CHUNK_BYTES;
@@ -35,16 +35,16 @@ pub struct SessionContext {
 
 /// Why a response is incomplete.
 #[derive(Debug)]
-pub enum End {
+pub enum RequestError {
     /// The client cancelled the request.
     Cancelled,
     /// The peer aborts the request with this code.
-    Broken(ErrorCode),
+    Aborted(ErrorCode),
 }
 
-impl From<ErrorCode> for End {
+impl From<ErrorCode> for RequestError {
     fn from(code: ErrorCode) -> Self {
-        Self::Broken(code)
+        Self::Aborted(code)
     }
 }
 
@@ -55,11 +55,11 @@ pub async fn serve(
     context: Arc<SessionContext>,
     service: Arc<Service>,
 ) {
-    let _counted = service.metrics.stream();
+    let _gauge = service.metrics.stream();
     let started = Instant::now();
     let sent = service.metrics.sent(TRANSPORT);
-    let mut exchange = Exchange {
-        send: Sending::new(send, service.limits.idle_timeout, sent),
+    let mut stream = RequestStream {
+        send: ResponseWriter::new(send, service.limits.idle_timeout, sent),
         recv,
         received: BytesMut::new(),
         received_bytes: service.metrics.received(TRANSPORT),
@@ -67,23 +67,23 @@ pub async fn serve(
         service: Arc::clone(&service),
         op: "none",
     };
-    let cancelled = exchange.send.cancelled();
-    let end = tokio::select! {
-        end = exchange.answer() => end,
-        () = cancelled => Err(End::Cancelled),
+    let cancelled = stream.send.cancelled();
+    let result = tokio::select! {
+        result = stream.answer() => result,
+        () = cancelled => Err(RequestError::Cancelled),
     };
-    let code = match end {
+    let code = match result {
         Ok(()) => None,
-        Err(End::Cancelled) => Some(ErrorCode::NoError),
-        Err(End::Broken(code)) => Some(code),
+        Err(RequestError::Cancelled) => Some(ErrorCode::NoError),
+        Err(RequestError::Aborted(code)) => Some(code),
     };
     if let Some(code) = code {
-        exchange.send.reset(code);
-        tracing::debug!(op = exchange.op, ?code, "request ended early");
+        stream.send.reset(code);
+        tracing::debug!(op = stream.op, ?code, "request ended early");
     }
-    exchange
+    stream
         .recv
-        .stop(var_int(code.unwrap_or(ErrorCode::NoError)));
+        .stop(quic_code(code.unwrap_or(ErrorCode::NoError)));
     let outcome = match code {
         None => "ok",
         Some(ErrorCode::NoError) => "cancelled",
@@ -91,11 +91,12 @@ pub async fn serve(
     };
     service
         .metrics
-        .request(TRANSPORT, exchange.op, outcome, started.elapsed());
+        .request(TRANSPORT, stream.op, outcome, started.elapsed());
 }
 
-pub(super) struct Exchange {
-    pub(super) send: Sending,
+/// The stream of a request, with the state of its response.
+pub(super) struct RequestStream {
+    pub(super) send: ResponseWriter,
     recv: RecvStream,
     /// Received bytes that are not parsed yet.
     received: BytesMut,
@@ -105,8 +106,8 @@ pub(super) struct Exchange {
     op: &'static str,
 }
 
-impl Exchange {
-    async fn answer(&mut self) -> Result<(), End> {
+impl RequestStream {
+    async fn answer(&mut self) -> Result<(), RequestError> {
         let reading = timeout(self.service.limits.request_timeout, self.read_request());
         match reading.await.unwrap_or(Err(ErrorCode::Timeout.into()))? {
             Request::Get(addresses) => {
@@ -121,12 +122,12 @@ impl Exchange {
             }
             Request::Put { token, length } => {
                 let (status, address) = self.put(&token, length).await?;
-                let answer = protocol::put_answer(status, address);
+                let answer = protocol::put_response(status, address);
                 self.send.write(Bytes::copy_from_slice(&answer)).await?;
             }
             Request::Info => {
                 self.expect_end().await?;
-                let answer = protocol::info_answer(&self.service.info());
+                let answer = protocol::info_response(&self.service.info());
                 self.send.write(answer.into()).await?;
             }
             Request::Open(address, range) => {
@@ -138,7 +139,7 @@ impl Exchange {
         self.send.delivered().await
     }
 
-    async fn get(&mut self, addresses: Vec<Address>) -> Result<(), End> {
+    async fn get(&mut self, addresses: Vec<Address>) -> Result<(), RequestError> {
         let mut answers = pin!(self.service.get_all(&self.context.client, addresses));
         while let Some(outcome) = answers.next().await {
             self.send_answer(outcome, |_| {}).await?;
@@ -146,24 +147,24 @@ impl Exchange {
         Ok(())
     }
 
-    /// Sends the response for one chunk. Also passes its bytes to `see`.
+    /// Sends the response for one chunk. Also passes its bytes to `on_bytes`.
     pub(super) async fn send_answer(
         &mut self,
         outcome: GetOutcome,
-        see: impl FnMut(&[u8]),
-    ) -> Result<(), End> {
+        on_bytes: impl FnMut(&[u8]),
+    ) -> Result<(), RequestError> {
         match outcome {
-            GetOutcome::Found(body, room) => {
-                let head = protocol::get_answer(Status::Ok, body.length());
+            GetOutcome::Found(body, permit) => {
+                let head = protocol::get_header(Status::Ok, body.length());
                 self.send.write(Bytes::copy_from_slice(&head)).await?;
-                let patience = self.service.limits.transfer_timeout(body.length());
-                let sending = timeout(patience, self.send_pieces(body, see));
+                let transfer_timeout = self.service.limits.transfer_timeout(body.length());
+                let sending = timeout(transfer_timeout, self.send_pieces(body, on_bytes));
                 sending.await.unwrap_or(Err(ErrorCode::Timeout.into()))?;
-                drop(room);
+                drop(permit);
                 Ok(())
             }
             GetOutcome::Unavailable(status) => {
-                let head = protocol::get_answer(status, 0);
+                let head = protocol::get_header(status, 0);
                 self.send.write(Bytes::copy_from_slice(&head)).await
             }
         }
@@ -172,13 +173,13 @@ impl Exchange {
     async fn send_pieces(
         &mut self,
         body: ChunkBody,
-        mut see: impl FnMut(&[u8]),
-    ) -> Result<(), End> {
+        mut on_bytes: impl FnMut(&[u8]),
+    ) -> Result<(), RequestError> {
         let mut pieces = body.into_pieces();
         loop {
             match timeout(self.service.limits.request_timeout, pieces.next()).await {
                 Ok(Some(Ok(piece))) => {
-                    see(&piece);
+                    on_bytes(&piece);
                     self.send.write(piece).await?;
                 }
                 Ok(None) => return Ok(()),
@@ -186,13 +187,17 @@ impl Exchange {
                     tracing::error!(%error, "chunk source failed during a response");
                     return Err(ErrorCode::Internal.into());
                 }
-                Err(_late) => return Err(ErrorCode::Internal.into()),
+                Err(_elapsed) => return Err(ErrorCode::Internal.into()),
             }
         }
     }
 
     /// Receives a chunk from the client. Does not read the bytes of a refused write.
-    async fn put(&mut self, token: &[u8], length: u32) -> Result<(Status, Option<Address>), End> {
+    async fn put(
+        &mut self,
+        token: &[u8],
+        length: u32,
+    ) -> Result<(Status, Option<Address>), RequestError> {
         let context = &self.context;
         let allowed = self.service.may_write(
             TRANSPORT,
@@ -212,7 +217,7 @@ impl Exchange {
         if !self.service.admits(&context.client) {
             return Ok((Status::Busy, None));
         }
-        let Some(_room) = self.service.acquire_chunk(&context.client).await else {
+        let Some(_permit) = self.service.acquire_chunk(&context.client).await else {
             return Ok((Status::Busy, None));
         };
         let reading = timeout(
@@ -228,7 +233,7 @@ impl Exchange {
         }
     }
 
-    async fn read_request(&mut self) -> Result<Request, End> {
+    async fn read_request(&mut self) -> Result<Request, RequestError> {
         loop {
             if let Decoded::Complete(request, length) = protocol::decode(&self.received)? {
                 self.received.advance(length);
@@ -241,7 +246,7 @@ impl Exchange {
         }
     }
 
-    async fn read_body(&mut self, length: usize) -> Result<Bytes, End> {
+    async fn read_body(&mut self, length: usize) -> Result<Bytes, RequestError> {
         self.received
             .reserve(length.saturating_sub(self.received.len()));
         while self.received.len() < length {
@@ -255,8 +260,8 @@ impl Exchange {
     }
 
     /// Checks that the client sends nothing more and closes its side.
-    async fn expect_end(&mut self) -> Result<(), End> {
-        let patience = self.service.limits.request_timeout;
+    async fn expect_end(&mut self) -> Result<(), RequestError> {
+        let request_timeout = self.service.limits.request_timeout;
         let ending = async {
             while self.received.is_empty() {
                 if !self.read_more().await? {
@@ -265,15 +270,15 @@ impl Exchange {
             }
             Err(ErrorCode::BadRequest.into())
         };
-        timeout(patience, ending)
+        timeout(request_timeout, ending)
             .await
             .unwrap_or(Err(ErrorCode::Timeout.into()))
     }
 
     /// Reads more bytes into `received`. `false` if the client has closed its side.
-    async fn read_more(&mut self) -> Result<bool, End> {
+    async fn read_more(&mut self) -> Result<bool, RequestError> {
         let reading = self.recv.quic_stream_mut().read_chunk(READ_BYTES, true);
-        let Some(chunk) = reading.await.map_err(|_| End::Cancelled)? else {
+        let Some(chunk) = reading.await.map_err(|_| RequestError::Cancelled)? else {
             return Ok(false);
         };
         self.received_bytes.inc_by(chunk.bytes.len() as u64);

@@ -15,14 +15,14 @@ use wtransport::{Connection, VarInt};
 /// Serves a client's requests until the client disconnects or idles, or the peer shuts down.
 pub async fn serve(incoming: IncomingSession, service: Arc<Service>, shutdown: Shutdown) {
     let remote = incoming.remote_address();
-    let patience = service.limits.request_timeout;
-    let (connection, context) = match timeout(patience, admit(incoming, &service)).await {
+    let handshake_timeout = service.limits.request_timeout;
+    let (connection, context) = match timeout(handshake_timeout, admit(incoming, &service)).await {
         Ok(Ok(Some(admitted))) => admitted,
         Ok(Ok(None)) => return,
         Ok(Err(error)) => return tracing::debug!(%remote, %error, "session not established"),
-        Err(_late) => return tracing::debug!(%remote, "session handshake timed out"),
+        Err(_elapsed) => return tracing::debug!(%remote, "session handshake timed out"),
     };
-    let _counted = service.metrics.session();
+    let _gauge = service.metrics.session();
     tracing::debug!(%remote, origin = context.origin, "session open");
     serve_streams(&connection, context, service, shutdown).await;
     connection.close(H3_NO_ERROR, b"");
@@ -68,13 +68,13 @@ async fn serve_streams(
     let idle_timeout = service.limits.idle_timeout;
     // When the session ends, dropping the set aborts all its streams.
     let mut streams = JoinSet::new();
-    let mut idle_from = Instant::now();
+    let mut idle_since = Instant::now();
     loop {
         tokio::select! {
             accepted = connection.accept_bi() => {
                 let Ok((mut send, recv)) = accepted else { return };
                 if shutdown.is_stopping() {
-                    let code = var_int(ErrorCode::ShuttingDown);
+                    let code = quic_code(ErrorCode::ShuttingDown);
                     // Fails only if the client closed the stream first.
                     let _ = send.reset(code);
                     recv.stop(code);
@@ -85,19 +85,19 @@ async fn serve_streams(
             }
             accepted = connection.accept_uni() => {
                 let Ok(stream) = accepted else { return };
-                stream.stop(var_int(ErrorCode::BadRequest));
+                stream.stop(quic_code(ErrorCode::BadRequest));
             }
             received = connection.receive_datagram() => {
                 if received.is_err() { return }
             }
-            Some(_) = streams.join_next() => idle_from = Instant::now(),
-            () = sleep_until(idle_from + idle_timeout), if streams.is_empty() => return,
+            Some(_) = streams.join_next() => idle_since = Instant::now(),
+            () = sleep_until(idle_since + idle_timeout), if streams.is_empty() => return,
             () = shutdown.stopping(), if streams.is_empty() => return,
         }
     }
 }
 
 /// Converts the code to the integer type of the QUIC library.
-pub(super) fn var_int(code: ErrorCode) -> VarInt {
+pub(super) fn quic_code(code: ErrorCode) -> VarInt {
     VarInt::try_from_u64(code.to_quic()).expect("the range of WebTransport's codes is below 2^62")
 }

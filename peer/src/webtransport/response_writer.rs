@@ -1,6 +1,6 @@
 //! Writes responses with back-pressure, and with a timeout for clients that stop reading.
 
-use super::request::End;
+use super::request::RequestError;
 use crate::limits::DELIVERY_TIMEOUT;
 use crate::protocol::ErrorCode;
 use bytes::Bytes;
@@ -10,33 +10,33 @@ use tokio::time::timeout;
 use wtransport::SendStream;
 
 /// The sending half of a request's stream.
-pub struct Sending {
+pub struct ResponseWriter {
     stream: SendStream,
     /// How long a client may stop reading.
-    patience: Duration,
+    write_timeout: Duration,
     sent: Counter,
 }
 
-impl Sending {
+impl ResponseWriter {
     /// `sent` counts the bytes that the transport has accepted. The transport accepts bytes as the client reads.
-    pub fn new(stream: SendStream, patience: Duration, sent: Counter) -> Self {
+    pub fn new(stream: SendStream, write_timeout: Duration, sent: Counter) -> Self {
         Self {
             stream,
-            patience,
+            write_timeout,
             sent,
         }
     }
 
     /// Passes all of `bytes` to the transport.
-    pub async fn write(&mut self, bytes: Bytes) -> Result<(), End> {
+    pub async fn write(&mut self, bytes: Bytes) -> Result<(), RequestError> {
         let mut rest = [bytes];
         while !rest[0].is_empty() {
             // Unlike `write`, this does not copy the bytes.
             let writing = self.stream.quic_stream_mut().write_chunks(&mut rest);
-            match timeout(self.patience, writing).await {
+            match timeout(self.write_timeout, writing).await {
                 Ok(Ok(written)) => self.sent.inc_by(written.bytes as u64),
-                Ok(Err(_)) => return Err(End::Cancelled),
-                Err(_late) => return Err(End::Broken(ErrorCode::Timeout)),
+                Ok(Err(_)) => return Err(RequestError::Cancelled),
+                Err(_elapsed) => return Err(RequestError::Aborted(ErrorCode::Timeout)),
             };
         }
         Ok(())
@@ -49,11 +49,11 @@ impl Sending {
     }
 
     /// Waits until the client has received everything, or has cancelled.
-    pub async fn delivered(&self) -> Result<(), End> {
+    pub async fn delivered(&self) -> Result<(), RequestError> {
         match timeout(DELIVERY_TIMEOUT, self.stream.quic_stream().stopped()).await {
             Ok(Ok(None)) => Ok(()),
-            Ok(_) => Err(End::Cancelled),
-            Err(_late) => Err(End::Broken(ErrorCode::Timeout)),
+            Ok(_) => Err(RequestError::Cancelled),
+            Err(_elapsed) => Err(RequestError::Aborted(ErrorCode::Timeout)),
         }
     }
 
@@ -71,6 +71,6 @@ impl Sending {
     /// Discards queued data, and tells the client that the response is aborted.
     pub fn reset(&mut self, code: ErrorCode) {
         // Fails only if the stream is closed already. Then nothing is queued.
-        let _ = self.stream.reset(super::session::var_int(code));
+        let _ = self.stream.reset(super::session::quic_code(code));
     }
 }
