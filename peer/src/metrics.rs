@@ -49,16 +49,16 @@ pub struct Metrics {
 }
 
 /// Increments a gauge, and decrements it on drop.
-pub struct Counted(Gauge);
+pub struct GaugeGuard(Gauge);
 
-impl Counted {
+impl GaugeGuard {
     fn new(gauge: &Gauge) -> Self {
         gauge.inc();
         Self(gauge.clone())
     }
 }
 
-impl Drop for Counted {
+impl Drop for GaugeGuard {
     fn drop(&mut self) {
         self.0.dec();
     }
@@ -165,7 +165,7 @@ impl Metrics {
     }
 
     /// Records a completed request.
-    pub fn request(
+    pub fn record_request(
         &self,
         transport: Transport,
         op: &'static str,
@@ -182,7 +182,7 @@ impl Metrics {
     }
 
     /// Counts the status of one chunk in a response.
-    pub fn answer(&self, transport: Transport, status: &'static str) {
+    pub fn count_answer(&self, transport: Transport, status: &'static str) {
         self.answers
             .get_or_create(&vec![("face", transport.name()), ("status", status)])
             .inc();
@@ -201,25 +201,25 @@ impl Metrics {
     }
 
     /// Counts a refused write.
-    pub fn refused_write(&self, transport: Transport, reason: &'static str) {
+    pub fn count_refused_write(&self, transport: Transport, reason: &'static str) {
         self.refused_writes
             .get_or_create(&vec![("face", transport.name()), ("reason", reason)])
             .inc();
     }
 
     /// Counts a session until the guard is dropped.
-    pub fn session(&self) -> Counted {
-        Counted::new(&self.sessions)
+    pub fn session(&self) -> GaugeGuard {
+        GaugeGuard::new(&self.sessions)
     }
 
     /// Counts a stream until the guard is dropped.
-    pub fn stream(&self) -> Counted {
-        Counted::new(&self.streams)
+    pub fn stream(&self) -> GaugeGuard {
+        GaugeGuard::new(&self.streams)
     }
 
     /// Counts an HTTP connection until the guard is dropped.
-    pub fn http_connection(&self) -> Counted {
-        Counted::new(&self.http_connections)
+    pub fn http_connection(&self) -> GaugeGuard {
+        GaugeGuard::new(&self.http_connections)
     }
 
     /// All metrics, in the OpenMetrics text format.
@@ -242,9 +242,9 @@ mod tests {
     #[test]
     fn the_text_contains_the_recorded_metrics() {
         let metrics = Metrics::default();
-        metrics.request(Transport::Http, "get", "found", Duration::from_millis(3));
+        metrics.record_request(Transport::Http, "get", "found", Duration::from_millis(3));
         metrics.sent(Transport::WebTransport).inc_by(7);
-        metrics.refused_write(Transport::Http, "token");
+        metrics.count_refused_write(Transport::Http, "token");
         let _open = metrics.session();
         drop(metrics.session());
         let text = metrics.text(SourceStats {

@@ -34,7 +34,7 @@ impl AllowedOrigins {
     }
 
     /// Whether pages from all origins may read.
-    pub fn are_any(&self) -> bool {
+    pub fn allows_all(&self) -> bool {
         *self == Self::Any
     }
 
@@ -46,7 +46,7 @@ impl AllowedOrigins {
         }
     }
 
-    fn lists(&self, origin: &str) -> bool {
+    fn is_listed(&self, origin: &str) -> bool {
         matches!(self, Self::Listed(listed) if listed.contains(origin))
     }
 
@@ -59,13 +59,13 @@ impl AllowedOrigins {
     /// another name or port of the machine is another site. The site origins of a gateway may not write, not even
     /// under their own names: their pages are from strangers.
     pub fn may_write_openly(&self, origin: Option<&str>, host: &str) -> bool {
-        let host_name = without_port(host);
+        let host_name = strip_port(host);
         is_loopback_name(host_name)
             && !is_site_name(host_name)
             && origin.is_none_or(|origin| {
-                let name = host_of_origin(origin).map(without_port);
+                let name = host_of_origin(origin).map(strip_port);
                 !name.is_some_and(is_site_name)
-                    && (self.lists(origin) || is_same_origin(origin, host))
+                    && (self.is_listed(origin) || is_same_origin(origin, host))
             })
     }
 }
@@ -106,11 +106,11 @@ fn host_of_origin(origin: &str) -> Option<&str> {
 }
 
 fn is_same_origin(origin: &str, host: &str) -> bool {
-    host_of_origin(origin).is_some_and(|of_origin| of_origin.eq_ignore_ascii_case(host))
+    host_of_origin(origin).is_some_and(|origin_host| origin_host.eq_ignore_ascii_case(host))
 }
 
 /// The name in `name:port`, `name`, `[v6]:port` or `[v6]`.
-fn without_port(host: &str) -> &str {
+fn strip_port(host: &str) -> &str {
     match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((v6, _)) => v6,
         None => host.split_once(':').map_or(host, |(name, _)| name),

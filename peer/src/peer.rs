@@ -10,7 +10,7 @@ use crate::service::Service;
 use crate::shutdown::Shutdown;
 use crate::source::ChunkSource;
 use crate::webtransport::WebTransportServer;
-use crate::writes::WritePolicy;
+use crate::write_policy::WritePolicy;
 use serde::Serialize;
 use std::fmt;
 use std::io;
@@ -32,7 +32,7 @@ pub struct PeerConfig {
     /// The pages that may read.
     pub origins: AllowedOrigins,
     /// Who may write.
-    pub writes: WritePolicy,
+    pub write_policy: WritePolicy,
     /// The web app to serve.
     pub web: Option<Web>,
     /// The URLs of other peers to announce to clients.
@@ -66,7 +66,7 @@ impl std::error::Error for ListenError {}
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Listening<'a> {
+struct ListeningLine<'a> {
     event: &'static str,
     http: &'a str,
     web_transport: Option<&'a str>,
@@ -85,7 +85,7 @@ impl Peer {
         certificates: Certificates,
         source: Arc<dyn ChunkSource>,
     ) -> Result<Self, ListenError> {
-        let failed = |flag, address| {
+        let listen_error = |flag, address| {
             move |error| ListenError {
                 flag,
                 address,
@@ -96,25 +96,26 @@ impl Peer {
         let mut http = HttpServer::new(&certificates);
         let mut http_addresses = Vec::new();
         for address in config.http {
-            let address = with_port_of(address, http_addresses.first());
+            let address = with_default_port(address, http_addresses.first());
             let listening = http.listen(address).await;
-            http_addresses.push(listening.map_err(failed("--http", address))?);
+            http_addresses.push(listening.map_err(listen_error("--http", address))?);
         }
         let mut web_transport = WebTransportServer::default();
         let mut web_transport_addresses = Vec::new();
         for address in config.web_transport {
-            let address = with_port_of(address, web_transport_addresses.first());
+            let address = with_default_port(address, web_transport_addresses.first());
             let congestion_control = config.congestion_control;
             let listening =
                 web_transport.listen(address, &certificates, congestion_control, &config.limits);
-            web_transport_addresses.push(listening.map_err(failed("--webtransport", address))?);
+            web_transport_addresses
+                .push(listening.map_err(listen_error("--webtransport", address))?);
         }
         let service = Arc::new(Service::new(
             source,
             Arc::clone(&certificates),
             config.limits,
             config.origins,
-            config.writes,
+            config.write_policy,
             web_transport_addresses.first().map(SocketAddr::port),
             config.announced_peers,
         ));
@@ -167,9 +168,9 @@ impl Peer {
     }
 
     /// The `listening` line for stdout: one line of JSON.
-    pub fn listening(&self, store: &Path) -> String {
+    pub fn listening_line(&self, store: &Path) -> String {
         let stats = self.service.stats();
-        let listening = Listening {
+        let listening = ListeningLine {
             event: "listening",
             http: self.http(),
             web_transport: self.web_transport(),
@@ -193,7 +194,7 @@ impl Peer {
 }
 
 /// The address, with the port of `first` if its own port is 0.
-fn with_port_of(mut address: SocketAddr, first: Option<&SocketAddr>) -> SocketAddr {
+fn with_default_port(mut address: SocketAddr, first: Option<&SocketAddr>) -> SocketAddr {
     if let (0, Some(first)) = (address.port(), first) {
         address.set_port(first.port());
     }

@@ -16,7 +16,7 @@ const KIND_AND_TARGET_BYTES: usize = 1 + 32;
 const ADDRESS_CONTEXT: &str = "autonomi.pointer.address.v1";
 
 /// Whether the record's owner key belongs to `address`.
-pub fn is_at(record: &[u8], address: Address) -> bool {
+pub fn belongs_to(record: &[u8], address: Address) -> bool {
     if record.len() != POINTER_BYTES || record[0] != VERSION {
         return false;
     }
@@ -92,11 +92,11 @@ mod tests {
         let owner = blake3::derive_key(ADDRESS_CONTEXT, &record[1..1953]);
         let address = Address::from(owner);
         assert!(text.contains(&address.to_string()), "{text}");
-        assert!(is_at(&record, address));
-        assert!(is_at(&fixture("pointer-s1-c7.bin"), address));
-        assert!(!is_at(&fixture("pointer-s2-c3.bin"), address));
-        assert!(!is_at(&record[1..], address));
-        assert!(!is_at(b"", address));
+        assert!(belongs_to(&record, address));
+        assert!(belongs_to(&fixture("pointer-s1-c7.bin"), address));
+        assert!(!belongs_to(&fixture("pointer-s2-c3.bin"), address));
+        assert!(!belongs_to(&record[1..], address));
+        assert!(!belongs_to(b"", address));
     }
 
     /// A record with this state. Its signature is invalid, but only its owner and length are checked here.

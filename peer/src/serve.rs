@@ -1,6 +1,6 @@
 //! The command `serve`: runs a peer until a signal arrives.
 
-use crate::config::{BadSetting, ServeArgs};
+use crate::config::{InvalidSetting, ServeArgs};
 use crate::logging;
 use crate::peer::{ListenError, Peer};
 use crate::source::ChunkSource;
@@ -13,33 +13,33 @@ use std::sync::Arc;
 use tokio::signal::unix::{SignalKind, signal};
 
 /// The exit code for unusable settings. Clap uses the same code for flags that it cannot parse.
-const BAD_SETTINGS: u8 = 2;
+const EXIT_INVALID_SETTING: u8 = 2;
 
-/// Serves until SIGINT or SIGTERM. `source_of` creates the chunk source from the store.
+/// Serves until SIGINT or SIGTERM. `make_source` creates the chunk source from the store.
 pub async fn serve(
     args: ServeArgs,
-    source_of: impl FnOnce(FolderStore) -> Arc<dyn ChunkSource>,
+    make_source: impl FnOnce(FolderStore) -> Arc<dyn ChunkSource>,
 ) -> ExitCode {
     logging::start(args.log_format, args.log_level);
-    match run(&args, source_of).await {
+    match run(&args, make_source).await {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            eprintln!("error: {failure}");
-            match failure {
-                Failure::Setting(_) => BAD_SETTINGS.into(),
-                Failure::Start(_) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error}");
+            match error {
+                ServeError::Setting(_) => EXIT_INVALID_SETTING.into(),
+                ServeError::Start(_) => ExitCode::FAILURE,
             }
         }
     }
 }
 
 /// Why a peer does not start.
-enum Failure {
-    Setting(BadSetting),
+enum ServeError {
+    Setting(InvalidSetting),
     Start(Box<dyn Error>),
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for ServeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Setting(error) => error.fmt(f),
@@ -48,19 +48,19 @@ impl fmt::Display for Failure {
     }
 }
 
-impl From<BadSetting> for Failure {
-    fn from(error: BadSetting) -> Self {
+impl From<InvalidSetting> for ServeError {
+    fn from(error: InvalidSetting) -> Self {
         Self::Setting(error)
     }
 }
 
-impl From<io::Error> for Failure {
+impl From<io::Error> for ServeError {
     fn from(error: io::Error) -> Self {
         Self::Start(error.into())
     }
 }
 
-impl From<ListenError> for Failure {
+impl From<ListenError> for ServeError {
     fn from(error: ListenError) -> Self {
         Self::Start(error.into())
     }
@@ -68,8 +68,8 @@ impl From<ListenError> for Failure {
 
 async fn run(
     args: &ServeArgs,
-    source_of: impl FnOnce(FolderStore) -> Arc<dyn ChunkSource>,
-) -> Result<(), Failure> {
+    make_source: impl FnOnce(FolderStore) -> Arc<dyn ChunkSource>,
+) -> Result<(), ServeError> {
     let config = args.peer_config()?;
     let max_bytes = args.max_store_bytes.unwrap_or(u64::MAX);
     let eviction = args.eviction()?;
@@ -78,20 +78,20 @@ async fn run(
         io::Error::new(error.kind(), format!("--store {folder}: {error}"))
     })?;
     let certificates = args.certificates()?;
-    let writes = config.writes.clone();
+    let write_policy = config.write_policy.clone();
     // Signal handlers must exist before the `listening` line: its reader may send signals at once.
     let mut hangup = signal(SignalKind::hangup())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
-    let source = args.source(source_of(store))?;
+    let source = args.source(make_source(store))?;
     let peer = Peer::start(config, certificates, source).await?;
-    println!("{}", peer.listening(&args.store));
+    println!("{}", peer.listening_line(&args.store));
     let version = env!("CARGO_PKG_VERSION");
     tracing::info!(
         version,
         http = peer.http(),
         web_transport = peer.web_transport(),
-        ?writes,
+        writes = ?write_policy,
         "listening"
     );
     loop {

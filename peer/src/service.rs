@@ -15,7 +15,7 @@ use crate::protocol::Status;
 use crate::rate_limiter::RateLimiter;
 use crate::source::{Chunk, ChunkBody, ChunkSource, PutOutcome, SourceError, SourceStats};
 use crate::via::Via;
-use crate::writes::{Refusal, WritePolicy};
+use crate::write_policy::{WritePolicy, WriteRefusal};
 use bytes::Bytes;
 use futures_util::stream::{self, Stream, StreamExt};
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub struct Service {
     pub origins: AllowedOrigins,
     /// The memory permits for chunks.
     pub memory: ChunkMemory,
-    writes: WritePolicy,
+    write_policy: WritePolicy,
     source: Arc<dyn ChunkSource>,
     certificates: Arc<Certificates>,
     web_transport_port: Option<u16>,
@@ -71,7 +71,7 @@ impl Service {
         certificates: Arc<Certificates>,
         limits: Limits,
         origins: AllowedOrigins,
-        writes: WritePolicy,
+        write_policy: WritePolicy,
         web_transport_port: Option<u16>,
         announced_peers: Vec<String>,
     ) -> Self {
@@ -85,7 +85,7 @@ impl Service {
             metrics,
             limits,
             origins,
-            writes,
+            write_policy,
             source,
             certificates,
             web_transport_port,
@@ -175,7 +175,7 @@ impl Service {
             }
             GetOutcome::Unavailable(status) => *status,
         };
-        self.metrics.answer(client.transport, status.name());
+        self.metrics.count_answer(client.transport, status.name());
         outcome
     }
 
@@ -213,7 +213,7 @@ impl Service {
             .collect::<Vec<_>>()
             .await;
         for status in &statuses {
-            self.metrics.answer(client.transport, status.name());
+            self.metrics.count_answer(client.transport, status.name());
         }
         statuses
     }
@@ -234,17 +234,17 @@ impl Service {
         origin: Option<&str>,
         host: &str,
         token: Option<&[u8]>,
-    ) -> Result<(), Refusal> {
-        let checked = self.writes.check(&self.origins, origin, host, token);
+    ) -> Result<(), WriteRefusal> {
+        let checked = self.write_policy.check(&self.origins, origin, host, token);
         if let Err(refusal) = checked {
-            self.metrics.refused_write(transport, refusal.name());
+            self.metrics.count_refused_write(transport, refusal.name());
         }
         checked
     }
 
     /// Whether a page of `origin` may write with a valid token, if one is needed.
     pub fn origin_may_write(&self, origin: Option<&str>, host: &str) -> bool {
-        let checked = self.writes.check_origin(&self.origins, origin, host);
+        let checked = self.write_policy.check_origin(&self.origins, origin, host);
         checked.is_ok()
     }
 
@@ -283,7 +283,7 @@ impl Service {
             Ok(outcome) => return Ok(outcome),
             Err(error) => status_of_error(address, &error),
         };
-        self.metrics.refused_write(transport, status.name());
+        self.metrics.count_refused_write(transport, status.name());
         Err(status)
     }
 
@@ -296,7 +296,7 @@ impl Service {
             web_transport,
             &self.limits,
             &self.announced_peers,
-            self.writes.name(),
+            self.write_policy.name(),
             self.stats(),
         )
         .to_json()

@@ -86,7 +86,7 @@ pub struct ChunkBody {
 impl ChunkBody {
     /// A body that is in memory already. `bytes` must be shorter than 4 GiB, because the protocol's lengths are
     /// 32-bit.
-    pub fn whole(bytes: Bytes) -> Self {
+    pub fn from_bytes(bytes: Bytes) -> Self {
         let length = u32::try_from(bytes.len()).expect("a chunk is far smaller than 4 GiB");
         let pieces = stream::unfold(bytes, |mut rest| async move {
             let piece = rest.split_to(rest.len().min(PIECE_BYTES));
@@ -117,7 +117,7 @@ pub enum PutOutcome {
     /// The chunk was new.
     Stored,
     /// The source already had the chunk.
-    AlreadyThere,
+    AlreadyStored,
     /// There is no room for the chunk.
     Full,
 }

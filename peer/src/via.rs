@@ -43,7 +43,7 @@ impl Via {
     }
 
     /// The list with `id` at its end, for the header of a forwarded request.
-    pub fn and(&self, id: PeerId) -> Self {
+    pub fn with(&self, id: PeerId) -> Self {
         let ids = self.0.iter().copied().chain([id]);
         Self(ids.collect())
     }
@@ -89,7 +89,7 @@ mod tests {
         assert!(via.is_empty());
         for (n, id) in ids.iter().enumerate() {
             assert!(!via.contains(*id));
-            via = via.and(*id);
+            via = via.with(*id);
             assert!(via.contains(*id));
             let read = via.to_string().parse();
             match n < MAX_PEERS {

@@ -90,7 +90,7 @@ impl HostileSource {
             Fault::Silent => return std::future::pending().await,
             Fault::Reset => return Ok(Some(broken_off(bytes, middle))),
         }
-        Ok(Some(ChunkBody::whole(bytes.into())))
+        Ok(Some(ChunkBody::from_bytes(bytes.into())))
     }
 }
 

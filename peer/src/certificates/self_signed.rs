@@ -10,7 +10,7 @@
 //! ```
 
 use super::{CertificateInfo, CertificateResolver, Validity};
-use crate::durable::{Readers, write_durably};
+use crate::durable_file::{FileAccess, write_durably};
 use rcgen::{CertificateParams, DnType, ExtendedKeyUsagePurpose, KeyPair, KeyUsagePurpose};
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
@@ -196,7 +196,7 @@ impl SelfSignedCertificate {
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
         let certificate = params.self_signed(&key).map_err(io::Error::other)?;
         let pem = certificate.pem() + &key.serialize_pem();
-        write_durably(temporary, path, pem.as_bytes(), Readers::Owner)?;
+        write_durably(temporary, path, pem.as_bytes(), FileAccess::OwnerOnly)?;
         Self::parse(pem.as_bytes()).map_err(io::Error::other)
     }
 

@@ -202,7 +202,7 @@ pub struct ServeArgs {
         env = "ANTWAY_PEER_ANNOUNCE_PEER",
         value_name = "URL",
         value_delimiter = ',',
-        value_parser = parse_peer
+        value_parser = parse_peer_url
     )]
     pub announce_peer: Vec<String>,
 
@@ -239,7 +239,7 @@ pub struct ServeArgs {
 
 /// Reads the URL of a peer in the form that clients accept. Certificate hashes to pin follow after `#`. Plain HTTP is
 /// for loopback only.
-fn parse_peer(text: &str) -> Result<String, String> {
+fn parse_peer_url(text: &str) -> Result<String, String> {
     let url = Url::parse(text).map_err(|error| error.to_string())?;
     let is_loopback = url.host_str().is_some_and(is_loopback_name);
     let is_peer = match url.scheme() {
@@ -247,8 +247,9 @@ fn parse_peer(text: &str) -> Result<String, String> {
         "http" => is_loopback,
         _ => false,
     };
-    let is_plain = url.username().is_empty() && url.password().is_none() && url.query().is_none();
-    match is_peer && is_plain && url.path() == "/" {
+    let has_no_credentials_or_query =
+        url.username().is_empty() && url.password().is_none() && url.query().is_none();
+    match is_peer && has_no_credentials_or_query && url.path() == "/" {
         true => Ok(text.trim_end_matches('/').to_owned()),
         false => Err("not the URL of a peer, such as https://peer.example:4433".to_owned()),
     }

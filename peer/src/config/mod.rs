@@ -1,7 +1,7 @@
 //! The settings of `serve`.
 
-mod checks;
 mod flags;
+mod validation;
 
-pub use checks::BadSetting;
 pub use flags::{ServeArgs, WebTransportAddress};
+pub use validation::InvalidSetting;

@@ -11,7 +11,7 @@ use crate::protocol::Status;
 use crate::service::{GetOutcome, Service};
 use crate::source::PutOutcome;
 use crate::via::{BadVia, VIA_HEADER, Via};
-use crate::writes::Refusal;
+use crate::write_policy::WriteRefusal;
 use axum::Extension;
 use axum::body::Body;
 use axum::extract::{Path, Request, State};
@@ -118,8 +118,8 @@ fn check(
     service
         .may_write(TRANSPORT, text(ORIGIN), host, token)
         .map_err(|refusal| match refusal {
-            Refusal::Token => HttpError::Unauthorized,
-            Refusal::Off | Refusal::Origin => HttpError::Forbidden,
+            WriteRefusal::Token => HttpError::Unauthorized,
+            WriteRefusal::Off | WriteRefusal::Origin => HttpError::Forbidden,
         })?;
     if body.size_hint().lower() > u64::from(MAX_CHUNK_BYTES) {
         return Err(too_large(service));
@@ -143,12 +143,12 @@ async fn store(
     let bytes = reading.await.unwrap_or(Err(HttpError::Timeout))?;
     let chunk = service.hash(bytes).await;
     if chunk.address() != address {
-        service.metrics.refused_write(TRANSPORT, "mismatch");
+        service.metrics.count_refused_write(TRANSPORT, "mismatch");
         return Err(HttpError::Mismatch);
     }
     let etag = HeaderValue::from_str(&format!("\"{address}\"")).expect("hex digits");
     match service.put(TRANSPORT, chunk).await {
-        Ok(PutOutcome::AlreadyThere) => Ok((StatusCode::OK, etag)),
+        Ok(PutOutcome::AlreadyStored) => Ok((StatusCode::OK, etag)),
         Ok(_) => Ok((StatusCode::CREATED, etag)),
         Err(status) => Err(error_from_status(status)),
     }
@@ -189,7 +189,7 @@ async fn discard(service: &Service, mut body: Body) {
 fn too_large(service: &Service) -> HttpError {
     service
         .metrics
-        .refused_write(TRANSPORT, Status::TooLarge.name());
+        .count_refused_write(TRANSPORT, Status::TooLarge.name());
     HttpError::TooLarge
 }
 

@@ -56,7 +56,7 @@ impl CorsAccess {
         };
         let origin = text(ORIGIN);
         let may_write = service.origin_may_write(origin, text(HOST).unwrap_or(""));
-        let allowed = if service.origins.are_any() {
+        let allowed = if service.origins.allows_all() {
             Some(HeaderValue::from_static("*"))
         } else if may_write || service.origins.may_read(origin) {
             headers.get(ORIGIN).cloned()
@@ -66,7 +66,7 @@ impl CorsAccess {
         Self {
             allowed,
             may_write,
-            depends_on_origin: !service.origins.are_any(),
+            depends_on_origin: !service.origins.allows_all(),
         }
     }
 

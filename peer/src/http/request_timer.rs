@@ -35,6 +35,6 @@ impl Drop for RequestTimer {
         let took = self.started.elapsed();
         self.service
             .metrics
-            .request(Transport::Http, self.op, self.outcome, took);
+            .record_request(Transport::Http, self.op, self.outcome, took);
     }
 }

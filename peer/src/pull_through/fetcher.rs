@@ -106,7 +106,7 @@ impl Fetcher {
         let found = self.with_peer_timeout(scope, flight).await;
         Ok(found
             .unwrap_or(Err(SourceError::Busy))?
-            .map(ChunkBody::whole))
+            .map(ChunkBody::from_bytes))
     }
 
     /// Waits for `request`. For a peer's request, returns `None` after half of the upstream timeout. The asking peer
@@ -133,7 +133,7 @@ impl Fetcher {
 
     /// Asks one upstream after the other.
     async fn fetch(self: Arc<Self>, key: FetchKey) -> Result<Option<Bytes>, SourceError> {
-        let via = Via::default().and(self.id);
+        let via = Via::default().with(self.id);
         let mut reported_error = None;
         for upstream in self.upstreams(key.scope) {
             match self.request_chunk(upstream, key.address, &via).await {
@@ -254,13 +254,13 @@ impl Fetcher {
             return Ok(stored);
         }
         let scope = UpstreamScope::of(&via);
-        let via = Via::default().and(self.id);
+        let via = Via::default().with(self.id);
         let requests = self.upstreams(scope).map(|upstream| {
             let request = async {
                 let record = upstream.inner.pointer(address, &via).await?;
                 Ok(match record {
                     None => UpstreamResponse::NotFound,
-                    Some(record) if pointer::is_at(&record, address) => {
+                    Some(record) if pointer::belongs_to(&record, address) => {
                         UpstreamResponse::Valid(record)
                     }
                     Some(_) => UpstreamResponse::Invalid,

@@ -16,7 +16,7 @@ mod scan;
 pub use eviction::Eviction;
 
 use crate::address::Address;
-use crate::durable::{self, Readers};
+use crate::durable_file::{self, FileAccess};
 use crate::limits::POINTER_BYTES;
 use crate::pointer;
 use crate::source::{
@@ -124,7 +124,7 @@ impl ChunkSource for FolderStore {
         let inner = Arc::clone(&self.inner);
         in_background(move || {
             let bytes = inner.read(address)?;
-            Ok(bytes.map(ChunkBody::whole))
+            Ok(bytes.map(ChunkBody::from_bytes))
         })
     }
 
@@ -230,7 +230,7 @@ impl Inner {
         let mut record = Vec::new();
         file.take(POINTER_BYTES as u64 + 1)
             .read_to_end(&mut record)?;
-        if !pointer::is_at(&record, address) {
+        if !pointer::belongs_to(&record, address) {
             tracing::warn!(%address, "the file in pointers/ is not a pointer of this address");
             return Ok(None);
         }
@@ -269,10 +269,10 @@ impl Inner {
         let _changing = self.lock_changes(address);
         let path = self.path(address, origin);
         if path.try_exists()? {
-            return Ok(PutOutcome::AlreadyThere);
+            return Ok(PutOutcome::AlreadyStored);
         }
         let temporary = self.folder.join("temporary").join(address.to_string());
-        durable::write_durably(&temporary, &path, chunk.bytes(), Readers::Usual)?;
+        durable_file::write_durably(&temporary, &path, chunk.bytes(), FileAccess::Default)?;
         self.chunks.fetch_add(1, Relaxed);
         self.evictable.used(address, origin);
         Ok(PutOutcome::Stored)
@@ -294,11 +294,11 @@ impl Inner {
                 }
             }
             if (place, origin) == (Origin::Pulled, Origin::Written) {
-                durable::move_durably(&path, &self.path(address, origin))?;
+                durable_file::move_durably(&path, &self.path(address, origin))?;
                 self.evictable.gone(address, place);
                 self.evictable.used(address, origin);
             }
-            return Ok(Some(PutOutcome::AlreadyThere));
+            return Ok(Some(PutOutcome::AlreadyStored));
         }
         Ok(None)
     }

@@ -30,7 +30,7 @@ async fn stores_a_chunk_under_its_address_and_counts_it_once() {
     assert_eq!(store.put(chunk.clone()).await.unwrap(), PutOutcome::Stored);
     assert_eq!(
         store.put(chunk.clone()).await.unwrap(),
-        PutOutcome::AlreadyThere
+        PutOutcome::AlreadyStored
     );
     assert!(store.has(chunk.address()).await.unwrap());
     assert_eq!(
@@ -89,7 +89,7 @@ async fn a_full_store_refuses_new_chunks_and_keeps_the_old_ones() {
     assert_eq!(store.put(chunk(b"12")).await.unwrap(), PutOutcome::Stored);
     assert_eq!(
         store.put(first).await.unwrap(),
-        PutOutcome::AlreadyThere,
+        PutOutcome::AlreadyStored,
         "a stored chunk needs no room"
     );
     assert_eq!(store.stats().bytes, 10);
@@ -223,7 +223,7 @@ async fn does_not_evict_a_cached_chunk_after_a_client_writes_it() {
     store.cache(ten_bytes(0)).await.unwrap();
     assert_eq!(
         store.put(ten_bytes(0)).await.unwrap(),
-        PutOutcome::AlreadyThere
+        PutOutcome::AlreadyStored
     );
     assert_eq!(store.stats().chunks, 1);
     for seed in 1..9 {

@@ -91,7 +91,7 @@ pub async fn serve(
     };
     service
         .metrics
-        .request(TRANSPORT, stream.op, outcome, started.elapsed());
+        .record_request(TRANSPORT, stream.op, outcome, started.elapsed());
 }
 
 /// The stream of a request, with the state of its response.
@@ -211,7 +211,7 @@ impl RequestStream {
         if length > MAX_CHUNK_BYTES {
             self.service
                 .metrics
-                .refused_write(TRANSPORT, Status::TooLarge.name());
+                .count_refused_write(TRANSPORT, Status::TooLarge.name());
             return Ok((Status::TooLarge, None));
         }
         if !self.service.admits(&context.client) {

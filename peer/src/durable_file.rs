@@ -7,11 +7,11 @@ use std::path::Path;
 
 /// The permissions of a new file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Readers {
+pub enum FileAccess {
     /// The permissions that the process's umask allows.
-    Usual,
+    Default,
     /// Only the owner may read and write the file.
-    Owner,
+    OwnerOnly,
 }
 
 /// Writes `bytes` to `temporary`, then renames it to `path` on the same file system. Returns once the file would
@@ -20,9 +20,9 @@ pub fn write_durably(
     temporary: &Path,
     path: &Path,
     bytes: &[u8],
-    readers: Readers,
+    access: FileAccess,
 ) -> io::Result<()> {
-    let written = write_and_rename(temporary, path, bytes, readers);
+    let written = write_and_rename(temporary, path, bytes, access);
     if written.is_err() {
         // The next start removes the temporary file if this fails.
         let _ = fs::remove_file(temporary);
@@ -34,15 +34,15 @@ fn write_and_rename(
     temporary: &Path,
     path: &Path,
     bytes: &[u8],
-    readers: Readers,
+    access: FileAccess,
 ) -> io::Result<()> {
     let mut file = OpenOptions::new()
         .write(true)
         .create(true)
         .truncate(true)
-        .mode(match readers {
-            Readers::Usual => 0o666,
-            Readers::Owner => 0o600,
+        .mode(match access {
+            FileAccess::Default => 0o666,
+            FileAccess::OwnerOnly => 0o600,
         })
         .open(temporary)?;
     file.write_all(bytes)?;

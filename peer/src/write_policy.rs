@@ -20,7 +20,7 @@ pub struct TokenHash(blake3::Hash);
 
 /// Why a write is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum WriteRefusal {
     /// This peer does not accept writes.
     Off,
     /// The token is missing or wrong.
@@ -35,7 +35,7 @@ impl TokenHash {
         Self(blake3::hash(token))
     }
 
-    fn is_of(&self, token: &[u8]) -> bool {
+    fn matches(&self, token: &[u8]) -> bool {
         // The comparison of two hashes takes constant time.
         self.0 == blake3::hash(token)
     }
@@ -49,11 +49,11 @@ impl WritePolicy {
         origin: Option<&str>,
         host: &str,
         token: Option<&[u8]>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), WriteRefusal> {
         self.check_origin(origins, origin, host)?;
         match self {
-            Self::Token(hash) if !token.is_some_and(|token| hash.is_of(token)) => {
-                Err(Refusal::Token)
+            Self::Token(hash) if !token.is_some_and(|token| hash.matches(token)) => {
+                Err(WriteRefusal::Token)
             }
             _ => Ok(()),
         }
@@ -65,13 +65,13 @@ impl WritePolicy {
         origins: &AllowedOrigins,
         origin: Option<&str>,
         host: &str,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), WriteRefusal> {
         let may = match self {
-            Self::None => return Err(Refusal::Off),
+            Self::None => return Err(WriteRefusal::Off),
             Self::Token(_) => origins.may_write_with_token(origin, host),
             Self::Open => origins.may_write_openly(origin, host),
         };
-        may.then_some(()).ok_or(Refusal::Origin)
+        may.then_some(()).ok_or(WriteRefusal::Origin)
     }
 
     /// The value for `/-/info`.
@@ -84,7 +84,7 @@ impl WritePolicy {
     }
 }
 
-impl Refusal {
+impl WriteRefusal {
     /// The value for the metrics.
     pub fn name(self) -> &'static str {
         match self {
@@ -113,7 +113,7 @@ mod tests {
         let check = |token| policy.check(&AllowedOrigins::Any, None, HOST, token);
         assert_eq!(check(Some(b"secret")), Ok(()));
         for wrong in [None, Some(&b""[..]), Some(b"secre"), Some(b"secret ")] {
-            assert_eq!(check(wrong), Err(Refusal::Token));
+            assert_eq!(check(wrong), Err(WriteRefusal::Token));
         }
     }
 
@@ -122,12 +122,12 @@ mod tests {
         let any = AllowedOrigins::Any;
         assert_eq!(
             WritePolicy::None.check(&any, None, HOST, Some(b"x")),
-            Err(Refusal::Off)
+            Err(WriteRefusal::Off)
         );
         assert_eq!(WritePolicy::Open.check(&any, None, HOST, None), Ok(()));
         assert_eq!(
             WritePolicy::Open.check(&any, Some("https://evil.example"), HOST, None),
-            Err(Refusal::Origin)
+            Err(WriteRefusal::Origin)
         );
     }
 }

@@ -13,7 +13,7 @@ use crate::store::Eviction;
 #[cfg(feature = "autonomi")]
 use crate::upstream::UpstreamUrl;
 use crate::upstream::Upstreams;
-use crate::writes::{TokenHash, WritePolicy};
+use crate::write_policy::{TokenHash, WritePolicy};
 use std::collections::HashSet;
 use std::fmt;
 use std::net::SocketAddr;
@@ -21,70 +21,74 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The longest duration that a flag accepts.
-const MAX_TIME: Duration = Duration::from_secs(24 * 3600);
+const MAX_DURATION: Duration = Duration::from_secs(24 * 3600);
 
 /// A setting that can't be used.
 #[derive(Debug)]
-pub struct BadSetting {
+pub struct InvalidSetting {
     flag: &'static str,
-    why: String,
+    reason: String,
 }
 
-impl BadSetting {
-    fn new(flag: &'static str, why: impl ToString) -> Self {
+impl InvalidSetting {
+    fn new(flag: &'static str, reason: impl ToString) -> Self {
         Self {
             flag,
-            why: why.to_string(),
+            reason: reason.to_string(),
         }
     }
 }
 
-impl fmt::Display for BadSetting {
+impl fmt::Display for InvalidSetting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.flag, self.why)
+        write!(f, "{}: {}", self.flag, self.reason)
     }
 }
 
-impl std::error::Error for BadSetting {}
+impl std::error::Error for InvalidSetting {}
 
 impl ServeArgs {
     /// Validates the flags together. Changes nothing on disk.
-    pub fn peer_config(&self) -> Result<PeerConfig, BadSetting> {
+    pub fn peer_config(&self) -> Result<PeerConfig, InvalidSetting> {
         Ok(PeerConfig {
             http: self.http.clone(),
             web_transport: self.web_transport()?,
             congestion_control: self.congestion_control,
             limits: self.limits()?,
             origins: AllowedOrigins::new(self.allow_origin.iter().cloned()),
-            writes: self.write_policy()?,
+            write_policy: self.write_policy()?,
             web: self.web()?,
             announced_peers: self.announce_peer.clone(),
         })
     }
 
     /// The WebTransport listen addresses. All must have the same port, because `/-/info` announces one port.
-    fn web_transport(&self) -> Result<Vec<SocketAddr>, BadSetting> {
-        let bad = |why| Err(BadSetting::new("--webtransport", why));
-        let addresses: Vec<_> = self.webtransport.iter().filter_map(|one| one.0).collect();
+    fn web_transport(&self) -> Result<Vec<SocketAddr>, InvalidSetting> {
+        let invalid = |reason| Err(InvalidSetting::new("--webtransport", reason));
+        let addresses: Vec<_> = self
+            .webtransport
+            .iter()
+            .filter_map(|address| address.0)
+            .collect();
         if !addresses.is_empty() && addresses.len() < self.webtransport.len() {
-            return bad("`none` cannot be combined with an address");
+            return invalid("`none` cannot be combined with an address");
         }
         let mut ports = addresses.iter().map(SocketAddr::port);
         let first = ports.next();
         match ports.all(|port| port == 0 || Some(port) == first) {
             true => Ok(addresses),
-            false => bad("several addresses need the same port"),
+            false => invalid("several addresses need the same port"),
         }
     }
 
     /// The eviction policy of the store. Fails if a pin file cannot be read.
-    pub fn eviction(&self) -> Result<Eviction, BadSetting> {
+    pub fn eviction(&self) -> Result<Eviction, InvalidSetting> {
         let mut pinned = HashSet::new();
         for path in &self.pin_file {
-            let bad = |why: &dyn fmt::Display| {
-                BadSetting::new("--pin-file", format!("{}: {why}", path.display()))
+            let invalid = |reason: &dyn fmt::Display| {
+                InvalidSetting::new("--pin-file", format!("{}: {reason}", path.display()))
             };
-            let text = std::fs::read_to_string(path).map_err(|error| bad(&error))?;
+            let text = std::fs::read_to_string(path).map_err(|error| invalid(&error))?;
             for (number, line) in text.lines().enumerate() {
                 let line = line.split('#').next().unwrap_or_default().trim();
                 if line.is_empty() {
@@ -92,7 +96,7 @@ impl ServeArgs {
                 }
                 let address = line.parse().map_err(|_| {
                     let number = number + 1;
-                    bad(&format!(
+                    invalid(&format!(
                         "line {number} is not an address of 64 lower-case hex characters"
                     ))
                 })?;
@@ -106,12 +110,12 @@ impl ServeArgs {
         })
     }
 
-    fn write_policy(&self) -> Result<WritePolicy, BadSetting> {
+    fn write_policy(&self) -> Result<WritePolicy, InvalidSetting> {
         if let Some(token) = &self.write_token {
             return match token.len() {
                 1..=MAX_TOKEN_BYTES => Ok(WritePolicy::Token(TokenHash::new(token.as_bytes()))),
-                0 => Err(BadSetting::new("--write-token", "is empty")),
-                _ => Err(BadSetting::new(
+                0 => Err(InvalidSetting::new("--write-token", "is empty")),
+                _ => Err(InvalidSetting::new(
                     "--write-token",
                     format!("is longer than {MAX_TOKEN_BYTES} bytes"),
                 )),
@@ -124,7 +128,7 @@ impl ServeArgs {
         let mut addresses = self.http.iter().chain(&web_transport);
         match addresses.find(|address| !address.ip().is_loopback()) {
             None => Ok(WritePolicy::Open),
-            Some(address) => Err(BadSetting::new(
+            Some(address) => Err(InvalidSetting::new(
                 "--allow-open-writes",
                 format!(
                     "everyone who reaches {address} could fill the store; \
@@ -135,22 +139,25 @@ impl ServeArgs {
     }
 
     /// Puts the upstreams behind `local`. Returns `local` if there are none.
-    pub fn source(&self, local: Arc<dyn ChunkSource>) -> Result<Arc<dyn ChunkSource>, BadSetting> {
+    pub fn source(
+        &self,
+        local: Arc<dyn ChunkSource>,
+    ) -> Result<Arc<dyn ChunkSource>, InvalidSetting> {
         if self.upstream.is_empty() {
             return Ok(local);
         }
-        let failed = |error| BadSetting::new("--upstream", error);
+        let invalid = |error| InvalidSetting::new("--upstream", error);
         #[cfg(feature = "autonomi")]
         let mut upstreams =
-            Upstreams::open(&self.upstream, &self.autonomi_settings()?).map_err(failed)?;
+            Upstreams::open(&self.upstream, &self.autonomi_settings()?).map_err(invalid)?;
         #[cfg(not(feature = "autonomi"))]
-        let mut upstreams = Upstreams::open(&self.upstream).map_err(failed)?;
+        let mut upstreams = Upstreams::open(&self.upstream).map_err(invalid)?;
         match (self.upstream_write, upstreams.sinks.is_empty()) {
             (false, _) => upstreams.sinks.clear(),
             (true, false) => {}
             (true, true) => {
-                let why = "none of the upstreams is an object store";
-                return Err(BadSetting::new("--upstream-write", why));
+                let reason = "none of the upstreams is an object store";
+                return Err(InvalidSetting::new("--upstream-write", reason));
             }
         }
         let pull_through = PullThroughConfig {
@@ -162,11 +169,11 @@ impl ServeArgs {
     }
 
     #[cfg(feature = "autonomi")]
-    fn autonomi_settings(&self) -> Result<crate::upstream::AutonomiSettings, BadSetting> {
-        let is_asked = self.upstream.contains(&UpstreamUrl::Autonomi);
-        if is_asked && self.bootstrap.is_empty() {
-            let why = "--upstream autonomi: needs at least one bootstrap node";
-            return Err(BadSetting::new("--bootstrap", why));
+    fn autonomi_settings(&self) -> Result<crate::upstream::AutonomiSettings, InvalidSetting> {
+        let uses_autonomi = self.upstream.contains(&UpstreamUrl::Autonomi);
+        if uses_autonomi && self.bootstrap.is_empty() {
+            let reason = "--upstream autonomi: needs at least one bootstrap node";
+            return Err(InvalidSetting::new("--bootstrap", reason));
         }
         Ok(crate::upstream::AutonomiSettings {
             bootstrap: self.bootstrap.clone(),
@@ -174,7 +181,7 @@ impl ServeArgs {
         })
     }
 
-    fn limits(&self) -> Result<Limits, BadSetting> {
+    fn limits(&self) -> Result<Limits, InvalidSetting> {
         let times = [
             ("--idle-timeout", self.idle_timeout),
             ("--request-timeout", self.request_timeout),
@@ -182,8 +189,8 @@ impl ServeArgs {
             ("--upstream-timeout", self.upstream_timeout),
             ("--not-found-lifetime", self.not_found_lifetime),
         ];
-        if let Some((flag, _)) = times.into_iter().find(|(_, time)| *time > MAX_TIME) {
-            return Err(BadSetting::new(flag, "is longer than a day"));
+        if let Some((flag, _)) = times.into_iter().find(|(_, time)| *time > MAX_DURATION) {
+            return Err(InvalidSetting::new(flag, "is longer than a day"));
         }
         Ok(Limits {
             sessions: self.max_sessions as usize,
@@ -200,14 +207,15 @@ impl ServeArgs {
         })
     }
 
-    fn web(&self) -> Result<Option<Web>, BadSetting> {
+    fn web(&self) -> Result<Option<Web>, InvalidSetting> {
         let Some(folder) = &self.web else {
             return Ok(None);
         };
-        let folder = WebFolder::open(folder).map_err(|error| BadSetting::new("--web", error))?;
+        let folder =
+            WebFolder::open(folder).map_err(|error| InvalidSetting::new("--web", error))?;
         if let Some(config) = &self.web_config {
             std::fs::read(config).map_err(|error| {
-                BadSetting::new("--web-config", format!("{}: {error}", config.display()))
+                InvalidSetting::new("--web-config", format!("{}: {error}", config.display()))
             })?;
         }
         Ok(Some(Web {
@@ -220,14 +228,15 @@ impl ServeArgs {
 
     /// Loads the CA-signed certificate, or creates missing self-signed ones. Open the store first: its lock prevents
     /// two peers from creating certificates in the same folder.
-    pub fn certificates(&self) -> Result<Certificates, BadSetting> {
+    pub fn certificates(&self) -> Result<Certificates, InvalidSetting> {
         if let (Some(certificate), Some(key)) = (&self.cert, &self.key) {
             let ca_signed = CaSigned::load(certificate, key);
-            let ca_signed = ca_signed.map_err(|error| BadSetting::new("--cert, --key", error))?;
+            let ca_signed =
+                ca_signed.map_err(|error| InvalidSetting::new("--cert, --key", error))?;
             return Ok(Certificates::CaSigned(ca_signed));
         }
         if !(MIN_LIFETIME..=MAX_LIFETIME).contains(&self.certificate_lifetime) {
-            return Err(BadSetting::new(
+            return Err(InvalidSetting::new(
                 "--certificate-lifetime",
                 "is not between 6s and 335h",
             ));
@@ -238,7 +247,7 @@ impl ServeArgs {
         };
         let self_signed = SelfSigned::open(&folder, self.certificate_lifetime);
         let self_signed = self_signed.map_err(|error| {
-            BadSetting::new(
+            InvalidSetting::new(
                 "--certificate-folder",
                 format!("{}: {error}", folder.display()),
             )
