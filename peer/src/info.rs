@@ -1,4 +1,4 @@
-//! The JSON of `/-/info`, specified in `docs/PROTOCOL.md`.
+//! The JSON of `/-/info`, as in the protocol specification.
 
 use crate::certificates::CertificateInfo;
 use crate::limits::{Limits, MAX_ADDRESSES_PER_REQUEST, MAX_CHUNK_BYTES};

@@ -9,7 +9,7 @@ use crate::peer::PeerConfig;
 use crate::pull_through::{PullThrough, PullThroughConfig};
 use crate::rate_limiter::RateLimits;
 use crate::source::ChunkSource;
-use crate::store::Eviction;
+use crate::store::EvictionPolicy;
 #[cfg(feature = "autonomi")]
 use crate::upstream::UpstreamUrl;
 use crate::upstream::Upstreams;
@@ -82,7 +82,7 @@ impl ServeArgs {
     }
 
     /// The eviction policy of the store. Fails if a pin file cannot be read.
-    pub fn eviction(&self) -> Result<Eviction, InvalidSetting> {
+    pub fn eviction(&self) -> Result<EvictionPolicy, InvalidSetting> {
         let mut pinned = HashSet::new();
         for path in &self.pin_file {
             let invalid = |reason: &dyn fmt::Display| {
@@ -103,7 +103,7 @@ impl ServeArgs {
                 pinned.insert(address);
             }
         }
-        Ok(Eviction {
+        Ok(EvictionPolicy {
             pulled: self.evict,
             written: self.evict_written,
             pinned,

@@ -1,4 +1,4 @@
-//! Errors of the HTTP API: a status, and JSON with a stable code. `docs/PROTOCOL.md` lists them.
+//! Errors of the HTTP API: a status, and JSON with a stable code. The protocol specification lists them.
 
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};

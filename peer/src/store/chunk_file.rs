@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The precision of the last use, which is the file's modification time.
-const USE_PRECISION: Duration = Duration::from_secs(3600);
+const LAST_USE_PRECISION: Duration = Duration::from_secs(3600);
 
 /// The open file of a chunk.
 pub struct ChunkFile {
@@ -37,11 +37,11 @@ impl ChunkFile {
     }
 
     /// Records the last use in the modification time, so that it survives a restart.
-    pub fn set_used(&self, path: &Path) {
+    pub fn record_use(&self, path: &Path) {
         let now = SystemTime::now();
         let last_use = self.metadata.modified().unwrap_or(UNIX_EPOCH);
         let age = now.duration_since(last_use).unwrap_or_default();
-        if age >= USE_PRECISION
+        if age >= LAST_USE_PRECISION
             && let Err(error) = self.file.set_modified(now)
         {
             tracing::warn!(path = %path.display(), %error, "last use of a chunk not recorded");

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 /// Which chunks may be evicted.
 #[derive(Clone, Debug, Default)]
-pub struct Eviction {
+pub struct EvictionPolicy {
     /// Whether chunks from upstreams may be evicted.
     pub pulled: bool,
     /// Whether chunks that clients wrote may be evicted, after the chunks from upstreams.
@@ -17,16 +17,16 @@ pub struct Eviction {
     pub pinned: HashSet<Address>,
 }
 
-impl Eviction {
+impl EvictionPolicy {
     /// Whether any chunk may be evicted. If not, the store does not track the last use of chunks.
-    pub fn is_on(&self) -> bool {
+    pub fn is_enabled(&self) -> bool {
         self.pulled || self.written
     }
 }
 
 /// Where a chunk came from. Each class has its own folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum ChunkClass {
     /// A client wrote the chunk.
     Written,
     /// The chunk came from an upstream, which still has it.
@@ -34,83 +34,83 @@ pub enum Origin {
 }
 
 /// A chunk that the store contained when it was opened.
-pub struct Found {
+pub struct ScannedChunk {
     pub address: Address,
-    pub origin: Origin,
+    pub class: ChunkClass,
     pub last_use: SystemTime,
 }
 
 /// The chunks that may be evicted, in the order of their last use. Each takes about 100 bytes of memory.
-pub struct Evictable {
-    eviction: Eviction,
-    order: Mutex<Order>,
+pub struct EvictionQueue {
+    eviction: EvictionPolicy,
+    lists: Mutex<LruLists>,
 }
 
-struct Order {
+struct LruLists {
     pulled: LruCache<Address, ()>,
     written: LruCache<Address, ()>,
 }
 
-impl Evictable {
+impl EvictionQueue {
     /// Starts with the chunks that the store contains.
-    pub fn new(eviction: Eviction, mut found: Vec<Found>) -> Self {
+    pub fn new(eviction: EvictionPolicy, mut found: Vec<ScannedChunk>) -> Self {
         found.sort_by_key(|found| found.last_use);
-        let evictable = Self {
+        let eviction_queue = Self {
             eviction,
-            order: Mutex::new(Order {
+            lists: Mutex::new(LruLists {
                 pulled: LruCache::unbounded(),
                 written: LruCache::unbounded(),
             }),
         };
         for found in found {
-            evictable.used(found.address, found.origin);
+            eviction_queue.touch(found.address, found.class);
         }
-        evictable
+        eviction_queue
     }
 
-    /// See [`Eviction::is_on`].
-    pub fn is_on(&self) -> bool {
-        self.eviction.is_on()
+    /// See [`EvictionPolicy::is_enabled`].
+    pub fn is_enabled(&self) -> bool {
+        self.eviction.is_enabled()
     }
 
     /// Marks a chunk as just used: it was stored or read.
-    pub fn used(&self, address: Address, origin: Origin) {
-        let is_kept = match origin {
-            Origin::Pulled => !self.eviction.pulled,
-            Origin::Written => !self.eviction.written,
+    pub fn touch(&self, address: Address, class: ChunkClass) {
+        let is_protected = match class {
+            ChunkClass::Pulled => !self.eviction.pulled,
+            ChunkClass::Written => !self.eviction.written,
         };
-        if is_kept || self.eviction.pinned.contains(&address) {
+        if is_protected || self.eviction.pinned.contains(&address) {
             return;
         }
-        let mut order = self.lock();
-        order.of(origin).put(address, ());
+        let mut lists = self.lock();
+        lists.of(class).put(address, ());
     }
 
     /// Removes a chunk that is no longer stored.
-    pub fn gone(&self, address: Address, origin: Origin) {
-        self.lock().of(origin).pop(&address);
+    pub fn remove(&self, address: Address, class: ChunkClass) {
+        self.lock().of(class).pop(&address);
     }
 
     /// Removes and returns the least recently used chunk.
-    pub fn next(&self) -> Option<(Address, Origin)> {
-        let mut order = self.lock();
-        if let Some((address, _)) = order.pulled.pop_lru() {
-            return Some((address, Origin::Pulled));
+    pub fn pop_oldest(&self) -> Option<(Address, ChunkClass)> {
+        let mut lists = self.lock();
+        if let Some((address, _)) = lists.pulled.pop_lru() {
+            return Some((address, ChunkClass::Pulled));
         }
-        let (address, _) = order.written.pop_lru()?;
-        Some((address, Origin::Written))
+        let (address, _) = lists.written.pop_lru()?;
+        Some((address, ChunkClass::Written))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Order> {
-        self.order.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, LruLists> {
+        self.lists.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Order {
-    fn of(&mut self, origin: Origin) -> &mut LruCache<Address, ()> {
-        match origin {
-            Origin::Pulled => &mut self.pulled,
-            Origin::Written => &mut self.written,
+impl LruLists {
+    fn of(&mut self, class: ChunkClass) -> &mut LruCache<Address, ()> {
+        match class {
+            ChunkClass::Pulled => &mut self.pulled,
+            ChunkClass::Written => &mut self.written,
         }
     }
 }

@@ -1,17 +1,19 @@
+use super::chunk_folders::find_in_folders;
 use super::*;
 use futures_util::TryStreamExt;
-use std::time::Duration;
+use std::fs::{self, File};
+use std::time::{Duration, SystemTime};
 use tempfile::TempDir;
 
 fn store(folder: &TempDir) -> FolderStore {
-    FolderStore::open(folder.path(), u64::MAX, Eviction::default()).unwrap()
+    FolderStore::open(folder.path(), u64::MAX, EvictionPolicy::default()).unwrap()
 }
 
 fn chunk(content: &[u8]) -> Chunk {
     Chunk::new(Bytes::copy_from_slice(content))
 }
 
-async fn read(store: &FolderStore, address: Address) -> Option<Vec<u8>> {
+async fn read_chunk(store: &FolderStore, address: Address) -> Option<Vec<u8>> {
     let body = store.get(address).await.unwrap()?;
     let length = body.length() as usize;
     let pieces: Vec<Bytes> = body.into_pieces().try_collect().await.unwrap();
@@ -25,7 +27,7 @@ async fn stores_a_chunk_under_its_address_and_counts_it_once() {
     let folder = TempDir::new().unwrap();
     let store = store(&folder);
     let chunk = chunk(&[7; 200_000]);
-    assert_eq!(read(&store, chunk.address()).await, None);
+    assert_eq!(read_chunk(&store, chunk.address()).await, None);
     assert!(!store.has(chunk.address()).await.unwrap());
     assert_eq!(store.put(chunk.clone()).await.unwrap(), PutOutcome::Stored);
     assert_eq!(
@@ -34,7 +36,7 @@ async fn stores_a_chunk_under_its_address_and_counts_it_once() {
     );
     assert!(store.has(chunk.address()).await.unwrap());
     assert_eq!(
-        read(&store, chunk.address()).await.unwrap(),
+        read_chunk(&store, chunk.address()).await.unwrap(),
         chunk.bytes()[..]
     );
     let stats = store.stats();
@@ -52,20 +54,20 @@ async fn serves_a_pointer_file_only_if_it_matches_the_address() {
     let record = fs::read(fixtures.join("pointer-s1-c7.bin")).unwrap();
     let address = "41ffac2c96ce3ea1e47cac720de67e9cea8349da1d25ee5492e06e2644c22df6";
     let address: Address = address.parse().unwrap();
-    let given = async || store.pointer(address, Via::default()).await.unwrap();
-    assert_eq!(given().await, None);
+    let served = async || store.pointer(address, Via::default()).await.unwrap();
+    assert_eq!(served().await, None);
 
     fs::create_dir(folder.path().join("pointers")).unwrap();
     let file = folder.path().join("pointers").join(address.to_string());
     fs::write(&file, &record).unwrap();
-    assert_eq!(given().await.unwrap(), record);
+    assert_eq!(served().await.unwrap(), record);
     // A pointer record is not a chunk.
     assert!(!store.has(address).await.unwrap());
 
     fs::write(&file, [&record[..], b"more"].concat()).unwrap();
-    assert_eq!(given().await, None);
+    assert_eq!(served().await, None);
     fs::copy(fixtures.join("pointer-s2-c3.bin"), &file).unwrap();
-    assert_eq!(given().await, None);
+    assert_eq!(served().await, None);
 }
 
 #[tokio::test]
@@ -82,7 +84,7 @@ async fn concurrent_puts_store_a_chunk_once() {
 #[tokio::test]
 async fn a_full_store_refuses_new_chunks_and_keeps_the_old_ones() {
     let folder = TempDir::new().unwrap();
-    let store = FolderStore::open(folder.path(), 10, Eviction::default()).unwrap();
+    let store = FolderStore::open(folder.path(), 10, EvictionPolicy::default()).unwrap();
     let first = chunk(b"12345678");
     assert_eq!(store.put(first.clone()).await.unwrap(), PutOutcome::Stored);
     assert_eq!(store.put(chunk(b"123")).await.unwrap(), PutOutcome::Full);
@@ -103,25 +105,29 @@ async fn quarantines_a_damaged_chunk_and_stores_it_again() {
     let address = chunk.address();
     for damage in [vec![2; 5000], vec![1; 4999], vec![], vec![1; 5_000_000]] {
         store.put(chunk.clone()).await.unwrap();
-        fs::write(store.inner.path(address, Origin::Written), &damage).unwrap();
-        assert_eq!(read(&store, address).await, None);
-        assert_eq!(read(&store, address).await, None);
+        fs::write(store.folders.path(address, ChunkClass::Written), &damage).unwrap();
+        assert_eq!(read_chunk(&store, address).await, None);
+        assert_eq!(read_chunk(&store, address).await, None);
     }
     assert_eq!(store.stats().quarantined, 4);
     assert_eq!(store.stats().chunks, 0);
     store.put(chunk.clone()).await.unwrap();
     assert_eq!(
-        read(&store, address).await.as_deref(),
+        read_chunk(&store, address).await.as_deref(),
         Some(&chunk.bytes()[..])
     );
-    fs::write(store.inner.path(address, Origin::Written), b"damaged again").unwrap();
+    fs::write(
+        store.folders.path(address, ChunkClass::Written),
+        b"damaged again",
+    )
+    .unwrap();
     assert_eq!(
         store.put(chunk.clone()).await.unwrap(),
         PutOutcome::Stored,
         "a PUT replaces the damaged file"
     );
     assert_eq!(
-        read(&store, address).await.as_deref(),
+        read_chunk(&store, address).await.as_deref(),
         Some(&chunk.bytes()[..])
     );
 }
@@ -142,14 +148,14 @@ async fn opening_counts_chunks_and_removes_temporary_files() {
     assert!(!left.exists());
     let stats = second.stats();
     assert_eq!((stats.chunks, stats.bytes), (1, 4));
-    assert!(read(&second, Address::of(b"kept")).await.is_some());
+    assert!(read_chunk(&second, Address::of(b"kept")).await.is_some());
 }
 
 #[tokio::test]
 async fn a_store_cannot_be_opened_twice() {
     let folder = TempDir::new().unwrap();
     let first = store(&folder);
-    let second = FolderStore::open(folder.path(), u64::MAX, Eviction::default());
+    let second = FolderStore::open(folder.path(), u64::MAX, EvictionPolicy::default());
     assert_eq!(
         second.err().map(|e| e.kind()),
         Some(io::ErrorKind::ResourceBusy)
@@ -159,7 +165,7 @@ async fn a_store_cannot_be_opened_twice() {
 }
 
 /// A store with room for four chunks of 10 bytes.
-fn small(folder: &TempDir, eviction: &Eviction) -> FolderStore {
+fn small_store(folder: &TempDir, eviction: &EvictionPolicy) -> FolderStore {
     FolderStore::open(folder.path(), 40, eviction.clone()).unwrap()
 }
 
@@ -167,22 +173,22 @@ fn ten_bytes(seed: u8) -> Chunk {
     chunk(&[seed; 10])
 }
 
-async fn has(store: &FolderStore, seeds: &[u8]) -> Vec<bool> {
-    let asked = seeds
+async fn has_all(store: &FolderStore, seeds: &[u8]) -> Vec<bool> {
+    let lookups = seeds
         .iter()
         .map(|&seed| store.has(ten_bytes(seed).address()));
-    futures_util::future::try_join_all(asked).await.unwrap()
+    futures_util::future::try_join_all(lookups).await.unwrap()
 }
 
 #[tokio::test]
 async fn evicts_the_least_recently_used_upstream_chunks_first() {
     let folder = TempDir::new().unwrap();
-    let eviction = Eviction {
+    let eviction = EvictionPolicy {
         pulled: true,
         written: false,
         pinned: [ten_bytes(2).address()].into(),
     };
-    let store = small(&folder, &eviction);
+    let store = small_store(&folder, &eviction);
     assert_eq!(store.put(ten_bytes(0)).await.unwrap(), PutOutcome::Stored);
     for seed in 1..4 {
         assert_eq!(
@@ -190,15 +196,18 @@ async fn evicts_the_least_recently_used_upstream_chunks_first() {
             PutOutcome::Stored
         );
     }
-    assert_eq!(read(&store, ten_bytes(1).address()).await.unwrap(), [1; 10]);
+    assert_eq!(
+        read_chunk(&store, ten_bytes(1).address()).await.unwrap(),
+        [1; 10]
+    );
     assert_eq!(store.put(ten_bytes(4)).await.unwrap(), PutOutcome::Stored);
     assert_eq!(
-        has(&store, &[0, 1, 2, 3, 4]).await,
+        has_all(&store, &[0, 1, 2, 3, 4]).await,
         [true, true, true, false, true]
     );
     assert_eq!(store.cache(ten_bytes(5)).await.unwrap(), PutOutcome::Stored);
     assert_eq!(
-        has(&store, &[0, 1, 2, 4, 5]).await,
+        has_all(&store, &[0, 1, 2, 4, 5]).await,
         [true, false, true, true, true]
     );
     let stats = store.stats();
@@ -215,11 +224,11 @@ async fn evicts_the_least_recently_used_upstream_chunks_first() {
 #[tokio::test]
 async fn does_not_evict_a_cached_chunk_after_a_client_writes_it() {
     let folder = TempDir::new().unwrap();
-    let eviction = Eviction {
+    let eviction = EvictionPolicy {
         pulled: true,
-        ..Eviction::default()
+        ..EvictionPolicy::default()
     };
-    let store = small(&folder, &eviction);
+    let store = small_store(&folder, &eviction);
     store.cache(ten_bytes(0)).await.unwrap();
     assert_eq!(
         store.put(ten_bytes(0)).await.unwrap(),
@@ -229,7 +238,7 @@ async fn does_not_evict_a_cached_chunk_after_a_client_writes_it() {
     for seed in 1..9 {
         store.cache(ten_bytes(seed)).await.unwrap();
     }
-    assert_eq!(has(&store, &[0, 1, 8]).await, [true, false, true]);
+    assert_eq!(has_all(&store, &[0, 1, 8]).await, [true, false, true]);
 }
 
 #[test]
@@ -237,44 +246,44 @@ fn finds_a_chunk_that_moves_during_the_search() {
     let folder = TempDir::new().unwrap();
     let store = store(&folder);
     let chunk = ten_bytes(0);
-    let inner = &store.inner;
-    inner.write(&chunk, Origin::Pulled).unwrap();
-    let mut looked = Vec::new();
-    let found = look(|origin| {
-        let found = inner.read_from(chunk.address(), origin)?;
-        if looked.is_empty() {
-            inner.write(&chunk, Origin::Written)?;
+    let folders = &store.folders;
+    folders.write(&chunk, ChunkClass::Pulled).unwrap();
+    let mut searched = Vec::new();
+    let found = find_in_folders(|class| {
+        let found = folders.read_from(chunk.address(), class)?;
+        if searched.is_empty() {
+            folders.write(&chunk, ChunkClass::Written)?;
         }
-        looked.push(origin);
+        searched.push(class);
         Ok(found)
     });
     assert_eq!(found.unwrap().unwrap(), chunk.bytes());
     assert_eq!(
-        looked,
-        [Origin::Written, Origin::Pulled, Origin::Written],
+        searched,
+        [ChunkClass::Written, ChunkClass::Pulled, ChunkClass::Written],
         "the first two lookups miss it"
     );
-    assert!(inner.find(chunk.address()).unwrap());
-    assert!(!inner.find(ten_bytes(1).address()).unwrap());
+    assert!(folders.exists(chunk.address()).unwrap());
+    assert!(!folders.exists(ten_bytes(1).address()).unwrap());
 }
 
 #[tokio::test]
 async fn evicts_written_chunks_last_and_only_if_allowed() {
     let folder = TempDir::new().unwrap();
-    let eviction = Eviction {
+    let eviction = EvictionPolicy {
         pulled: true,
         written: true,
-        ..Eviction::default()
+        ..EvictionPolicy::default()
     };
-    let store = small(&folder, &eviction);
+    let store = small_store(&folder, &eviction);
     for seed in 0..3 {
         store.put(ten_bytes(seed)).await.unwrap();
     }
     store.cache(ten_bytes(3)).await.unwrap();
     store.put(ten_bytes(4)).await.unwrap();
-    assert_eq!(has(&store, &[0, 3, 4]).await, [true, false, true]);
+    assert_eq!(has_all(&store, &[0, 3, 4]).await, [true, false, true]);
     store.put(ten_bytes(5)).await.unwrap();
-    assert_eq!(has(&store, &[0, 1, 5]).await, [false, true, true]);
+    assert_eq!(has_all(&store, &[0, 1, 5]).await, [false, true, true]);
     assert_eq!(store.put(chunk(&[9; 41])).await.unwrap(), PutOutcome::Full);
     assert_eq!(
         store.stats().chunks,
@@ -286,21 +295,23 @@ async fn evicts_written_chunks_last_and_only_if_allowed() {
 #[tokio::test]
 async fn the_order_of_use_survives_a_restart() {
     let folder = TempDir::new().unwrap();
-    let eviction = Eviction {
+    let eviction = EvictionPolicy {
         pulled: true,
-        ..Eviction::default()
+        ..EvictionPolicy::default()
     };
-    let store = small(&folder, &eviction);
+    let store = small_store(&folder, &eviction);
     for seed in 0..4 {
         store.cache(ten_bytes(seed)).await.unwrap();
-        let path = store.inner.path(ten_bytes(seed).address(), Origin::Pulled);
+        let path = store
+            .folders
+            .path(ten_bytes(seed).address(), ChunkClass::Pulled);
         let days_ago = SystemTime::now() - Duration::from_secs(86_400 * (9 - u64::from(seed)));
         File::open(path).unwrap().set_modified(days_ago).unwrap();
     }
-    read(&store, ten_bytes(0).address()).await.unwrap();
+    read_chunk(&store, ten_bytes(0).address()).await.unwrap();
     drop(store);
-    let store = small(&folder, &eviction);
+    let store = small_store(&folder, &eviction);
     assert_eq!(store.stats().chunks, 4);
     store.cache(ten_bytes(5)).await.unwrap();
-    assert_eq!(has(&store, &[0, 1, 2]).await, [true, false, true]);
+    assert_eq!(has_all(&store, &[0, 1, 2]).await, [true, false, true]);
 }
