@@ -1,6 +1,6 @@
 //! The congestion control of WebTransport sessions. It limits the bytes in flight.
 
-mod path;
+mod path_estimator;
 mod tolerant;
 
 use quinn_proto::congestion::{BbrConfig, ControllerFactory, CubicConfig};

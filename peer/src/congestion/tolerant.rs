@@ -9,7 +9,7 @@
 //! This is the model of BBR, with a congestion window instead of BBR's pacing. The QUIC library derives its pacing
 //! from the window.
 
-use super::path::{Batch, Path, RoundEnd};
+use super::path_estimator::{AckBatch, PathEstimator, RoundSummary};
 use quinn_proto::RttEstimator;
 use quinn_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
 use std::any::Any;
@@ -21,16 +21,16 @@ use std::time::{Duration, Instant};
 const INITIAL_PACKETS: u64 = 32;
 
 /// The minimum window in packets. It leaves room for acknowledgements that cover several packets.
-const LEAST_PACKETS: u64 = 6;
+const MIN_WINDOW_PACKETS: u64 = 6;
 
-/// The target queue, as a fraction of the round trip.
-const QUEUE_PART: u32 = 8;
+/// The target queue is the round trip divided by this.
+const QUEUE_DIVISOR: u32 = 8;
 
 /// The minimum target queue. It covers the time for which schedulers and radios hold packets back.
-const LEAST_QUEUE: Duration = Duration::from_millis(8);
+const MIN_QUEUE: Duration = Duration::from_millis(8);
 
 /// The maximum acknowledgement delay that the window compensates for.
-const MOST_JITTER: Duration = Duration::from_millis(100);
+const MAX_ACK_DELAY: Duration = Duration::from_millis(100);
 
 /// The loss rate that is not treated as congestion.
 const TOLERATED_LOSS: f64 = 0.08;
@@ -41,17 +41,17 @@ const LOSS_SAMPLE_PACKETS: u64 = 200;
 
 /// Startup ends after this many rounds in which the rate grew by less than a quarter. If there is a queue, one such
 /// round suffices.
-const STALE_ROUNDS: u32 = 3;
+const MAX_STALE_ROUNDS: u32 = 3;
 
 /// The minimum number of rounds between two bandwidth probes. Up to three more are added, so that sessions do not
 /// probe at the same time.
-const CRUISING_ROUNDS: u32 = 5;
+const CRUISE_ROUNDS: u32 = 5;
 
 /// After this time without confirmation, the minimum round trip is measured again.
-const SHORTEST_LIFETIME: Duration = Duration::from_secs(10);
+const MIN_RTT_LIFETIME: Duration = Duration::from_secs(10);
 
 /// How long the window stays small for this measurement. The minimum is one round trip.
-const LOOKING_TIME: Duration = Duration::from_millis(200);
+const PROBE_RTT_TIME: Duration = Duration::from_millis(200);
 
 #[derive(Clone, Copy, Debug)]
 enum Phase {
@@ -62,17 +62,17 @@ enum Phase {
     /// Steady state, with a small queue.
     Cruise { rounds_left: u32 },
     /// One round with 25 % more data, to probe for bandwidth.
-    Probe,
+    ProbeBandwidth,
     /// Half of the bandwidth-delay product, so that the queue empties. `until` is set once the queue should be empty.
-    Look {
+    ProbeRtt {
         until: Option<Instant>,
-        shortest: Option<Duration>,
+        min_rtt: Option<Duration>,
     },
 }
 
 /// Delivered and lost bytes since the loss rate was last measured.
 #[derive(Clone, Copy, Debug, Default)]
-struct Sample {
+struct LossSample {
     delivered: u64,
     lost: u64,
 }
@@ -84,14 +84,14 @@ struct Tolerant {
     /// The maximum window after high loss. It rises again when the path carries more.
     ceiling: Option<u64>,
     phase: Phase,
-    path: Path,
+    path: PathEstimator,
     /// The acknowledgements that are being processed.
-    batch: Option<Batch>,
+    batch: Option<AckBatch>,
     /// How long acknowledgements are delayed, for example by schedulers and radios.
-    jitter: Duration,
-    sample: Sample,
+    ack_delay: Duration,
+    loss_sample: LossSample,
     /// Whether a router signalled congestion with an ECN mark.
-    marked: bool,
+    ecn_marked: bool,
 }
 
 /// Creates the controllers.
@@ -110,23 +110,23 @@ impl Tolerant {
             window: INITIAL_PACKETS * packet_bytes,
             ceiling: None,
             phase: Phase::startup(),
-            path: Path::new(now),
+            path: PathEstimator::new(now),
             batch: None,
-            jitter: Duration::ZERO,
-            sample: Sample::default(),
-            marked: false,
+            ack_delay: Duration::ZERO,
+            loss_sample: LossSample::default(),
+            ecn_marked: false,
         }
     }
 
-    fn least_window(&self) -> u64 {
-        LEAST_PACKETS * self.packet_bytes
+    fn min_window(&self) -> u64 {
+        MIN_WINDOW_PACKETS * self.packet_bytes
     }
 
     /// The bandwidth-delay product plus the target queue.
-    fn full_path(&self) -> u64 {
-        let round_trip = self.path.recent_round_trip();
-        let queue = (round_trip / QUEUE_PART).max(LEAST_QUEUE);
-        self.path.bytes_in(round_trip + queue + self.jitter)
+    fn target_in_flight(&self) -> u64 {
+        let rtt = self.path.recent_min_rtt();
+        let queue = (rtt / QUEUE_DIVISOR).max(MIN_QUEUE);
+        self.path.bytes_in(rtt + queue + self.ack_delay)
     }
 
     /// The target window. `None` in startup, where the window grows freely.
@@ -135,101 +135,103 @@ impl Tolerant {
             Phase::Startup { .. } => return None,
             Phase::Drain => self
                 .path
-                .bytes_in(self.path.recent_round_trip() + self.jitter / 2),
-            Phase::Cruise { .. } => self.full_path(),
-            Phase::Probe => self.full_path() * 5 / 4,
-            Phase::Look { .. } => self.path.bytes_in(self.path.shortest_round_trip()) / 2,
+                .bytes_in(self.path.recent_min_rtt() + self.ack_delay / 2),
+            Phase::Cruise { .. } => self.target_in_flight(),
+            Phase::ProbeBandwidth => self.target_in_flight() * 5 / 4,
+            Phase::ProbeRtt { .. } => self.path.bytes_in(self.path.min_rtt()) / 2,
         };
         Some(
             target
                 .min(self.ceiling.unwrap_or(u64::MAX))
-                .max(self.least_window()),
+                .max(self.min_window()),
         )
     }
 
     /// Whether the recent loss rate is too high. Starts a new sample if the current one is complete.
-    fn loses_much(&mut self) -> bool {
-        let bytes = self.sample.delivered + self.sample.lost;
+    fn is_loss_excessive(&mut self) -> bool {
+        let bytes = self.loss_sample.delivered + self.loss_sample.lost;
         if bytes < LOSS_SAMPLE_PACKETS * self.packet_bytes {
             return false;
         }
-        let sample = mem::take(&mut self.sample);
-        sample.lost as f64 / bytes as f64 > TOLERATED_LOSS
+        let loss_sample = mem::take(&mut self.loss_sample);
+        loss_sample.lost as f64 / bytes as f64 > TOLERATED_LOSS
     }
 
-    fn end_round(&mut self, end: RoundEnd, now: Instant) {
-        let marked = mem::take(&mut self.marked);
-        let is_congested = self.loses_much() || marked;
+    fn end_round(&mut self, round: RoundSummary, now: Instant) {
+        let ecn_marked = mem::take(&mut self.ecn_marked);
+        let is_congested = self.is_loss_excessive() || ecn_marked;
         if is_congested {
-            let most = self.window.min(self.full_path() * 5 / 4);
-            self.ceiling = Some((most * 17 / 20).max(self.least_window()));
+            let max_window = self.window.min(self.target_in_flight() * 5 / 4);
+            self.ceiling = Some((max_window * 17 / 20).max(self.min_window()));
         }
         // In other phases, the controller itself changes the queue.
         if let Phase::Cruise { .. } = self.phase {
-            let spread = end.spread.min(MOST_JITTER);
-            self.jitter = (self.jitter * 3 + spread) / 4;
+            let spread = round.spread.min(MAX_ACK_DELAY);
+            self.ack_delay = (self.ack_delay * 3 + spread) / 4;
         }
         self.phase = match self.phase {
             Phase::Startup {
                 best_rate,
                 stale_rounds,
-            } => self.after_startup_round(end, is_congested, best_rate, stale_rounds),
+            } => self.after_startup_round(round, is_congested, best_rate, stale_rounds),
             Phase::Drain => self.cruise(),
-            Phase::Cruise { rounds_left: 0 } if !end.idle && !is_congested => Phase::Probe,
+            Phase::Cruise { rounds_left: 0 } if !round.app_limited && !is_congested => {
+                Phase::ProbeBandwidth
+            }
             Phase::Cruise { rounds_left } => Phase::Cruise {
                 rounds_left: rounds_left.saturating_sub(1),
             },
-            Phase::Probe => {
+            Phase::ProbeBandwidth => {
                 if !is_congested {
                     self.raise_ceiling();
                 }
                 // If the probe increased the rate, probe again at once.
-                if end.rate > end.rate_before + end.rate_before / 10 {
-                    Phase::Probe
+                if round.rate > round.rate_before + round.rate_before / 10 {
+                    Phase::ProbeBandwidth
                 } else {
                     Phase::Drain
                 }
             }
-            Phase::Look {
+            Phase::ProbeRtt {
                 until: Some(until),
-                shortest,
+                min_rtt,
             } if now >= until => {
-                if let Some(shortest) = shortest {
-                    self.path.set_shortest_round_trip(shortest, now);
+                if let Some(min_rtt) = min_rtt {
+                    self.path.set_min_rtt(min_rtt, now);
                 }
                 self.cruise()
             }
-            looking @ Phase::Look { .. } => looking,
+            probing @ Phase::ProbeRtt { .. } => probing,
         };
-        let may_look = !matches!(self.phase, Phase::Startup { .. } | Phase::Look { .. });
-        if may_look && !end.idle && self.path.unconfirmed_for(now) > SHORTEST_LIFETIME {
-            self.phase = Phase::Look {
+        let may_probe_rtt = !matches!(self.phase, Phase::Startup { .. } | Phase::ProbeRtt { .. });
+        if may_probe_rtt && !round.app_limited && self.path.min_rtt_age(now) > MIN_RTT_LIFETIME {
+            self.phase = Phase::ProbeRtt {
                 until: None,
-                shortest: None,
+                min_rtt: None,
             };
         }
     }
 
     fn after_startup_round(
         &self,
-        end: RoundEnd,
+        round: RoundSummary,
         is_congested: bool,
         best_rate: u64,
         stale_rounds: u32,
     ) -> Phase {
-        let shortest = self.path.shortest_round_trip();
-        let is_queued = end.round_trip > shortest + (shortest / 2).max(2 * LEAST_QUEUE);
-        let is_stale = end.rate <= best_rate + best_rate / 4;
+        let min_rtt = self.path.min_rtt();
+        let has_queue = round.rtt > min_rtt + (min_rtt / 2).max(2 * MIN_QUEUE);
+        let is_stale = round.rate <= best_rate + best_rate / 4;
         if is_congested {
             Phase::Drain
-        } else if end.idle {
+        } else if round.app_limited {
             self.phase
         } else if !is_stale {
             Phase::Startup {
-                best_rate: end.rate,
+                best_rate: round.rate,
                 stale_rounds: 0,
             }
-        } else if !is_queued && stale_rounds + 1 < STALE_ROUNDS {
+        } else if !has_queue && stale_rounds + 1 < MAX_STALE_ROUNDS {
             Phase::Startup {
                 best_rate,
                 stale_rounds: stale_rounds + 1,
@@ -243,16 +245,16 @@ impl Tolerant {
         // Any number that differs between sessions is sufficient.
         let extra_rounds = (self.path.rate() % 4) as u32;
         Phase::Cruise {
-            rounds_left: CRUISING_ROUNDS + extra_rounds,
+            rounds_left: CRUISE_ROUNDS + extra_rounds,
         }
     }
 
     fn raise_ceiling(&mut self) {
-        let full_path = self.full_path();
+        let target_in_flight = self.target_in_flight();
         self.ceiling = self
             .ceiling
             .map(|ceiling| ceiling + ceiling / 4)
-            .filter(|ceiling| *ceiling < 2 * full_path);
+            .filter(|ceiling| *ceiling < 2 * target_in_flight);
     }
 }
 
@@ -274,7 +276,7 @@ impl Controller for Tolerant {
         _app_limited: bool,
         _rtt: &RttEstimator,
     ) {
-        let batch = self.batch.get_or_insert(Batch {
+        let batch = self.batch.get_or_insert(AckBatch {
             bytes: 0,
             oldest_sent: sent,
             newest_sent: sent,
@@ -282,7 +284,7 @@ impl Controller for Tolerant {
         batch.bytes += bytes;
         batch.oldest_sent = batch.oldest_sent.min(sent);
         batch.newest_sent = batch.newest_sent.max(sent);
-        self.sample.delivered += bytes;
+        self.loss_sample.delivered += bytes;
     }
 
     fn on_end_acks(
@@ -295,19 +297,19 @@ impl Controller for Tolerant {
         let Some(batch) = self.batch.take() else {
             return;
         };
-        let end = self.path.acknowledged(now, batch, app_limited);
-        if let Phase::Look { until, shortest } = &mut self.phase {
-            let path_bytes = self.path.bytes_in(self.path.shortest_round_trip());
+        let completed_round = self.path.acknowledged(now, batch, app_limited);
+        if let Phase::ProbeRtt { until, min_rtt } = &mut self.phase {
+            let path_bytes = self.path.bytes_in(self.path.min_rtt());
             if until.is_some() {
-                let round_trip = now.saturating_duration_since(batch.newest_sent);
-                *shortest = Some(shortest.map_or(round_trip, |known| known.min(round_trip)));
-            } else if in_flight <= path_bytes * 6 / 10 + LEAST_PACKETS * self.packet_bytes {
-                let time = LOOKING_TIME.max(self.path.shortest_round_trip());
+                let rtt = now.saturating_duration_since(batch.newest_sent);
+                *min_rtt = Some(min_rtt.map_or(rtt, |known| known.min(rtt)));
+            } else if in_flight <= path_bytes * 6 / 10 + MIN_WINDOW_PACKETS * self.packet_bytes {
+                let time = PROBE_RTT_TIME.max(self.path.min_rtt());
                 *until = Some(now + time);
             }
         }
-        if let Some(end) = end {
-            self.end_round(end, now);
+        if let Some(round) = completed_round {
+            self.end_round(round, now);
         }
         match self.target() {
             Some(target) if target <= self.window => self.window = target,
@@ -325,20 +327,20 @@ impl Controller for Tolerant {
         is_persistent_congestion: bool,
         lost_bytes: u64,
     ) {
-        self.sample.lost += lost_bytes;
-        self.marked |= lost_bytes == 0;
+        self.loss_sample.lost += lost_bytes;
+        self.ecn_marked |= lost_bytes == 0;
         if is_persistent_congestion {
             // Nothing was delivered for a long time, so the known path no longer exists.
-            self.path.forget_rates();
+            self.path.reset_rates();
             self.phase = Phase::startup();
-            self.window = self.least_window();
-            self.sample = Sample::default();
+            self.window = self.min_window();
+            self.loss_sample = LossSample::default();
         }
     }
 
     fn on_mtu_update(&mut self, new_mtu: u16) {
         self.packet_bytes = u64::from(new_mtu);
-        self.window = self.window.max(self.least_window());
+        self.window = self.window.max(self.min_window());
     }
 
     fn window(&self) -> u64 {

@@ -5,18 +5,18 @@ use std::mem;
 use std::time::{Duration, Instant};
 
 /// The delivery rate of a path is the maximum of this many rounds.
-const ROUNDS_OF_RATE: u64 = 10;
+const RATE_ROUNDS: u64 = 10;
 
 /// The recent minimum round trip covers at least this many rounds, and at most twice as many.
-const ROUNDS_OF_RECENT: u32 = 10;
+const RECENT_RTT_ROUNDS: u32 = 10;
 
-/// A round trip confirms the minimum if it is longer by at most this fraction of it.
-const CONFIRMING_PART: u32 = 32;
+/// A round trip confirms the minimum if it is longer by at most the minimum divided by this.
+const CONFIRMATION_DIVISOR: u32 = 32;
 
 /// The estimated properties of a path. A round starts when the previous one ends. It ends when data that was sent
 /// during the round is acknowledged.
 #[derive(Clone, Debug)]
-pub struct Path {
+pub struct PathEstimator {
     /// The number of acknowledged bytes since the start.
     delivered: u64,
     round: Round,
@@ -25,24 +25,24 @@ pub struct Path {
     /// Rates in bytes per second with their rounds, in falling order.
     rates: VecDeque<(u64, u64)>,
     /// The minimum round trip, and when it was last confirmed.
-    shortest: Option<(Duration, Instant)>,
-    recent: Recent,
+    min_rtt: Option<(Duration, Instant)>,
+    recent: RecentMinimum,
 }
 
 #[derive(Clone, Debug)]
 struct Round {
     began: Instant,
-    /// The value of `Path::delivered` at the start of the round.
+    /// The value of `PathEstimator::delivered` at the start of the round.
     delivered: u64,
     /// Whether the sender had too little data at some time, so that the rate of the round is too low.
-    idle: bool,
-    shortest: Option<Duration>,
-    longest: Duration,
+    app_limited: bool,
+    min_rtt: Option<Duration>,
+    max_rtt: Duration,
 }
 
 /// The minimum round trip of the last rounds, in two halves. When the newer half is full, it replaces the older one.
 #[derive(Clone, Debug, Default)]
-struct Recent {
+struct RecentMinimum {
     older: Option<Duration>,
     newer: Option<Duration>,
     rounds: u32,
@@ -50,7 +50,7 @@ struct Recent {
 
 /// Bytes that were acknowledged together.
 #[derive(Clone, Copy, Debug)]
-pub struct Batch {
+pub struct AckBatch {
     /// The number of bytes.
     pub bytes: u64,
     /// When the first byte was sent.
@@ -61,20 +61,20 @@ pub struct Batch {
 
 /// The measurements of a completed round.
 #[derive(Clone, Copy, Debug)]
-pub struct RoundEnd {
+pub struct RoundSummary {
     /// The delivery rate in bytes per second.
     pub rate: u64,
     /// The estimated delivery rate before this round.
     pub rate_before: u64,
     /// Whether the sender had too little data at some time.
-    pub idle: bool,
+    pub app_limited: bool,
     /// The minimum round trip.
-    pub round_trip: Duration,
+    pub rtt: Duration,
     /// The maximum round trip minus the minimum.
     pub spread: Duration,
 }
 
-impl Path {
+impl PathEstimator {
     /// Starts without any measurement.
     pub fn new(now: Instant) -> Self {
         Self {
@@ -82,49 +82,54 @@ impl Path {
             round: Round::new(now, 0),
             rounds: 0,
             rates: VecDeque::new(),
-            shortest: None,
-            recent: Recent::default(),
+            min_rtt: None,
+            recent: RecentMinimum::default(),
         }
     }
 
-    /// Processes acknowledged bytes. `idle` is true if the sender had too little data. Returns the round that this
-    /// ended, if any.
-    pub fn acknowledged(&mut self, now: Instant, batch: Batch, idle: bool) -> Option<RoundEnd> {
+    /// Processes acknowledged bytes. `app_limited` is true if the sender had too little data. Returns the round that
+    /// this ended, if any.
+    pub fn acknowledged(
+        &mut self,
+        now: Instant,
+        batch: AckBatch,
+        app_limited: bool,
+    ) -> Option<RoundSummary> {
         self.delivered += batch.bytes;
-        let round_trip = now.saturating_duration_since(batch.newest_sent);
-        let longest = now.saturating_duration_since(batch.oldest_sent);
-        self.round.idle |= idle;
-        self.round.shortest = shorter(self.round.shortest, round_trip);
-        self.round.longest = self.round.longest.max(longest);
-        match self.shortest {
-            Some((shortest, _)) if round_trip > shortest + shortest / CONFIRMING_PART => {}
-            Some((shortest, _)) => self.shortest = Some((shortest.min(round_trip), now)),
-            None => self.shortest = Some((round_trip, now)),
+        let rtt = now.saturating_duration_since(batch.newest_sent);
+        let max_rtt = now.saturating_duration_since(batch.oldest_sent);
+        self.round.app_limited |= app_limited;
+        self.round.min_rtt = min_rtt_of(self.round.min_rtt, rtt);
+        self.round.max_rtt = self.round.max_rtt.max(max_rtt);
+        match self.min_rtt {
+            Some((min_rtt, _)) if rtt > min_rtt + min_rtt / CONFIRMATION_DIVISOR => {}
+            Some((min_rtt, _)) => self.min_rtt = Some((min_rtt.min(rtt), now)),
+            None => self.min_rtt = Some((rtt, now)),
         }
-        (batch.newest_sent >= self.round.began).then(|| self.end_round(now, round_trip))
+        (batch.newest_sent >= self.round.began).then(|| self.end_round(now, rtt))
     }
 
-    fn end_round(&mut self, now: Instant, last_round_trip: Duration) -> RoundEnd {
+    fn end_round(&mut self, now: Instant, last_rtt: Duration) -> RoundSummary {
         let round = mem::replace(&mut self.round, Round::new(now, self.delivered));
         let seconds = now.saturating_duration_since(round.began).as_secs_f64();
-        let shortest = round.shortest.unwrap_or(last_round_trip);
+        let min_rtt = round.min_rtt.unwrap_or(last_rtt);
         let rate = (self.delivered - round.delivered) as f64 / seconds.max(1e-6);
-        let end = RoundEnd {
+        let summary = RoundSummary {
             rate: rate as u64,
             rate_before: self.rate(),
-            idle: round.idle,
-            round_trip: shortest,
-            spread: round.longest.saturating_sub(shortest),
+            app_limited: round.app_limited,
+            rtt: min_rtt,
+            spread: round.max_rtt.saturating_sub(min_rtt),
         };
         // If the sender had little data, a low rate says nothing about the path.
-        if !end.idle || end.rate > end.rate_before {
+        if !summary.app_limited || summary.rate > summary.rate_before {
             self.rounds += 1;
             self.rates
-                .retain(|(round, rate)| *rate > end.rate && round + ROUNDS_OF_RATE >= self.rounds);
-            self.rates.push_back((self.rounds, end.rate));
+                .retain(|(round, rate)| *rate > summary.rate && round + RATE_ROUNDS >= self.rounds);
+            self.rates.push_back((self.rounds, summary.rate));
         }
-        self.recent.add(end.round_trip);
-        end
+        self.recent.add(summary.rtt);
+        summary
     }
 
     /// The delivery rate of the path in bytes per second. 0 if it is not known yet.
@@ -138,33 +143,32 @@ impl Path {
     }
 
     /// The minimum round trip: the path's delay without any queue, as far as known.
-    pub fn shortest_round_trip(&self) -> Duration {
-        self.shortest
-            .map_or(Duration::ZERO, |(shortest, _)| shortest)
+    pub fn min_rtt(&self) -> Duration {
+        self.min_rtt.map_or(Duration::ZERO, |(min_rtt, _)| min_rtt)
     }
 
     /// The recent minimum round trip. It includes the queue that other senders keep.
-    pub fn recent_round_trip(&self) -> Duration {
-        let shortest = self.shortest_round_trip();
+    pub fn recent_min_rtt(&self) -> Duration {
+        let min_rtt = self.min_rtt();
         self.recent
-            .shortest()
-            .map_or(shortest, |recent| recent.max(shortest))
+            .min_rtt()
+            .map_or(min_rtt, |recent| recent.max(min_rtt))
     }
 
     /// The time since a round trip last confirmed the minimum.
-    pub fn unconfirmed_for(&self, now: Instant) -> Duration {
-        self.shortest.map_or(Duration::ZERO, |(_, seen)| {
+    pub fn min_rtt_age(&self, now: Instant) -> Duration {
+        self.min_rtt.map_or(Duration::ZERO, |(_, seen)| {
             now.saturating_duration_since(seen)
         })
     }
 
     /// Replaces the minimum round trip with a new measurement.
-    pub fn set_shortest_round_trip(&mut self, round_trip: Duration, now: Instant) {
-        self.shortest = Some((round_trip, now));
+    pub fn set_min_rtt(&mut self, rtt: Duration, now: Instant) {
+        self.min_rtt = Some((rtt, now));
     }
 
     /// Discards the rates, because the path has changed.
-    pub fn forget_rates(&mut self) {
+    pub fn reset_rates(&mut self) {
         self.rates.clear();
     }
 }
@@ -174,29 +178,29 @@ impl Round {
         Self {
             began,
             delivered,
-            idle: false,
-            shortest: None,
-            longest: Duration::ZERO,
+            app_limited: false,
+            min_rtt: None,
+            max_rtt: Duration::ZERO,
         }
     }
 }
 
-impl Recent {
-    fn add(&mut self, round_trip: Duration) {
-        self.newer = shorter(self.newer, round_trip);
+impl RecentMinimum {
+    fn add(&mut self, rtt: Duration) {
+        self.newer = min_rtt_of(self.newer, rtt);
         self.rounds += 1;
-        if self.rounds == ROUNDS_OF_RECENT {
+        if self.rounds == RECENT_RTT_ROUNDS {
             self.older = self.newer.take();
             self.rounds = 0;
         }
     }
 
-    fn shortest(&self) -> Option<Duration> {
+    fn min_rtt(&self) -> Option<Duration> {
         self.newer
-            .map_or(self.older, |newer| shorter(self.older, newer))
+            .map_or(self.older, |newer| min_rtt_of(self.older, newer))
     }
 }
 
-fn shorter(known: Option<Duration>, new: Duration) -> Option<Duration> {
+fn min_rtt_of(known: Option<Duration>, new: Duration) -> Option<Duration> {
     Some(known.map_or(new, |known| known.min(new)))
 }
