@@ -25,7 +25,7 @@ const SOCKETS: usize = 64;
 /// The requested size of the socket buffers in bytes. The kernel may grant less.
 const SOCKET_BUFFER_BYTES: usize = 4 * 1024 * 1024;
 
-type Failure = Box<dyn Error + Send + Sync>;
+type BoxError = Box<dyn Error + Send + Sync>;
 
 /// Loads a running peer with many WebTransport sessions
 #[derive(Parser)]
@@ -61,12 +61,12 @@ struct Totals {
     failures: AtomicU64,
     bytes: AtomicU64,
     /// The peak memory of the peer, in kB.
-    most_memory: AtomicU64,
+    peak_memory: AtomicU64,
 }
 
 impl Totals {
     /// Counts a failure, and prints the first one. Returns the number of earlier failures.
-    fn failed(&self, why: &str) -> u64 {
+    fn record_failure(&self, why: &str) -> u64 {
         let before = self.failures.fetch_add(1, Relaxed);
         if before == 0 {
             println!("first request that failed: {why}");
@@ -80,19 +80,25 @@ impl Totals {
 /// another event happens in between, and reports the rest as an unexpected frame (H3 code 0x105). Then 1 to 3 of
 /// 1,000 sessions did not open. Browsers send these frames, their SETTINGS, in one piece.
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Failure> {
+async fn main() -> Result<(), BoxError> {
     let args = Args::parse();
-    let told: Value = serde_json::from_str(&args.listening)?;
-    let url = told["webTransport"].as_str().ok_or("WebTransport is off")?;
-    let hashes = told["certificateHashes"].as_array().ok_or("no hashes")?;
-    let hashes: Result<Vec<_>, Failure> = hashes.iter().map(digest).collect();
+    let listening: Value = serde_json::from_str(&args.listening)?;
+    let url = listening["webTransport"]
+        .as_str()
+        .ok_or("WebTransport is off")?;
+    let hashes = listening["certificateHashes"]
+        .as_array()
+        .ok_or("no hashes")?;
+    let hashes: Result<Vec<_>, BoxError> = hashes.iter().map(digest).collect();
     let addresses: Arc<[Address]> = match args.address.is_empty() {
         false => {
             let read = args.address.iter().map(|text| text.parse());
             read.collect::<Result<_, _>>()
                 .map_err(|_| "not an address")?
         }
-        true => stored(Path::new(told["store"].as_str().unwrap_or_default()))?.into(),
+        true => {
+            stored_addresses(Path::new(listening["store"].as_str().unwrap_or_default()))?.into()
+        }
     };
     if addresses.is_empty() {
         return Err("the store is empty".into());
@@ -109,7 +115,7 @@ async fn main() -> Result<(), Failure> {
     let endpoints = (0..SOCKETS).map(|_| Endpoint::client(config()?));
     let endpoints: Vec<_> = endpoints.collect::<Result<_, _>>()?;
     let patience = Duration::from_secs(args.patience);
-    let memory_before = memory(args.pid);
+    let memory_before = resident_memory(args.pid);
 
     let opening = Instant::now();
     let mut tasks = Vec::new();
@@ -118,7 +124,7 @@ async fn main() -> Result<(), Failure> {
         let (endpoints, url) = (Arc::clone(&endpoints), url.to_owned());
         tasks.push(tokio::spawn(async move {
             let endpoint = &endpoints[number % endpoints.len()];
-            Ok::<_, Failure>(timeout(patience, endpoint.connect(url)).await??)
+            Ok::<_, BoxError>(timeout(patience, endpoint.connect(url)).await??)
         }));
         // Handshakes at the same instant would only measure the handshakes.
         sleep(Duration::from_millis(1)).await;
@@ -141,7 +147,7 @@ async fn main() -> Result<(), Failure> {
         "{open} sessions open, {refused} not, in {:.1} s",
         opening.elapsed().as_secs_f64()
     );
-    if let (Some(before), Some(now)) = (memory_before, memory(args.pid)) {
+    if let (Some(before), Some(now)) = (memory_before, resident_memory(args.pid)) {
         println!(
             "memory: {before} kB before, {now} kB with the sessions idle: {:.1} kB each",
             per_session(before, now, open)
@@ -150,7 +156,7 @@ async fn main() -> Result<(), Failure> {
 
     let totals = Arc::new(Totals::default());
     let started = Instant::now();
-    let fetching = sessions
+    let fetchers = sessions
         .iter()
         .cloned()
         .enumerate()
@@ -162,26 +168,26 @@ async fn main() -> Result<(), Failure> {
                     totals.requests.fetch_add(1, Relaxed);
                     match timeout(patience, fetch(&session, address)).await {
                         Ok(Ok(bytes)) => totals.bytes.fetch_add(bytes, Relaxed),
-                        Ok(Err(error)) => totals.failed(&error.to_string()),
-                        Err(_) => totals.failed("no answer in time"),
+                        Ok(Err(error)) => totals.record_failure(&error.to_string()),
+                        Err(_) => totals.record_failure("no answer in time"),
                     };
                 }
             })
         });
-    let fetching: Vec<_> = fetching.collect();
-    let watching = tokio::spawn({
+    let fetchers: Vec<_> = fetchers.collect();
+    let memory_monitor = tokio::spawn({
         let totals = Arc::clone(&totals);
         async move {
-            while let Some(now) = memory(args.pid) {
-                totals.most_memory.fetch_max(now, Relaxed);
+            while let Some(now) = resident_memory(args.pid) {
+                totals.peak_memory.fetch_max(now, Relaxed);
                 sleep(Duration::from_millis(200)).await;
             }
         }
     });
-    for task in fetching {
+    for task in fetchers {
         task.await?;
     }
-    watching.abort();
+    memory_monitor.abort();
     let seconds = started.elapsed().as_secs_f64();
     let requests = totals.requests.load(Relaxed);
     let bytes = totals.bytes.load(Relaxed);
@@ -192,10 +198,10 @@ async fn main() -> Result<(), Failure> {
         bytes as f64 / 1e6 / seconds
     );
     if let Some(before) = memory_before {
-        let most = totals.most_memory.load(Relaxed);
+        let peak = totals.peak_memory.load(Relaxed);
         println!(
-            "memory: {most} kB at most under load: {:.1} kB each",
-            per_session(before, most, open)
+            "memory: {peak} kB at most under load: {:.1} kB each",
+            per_session(before, peak, open)
         );
     }
     Ok(())
@@ -216,7 +222,7 @@ fn per_session(before: u64, now: u64, sessions: usize) -> f64 {
 }
 
 /// The resident memory of a process, in kB.
-fn memory(pid: Option<u32>) -> Option<u64> {
+fn resident_memory(pid: Option<u32>) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{}/status", pid?)).ok()?;
     let line = status
         .lines()
@@ -225,7 +231,7 @@ fn memory(pid: Option<u32>) -> Option<u64> {
 }
 
 /// Fetches one chunk and verifies it.
-async fn fetch(session: &Connection, address: Address) -> Result<u64, Failure> {
+async fn fetch(session: &Connection, address: Address) -> Result<u64, BoxError> {
     let (mut send, mut recv) = session.open_bi().await?.await?;
     send.write_all(&[&[1, 1][..], address.as_bytes()].concat())
         .await?;
@@ -242,7 +248,7 @@ async fn fetch(session: &Connection, address: Address) -> Result<u64, Failure> {
 }
 
 /// The addresses of the chunks in a store.
-fn stored(store: &Path) -> Result<Vec<Address>, Failure> {
+fn stored_addresses(store: &Path) -> Result<Vec<Address>, BoxError> {
     let mut addresses = Vec::new();
     let mut folders: Vec<PathBuf> = vec![store.join("chunks")];
     while let Some(folder) = folders.pop() {
@@ -261,7 +267,7 @@ fn stored(store: &Path) -> Result<Vec<Address>, Failure> {
     Ok(addresses)
 }
 
-fn digest(hash: &Value) -> Result<Sha256Digest, Failure> {
+fn digest(hash: &Value) -> Result<Sha256Digest, BoxError> {
     let hex = hash.as_str().ok_or("not a hash")?;
     let bytes: Vec<&str> = (0..32).map(|i| &hex[2 * i..2 * i + 2]).collect();
     Sha256Digest::from_str_fmt(bytes.join(":"), Sha256DigestFmt::DottedHex).map_err(|_| hex.into())

@@ -41,7 +41,7 @@ pub enum Fault {
 
 /// The fault, and its parameters.
 #[derive(Clone, Copy, Debug)]
-pub struct Misbehaviour {
+pub struct FaultConfig {
     /// The fault.
     pub fault: Fault,
     /// The speed of [`Fault::Slow`].
@@ -54,41 +54,41 @@ pub struct Misbehaviour {
 pub struct HostileSource {
     store: FolderStore,
     folder: PathBuf,
-    misbehaviour: Misbehaviour,
+    config: FaultConfig,
     served: AtomicUsize,
 }
 
 impl HostileSource {
     /// `folder` is the folder of `store`.
-    pub fn new(store: FolderStore, folder: PathBuf, misbehaviour: Misbehaviour) -> Self {
+    pub fn new(store: FolderStore, folder: PathBuf, config: FaultConfig) -> Self {
         Self {
             store,
             folder,
-            misbehaviour,
+            config,
             served: AtomicUsize::new(0),
         }
     }
 
-    async fn spoil(&self, address: Address) -> Result<Option<ChunkBody>, SourceError> {
+    async fn get_with_fault(&self, address: Address) -> Result<Option<ChunkBody>, SourceError> {
         let Some(body) = self.store.get(address).await? else {
             return Ok(None);
         };
-        if self.served.fetch_add(1, Relaxed) < self.misbehaviour.honest_first {
+        if self.served.fetch_add(1, Relaxed) < self.config.honest_first {
             return Ok(Some(body));
         }
         let pieces: Vec<Bytes> = body.into_pieces().try_collect().await?;
         let mut bytes = pieces.concat();
         let middle = bytes.len() / 2;
-        match self.misbehaviour.fault {
+        match self.config.fault {
             Fault::Flip => bytes[middle] ^= 1,
-            Fault::Wrong => bytes = another_chunk(&self.folder.join("chunks"), address),
+            Fault::Wrong => bytes = other_chunk(&self.folder.join("chunks"), address),
             Fault::Short => bytes.truncate(middle),
             Fault::Junk => bytes = vec![0x5a; MAX_CHUNK_BYTES as usize + (1 << 20)],
             Fault::NotFound => return Ok(None),
             Fault::Busy => return Err(SourceError::Busy),
-            Fault::Slow => return Ok(Some(slowly(bytes, self.misbehaviour.bytes_per_second))),
+            Fault::Slow => return Ok(Some(slow_body(bytes, self.config.bytes_per_second))),
             Fault::Silent => return std::future::pending().await,
-            Fault::Reset => return Ok(Some(broken_off(bytes, middle))),
+            Fault::Reset => return Ok(Some(aborted_body(bytes, middle))),
         }
         Ok(Some(ChunkBody::from_bytes(bytes.into())))
     }
@@ -96,7 +96,7 @@ impl HostileSource {
 
 impl ChunkSource for HostileSource {
     fn get(&self, address: Address) -> SourceFuture<'_, Option<ChunkBody>> {
-        Box::pin(self.spoil(address))
+        Box::pin(self.get_with_fault(address))
     }
 
     fn has(&self, address: Address) -> SourceFuture<'_, bool> {
@@ -113,7 +113,7 @@ impl ChunkSource for HostileSource {
 }
 
 /// Sends a piece every 100 ms.
-fn slowly(bytes: Vec<u8>, bytes_per_second: u32) -> ChunkBody {
+fn slow_body(bytes: Vec<u8>, bytes_per_second: u32) -> ChunkBody {
     let step = (bytes_per_second / 10) as usize;
     let length = bytes.len() as u32;
     let pieces = stream::unfold(Bytes::from(bytes), move |mut rest| async move {
@@ -127,29 +127,29 @@ fn slowly(bytes: Vec<u8>, bytes_per_second: u32) -> ChunkBody {
     ChunkBody::stream(length, pieces.boxed())
 }
 
-fn broken_off(bytes: Vec<u8>, after: usize) -> ChunkBody {
+fn aborted_body(bytes: Vec<u8>, after: usize) -> ChunkBody {
     let length = bytes.len() as u32;
-    let begun = Bytes::from(bytes).slice(..after);
-    let broken = SourceError::Failed("aborted on purpose".to_owned());
-    let pieces = stream::once(async { Ok(begun) }).chain(stream::once(async {
+    let first_half = Bytes::from(bytes).slice(..after);
+    let error = SourceError::Failed("aborted on purpose".to_owned());
+    let pieces = stream::once(async { Ok(first_half) }).chain(stream::once(async {
         // Wait until the first half has been sent.
         sleep(Duration::from_millis(100)).await;
-        Err(broken)
+        Err(error)
     }));
     ChunkBody::stream(length, pieces.boxed())
 }
 
 /// The bytes of another chunk below `folder`. Empty if there is no other chunk.
-fn another_chunk(folder: &Path, not: Address) -> Vec<u8> {
+fn other_chunk(folder: &Path, excluded: Address) -> Vec<u8> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     for entry in entries {
         let path = entry.path();
         if path.is_dir() {
-            let found = another_chunk(&path, not);
+            let found = other_chunk(&path, excluded);
             if !found.is_empty() {
                 return found;
             }
-        } else if *entry.file_name() != *not.to_string() {
+        } else if *entry.file_name() != *excluded.to_string() {
             return fs::read(path).unwrap_or_default();
         }
     }

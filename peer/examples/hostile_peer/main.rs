@@ -5,7 +5,7 @@ mod fault;
 use antway_peer::config::ServeArgs;
 use antway_peer::serve::serve;
 use clap::Parser;
-use fault::{Fault, HostileSource, Misbehaviour};
+use fault::{Fault, FaultConfig, HostileSource};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,14 +36,14 @@ async fn main() -> ExitCode {
         // A real peer answers `busy` when its source takes too long.
         args.serve.request_timeout = Duration::from_secs(24 * 3600);
     }
-    let misbehaviour = Misbehaviour {
+    let config = FaultConfig {
         fault: args.fault,
         bytes_per_second: args.bytes_per_second,
         honest_first: args.honest_first,
     };
     let folder = args.serve.store.clone();
     serve(args.serve, |store| {
-        Arc::new(HostileSource::new(store, folder, misbehaviour))
+        Arc::new(HostileSource::new(store, folder, config))
     })
     .await
 }

@@ -69,8 +69,8 @@ impl Wire {
             return None;
         }
         let bits = (bytes + HEADER_BYTES) * 8;
-        let takes = Duration::from_secs_f64(bits as f64 / bits_per_second as f64);
-        self.free_at = self.free_at.max(now) + takes;
+        let transmission_time = Duration::from_secs_f64(bits as f64 / bits_per_second as f64);
+        self.free_at = self.free_at.max(now) + transmission_time;
         // A lost datagram also uses its share of the rate.
         let is_lost = self.next_random() < self.link.loss;
         (!is_lost).then(|| self.free_at + self.link.round_trip / 2)

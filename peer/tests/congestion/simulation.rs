@@ -19,23 +19,23 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Chromium acknowledges this many packets together, once it has received this many bytes.
-const PACKETS_PER_ACKNOWLEDGEMENT: u32 = 10;
-const ACKNOWLEDGED_AT_ONCE_BYTES: u64 = 120_000;
+const PACKETS_PER_ACK: u32 = 10;
+const IMMEDIATE_ACK_BYTES: u64 = 120_000;
 /// Chromium acknowledges after a quarter of a round trip, but not later than this.
-const LATEST_ACKNOWLEDGEMENT: Duration = Duration::from_millis(25);
+const MAX_ACK_DELAY: Duration = Duration::from_millis(25);
 
 /// The interval of the recorded measurements.
 const TICK: Duration = Duration::from_millis(100);
 
 /// The recorded measurements, one per tick.
-pub struct Outcome {
+pub struct Measurements {
     /// The bytes that each client read.
     bytes: Vec<Vec<u64>>,
     /// The length of the queue towards the clients.
     queued: Vec<Duration>,
 }
 
-impl Outcome {
+impl Measurements {
     /// The bits per second of a client between two moments, in seconds.
     pub fn rate(&self, client: usize, from: u64, to: u64) -> f64 {
         let bytes: u64 = self.bytes[client][ticks(from)..ticks(to)].iter().sum();
@@ -55,31 +55,31 @@ fn ticks(seconds: u64) -> usize {
 
 /// Runs one download per server. Each server has a congestion controller, and starts after the given number of
 /// seconds. The simulation ends after `seconds`.
-pub fn download(link: &Link, servers: &[(CongestionControl, u64)], seconds: u64) -> Outcome {
+pub fn download(link: &Link, servers: &[(CongestionControl, u64)], seconds: u64) -> Measurements {
     let mut simulation = Simulation::new(link, servers);
     simulation.run(ticks(seconds));
-    Outcome {
+    Measurements {
         bytes: simulation
-            .pairs
+            .flows
             .into_iter()
-            .map(|pair| pair.bytes)
+            .map(|flow| flow.bytes)
             .collect(),
         queued: simulation.queued,
     }
 }
 
 /// One end of a connection.
-struct Side {
+struct Host {
     endpoint: Endpoint,
     address: SocketAddr,
     connection: Option<(ConnectionHandle, Connection)>,
 }
 
 /// A client and its server.
-struct Pair {
-    begins_at: Duration,
-    client: Side,
-    server: Side,
+struct Flow {
+    starts_at: Duration,
+    client: Host,
+    server: Host,
     stream: Option<StreamId>,
     unacknowledged: u32,
     acknowledge_at: Option<Duration>,
@@ -88,21 +88,21 @@ struct Pair {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum End {
+enum Role {
     Client,
     Server,
 }
 
 struct Arrival {
-    pair: usize,
-    at: End,
+    flow: usize,
+    at: Role,
     datagram: Vec<u8>,
 }
 
-enum Next {
-    Begin(usize),
+enum NextEvent {
+    Start(usize),
     Arrival,
-    Timer(usize, End),
+    Timer(usize, Role),
     Acknowledge(usize),
 }
 
@@ -116,7 +116,7 @@ struct Simulation {
     /// Ordered by arrival time, then by the order of sending.
     arrivals: BTreeMap<(Duration, Reverse<u64>), Arrival>,
     sent: u64,
-    pairs: Vec<Pair>,
+    flows: Vec<Flow>,
     client: ClientConfig,
     queued: Vec<Duration>,
 }
@@ -124,13 +124,13 @@ struct Simulation {
 impl Simulation {
     fn new(link: &Link, servers: &[(CongestionControl, u64)]) -> Self {
         let (client, crypto) = configs();
-        let pair = |(number, (control, begins_after)): (usize, &(CongestionControl, u64))| {
+        let flow = |(number, (control, starts_after)): (usize, &(CongestionControl, u64))| {
             let mut transport = TransportConfig::default();
             transport.congestion_controller_factory(control.factory());
             transport.send_window(antway_peer::limits::SEND_WINDOW_BYTES);
             let mut server = ServerConfig::with_crypto(Arc::clone(&crypto) as _);
             server.transport_config(Arc::new(transport));
-            let side = |config, host| Side {
+            let host = |config, host| Host {
                 endpoint: Endpoint::new(
                     Arc::new(EndpointConfig::default()),
                     config,
@@ -140,10 +140,10 @@ impl Simulation {
                 address: SocketAddr::from(([127, 0, 0, host], 1000 + number as u16)),
                 connection: None,
             };
-            Pair {
-                begins_at: Duration::from_secs(*begins_after),
-                client: side(None, 100),
-                server: side(Some(Arc::new(server)), 1),
+            Flow {
+                starts_at: Duration::from_secs(*starts_after),
+                client: host(None, 100),
+                server: host(Some(Arc::new(server)), 1),
                 stream: None,
                 unacknowledged: 0,
                 acknowledge_at: None,
@@ -160,7 +160,7 @@ impl Simulation {
             up: Wire::new(link.clone(), 2),
             arrivals: BTreeMap::new(),
             sent: 0,
-            pairs: servers.iter().enumerate().map(pair).collect(),
+            flows: servers.iter().enumerate().map(flow).collect(),
             client,
             queued: Vec::new(),
         }
@@ -172,42 +172,42 @@ impl Simulation {
             self.now = self.now.max(at);
             while TICK * self.queued.len() as u32 <= self.now {
                 self.queued.push(self.down.queued(self.now));
-                for pair in &mut self.pairs {
-                    pair.bytes.push(0);
+                for flow in &mut self.flows {
+                    flow.bytes.push(0);
                 }
             }
             match next {
-                Next::Begin(pair) => self.begin(pair),
-                Next::Arrival => self.arrive(),
-                Next::Acknowledge(pair) => self.acknowledge(pair),
-                Next::Timer(pair, end) => {
+                NextEvent::Start(flow) => self.start(flow),
+                NextEvent::Arrival => self.arrive(),
+                NextEvent::Acknowledge(flow) => self.acknowledge(flow),
+                NextEvent::Timer(flow, role) => {
                     let now = self.epoch + self.now;
-                    let (_, connection) = self.pairs[pair].side(end).connection.as_mut().unwrap();
+                    let (_, connection) = self.flows[flow].host(role).connection.as_mut().unwrap();
                     connection.handle_timeout(now);
-                    self.drive(pair, end);
+                    self.drive(flow, role);
                 }
             }
         }
     }
 
     /// The next event and its time.
-    fn next(&mut self) -> (Duration, Next) {
+    fn next(&mut self) -> (Duration, NextEvent) {
         let arrival = self.arrivals.first_key_value();
-        let arrival = arrival.map(|((at, _), _)| (*at, Next::Arrival));
+        let arrival = arrival.map(|((at, _), _)| (*at, NextEvent::Arrival));
         let mut all: Vec<_> = arrival.into_iter().collect();
-        for (number, pair) in self.pairs.iter_mut().enumerate() {
-            if pair.client.connection.is_none() {
-                all.push((pair.begins_at, Next::Begin(number)));
+        for (number, flow) in self.flows.iter_mut().enumerate() {
+            if flow.client.connection.is_none() {
+                all.push((flow.starts_at, NextEvent::Start(number)));
             }
             all.extend(
-                pair.acknowledge_at
-                    .map(|at| (at, Next::Acknowledge(number))),
+                flow.acknowledge_at
+                    .map(|at| (at, NextEvent::Acknowledge(number))),
             );
-            for end in [End::Client, End::Server] {
-                let connection = pair.side(end).connection.as_mut();
+            for role in [Role::Client, Role::Server] {
+                let connection = flow.host(role).connection.as_mut();
                 if let Some(at) = connection.and_then(|(_, connection)| connection.poll_timeout()) {
                     let at = at.saturating_duration_since(self.epoch);
-                    all.push((at, Next::Timer(number, end)));
+                    all.push((at, NextEvent::Timer(number, role)));
                 }
             }
         }
@@ -215,14 +215,14 @@ impl Simulation {
         first.expect("connections have timers")
     }
 
-    fn begin(&mut self, number: usize) {
-        let Pair { client, server, .. } = &mut self.pairs[number];
+    fn start(&mut self, number: usize) {
+        let Flow { client, server, .. } = &mut self.flows[number];
         let now = self.epoch + self.now;
         let connection = client
             .endpoint
             .connect(now, self.client.clone(), server.address, "peer");
         client.connection = Some(connection.unwrap());
-        self.drive(number, End::Client);
+        self.drive(number, Role::Client);
     }
 
     fn arrive(&mut self) {
@@ -230,75 +230,73 @@ impl Simulation {
         let (
             _,
             Arrival {
-                pair: number,
-                at: end,
+                flow: number,
+                at: role,
                 datagram,
             },
         ) = self.arrivals.pop_first().unwrap();
-        let pair = &mut self.pairs[number];
-        let from = match end {
-            End::Client => pair.server.address,
-            End::Server => pair.client.address,
+        let flow = &mut self.flows[number];
+        let from = match role {
+            Role::Client => flow.server.address,
+            Role::Server => flow.client.address,
         };
-        let side = pair.side(end);
+        let host = flow.host(role);
         let mut answer = Vec::new();
         let datagram = BytesMut::from(&datagram[..]);
-        match side
+        match host
             .endpoint
             .handle(now, from, None, None, datagram, &mut answer)
         {
             Some(DatagramEvent::NewConnection(incoming)) => {
-                let accepted = side.endpoint.accept(incoming, now, &mut answer, None);
-                side.connection = Some(accepted.ok().unwrap());
+                let accepted = host.endpoint.accept(incoming, now, &mut answer, None);
+                host.connection = Some(accepted.ok().unwrap());
             }
             Some(DatagramEvent::ConnectionEvent(_, event)) => {
-                let (_, connection) = side.connection.as_mut().unwrap();
+                let (_, connection) = host.connection.as_mut().unwrap();
                 connection.handle_event(event);
             }
             _ => {}
         }
-        if end == End::Server {
-            return self.drive(number, End::Server);
+        if role == Role::Server {
+            return self.drive(number, Role::Server);
         }
-        pair.unacknowledged += 1;
+        flow.unacknowledged += 1;
         if !self.jitter.is_zero() {
             // Short delays are more frequent than long ones.
-            let held_back = self.jitter.mul_f64(self.up.next_random().powi(2));
-            pair.acknowledge_at.get_or_insert(self.now + held_back);
-        } else if pair.unacknowledged == PACKETS_PER_ACKNOWLEDGEMENT
-            || pair.received < ACKNOWLEDGED_AT_ONCE_BYTES
-        {
+            let ack_delay = self.jitter.mul_f64(self.up.next_random().powi(2));
+            flow.acknowledge_at.get_or_insert(self.now + ack_delay);
+        } else if flow.unacknowledged == PACKETS_PER_ACK || flow.received < IMMEDIATE_ACK_BYTES {
             self.acknowledge(number);
         } else {
-            let latest = self.now + (self.round_trip / 4).min(LATEST_ACKNOWLEDGEMENT);
-            pair.acknowledge_at.get_or_insert(latest);
+            let deadline = self.now + (self.round_trip / 4).min(MAX_ACK_DELAY);
+            flow.acknowledge_at.get_or_insert(deadline);
         }
     }
 
     fn acknowledge(&mut self, number: usize) {
-        let pair = &mut self.pairs[number];
-        pair.unacknowledged = 0;
-        pair.acknowledge_at = None;
-        self.drive(number, End::Client);
+        let flow = &mut self.flows[number];
+        flow.unacknowledged = 0;
+        flow.acknowledge_at = None;
+        self.drive(number, Role::Client);
     }
 
     /// Lets one end do everything that it can do now.
-    fn drive(&mut self, number: usize, end: End) {
+    fn drive(&mut self, number: usize, role: Role) {
         let now = self.epoch + self.now;
-        let pair = &mut self.pairs[number];
+        let flow = &mut self.flows[number];
         let mut is_done = false;
         while !is_done {
             is_done = true;
-            pair.pass_events(end);
-            match end {
-                End::Client => pair.read(),
-                End::Server => pair.write(),
+            flow.pass_events(role);
+            match role {
+                Role::Client => flow.read(),
+                Role::Server => flow.write(),
             }
-            let (wire, to) = match end {
-                End::Client => (&mut self.up, End::Server),
-                End::Server => (&mut self.down, End::Client),
+            let (wire, to) = match role {
+                Role::Client => (&mut self.up, Role::Server),
+                Role::Server => (&mut self.down, Role::Client),
             };
-            let Some((_, connection)) = &mut pair.side(end).connection else {
+            let Some((_, connection)) = &mut flow.host(role).connection else {
                 return;
             };
             let mut buffer = Vec::new();
@@ -310,7 +308,7 @@ impl Simulation {
                     if let Some(at) = wire.send(self.now, datagram.len()) {
                         let datagram = datagram.to_vec();
                         let arrival = Arrival {
-                            pair: number,
+                            flow: number,
                             at: to,
                             datagram,
                         };
@@ -324,28 +322,28 @@ impl Simulation {
     }
 }
 
-impl Pair {
-    fn side(&mut self, end: End) -> &mut Side {
-        match end {
-            End::Client => &mut self.client,
-            End::Server => &mut self.server,
+impl Flow {
+    fn host(&mut self, role: Role) -> &mut Host {
+        match role {
+            Role::Client => &mut self.client,
+            Role::Server => &mut self.server,
         }
     }
 
-    fn pass_events(&mut self, end: End) {
-        let side = self.side(end);
-        let Some((handle, connection)) = &mut side.connection else {
+    fn pass_events(&mut self, role: Role) {
+        let host = self.host(role);
+        let Some((handle, connection)) = &mut host.connection else {
             return;
         };
         while let Some(event) = connection.poll_endpoint_events() {
-            if let Some(event) = side.endpoint.handle_event(*handle, event) {
+            if let Some(event) = host.endpoint.handle_event(*handle, event) {
                 connection.handle_event(event);
             }
         }
         let mut stream = None;
         while let Some(event) = connection.poll() {
             match event {
-                Event::Connected if end == End::Server => {
+                Event::Connected if role == Role::Server => {
                     stream = connection.streams().open(Dir::Uni);
                 }
                 Event::ConnectionLost { reason } => panic!("{reason}"),

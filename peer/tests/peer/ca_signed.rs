@@ -2,7 +2,7 @@
 
 use crate::http::{Response, exchange};
 use crate::session::Session;
-use crate::test_peer::{SOON, TestPeer, parse};
+use crate::test_peer::{TEST_TIMEOUT, TestPeer, parse};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
@@ -80,7 +80,7 @@ async fn both_transports_use_the_certificate_and_its_renewal() {
     let first = ca.issue(files.path());
     let [cert, key] = flags(&files);
     let peer = TestPeer::start(&[&cert, &key]).await;
-    let chunk = peer.stored(1, 1_000_000).await;
+    let chunk = peer.store_chunk(1, 1_000_000).await;
 
     let (response, certificate) = ca.get(&peer, &format!("/chunk/{}", chunk.address())).await;
     assert_eq!(response.status, 200);
@@ -120,13 +120,13 @@ async fn both_transports_use_the_certificate_and_its_renewal() {
     let started = Instant::now();
     while ca.get(&peer, "/-/info").await.1 != second {
         assert!(
-            started.elapsed() < SOON,
+            started.elapsed() < TEST_TIMEOUT,
             "the renewed certificate is not in use"
         );
         sleep(Duration::from_millis(200)).await;
     }
     assert!(
-        session.ask(&[4]).await.is_ok(),
+        session.request(&[4]).await.is_ok(),
         "an existing session continues"
     );
     let after = Session::connect_with(config(), &url, None).await.unwrap();

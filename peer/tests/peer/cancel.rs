@@ -15,7 +15,7 @@ const MIB: u64 = 1024 * 1024;
 #[tokio::test(flavor = "multi_thread")]
 async fn stop_sending_stops_a_large_response() {
     let peer = TestPeer::start(&[]).await;
-    let chunk = peer.stored(1, MAX_CHUNK_BYTES as usize).await;
+    let chunk = peer.store_chunk(1, MAX_CHUNK_BYTES as usize).await;
     let session = Session::open(&peer.peer).await;
     let (mut send, mut recv) = session.stream().await;
     send_all(&mut send, &get_request(&[chunk.address(); 64])).await;
@@ -23,7 +23,8 @@ async fn stop_sending_stops_a_large_response() {
     let mut some = vec![0; 100_000];
     recv.read_exact(&mut some).await.unwrap();
     cancel(recv);
-    peer.metric_soon("antway_peer_streams", |n| n == 0).await;
+    peer.wait_for_metric("antway_peer_streams", |n| n == 0)
+        .await;
     let sent = peer.metric(OVER_WEB_TRANSPORT).await;
     assert!(
         sent < 64 * MIB,
@@ -45,14 +46,15 @@ async fn stop_sending_stops_a_large_response() {
 #[tokio::test(flavor = "multi_thread")]
 async fn resets_the_stream_of_a_client_that_does_not_read() {
     let peer = TestPeer::start(&["--idle-timeout=2s"]).await;
-    let chunk = peer.stored(1, MAX_CHUNK_BYTES as usize).await;
+    let chunk = peer.store_chunk(1, MAX_CHUNK_BYTES as usize).await;
     let session = Session::open(&peer.peer).await;
     let (mut send, recv) = session.stream().await;
     send_all(&mut send, &get_request(&[chunk.address(); 64])).await;
     send.quic_stream_mut().finish().unwrap();
-    peer.metric_soon(OVER_WEB_TRANSPORT, |sent| sent > 0).await;
+    peer.wait_for_metric(OVER_WEB_TRANSPORT, |sent| sent > 0)
+        .await;
     let given_up = r#"antway_peer_requests_total{face="webtransport",op="get",outcome="timeout"}"#;
-    peer.metric_soon(given_up, |n| n == 1).await;
+    peer.wait_for_metric(given_up, |n| n == 1).await;
     let sent = peer.metric(OVER_WEB_TRANSPORT).await;
     assert!(
         sent < 16 * MIB,
@@ -65,7 +67,7 @@ async fn resets_the_stream_of_a_client_that_does_not_read() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_end_of_a_session_stops_all_its_responses() {
     let peer = TestPeer::start(&[]).await;
-    let chunk = peer.stored(1, MAX_CHUNK_BYTES as usize).await;
+    let chunk = peer.store_chunk(1, MAX_CHUNK_BYTES as usize).await;
     let session = Session::open(&peer.peer).await;
     let mut streams = Vec::new();
     for _ in 0..8 {
@@ -74,17 +76,20 @@ async fn the_end_of_a_session_stops_all_its_responses() {
         send.quic_stream_mut().finish().unwrap();
         streams.push((send, recv));
     }
-    peer.metric_soon("antway_peer_streams", |n| n == 8).await;
+    peer.wait_for_metric("antway_peer_streams", |n| n == 8)
+        .await;
     session.connection.close(0_u32.into(), b"");
-    peer.metric_soon("antway_peer_sessions", |n| n == 0).await;
-    peer.metric_soon("antway_peer_streams", |n| n == 0).await;
+    peer.wait_for_metric("antway_peer_sessions", |n| n == 0)
+        .await;
+    peer.wait_for_metric("antway_peer_streams", |n| n == 0)
+        .await;
     peer.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn closing_an_http_connection_stops_the_response() {
     let peer = TestPeer::start(&["--idle-timeout=60s"]).await;
-    let chunk = peer.stored(1, MAX_CHUNK_BYTES as usize).await;
+    let chunk = peer.store_chunk(1, MAX_CHUNK_BYTES as usize).await;
     let authority = peer.peer.http().strip_prefix("http://").unwrap();
     let mut stream = TcpStream::connect(authority).await.unwrap();
     // Send many requests at once. Their responses together exceed the system's buffers.
@@ -97,7 +102,7 @@ async fn closing_an_http_connection_stops_the_response() {
     stream.read_exact(&mut some).await.unwrap();
     drop(stream);
     // Only the connection of the metrics request remains.
-    peer.metric_soon("antway_peer_http_connections", |n| n == 1)
+    peer.wait_for_metric("antway_peer_http_connections", |n| n == 1)
         .await;
     let sent = peer.metric(OVER_HTTP).await;
     assert!(

@@ -8,7 +8,7 @@ use antway_peer::limits::MAX_CHUNK_BYTES;
 use antway_peer::source::ChunkSource;
 use std::fs;
 
-const NOT_THERE: &[u8] = b"not there";
+const MISSING: &[u8] = b"not there";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn get_answers_64_addresses_in_order_over_web_transport() {
@@ -20,7 +20,7 @@ async fn get_answers_64_addresses_in_order_over_web_transport() {
             addresses.push(Address::of(&[seed]));
             expected.push((1, Vec::new()));
         } else {
-            let chunk = peer.stored(seed, 1 + 3000 * usize::from(seed)).await;
+            let chunk = peer.store_chunk(seed, 1 + 3000 * usize::from(seed)).await;
             addresses.push(chunk.address());
             expected.push((0, chunk.bytes().to_vec()));
         }
@@ -35,7 +35,7 @@ async fn serves_the_largest_and_the_empty_chunk_over_both_transports() {
     let peer = TestPeer::start(&[]).await;
     let session = Session::open(&peer.peer).await;
     for length in [0, MAX_CHUNK_BYTES as usize] {
-        let chunk = peer.stored(9, length).await;
+        let chunk = peer.store_chunk(9, length).await;
         let answers = session.get(&[chunk.address()]).await;
         assert!(answers == [(0, chunk.bytes().to_vec())]);
         let response = peer.get(&format!("/chunk/{}", chunk.address())).await;
@@ -48,12 +48,12 @@ async fn serves_the_largest_and_the_empty_chunk_over_both_transports() {
 #[tokio::test(flavor = "multi_thread")]
 async fn has_reports_stored_chunks_without_sending_them() {
     let peer = TestPeer::start(&[]).await;
-    let chunk = peer.stored(1, 1000).await;
+    let chunk = peer.store_chunk(1, 1000).await;
     let session = Session::open(&peer.peer).await;
-    let absent = Address::of(NOT_THERE);
+    let absent = Address::of(MISSING);
     let asked = [absent, chunk.address(), absent, chunk.address()];
     assert_eq!(
-        session.ask(&has_request(&asked)).await.unwrap(),
+        session.request(&has_request(&asked)).await.unwrap(),
         [1, 0, 1, 0]
     );
     peer.stop().await;
@@ -62,12 +62,12 @@ async fn has_reports_stored_chunks_without_sending_them() {
 #[tokio::test(flavor = "multi_thread")]
 async fn info_is_the_same_over_both_transports() {
     let peer = TestPeer::start(&["--allow-open-writes"]).await;
-    peer.stored(1, 1000).await;
+    peer.store_chunk(1, 1000).await;
     let session = Session::open(&peer.peer).await;
-    let answer = session.ask(&[4]).await.unwrap();
+    let answer = session.request(&[4]).await.unwrap();
     assert_eq!(answer[..4], (answer.len() as u32 - 4).to_be_bytes());
-    let told: serde_json::Value = serde_json::from_slice(&answer[4..]).unwrap();
-    assert_eq!(told, peer.info().await);
+    let info: serde_json::Value = serde_json::from_slice(&answer[4..]).unwrap();
+    assert_eq!(info, peer.info().await);
     let url = peer.peer.web_transport().unwrap();
     let port: u16 = url
         .strip_suffix("/v1")
@@ -77,25 +77,25 @@ async fn info_is_the_same_over_both_transports() {
         .unwrap()
         .parse()
         .unwrap();
-    assert_eq!(told["name"], "antway-peer");
-    assert_eq!(told["protocol"], 1);
-    assert_eq!(told["operations"], serde_json::json!([1, 2, 3, 4, 5]));
-    assert_eq!(told["webTransport"]["port"], port);
-    assert_eq!(told["webTransport"]["path"], "/v1");
+    assert_eq!(info["name"], "antway-peer");
+    assert_eq!(info["protocol"], 1);
+    assert_eq!(info["operations"], serde_json::json!([1, 2, 3, 4, 5]));
+    assert_eq!(info["webTransport"]["port"], port);
+    assert_eq!(info["webTransport"]["path"], "/v1");
     assert_eq!(
-        told["webTransport"]["certificateHashes"]
+        info["webTransport"]["certificateHashes"]
             .as_array()
             .unwrap()
             .len(),
         2
     );
-    assert_eq!(told["limits"]["maxChunkBytes"], MAX_CHUNK_BYTES);
-    assert_eq!(told["limits"]["maxAddressesPerRequest"], 64);
-    assert_eq!(told["limits"]["maxStreamsPerSession"], 256);
-    assert_eq!(told["limits"]["idleTimeoutMs"], 30_000);
-    assert_eq!(told["write"], "open");
+    assert_eq!(info["limits"]["maxChunkBytes"], MAX_CHUNK_BYTES);
+    assert_eq!(info["limits"]["maxAddressesPerRequest"], 64);
+    assert_eq!(info["limits"]["maxStreamsPerSession"], 256);
+    assert_eq!(info["limits"]["idleTimeoutMs"], 30_000);
+    assert_eq!(info["write"], "open");
     assert_eq!(
-        told["store"],
+        info["store"],
         serde_json::json!({"chunks": 1, "bytes": 1000})
     );
     assert_eq!(
@@ -116,7 +116,7 @@ async fn info_reports_that_web_transport_is_off() {
 #[tokio::test(flavor = "multi_thread")]
 async fn http_answers_have_the_headers_that_caches_need() {
     let peer = TestPeer::start(&[]).await;
-    let chunk = peer.stored(2, 5000).await;
+    let chunk = peer.store_chunk(2, 5000).await;
     let base = peer.peer.http();
     let path = format!("/chunk/{}", chunk.address());
     let etag = format!("\"{}\"", chunk.address());
@@ -150,7 +150,7 @@ async fn http_answers_have_the_headers_that_caches_need() {
 async fn http_errors_are_uncacheable_json() {
     let peer = TestPeer::start(&[]).await;
     let base = peer.peer.http();
-    let absent = format!("/chunk/{}", Address::of(NOT_THERE));
+    let absent = format!("/chunk/{}", Address::of(MISSING));
     let upper = absent.to_uppercase().replace("/CHUNK", "/chunk");
     for (method, path, status, code) in [
         ("GET", absent.as_str(), 404, "NOT_FOUND"),
@@ -184,7 +184,7 @@ async fn counts_a_damaged_chunk_and_never_serves_it() {
     let peer = TestPeer::start(&[]).await;
     let session = Session::open(&peer.peer).await;
     for seed in [1, 2] {
-        let chunk = peer.stored(seed, 100_000).await;
+        let chunk = peer.store_chunk(seed, 100_000).await;
         let path = peer.path_of(chunk.address());
         let mut bytes = fs::read(&path).unwrap();
         bytes[50_000] ^= 1;
@@ -207,7 +207,7 @@ async fn counts_a_damaged_chunk_and_never_serves_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn chunks_and_certificates_survive_a_restart() {
     let peer = TestPeer::start(&[]).await;
-    let chunk = peer.stored(5, 12_345).await;
+    let chunk = peer.store_chunk(5, 12_345).await;
     let hashes = peer.peer.certificate_hashes();
     let folder = peer.stop().await;
     let left = folder.path().join("store/temporary/half-written");
@@ -227,7 +227,7 @@ async fn many_streams_of_many_sessions_receive_their_chunks() {
     let peer = TestPeer::start(&["--max-streams-per-session=32"]).await;
     let mut chunks = Vec::new();
     for seed in 0..8 {
-        chunks.push(peer.stored(seed, 50_000 + usize::from(seed)).await);
+        chunks.push(peer.store_chunk(seed, 50_000 + usize::from(seed)).await);
     }
     let mut tasks = Vec::new();
     for _ in 0..4 {
@@ -245,7 +245,8 @@ async fn many_streams_of_many_sessions_receive_their_chunks() {
     for task in tasks {
         task.await.unwrap();
     }
-    peer.metric_soon("antway_peer_streams", |n| n == 0).await;
+    peer.wait_for_metric("antway_peer_streams", |n| n == 0)
+        .await;
     assert_eq!(
         peer.metric(r#"antway_peer_answers_total{face="webtransport",status="ok"}"#)
             .await,

@@ -1,9 +1,9 @@
 //! One client cannot use up the resources of all clients.
 
 use crate::http::request;
-use crate::process::{Running, command};
+use crate::process::{RunningPeer, command};
 use crate::session::{Session, get_request, open_request, put_request, send_all};
-use crate::test_peer::{SOON, TestPeer, chunk};
+use crate::test_peer::{TEST_TIMEOUT, TestPeer, chunk};
 use antway_peer::limits::MAX_CHUNK_BYTES;
 use std::fs;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use tokio::time::{Instant, sleep};
 async fn a_session_that_does_not_read_leaves_memory_for_others() {
     let flags = ["--max-chunks-in-memory=8", "--request-timeout=3s"];
     let peer = TestPeer::start(&flags).await;
-    let chunk = peer.stored(1, MAX_CHUNK_BYTES as usize).await;
+    let chunk = peer.store_chunk(1, MAX_CHUNK_BYTES as usize).await;
     let greedy = Session::open(&peer.peer).await;
     let mut streams = Vec::new();
     for _ in 0..16 {
@@ -25,7 +25,8 @@ async fn a_session_that_does_not_read_leaves_memory_for_others() {
         send.quic_stream_mut().finish().unwrap();
         streams.push((send, recv));
     }
-    peer.metric_soon("antway_peer_streams", |n| n == 16).await;
+    peer.wait_for_metric("antway_peer_streams", |n| n == 16)
+        .await;
     let modest = Session::open(&peer.peer).await;
     let expected = [(0, chunk.bytes().to_vec())];
     assert!(modest.get(&[chunk.address()]).await == expected);
@@ -37,7 +38,7 @@ async fn a_session_that_does_not_read_leaves_memory_for_others() {
 #[tokio::test(flavor = "multi_thread")]
 async fn rejects_requests_over_the_rate_limit() {
     let peer = TestPeer::start(&["--max-requests-per-second=2", "--allow-open-writes"]).await;
-    let stored = peer.stored(1, 100).await;
+    let stored = peer.store_chunk(1, 100).await;
     let session = Session::open(&peer.peer).await;
     let statuses: Vec<u8> = session
         .get(&[stored.address(); 64])
@@ -56,9 +57,11 @@ async fn rejects_requests_over_the_rate_limit() {
     let path = format!("/chunk/{}", written.address());
     let response = request(peer.peer.http(), "PUT", &path, &[], written.bytes()).await;
     assert_eq!(response.status, 429);
-    let put = session.ask(&put_request(b"", 100, written.bytes())).await;
+    let put = session
+        .request(&put_request(b"", 100, written.bytes()))
+        .await;
     assert_eq!(put.unwrap()[0], 2);
-    let open = session.ask(&open_request(stored.address(), 0, 0)).await;
+    let open = session.request(&open_request(stored.address(), 0, 0)).await;
     assert_eq!(open.unwrap(), [2, 0, 0, 0, 0]);
     assert_eq!(peer.get("/-/health").await.status, 200);
     sleep(Duration::from_secs(2)).await;
@@ -69,7 +72,7 @@ async fn rejects_requests_over_the_rate_limit() {
 #[tokio::test(flavor = "multi_thread")]
 async fn rejects_requests_over_the_byte_rate() {
     let peer = TestPeer::start(&["--max-bytes-per-second=1MB"]).await;
-    let stored = peer.stored(1, MAX_CHUNK_BYTES as usize).await;
+    let stored = peer.store_chunk(1, MAX_CHUNK_BYTES as usize).await;
     let session = Session::open(&peer.peer).await;
     let answers = session.get(&[stored.address(); 8]).await;
     let found = answers.iter().filter(|(status, _)| *status == 0).count();
@@ -91,10 +94,10 @@ async fn releases_all_resources_of_disconnected_clients() {
         store.to_str().unwrap(),
     ];
     // A separate process, because other tests open files in this one.
-    let (peer, told) = Running::start(&mut command(&flags));
-    let base = told["http"].as_str().unwrap();
-    let url = told["webTransport"].as_str().unwrap();
-    let hashes = told["certificateHashes"].as_array().unwrap().iter();
+    let (peer, listening) = RunningPeer::start(&mut command(&flags));
+    let base = listening["http"].as_str().unwrap();
+    let url = listening["webTransport"].as_str().unwrap();
+    let hashes = listening["certificateHashes"].as_array().unwrap().iter();
     let hashes: Vec<_> = hashes
         .map(|hash| hash.as_str().unwrap().to_owned())
         .collect();
@@ -145,7 +148,7 @@ async fn releases_all_resources_of_disconnected_clients() {
                 value("antway_peer_http_connections"),
             ];
             // The connection of this request counts, too.
-            if left == [0, 0, 1] || started.elapsed() > SOON {
+            if left == [0, 0, 1] || started.elapsed() > TEST_TIMEOUT {
                 break left;
             }
             sleep(Duration::from_millis(50)).await;

@@ -1,8 +1,8 @@
 //! The hostile peer, which tests of clients use, produces the requested faults.
 
-use crate::fault::{Fault, HostileSource, Misbehaviour};
+use crate::fault::{Fault, FaultConfig, HostileSource};
 use crate::session::{Reset, Session, get_request, send_all};
-use crate::test_peer::{SOON, TestPeer};
+use crate::test_peer::{TEST_TIMEOUT, TestPeer};
 use antway_peer::limits::MAX_CHUNK_BYTES;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,14 +12,14 @@ use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout};
 
 async fn hostile(fault: Fault, honest_first: usize) -> TestPeer {
-    let misbehaviour = Misbehaviour {
+    let config = FaultConfig {
         fault,
         bytes_per_second: 100_000,
         honest_first,
     };
     let folder = TempDir::new().unwrap();
     TestPeer::start_with(folder, &[], |store, path| {
-        Arc::new(HostileSource::new(store, path, misbehaviour))
+        Arc::new(HostileSource::new(store, path, config))
     })
     .await
 }
@@ -35,8 +35,8 @@ async fn each_fault_changes_the_response_as_documented() {
         Fault::Busy,
     ] {
         let peer = hostile(fault, 1).await;
-        let asked = peer.stored(1, 10_000).await;
-        let other = peer.stored(2, 10_000).await;
+        let asked = peer.store_chunk(1, 10_000).await;
+        let other = peer.store_chunk(2, 10_000).await;
         let session = Session::open(&peer.peer).await;
         let first = session.get(&[asked.address()]).await;
         assert!(
@@ -70,7 +70,7 @@ async fn each_fault_changes_the_response_as_documented() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_fault_slow_sends_correct_bytes_slowly() {
     let peer = hostile(Fault::Slow, 0).await;
-    let asked = peer.stored(1, 50_000).await;
+    let asked = peer.store_chunk(1, 50_000).await;
     let session = Session::open(&peer.peer).await;
     let started = Instant::now();
     assert!(session.get(&[asked.address()]).await == [(0, asked.bytes().to_vec())]);
@@ -81,10 +81,10 @@ async fn the_fault_slow_sends_correct_bytes_slowly() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_fault_reset_aborts_in_the_middle_of_the_bytes() {
     let peer = hostile(Fault::Reset, 0).await;
-    let asked = peer.stored(1, 1_000_000).await;
+    let asked = peer.store_chunk(1, 1_000_000).await;
     let session = Session::open(&peer.peer).await;
     assert_eq!(
-        session.ask(&get_request(&[asked.address()])).await,
+        session.request(&get_request(&[asked.address()])).await,
         Err(Reset(6))
     );
 
@@ -104,7 +104,7 @@ async fn the_fault_reset_aborts_in_the_middle_of_the_bytes() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_fault_silent_sends_nothing() {
     let peer = hostile(Fault::Silent, 0).await;
-    let asked = peer.stored(1, 1000).await;
+    let asked = peer.store_chunk(1, 1000).await;
     let session = Session::open(&peer.peer).await;
     let (mut send, mut recv) = session.stream().await;
     send_all(&mut send, &get_request(&[asked.address()])).await;
@@ -113,7 +113,7 @@ async fn the_fault_silent_sends_nothing() {
     let answer = timeout(Duration::from_secs(1), recv.read(&mut byte)).await;
     assert!(answer.is_err(), "no answer");
     assert!(
-        session.ask(&[4]).await.is_ok(),
+        session.request(&[4]).await.is_ok(),
         "the rest of the peer works"
     );
     crate::session::cancel(recv);
@@ -122,7 +122,7 @@ async fn the_fault_silent_sends_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn aborts_a_transfer_that_takes_too_long() {
-    let slow = Misbehaviour {
+    let slow = FaultConfig {
         fault: Fault::Slow,
         bytes_per_second: 1000,
         honest_first: 0,
@@ -132,9 +132,9 @@ async fn aborts_a_transfer_that_takes_too_long() {
         Arc::new(HostileSource::new(store, path, slow))
     })
     .await;
-    let asked = peer.stored(1, 40_000).await;
+    let asked = peer.store_chunk(1, 40_000).await;
     let session = Session::open(&peer.peer).await;
-    let answer = session.ask(&get_request(&[asked.address()])).await;
+    let answer = session.request(&get_request(&[asked.address()])).await;
     assert_eq!(answer, Err(Reset(3)));
 
     let authority = peer.peer.http().strip_prefix("http://").unwrap();
@@ -143,7 +143,9 @@ async fn aborts_a_transfer_that_takes_too_long() {
     http.write_all(get.as_bytes()).await.unwrap();
     let mut bytes = Vec::new();
     // The connection may be reset.
-    let _ = timeout(SOON, http.read_to_end(&mut bytes)).await.unwrap();
+    let _ = timeout(TEST_TIMEOUT, http.read_to_end(&mut bytes))
+        .await
+        .unwrap();
     assert!(crate::http::parse(&bytes).body.len() < 40_000);
     peer.stop().await;
 }

@@ -1,9 +1,9 @@
 //! The disk is full.
 
 use crate::http::{get, request};
-use crate::process::Running;
+use crate::process::RunningPeer;
 use crate::session::Session;
-use crate::test_peer::{SOON, TestPeer, chunk};
+use crate::test_peer::{TEST_TIMEOUT, TestPeer, chunk};
 use antway_peer::source::Chunk;
 use serde_json::Value;
 use std::fs::{self, File};
@@ -18,9 +18,9 @@ use tokio::time::{Instant, sleep};
 #[derive(Clone, Copy, Debug)]
 enum Disk {
     /// A separate file system, which a file then fills. Requires the right to mount.
-    Small,
+    SmallFileSystem,
     /// A process limit on the length of files: one block. Every user can set it.
-    ShortFiles,
+    FileSizeLimit,
 }
 
 /// All kinds of full disks that this machine supports.
@@ -30,38 +30,38 @@ fn disks() -> Vec<Disk> {
     let mount = mount.stderr(Stdio::null()).status();
     let may_mount = mount.is_ok_and(|status| status.success());
     let disks = match may_mount {
-        true => vec![Disk::ShortFiles, Disk::Small],
-        false => vec![Disk::ShortFiles],
+        true => vec![Disk::FileSizeLimit, Disk::SmallFileSystem],
+        false => vec![Disk::FileSizeLimit],
     };
     println!("full disks: {disks:?}");
     disks
 }
 
 /// A peer whose disk can be made full.
-struct Peer {
-    running: Running,
+struct DiskTestPeer {
+    running: RunningPeer,
     line: Value,
     disk: Disk,
     store: PathBuf,
     _folder: TempDir,
 }
 
-impl Peer {
+impl DiskTestPeer {
     fn start(disk: Disk, upstream: &str) -> Self {
         let folder = TempDir::new().unwrap();
         let program = env!("CARGO_BIN_EXE_antway-peer");
         let script = match disk {
-            Disk::Small => {
+            Disk::SmallFileSystem => {
                 r#"mount -t tmpfs -o size=1m tmpfs "$1" && shift && exec "$0" serve "$@""#
             }
             // Ignore the signal XFSZ, so that a write over the limit fails instead of killing the process.
-            Disk::ShortFiles => r#"trap '' XFSZ && shift && exec "$0" serve "$@""#,
+            Disk::FileSizeLimit => r#"trap '' XFSZ && shift && exec "$0" serve "$@""#,
         };
         let mut command = match disk {
-            Disk::Small => Command::new("unshare"),
-            Disk::ShortFiles => Command::new("sh"),
+            Disk::SmallFileSystem => Command::new("unshare"),
+            Disk::FileSizeLimit => Command::new("sh"),
         };
-        if let Disk::Small = disk {
+        if let Disk::SmallFileSystem = disk {
             command.args(["-m", "sh"]);
         }
         command.args(["-c", script, program]).arg(folder.path());
@@ -69,9 +69,9 @@ impl Peer {
         command.args(["--http=127.0.0.1:0", "--webtransport=127.0.0.1:0"]);
         command.args(["--allow-open-writes", "--upstream", upstream]);
         command.stdin(Stdio::null()).stdout(Stdio::piped());
-        let (running, line) = Running::start(&mut command);
+        let (running, line) = RunningPeer::start(&mut command);
         let mut store = folder.path().join("store");
-        if let Disk::Small = disk {
+        if let Disk::SmallFileSystem = disk {
             // The mount is visible only through the peer's process.
             let inside = Path::new("/proc").join(running.id().to_string());
             store = inside.join("root").join(store.strip_prefix("/").unwrap());
@@ -97,15 +97,15 @@ impl Peer {
         Session::connect(url, &hashes, None).await.unwrap()
     }
 
-    fn filler(&self) -> PathBuf {
+    fn filler_path(&self) -> PathBuf {
         self.store.join("filler")
     }
 
     fn fill(&self) {
         match self.disk {
-            Disk::ShortFiles => self.limit_files("4096"),
-            Disk::Small => {
-                let mut file = File::create(self.filler()).unwrap();
+            Disk::FileSizeLimit => self.limit_file_size("4096"),
+            Disk::SmallFileSystem => {
+                let mut file = File::create(self.filler_path()).unwrap();
                 let error = loop {
                     if let Err(error) = file.write_all(&[0; 512]) {
                         break error;
@@ -116,15 +116,15 @@ impl Peer {
         }
     }
 
-    fn make_room(&self) {
+    fn free_space(&self) {
         match self.disk {
-            Disk::ShortFiles => self.limit_files("unlimited"),
-            Disk::Small => fs::remove_file(self.filler()).unwrap(),
+            Disk::FileSizeLimit => self.limit_file_size("unlimited"),
+            Disk::SmallFileSystem => fs::remove_file(self.filler_path()).unwrap(),
         }
     }
 
     /// Limits the length of files that the peer writes.
-    fn limit_files(&self, bytes: &str) {
+    fn limit_file_size(&self, bytes: &str) {
         let mut prlimit = Command::new("prlimit");
         let pid = self.running.id().to_string();
         prlimit.args(["--pid", &pid, &format!("--fsize={bytes}:unlimited")]);
@@ -158,7 +158,7 @@ impl Peer {
         (response.status, code)
     }
 
-    async fn gives(&self, chunk: &Chunk) {
+    async fn assert_serves(&self, chunk: &Chunk) {
         let response = get(self.http(), &format!("/chunk/{}", chunk.address())).await;
         assert_eq!(response.status, 200, "{:?}", self.disk);
         assert!(response.body == chunk.bytes()[..]);
@@ -168,11 +168,11 @@ impl Peer {
 #[tokio::test(flavor = "multi_thread")]
 async fn serves_with_a_full_disk_and_stores_again_once_there_is_room() {
     let origin = TestPeer::start(&[]).await;
-    let elsewhere = origin.stored(1, 50_000).await;
+    let upstream_chunk = origin.store_chunk(1, 50_000).await;
     for disk in disks() {
-        let peer = Peer::start(disk, origin.peer.http());
-        let (kept, refused) = (chunk(2, 50_000), chunk(3, 50_000));
-        assert_eq!(peer.put(&kept).await.0, 201);
+        let peer = DiskTestPeer::start(disk, origin.peer.http());
+        let (stored, refused) = (chunk(2, 50_000), chunk(3, 50_000));
+        assert_eq!(peer.put(&stored).await.0, 201);
         peer.fill();
 
         let full = (507, "FULL".to_owned());
@@ -183,29 +183,31 @@ async fn serves_with_a_full_disk_and_stores_again_once_there_is_room() {
         assert_eq!(answer, expected, "{disk:?}: full, over WebTransport too");
         // Read a chunk of the store and a chunk of the upstream, several times.
         for _ in 0..3 {
-            peer.gives(&kept).await;
-            peer.gives(&elsewhere).await;
+            peer.assert_serves(&stored).await;
+            peer.assert_serves(&upstream_chunk).await;
         }
-        let over_web_transport = session.get(&[kept.address(), elsewhere.address()]).await;
-        let bodies = [&kept, &elsewhere].map(|chunk| (0, chunk.bytes().to_vec()));
+        let over_web_transport = session
+            .get(&[stored.address(), upstream_chunk.address()])
+            .await;
+        let bodies = [&stored, &upstream_chunk].map(|chunk| (0, chunk.bytes().to_vec()));
         assert!(over_web_transport == bodies);
         assert_eq!(get(peer.http(), "/-/health").await.status, 200);
         // A background write may still have to be cleaned up.
-        until(|| peer.files().len() == 1, disk).await;
+        wait_until(|| peer.files().len() == 1, disk).await;
 
-        peer.make_room();
+        peer.free_space();
         assert_eq!(peer.put(&refused).await.0, 201, "{disk:?}");
-        peer.gives(&refused).await;
-        peer.gives(&elsewhere).await;
-        until(|| peer.files().len() == 3, disk).await;
+        peer.assert_serves(&refused).await;
+        peer.assert_serves(&upstream_chunk).await;
+        wait_until(|| peer.files().len() == 3, disk).await;
     }
     origin.stop().await;
 }
 
-async fn until(condition: impl Fn() -> bool, disk: Disk) {
+async fn wait_until(condition: impl Fn() -> bool, disk: Disk) {
     let started = Instant::now();
     while !condition() {
-        assert!(started.elapsed() < SOON, "{disk:?}");
+        assert!(started.elapsed() < TEST_TIMEOUT, "{disk:?}");
         sleep(Duration::from_millis(20)).await;
     }
 }

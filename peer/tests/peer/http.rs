@@ -1,6 +1,6 @@
 //! An HTTP client that gives tests full control of the request.
 
-use crate::test_peer::SOON;
+use crate::test_peer::TEST_TIMEOUT;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -74,7 +74,7 @@ pub async fn exchange(
 pub async fn read_response(stream: &mut (impl AsyncRead + Unpin), is_head: bool) -> Response {
     let mut bytes = Vec::new();
     let reading = timeout(
-        SOON + Duration::from_secs(10),
+        TEST_TIMEOUT + Duration::from_secs(10),
         stream.read_to_end(&mut bytes),
     );
     // An aborted connection may end in an error. The data that arrived before it counts.

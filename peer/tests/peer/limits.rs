@@ -1,9 +1,9 @@
 //! The limits on clients.
 
-use crate::fault::{Fault, HostileSource, Misbehaviour};
+use crate::fault::{Fault, FaultConfig, HostileSource};
 use crate::http::{read_response, request};
 use crate::session::{Session, send_all};
-use crate::test_peer::{SOON, TestPeer};
+use crate::test_peer::{TEST_TIMEOUT, TestPeer};
 use std::sync::Arc;
 use std::time::Duration;
 use tempfile::TempDir;
@@ -20,15 +20,16 @@ async fn refuses_sessions_over_the_limit_until_one_ends() {
     let second = Session::open(&peer.peer).await;
     assert!(Session::connect(url, &hashes, None).await.is_err());
     first.connection.close(0_u32.into(), b"");
-    peer.metric_soon("antway_peer_sessions", |n| n == 1).await;
+    peer.wait_for_metric("antway_peer_sessions", |n| n == 1)
+        .await;
     // The permit is free a moment after the gauge changes.
     let again = async {
         while Session::connect(url, &hashes, None).await.is_err() {
             sleep(Duration::from_millis(20)).await;
         }
     };
-    timeout(SOON, again).await.unwrap();
-    assert!(second.ask(&[4]).await.is_ok());
+    timeout(TEST_TIMEOUT, again).await.unwrap();
+    assert!(second.request(&[4]).await.is_ok());
     peer.stop().await;
 }
 
@@ -42,11 +43,12 @@ async fn streams_over_the_limit_wait() {
         send_all(&mut send, &[1]).await;
         open.push((send, recv));
     }
-    peer.metric_soon("antway_peer_streams", |n| n == 3).await;
+    peer.wait_for_metric("antway_peer_streams", |n| n == 3)
+        .await;
     let one_more = timeout(Duration::from_millis(300), session.connection.open_bi()).await;
     assert!(one_more.is_err(), "the stream waits");
     open.clear();
-    let answer = timeout(SOON, session.ask(&[4])).await.unwrap();
+    let answer = timeout(TEST_TIMEOUT, session.request(&[4])).await.unwrap();
     assert!(answer.is_ok());
     peer.stop().await;
 }
@@ -55,9 +57,12 @@ async fn streams_over_the_limit_wait() {
 async fn closes_an_idle_session() {
     let peer = TestPeer::start(&["--idle-timeout=1s"]).await;
     let session = Session::open(&peer.peer).await;
-    assert!(session.ask(&[4]).await.is_ok());
-    timeout(SOON, session.connection.closed()).await.unwrap();
-    peer.metric_soon("antway_peer_sessions", |n| n == 0).await;
+    assert!(session.request(&[4]).await.is_ok());
+    timeout(TEST_TIMEOUT, session.connection.closed())
+        .await
+        .unwrap();
+    peer.wait_for_metric("antway_peer_sessions", |n| n == 0)
+        .await;
     peer.stop().await;
 }
 
@@ -90,7 +95,7 @@ async fn closes_idle_and_incomplete_http_requests() {
         let mut stream = TcpStream::connect(authority).await.unwrap();
         stream.write_all(beginning.as_bytes()).await.unwrap();
         let mut rest = Vec::new();
-        let closing = timeout(SOON, stream.read_to_end(&mut rest));
+        let closing = timeout(TEST_TIMEOUT, stream.read_to_end(&mut rest));
         closing.await.unwrap().unwrap();
     }
     let mut kept = TcpStream::connect(authority).await.unwrap();
@@ -98,7 +103,7 @@ async fn closes_idle_and_incomplete_http_requests() {
         .await
         .unwrap();
     let mut rest = Vec::new();
-    timeout(SOON, kept.read_to_end(&mut rest))
+    timeout(TEST_TIMEOUT, kept.read_to_end(&mut rest))
         .await
         .unwrap()
         .unwrap();
@@ -124,7 +129,7 @@ async fn closes_idle_and_incomplete_http_requests() {
 #[tokio::test(flavor = "multi_thread")]
 async fn closes_the_http_connection_of_a_client_that_does_not_read() {
     let peer = TestPeer::start(&["--idle-timeout=1s"]).await;
-    let chunk = peer.stored(1, 4 << 20).await;
+    let chunk = peer.store_chunk(1, 4 << 20).await;
     let authority = peer.peer.http().strip_prefix("http://").unwrap();
     let mut stream = TcpStream::connect(authority).await.unwrap();
     let one = format!(
@@ -133,9 +138,9 @@ async fn closes_the_http_connection_of_a_client_that_does_not_read() {
     );
     stream.write_all(one.repeat(64).as_bytes()).await.unwrap();
     // Only the connection of the metrics request remains.
-    peer.metric_soon("antway_peer_http_connections", |n| n == 2)
+    peer.wait_for_metric("antway_peer_http_connections", |n| n == 2)
         .await;
-    peer.metric_soon("antway_peer_http_connections", |n| n == 1)
+    peer.wait_for_metric("antway_peer_http_connections", |n| n == 1)
         .await;
     drop(stream);
     peer.stop().await;
@@ -162,7 +167,7 @@ async fn http_connections_over_the_limit_wait() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn answers_busy_when_memory_is_full() {
-    let slow = Misbehaviour {
+    let slow = FaultConfig {
         fault: Fault::Slow,
         bytes_per_second: 1000,
         honest_first: 0,
@@ -173,12 +178,12 @@ async fn answers_busy_when_memory_is_full() {
         Arc::new(HostileSource::new(store, path, slow))
     })
     .await;
-    let chunk = peer.stored(1, 100_000).await;
+    let chunk = peer.store_chunk(1, 100_000).await;
     let session = Session::open(&peer.peer).await;
     let (mut send, recv) = session.stream().await;
     send_all(&mut send, &crate::session::get_request(&[chunk.address()])).await;
     send.quic_stream_mut().finish().unwrap();
-    peer.metric_soon(
+    peer.wait_for_metric(
         r#"antway_peer_sent_bytes_total{face="webtransport"}"#,
         |n| n > 0,
     )
@@ -188,6 +193,7 @@ async fn answers_busy_when_memory_is_full() {
     assert_eq!((response.status, response.code()), (503, "BUSY".to_owned()));
     assert_eq!(response.header("retry-after"), Some("1"));
     crate::session::cancel(recv);
-    peer.metric_soon("antway_peer_streams", |n| n == 0).await;
+    peer.wait_for_metric("antway_peer_streams", |n| n == 0)
+        .await;
     peer.stop().await;
 }

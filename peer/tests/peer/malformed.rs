@@ -3,7 +3,7 @@
 use crate::session::{
     Reset, Session, abort, application_code, get_request, put_request, read_all, send_all,
 };
-use crate::test_peer::{SOON, TestPeer, chunk};
+use crate::test_peer::{TEST_TIMEOUT, TestPeer, chunk};
 use antway_peer::address::Address;
 use tokio::time::timeout;
 use wtransport::error::StreamWriteError;
@@ -16,7 +16,7 @@ const LIMIT: u64 = 4;
 #[tokio::test(flavor = "multi_thread")]
 async fn a_malformed_request_resets_only_its_stream() {
     let peer = TestPeer::start(&["--allow-open-writes"]).await;
-    let stored = peer.stored(1, 1000).await;
+    let stored = peer.store_chunk(1, 1000).await;
     let session = Session::open(&peer.peer).await;
     let get = get_request(&[stored.address(); 2]);
     let put = put_request(b"", 5, b"12345");
@@ -57,7 +57,7 @@ async fn a_malformed_request_resets_only_its_stream() {
             BAD_REQUEST,
         ),
     ] {
-        assert_eq!(session.ask(&request).await, Err(Reset(code)), "{what}");
+        assert_eq!(session.request(&request).await, Err(Reset(code)), "{what}");
         assert_eq!(
             session.get(&[stored.address()]).await[0].0,
             0,
@@ -65,7 +65,8 @@ async fn a_malformed_request_resets_only_its_stream() {
         );
     }
     assert_eq!(peer.store_chunks().await, 1, "nothing was stored");
-    peer.metric_soon("antway_peer_streams", |n| n == 0).await;
+    peer.wait_for_metric("antway_peer_streams", |n| n == 0)
+        .await;
     peer.stop().await;
 }
 
@@ -75,7 +76,7 @@ async fn a_malformed_request_stops_the_clients_sending_side() {
     let session = Session::open(&peer.peer).await;
     let (mut send, mut recv) = session.stream().await;
     send_all(&mut send, &[1, 65]).await;
-    match timeout(SOON, send.stopped()).await.unwrap() {
+    match timeout(TEST_TIMEOUT, send.stopped()).await.unwrap() {
         StreamWriteError::Stopped(code) => assert_eq!(application_code(code), LIMIT),
         other => panic!("{other}"),
     }
@@ -86,7 +87,7 @@ async fn a_malformed_request_stops_the_clients_sending_side() {
 #[tokio::test(flavor = "multi_thread")]
 async fn aborts_an_incomplete_request_after_the_timeout() {
     let peer = TestPeer::start(&["--request-timeout=300ms", "--allow-open-writes"]).await;
-    let stored = peer.stored(1, 1000).await;
+    let stored = peer.store_chunk(1, 1000).await;
     let session = Session::open(&peer.peer).await;
     let get = get_request(&[stored.address()]);
     let body = chunk(7, 1000);
@@ -109,9 +110,11 @@ async fn an_aborted_upload_stores_nothing() {
     let request = put_request(b"", 500_000, body.bytes());
     let (mut send, recv) = session.stream().await;
     send_all(&mut send, &request[..400_000]).await;
-    peer.metric_soon("antway_peer_streams", |n| n == 1).await;
+    peer.wait_for_metric("antway_peer_streams", |n| n == 1)
+        .await;
     abort(&mut send);
-    peer.metric_soon("antway_peer_streams", |n| n == 0).await;
+    peer.wait_for_metric("antway_peer_streams", |n| n == 0)
+        .await;
     drop(recv);
     assert_eq!(peer.store_chunks().await, 0);
     assert_eq!(session.put(b"", body.bytes()).await[0], 0);
@@ -121,12 +124,12 @@ async fn an_aborted_upload_stores_nothing() {
 #[tokio::test(flavor = "multi_thread")]
 async fn refuses_unidirectional_streams() {
     let peer = TestPeer::start(&[]).await;
-    let stored = peer.stored(1, 1000).await;
+    let stored = peer.store_chunk(1, 1000).await;
     let session = Session::open(&peer.peer).await;
     for _ in 0..20 {
         session.connection.send_datagram(b"hello").unwrap();
         let mut stream = session.connection.open_uni().await.unwrap().await.unwrap();
-        match timeout(SOON, stream.stopped()).await.unwrap() {
+        match timeout(TEST_TIMEOUT, stream.stopped()).await.unwrap() {
             StreamWriteError::Stopped(code) => assert_eq!(application_code(code), BAD_REQUEST),
             other => panic!("{other}"),
         }

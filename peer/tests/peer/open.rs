@@ -12,14 +12,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 const TO_THE_END: u64 = 0;
-const LAST: u64 = u64::MAX;
+const SUFFIX: u64 = u64::MAX;
 
 /// The plaintext size of a full chunk in bytes.
-const PART: u64 = 4_190_208;
+const FULL_CHUNK: u64 = 4_190_208;
 
 struct File {
     address: Address,
-    wrappers: Vec<Address>,
+    map_chunks: Vec<Address>,
     chunks: Vec<Address>,
 }
 
@@ -40,26 +40,26 @@ impl File {
         let json: Value = serde_json::from_slice(&text).unwrap();
         let map = &json["data_map"];
         let infos = addresses(&map["infos"]);
-        let (wrappers, chunks) = match map["child"].is_null() {
+        let (map_chunks, chunks) = match map["child"].is_null() {
             true => (Vec::new(), infos),
             false => (infos, addresses(&json["root_map"]["infos"])),
         };
         Self {
             address: map["address"].as_str().unwrap().parse().unwrap(),
-            wrappers,
+            map_chunks,
             chunks,
         }
     }
 
     /// The expected addresses after the record, if the range needs these chunks of the file.
-    fn with(&self, chunks: &[usize]) -> Vec<Address> {
+    fn expected_addresses(&self, chunks: &[usize]) -> Vec<Address> {
         let chunks = chunks.iter().map(|&i| self.chunks[i]);
-        self.wrappers.iter().copied().chain(chunks).collect()
+        self.map_chunks.iter().copied().chain(chunks).collect()
     }
 }
 
 /// A peer with all chunks of the fixtures.
-async fn filled() -> TestPeer {
+async fn start_with_fixtures() -> TestPeer {
     let peer = TestPeer::start(&[]).await;
     for entry in fs::read_dir(fixtures().join("chunks")).unwrap() {
         let bytes = fs::read(entry.unwrap().path()).unwrap();
@@ -69,14 +69,14 @@ async fn filled() -> TestPeer {
 }
 
 /// The status of the record, then the statuses and addresses of the following chunks. Verifies all bytes.
-async fn opened(
+async fn request_open(
     session: &Session,
     address: Address,
     first: u64,
     length: u64,
 ) -> (u8, Vec<(u8, Address)>) {
     let answer = session
-        .ask(&open_request(address, first, length))
+        .request(&open_request(address, first, length))
         .await
         .unwrap();
     let (status, bytes, mut rest) = split_answer(&answer);
@@ -107,13 +107,13 @@ fn all_found(addresses: Vec<Address>) -> (u8, Vec<(u8, Address)>) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_response_contains_the_data_map_and_the_whole_file() {
-    let peer = filled().await;
+    let peer = start_with_fixtures().await;
     let session = Session::open(&peer.peer).await;
     for case in ["b3", "b1000", "text1mib"] {
         let file = File::fixture(case);
         assert_eq!(
-            opened(&session, file.address, 0, TO_THE_END).await,
-            all_found(file.with(&[0, 1, 2])),
+            request_open(&session, file.address, 0, TO_THE_END).await,
+            all_found(file.expected_addresses(&[0, 1, 2])),
             "{case}"
         );
     }
@@ -122,64 +122,67 @@ async fn one_response_contains_the_data_map_and_the_whole_file() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn decrypts_a_nested_map_and_sends_only_the_chunks_of_the_range() {
-    let peer = filled().await;
+    let peer = start_with_fixtures().await;
     let session = Session::open(&peer.peer).await;
     let file = File::fixture("text3max17");
-    assert_eq!((file.wrappers.len(), file.chunks.len()), (3, 4));
+    assert_eq!((file.map_chunks.len(), file.chunks.len()), (3, 4));
     for (first, length, chunks) in [
         (0, TO_THE_END, &[0, 1, 2, 3][..]),
         (0, 1, &[0]),
-        (PART - 1, 2, &[0, 1]),
-        (2 * PART, PART, &[2]),
-        (3 * PART, TO_THE_END, &[3]),
-        (LAST, 17, &[3]),
-        (LAST, 18, &[2, 3]),
-        (LAST, LAST, &[0, 1, 2, 3]),
-        (3 * PART + 17, TO_THE_END, &[]),
-        (LAST - 1, LAST, &[]),
-        (LAST, 0, &[]),
+        (FULL_CHUNK - 1, 2, &[0, 1]),
+        (2 * FULL_CHUNK, FULL_CHUNK, &[2]),
+        (3 * FULL_CHUNK, TO_THE_END, &[3]),
+        (SUFFIX, 17, &[3]),
+        (SUFFIX, 18, &[2, 3]),
+        (SUFFIX, SUFFIX, &[0, 1, 2, 3]),
+        (3 * FULL_CHUNK + 17, TO_THE_END, &[]),
+        (SUFFIX - 1, SUFFIX, &[]),
+        (SUFFIX, 0, &[]),
     ] {
         assert_eq!(
-            opened(&session, file.address, first, length).await,
-            all_found(file.with(chunks)),
+            request_open(&session, file.address, first, length).await,
+            all_found(file.expected_addresses(chunks)),
             "{first}, {length}"
         );
     }
     let counted = r#"antway_peer_requests_total{face="webtransport",op="open",outcome="ok"}"#;
-    peer.metric_soon(counted, |n| n == 11).await;
+    peer.wait_for_metric(counted, |n| n == 11).await;
     peer.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn sends_only_the_record_if_it_is_missing_or_not_a_data_map() {
-    let peer = filled().await;
+    let peer = start_with_fixtures().await;
     let session = Session::open(&peer.peer).await;
     for length in [0, 1000, MAX_CHUNK_BYTES as usize] {
-        let raw = peer.stored(1, length).await;
-        assert_eq!(opened(&session, raw.address(), 0, 0).await, (0, vec![]));
+        let raw = peer.store_chunk(1, length).await;
+        assert_eq!(
+            request_open(&session, raw.address(), 0, 0).await,
+            (0, vec![])
+        );
     }
     let absent = chunk(9, 9).address();
-    assert_eq!(opened(&session, absent, 0, 0).await, (1, vec![]));
+    assert_eq!(request_open(&session, absent, 0, 0).await, (1, vec![]));
     peer.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn reports_a_missing_chunk_and_ends_after_a_missing_map_chunk() {
-    let peer = filled().await;
+    let peer = start_with_fixtures().await;
     let session = Session::open(&peer.peer).await;
     let file = File::fixture("text3max17");
     fs::remove_file(peer.path_of(file.chunks[1])).unwrap();
-    let mut expected = all_found(file.with(&[0, 1, 2, 3]));
+    let mut expected = all_found(file.expected_addresses(&[0, 1, 2, 3]));
     expected.1[4].0 = 1;
     assert_eq!(
-        opened(&session, file.address, 0, TO_THE_END).await,
+        request_open(&session, file.address, 0, TO_THE_END).await,
         expected
     );
-    fs::remove_file(peer.path_of(file.wrappers[0])).unwrap();
-    let mut expected = all_found(file.with(&[]));
+    fs::remove_file(peer.path_of(file.map_chunks[0])).unwrap();
+    let mut expected = all_found(file.expected_addresses(&[]));
     expected.1[0].0 = 1;
     assert_eq!(
-        opened(&session, file.address, 0, TO_THE_END).await,
+        request_open(&session, file.address, 0, TO_THE_END).await,
         expected
     );
     peer.stop().await;
@@ -187,17 +190,17 @@ async fn reports_a_missing_chunk_and_ends_after_a_missing_map_chunk() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_response_ends_if_a_map_chunk_cannot_be_decrypted() {
-    let peer = filled().await;
+    let peer = start_with_fixtures().await;
     let session = Session::open(&peer.peer).await;
-    let junk = [1, 2, 3].map(|seed| chunk(seed, 200));
-    for chunk in &junk {
+    let invalid_chunks = [1, 2, 3].map(|seed| chunk(seed, 200));
+    for chunk in &invalid_chunks {
         peer.store.put(chunk.clone()).await.unwrap();
     }
-    let map = Chunk::new(nested_map(&junk).into());
+    let map = Chunk::new(nested_map(&invalid_chunks).into());
     peer.store.put(map.clone()).await.unwrap();
-    let expected = all_found(junk.iter().map(Chunk::address).collect());
+    let expected = all_found(invalid_chunks.iter().map(Chunk::address).collect());
     assert_eq!(
-        opened(&session, map.address(), 0, TO_THE_END).await,
+        request_open(&session, map.address(), 0, TO_THE_END).await,
         expected
     );
     peer.stop().await;
@@ -258,7 +261,7 @@ async fn clients_that_take_files_slowly_leave_room_for_the_maps_of_others() {
     }
     let session = Session::open(&peer.peer).await;
     assert_eq!(
-        opened(&session, map.address(), 0, 1).await,
+        request_open(&session, map.address(), 0, 1).await,
         all_found(vec![chunks[0].address()])
     );
     peer.stop().await;
@@ -274,9 +277,9 @@ async fn limits_the_number_of_chunks_in_a_response() {
     let map = Chunk::new(flat_map(&chunks, 1100).into());
     peer.store.put(map.clone()).await.unwrap();
     let session = Session::open(&peer.peer).await;
-    let (status, records) = opened(&session, map.address(), 0, TO_THE_END).await;
+    let (status, records) = request_open(&session, map.address(), 0, TO_THE_END).await;
     assert_eq!((status, records.len()), (0, MAX_OPENED_CHUNKS));
-    let (status, records) = opened(&session, map.address(), LAST, 100).await;
+    let (status, records) = request_open(&session, map.address(), SUFFIX, 100).await;
     assert_eq!((status, records.len()), (0, 1), "the last chunk");
     peer.stop().await;
 }
@@ -297,7 +300,8 @@ async fn stops_sending_a_file_when_the_client_cancels() {
     let mut some = vec![0; 100_000];
     recv.read_exact(&mut some).await.unwrap();
     cancel(recv);
-    peer.metric_soon("antway_peer_streams", |n| n == 0).await;
+    peer.wait_for_metric("antway_peer_streams", |n| n == 0)
+        .await;
     let sent = r#"antway_peer_sent_bytes_total{face="webtransport"}"#;
     let sent = peer.metric(sent).await;
     assert!(

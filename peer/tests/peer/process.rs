@@ -20,9 +20,9 @@ fn run(flags: &[&str]) -> Output {
 }
 
 /// A running process. It is killed on drop, also if a test fails.
-pub struct Running(Child);
+pub struct RunningPeer(Child);
 
-impl Running {
+impl RunningPeer {
     /// Starts the process, and reads its `listening` line.
     pub fn start(command: &mut Command) -> (Self, Value) {
         let mut running = Self(command.spawn().unwrap());
@@ -57,7 +57,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningPeer {
     fn drop(&mut self) {
         // Fails if the process has ended already.
         let _ = self.0.kill();
@@ -77,7 +77,7 @@ async fn prints_its_addresses_and_stops_on_a_signal() {
             &store,
             "--log-format=json",
         ];
-        let (peer, line) = Running::start(&mut command(&flags));
+        let (peer, line) = RunningPeer::start(&mut command(&flags));
         assert_eq!(line["event"], "listening");
         assert!(
             line["webTransport"]
@@ -112,7 +112,7 @@ async fn listens_on_several_addresses_with_one_port() {
         "--allow-open-writes",
         &store,
     ];
-    let (peer, line) = Running::start(&mut command(&flags));
+    let (peer, line) = RunningPeer::start(&mut command(&flags));
     let port = |url: &Value| url.as_str().unwrap().rsplit(':').next().unwrap().to_owned();
     for (first, all) in [("http", "allHttp"), ("webTransport", "allWebTransport")] {
         let urls = line[all].as_array().unwrap();
@@ -137,7 +137,7 @@ fn reads_settings_from_the_environment() {
         .env("ANTWAY_PEER_HTTP", "127.0.0.1:0")
         .env("ANTWAY_PEER_WEBTRANSPORT", "none")
         .env("ANTWAY_PEER_ALLOW_OPEN_WRITES", "true");
-    let (peer, line) = Running::start(&mut command);
+    let (peer, line) = RunningPeer::start(&mut command);
     assert_eq!(line["webTransport"], Value::Null);
     assert_eq!(line["certificateHashes"], serde_json::json!([]));
     peer.signal("HUP");
@@ -227,7 +227,7 @@ fn names_the_store_or_address_that_is_in_use() {
     let folder = TempDir::new().unwrap();
     let store = format!("--store={}", folder.path().join("store").display());
     let free = ["--http=127.0.0.1:0", "--webtransport=127.0.0.1:0"];
-    let (peer, line) = Running::start(&mut command(&[&free[..], &[&store]].concat()));
+    let (peer, line) = RunningPeer::start(&mut command(&[&free[..], &[&store]].concat()));
     let output = run(&[&free[..], &[&store]].concat());
     let message = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1));

@@ -1,7 +1,7 @@
 //! An S3-compatible object store as upstream: a real S3 server that verifies signatures.
 
 use crate::http::{get, request};
-use crate::process::{Running, command};
+use crate::process::{RunningPeer, command};
 use crate::test_peer::chunk;
 use hyper_util::rt::TokioIo;
 use s3s::auth::SimpleAuth;
@@ -35,7 +35,7 @@ async fn serve(root: &Path) -> (String, JoinHandle<()>) {
     (url, serving)
 }
 
-fn peer(store: &Path, endpoint: &str, secret: &str) -> (Running, Value) {
+fn peer(store: &Path, endpoint: &str, secret: &str) -> (RunningPeer, Value) {
     let flags = [
         "--http=127.0.0.1:0",
         "--webtransport=none",
@@ -52,7 +52,7 @@ fn peer(store: &Path, endpoint: &str, secret: &str) -> (Running, Value) {
         .env("AWS_REGION", "us-east-1")
         .env("AWS_ENDPOINT", endpoint)
         .env("AWS_ALLOW_HTTP", "true");
-    Running::start(&mut command)
+    RunningPeer::start(&mut command)
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -62,8 +62,8 @@ async fn a_peer_writes_chunks_to_a_bucket_and_another_peer_reads_them() {
     fs::create_dir_all(&bucket).unwrap();
     let (endpoint, serving) = serve(&folder.path().join("s3")).await;
 
-    let (_writer, told) = peer(&folder.path().join("writer"), &endpoint, SECRET);
-    let base = told["http"].as_str().unwrap();
+    let (_writer, listening) = peer(&folder.path().join("writer"), &endpoint, SECRET);
+    let base = listening["http"].as_str().unwrap();
     let chunk = chunk(1, 4 << 20);
     let path = format!("/chunk/{}", chunk.address());
     assert_eq!(get(base, &path).await.status, 404);
@@ -72,12 +72,12 @@ async fn a_peer_writes_chunks_to_a_bucket_and_another_peer_reads_them() {
     let object = bucket.join("v1").join(chunk.address().to_string());
     assert!(fs::read(&object).unwrap() == chunk.bytes()[..]);
 
-    let (_reader, told) = peer(&folder.path().join("reader"), &endpoint, SECRET);
-    let base = told["http"].as_str().unwrap();
+    let (_reader, listening) = peer(&folder.path().join("reader"), &endpoint, SECRET);
+    let base = listening["http"].as_str().unwrap();
     assert!(get(base, &path).await.body == chunk.bytes()[..]);
 
-    let (_stranger, told) = peer(&folder.path().join("stranger"), &endpoint, "wrong");
-    let base = told["http"].as_str().unwrap();
+    let (_stranger, listening) = peer(&folder.path().join("stranger"), &endpoint, "wrong");
+    let base = listening["http"].as_str().unwrap();
     let response = get(base, &path).await;
     assert_eq!(
         (response.status, response.code()),

@@ -1,6 +1,6 @@
 //! A WebTransport client that gives tests full control of the request.
 
-use crate::test_peer::SOON;
+use crate::test_peer::TEST_TIMEOUT;
 use antway_peer::address::Address;
 use std::time::Duration;
 use tokio::time::timeout;
@@ -65,7 +65,9 @@ impl Session {
         }
         let endpoint = Endpoint::client(config).unwrap();
         let connecting = endpoint.connect(options.build());
-        let connection = timeout(SOON, connecting).await.expect("an answer soon")?;
+        let connection = timeout(TEST_TIMEOUT, connecting)
+            .await
+            .expect("an answer soon")?;
         Ok(Self { connection })
     }
 
@@ -74,7 +76,7 @@ impl Session {
     }
 
     /// Sends a request, and returns the complete response.
-    pub async fn ask(&self, request: &[u8]) -> Result<Vec<u8>, Reset> {
+    pub async fn request(&self, request: &[u8]) -> Result<Vec<u8>, Reset> {
         let (mut send, mut recv) = self.stream().await;
         send_all(&mut send, request).await;
         // Fails only if the peer has refused the request already. The response tells why.
@@ -83,13 +85,13 @@ impl Session {
     }
 
     pub async fn get(&self, addresses: &[Address]) -> Vec<(u8, Vec<u8>)> {
-        let answer = self.ask(&get_request(addresses)).await.unwrap();
+        let answer = self.request(&get_request(addresses)).await.unwrap();
         parse_get(&answer)
     }
 
     pub async fn put(&self, token: &[u8], bytes: &[u8]) -> Vec<u8> {
         let request = put_request(token, bytes.len() as u32, bytes);
-        self.ask(&request).await.unwrap()
+        self.request(&request).await.unwrap()
     }
 }
 
@@ -105,7 +107,7 @@ pub async fn read_all(recv: &mut RecvStream) -> Result<Vec<u8>, Reset> {
     let mut answer = Vec::new();
     let mut buffer = vec![0; 64 * 1024];
     loop {
-        let reading = timeout(SOON, recv.read(&mut buffer));
+        let reading = timeout(TEST_TIMEOUT, recv.read(&mut buffer));
         match reading.await.expect("an end of the answer soon") {
             Ok(Some(length)) => answer.extend_from_slice(&buffer[..length]),
             Ok(None) => return Ok(answer),
@@ -126,14 +128,14 @@ pub fn abort(send: &mut SendStream) {
 }
 
 pub fn get_request(addresses: &[Address]) -> Vec<u8> {
-    listing(1, addresses)
+    request_with_addresses(1, addresses)
 }
 
 pub fn has_request(addresses: &[Address]) -> Vec<u8> {
-    listing(2, addresses)
+    request_with_addresses(2, addresses)
 }
 
-fn listing(op: u8, addresses: &[Address]) -> Vec<u8> {
+fn request_with_addresses(op: u8, addresses: &[Address]) -> Vec<u8> {
     let mut request = vec![op, addresses.len() as u8];
     for address in addresses {
         request.extend_from_slice(address.as_bytes());

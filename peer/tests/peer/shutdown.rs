@@ -1,8 +1,8 @@
 //! Shutdown: running responses complete, and new requests are refused.
 
-use crate::fault::{Fault, HostileSource, Misbehaviour};
+use crate::fault::{Fault, FaultConfig, HostileSource};
 use crate::session::{Reset, Session, get_request, parse_get, read_all, send_all};
-use crate::test_peer::{SOON, TestPeer};
+use crate::test_peer::{TEST_TIMEOUT, TestPeer};
 use std::sync::Arc;
 use std::time::Duration;
 use tempfile::TempDir;
@@ -13,7 +13,7 @@ use tokio::time::timeout;
 const SHUTTING_DOWN: u64 = 5;
 
 async fn slow_peer(grace: &str) -> TestPeer {
-    let slow = Misbehaviour {
+    let slow = FaultConfig {
         fault: Fault::Slow,
         bytes_per_second: 20_000,
         honest_first: 0,
@@ -28,7 +28,7 @@ async fn slow_peer(grace: &str) -> TestPeer {
 #[tokio::test(flavor = "multi_thread")]
 async fn completes_running_responses_and_refuses_new_requests() {
     let peer = slow_peer("--shutdown-grace=60s").await;
-    let chunk = peer.stored(1, 30_000).await;
+    let chunk = peer.store_chunk(1, 30_000).await;
     let (url, hashes) = (
         peer.peer.web_transport().unwrap().to_owned(),
         peer.peer.certificate_hashes(),
@@ -42,33 +42,39 @@ async fn completes_running_responses_and_refuses_new_requests() {
     let get = format!("GET /chunk/{} HTTP/1.1\r\nHost: x\r\n\r\n", chunk.address());
     http.write_all(get.as_bytes()).await.unwrap();
     let sent = r#"antway_peer_sent_bytes_total{face="webtransport"}"#;
-    peer.metric_soon(sent, |sent| sent > 5).await;
+    peer.wait_for_metric(sent, |sent| sent > 5).await;
 
     let stopping = tokio::spawn(peer.stop());
     let closed = async { while TcpStream::connect(&authority).await.is_ok() {} };
-    timeout(SOON, closed)
+    timeout(TEST_TIMEOUT, closed)
         .await
         .expect("no new connections soon");
-    assert_eq!(session.ask(&[4]).await, Err(Reset(SHUTTING_DOWN)));
+    assert_eq!(session.request(&[4]).await, Err(Reset(SHUTTING_DOWN)));
     assert!(Session::connect(&url, &hashes, None).await.is_err());
 
     let answer = read_all(&mut recv).await.unwrap();
     assert!(parse_get(&answer) == [(0, chunk.bytes().to_vec())]);
     let response = crate::http::read_response(&mut http, false).await;
     assert!(response.body == chunk.bytes()[..]);
-    timeout(SOON, stopping).await.expect("an end soon").unwrap();
+    timeout(TEST_TIMEOUT, stopping)
+        .await
+        .expect("an end soon")
+        .unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn aborts_responses_after_the_grace_period() {
     let peer = slow_peer("--shutdown-grace=300ms").await;
-    let chunk = peer.stored(1, 4 << 20).await;
+    let chunk = peer.store_chunk(1, 4 << 20).await;
     let session = Session::open(&peer.peer).await;
     let (mut send, _recv) = session.stream().await;
     send_all(&mut send, &get_request(&[chunk.address()])).await;
     send.quic_stream_mut().finish().unwrap();
-    peer.metric_soon("antway_peer_streams", |n| n == 1).await;
-    timeout(SOON, peer.stop()).await.expect("an end soon");
+    peer.wait_for_metric("antway_peer_streams", |n| n == 1)
+        .await;
+    timeout(TEST_TIMEOUT, peer.stop())
+        .await
+        .expect("an end soon");
     timeout(Duration::from_secs(5), session.connection.closed())
         .await
         .expect("a goodbye");

@@ -16,7 +16,7 @@ use tokio::time::{Instant, sleep};
 use crate::http::{Response, get};
 
 /// A timeout that is long enough even on a busy machine.
-pub const SOON: Duration = Duration::from_secs(20);
+pub const TEST_TIMEOUT: Duration = Duration::from_secs(20);
 
 pub struct TestPeer {
     pub peer: Peer,
@@ -27,14 +27,14 @@ pub struct TestPeer {
 /// The flags of a test replace the default flags.
 #[derive(Parser)]
 #[command(args_override_self = true)]
-struct Line {
+struct TestArgs {
     #[command(flatten)]
     args: ServeArgs,
 }
 
 /// Parses the flags of `serve` like the command line does.
 pub fn parse(flags: &[&str]) -> ServeArgs {
-    Line::parse_from(["serve"].iter().chain(flags)).args
+    TestArgs::parse_from(["serve"].iter().chain(flags)).args
 }
 
 impl TestPeer {
@@ -79,7 +79,7 @@ impl TestPeer {
     }
 
     /// Stores a chunk of `length` bytes, different for every `seed`.
-    pub async fn stored(&self, seed: u8, length: usize) -> Chunk {
+    pub async fn store_chunk(&self, seed: u8, length: usize) -> Chunk {
         let chunk = chunk(seed, length);
         let outcome = self.store.put(chunk.clone()).await.unwrap();
         assert_eq!(outcome, PutOutcome::Stored);
@@ -103,14 +103,14 @@ impl TestPeer {
     }
 
     /// Waits until a metric has a value that satisfies `wanted`.
-    pub async fn metric_soon(&self, name: &str, wanted: impl Fn(u64) -> bool) -> u64 {
+    pub async fn wait_for_metric(&self, name: &str, wanted: impl Fn(u64) -> bool) -> u64 {
         let started = Instant::now();
         loop {
             let value = self.metric(name).await;
             if wanted(value) {
                 return value;
             }
-            assert!(started.elapsed() < SOON, "{name} stays {value}");
+            assert!(started.elapsed() < TEST_TIMEOUT, "{name} stays {value}");
             sleep(Duration::from_millis(20)).await;
         }
     }

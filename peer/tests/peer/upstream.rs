@@ -1,10 +1,10 @@
 //! Chunks that the peer fetches from upstreams.
 
-use crate::fault::{Fault, HostileSource, Misbehaviour};
+use crate::fault::{Fault, FaultConfig, HostileSource};
 use crate::http::{get, request};
-use crate::http_server::{Answer, HttpServer};
 use crate::session::Session;
-use crate::test_peer::{SOON, TestPeer, chunk};
+use crate::stub_http_server::{StubHttpServer, StubResponse};
+use crate::test_peer::{TEST_TIMEOUT, TestPeer, chunk};
 use antway_peer::address::Address;
 use antway_peer::limits::MAX_CHUNK_BYTES;
 use antway_peer::source::Chunk;
@@ -28,7 +28,7 @@ fn path(chunk: &Chunk) -> String {
 }
 
 /// The metric of requests with this upstream and outcome.
-fn asked(url: &str, outcome: &str) -> String {
+fn request_metric(url: &str, outcome: &str) -> String {
     format!(r#"antway_peer_upstream_requests_total{{upstream="{url}",outcome="{outcome}"}}"#)
 }
 
@@ -43,20 +43,20 @@ async fn serves_and_caches_a_chunk_of_another_peer() {
     let origin = TestPeer::start(&[]).await;
     let url = origin.peer.http().to_owned();
     let peer = TestPeer::start(&[&upstream(&url)]).await;
-    let chunk = origin.stored(1, MAX_CHUNK_BYTES as usize).await;
+    let chunk = origin.store_chunk(1, MAX_CHUNK_BYTES as usize).await;
     let session = Session::open(&peer.peer).await;
     let expected = [(0, chunk.bytes().to_vec())];
     assert!(session.get(&[chunk.address()]).await == expected);
-    peer.metric_soon("antway_peer_store_chunks", |n| n == 1)
+    peer.wait_for_metric("antway_peer_store_chunks", |n| n == 1)
         .await;
-    assert_eq!(peer.metric(&asked(&url, "found")).await, 1);
+    assert_eq!(peer.metric(&request_metric(&url, "found")).await, 1);
     origin.stop().await;
     assert!(
         session.get(&[chunk.address()]).await == expected,
         "the chunk is cached now"
     );
     assert!(peer.get(&path(&chunk)).await.body == chunk.bytes()[..]);
-    assert_eq!(peer.metric(&asked(&url, "found")).await, 1);
+    assert_eq!(peer.metric(&request_metric(&url, "found")).await, 1);
     let received = format!(r#"antway_peer_upstream_received_bytes_total{{upstream="{url}"}}"#);
     assert_eq!(peer.metric(&received).await, u64::from(MAX_CHUNK_BYTES));
     peer.stop().await;
@@ -67,16 +67,16 @@ async fn asks_the_next_upstream_after_wrong_bytes_and_never_forwards_them() {
     let chunk = chunk(1, 5000);
     let mut hostile = Vec::new();
     for fault in [Fault::Flip, Fault::Short, Fault::Junk] {
-        let misbehaviour = Misbehaviour {
+        let config = FaultConfig {
             fault,
             bytes_per_second: 1000,
             honest_first: 0,
         };
         let peer = TestPeer::start_with(TempDir::new().unwrap(), &[], |store, path| {
-            Arc::new(HostileSource::new(store, path, misbehaviour))
+            Arc::new(HostileSource::new(store, path, config))
         });
         let peer = peer.await;
-        peer.stored(1, 5000).await;
+        peer.store_chunk(1, 5000).await;
         hostile.push(peer);
     }
     let urls: Vec<_> = hostile
@@ -93,17 +93,19 @@ async fn asks_the_next_upstream_after_wrong_bytes_and_never_forwards_them() {
     assert_eq!(alone.store_chunks().await, 0);
 
     let honest = TestPeer::start(&[]).await;
-    honest.stored(1, 5000).await;
+    honest.store_chunk(1, 5000).await;
     let last = upstream(honest.peer.http());
     flags.push(&last);
     let peer = TestPeer::start(&flags).await;
     assert!(peer.get(&path(&chunk)).await.body == chunk.bytes()[..]);
     assert_eq!(
-        peer.metric(&asked(hostile[0].peer.http(), "wrong")).await,
+        peer.metric(&request_metric(hostile[0].peer.http(), "wrong"))
+            .await,
         1
     );
     assert_eq!(
-        peer.metric(&asked(hostile[2].peer.http(), "failed")).await,
+        peer.metric(&request_metric(hostile[2].peer.http(), "failed"))
+            .await,
         1,
         "the response is too long"
     );
@@ -116,8 +118,8 @@ async fn asks_the_next_upstream_after_wrong_bytes_and_never_forwards_them() {
 async fn concurrent_requests_for_a_chunk_cause_one_upstream_request() {
     let wanted = chunk(1, 100_000);
     let bytes = wanted.bytes().to_vec();
-    let slow = HttpServer::start(move |_| {
-        Answer::new(200, bytes.clone()).after(Duration::from_millis(500))
+    let slow = StubHttpServer::start(move |_| {
+        StubResponse::new(200, bytes.clone()).delayed_by(Duration::from_millis(500))
     })
     .await;
     let peer = TestPeer::start(&[&upstream(&slow.url)]).await;
@@ -127,7 +129,7 @@ async fn concurrent_requests_for_a_chunk_cause_one_upstream_request() {
     for answer in futures_util::future::join_all(asking).await {
         assert!(answer == [(0, wanted.bytes().to_vec())]);
     }
-    assert_eq!(slow.heads().len(), 1);
+    assert_eq!(slow.request_heads().len(), 1);
     peer.stop().await;
 }
 
@@ -135,8 +137,8 @@ async fn concurrent_requests_for_a_chunk_cause_one_upstream_request() {
 async fn a_client_that_disconnects_does_not_affect_others() {
     let wanted = chunk(1, 1000);
     let bytes = wanted.bytes().to_vec();
-    let slow = HttpServer::start(move |_| {
-        Answer::new(200, bytes.clone()).after(Duration::from_millis(700))
+    let slow = StubHttpServer::start(move |_| {
+        StubResponse::new(200, bytes.clone()).delayed_by(Duration::from_millis(700))
     })
     .await;
     let peer = TestPeer::start(&[&upstream(&slow.url)]).await;
@@ -156,7 +158,8 @@ async fn a_client_that_disconnects_does_not_affect_others() {
         send.quic_stream_mut().finish().unwrap();
         (send, recv)
     };
-    peer.metric_soon("antway_peer_streams", |n| n == 1).await;
+    peer.wait_for_metric("antway_peer_streams", |n| n == 1)
+        .await;
     assert!(second.get(&[address]).await == [(0, wanted.bytes().to_vec())]);
     leaving.await.unwrap();
     peer.stop().await;
@@ -167,9 +170,9 @@ async fn a_chunk_that_comes_after_the_client_has_gone_is_there_when_it_asks_agai
     let wanted = chunk(1, 1000);
     let bytes = wanted.bytes().to_vec();
     let gate = Arc::new(Semaphore::new(0));
-    let slow = HttpServer::start({
+    let slow = StubHttpServer::start({
         let gate = Arc::clone(&gate);
-        move |_| Answer::new(200, bytes.clone()).behind(&gate)
+        move |_| StubResponse::new(200, bytes.clone()).gated_by(&gate)
     })
     .await;
     let peer = TestPeer::start(&[&upstream(&slow.url), "--upstream-timeout=60s"]).await;
@@ -177,16 +180,16 @@ async fn a_chunk_that_comes_after_the_client_has_gone_is_there_when_it_asks_agai
     let mut client = TcpStream::connect(authority).await.unwrap();
     let get = format!("GET {} HTTP/1.1\r\nHost: x\r\n\r\n", path(&wanted));
     client.write_all(get.as_bytes()).await.unwrap();
-    slow.asked(1).await;
+    slow.wait_for_requests(1).await;
     drop(client);
     // Only the connection of the metrics request remains.
-    peer.metric_soon("antway_peer_http_connections", |n| n == 1)
+    peer.wait_for_metric("antway_peer_http_connections", |n| n == 1)
         .await;
     gate.add_permits(1);
-    peer.metric_soon("antway_peer_store_chunks", |n| n == 1)
+    peer.wait_for_metric("antway_peer_store_chunks", |n| n == 1)
         .await;
     assert!(peer.get(&path(&wanted)).await.body == wanted.bytes()[..]);
-    assert_eq!(slow.heads().len(), 1);
+    assert_eq!(slow.request_heads().len(), 1);
     peer.stop().await;
 }
 
@@ -199,15 +202,15 @@ async fn caches_for_a_short_time_that_no_upstream_has_a_chunk() {
     for _ in 0..5 {
         assert_eq!(peer.get(&path(&wanted)).await.status, 404);
     }
-    assert_eq!(peer.metric(&asked(&url, "not_found")).await, 1);
+    assert_eq!(peer.metric(&request_metric(&url, "not_found")).await, 1);
     assert_eq!(
         peer.metric("antway_peer_upstream_remembered_total").await,
         4
     );
-    origin.stored(1, 1000).await;
+    origin.store_chunk(1, 1000).await;
     let started = Instant::now();
     while peer.get(&path(&wanted)).await.status == 404 {
-        assert!(started.elapsed() < SOON);
+        assert!(started.elapsed() < TEST_TIMEOUT);
         sleep(Duration::from_millis(100)).await;
     }
     origin.stop().await;
@@ -220,7 +223,7 @@ async fn mutual_upstreams_find_each_others_chunks_without_request_loops() {
     let urls = [format!("http://{a}"), format!("http://{b}")];
     let of_a = TestPeer::start(&[&format!("--http={a}"), &upstream(&urls[1])]).await;
     let of_b = TestPeer::start(&[&format!("--http={b}"), &upstream(&urls[0])]).await;
-    let chunk = of_b.stored(1, 1000).await;
+    let chunk = of_b.store_chunk(1, 1000).await;
     assert!(of_a.get(&path(&chunk)).await.body == chunk.bytes()[..]);
     let started = Instant::now();
     let absent = format!("/chunk/{}", Address::of(b"absent"));
@@ -240,21 +243,21 @@ async fn mutual_upstreams_find_each_others_chunks_without_request_loops() {
 struct Mesh {
     peers: Vec<TestPeer>,
     urls: Vec<String>,
-    sources: Vec<HttpServer>,
+    sources: Vec<StubHttpServer>,
 }
 
 impl Mesh {
     /// `answer` is the response of a peer's AntTP server, given the peer's number and the path.
     async fn start(
         size: usize,
-        answer: impl Fn(usize, &str) -> Answer + Clone + Send + Sync + 'static,
+        answer: impl Fn(usize, &str) -> StubResponse + Clone + Send + Sync + 'static,
     ) -> Self {
         let addresses: Vec<_> = (0..size).map(|_| free_address()).collect();
         let urls: Vec<_> = addresses.iter().map(|at| format!("http://{at}")).collect();
         let (mut peers, mut sources) = (Vec::new(), Vec::new());
         for (n, address) in addresses.iter().enumerate() {
             let answer = answer.clone();
-            let source = HttpServer::start(move |path| answer(n, path)).await;
+            let source = StubHttpServer::start(move |path| answer(n, path)).await;
             let others = urls.iter().filter(|url| **url != urls[n]);
             let mut flags: Vec<_> = others.map(|url| upstream(url)).collect();
             flags.push(upstream(&format!("anttp+{}", source.url)));
@@ -272,11 +275,11 @@ impl Mesh {
     }
 
     /// The total number of requests between the peers with this outcome.
-    async fn asked_of_peers(&self, outcome: &str) -> u64 {
+    async fn requests_between_peers(&self, outcome: &str) -> u64 {
         let mut sum = 0;
         for peer in &self.peers {
             for url in &self.urls {
-                sum += peer.metric(&asked(url, outcome)).await;
+                sum += peer.metric(&request_metric(url, outcome)).await;
             }
         }
         sum
@@ -291,18 +294,25 @@ impl Mesh {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn five_peers_that_ask_each_other_ask_each_of_them_once_for_what_nobody_has() {
-    let mesh = Mesh::start(5, |_, _| Answer::new(404, "")).await;
+    let mesh = Mesh::start(5, |_, _| StubResponse::new(404, "")).await;
     let absent = format!("/chunk/{}", Address::of(b"absent"));
     assert_eq!(mesh.peers[0].get(&absent).await.status, 404);
-    assert_eq!(mesh.asked_of_peers("not_found").await, 4);
+    assert_eq!(mesh.requests_between_peers("not_found").await, 4);
     for source in &mesh.sources {
-        assert_eq!(source.heads().len(), 1);
+        assert_eq!(source.request_heads().len(), 1);
     }
     // The negative caches of the others answer the requests of a second peer.
     assert_eq!(mesh.peers[1].get(&absent).await.status, 404);
-    assert_eq!(mesh.asked_of_peers("not_found").await, 8);
-    let asked: usize = mesh.sources.iter().map(|source| source.heads().len()).sum();
-    assert_eq!(asked, 6, "only the AntTP of the second peer is asked again");
+    assert_eq!(mesh.requests_between_peers("not_found").await, 8);
+    let requests: usize = mesh
+        .sources
+        .iter()
+        .map(|source| source.request_heads().len())
+        .sum();
+    assert_eq!(
+        requests, 6,
+        "only the AntTP of the second peer is asked again"
+    );
     mesh.stop().await;
 }
 
@@ -311,22 +321,22 @@ async fn all_of_five_peers_serve_a_chunk_that_one_can_fetch() {
     let wanted = chunk(1, 1000);
     let (end, bytes) = (wanted.address().to_string(), wanted.bytes().to_vec());
     let mesh = Mesh::start(5, move |n, path| match n == 4 && path.ends_with(&end) {
-        true => Answer::new(200, bytes.clone()),
-        false => Answer::new(404, ""),
+        true => StubResponse::new(200, bytes.clone()),
+        false => StubResponse::new(404, ""),
     })
     .await;
     for peer in &mesh.peers {
         assert!(peer.get(&path(&wanted)).await.body == wanted.bytes()[..]);
-        peer.metric_soon("antway_peer_store_chunks", |n| n == 1)
+        peer.wait_for_metric("antway_peer_store_chunks", |n| n == 1)
             .await;
     }
-    assert_eq!(mesh.sources[4].heads().len(), 1);
+    assert_eq!(mesh.sources[4].request_heads().len(), 1);
     mesh.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_a_pointer_once_from_each_peer() {
-    let mesh = Mesh::start(4, |_, _| Answer::new(404, "")).await;
+    let mesh = Mesh::start(4, |_, _| StubResponse::new(404, "")).await;
     let pointer = format!("/pointer/{}", Address::of(b"absent"));
     assert_eq!(mesh.peers[0].get(&pointer).await.status, 404);
     let requests = r#"antway_peer_requests_total{face="http",op="pointer",outcome="not_found"}"#;
@@ -341,9 +351,9 @@ async fn a_peer_with_a_slow_upstream_answers_busy_before_other_peers_time_out() 
     let wanted = chunk(1, 1000);
     let bytes = wanted.bytes().to_vec();
     let gate = Arc::new(Semaphore::new(0));
-    let slow = HttpServer::start({
+    let slow = StubHttpServer::start({
         let gate = Arc::clone(&gate);
-        move |_| Answer::new(200, bytes.clone()).behind(&gate)
+        move |_| StubResponse::new(200, bytes.clone()).gated_by(&gate)
     })
     .await;
     let source = upstream(&format!("anttp+{}", slow.url));
@@ -352,14 +362,18 @@ async fn a_peer_with_a_slow_upstream_answers_busy_before_other_peers_time_out() 
     let peer = TestPeer::start(&[&upstream(url), "--upstream-timeout=10s"]).await;
     let response = peer.get(&path(&wanted)).await;
     assert_eq!((response.status, response.code()), (503, "BUSY".to_owned()));
-    assert_eq!(peer.metric(&asked(url, "busy")).await, 1, "not a timeout");
+    assert_eq!(
+        peer.metric(&request_metric(url, "busy")).await,
+        1,
+        "not a timeout"
+    );
     // The request continues meanwhile, and caches the chunk.
     gate.add_permits(1);
     neighbour
-        .metric_soon("antway_peer_store_chunks", |n| n == 1)
+        .wait_for_metric("antway_peer_store_chunks", |n| n == 1)
         .await;
     assert!(peer.get(&path(&wanted)).await.body == wanted.bytes()[..]);
-    assert_eq!(slow.heads().len(), 1);
+    assert_eq!(slow.request_heads().len(), 1);
     neighbour.stop().await;
     peer.stop().await;
 }
@@ -367,7 +381,7 @@ async fn a_peer_with_a_slow_upstream_answers_busy_before_other_peers_time_out() 
 #[tokio::test(flavor = "multi_thread")]
 async fn refuses_a_request_that_too_many_peers_forwarded() {
     let peer = TestPeer::start(&[]).await;
-    let chunk = peer.stored(1, 1000).await;
+    let chunk = peer.store_chunk(1, 1000).await;
     let id = "0123456789abcdef";
     for (via, status) in [
         ([id; 4].join(", "), 200),
@@ -386,11 +400,11 @@ async fn refuses_a_request_that_too_many_peers_forwarded() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn sends_the_via_header_only_to_peers() {
-    let server = HttpServer::start(|_| Answer::new(404, "")).await;
+    let server = StubHttpServer::start(|_| StubResponse::new(404, "")).await;
     let also = format!("anttp+{}", server.url);
     let peer = TestPeer::start(&[&upstream(&server.url), &upstream(&also)]).await;
     assert_eq!(peer.get(&path(&chunk(1, 1))).await.status, 404);
-    let heads = server.heads();
+    let heads = server.request_heads();
     let tells = |head: &String| head.to_lowercase().contains("\r\nantway-via: ");
     assert_eq!(heads.iter().map(tells).collect::<Vec<_>>(), [true, false]);
     peer.stop().await;
@@ -398,16 +412,20 @@ async fn sends_the_via_header_only_to_peers() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn asks_the_next_upstream_after_a_timeout() {
-    let silent = HttpServer::start(|_| Answer::new(200, "").after(SOON)).await;
+    let silent =
+        StubHttpServer::start(|_| StubResponse::new(200, "").delayed_by(TEST_TIMEOUT)).await;
     let flags = [upstream(&silent.url), "--upstream-timeout=500ms".to_owned()];
     let alone = TestPeer::start(&[&flags[0], &flags[1]]).await;
     let response = alone.get(&path(&chunk(1, 1000))).await;
     assert_eq!((response.status, response.code()), (503, "BUSY".to_owned()));
     let origin = TestPeer::start(&[]).await;
-    let chunk = origin.stored(1, 1000).await;
+    let chunk = origin.store_chunk(1, 1000).await;
     let peer = TestPeer::start(&[&flags[0], &flags[1], &upstream(origin.peer.http())]).await;
     assert!(peer.get(&path(&chunk)).await.body == chunk.bytes()[..]);
-    assert_eq!(peer.metric(&asked(&silent.url, "timeout")).await, 1);
+    assert_eq!(
+        peer.metric(&request_metric(&silent.url, "timeout")).await,
+        1
+    );
     for peer in [alone, origin, peer] {
         peer.stop().await;
     }
@@ -421,16 +439,16 @@ async fn a_dead_upstream_is_left_out_until_it_is_back() {
     let peer = TestPeer::start(&[&upstream(&url), &upstream(origin.peer.http())]).await;
     // The upstream is asked once for each chunk, because the peer caches it.
     let mut seeds = 1..200;
-    while peer.metric(&asked(&url, "left_out")).await == 0 {
-        let chunk = origin.stored(seeds.next().unwrap(), 1000).await;
+    while peer.metric(&request_metric(&url, "left_out")).await == 0 {
+        let chunk = origin.store_chunk(seeds.next().unwrap(), 1000).await;
         assert!(peer.get(&path(&chunk)).await.body == chunk.bytes()[..]);
     }
-    assert!(peer.metric(&asked(&url, "failed")).await >= 3);
+    assert!(peer.metric(&request_metric(&url, "failed")).await >= 3);
 
     let revived = TestPeer::start(&[&format!("--http={address}")]).await;
-    while peer.metric(&asked(&url, "found")).await == 0 {
+    while peer.metric(&request_metric(&url, "found")).await == 0 {
         let seed = seeds.next().expect("the upstream is asked again");
-        let chunk = revived.stored(seed, 1000).await;
+        let chunk = revived.store_chunk(seed, 1000).await;
         peer.get(&path(&chunk)).await;
         sleep(Duration::from_millis(200)).await;
     }
@@ -443,9 +461,9 @@ async fn a_dead_upstream_is_left_out_until_it_is_back() {
 async fn an_upstream_that_has_trouble_with_some_chunks_is_asked_for_the_others() {
     let there = chunk(9, 1000);
     let (wanted, bytes) = (path(&there), there.bytes().to_vec());
-    let server = HttpServer::start(move |head| match head.contains(&wanted) {
-        true => Answer::new(200, bytes.clone()),
-        false => Answer::new(500, ""),
+    let server = StubHttpServer::start(move |head| match head.contains(&wanted) {
+        true => StubResponse::new(200, bytes.clone()),
+        false => StubResponse::new(500, ""),
     })
     .await;
     let peer = TestPeer::start(&[&upstream(&server.url)]).await;
@@ -459,16 +477,16 @@ async fn an_upstream_that_has_trouble_with_some_chunks_is_asked_for_the_others()
 #[tokio::test(flavor = "multi_thread")]
 async fn does_not_follow_redirects_or_cache_errors_as_not_found() {
     let target = TestPeer::start(&[]).await;
-    let wanted = target.stored(1, 1000).await;
-    let elsewhere = format!("Location: {}{}\r\n", target.peer.http(), path(&wanted));
-    let elsewhere: &'static str = elsewhere.leak();
-    let server = HttpServer::start(move |_| Answer {
-        headers: elsewhere,
-        ..Answer::new(302, "")
+    let wanted = target.store_chunk(1, 1000).await;
+    let location = format!("Location: {}{}\r\n", target.peer.http(), path(&wanted));
+    let location: &'static str = location.leak();
+    let server = StubHttpServer::start(move |_| StubResponse {
+        headers: location,
+        ..StubResponse::new(302, "")
     })
     .await;
-    let nobody = format!("http://{}", free_address());
-    let peer = TestPeer::start(&[&upstream(&server.url), &upstream(&nobody)]).await;
+    let unreachable = format!("http://{}", free_address());
+    let peer = TestPeer::start(&[&upstream(&server.url), &upstream(&unreachable)]).await;
     for _ in 0..2 {
         let response = peer.get(&path(&wanted)).await;
         assert_eq!(
@@ -476,7 +494,7 @@ async fn does_not_follow_redirects_or_cache_errors_as_not_found() {
             (500, "FAILED".to_owned())
         );
     }
-    assert_eq!(server.heads().len(), 2, "errors are not cached");
+    assert_eq!(server.request_heads().len(), 2, "errors are not cached");
     target.stop().await;
     peer.stop().await;
 }
@@ -486,19 +504,18 @@ async fn fetches_chunks_from_anttp_and_from_the_antd_daemon() {
     let chunk = chunk(1, 3);
     let address = chunk.address();
     let raw = chunk.bytes().to_vec();
-    let anttp =
-        HttpServer::start(
-            move |path| match path == format!("/anttp-0/binary/chunk/{address}") {
-                true => Answer::new(200, raw.clone()),
-                false => Answer::new(404, ""),
-            },
-        )
-        .await;
+    let anttp = StubHttpServer::start(move |path| {
+        match path == format!("/anttp-0/binary/chunk/{address}") {
+            true => StubResponse::new(200, raw.clone()),
+            false => StubResponse::new(404, ""),
+        }
+    })
+    .await;
     // The chunk's three bytes, as the daemon sends them.
     let json = format!(r#"{{"data":"{}"}}"#, base64(chunk.bytes()));
-    let antd = HttpServer::start(move |path| match path == format!("/v1/chunks/{address}") {
-        true => Answer::new(200, json.clone()),
-        false => Answer::new(404, r#"{"error":"not found"}"#),
+    let antd = StubHttpServer::start(move |path| match path == format!("/v1/chunks/{address}") {
+        true => StubResponse::new(200, json.clone()),
+        false => StubResponse::new(404, r#"{"error":"not found"}"#),
     })
     .await;
     for url in [format!("anttp+{}", anttp.url), format!("antd+{}", antd.url)] {
@@ -536,7 +553,7 @@ async fn returns_the_newest_pointer_of_all_upstreams() {
         "pointer-s2-c3.bin",
     ] {
         let record = record(name);
-        servers.push(HttpServer::start(move |_| Answer::new(200, record.clone())).await);
+        servers.push(StubHttpServer::start(move |_| StubResponse::new(200, record.clone())).await);
     }
     let flags: Vec<_> = servers.iter().map(|server| upstream(&server.url)).collect();
     let flags: Vec<_> = flags.iter().map(String::as_str).collect();
@@ -544,7 +561,7 @@ async fn returns_the_newest_pointer_of_all_upstreams() {
     let response = peer.get(&format!("/pointer/{address}")).await;
     assert!(response.body == record("pointer-s1-c7.bin"));
     assert_eq!(response.header("cache-control"), Some("no-store"));
-    let heads = servers[0].heads();
+    let heads = servers[0].request_heads();
     assert!(heads[0].starts_with(&format!("GET /pointer/{address} ")));
     let other = get(peer.peer.http(), &format!("/pointer/{}", Address::of(b"x"))).await;
     assert_eq!(other.status, 404);
@@ -563,7 +580,7 @@ async fn compares_the_stored_pointer_with_those_of_upstreams() {
     let address = Address::from(blake3::derive_key("autonomi.pointer.address.v1", owner));
     for (own, others, newest) in [(0, 7, 7), (7, 0, 7), (7, 7, 7)] {
         let answer = record(others);
-        let server = HttpServer::start(move |_| Answer::new(200, answer.clone())).await;
+        let server = StubHttpServer::start(move |_| StubResponse::new(200, answer.clone())).await;
         let folder = TempDir::new().unwrap();
         let pointers = folder.path().join("store/pointers");
         fs::create_dir_all(&pointers).unwrap();
@@ -584,7 +601,7 @@ async fn compares_the_stored_pointer_with_those_of_upstreams() {
 #[tokio::test(flavor = "multi_thread")]
 async fn serves_upstream_chunks_with_a_full_store() {
     let origin = TestPeer::start(&[]).await;
-    let chunk = origin.stored(1, 5000).await;
+    let chunk = origin.store_chunk(1, 5000).await;
     let peer = TestPeer::start(&[&upstream(origin.peer.http()), "--max-store-bytes=4999"]).await;
     for _ in 0..2 {
         assert!(peer.get(&path(&chunk)).await.body == chunk.bytes()[..]);

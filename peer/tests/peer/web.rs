@@ -342,7 +342,7 @@ async fn refuses_a_head_over_the_limit() {
 #[tokio::test(flavor = "multi_thread")]
 async fn all_responses_have_nosniff() {
     let web = Hosting::start(&["--allow-open-writes"]).await;
-    let chunk = web.peer.stored(1, 1000).await;
+    let chunk = web.peer.store_chunk(1, 1000).await;
     let address = chunk.address().to_string();
     for (method, path) in [
         ("GET", &*format!("/chunk/{address}")),

@@ -218,7 +218,7 @@ async fn listed_origins_restrict_only_browsers() {
         "--write-token=secret",
     ];
     let peer = TestPeer::start(&flags).await;
-    let stored = peer.stored(9, 100).await;
+    let stored = peer.store_chunk(9, 100).await;
     let path = format!("/chunk/{}", stored.address());
     let hashes = peer.peer.certificate_hashes();
     let url = peer.peer.web_transport().unwrap();
@@ -287,7 +287,7 @@ async fn a_client_receives_a_refusal_while_it_is_sending() {
     let session = Session::open(&peer.peer).await;
     for seed in 0..8 {
         let answer = session
-            .ask(&put_request(
+            .request(&put_request(
                 b"",
                 MAX_CHUNK_BYTES,
                 chunk(seed, MAX_CHUNK_BYTES as usize).bytes(),

@@ -1,6 +1,6 @@
 //! A small HTTP server that gives tests full control of the responses.
 
-use crate::test_peer::SOON;
+use crate::test_peer::TEST_TIMEOUT;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -10,47 +10,47 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
 
 /// A response of the server.
-pub struct Answer {
+pub struct StubResponse {
     pub status: u16,
     pub headers: &'static str,
     pub body: Vec<u8>,
-    pub after: Duration,
+    pub delay: Duration,
     /// One permit per response.
     pub gate: Option<Arc<Semaphore>>,
 }
 
-impl Answer {
+impl StubResponse {
     pub fn new(status: u16, body: impl Into<Vec<u8>>) -> Self {
         Self {
             status,
             headers: "",
             body: body.into(),
-            after: Duration::ZERO,
+            delay: Duration::ZERO,
             gate: None,
         }
     }
 
-    pub fn after(mut self, after: Duration) -> Self {
-        self.after = after;
+    pub fn delayed_by(mut self, delay: Duration) -> Self {
+        self.delay = delay;
         self
     }
 
     /// Delays the response until `gate` has a permit.
-    pub fn behind(mut self, gate: &Arc<Semaphore>) -> Self {
+    pub fn gated_by(mut self, gate: &Arc<Semaphore>) -> Self {
         self.gate = Some(Arc::clone(gate));
         self
     }
 }
 
-pub struct HttpServer {
+pub struct StubHttpServer {
     pub url: String,
-    heads: Arc<Mutex<Vec<String>>>,
+    request_heads: Arc<Mutex<Vec<String>>>,
     serving: JoinHandle<()>,
 }
 
-impl HttpServer {
+impl StubHttpServer {
     /// `answer` gets the path of each request.
-    pub async fn start(answer: impl Fn(&str) -> Answer + Send + Sync + 'static) -> Self {
+    pub async fn start(answer: impl Fn(&str) -> StubResponse + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let heads = Arc::new(Mutex::new(Vec::new()));
@@ -72,7 +72,7 @@ impl HttpServer {
                         let head = String::from_utf8(head).unwrap();
                         let answer = answer(head.split(' ').nth(1).unwrap());
                         heads.lock().unwrap().push(head);
-                        sleep(answer.after).await;
+                        sleep(answer.delay).await;
                         if let Some(gate) = answer.gate {
                             gate.acquire().await.unwrap().forget();
                         }
@@ -91,27 +91,31 @@ impl HttpServer {
         });
         Self {
             url,
-            heads,
+            request_heads: heads,
             serving,
         }
     }
 
     /// Waits until the server has received `times` requests.
-    pub async fn asked(&self, times: usize) {
+    pub async fn wait_for_requests(&self, times: usize) {
         let started = Instant::now();
-        while self.heads().len() < times {
-            assert!(started.elapsed() < SOON, "{} requests", self.heads().len());
+        while self.request_heads().len() < times {
+            assert!(
+                started.elapsed() < TEST_TIMEOUT,
+                "{} requests",
+                self.request_heads().len()
+            );
             sleep(Duration::from_millis(10)).await;
         }
     }
 
     /// The heads of all requests so far.
-    pub fn heads(&self) -> Vec<String> {
-        self.heads.lock().unwrap().clone()
+    pub fn request_heads(&self) -> Vec<String> {
+        self.request_heads.lock().unwrap().clone()
     }
 }
 
-impl Drop for HttpServer {
+impl Drop for StubHttpServer {
     fn drop(&mut self) {
         self.serving.abort();
     }
