@@ -10,7 +10,10 @@ mod get_many;
 mod http;
 mod limits;
 mod malformed;
+#[cfg(feature = "object-store")]
+mod object_folder;
 mod open;
+mod peer_mesh;
 mod process;
 mod rotation;
 #[cfg(feature = "object-store")]
@@ -20,6 +23,8 @@ mod shutdown;
 mod stub_http_server;
 mod test_peer;
 mod upstream;
+mod upstream_failure;
+mod upstream_pointer;
 mod web;
 mod writes;
 

@@ -1,16 +1,14 @@
 //! Chunks that the peer fetches from upstreams.
 
 use crate::fault::{Fault, FaultConfig, HostileSource};
-use crate::http::{get, request};
+use crate::http::request;
 use crate::session::Session;
 use crate::stub_http_server::{StubHttpServer, StubResponse};
 use crate::test_peer::{TEST_TIMEOUT, TestPeer, chunk};
 use antway_peer::address::Address;
 use antway_peer::limits::MAX_CHUNK_BYTES;
 use antway_peer::source::Chunk;
-use std::fs;
 use std::net::TcpListener;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tempfile::TempDir;
@@ -19,21 +17,23 @@ use tokio::net::TcpStream;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep};
 
-fn upstream(url: &str) -> String {
+/// The flag for this upstream.
+pub fn upstream(url: &str) -> String {
     format!("--upstream={url}")
 }
 
-fn path(chunk: &Chunk) -> String {
+/// The path of a chunk.
+pub fn path(chunk: &Chunk) -> String {
     format!("/chunk/{}", chunk.address())
 }
 
 /// The metric of requests with this upstream and outcome.
-fn request_metric(url: &str, outcome: &str) -> String {
+pub fn request_metric(url: &str, outcome: &str) -> String {
     format!(r#"antway_peer_upstream_requests_total{{upstream="{url}",outcome="{outcome}"}}"#)
 }
 
 /// A port that is free now, for a peer whose address other peers need before it starts.
-fn free_address() -> String {
+pub fn free_address() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap().to_string()
 }
@@ -239,113 +239,6 @@ async fn mutual_upstreams_find_each_others_chunks_without_request_loops() {
     of_b.stop().await;
 }
 
-/// Peers that are each other's upstreams. Each also has its own AntTP server.
-struct Mesh {
-    peers: Vec<TestPeer>,
-    urls: Vec<String>,
-    sources: Vec<StubHttpServer>,
-}
-
-impl Mesh {
-    /// `answer` is the response of a peer's AntTP server, given the peer's number and the path.
-    async fn start(
-        size: usize,
-        answer: impl Fn(usize, &str) -> StubResponse + Clone + Send + Sync + 'static,
-    ) -> Self {
-        let addresses: Vec<_> = (0..size).map(|_| free_address()).collect();
-        let urls: Vec<_> = addresses.iter().map(|at| format!("http://{at}")).collect();
-        let (mut peers, mut sources) = (Vec::new(), Vec::new());
-        for (n, address) in addresses.iter().enumerate() {
-            let answer = answer.clone();
-            let source = StubHttpServer::start(move |path| answer(n, path)).await;
-            let others = urls.iter().filter(|url| **url != urls[n]);
-            let mut flags: Vec<_> = others.map(|url| upstream(url)).collect();
-            flags.push(upstream(&format!("anttp+{}", source.url)));
-            flags.push(format!("--http={address}"));
-            flags.push("--not-found-lifetime=1h".to_owned());
-            let flags: Vec<_> = flags.iter().map(String::as_str).collect();
-            peers.push(TestPeer::start(&flags).await);
-            sources.push(source);
-        }
-        Self {
-            peers,
-            urls,
-            sources,
-        }
-    }
-
-    /// The total number of requests between the peers with this outcome.
-    async fn requests_between_peers(&self, outcome: &str) -> u64 {
-        let mut sum = 0;
-        for peer in &self.peers {
-            for url in &self.urls {
-                sum += peer.metric(&request_metric(url, outcome)).await;
-            }
-        }
-        sum
-    }
-
-    async fn stop(self) {
-        for peer in self.peers {
-            peer.stop().await;
-        }
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn five_peers_that_ask_each_other_ask_each_of_them_once_for_what_nobody_has() {
-    let mesh = Mesh::start(5, |_, _| StubResponse::new(404, "")).await;
-    let absent = format!("/chunk/{}", Address::of(b"absent"));
-    assert_eq!(mesh.peers[0].get(&absent).await.status, 404);
-    assert_eq!(mesh.requests_between_peers("not_found").await, 4);
-    for source in &mesh.sources {
-        assert_eq!(source.request_heads().len(), 1);
-    }
-    // The negative caches of the others answer the requests of a second peer.
-    assert_eq!(mesh.peers[1].get(&absent).await.status, 404);
-    assert_eq!(mesh.requests_between_peers("not_found").await, 8);
-    let requests: usize = mesh
-        .sources
-        .iter()
-        .map(|source| source.request_heads().len())
-        .sum();
-    assert_eq!(
-        requests, 6,
-        "only the AntTP of the second peer is asked again"
-    );
-    mesh.stop().await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn all_of_five_peers_serve_a_chunk_that_one_can_fetch() {
-    let wanted = chunk(1, 1000);
-    let (end, bytes) = (wanted.address().to_string(), wanted.bytes().to_vec());
-    let mesh = Mesh::start(5, move |n, path| match n == 4 && path.ends_with(&end) {
-        true => StubResponse::new(200, bytes.clone()),
-        false => StubResponse::new(404, ""),
-    })
-    .await;
-    for peer in &mesh.peers {
-        assert!(peer.get(&path(&wanted)).await.body == wanted.bytes()[..]);
-        peer.wait_for_metric("antway_peer_store_chunks", |n| n == 1)
-            .await;
-    }
-    assert_eq!(mesh.sources[4].request_heads().len(), 1);
-    mesh.stop().await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn requests_a_pointer_once_from_each_peer() {
-    let mesh = Mesh::start(4, |_, _| StubResponse::new(404, "")).await;
-    let pointer = format!("/pointer/{}", Address::of(b"absent"));
-    assert_eq!(mesh.peers[0].get(&pointer).await.status, 404);
-    let requests = r#"antway_peer_requests_total{face="http",op="pointer",outcome="not_found"}"#;
-    for peer in &mesh.peers {
-        assert_eq!(peer.metric(requests).await, 1);
-    }
-    mesh.stop().await;
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn a_peer_with_a_slow_upstream_answers_busy_before_other_peers_time_out() {
     let wanted = chunk(1, 1000);
@@ -407,70 +300,6 @@ async fn sends_the_via_header_only_to_peers() {
     let heads = server.request_heads();
     let tells = |head: &String| head.to_lowercase().contains("\r\nantway-via: ");
     assert_eq!(heads.iter().map(tells).collect::<Vec<_>>(), [true, false]);
-    peer.stop().await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn asks_the_next_upstream_after_a_timeout() {
-    let silent =
-        StubHttpServer::start(|_| StubResponse::new(200, "").delayed_by(TEST_TIMEOUT)).await;
-    let flags = [upstream(&silent.url), "--upstream-timeout=500ms".to_owned()];
-    let alone = TestPeer::start(&[&flags[0], &flags[1]]).await;
-    let response = alone.get(&path(&chunk(1, 1000))).await;
-    assert_eq!((response.status, response.code()), (503, "BUSY".to_owned()));
-    let origin = TestPeer::start(&[]).await;
-    let chunk = origin.store_chunk(1, 1000).await;
-    let peer = TestPeer::start(&[&flags[0], &flags[1], &upstream(origin.peer.http())]).await;
-    assert!(peer.get(&path(&chunk)).await.body == chunk.bytes()[..]);
-    assert_eq!(
-        peer.metric(&request_metric(&silent.url, "timeout")).await,
-        1
-    );
-    for peer in [alone, origin, peer] {
-        peer.stop().await;
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_dead_upstream_is_left_out_until_it_is_back() {
-    let address = free_address();
-    let url = format!("http://{address}");
-    let origin = TestPeer::start(&[]).await;
-    let peer = TestPeer::start(&[&upstream(&url), &upstream(origin.peer.http())]).await;
-    // The upstream is asked once for each chunk, because the peer caches it.
-    let mut seeds = 1..200;
-    while peer.metric(&request_metric(&url, "left_out")).await == 0 {
-        let chunk = origin.store_chunk(seeds.next().unwrap(), 1000).await;
-        assert!(peer.get(&path(&chunk)).await.body == chunk.bytes()[..]);
-    }
-    assert!(peer.metric(&request_metric(&url, "failed")).await >= 3);
-
-    let revived = TestPeer::start(&[&format!("--http={address}")]).await;
-    while peer.metric(&request_metric(&url, "found")).await == 0 {
-        let seed = seeds.next().expect("the upstream is asked again");
-        let chunk = revived.store_chunk(seed, 1000).await;
-        peer.get(&path(&chunk)).await;
-        sleep(Duration::from_millis(200)).await;
-    }
-    for peer in [origin, peer, revived] {
-        peer.stop().await;
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn an_upstream_that_has_trouble_with_some_chunks_is_asked_for_the_others() {
-    let there = chunk(9, 1000);
-    let (wanted, bytes) = (path(&there), there.bytes().to_vec());
-    let server = StubHttpServer::start(move |head| match head.contains(&wanted) {
-        true => StubResponse::new(200, bytes.clone()),
-        false => StubResponse::new(500, ""),
-    })
-    .await;
-    let peer = TestPeer::start(&[&upstream(&server.url)]).await;
-    for seed in 1..=8 {
-        assert_eq!(peer.get(&path(&chunk(seed, 1000))).await.status, 500);
-    }
-    assert!(peer.get(&path(&there)).await.body == there.bytes()[..]);
     peer.stop().await;
 }
 
@@ -539,66 +368,6 @@ fn base64(bytes: &[u8]) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn returns_the_newest_pointer_of_all_upstreams() {
-    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/self-encryption");
-    let record = |name: &str| fs::read(fixtures.join(name)).unwrap();
-    let address = Address::from(blake3::derive_key(
-        "autonomi.pointer.address.v1",
-        &record("pointer-s1-c0.bin")[1..1953],
-    ));
-    let mut servers = Vec::new();
-    for name in [
-        "pointer-s1-c0.bin",
-        "pointer-s1-c7.bin",
-        "pointer-s2-c3.bin",
-    ] {
-        let record = record(name);
-        servers.push(StubHttpServer::start(move |_| StubResponse::new(200, record.clone())).await);
-    }
-    let flags: Vec<_> = servers.iter().map(|server| upstream(&server.url)).collect();
-    let flags: Vec<_> = flags.iter().map(String::as_str).collect();
-    let peer = TestPeer::start(&flags).await;
-    let response = peer.get(&format!("/pointer/{address}")).await;
-    assert!(response.body == record("pointer-s1-c7.bin"));
-    assert_eq!(response.header("cache-control"), Some("no-store"));
-    let heads = servers[0].request_heads();
-    assert!(heads[0].starts_with(&format!("GET /pointer/{address} ")));
-    let other = get(peer.peer.http(), &format!("/pointer/{}", Address::of(b"x"))).await;
-    assert_eq!(other.status, 404);
-    let alone = TestPeer::start(&[]).await;
-    assert_eq!(alone.get(&format!("/pointer/{address}")).await.status, 404);
-    peer.stop().await;
-    alone.stop().await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn compares_the_stored_pointer_with_those_of_upstreams() {
-    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/self-encryption");
-    let record =
-        |counter: u8| fs::read(fixtures.join(format!("pointer-s1-c{counter}.bin"))).unwrap();
-    let owner = &record(0)[1..1953];
-    let address = Address::from(blake3::derive_key("autonomi.pointer.address.v1", owner));
-    for (own, others, newest) in [(0, 7, 7), (7, 0, 7), (7, 7, 7)] {
-        let answer = record(others);
-        let server = StubHttpServer::start(move |_| StubResponse::new(200, answer.clone())).await;
-        let folder = TempDir::new().unwrap();
-        let pointers = folder.path().join("store/pointers");
-        fs::create_dir_all(&pointers).unwrap();
-        fs::write(pointers.join(address.to_string()), record(own)).unwrap();
-        let peer = TestPeer::start_in(folder, &[&upstream(&server.url)]).await;
-        let path = format!("/pointer/{address}");
-        assert!(
-            peer.get(&path).await.body == record(newest),
-            "{own}, {others}"
-        );
-        // The peer does not store the upstream's pointer. Without the upstream, its own pointer is the newest.
-        drop(server);
-        assert!(peer.get(&path).await.body == record(own), "{own} alone");
-        peer.stop().await;
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn serves_upstream_chunks_with_a_full_store() {
     let origin = TestPeer::start(&[]).await;
     let chunk = origin.store_chunk(1, 5000).await;
@@ -609,45 +378,4 @@ async fn serves_upstream_chunks_with_a_full_store() {
     assert_eq!(peer.store_chunks().await, 0);
     origin.stop().await;
     peer.stop().await;
-}
-
-#[cfg(feature = "object-store")]
-mod object_stores {
-    use super::*;
-
-    async fn put(peer: &TestPeer, chunk: &Chunk) -> u16 {
-        let response = request(peer.peer.http(), "PUT", &path(chunk), &[], chunk.bytes()).await;
-        response.status
-    }
-
-    #[tokio::test(flavor = "multi_thread")]
-    async fn reads_a_folder_and_writes_to_it_if_enabled() {
-        let folder = TempDir::new().unwrap();
-        let url = format!("file://{}/of/chunks", folder.path().display());
-        let files = folder.path().join("of/chunks");
-        fs::create_dir_all(&files).unwrap();
-        let there = chunk(1, 1000);
-        fs::write(files.join(there.address().to_string()), there.bytes()).unwrap();
-        let reader = TestPeer::start(&[&upstream(&url), "--allow-open-writes"]).await;
-        assert!(reader.get(&path(&there)).await.body == there.bytes()[..]);
-        let written = chunk(2, 1000);
-        let file = files.join(written.address().to_string());
-        assert_eq!(reader.get(&path(&written)).await.status, 404);
-        assert_eq!(put(&reader, &written).await, 201);
-        assert!(!file.exists());
-        reader.stop().await;
-
-        let flags = [&upstream(&url), "--allow-open-writes", "--upstream-write"];
-        let writer = TestPeer::start(&flags).await;
-        assert_eq!(put(&writer, &written).await, 201);
-        assert!(fs::read(&file).unwrap() == written.bytes()[..]);
-        let wrote =
-            format!(r#"antway_peer_upstream_writes_total{{upstream="{url}",outcome="ok"}}"#);
-        assert_eq!(writer.metric(&wrote).await, 1);
-        // A chunk that cannot be written to the upstream is not confirmed.
-        fs::remove_dir_all(folder.path().join("of")).unwrap();
-        fs::write(folder.path().join("of"), "not a folder").unwrap();
-        assert_eq!(put(&writer, &chunk(3, 1000)).await, 500);
-        writer.stop().await;
-    }
 }
