@@ -221,20 +221,20 @@ fn decompress(compressed: &[u8], size: usize) -> Result<Vec<u8>, InvalidDataMap>
         StandardAlloc::default(),
     );
     let mut bytes = vec![0; size];
-    let (mut left, mut read) = (compressed.len(), 0);
-    let (mut room, mut written, mut total) = (size, 0, 0);
+    let (mut input_left, mut input_offset) = (compressed.len(), 0);
+    let (mut output_left, mut output_offset, mut total) = (size, 0, 0);
     let result = BrotliDecompressStream(
-        &mut left,
-        &mut read,
+        &mut input_left,
+        &mut input_offset,
         compressed,
-        &mut room,
-        &mut written,
+        &mut output_left,
+        &mut output_offset,
         &mut bytes,
         &mut total,
         &mut state,
     );
     match result {
-        BrotliResult::ResultSuccess if written == size && left == 0 => Ok(bytes),
+        BrotliResult::ResultSuccess if output_offset == size && input_left == 0 => Ok(bytes),
         _ => Err(InvalidDataMap),
     }
 }

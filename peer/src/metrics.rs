@@ -108,12 +108,12 @@ impl Metrics {
         );
         r.register(
             "answers",
-            "Chunks asked for, by face and status",
+            "Requested chunks, by face and status",
             self.answers.clone(),
         );
         r.register(
             "sent_bytes",
-            "Bytes of answers handed to the transport, by face",
+            "Bytes of responses that the transport accepted, by face",
             self.sent.clone(),
         );
         r.register(
@@ -128,38 +128,38 @@ impl Metrics {
         );
         r.register(
             "request_seconds",
-            "Time from the arrival of a request to the end of its answer, by face and op",
+            "Time from the arrival of a request to the end of its response, by face and op",
             self.seconds.clone(),
         );
         r.register(
             "sessions",
-            "WebTransport sessions open",
+            "Open WebTransport sessions",
             self.sessions.clone(),
         );
         r.register(
             "streams",
-            "WebTransport requests under way",
+            "Running WebTransport requests",
             self.streams.clone(),
         );
         r.register(
             "http_connections",
-            "HTTP connections open",
+            "Open HTTP connections",
             self.http_connections.clone(),
         );
-        r.register("store_chunks", "Chunks held", self.chunks.clone());
+        r.register("store_chunks", "Stored chunks", self.chunks.clone());
         r.register(
             "store_bytes",
-            "Bytes of the chunks held",
+            "Bytes of the stored chunks",
             self.bytes.clone(),
         );
         r.register(
             "quarantined_chunks",
-            "Damaged chunks taken out of service since the start",
+            "Damaged chunks quarantined since the start",
             self.quarantined.clone(),
         );
         r.register(
             "evicted_chunks",
-            "Chunks dropped to make room since the start",
+            "Chunks evicted since the start",
             self.evicted.clone(),
         );
     }

@@ -61,7 +61,7 @@ impl HttpError {
             ),
             Self::BadRequest => (
                 S::BAD_REQUEST,
-                "the request's body broke off",
+                "the request body is incomplete",
                 "bad_request",
             ),
             Self::Unauthorized => (
@@ -71,7 +71,7 @@ impl HttpError {
             ),
             Self::Forbidden => (
                 S::FORBIDDEN,
-                "writes are not allowed here, or not from this page",
+                "this peer or this page does not allow writes",
                 "forbidden",
             ),
             Self::NotFound => (S::NOT_FOUND, "not found on this peer", "not_found"),
@@ -92,17 +92,17 @@ impl HttpError {
             ),
             Self::Mismatch => (
                 S::UNPROCESSABLE_ENTITY,
-                "the bytes do not have the address that they were sent to",
+                "the bytes do not match the address",
                 "mismatch",
             ),
             Self::Busy => (
                 S::SERVICE_UNAVAILABLE,
-                "too much to do; try again later",
+                "the peer is overloaded; try again later",
                 "busy",
             ),
             Self::Failed => (
                 S::INTERNAL_SERVER_ERROR,
-                "the peer could not find out",
+                "the peer failed to answer",
                 "failed",
             ),
             Self::Rate => (
@@ -113,7 +113,7 @@ impl HttpError {
             Self::Full => (S::INSUFFICIENT_STORAGE, "the store is full", "full"),
             Self::Loop => (
                 S::LOOP_DETECTED,
-                "the request came by too many peers",
+                "too many peers forwarded the request",
                 "loop",
             ),
         }

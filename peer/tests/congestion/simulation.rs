@@ -69,7 +69,7 @@ pub fn download(link: &Link, servers: &[(CongestionControl, u64)], seconds: u64)
 }
 
 /// One end of a connection.
-struct Host {
+struct QuicHost {
     endpoint: Endpoint,
     address: SocketAddr,
     connection: Option<(ConnectionHandle, Connection)>,
@@ -78,8 +78,8 @@ struct Host {
 /// A client and its server.
 struct Flow {
     starts_at: Duration,
-    client: Host,
-    server: Host,
+    client: QuicHost,
+    server: QuicHost,
     stream: Option<StreamId>,
     unacknowledged: u32,
     acknowledge_at: Option<Duration>,
@@ -130,7 +130,7 @@ impl Simulation {
             transport.send_window(antway_peer::limits::SEND_WINDOW_BYTES);
             let mut server = ServerConfig::with_crypto(Arc::clone(&crypto) as _);
             server.transport_config(Arc::new(transport));
-            let host = |config, host| Host {
+            let host = |config, host| QuicHost {
                 endpoint: Endpoint::new(
                     Arc::new(EndpointConfig::default()),
                     config,
@@ -323,7 +323,7 @@ impl Simulation {
 }
 
 impl Flow {
-    fn host(&mut self, role: Role) -> &mut Host {
+    fn host(&mut self, role: Role) -> &mut QuicHost {
         match role {
             Role::Client => &mut self.client,
             Role::Server => &mut self.server,

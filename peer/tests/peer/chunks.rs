@@ -51,9 +51,9 @@ async fn has_reports_stored_chunks_without_sending_them() {
     let chunk = peer.store_chunk(1, 1000).await;
     let session = Session::open(&peer.peer).await;
     let absent = Address::of(MISSING);
-    let asked = [absent, chunk.address(), absent, chunk.address()];
+    let addresses = [absent, chunk.address(), absent, chunk.address()];
     assert_eq!(
-        session.request(&has_request(&asked)).await.unwrap(),
+        session.request(&has_request(&addresses)).await.unwrap(),
         [1, 0, 1, 0]
     );
     peer.stop().await;

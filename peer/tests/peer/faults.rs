@@ -35,18 +35,18 @@ async fn each_fault_changes_the_response_as_documented() {
         Fault::Busy,
     ] {
         let peer = hostile(fault, 1).await;
-        let asked = peer.store_chunk(1, 10_000).await;
+        let requested = peer.store_chunk(1, 10_000).await;
         let other = peer.store_chunk(2, 10_000).await;
         let session = Session::open(&peer.peer).await;
-        let first = session.get(&[asked.address()]).await;
+        let first = session.get(&[requested.address()]).await;
         assert!(
-            first == [(0, asked.bytes().to_vec())],
+            first == [(0, requested.bytes().to_vec())],
             "the first response is correct"
         );
-        let (status, bytes) = session.get(&[asked.address()]).await.remove(0);
+        let (status, bytes) = session.get(&[requested.address()]).await.remove(0);
         let differing = bytes
             .iter()
-            .zip(asked.bytes())
+            .zip(requested.bytes())
             .filter(|(a, b)| a != b)
             .count();
         match fault {
@@ -57,7 +57,7 @@ async fn each_fault_changes_the_response_as_documented() {
             Fault::NotFound => assert_eq!((status, bytes.len()), (1, 0)),
             _ => assert_eq!((status, bytes.len()), (2, 0)),
         }
-        let response = peer.get(&format!("/chunk/{}", asked.address())).await;
+        let response = peer.get(&format!("/chunk/{}", requested.address())).await;
         match fault {
             Fault::NotFound => assert_eq!(response.status, 404),
             Fault::Busy => assert_eq!(response.status, 503),
@@ -70,10 +70,10 @@ async fn each_fault_changes_the_response_as_documented() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_fault_slow_sends_correct_bytes_slowly() {
     let peer = hostile(Fault::Slow, 0).await;
-    let asked = peer.store_chunk(1, 50_000).await;
+    let requested = peer.store_chunk(1, 50_000).await;
     let session = Session::open(&peer.peer).await;
     let started = Instant::now();
-    assert!(session.get(&[asked.address()]).await == [(0, asked.bytes().to_vec())]);
+    assert!(session.get(&[requested.address()]).await == [(0, requested.bytes().to_vec())]);
     assert!(started.elapsed() >= Duration::from_millis(400));
     peer.stop().await;
 }
@@ -81,16 +81,19 @@ async fn the_fault_slow_sends_correct_bytes_slowly() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_fault_reset_aborts_in_the_middle_of_the_bytes() {
     let peer = hostile(Fault::Reset, 0).await;
-    let asked = peer.store_chunk(1, 1_000_000).await;
+    let requested = peer.store_chunk(1, 1_000_000).await;
     let session = Session::open(&peer.peer).await;
     assert_eq!(
-        session.request(&get_request(&[asked.address()])).await,
+        session.request(&get_request(&[requested.address()])).await,
         Err(Reset(6))
     );
 
     let authority = peer.peer.http().strip_prefix("http://").unwrap();
     let mut http = TcpStream::connect(authority).await.unwrap();
-    let get = format!("GET /chunk/{} HTTP/1.1\r\nHost: x\r\n\r\n", asked.address());
+    let get = format!(
+        "GET /chunk/{} HTTP/1.1\r\nHost: x\r\n\r\n",
+        requested.address()
+    );
     http.write_all(get.as_bytes()).await.unwrap();
     let mut bytes = Vec::new();
     // The connection may be reset.
@@ -104,10 +107,10 @@ async fn the_fault_reset_aborts_in_the_middle_of_the_bytes() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_fault_silent_sends_nothing() {
     let peer = hostile(Fault::Silent, 0).await;
-    let asked = peer.store_chunk(1, 1000).await;
+    let requested = peer.store_chunk(1, 1000).await;
     let session = Session::open(&peer.peer).await;
     let (mut send, mut recv) = session.stream().await;
-    send_all(&mut send, &get_request(&[asked.address()])).await;
+    send_all(&mut send, &get_request(&[requested.address()])).await;
     send.quic_stream_mut().finish().unwrap();
     let mut byte = [0];
     let answer = timeout(Duration::from_secs(1), recv.read(&mut byte)).await;
@@ -132,14 +135,17 @@ async fn aborts_a_transfer_that_takes_too_long() {
         Arc::new(HostileSource::new(store, path, slow))
     })
     .await;
-    let asked = peer.store_chunk(1, 40_000).await;
+    let requested = peer.store_chunk(1, 40_000).await;
     let session = Session::open(&peer.peer).await;
-    let answer = session.request(&get_request(&[asked.address()])).await;
+    let answer = session.request(&get_request(&[requested.address()])).await;
     assert_eq!(answer, Err(Reset(3)));
 
     let authority = peer.peer.http().strip_prefix("http://").unwrap();
     let mut http = TcpStream::connect(authority).await.unwrap();
-    let get = format!("GET /chunk/{} HTTP/1.1\r\nHost: x\r\n\r\n", asked.address());
+    let get = format!(
+        "GET /chunk/{} HTTP/1.1\r\nHost: x\r\n\r\n",
+        requested.address()
+    );
     http.write_all(get.as_bytes()).await.unwrap();
     let mut bytes = Vec::new();
     // The connection may be reset.

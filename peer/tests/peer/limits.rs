@@ -98,12 +98,13 @@ async fn closes_idle_and_incomplete_http_requests() {
         let closing = timeout(TEST_TIMEOUT, stream.read_to_end(&mut rest));
         closing.await.unwrap().unwrap();
     }
-    let mut kept = TcpStream::connect(authority).await.unwrap();
-    kept.write_all(b"GET /-/health HTTP/1.1\r\nHost: x\r\n\r\n")
+    let mut keep_alive = TcpStream::connect(authority).await.unwrap();
+    keep_alive
+        .write_all(b"GET /-/health HTTP/1.1\r\nHost: x\r\n\r\n")
         .await
         .unwrap();
     let mut rest = Vec::new();
-    timeout(TEST_TIMEOUT, kept.read_to_end(&mut rest))
+    timeout(TEST_TIMEOUT, keep_alive.read_to_end(&mut rest))
         .await
         .unwrap()
         .unwrap();
