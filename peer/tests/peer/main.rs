@@ -26,6 +26,8 @@ mod upstream;
 mod upstream_failure;
 mod upstream_pointer;
 mod web;
+mod web_origins;
+mod web_peer;
 mod writes;
 
 #[path = "../../examples/hostile_peer/fault.rs"]

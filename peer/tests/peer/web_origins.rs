@@ -1,0 +1,132 @@
+//! The hosted web app on different hosts: policies, frames and redirects.
+
+use crate::http::request;
+use crate::web_peer::{INDEX, WebPeer};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_move_page_keeps_its_opener_and_is_missing_on_site_origins() {
+    let web = WebPeer::start(&[]).await;
+    let site = "abcdefghijklmnopqrstuvwxyz234567abcdefghijklmnopqrst.antway.localhost";
+    for path in ["/-/move", "/-/move.html"] {
+        let response = web.get(path, &[("Host", "antway.localhost")]).await;
+        assert_eq!(response.body, b"move", "{path}");
+        assert_eq!(
+            response.header("cross-origin-opener-policy"),
+            Some("unsafe-none")
+        );
+        let policy = response.header("content-security-policy").unwrap();
+        assert!(policy.starts_with("default-src 'none'; script-src antway.localhost/-/"));
+        assert!(policy.ends_with("frame-ancestors 'none'"));
+        let response = web.get(path, &[("Host", site)]).await;
+        assert_eq!(response.status, 404, "{path}");
+    }
+    web.peer.stop().await;
+}
+
+const SITE: &str = "abcdefghijklmnopqrstuvwxyz234567abcdefghijklmnopqrst.antway.localhost:8080";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_the_gateways_origins_may_frame_its_pages() {
+    let web = WebPeer::start(&[]).await;
+    for (host, bridge, root) in [
+        ("antway.localhost:8080", "'none'", "*.antway.localhost:8080"),
+        (SITE, "antway.localhost:8080", "'none'"),
+        ("127.0.0.1:8080", "'none'", "'none'"),
+    ] {
+        for (path, body, ancestors) in [
+            ("/-/bridge", "bridge", bridge),
+            ("/-/bridge.html", "bridge", bridge),
+            ("/-/root", "root", root),
+            ("/", INDEX, "'none'"),
+        ] {
+            let response = web
+                .get(path, &[("Host", host), ("Sec-Fetch-Dest", "iframe")])
+                .await;
+            assert_eq!(response.body, body.as_bytes(), "{path}");
+            assert_eq!(
+                response.header("content-type"),
+                Some("text/html; charset=utf-8")
+            );
+            let policy = response.header("content-security-policy").unwrap();
+            assert!(
+                policy.ends_with(&format!("frame-ancestors {ancestors}")),
+                "{host}{path}: {policy}"
+            );
+        }
+        let missing = web
+            .get(
+                "/-/missing",
+                &[("Host", host), ("Sec-Fetch-Dest", "document")],
+            )
+            .await;
+        assert_eq!(
+            (missing.status, missing.code()),
+            (404, "NOT_FOUND".to_owned())
+        );
+    }
+    let script = web.get("/-/bridge.js", &[]).await;
+    assert_eq!(
+        script.header("content-type"),
+        Some("text/javascript; charset=utf-8")
+    );
+    assert_eq!(script.header("access-control-allow-origin"), None);
+    assert_ne!(web.get("/-/info", &[]).await.body, b"never served");
+    web.peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_origin_can_read_the_probe() {
+    let web = WebPeer::start(&[]).await;
+    let probe = web.get("/-/probe-5e6f.json", &[("Host", SITE)]).await;
+    assert_eq!(probe.body, b"{\"antway\":\"5e6f\"}");
+    for (name, value) in [
+        ("access-control-allow-origin", "*"),
+        ("cross-origin-resource-policy", "cross-origin"),
+        ("cache-control", "no-store"),
+        ("content-type", "application/json"),
+    ] {
+        assert_eq!(probe.header(name), Some(value));
+    }
+    assert_eq!(web.get("/-/probe-other.json", &[]).await.status, 404);
+    web.peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn redirects_pages_at_ipv6_loopback_to_a_name() {
+    let web = WebPeer::start(&[]).await;
+    let page = ("Sec-Fetch-Dest", "document");
+    let there = web.get("/a/b?c=1", &[("Host", "[::1]:8080"), page]).await;
+    assert_eq!(there.status, 307);
+    assert_eq!(
+        there.header("location"),
+        Some("http://antway.localhost:8080/a/b?c=1")
+    );
+    assert_eq!(there.header("cache-control"), Some("no-store"));
+    // Only pages at `[::1]` redirect, not their subresources, and not other hosts.
+    assert_eq!(
+        web.get("/sw.js", &[("Host", "[::1]:8080")]).await.status,
+        200
+    );
+    for host in ["127.0.0.1:8080", "antway.localhost:8080", "[::2]:8080"] {
+        assert_eq!(
+            web.get("/", &[("Host", host), page]).await.status,
+            200,
+            "{host}"
+        );
+    }
+    web.peer.stop().await;
+
+    // If the peer listens beyond loopback, `[::1]` may be the host name that a proxy uses.
+    let open = WebPeer::start(&["--http=0.0.0.0:0"]).await;
+    let port = open.peer.peer.http().rsplit_once(':').unwrap().1;
+    let base = format!("http://127.0.0.1:{port}");
+    let headers = [("Host", "[::1]:8080"), page];
+    let response = request(&base, "GET", "/", &headers, b"").await;
+    assert_eq!(response.status, 200);
+    let policy = response.header("content-security-policy").unwrap();
+    assert!(
+        policy.contains("script-src 'self' 'wasm-unsafe-eval';"),
+        "{policy}"
+    );
+    open.peer.stop().await;
+}
