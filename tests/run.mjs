@@ -54,7 +54,7 @@ try {
   if (wanted.includes('webkit')) results.push(await runWebKit());
   process.exitCode = summarise(results);
 } catch (error) {
-  process.on('exit', () => console.log('0 passed, 1 failed')); // whoever reads the last line must find one
+  process.on('exit', () => console.log('0 passed, 1 failed')); // a reader of the last line must find one
   fail(error);
 }
 

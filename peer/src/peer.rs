@@ -31,7 +31,7 @@ pub struct PeerConfig {
     pub limits: Limits,
     /// The pages that may read.
     pub origins: AllowedOrigins,
-    /// Who may write.
+    /// The clients that may write.
     pub write_policy: WritePolicy,
     /// The web app to serve.
     pub web: Option<Web>,

@@ -3,7 +3,7 @@
 use crate::origins::AllowedOrigins;
 use std::fmt;
 
-/// Who may write to a peer.
+/// The clients that may write to a peer.
 #[derive(Clone)]
 pub enum WritePolicy {
     /// No client may write.

@@ -23,8 +23,8 @@ export type Stage = (typeof stages)[number];
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /**
- * Does one stage to all of `content`, in parts of the size of chunks and one after the other. What it starts from
- * (compressed, sealed bytes) is made before the time. Runs in a browser as in Node.
+ * Does one stage to all of `content`, in parts of the size of chunks and one after the other. The time does not
+ * include the preparation of its input (compressed, encrypted bytes). Runs in a browser as in Node.
  * @returns the milliseconds.
  */
 export async function timeStage(stage: Stage, content: Bytes, platform: CodecPlatform): Promise<number> {

@@ -172,7 +172,7 @@ function prove(state: State, before: StatsSnapshot, after: StatsSnapshot, bytes:
   const diskBytes = after.chunks.disk.bytes - before.chunks.disk.bytes;
   expectThat(after.startedAt === before.startedAt, 'the worker runs all the time');
   if (state === 'cold') {
-    // What was just received and waits to be written is counted as found on disk.
+    // A chunk that was just received and waits to be written counts as found on disk.
     expectThat(peerBytes >= bytes, `a cold read is from the peer (${peerBytes} of ${bytes} bytes were)`);
   } else if (state === 'warm') {
     expectThat(peerBytes === 0, `a warm read asks no peer (${peerBytes} bytes came)`);

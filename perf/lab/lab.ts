@@ -47,7 +47,7 @@ export class LabMachine {
   }
 }
 
-/** What a scenario works with. What it starts and opens by the lab ends with the lab. */
+/** The tools of a scenario. Everything that it starts and opens with them ends with the lab. */
 export class Lab {
   readonly #closers: (() => Promise<unknown>)[] = [];
   readonly #folder: string;
@@ -125,7 +125,7 @@ export class Lab {
     }
     const name = join(this.#folder, `gateway-${this.#gateways++}`);
     await writeFile(`${name}.json`, JSON.stringify({ peers: [peerUrl], trusted: [reader.address] }));
-    await cp(build, name, { recursive: true }); // one build for all rounds, whoever builds meanwhile
+    await cp(build, name, { recursive: true }); // one build for all rounds, even if another process builds meanwhile
     const host = await this.startPeer({
       flags: ['--web', name, '--web-config', `${name}.json`],
       webTransport: 'none',

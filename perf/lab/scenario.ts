@@ -66,7 +66,7 @@ export interface Scenario {
   /** Whether what it does is so long that what comes with its beginning does not matter: no round warms up, then. */
   isLong?: boolean;
   targets?: readonly Target[];
-  /** Publishes what is read, and starts what serves it. What it starts is ended by the lab. */
+  /** Publishes the content, and starts the processes that serve it. The lab ends these. */
   setUp(lab: Lab): Promise<Case[]>;
 }
 

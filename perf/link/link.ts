@@ -6,7 +6,7 @@ export interface LinkOptions {
   loss: number;
   /** Capacity in bits per second, headers of IP and UDP or TCP included. */
   bitsPerSecond: number;
-  /** Longest time that something waits for its turn. What would wait longer is dropped: drop-tail. */
+  /** Longest time that a packet waits for its turn. The link drops a packet that would wait longer: drop-tail. */
   queueMs: number;
   /** The same seed loses the same datagrams of a sequence. */
   seed: number;

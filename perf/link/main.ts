@@ -96,7 +96,7 @@ async function main(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'antway-perf-'));
   try {
     const machine = describeMachine(browser);
-    await cp(distFolder, webFolder(folder), { recursive: true }); // one build for all, whoever builds meanwhile
+    await cp(distFolder, webFolder(folder), { recursive: true }); // one build for all, even if another process builds meanwhile
     const content = await publishContent(peer, repeats);
     const measurements: Measurement[] = [];
     for (const cell of [nearby, ...cells()]) {

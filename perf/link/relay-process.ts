@@ -28,7 +28,7 @@ process.once('message', async ({ link, httpPort, webTransportPort, isRealTime }:
   const lateness = monitorEventLoopDelay({ resolution: 2 });
   lateness.enable();
   process.on('message', () => {
-    // What the histogram holds is the whole interval, of which 2 ms were asked for.
+    // The histogram has the whole interval, of which 2 ms were asked for.
     const tally: RelayTally = { ...relay.tally, lateMs: lateness.percentile(99) / 1e6 - 2 };
     process.send!(tally);
   });

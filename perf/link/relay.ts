@@ -27,7 +27,7 @@ export interface Port {
  * A link on loopback, emulated in user space: delay, rate and a bounded queue for TCP and UDP, and loss for UDP.
  *
  * TCP has no loss here. A relay above the socket cannot lose a segment, only the kernel could; and both of its
- * halves are connections over loopback, so there is no slow start either. What comes out for TCP is the best that
+ * halves are connections over loopback, so there is no slow start either. The result for TCP is the best that
  * any TCP could do on such a link. A new connection's first bytes do wait for the round trip of its handshake.
  */
 export class LinkRelay {

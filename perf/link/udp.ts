@@ -5,7 +5,7 @@ import type { Direction, Port, Way } from './relay.ts';
 
 /** Of IPv4 and UDP. */
 const headerBytes = 28;
-/** The kernel may give less. What does not fit while the relay is not scheduled is lost without being counted. */
+/** The kernel may give less. Packets that do not fit while the relay is not scheduled are lost without being counted. */
 const socketBufferBytes = 4 * 1024 * 1024;
 const loopback = '127.0.0.1';
 
@@ -51,7 +51,7 @@ function pass(
 
 async function bound(): Promise<Socket> {
   const socket = createSocket('udp4');
-  socket.on('error', () => undefined); // an ICMP refusal: like a real link, the relay drops what nobody takes
+  socket.on('error', () => undefined); // an ICMP refusal: like a real link, the relay drops packets without a receiver
   socket.bind(0, loopback);
   await once(socket, 'listening');
   socket.setRecvBufferSize(socketBufferBytes);

@@ -18,7 +18,7 @@ export interface MeasuringTab {
   close(): Promise<void>;
 }
 
-/** What is used of a page, whoever drives it. */
+/** The functions of a page that the benchmarks use, with every driver. */
 interface DrivenPage {
   goto(url: string): Promise<unknown>;
   waitForFunction(isSo: () => boolean): Promise<unknown>;

@@ -30,13 +30,13 @@ test('where no database opens, sites are served from memory, and the shell says 
   expect(await gateway.fetch(`/${address}/a.txt`)).toMatchObject({ status: 200, text: 'a text' });
   const { available, reason } = JSON.parse((await gateway.fetch('/-/cache')).text);
   expect({ available, reason }).toEqual({ available: false, reason: expect.stringContaining('indexedDB') });
-  // What would be listed is not kept, and that is no failure.
+  // The browser stores nothing to list, and that is no failure.
   for (const name of ['trust', 'manifests', 'sites', 'pins']) {
     const { status, text } = await gateway.fetch(`/-/${name}`);
     expect([status, Object.values(JSON.parse(text)).flat()], name).toEqual([200, []]);
   }
 
-  // A manifest is kept by nobody either, and opens as long as the worker lives.
+  // A manifest is not stored either, and opens as long as the worker lives.
   const manifest = await makePrivateManifest('Letters', { 'a.txt': 'a private text' }, peer);
   const added = await gateway.shell.evaluate(async (body) => {
     const bytes = Uint8Array.from(body, (character) => character.charCodeAt(0));
@@ -69,7 +69,7 @@ test('a database that opens too late is used from then on, by the same worker', 
   const peer = await startPeer();
   const letter = await publish(Buffer.from('a letter'), peer);
   const host = await startHost({ peers: [peer.url] });
-  // A page that has no worker, with the database in its first version: nobody can open a later one meanwhile.
+  // A page that has no worker, with the database in its first version: no worker can open a later one meanwhile.
   await page.goto(`${host.url}/icon.svg`);
   await page.evaluate(async () => {
     const holder = await new Promise<IDBDatabase>((resolve, reject) => {

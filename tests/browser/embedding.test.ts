@@ -338,7 +338,7 @@ test('content shows in shadow roots, and by style sheets that they adopt', async
     const sheet = new CSSStyleSheet();
     sheet.replaceSync(`b { background-image: url("ant://${site}/assets/img/crab.png") }`);
     document.querySelector('crab-later')!.shadowRoot!.adoptedStyleSheets = [sheet];
-    // What is added to a shadow later is seen as well, and with it the sheet.
+    // The script sees later additions to a shadow root as well, and with them the sheet.
     document.querySelector('crab-later')!.shadowRoot!.append(document.createElement('hr'));
   }, published);
   await expectPicture(page, 'crab-later img');
@@ -662,7 +662,7 @@ test.describe('where no service worker can run', () => {
     expect(await page.evaluate((address) => Antway.url(address), picture)).toBe(elsewhere);
     expect(await page.evaluate(() => Antway.url('crab'))).toBe(elsewhere);
 
-    // What comes later is led there as well.
+    // Later elements lead there as well.
     await page.evaluate((address) => {
       document.body.insertAdjacentHTML('beforeend', `<img id="later" srcset="/ant/${address} 1x">`);
       document.getElementById('linked')!.setAttribute('src', `/ant/${address}?again`);
@@ -682,7 +682,7 @@ test.describe('where no service worker can run', () => {
     await expect(page.getByRole('note').first()).toBeVisible();
     await expect(page.getByRole('note').first()).toContainText('This page did not come over https.');
     await expect(page.locator('#link')).toHaveAttribute('title', 'This page did not come over https.');
-    // What the site's author wrote for this case stays.
+    // The text that the site's author wrote for this case stays.
     await expect(page.locator('#embedded')).toContainText('This page is on the Autonomi network.');
     const later = page.getByRole('note').filter({ hasText: 'Later' });
     for (const url of [`/ant/${'ab'.repeat(32)}`, `ant://${'ab'.repeat(32)}`]) {

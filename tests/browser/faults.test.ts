@@ -356,7 +356,7 @@ test(`when all peers are gone a request fails within ${seconds(2 * stallMs)}, an
   const goneAt = Date.now();
   const broken = await underWay;
   expect(broken.status).toBe(200);
-  // What the browser held already may have been all of it.
+  // The browser may have had all of it already.
   if (broken.outcome === 'ended') expect(broken.sha256).toBe(content.file.sha256);
   else expect(broken.received).toBeLessThan(content.file.size);
   const brokenMs = broken.times.at(-1)! - goneAt;

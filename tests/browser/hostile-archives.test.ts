@@ -19,7 +19,7 @@ test.beforeEach(async ({ startPeer, openGateway }) => {
   gateway = await openGateway({ peers: [peer.url] });
 });
 
-// Whatever it was given, the worker still answers.
+// The worker still answers after every archive.
 test.afterEach(async () => {
   expect((await gateway.fetch('/-/health')).status).toBe(200);
 });

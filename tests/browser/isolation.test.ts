@@ -388,7 +388,7 @@ test.describe('in subdomain mode', () => {
       expect(content, url).not.toMatch(/Alice|id="app"|"requests"/);
     }
 
-    // What one site fetched is not there for another: its chunks are fetched again.
+    // Chunks that one site fetched are not there for another site, which fetches them again.
     const before = await peer.chunksGiven();
     const [fromAlice, fromShell] = await Promise.all([alice, shell].map(chunkKeys));
     expect(fromAlice).toBe(4); // the record and three chunks
@@ -442,7 +442,7 @@ async function runAll(gateway: Gateway, address: string): Promise<string[]> {
       await page.getByRole('link', { name: 'a link' }).click();
       await page.getByRole('button', { name: 'a form' }).click();
     }
-    // What the page would have started by now has had its turn. Its own timers never fire without trust, and a page whose
+    // Everything that the page would have started by now has had its turn. Its own timers never fire without trust, and a page whose
     // workers run is never idle: the wait may end without it.
     await page.waitForLoadState('networkidle', { timeout: 5_000 }).catch(() => {});
     await page.close();

@@ -135,7 +135,7 @@ test('a direct link to a site’s origin meets the user’s settings before its 
     body: JSON.stringify({ language: 'de', theme: null }),
   });
 
-  // The host's peer answers nobody: only the user's brings this page.
+  // The host's peer does not answer: only the user's peer has this page.
   await visit(`${originOf(open!)}/`, 'Open, running');
   const page = await context.newPage();
   const refused = await page.goto(`${originOf(blocked!)}/`);

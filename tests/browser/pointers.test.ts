@@ -15,7 +15,7 @@ async function say(text: string, counter: bigint, peer: PeerProcess): Promise<Ui
   return record;
 }
 
-/** Writes pointers that nobody follows, and when all were used: the real one first. */
+/** Writes pointers that no site uses, and when all were used: the real one first. */
 function changeSettings(
   gateway: Gateway,
   { real, fakes, unnoted }: { real: string; fakes: string[]; unnoted: number },
@@ -62,7 +62,7 @@ test('a pointer leads to the newest of what several peers give, and what was see
   const gateway = await openGateway({ peers: [behind.url, ahead.url] });
   expect(await textAt(gateway)).toBe('the new text');
 
-  // What was visited is listed as what it was.
+  // The list shows the version that was visited.
   await gateway.openPage(path);
   const sites = async () => JSON.parse((await gateway.fetch('/-/sites')).text).sites as { path: string }[];
   await expect.poll(sites).toMatchObject([{ path, kind: 'file' }]);
@@ -72,7 +72,7 @@ test('a pointer leads to the newest of what several peers give, and what was see
   await say('the newest text', 3n, ahead);
   expect(await textAt(gateway)).toBe('the newest text');
 
-  // No way back, for whoever is left.
+  // No way back, without any peer.
   await gateway.settled();
   await ahead.kill();
   await stopWorkers(gateway.shell);

@@ -31,7 +31,7 @@ test.describe('on a warm session', () => {
     const answer = await gateway.fetch(`/${address}`);
     expect([answer.status, answer.size]).toEqual([200, size]);
     expect(await asked(peer)).toEqual({ open: before.open + 1, get: before.get });
-    // What it took says how fast the peer is, as the time of any answer does.
+    // Its duration says how fast the peer is, as the time of any answer does.
     expect(await timed()).toEqual([begun! + 1, ended! + 1]);
   });
 

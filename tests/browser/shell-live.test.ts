@@ -51,7 +51,7 @@ test('the live screen shows a file being read: its chunks, rates, times, and whe
   const copied: StatsSnapshot = JSON.parse(await shell.evaluate(() => navigator.clipboard.readText()));
   expect(copied.startedAt).toBe(stats.startedAt);
 
-  // What is read again from memory came from a peer, and does not shrink the peer's bar beside it.
+  // A second read from memory does not shrink the bar of the peer that the bytes came from.
   for (let i = 0; i < 8; i++) await gateway.fetch(`/${film}/film.bin`, { headers: { Range: 'bytes=0-9' } });
   const sources = region('Where chunks came from');
   await expect(sources).toContainText(/were still open in memory: [1-9]\d*×/);

@@ -202,7 +202,7 @@ test.describe('publishing', () => {
     }
     await page.context().close();
 
-    // Who loses the link finds it where it was published, by the folder's name.
+    // A user who loses the link finds it where it was published, by the folder's name.
     await shell.goto(`${gateway.url}/#library`);
     const row = shell.locator('.site-row').filter({ hasText: 'diary' });
     await expect(row).toContainText('Manifest on this device');
@@ -428,7 +428,7 @@ test.describe('choosing', () => {
       (window as unknown as { release(): void }).release();
     });
     await shell.waitForFunction(() => 'isRead' in window);
-    // What is chosen next is on the page after whatever followed from that.
+    // The page shows the next choice after everything that followed from this one.
     await quick.getByRole('button', { name: 'Choose something else' }).click();
     await choose(shell, write(join(folder, 'last'), small));
     await expect(shell.getByRole('region', { name: 'last' })).toContainText('before compression');

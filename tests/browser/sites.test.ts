@@ -67,7 +67,7 @@ test('what was opened is listed with its title and icon, and with whether all of
   await stopWorkers(gateway.shell);
   expect((await sites())[0]).toMatchObject({ offline: true, chunks: { stored: 10, total: 10 } });
 
-  // What is forgotten is gone, unless a pin holds it.
+  // A forgotten site is gone, unless it is pinned.
   await pinAction(gateway.shell, small, 'pin');
   await expectPin(gateway.shell, small, { state: 'complete' });
   for (const address of [small, large]) {

@@ -64,7 +64,7 @@ const lies = ['flip', 'wrong', 'short', 'junk'];
 const failings = ['silent', 'slow', 'reset', 'busy', 'not-found'];
 
 /**
- * A place where a peer listens, whoever that is at the moment. Only the third one ever lies, and of the first two
+ * A port where one peer after another listens. Only the third one ever lies, and of the first two
  * one is honest and up at any time, so that every request can be answered.
  */
 class Place {

@@ -73,7 +73,7 @@ test('large chunks are stored as Blobs and small ones as buffers, and both are r
   await stopWorkers(gateway.shell);
   await expectBoth();
 
-  // What versions before stored, too.
+  // Chunks of earlier versions, too.
   await makeBuffers(gateway.shell);
   expect(await countForms(gateway.shell)).toEqual({ 'large buffers': 3, 'small buffers': 5 });
   await stopWorkers(gateway.shell);

@@ -72,7 +72,7 @@ test('aborting a download cancels the chunks that are under way at the peer', as
 
 test('so does aborting one whose chunks come ahead', async ({ startPeer, openGateway, browser }) => {
   test.setTimeout(180_000);
-  // What opens the session, then the record and the first of three chunks that are asked for with it.
+  // The request that opens the session, then the record and the first of three chunks that are asked for with it.
   const warm = 4;
   const begin = async () => {
     const slow = await startPeer({

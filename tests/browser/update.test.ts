@@ -202,7 +202,7 @@ test('a pin that is under way goes on in the new version', async ({ page, startP
     expect(await lookForUpdate(shell)).toBe('found');
     await accept(shell);
     await expect.poll(() => versionFor(shell)).toBe(nextVersion);
-    // What the old version asked for is asked for again, at most; the rest goes on where it was.
+    // At most, the new version repeats the requests of the old one; the rest goes on where it was.
     relay.drop();
     relay.release();
     const { chunks } = await expectPin(shell, site.address, { state: 'complete', activity: 'idle' });

@@ -30,7 +30,7 @@ export class UploadGate {
       if (request.method === 'PUT' && this.stored.size >= this.#holdAfter) {
         this.#held.resolve();
         await this.#opened.promise;
-        // Whoever asked has gone.
+        // The client has gone.
         response.destroy();
         return;
       }

@@ -21,7 +21,7 @@ test('a killed worker starts again for the next request, and has lost nothing', 
   const after = await gateway.fetch(`/${address}/docs/readme.txt`);
   expect(after).toMatchObject({ status: 200, sha256: before.sha256 });
   expect((await gateway.stats()).startedAt).toBeGreaterThan(startedAt);
-  // What was kept is still there, so the peer was not asked again …
+  // The stored chunks are still there, so the peer was not asked again …
   expect(await peer.chunksGiven()).toBe(given);
   expect((await gateway.cache()).count).toBe(given);
 

@@ -66,7 +66,7 @@ test.afterEach(async () => {
   await Promise.all(hosts.splice(0).map((host) => host.stop()));
 });
 
-/** A site that embeds content, its worker running in a visitor's browser, and an archive of somebody else. */
+/** A site that embeds content, its worker running in a visitor's browser, and an archive of another author. */
 async function visitSite(
   page: Page,
   startPeer: () => Promise<PeerProcess>,
@@ -393,7 +393,7 @@ async function manifestOf(page: Page): Promise<string> {
   return data;
 }
 
-// What a page of an address tries against the site that shows it.
+// Attacks of a page of an address on the site that shows it.
 
 attack(
   embedded,
@@ -530,7 +530,7 @@ for (const [what, html] of [
       await open(page, `${host.url}/embedding.html`);
       const frame = page.frameLocator('iframe');
       await expect(frame.locator('#own')).toBeVisible();
-      // What was sent before the refresh, and after it.
+      // The requests before the refresh, and after it.
       await page.evaluate(() => new Promise((done) => setTimeout(done, 500)));
       await expect(frame.locator('#own')).toBeVisible();
       expect(host.requests).not.toContain('/account.html');
@@ -801,7 +801,7 @@ attack(
       { address: hostile, paths: escapes },
     );
     expect(new Set(outcomes)).toEqual(new Set(['BAD_ADDRESS']));
-    // What only looks like one stays below the address.
+    // A path that only looks like one stays below the address.
     const urls = await page.evaluate(
       (address) => ['..\\x', '%2e%2e/x', '...', '.hidden/a'].map((path) => Antway.url(address, path)),
       hostile,

@@ -166,7 +166,7 @@ attack(
 
     const opened = await reopen(gateway);
     await expectShell(opened);
-    // What was damaged is stored anew: the next worker finds nothing wrong with it.
+    // The worker stored the damaged file anew: the next worker finds nothing wrong with it.
     await expectShell(await reopen(gateway));
     const last = await reopen(gateway);
     await expectShell(last);

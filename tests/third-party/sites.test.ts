@@ -43,7 +43,7 @@ for (const site of tested) {
       site.withoutWorker !== undefined,
     );
 
-    // What was opened stays there without the peer and without a network.
+    // The opened site stays there without the peer and without a network.
     await peer.kill();
     await context.setOffline(true);
     await page.goto(`${origin}/${site.path}`);

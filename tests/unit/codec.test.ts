@@ -333,7 +333,7 @@ describe('a nested map', () => {
 
 describe('a codec', () => {
   it('tries to load its decoder again after a failure', async () => {
-    // What is compressed needs the decoder.
+    // Compressed chunks need the decoder.
     const { map, records } = await seal(new Uint8Array(3_000));
     let tries = 0;
     const flaky = new Codec({

@@ -132,7 +132,7 @@ describe('of several workers over one database', () => {
 it('a site that is all stored already is held when it is pinned', async () => {
   const worker = start(records);
   await read(worker);
-  // What belongs to it is known, as after a visit.
+  // The inventory is known, as after a visit.
   await worker.library.visited({
     address: file.hex,
     path: `/${file}`,

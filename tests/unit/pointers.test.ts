@@ -145,7 +145,7 @@ describe('a pointer', () => {
   it('with the final counter stays as it was first seen, also after the worker was stopped', async () => {
     clock();
     const finalCounter = 2n ** 64n - 1n;
-    // Whichever of the two targets is smaller.
+    // In both orders of the two targets.
     for (const [first, later] of [
       [0, 1],
       [1, 0],

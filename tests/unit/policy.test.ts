@@ -74,7 +74,7 @@ describe('the policy of an answer', () => {
       verdict(policyOf(request({ mode, isTrusted, destination, clientAddress }))),
     );
     expect(found).toEqual(expected);
-    // Whoever does not look the client up must not miss a difference.
+    // A caller that does not look the client up must not miss a difference.
     const isSame = new Set(found).size === 1;
     if (!isSame) expect(dependsOnClient(request({ mode, isTrusted, destination }))).toBe(true);
   });

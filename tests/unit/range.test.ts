@@ -58,7 +58,7 @@ describe('a Range header', () => {
       if (first >= size) return 'unsatisfiable';
       return { start: Number(first), end: Number(last === undefined || last >= size ? size : last + 1n) };
     };
-    // Beyond 2^53 nobody has a file, so equal and unequal huge numbers need not be told apart.
+    // No file is larger than 2^53 bytes, so equal and unequal huge numbers need not be told apart.
     const number = fc.oneof(
       fc.bigInt({ min: 0n, max: 20n }),
       fc.bigInt({ min: 0n, max: 2n ** 53n - 1n }),

@@ -4,7 +4,7 @@ import { limits } from '../../src/limits.ts';
 import { WebTransportTransport } from '../../src/peers/transports/webtransport.ts';
 
 /**
- * Node has no WebTransport. What a real one does is tested in a browser; here are the orders of events that no
+ * Node has no WebTransport. Tests in a browser use a real one; here are the orders of events that no
  * real peer can be made to produce on demand.
  */
 class FakeSession {

@@ -81,7 +81,7 @@ describe('an update of the worker', () => {
       if (isWaiting) update.tookOver();
       expect(reloads()).toBe(1);
       expect(told.at(-1)!.state).toBe('elsewhere');
-      // Not by itself: whoever stayed is in the middle of something.
+      // Not by itself: a user who stayed is in the middle of something.
       update.tookOver();
       expect(reloads()).toBe(1);
     }

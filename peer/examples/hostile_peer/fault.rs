@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// What a hostile peer does with a chunk that it has.
+/// The fault of a hostile peer when it serves a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Fault {
     /// One byte in the middle is different

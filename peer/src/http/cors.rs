@@ -38,7 +38,7 @@ pub async fn add_headers(
     response
 }
 
-/// What the requesting page may do.
+/// The rights of the requesting page.
 struct CorsAccess {
     /// The value of `CorsAccess-Control-Allow-Origin`, if the page may read responses.
     allowed: Option<HeaderValue>,

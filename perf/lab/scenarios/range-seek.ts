@@ -21,7 +21,7 @@ export const rangeSeek: Scenario = {
       return { file, range: [start, start + rangeBytes] };
     };
     const requests = Array.from({ length: lab.pick(40, 20, 4) }, () => requestAt(random()));
-    // What the worker keeps opened in memory has room for the chunks of a few places: hot means to come back to them.
+    // The worker's memory has room for the decrypted chunks of a few places: hot means to come back to them.
     const places = requests.slice(0, 6);
     const hotRequests = requests.map(() => places[Math.floor(random() * places.length)]!);
     const reading = await Reading.of([requests]);

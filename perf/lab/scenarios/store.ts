@@ -27,7 +27,7 @@ export const store: Scenario = {
               (globalThis as BenchGlobal).benchPage.timeStore(kind, count, chunkBytes),
             [kind, count, chunkBytes] as const,
           );
-        // Whoever gets has put before: each case does both with new chunks, and tells its part.
+        // Each case puts before it gets: each case does both with new chunks, and tells its part.
         const caseOf = (part: 'put' | 'get'): Case => ({
           name: `${part}, ${what}${suffix}`,
           role,

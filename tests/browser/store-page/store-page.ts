@@ -76,7 +76,7 @@ class Run {
     if (command.do === 'limit') this.#maxBytes = command.bytes;
     if (command.do === 'damage') {
       await this.#damage(command.file);
-      // What is read is checked, so a pin heals.
+      // The store checks what it reads, so a pin heals.
       await this.#ask({ do: 'read', file: command.file });
     } else if (crashAfterMs === undefined) {
       await this.#ask(command);
@@ -175,7 +175,7 @@ class Run {
     if (counted.count !== stored.size || counted.bytes !== total) {
       return `the totals say ${counted.count} and ${counted.bytes}, there are ${stored.size} and ${total}`;
     }
-    // What is held stays, also when the ceiling comes down below it.
+    // Pinned chunks stay, also when the ceiling comes down below their size.
     let heldBytes = 0;
     for (const hex of held) heldBytes += stored.get(hex) ?? 0;
     if (total > Math.max(this.#maxBytes, heldBytes))

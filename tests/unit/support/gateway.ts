@@ -60,7 +60,7 @@ export function startGateway(
   });
 }
 
-/** What goes with a request from the shell: nobody waits for what goes on after the answer. */
+/** The context of a request from the shell. Work that goes on after the answer is not awaited. */
 export function contextOf(origin: string): RequestContext {
   return {
     waitUntil: (work) => void work.catch(() => undefined),
@@ -84,7 +84,7 @@ export function requestOf(url: string, init: RequestInit, as: 'fetch' | 'documen
 export function inProcess(gateway: Gateway, origin: string): Exchange {
   return async ({ method, path, headers, body, as }): Promise<Received> => {
     const request = requestOf(origin + path, { method, headers, ...(body !== undefined && { body }) }, as);
-    // What is not the gateway's, the host answers; here it has nothing.
+    // The host answers all other requests; here it has nothing.
     const response =
       (await gateway.handle(request, contextOf(origin))) ?? new Response(null, { status: 404 });
     const bytes = Buffer.from(await response.arrayBuffer());

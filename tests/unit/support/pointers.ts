@@ -4,7 +4,7 @@ import { Address } from '../../../src/address.ts';
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 
-/** Somebody who signs pointers; the same key for the same seed. */
+/** An owner who signs pointers; the same key for the same seed. */
 export class PointerOwner {
   readonly address: Address;
   readonly #keys: { publicKey: Uint8Array; secretKey: Uint8Array };

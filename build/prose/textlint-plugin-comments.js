@@ -1,0 +1,67 @@
+/**
+ * A textlint plugin for the comments of TypeScript, JavaScript and Rust. It blanks everything else, so that positions stay, and
+ * gives each comment to the rules as a paragraph.
+ */
+const comment = /\/\*\*?([\s\S]*?)\*\/|^[ \t]*\/\/[/!]?[ \t]?(.*)$|[^:'"`]\/\/[ \t](.*)$/gm;
+/** What is no prose: code, URLs, tags with their types and names, rules of other linters. */
+const noProse = /`[^`]*`|https?:\/\/\S+|@(?:param|returns|throws)\b|biome-ignore.*|@ts-\S+.*|<reference.*/g;
+
+const blank = (text) => text.replace(/[^\n]/g, ' ');
+
+/** Each line of a comment without the asterisk that it begins with. */
+const withoutStars = (text) => text.replace(/^([ \t]*)\*/gm, '$1 ');
+
+class CommentProcessor {
+  availableExtensions() {
+    return ['.ts', '.tsx', '.mjs', '.rs'];
+  }
+
+  processor() {
+    return {
+      preProcess(text) {
+        const children = [];
+        for (const match of text.matchAll(comment)) {
+          const body = match[1] ?? match[2] ?? match[3] ?? '';
+          if (body.trim() === '') continue;
+          const start = match.index + match[0].lastIndexOf(body);
+          const value = withoutStars(body).replace(
+            noProse,
+            (found) => `${'x'.repeat(Math.min(found.length, 1))}${blank(found).slice(1)}`,
+          );
+          children.push(paragraph(text, start, value));
+        }
+        return {
+          type: 'Document',
+          raw: text,
+          range: [0, text.length],
+          loc: locate(text, 0, text.length),
+          children,
+        };
+      },
+      postProcess(messages, filePath) {
+        return { messages, filePath: filePath ?? '<text>' };
+      },
+    };
+  }
+}
+
+function paragraph(text, start, value) {
+  const place = {
+    raw: value,
+    range: [start, start + value.length],
+    loc: locate(text, start, start + value.length),
+  };
+  return { type: 'Paragraph', ...place, children: [{ type: 'Str', value, ...place }] };
+}
+
+function locate(text, start, end) {
+  return { start: positionAt(text, start), end: positionAt(text, end) };
+}
+
+function positionAt(text, offset) {
+  const before = text.slice(0, offset);
+  const line = before.split('\n').length;
+  return { line, column: offset - (before.lastIndexOf('\n') + 1) };
+}
+
+export default { Processor: CommentProcessor };

@@ -1,0 +1,41 @@
+/** A textlint rule: patterns that make a sentence hard to read once. */
+const rules = [
+  {
+    // A clause as a subject: “What is seen is kept”. A question ends with a question mark.
+    pattern: /(?:^|[.:;!?]\s+)((?:What|Who|Whoever|Whatever|Whichever|That which)\s(?![^.!?]*\?))/g,
+    message: 'Name the subject. Do not begin a sentence with a clause.',
+  },
+  { pattern: /\b(such a one|so is one|those of it|one of those that)\b/gi, message: 'Name the thing.' },
+  {
+    pattern: /\b(persons?|somebody|nobody|whoever|whomever)\b/gi,
+    message: 'Say “the user” or “you”, or name the part.',
+  },
+  { pattern: /\b(Faces?|unsealed|unopened)\b/g, message: 'Use the standard term (transport, encrypted).' },
+];
+
+/** Titles and cells of tables are no sentences. */
+function isFragment(node) {
+  for (let { parent } = node; parent; { parent } = parent) {
+    if (['Header', 'TableCell'].includes(parent.type)) return true;
+  }
+  return false;
+}
+
+export default function plainEnglish(context) {
+  const { Syntax, RuleError, report, locator } = context;
+  return {
+    [Syntax.Str](node) {
+      if (isFragment(node)) return;
+      for (const { pattern, message } of rules) {
+        for (const match of node.value.matchAll(pattern)) {
+          const at = match.index + match[0].length - (match[1] ?? match[0]).length;
+          const found = (match[1] ?? match[0]).trim();
+          report(
+            node,
+            new RuleError(`${message} (“${found}”)`, { padding: locator.range([at, at + found.length]) }),
+          );
+        }
+      }
+    },
+  };
+}

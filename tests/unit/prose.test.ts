@@ -1,0 +1,66 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, expect, it } from 'vitest';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'antway-prose-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Line, column and excerpt of each finding in a file. */
+function findingsIn(name: string, text: string): string[] {
+  const file = join(folder, name);
+  writeFileSync(file, text);
+  const { stdout, stderr } = spawnSync(
+    process.execPath,
+    [
+      join(root, 'node_modules/textlint/bin/textlint.js'),
+      '--rules-base-directory',
+      join(root, 'build/prose'),
+      '--format=json',
+      file,
+    ],
+    { cwd: root, encoding: 'utf8' },
+  );
+  expect(stderr).not.toMatch(/Error|No rules/);
+  const [result] = stdout ? JSON.parse(stdout) : [];
+  return (result?.messages ?? []).map(
+    ({ line, column, message }: { line: number; column: number; message: string }) =>
+      `${line}:${column} ${/\(“([^”]*)”\)$/.exec(message)![1]}`,
+  );
+}
+
+it('finds sentences in comments that begin with a clause, and not in code', () => {
+  const text = `/**
+ * A store. What is seen is kept.
+ * @returns \`What is code\`, what a sentence contains.
+ */
+const text = 'What a string says.'; // Whoever asks gets it.
+// What does this do? It asks.
+`;
+  expect(findingsIn('a.ts', text)).toEqual(['2:13 What', '5:40 Whoever', '5:40 Whoever']);
+});
+
+it('finds them in comments of Rust', () => {
+  expect(findingsIn('a.rs', '/// What is sent is measured.\nfn f() {}\n//! Sends it.\n')).toEqual([
+    '1:5 What',
+  ]);
+});
+
+it('finds them in documents, and not in titles, tables and code', () => {
+  const text = `# What it costs
+
+What is read is checked.
+
+| what | why |
+| --- | --- |
+| What a page is | Who reads it |
+
+\`\`\`
+What is code
+\`\`\`
+`;
+  expect(findingsIn('a.md', text)).toEqual(['3:1 What']);
+});
