@@ -34,22 +34,22 @@ export interface ContentHandlerOptions {
   store: PinningStore;
   peers: { warm(): void };
   resolver: Resolver;
-  /** Sees only what is stored here. */
+  /** Resolves only data that is stored on this device. */
   local: Resolver;
   library: Library;
   trust: Trust;
-  /** Where sites can have origins of their own, which ones do. */
+  /** The sites that have their own origins. Undefined if sites cannot have own origins here. */
   ownOrigins: OwnOrigins | undefined;
 }
 
-/** What goes with a request on its way to an answer. */
+/** The observation of a request, with its trace. */
 interface Observed extends Observation {
   trace: Trace;
 }
 
 const methods = ['GET', 'HEAD', 'OPTIONS'];
 
-/** Answers requests for content. */
+/** Handles requests for content. */
 export class ContentHandler {
   readonly #options: ContentHandlerOptions;
 
@@ -57,7 +57,10 @@ export class ContentHandler {
     this.#options = options;
   }
 
-  /** Never rejects: every error becomes an answer. The worker stays alive until what was fetched for it is on disk. */
+  /**
+   * Never rejects: every error becomes a response. Keeps the worker alive until the fetched chunks are on
+   * disk.
+   */
   async handle(target: ContentTarget, request: Request, context: RequestContext): Promise<Response> {
     const { stats, store } = this.#options;
     let written = () => {};
@@ -74,13 +77,13 @@ export class ContentHandler {
       observer.ended(isAbort(error, signal) ? undefined : failure.code);
       observer.left?.(error);
       failure.details.address ??= target.address.hex;
-      // What a user can do depends on how much is missing.
+      // The user's options depend on how much of the content is missing.
       if (failure.code === 'OFFLINE' || failure.code === 'PEERS_UNREACHABLE') {
         failure.details.kept = await this.#storedParts(target);
       }
       response = await errorResponse(failure, request, this.#options);
     }
-    // Last: what came before the first byte is in it.
+    // Set this header last, so that it includes all work before the first byte.
     response.headers.set('Server-Timing', trace.serverTiming());
     return response;
   }
@@ -94,7 +97,7 @@ export class ContentHandler {
     const { deployment, effective, peers, resolver, ownOrigins, appearance, tokens } = this.#options;
     if (request.method === 'OPTIONS') return done(observer, methodsOf());
     const isTopLevel = request.mode === 'navigate' && request.destination === 'document';
-    // While the document comes from the store, sessions open that the rest of the page may need.
+    // Open sessions that the rest of the page may need while the document comes from the store.
     if (isTopLevel) peers.warm();
     const decisionFor = await this.#decision(target);
     if (isTopLevel && isUntoldSite(deployment, effective) && context.sitePage) {
@@ -129,7 +132,8 @@ export class ContentHandler {
     const representation = isOwnOriginDocument
       ? await withWorkerShim(answer.representation, signal, trace)
       : answer.representation;
-    // Elsewhere than on another site's origin only the shell runs scripts, and what the user trusts with all of it.
+    // This check applies only in embedded mode. In the other modes, scripts run only in the shell, and in
+    // sites that the user trusts with the whole origin.
     if (
       deployment.mode === 'embedded' &&
       decision !== 'trusted' &&
@@ -161,8 +165,8 @@ export class ContentHandler {
   }
 
   /**
-   * A site that has an origin of its own, which opens without a network: what stands there is not asked here. What cannot
-   * run scripts is shown here.
+   * Redirects to the origin of a site that has moved. The redirect works without a network, because the
+   * gateway does not resolve the path here. Files that cannot run scripts are shown on this origin.
    */
   async #movedTo(target: ContentTarget, request: Request): Promise<Response | undefined> {
     const { ownOrigins, effective, library } = this.#options;
@@ -178,20 +182,26 @@ export class ContentHandler {
     return this.#redirectToSite(origin, target, request);
   }
 
-  /** The same path on the site's own origin. Not for ever: the user may choose to open the site without scripts. */
+  /**
+   * Redirects to the same path on the site's own origin. The redirect is temporary, because the user may
+   * later choose to open the site without scripts.
+   */
   #redirectToSite(origin: string, { root, search }: ContentTarget, request: Request): Response {
     const path = new URL(request.url).pathname.slice(root.length + 1);
     const headers = { ...redirectHeaders(this.#options.deployment), 'Cache-Control': 'no-store' };
     return redirect(`${origin}/${path}${search}`, 302, headers);
   }
 
-  /** Whether documents of a site may run scripts on this origin if they are trusted. */
+  /** Whether trusted documents of a site may run scripts on this origin. */
   async #mayRunScripts({ address }: ContentTarget): Promise<boolean> {
     const { ownOrigins } = this.#options;
     return !(await ownOrigins?.areAvailable()) || ownOrigins!.isTrustedFromBefore(address);
   }
 
-  /** Where storage is blocked a decision cannot be stored, so nobody is asked, and the site runs no scripts. */
+  /**
+   * If storage is blocked, the gateway cannot store a decision. Then it does not ask, and the site runs no
+   * scripts.
+   */
   async #decision({ address }: ContentTarget): Promise<DecisionFor> {
     const { deployment, effective, trust } = this.#options;
     switch (deployment.trust) {
@@ -199,7 +209,8 @@ export class ContentHandler {
         const decision = effective.received?.runsScripts === false ? 'restricted' : 'trusted';
         return () => decision;
       }
-      // Whoever runs scripts on another site's origin is that site: only its owner can allow it.
+      // Scripts of an address act with the rights of the embedding site, so only the owner of that site can
+      // allow them.
       case 'server-config':
         return () => (effective.config.trusted.has(address.hex) ? 'trusted' : 'restricted');
       case 'user':
@@ -229,11 +240,12 @@ export class ContentHandler {
     };
     const isNeeded = [true, false].some((isTrusted) => dependsOnClient({ ...policy, isTrusted }));
     if (!isNeeded) return policy;
-    // Browsers tell no client of a navigation, but the page that leads there, unless that page forbids it.
+    // For a navigation, browsers report no client. They report the navigating page as referrer, unless that
+    // page forbids it.
     return { ...policy, clientAddress: this.#addressOf(await clientUrl(request, context)) };
   }
 
-  /** @returns null for a page of this origin that is no content, undefined for everything else. */
+  /** @returns null for a page of this origin that is not content, undefined for all other URLs. */
   #addressOf(url: string): string | null | undefined {
     const { deployment, effective } = this.#options;
     if (!URL.canParse(url) || new URL(url).origin !== deployment.origin) return undefined;
@@ -269,7 +281,7 @@ export class ContentHandler {
   }
 }
 
-/** @throws AntwayError `METHOD`, or `REFUSED` for content that is asked for as a worker's script. */
+/** @throws AntwayError `METHOD`, or `REFUSED` if the request is for a service worker's script. */
 function admit(request: Request): void {
   if (!methods.includes(request.method)) {
     throw new AntwayError('METHOD', `${request.method} is not possible: content is read-only.`, {
@@ -290,7 +302,7 @@ function redirect(location: string, status: 301 | 302, headers: Record<string, s
   return new Response(null, { status, headers: { ...headers, Location: location } });
 }
 
-/** Nothing about other origins: their requests never reach a service worker. */
+/** The response has no CORS headers, because requests of other origins never reach a service worker. */
 function methodsOf(): Response {
   return new Response(null, { status: 204, headers: { Allow: methods.join(', ') } });
 }

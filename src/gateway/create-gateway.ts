@@ -29,17 +29,17 @@ import { localResolver } from './state/stored-share.ts';
 import { Trust } from './state/trust.ts';
 import { TrustTokens } from './state/trust-tokens.ts';
 
-/** What the gateway needs of peers. */
+/** The peer operations that the gateway uses. */
 export interface GatewayPeers extends ChunkPeers {
   describe(): PeerDescription[];
   /** Opens sessions that the rest of a page may need. */
   warm(): void;
-  /** There is a network again: what peers failed to do without one is not held against them. */
+  /** There is a network again. Clears the failures that peers had without a network. */
   wake(): void;
   close(): void;
 }
 
-/** Encrypted chunks, with a limit that the gateway sets. */
+/** A store of encrypted chunks with an adjustable limit. */
 export interface GatewayStore extends PinningStore {
   readonly pins: UseStore;
   readonly contents: UseStore;
@@ -47,49 +47,52 @@ export interface GatewayStore extends PinningStore {
 }
 
 export interface GatewayDependencies {
-  /** Counts what the gateway does, whatever its configuration. */
+  /** Counters of the gateway. They outlive a change of the configuration. */
   stats: Stats;
   store: GatewayStore;
-  /** Where everything else is stored: decisions, settings, visits, manifests. */
+  /** The database for all other data: decisions, settings, visits, manifests. */
   state: UseStore;
-  /** Where the WebAssembly of the codec comes from. */
+  /** Provides the WebAssembly of the codec. */
   platform: CodecPlatform;
-  /** The server's configuration. */
+  /** Provides the server config. */
   serverConfig: ServerConfigSource;
-  /** Makes the peers for a configuration; `PeerPool` if not given. */
+  /** Creates the peers for a configuration. Default: `PeerPool`. */
   peers?: (config: Config, stats: Stats) => GatewayPeers;
   /** Sends a message to the shell's pages. */
   notify: (message: object) => void;
-  /** Hash of the build that the host serves, which shows that a site's name leads to the same host. */
+  /** Hash of the build that the host serves. It proves that a site's host name leads to the same host. */
   buildHash?: string | null;
 }
 
-/** A gateway: the part of Antway that answers requests. */
+/** The part of Antway that turns a request into a response. */
 export interface Gateway {
-  /** Counts what the gateway does, whatever its configuration. */
+  /** Counters of the gateway. They outlive a change of the configuration. */
   readonly stats: Stats;
   /**
-   * Answers a request of this origin. Never rejects: every error becomes an answer.
-   * @returns undefined when it is not the gateway's: the shell, its assets, or nothing.
+   * Handles a request of this origin. Never rejects: every error becomes a response.
+   * @returns undefined if the URL does not belong to the gateway: the shell, its assets, or an unknown path.
    */
   handle(request: Request, context: RequestContext): Promise<Response | undefined>;
-  /** The answer to a request that failed outside of the gateway. */
+  /** Returns the response to a request that failed outside of the gateway. */
   errorResponse(error: unknown, request: Request): Promise<Response>;
   /**
-   * There is a network again: peers are asked as if they had never failed, and the pins go on.
-   * @returns whether all of them are done.
+   * There is a network again. Clears the failures of peers and continues the pins.
+   * @returns whether all pins are complete.
    */
   wake(): Promise<boolean>;
-  /** Another version is about to take over: what would keep it waiting and can go on later ends. */
+  /**
+   * Prepares for another version. Stops the pin work, which would delay the new version and can continue
+   * later.
+   */
   handOver(): void;
-  /** Ends the work on pins and the sessions with peers. */
+  /** Stops the pin work and closes the sessions with peers. */
   close(): void;
 }
 
-/** How long answers under way may go on after another configuration has taken over, in milliseconds. */
+/** How long responses in progress may continue after a change of the configuration, in milliseconds. */
 const handOverMs = 60_000;
 
-/** What belongs to one configuration. */
+/** The objects that belong to one configuration. */
 interface Configured {
   effective: EffectiveConfig;
   handler: RequestHandler;
@@ -98,8 +101,8 @@ interface Configured {
 }
 
 /**
- * Builds a gateway. This is the only place that builds the object graph: once what holds for every configuration, and anew
- * for each configuration what depends on it.
+ * Builds a gateway. This is the only place that builds the object graph. Some objects serve all
+ * configurations. The objects of `Configured` are rebuilt for each configuration.
  */
 export function createGateway(deployment: Deployment, dependencies: GatewayDependencies): Gateway {
   const { stats, store, state, platform, serverConfig, buildHash } = dependencies;
@@ -144,7 +147,10 @@ export function createGateway(deployment: Deployment, dependencies: GatewayDepen
       siteNames && config.isolation === 'auto'
         ? new OwnOrigins({ origin, names: siteNames, origins, library, manifests, trust })
         : undefined;
-    /** One limit covers the chunk stores of all origins: what sites store on theirs is not available here. */
+    /**
+     * One limit covers the chunk stores of all origins. The bytes that sites store on their origins reduce
+     * this limit.
+     */
     const limitStore = async () => {
       const { maxBytes } = config.cache;
       const least = Math.min(limits.leastStoreBytes, maxBytes);
@@ -197,7 +203,7 @@ export function createGateway(deployment: Deployment, dependencies: GatewayDepen
       try {
         const answer = await (await now()).handler.handle(request, context);
         if (answer) return answer;
-        // Perhaps a name that the host has given since.
+        // The host may have added this name since, so fetch its config again.
         await configuration.renew();
         return await (await now()).handler.handle(request, context);
       } catch (error) {

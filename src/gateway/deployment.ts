@@ -1,36 +1,54 @@
 import type { Mode } from './http/policy.ts';
 import { type SiteHost, siteOfHost } from './origins/site-host.ts';
 
-/** How a gateway is hosted. One value for the life of a worker; `app`, `site` and `embedded` make it. */
+/**
+ * How a gateway is hosted. A worker has one value for its whole life. `deploymentAt` and `embeddedAt` create
+ * it.
+ */
 export interface Deployment {
-  /** The gateway's own origin with its shell, the origin of one site below it, or a part of another site's origin. */
+  /**
+   * `app`: the gateway's own origin with the shell. `site`: the origin of one site. `embedded`: a part of
+   * another site's origin.
+   */
   readonly kind: 'app' | 'site' | 'embedded';
-  /** Origin of the gateway's URLs. */
+  /** The origin of the gateway's URLs. */
   readonly origin: string;
-  /** Path that the gateway's URLs begin with, a slash at both ends. */
+  /** The path at which the gateway's URLs begin, with a slash at both ends. */
   readonly base: string;
-  /** Path of the worker's script. */
+  /** The path of the worker's script. */
   readonly workerPath: string;
-  /** On a site's own origin: that site. */
+  /** The site, if this is a site's own origin. */
   readonly site: SiteHost | undefined;
-  /** How content shares the origin, as far as policies are concerned. */
+  /** How content shares the origin. The policies depend on it. */
   readonly mode: Mode;
-  /** Who decides which addresses run scripts: the user, the user's settings for this one site, or the server's configuration. */
+  /**
+   * Who decides which addresses may run scripts: the user, the user's settings for this site, or the server
+   * config.
+   */
   readonly trust: 'user' | 'site-settings' | 'server-config';
-  /** Whether it is noted which sites were opened. */
+  /** Whether the gateway stores visits. */
   readonly recordsVisits: boolean;
-  /** Whether headers may say things that concern the whole origin: which windows it shares, and its process. */
+  /**
+   * Whether responses may set headers that affect the whole origin, such as the opener policy and the agent
+   * cluster.
+   */
   readonly ownsOrigin: boolean;
-  /** Paths of the gateway's own documents that may use `/-/…`; undefined where every page that is no content may. */
+  /**
+   * Paths of the gateway's own documents that may use `/-/…`. Undefined if all pages except content may use
+   * it.
+   */
   readonly trustedPages: ReadonlySet<string> | undefined;
 }
 
-/** Those of the gateway's own documents that are there to be framed, by whom their policies say. */
+/** The gateway's own documents that other pages may frame. Their policies name the allowed parents. */
 export const framedPages: ReadonlySet<string> = new Set(['/-/bridge', '/-/root']);
 
 const workerScript = '/sw.js';
 
-/** @param origin of the worker: the gateway's own, or that of a site below it. */
+/**
+ * Returns the deployment for a worker's origin.
+ * @param origin origin of the worker: the gateway's own origin, or the origin of a site below it.
+ */
 export function deploymentAt(origin: string, workerPath = workerScript): Deployment {
   const site = siteOfHost(new URL(origin).host);
   const common = { origin, base: '/', workerPath, site, ownsOrigin: true };
@@ -53,7 +71,10 @@ export function deploymentAt(origin: string, workerPath = workerScript): Deploym
       };
 }
 
-/** @param base path below which another site has the gateway, such as `/ant/`. That site decides everything else. */
+/**
+ * Returns the deployment of a gateway that another site embeds.
+ * @param base the path of the gateway on that site, such as `/ant/`. The site decides about all other paths.
+ */
 export function embeddedAt(origin: string, base: string, workerPath: string): Deployment {
   return {
     kind: 'embedded',

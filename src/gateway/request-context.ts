@@ -3,33 +3,41 @@ import { type Deployment, framedPages } from './deployment.ts';
 /** The page or worker that sends a request. */
 export interface RequestClient {
   url: string;
-  /** Whether it is the document of a window and not of a frame. */
+  /** Whether the client is the document of a window, not of a frame. */
   isTopLevel: boolean;
 }
 
-/** What the worker knows of a request that the request does not tell. */
+/** The worker's information on a request that the request itself does not contain. */
 export interface RequestContext {
-  /** Keeps the worker alive until the promise is done. */
+  /** Keeps the worker alive until the promise settles. */
   waitUntil(work: Promise<unknown>): void;
-  /** Who asks; undefined for a navigation, and if it is gone. */
+  /** Returns the client that sent the request. Undefined for a navigation, or if the client is gone. */
   client(): Promise<RequestClient | undefined>;
-  /** Asks the browser to wake the worker when there is a network, where it does that. */
+  /**
+   * Asks the browser to wake the worker when there is a network. Has no effect in browsers without this
+   * feature.
+   */
   wakeLater(): void;
-  /** On a site's own origin: the page that fetches the user's settings before the first content is shown. */
+  /**
+   * On a site's own origin: returns the page that fetches the user's settings before the site's first
+   * content.
+   */
   sitePage?(): Promise<Response>;
   /**
-   * Loads the open pages anew whose URL `isOf` accepts, so that none goes on with rights that it no longer has.
-   * @param path what is loaded in their place; the same pages if not given.
+   * Reloads the open pages whose URL `isOf` accepts, so that no page keeps rights that it has lost.
+   * @param path the URL path to load instead. Default: each page's own URL.
    */
   reloadPages?(isOf: (url: URL) => boolean, path?: string): Promise<void>;
-  /** Checks the shell's cached files again: a page that was trusted until now may have changed them. */
+  /**
+   * Verifies the shell's cached files again, because a page that was trusted until now may have changed them.
+   */
   recheckFiles?(): Promise<void>;
 }
 
 /**
- * Whether a request may use `/-/…`: it comes from one of the gateway's own pages, or from a page of the site that embeds the
- * gateway. A user who opens such a URL in a tab is welcome too, but not on a site's own origin: that answer is sandboxed,
- * so no page can read it.
+ * Whether a request may use `/-/…`. The request must come from one of the gateway's own pages, or from a page
+ * of the site that embeds the gateway. A user may also open such a URL in a tab, except on a site's own
+ * origin. The response is sandboxed, so no page can read it.
  */
 export async function mayUseApi(
   request: Request,
@@ -42,13 +50,14 @@ export async function mayUseApi(
   const url = new URL(client.url);
   if (!trustedPages) return url.origin === origin && !url.pathname.startsWith(base);
   if (!trustedPages.has(url.pathname)) return false;
-  // A page that is there to be framed is the shell's in a frame only: who opens it in a window can be a page of the site.
+  // A framed page belongs to the shell only inside a frame. A page of the site could open the same document
+  // in a window.
   return !(client.isTopLevel && framedPages.has(url.pathname));
 }
 
 /**
- * URL of the page or worker that asks. One without a URL of its own, such as a `srcdoc` frame, is told by the referrer,
- * which is then its parent's. HTML cannot change a referrer, only leave it out.
+ * Returns the URL of the page or worker that sent the request. A client without its own URL, such as a
+ * `srcdoc` frame, has the URL of its parent as referrer. HTML cannot change a referrer, only omit it.
  */
 export async function clientUrl(request: Request, context: RequestContext): Promise<string> {
   const client = await context.client();

@@ -18,7 +18,7 @@ export interface RequestHandlerOptions {
   manifests: ManifestStore;
 }
 
-/** Leads each request to what answers it, by its URL, under one configuration. */
+/** Routes each request by its URL, under one configuration. */
 export class RequestHandler {
   readonly #options: RequestHandlerOptions;
 
@@ -27,8 +27,9 @@ export class RequestHandler {
   }
 
   /**
-   * @returns undefined for what is not the gateway's: the shell and its assets.
-   * @throws AntwayError for a URL that is no address, and what an endpoint throws. Content answers its errors itself.
+   * @returns undefined if the URL does not belong to the gateway: the shell and its assets.
+   * @throws AntwayError for an invalid address, and the errors of endpoints. Errors of content become
+   *   responses.
    */
   async handle(request: Request, context: RequestContext): Promise<Response | undefined> {
     const { content } = this.#options;
@@ -52,14 +53,14 @@ export class RequestHandler {
     return parseTarget(url, effective.config, deployment);
   }
 
-  /** A worker lives as long as it is asked for something, and so long it works on the pins. */
+  /** The browser keeps the worker alive while requests arrive. The worker uses that time for the pins. */
   #workOnPins(context: RequestContext): void {
     context.waitUntil(this.#options.api.library.pins.work());
   }
 
   async #api(name: string, request: Request, context: RequestContext): Promise<Response> {
     const { deployment, effective, api } = this.#options;
-    // Before the first content of a site is shown, whatever page is there is the gateway's.
+    // Before the site shows its first content, every open page on this origin is the gateway's.
     const isFirst = name === 'origin' && request.method === 'PUT' && isUntoldSite(deployment, effective);
     if (!isFirst && !(await mayUseApi(request, context, deployment))) {
       throw new AntwayError('REFUSED', 'These endpoints are for the gateway’s own pages only.');
@@ -76,8 +77,8 @@ export class RequestHandler {
   }
 
   /**
-   * Ends what pages of an address do with its trust, or those of all addresses. The answer does not wait: a page of the
-   * gateway's own may be among them.
+   * Revokes the rights of open pages of one address, or of all addresses. The response does not wait for
+   * this, because the shell that waits for the response may be one of the reloaded pages.
    */
   #endTrust(address: Address | undefined, context: RequestContext): void {
     const isOf = (url: URL): boolean => {
@@ -86,10 +87,10 @@ export class RequestHandler {
         if (target.kind !== 'content' && target.kind !== 'redirect') return false;
         return !address || target.content.address.hex === address.hex;
       } catch {
-        return false; // no page of any address has such a URL
+        return false; // not the URL of any address
       }
     };
-    // After a reset, a page that came again would count as a visit.
+    // After a reset, the reload of a page would count as a visit.
     const path = address ? undefined : '/';
     const ending = Promise.all([context.reloadPages?.(isOf, path), context.recheckFiles?.()]);
     context.waitUntil(
@@ -97,7 +98,10 @@ export class RequestHandler {
     );
   }
 
-  /** Only a manifest that is stored on this origin is answered here whatever the mode: no other origin has it. */
+  /**
+   * A manifest that is stored on this origin is served here in every isolation mode, because no other origin
+   * has it.
+   */
   async #redirect(
     { location, isPermanent, content }: Extract<Target, { kind: 'redirect' }>,
     request: Request,

@@ -10,7 +10,7 @@ import { sites, visits } from './sites.ts';
 import { cache, health, peers, stats } from './status.ts';
 import { trust } from './trust.ts';
 
-/** `/-/…`: by these the shell learns what the worker does, and tells it what the user decided. */
+/** `/-/…`: the endpoints by which the shell reads the worker's state and sends it the user's decisions. */
 const endpoints: Record<string, Endpoint> = {
   stats,
   cache,
@@ -32,12 +32,13 @@ const endpoints: Record<string, Endpoint> = {
   origin,
 };
 
-/** Endpoints that take forms. They check the form's origin by themselves. */
+/** Endpoints that accept forms. They check the form's origin themselves. */
 const takesForms = new Set(['trust']);
 
 /**
- * Answers `/-/<name>`.
- * @throws AntwayError `NOT_FOUND` for an unknown endpoint, `METHOD`, or what the endpoint throws.
+ * Handles a request for `/-/<name>`.
+ * @throws AntwayError `NOT_FOUND` for an unknown endpoint, `METHOD` for an unsupported method, or the
+ *   endpoint's error.
  */
 export async function answerApi(name: string, request: Request, context: ApiContext): Promise<Response> {
   const endpoint = Object.hasOwn(endpoints, name) ? endpoints[name] : undefined;
@@ -49,7 +50,7 @@ export async function answerApi(name: string, request: Request, context: ApiCont
       .join(', ');
     throw new AntwayError('METHOD', `/-/${name} does not take ${request.method}.`, { allow });
   }
-  // Any page of the web can make a form that leads here; only the shell can fetch.
+  // Any web page can submit a form to this URL. Only the gateway's own pages can use `fetch`.
   if (request.method === 'POST' && request.mode === 'navigate' && !takesForms.has(name)) {
     throw new AntwayError('REFUSED', `/-/${name} does not take forms.`);
   }

@@ -1,7 +1,10 @@
 import { Address } from '../../address.ts';
 import { AntwayError } from '../../errors.ts';
 
-/** @throws AntwayError `REFUSED` when it is missing, `BAD_ADDRESS` when it is none. */
+/**
+ * Returns the `address` parameter.
+ * @throws AntwayError `REFUSED` if it is missing, `BAD_ADDRESS` if it is invalid.
+ */
 export function addressIn({ searchParams }: URL): Address {
   return Address.fromHex(required(searchParams.get('address'), 'address'));
 }
@@ -11,7 +14,7 @@ export function required(value: unknown, name: string): string {
   throw new AntwayError('REFUSED', `“${name}” is missing.`);
 }
 
-/** The body's value. @throws AntwayError `REFUSED`. */
+/** Parses the body. @throws AntwayError `REFUSED` if the body is not JSON. */
 export async function jsonOf(request: Request): Promise<unknown> {
   try {
     return await request.json();
@@ -20,7 +23,7 @@ export async function jsonOf(request: Request): Promise<unknown> {
   }
 }
 
-/** The members of an object; none for any other value. */
+/** Returns the value if it is an object, otherwise an empty object. */
 export function objectOf(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

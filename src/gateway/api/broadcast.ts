@@ -1,18 +1,18 @@
 import type { Stats } from '../../stats/stats.ts';
 
-/** Name of the one channel on which the worker reports to pages. */
+/** The name of the only channel on which the worker sends messages to pages. */
 export const channelName = 'antway';
 
 const watchMs = 10_000;
 const intervalMs = 250;
 
-/** Reports to pages, but only while somebody watches and only when something changed. */
+/** Sends reports to pages, but only while a page watches and only after a change. */
 export class StatsBroadcast {
   readonly #stats: Stats;
   readonly #notify: (message: object) => void;
   #watchedUntil = 0;
   #stopListening: (() => void) | undefined;
-  /** Reports on their way, by their type. */
+  /** Timers of reports that are waiting to be sent, by report type. */
   readonly #timers = new Map<string, ReturnType<typeof setTimeout>>();
 
   /** @param notify sends a message to the pages. */
@@ -21,13 +21,13 @@ export class StatsBroadcast {
     this.#notify = notify;
   }
 
-  /** A page looks on: report for the next ten seconds. */
+  /** Starts or extends the reports, because a page watches. They stop after ten seconds. */
   watch(): void {
     this.#watchedUntil = Date.now() + watchMs;
     this.#stopListening ??= this.#stats.onChange(() => this.#statsChanged());
   }
 
-  /** Sends `{type, [type]: content}` a moment later, with the content of then. */
+  /** Sends `{type, [type]: content}` after a short delay, with the content at that time. */
   report(type: string, content: () => unknown): void {
     if (this.#timers.has(type) || Date.now() > this.#watchedUntil) return;
     const send = async () => {
@@ -40,7 +40,7 @@ export class StatsBroadcast {
     );
   }
 
-  /** Says now that something happened, to whoever may listen: for what is rare, and costs nothing to tell. */
+  /** Sends an event at once, even if no page watches. Use it for rare events only. */
   announce(type: string): void {
     this.#notify({ type });
   }

@@ -14,12 +14,12 @@ import type { Trust } from '../state/trust.ts';
 import type { TrustTokens } from '../state/trust-tokens.ts';
 import type { StatsBroadcast } from './broadcast.ts';
 
-/** What the endpoints work on. */
+/** The dependencies of the endpoints. */
 export interface ApiContext {
   deployment: Deployment;
-  /** What the user chose for the looks of pages. */
+  /** The language and theme that the user chose. */
   appearance: ChosenAppearance;
-  /** Of the open questions whether a site may run scripts. */
+  /** The tokens of open trust questions. */
   tokens: TrustTokens;
   effective: EffectiveConfig;
   configuration: Configuration;
@@ -32,17 +32,23 @@ export interface ApiContext {
   trust: Trust;
   manifests: ManifestStore;
   pointers: PointerStore;
-  /** On the gateway's own origin: the origins of sites. */
+  /** The origins of sites. Used on the gateway's own origin. */
   origins: SiteOrigins;
-  /** Gives this origin's chunk store what the origins of sites leave of the user's limit. */
+  /** Limits this origin's chunk store to the user's limit minus the bytes that the origins of sites store. */
   limitStore(): Promise<void>;
-  /** Ends what open pages do with the trust that an address had, or with that of all addresses. Does not wait for it. */
+  /**
+   * Revokes the rights of open pages that rely on the trust in an address, or in all addresses. Does not
+   * wait.
+   */
   endTrust(address?: Address): void;
-  /** Asks the browser to wake the worker when there is a network, where it does that. */
+  /**
+   * Asks the browser to wake the worker when there is a network. Has no effect in browsers without this
+   * feature.
+   */
   wakeLater(): void;
-  /** Keeps the worker alive until the promise is done. */
+  /** Keeps the worker alive until the promise settles. */
   waitUntil(work: Promise<unknown>): void;
 }
 
-/** The methods of one endpoint. The gateway sends their result as JSON, or as it is if it is a `Response`. */
+/** The methods of one endpoint. The gateway sends a `Response` as it is, and any other result as JSON. */
 export type Endpoint = Partial<Record<string, (url: URL, request: Request, context: ApiContext) => unknown>>;

@@ -38,7 +38,8 @@ export const origins: Endpoint = {
       ...(typeof settingsId === 'string' && { settingsId }),
     });
     if (report) await limitStore();
-    // A direct link led there. Pages can open the origin of any address; it is listed once there is content.
+    // The user opened the site by a direct link to its origin, so there is no visit yet. Any page can open
+    // the origin of any address. Therefore the library lists such a site only when its origin stores content.
     const isFirstContent = report?.bytes.stored && !known?.report?.bytes.stored;
     if (isFirstContent && !(await library.visits.get(address))) {
       const { hex } = address;
@@ -53,7 +54,7 @@ export const origins: Endpoint = {
   },
 };
 
-/** `/-/origin`, on a site's own origin: what is stored there. */
+/** `/-/origin`, on a site's own origin: the data that is stored there. */
 export const origin: Endpoint = {
   async GET(_url, _request, { library, store, deployment }) {
     const { address } = siteOf(deployment);

@@ -9,7 +9,7 @@ function isPinAction(value: unknown): value is (typeof pinActions)[number] {
   return (pinActions as readonly unknown[]).includes(value);
 }
 
-/** `/-/pins`: what the user keeps. */
+/** `/-/pins`: the user's pins. */
 export const pins: Endpoint = {
   async GET(url, _, { library, broadcast }) {
     if (url.searchParams.has('watch')) broadcast.watch();

@@ -6,7 +6,7 @@ import { isTheme, themes } from '../../themes.ts';
 import { jsonOf, objectOf } from './body.ts';
 import type { Endpoint } from './endpoint.ts';
 
-/** `/-/config`: the effective configuration, and who set which part. */
+/** `/-/config`: the effective config, and the source of each part. */
 export const config: Endpoint = {
   GET: (_url, _request, { effective: { config, sources }, configuration }) => ({
     ...asJson(config),
@@ -15,13 +15,13 @@ export const config: Endpoint = {
   }),
 };
 
-/** `/-/settings`: what the user set. */
+/** `/-/settings`: the user settings. */
 export const settings: Endpoint = {
   GET: (_url, _request, { configuration }) => configuration.settings(),
   PUT: async (_, request, { configuration }) => configuration.set(await jsonOf(request)),
 };
 
-/** `/-/appearance`: language and theme of the pages that the gateway makes. */
+/** `/-/appearance`: the language and theme of the pages that the gateway generates. */
 export const appearance: Endpoint = {
   GET: (_url, _request, { appearance }) => appearance.get(),
   async PUT(_, request, { appearance }) {
@@ -45,19 +45,22 @@ export const testPeer: Endpoint = {
   },
 };
 
-/** `/-/reset`: forgets what the user did. */
+/**
+ * `/-/reset`: deletes the settings, decisions, visits, manifests, pointers and known origins. With `chunks`
+ * it also deletes the chunks and pins.
+ */
 export const reset: Endpoint = {
   async POST(_, request, context) {
     const { configuration, trust, manifests, pointers, library, store, origins, endTrust, appearance } =
       context;
     const { chunks = false } = objectOf(await jsonOf(request));
     if (typeof chunks !== 'boolean') throw new AntwayError('REFUSED', '“chunks” is true or false.');
-    // Before anything goes: what is under way would bring some of it back.
+    // The pins stop first, because work in progress would store some of the data again.
     if (chunks) await library.pins.close();
     const kept = [appearance, trust, manifests, pointers, library.visits, origins];
     await Promise.all([...kept.map((each) => each.clear()), chunks && store.clear()]);
     if (chunks) library.pins.announce();
-    // Last: then the next request meets a gateway that remembers nothing of it.
+    // This step is last, so that the next request gets a gateway without the deleted state.
     await configuration.reset();
     endTrust();
   },

@@ -5,16 +5,16 @@ import { limits } from '../../limits.ts';
 import { deniedHash, type SiteSettings } from '../state/site-settings.ts';
 import type { ApiContext } from './endpoint.ts';
 
-/** What the gateway's own origin gives to a site's. */
+/** The reply of the gateway's own origin to a site's origin. */
 export interface SiteGrant {
   settings: SiteSettings;
-  /** Changes with the settings. Not with the room that other sites leave. */
+  /** Identifies the settings. It does not depend on the space that other sites leave. */
   settingsId: string;
-  /** Whether the site is a manifest that is stored here: then the site's origin needs it. */
+  /** Whether the site is a manifest that is stored here. If so, the site's origin needs it. */
   hasManifest: boolean;
 }
 
-/** On the gateway's own origin: what a site's origin is to be told. */
+/** On the gateway's own origin: returns the data for a site's origin. */
 export async function settingsForSite(
   address: Address,
   { effective, configuration, trust, manifests, origins, store, appearance: chosen }: ApiContext,
@@ -48,17 +48,19 @@ export async function settingsForSite(
 }
 
 /**
- * A limit as a site may know it. The exact one tells by how much the user's other sites grew, and so which ones were opened.
+ * Rounds a limit down to a power of two before a site gets it. The exact limit would reveal how much the
+ * user's other sites grow, and so which sites the user opens.
  */
 function coarse(bytes: number): number {
   return 2 ** Math.floor(Math.log2(bytes));
 }
 
 /**
- * On a site's own origin: takes what `settingsForSite` gave, and the site's manifest if it has one.
- * @param request a form with `settings` (JSON: `SiteSettings`, or null where the gateway's own origin could not be
- *   asked) and perhaps the file `manifest`.
- * @throws AntwayError `REFUSED` for a body of another form or another site's manifest, `BAD_CONFIG`, `TOO_LARGE`.
+ * On a site's own origin: accepts the reply of `settingsForSite`, and the site's manifest if there is one.
+ * @param request a form with `settings` and optionally the file `manifest`. `settings` is `SiteSettings` as
+ *   JSON, or null if the gateway's own origin did not reply.
+ * @throws AntwayError `REFUSED` for a body of another form or another site's manifest, `BAD_CONFIG`,
+ *   `TOO_LARGE`.
  */
 export async function receiveSettings(
   address: Address,

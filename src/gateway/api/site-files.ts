@@ -16,7 +16,7 @@ export const exportSite: Endpoint = {
       'Content-Disposition': contentDisposition('attachment', `${address.hex}.antway.tar`),
     };
     let ended = () => {};
-    // The worker lives until the last byte is taken.
+    // The worker must stay alive until the browser has read the last byte.
     waitUntil(new Promise<void>((resolve) => (ended = resolve)));
     const representation = { source, etag: `"${address.hex}.site"`, headers };
     return respond(
@@ -32,8 +32,8 @@ export const exportSite: Endpoint = {
   },
 };
 
-/** `/-/import`: takes such a file. */
+/** `/-/import`: imports a site from a file of `/-/export`. */
 export const importSite: Endpoint = {
-  // Browsers without `Request.body` keep it in a file until it is read.
+  // Browsers without `Request.body` hold the blob in a file until the library reads it.
   POST: async (_, request, { library }) => library.import(request.body ?? (await request.blob()).stream()),
 };

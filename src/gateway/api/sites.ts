@@ -36,7 +36,7 @@ export const sites: Endpoint = {
   },
 };
 
-/** `/-/visits`: when sites were opened. */
+/** `/-/visits`: the times at which the user opened sites. */
 export const visits: Endpoint = {
   async POST(_, request, { library }) {
     const visit = parseVisit(await jsonOf(request));

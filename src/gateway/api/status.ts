@@ -3,7 +3,10 @@ import { version } from '../../version.ts';
 import type { Endpoint } from './endpoint.ts';
 import { browserStorage } from './storage.ts';
 
-/** `/-/stats`: what the worker has counted since it started; `?watch` has it report to the pages for a while. */
+/**
+ * `/-/stats`: the worker's counters since its start. With `?watch` the worker also sends reports to pages for
+ * a while.
+ */
 export const stats: Endpoint = {
   GET(url, _, { stats, broadcast }) {
     if (url.searchParams.has('watch')) broadcast.watch();
@@ -11,15 +14,15 @@ export const stats: Endpoint = {
   },
 };
 
-/** `/-/cache`: what the chunk store holds, and what the browser says of the origin's storage. */
+/** `/-/cache`: the size of the chunk store, and the browser's information on the origin's storage. */
 export const cache: Endpoint = {
   GET: async (_url, _request, { store }) => ({ ...(await store.summary()), ...(await browserStorage()) }),
 };
 
-/** `/-/peers`: the peers and how they do. */
+/** `/-/peers`: the peers and their state. */
 export const peers: Endpoint = { GET: (_url, _request, { peers }) => ({ peers: peers.describe() }) };
 
-/** `/-/health`: which gateway this is. */
+/** `/-/health`: the version of the gateway. */
 export const health: Endpoint = {
   GET: () => ({ status: 'ok', gateway: 'antway', version, build: buildHash }),
 };

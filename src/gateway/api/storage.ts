@@ -1,6 +1,6 @@
 import { AntwayError } from '../../errors.ts';
 
-/** Where the browser keeps nothing, there is nothing in a list. `/-/cache` tells that it is so. */
+/** Returns an empty list if storage is blocked. `/-/cache` reports the blocked storage. */
 export async function listed<T>(list: Promise<T[]>): Promise<T[]> {
   try {
     return await list;
@@ -10,7 +10,10 @@ export async function listed<T>(list: Promise<T[]>): Promise<T[]> {
   }
 }
 
-/** What the browser says of this origin's storage; null where it does not tell. */
+/**
+ * Returns the browser's information on this origin's storage, or null for values that the browser does not
+ * report.
+ */
 export async function browserStorage(): Promise<{
   quota: number | null;
   usage: number | null;

@@ -9,10 +9,10 @@ import { addressIn, jsonOf, objectOf, required } from './body.ts';
 import type { ApiContext, Endpoint } from './endpoint.ts';
 import { listed } from './storage.ts';
 
-/** How long the shell waits for what an address leads to, in milliseconds. */
+/** How long the shell waits until an address is resolved, in milliseconds. */
 const resolveMs = 5_000;
 
-/** `/-/trust`: which sites may run scripts. It takes forms, whose tokens it checks. */
+/** `/-/trust`: the decisions which sites may run scripts. It accepts forms and checks their tokens. */
 export const trust: Endpoint = {
   GET: (_url, _request, { trust }) => listed(trust.list()),
   POST: (_, request, context) =>
@@ -25,8 +25,8 @@ export const trust: Endpoint = {
 };
 
 /**
- * The forms of the question. Its first page decides for “without scripts”, or leads to the confirmation, which alone can
- * trust. An answer that comes too late leads to the question again.
+ * Handles the forms of the trust question. The first page restricts the site or leads to the confirmation.
+ * Only the confirmation can trust the site. A form with an expired token leads to the question again.
  */
 async function decideByForm(request: Request, { trust, tokens, appearance }: ApiContext): Promise<Response> {
   refuseForeignForm(request);
@@ -57,7 +57,8 @@ async function decideByForm(request: Request, { trust, tokens, appearance }: Api
 }
 
 /**
- * Refuses what browsers tell of another page's form. The token is what protects: not every browser tells it to a worker.
+ * Refuses a form if the browser reports that another page submitted it. This check is not sufficient, because
+ * not every browser reports the origin to a worker. The token is the actual protection.
  * @throws AntwayError `REFUSED`.
  */
 function refuseForeignForm({ url, headers, referrer }: Request): void {
@@ -69,7 +70,7 @@ function refuseForeignForm({ url, headers, referrer }: Request): void {
   }
 }
 
-/** The shell's own request: `{address, decision, allVersions?}`. */
+/** Handles the shell's request: `{address, decision, allVersions?}`. */
 async function decideByJson(request: Request, { trust, resolver, endTrust }: ApiContext): Promise<void> {
   const body = objectOf(await jsonOf(request));
   const address = Address.fromHex(required(body.address, 'address'));
@@ -82,8 +83,8 @@ async function decideByJson(request: Request, { trust, resolver, endTrust }: Api
 }
 
 /**
- * Where an address leads to now. When that cannot be told, it is taken for no pointer's: of a pointer, trust then holds
- * for nothing, and the gateway asks.
+ * Returns the address of the content that an address leads to now. If resolving fails, returns the address
+ * itself. For a pointer, trust then applies to no content, and the gateway asks again.
  */
 async function contentOf(address: Address, resolver: Resolver): Promise<Address> {
   try {

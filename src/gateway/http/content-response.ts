@@ -15,23 +15,26 @@ import { requestedPart } from './range.ts';
 import type { Representation } from './representation.ts';
 import { type ContentTarget, encodePath } from './target.ts';
 
-/** What a content URL leads to: something to send, or another path. */
+/** The result for a content URL: a representation, or a redirect to another path. */
 export type Answer =
   | { kind: 'representation'; representation: Representation }
   | { kind: 'redirect'; location: string; headers: Record<string, string> };
 
-/** Changes with the look of generated pages, because their ETags are for ever. */
+/** Increase this version when the look of generated pages changes, because their ETags are valid forever. */
 const listingVersion = 3;
 
-/** What an archive may hold to be shown for paths that it has not got. */
+/** An archive's own page for missing paths. */
 const notFoundDocument = '404.html';
 
-/** What the gateway knows of a request besides its URL. */
+/** The gateway's information on a request, except the URL. */
 export interface ContentContext {
   resolver: Resolver;
-  /** Decides the policy of the answer. @param content address that the target leads to. */
+  /**
+   * Returns the input for the policy of the response.
+   * @param content address of the content behind the target.
+   */
   policyFor(content: Address): PolicyRequest;
-  /** Whether the answer will be shown as a document. */
+  /** Whether the browser will show the response as a document. */
   isNavigation: boolean;
   accept: string | null;
   isHead: boolean;
@@ -39,21 +42,21 @@ export interface ContentContext {
   range: string | null;
   signal: AbortSignal;
   trace: Trace;
-  /** Who asked, for pages that the gateway makes. */
+  /** Returns the user's language and theme, for generated pages. */
   reader(): Promise<Reader>;
 }
 
 /**
- * Finds what a content URL stands for.
- * @throws AntwayError `NOT_FOUND` for a missing member, `UNSUPPORTED` for an unknown format, `REFUSED` by the policy, or
- *   whatever resolving throws.
+ * Finds the content of a URL.
+ * @throws AntwayError `NOT_FOUND` for a missing member, `UNSUPPORTED` for an unknown format, `REFUSED` by the
+ *   policy, or the error of resolving.
  */
 export async function answerContent(target: ContentTarget, context: ContentContext): Promise<Answer> {
-  // Before anything is fetched: a refusal needs none of it.
+  // Check the policy before any fetch, because a refusal needs no content.
   contentHeaders(context.policyFor(target.address));
   const format = target.query.get('format');
   if (format === 'raw') return rawRecord(target, context);
-  // Inside an archive the query is the site's own, and may well have a “format” of another meaning.
+  // For a member, the query belongs to the site, which may use “format” with another meaning.
   if (format !== null && format !== 'json' && format !== 'tar' && !namesMember(target)) {
     throw new AntwayError('UNSUPPORTED', `There is no format “${format}”; there are raw, json and tar.`);
   }
@@ -71,9 +74,11 @@ export async function answerContent(target: ContentTarget, context: ContentConte
   );
 }
 
-/** A target of which it is known what it leads to. */
+/** A target with the address of its content. */
 interface LocatedTarget extends ContentTarget {
-  /** Where the content is: not the target's own address when that is a pointer's. */
+  /**
+   * The address of the content. It differs from the target's address if that address belongs to a pointer.
+   */
   content: Address;
   isMutable: boolean;
 }
@@ -91,12 +96,12 @@ function answerOpened(
   if (format === 'tar' || format === 'json') {
     throw new AntwayError('UNSUPPORTED', `Only archives have the format “${format}”, and this is none.`);
   }
-  // What follows the address of a file is only a name for it.
+  // For a single file, the path behind the address is only a name.
   const name = target.path?.replace(/\/+$/, '').split('/').pop() ?? '';
   return file(target, content.source, name, etagOf(target, 'file'), context);
 }
 
-/** The record's own bytes, unopened. */
+/** Returns the bytes of the record itself, without decrypting or parsing them. */
 async function rawRecord(
   target: ContentTarget,
   { resolver, signal, trace, policyFor }: ContentContext,
@@ -109,7 +114,10 @@ async function rawRecord(
   return download(located, policyFor(address), memorySource(bytes), 'raw', type, address.hex, state);
 }
 
-/** A whole archive, or a folder of it. The whole of a tar is the tar as it was published. */
+/**
+ * Returns a whole archive or one of its folders as a tar. If the archive is a tar, the whole archive is that
+ * tar, unchanged.
+ */
 async function tar(
   target: LocatedTarget,
   content: Extract<Content, { kind: 'archive' }>,
@@ -154,7 +162,8 @@ async function inArchive(target: LocatedTarget, archive: Archive, context: Conte
   if (target.path === undefined) return redirect(target, '/');
   const isFolder = target.path === '' || target.path.endsWith('/');
   const entries = isFolder && wantsJson(target, context) ? archive.folder(target.path) : undefined;
-  // Before default documents and routes: who asks for JSON wants to know what is there.
+  // This check comes before default documents and routes, because a client that accepts JSON wants the list
+  // of files.
   if (entries) return listing(target, archive, target.path, entries, true, context);
   const found = archive.find(target.path);
   switch (found.kind) {
@@ -215,15 +224,19 @@ async function file(
   return { kind: 'representation', representation: { source, etag, headers } };
 }
 
-/** The type that `?filename=` gives a file without a name. Anybody can write a query, so the type is an inactive one. */
+/**
+ * Returns the type of a nameless file from `?filename=`. Anyone can write a query, so only inactive types are
+ * accepted.
+ */
 function typeOfQuery({ query }: LocatedTarget): string | undefined {
   const type = typeOfName(query.get('filename') ?? '');
   return type && isInactiveType(type) ? type : undefined;
 }
 
 /**
- * The type of bytes whose name tells none. A file at an address of its own may be a document: the address is what the
- * user trusts. A member of an archive may be an upload of somebody else, so its bytes never make it a document.
+ * Returns the type of bytes whose name has no known type. A file at its own address may be a document,
+ * because the user trusts the address. A member of an archive may be an upload of another user, so sniffing
+ * never makes it a document.
  */
 async function sniffedType(
   source: ByteSource,
@@ -265,9 +278,9 @@ function ownRepresentation(body: string, etag: string, headers: Record<string, s
   return { kind: 'representation', representation: { source, etag, headers, isOwnPage: true } };
 }
 
-/** @param suffix of the path, encoded; the query stays as it is. */
+/** @param suffix the path behind the target's root, encoded. The query stays the same. */
 function redirect(target: LocatedTarget, suffix: string): Answer {
-  // A browser takes what follows two slashes for a host.
+  // Two slashes at the start would make a browser read the path as a host.
   const location = (target.root + suffix).replace(/^\/+/, '/') + target.search;
   return { kind: 'redirect', location, headers: { 'Cache-Control': cacheControl(target) } };
 }
@@ -279,7 +292,9 @@ function contentHeaders(request: PolicyRequest): Record<string, string> {
   return policy.headers;
 }
 
-/** One per content, format and path: two members, or a page and its JSON, never share one. */
+/**
+ * The ETag is unique per content, format and path. Two members, or a page and its JSON, never share an ETag.
+ */
 function etagOf({ content }: LocatedTarget, format: string, path = ''): string {
   return `"${content.hex}.${format}${path && `:${encodePath(path)}`}"`;
 }
@@ -288,12 +303,15 @@ function caching(target: LocatedTarget): Record<string, string> {
   const { path } = target;
   return {
     'Cache-Control': cacheControl(target),
-    // A folder is answered with its document or with JSON.
+    // The response for a folder is its document or JSON, depending on `Accept`.
     ...(path === '' || path?.endsWith('/') ? { Vary: 'Accept' } : {}),
   };
 }
 
-/** A chunk never changes; a name may be given to another address tomorrow, and a pointer lead elsewhere any time. */
+/**
+ * A chunk never changes. A name may get another address tomorrow, and a pointer may get another target at any
+ * time.
+ */
 function cacheControl({ name, isMutable }: LocatedTarget): string {
   if (isMutable) return 'public, no-cache';
   return name === undefined ? 'public, max-age=31536000, immutable' : 'public, max-age=60';

@@ -1,9 +1,9 @@
 import { lookup } from 'mrmime';
 
-/** Bytes that sniffing looks at. */
+/** The number of bytes that sniffing reads. */
 export const sniffBytes = 1024;
 
-/** Types that the table of `mrmime` lacks or names in an older way. */
+/** Types that the table of `mrmime` does not have, or has under an older name. */
 const ownTypes = new Map(
   Object.entries({
     js: 'text/javascript',
@@ -18,13 +18,13 @@ const ownTypes = new Map(
 );
 
 /**
- * The `Content-Type` of a file name, by its extension.
- * @returns undefined when the name has none, or an unknown one.
+ * Returns the `Content-Type` for a file name, by its extension.
+ * @returns undefined if the name has no extension, or an unknown extension.
  */
 export function typeOfName(name: string): string | undefined {
   const extension = /\.([^./]+)$/.exec(name)?.[1]?.toLowerCase();
   const type = extension && (ownTypes.get(extension) ?? lookup(extension));
-  // Not only text: the table is an object, and a file may be called “x.constructor”.
+  // Check for a string: the table is an object, so the name “x.constructor” finds a function.
   return typeof type === 'string' && type !== '' ? withCharset(type) : undefined;
 }
 
@@ -39,12 +39,15 @@ export function canRunScripts(contentType: string): boolean {
 const inactive =
   /^((image|audio|video|font)\/|text\/(plain|csv|markdown)\b|application\/(pdf|json|zip|gzip|octet-stream)\b)/;
 
-/** Whether no document, page or worker can be changed by what has this type: no script, style or document either. */
+/**
+ * Whether a file of this type cannot change a document, page or worker: it is not a script, style or
+ * document.
+ */
 export function isInactiveType(contentType: string): boolean {
   return inactive.test(contentType) && !canRunScripts(contentType);
 }
 
-/** Text formats are UTF-8 here: without a charset, browsers guess. */
+/** Adds the charset. Text formats are UTF-8 here, and browsers guess if there is no charset. */
 function withCharset(type: string): string {
   const isText =
     type.startsWith('text/') ||
@@ -52,10 +55,10 @@ function withCharset(type: string): string {
   return isText ? `${type}; charset=utf-8` : type;
 }
 
-/** A dot stands for any byte. */
+/** In `bytes` a dot matches any byte. */
 type Signature = readonly [offset: number, bytes: string, type: string];
 
-/** Beginnings of files, as in the WHATWG MIME Sniffing Standard, in Latin-1. */
+/** Signatures at the start of files, from the WHATWG MIME Sniffing Standard, in Latin-1. */
 const signatures: readonly Signature[] = [
   [0, '%PDF-', 'application/pdf'],
   [0, '\x89PNG\r\n\x1a\n', 'image/png'],
@@ -90,8 +93,8 @@ const signatures: readonly Signature[] = [
 ];
 
 /**
- * The type of bytes that have no telling name.
- * @param start the first `sniffBytes` of them, or all when there are fewer.
+ * Returns the type of bytes whose name has no known type.
+ * @param start the first `sniffBytes` bytes, or all bytes if there are fewer.
  */
 export function sniffType(start: Uint8Array): string {
   const latin1 = String.fromCharCode(...start.subarray(0, sniffBytes));
@@ -109,12 +112,12 @@ export function sniffType(start: Uint8Array): string {
   return 'text/plain; charset=utf-8';
 }
 
-/** @returns undefined unless the bytes are UTF-8 without control characters that text does not hold. */
+/** @returns undefined unless the bytes are UTF-8 text without binary control characters. */
 function decodeText(start: Uint8Array): string | undefined {
   try {
-    // As a stream: the cut may be in the middle of a character.
+    // Decode as a stream, because the last character may be incomplete.
     const text = new TextDecoder('utf-8', { fatal: true }).decode(start, { stream: true });
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what tells binary from text
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters identify binary data
     return /[\0-\x08\x0e-\x1a\x1c-\x1f]/.test(text) ? undefined : text;
   } catch {
     return undefined;

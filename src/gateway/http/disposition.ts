@@ -1,6 +1,6 @@
 /**
- * A `Content-Disposition` header (RFC 6266). Names that are not plain ASCII are given twice: a readable fallback,
- * and RFC 8187's `filename*`, which every current browser prefers.
+ * Returns a `Content-Disposition` header (RFC 6266). A name that is not plain ASCII appears twice: as a
+ * readable fallback, and as `filename*` (RFC 8187), which every current browser prefers.
  */
 export function contentDisposition(type: 'inline' | 'attachment', filename: string): string {
   const name = filename.replace(/^.*[/\\]/s, '').replace(controlCharacters, '');
@@ -14,7 +14,7 @@ export function contentDisposition(type: 'inline' | 'attachment', filename: stri
   return ascii === name ? fallback : `${fallback}; filename*=UTF-8''${encodeExtended(name)}`;
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they must not reach a header
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters must not reach a header
 const controlCharacters = /[\0-\x1f\x7f]/g;
 
 function encodeExtended(name: string): string {

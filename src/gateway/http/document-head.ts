@@ -1,30 +1,31 @@
 import { type Handler, Parser } from 'htmlparser2';
 
-/** What an HTML document says of itself. */
+/** Metadata from the head of an HTML document. */
 export interface DocumentHead {
   /**
-   * As written, with its character references (`&eacute;`), which whoever shows it decodes: a page has the table of
-   * their names, and the worker would have to carry it. Blanks collapsed, at most 1000 characters. Null without one.
+   * The title as written, with its character references (`&eacute;`). The code that shows the title decodes
+   * them: a page has the table of their names, but the worker would have to carry it. White space is
+   * collapsed. At most 1000 characters. Null if there is no title.
    */
   title: string | null;
-  /** The first link to an icon. */
+  /** The first icon link. */
   iconHref: string | null;
 }
 
-/** Bytes of a document in which its head is looked for. */
+/** How many bytes of a document the gateway searches for the head. */
 export const headBytes = 64 * 1024;
 const titleCharacters = 1000;
-/** Where a document may say how it is encoded. */
+/** How many bytes of a document can contain its charset declaration. */
 const charsetBytes = 1024;
 
 /**
- * Reads the head of a document, as far as it is in `start`.
- * @param contentType of the answer, whose charset outweighs the document's own.
+ * Reads the head of a document, as far as `start` contains it.
+ * @param contentType type of the response. Its charset overrides the document's own declaration.
  */
 export function readHead(start: Uint8Array, contentType: string): DocumentHead {
   const head: DocumentHead = { title: null, iconHref: null };
   let inTitle = false;
-  // An SVG in the body has titles, too.
+  // The body may contain an SVG, which can also have a title.
   let isOver = false;
   let text = '';
   const handler: Partial<Handler> = {
@@ -56,14 +57,14 @@ function decode(bytes: Uint8Array, contentType: string): string {
   try {
     return new TextDecoder(declared ?? own).decode(bytes);
   } catch {
-    return new TextDecoder().decode(bytes); // an encoding that nobody knows
+    return new TextDecoder().decode(bytes); // an unknown encoding
   }
 }
 
 /**
- * The path of a document's icon, when it is one of the site itself.
+ * Returns the path of a document's icon, or null if the icon is not part of the site.
  * @param root path of the site, without a slash at its end.
- * @param path of the document.
+ * @param path path of the document.
  */
 export function iconPath(href: string, root: string, path: string): string | null {
   const base = new URL(path, 'https://site.invalid');

@@ -3,14 +3,17 @@ import { type ByteSource, randomAccessSource } from '../../content/byte-source.t
 import { AntwayError } from '../../errors.ts';
 import { createTarchive } from '../../publish/tarchive.ts';
 
-/** Each file whose size the archive does not tell costs a request before the first byte of the tar. */
+/**
+ * The limit for files without a known size. Each of them costs a request before the first byte of the tar.
+ */
 const mostUnsized = 1_000;
 
 /**
- * A folder of an archive as a tarchive of its own, with paths from that folder; made as it is read.
+ * Returns a folder of an archive as a new tarchive, with paths relative to the folder. Its bytes are
+ * generated when they are read.
  *
- * @param folder `''` for the whole archive, else with a slash at its end.
- * @throws AntwayError `NOT_FOUND` when there is no such folder; as `createTarchive`.
+ * @param folder `''` for the whole archive, otherwise a path with a slash at its end.
+ * @throws AntwayError `NOT_FOUND` if there is no such folder, and the errors of `createTarchive`.
  */
 export async function folderTar(archive: Archive, folder: string, signal: AbortSignal): Promise<ByteSource> {
   if (!archive.folder(folder))
@@ -30,7 +33,10 @@ export async function folderTar(archive: Archive, folder: string, signal: AbortS
   return randomAccessSource(await createTarchive(entries));
 }
 
-/** The layout needs sizes only; a member is opened when its bytes are needed, unless only that tells its size. */
+/**
+ * Loads a member when its bytes are needed, because the layout needs only sizes. Loads it at once if its size
+ * is unknown.
+ */
 async function lazily(member: Member, signal: AbortSignal): Promise<Pick<ByteSource, 'size' | 'read'>> {
   if (member.size === undefined) return member.load(signal);
   const { size } = member;

@@ -3,14 +3,17 @@ import type { Stats } from '../../stats/stats.ts';
 import type { BodyObserver } from './representation.ts';
 
 export interface Observation {
-  /** Aborts when the request does, and when nobody wants the rest of its body: browsers do not abort the request's own then. */
+  /**
+   * Aborts when the request aborts, and when the client does not want the rest of the body. In the second
+   * case browsers do not abort the request's own signal.
+   */
   signal: AbortSignal;
   observer: BodyObserver;
 }
 
 /**
- * Counts a request and its answer.
- * @param onEnd called once, when nothing more will be done for the request.
+ * Counts a request and its response.
+ * @param onEnd called once, when all work for the request has ended.
  */
 export function observe(request: Request, stats: Stats, onEnd: () => void): Observation {
   stats.requestStarted();
@@ -27,12 +30,13 @@ export function observe(request: Request, stats: Stats, onEnd: () => void): Obse
     hasEnded = true;
     signal.removeEventListener('abort', onAbort);
     const totalMs = performance.now() - startedAt;
-    // A redirect, or what was left before it came, says nothing of how fast bytes come.
+    // Only complete bodies count for the timings. A redirect or an aborted request has no meaningful transfer
+    // time.
     const isWhole = !failure && !signal.aborted && firstByteMs !== undefined;
     stats.requestEnded(failure, isWhole ? { firstByteMs: firstByteMs!, totalMs } : undefined);
     onEnd();
   };
-  // A body that nobody reads or cancels any more tells nothing by itself.
+  // The body of an abandoned request neither ends nor is cancelled, so the abort ends the observation.
   const onAbort = () => ended();
   signal.addEventListener('abort', onAbort);
   const sent = (bytes: number) => {

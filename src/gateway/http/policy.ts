@@ -1,17 +1,18 @@
 /**
- * The policy of an answer that comes from an address: who may run what, and load what. One pure function decides, from the
- * address asked for, the client that asks and the destination of the answer. docs/explanation/security.md shows its matrix.
+ * The policy of a response for an address: what it may run and load, and who may use it. One pure function
+ * decides. Its inputs are the requested address, the client and the destination of the response.
+ * docs/explanation/security.md shows the matrix.
  */
 
 import type { Deployment } from '../deployment.ts';
 
-/** How content shares an origin with others. */
+/** How content shares an origin. */
 export type Mode =
   /** All addresses share the gateway's own origin, next to the shell. */
   | 'path'
-  /** The site has an origin of its own. */
+  /** The site has its own origin. */
   | 'own-origin'
-  /** Content is a guest on the origin of another site. */
+  /** Content is on the origin of another site, which embeds it. */
   | 'embedded';
 
 export interface PolicyRequest {
@@ -23,65 +24,82 @@ export interface PolicyRequest {
   /** `Request.mode`. */
   requestMode?: string;
   scope: Scope;
-  /** The address asked for, in hex. */
+  /** The requested address, in hex. */
   targetAddress: string;
   /**
-   * The address of the page that asks: of the embedding page, for a frame. `null` for a page that is no content: the
-   * shell, or a page of the embedding site. Undefined if unknown. Needed only if `dependsOnClient`.
+   * The address of the client page. For a frame, this is the embedding page. Null for a page that is not
+   * content: the shell, or a page of the embedding site. Undefined if unknown. Needed only if
+   * `dependsOnClient`.
    */
   clientAddress?: string | null | undefined;
-  /** The answer's `Content-Type`, if it is known already. */
+  /** The `Content-Type` of the response, if it is known already. */
   contentType?: string;
 }
 
-/** Where an address's own files are. */
+/** The location of an address's own files. */
 export interface Scope {
   origin: string;
-  /** The path that they begin with, encoded, a slash at its end; a file's own path has none. */
+  /**
+   * The encoded path prefix of the files, with a slash at its end. The path of a single file has no such
+   * slash.
+   */
   pathPrefix: string;
   /**
-   * Path of the worker's script. Firefox asks the policy a second time when the worker has answered, and takes the script
-   * for the place that the answer comes from.
+   * The path of the worker's script. Firefox checks a policy again after the worker has responded, and then
+   * uses the URL of the worker's script as the source.
    */
   workerPath: string;
 }
 
 export type Policy = { headers: Record<string, string>; refusal?: never } | { refusal: string };
 
-/** One value for every top-level answer: an opener of another origin learns nothing from what the window shows. */
+/**
+ * All top-level responses have the same value, so an opener of another origin cannot find out what the window
+ * shows.
+ */
 const openerPolicy = { 'Cross-Origin-Opener-Policy': 'same-origin-allow-popups' };
 
 /**
- * The HTML specification lets a browser answer with a network error if a sandboxed document has an opener policy. It means
- * documents that *inherit* a sandbox; Chromium 156 and Firefox 153 load a document whose own policy has one. If a browser ever
- * refuses such documents, its canary test fails (`tests/{security,firefox,webkit}`). Set this to false then: restricted
- * documents lose the opener policy and keep the sandbox, which is worth more.
+ * The HTML specification lets a browser return a network error if a sandboxed document has an opener policy.
+ * The rule is about documents that *inherit* a sandbox. Chromium 156 and Firefox 153 load a document whose
+ * own policy sandboxes it. If a browser ever refuses such documents, its canary test fails
+ * (`tests/{security,firefox,webkit}`). In that case set this to false: restricted documents then lose the
+ * opener policy and keep the sandbox, which is more important.
  */
 const sandboxedHaveOpenerPolicy: boolean = true;
 
 /**
- * WebKit takes requests for documents past the service worker if the page that navigates, or that holds the frame, is
- * sandboxed without scripts: every link and frame of a restricted page would reach the host. There the sandbox is left out, and
- * `script-src 'none'` alone keeps scripts from running. A worker cannot try this out for itself, so it looks for what
- * only WebKit's errors have.
+ * WebKit does not send a request for a document through the service worker if the navigating or framing page
+ * is sandboxed without scripts. Every link and frame of a restricted page would then reach the host. In
+ * WebKit the policy therefore has no sandbox, and only `script-src 'none'` blocks scripts. A worker cannot
+ * test this behaviour itself, so it checks for a property that only WebKit's errors have.
  */
 const canSandbox = !('line' in new Error());
 
-/** Never `allow-scripts`, `allow-forms` or `allow-modals`. Without `allow-same-origin` no request reaches the worker. */
+/**
+ * Do not add `allow-scripts`, `allow-forms` or `allow-modals`. Without `allow-same-origin` no request would
+ * reach the worker.
+ */
 const sandbox =
   'sandbox allow-same-origin allow-downloads allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation';
 
-/** Sent with every answer. The browser takes the type as given and never a document out of a picture. */
+/**
+ * Headers of every response. `nosniff` makes the browser use the given type, so it never treats an image as a
+ * document.
+ */
 const always: Record<string, string> = {
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
 };
 
-/** Scripts and whatever else the site brings or loads; still no plug-ins, and no framing by other origins. */
+/**
+ * Allows scripts and everything else that the site contains or loads, except plug-ins and framing by other
+ * origins.
+ */
 const trustedPolicy = "object-src 'none'; frame-ancestors 'self'";
 
-/** What elements and attributes can do without a script. */
+/** Disables features that elements and attributes can use without a script. */
 const noFeatures = {
   'X-DNS-Prefetch-Control': 'off',
   'Permissions-Policy': ['camera', 'display-capture', 'geolocation', 'microphone', 'payment']
@@ -91,7 +109,7 @@ const noFeatures = {
 
 const frames = new Set(['iframe', 'frame', 'embed', 'object', 'fencedframe']);
 
-/** What runs in the page that asks, or stands for it. */
+/** Destinations that run in the client page, or act for it. */
 const active = new Set([
   'script',
   'worker',
@@ -103,10 +121,12 @@ const active = new Set([
   'manifest',
 ]);
 
-/** Destinations that show a file, play it or give it to a script as data. They do not run or apply it. */
+/**
+ * Destinations that show a file, play it or pass it to a script as data. They do not run or apply the file.
+ */
 const harmless = new Set(['', 'image', 'audio', 'video', 'track', 'font', 'document', 'iframe', 'frame']);
 
-/** Whether the policy of an answer can depend on who asks. To find that out takes time. */
+/** Whether the policy of a response depends on the client. It takes time to find the client. */
 export function dependsOnClient({ mode, isTrusted, destination }: PolicyRequest): boolean {
   if (mode === 'own-origin') return false;
   if (isTrusted) return frames.has(destination);
@@ -114,9 +134,9 @@ export function dependsOnClient({ mode, isTrusted, destination }: PolicyRequest)
 }
 
 /**
- * Whether the browser would run or apply the answer with the rights of the document that requests it: scripts, style
- * sheets, workers, worklets, XSLT, modules of every type, manifests and plug-ins. Destinations that a later browser adds
- * count as such. A document of the same address may have styles of its own.
+ * Whether the browser would run or apply the response with the rights of the requesting document: scripts,
+ * style sheets, workers, worklets, XSLT, modules of every type, manifests and plug-ins. Unknown destinations
+ * of future browsers count too. Style sheets of the document's own address do not count.
  */
 function isApplied({ destination, requestMode, clientAddress, targetAddress }: PolicyRequest): boolean {
   // A `use` element clones the SVG file's elements, with their handlers and links, into its own document.
@@ -139,8 +159,10 @@ export function policyOf(request: PolicyRequest): Policy {
     if (!isTrusted && !clientAddress) {
       return { refusal: `This address is not trusted, so no other page may use it as “${destination}”.` };
     }
-    // A frame of another address gives this one a fragment and a place on its page. A site that embeds content may withhold the
-    // referrer from its own frames; the sandbox and `frame-src` of restricted pages hold there.
+    // A page of another address that frames this address controls its fragment and its position on the page,
+    // so the framed document loses its trust. In embedded mode the client may be unknown, because the site
+    // can withhold the referrer from its own frames. In that case the sandbox and `frame-src` of restricted
+    // pages protect instead.
     if (isTrusted && !isOwn && clientAddress !== null && (isClientKnown || mode === 'path')) {
       isTrusted = false;
     }
@@ -161,16 +183,17 @@ function headersOf(request: PolicyRequest): Record<string, string> {
   return {
     ...headers,
     ...(hasOpenerPolicy && openerPolicy),
-    // On another site's origin these are that site's to say.
+    // On another site's origin, that site decides about these headers.
     ...(mode !== 'embedded' && { 'Origin-Agent-Cluster': '?1' }),
     ...(!isTrusted && noFeatures),
   };
 }
 
 /**
- * No scripts of any kind, nothing from other addresses or origins, no way to be framed by other origins.
+ * Forbids all scripts, all resources of other addresses and origins, and framing by other origins.
  *
- * `Connection-Allowlist` would stop preconnections too, but Chromium 156 then blocks every link to another site.
+ * `Connection-Allowlist` would also stop preconnections, but with it Chromium 156 blocks every link to
+ * another site.
  */
 function restrictedPolicy({ scope, contentType = '' }: PolicyRequest): string {
   const own = sourceOf(scope);
@@ -188,25 +211,33 @@ function restrictedPolicy({ scope, contentType = '' }: PolicyRequest): string {
     "form-action 'none'",
     "frame-ancestors 'self'",
   ];
-  // Chromium shows no PDF in a sandbox. Its viewer is a page of the browser's own.
+  // Chromium does not show a PDF in a sandbox. Chromium's PDF viewer is a separate page of the browser.
   if (canSandbox && !contentType.startsWith('application/pdf')) directives.push(sandbox);
   return directives.join('; ');
 }
 
-/** A source expression. Policies cannot name IPv6 hosts, and commas and semicolons end what they stand in. */
+/**
+ * Returns a source expression. Policies cannot name IPv6 hosts, and an unescaped comma or semicolon would end
+ * the source list.
+ */
 function sourceOf({ origin, pathPrefix }: Scope): string {
   if (origin.endsWith(']') || origin.includes(']:')) return "'self'";
   return origin + pathPrefix.replaceAll(';', '%3B').replaceAll(',', '%2C');
 }
 
 export interface OwnPageOptions {
-  /** The one script that the page has after all: its hash, as `sha256-…`, and whether it may ask this origin. */
+  /**
+   * The only script of the page: its hash, as `sha256-…`, and whether it may send requests to this origin.
+   */
   script?: { hash: string; mayAsk: boolean } | undefined;
-  /** As of `Deployment`; true if not given. */
+  /** As in `Deployment`. Default: true. */
   ownsOrigin?: boolean;
 }
 
-/** For pages that the gateway makes itself: listings and errors. They hold one style element, and no script. */
+/**
+ * Returns the headers of generated pages: listings and errors. These pages have one style element, and by
+ * default no script.
+ */
 export function ownPageHeaders({ script, ownsOrigin = true }: OwnPageOptions = {}): Record<string, string> {
   const asking = script?.mayAsk ? "; connect-src 'self'" : '';
   const scripts = script ? `; script-src '${script.hash}'${asking}` : '';
@@ -217,7 +248,10 @@ export function ownPageHeaders({ script, ownsOrigin = true }: OwnPageOptions = {
   };
 }
 
-/** For `/-/…`: data for the shell, not to be shown in a frame, and useless as a document. */
+/**
+ * Returns the headers of `/-/…`. The responses are data for the shell: pages cannot frame them or use them as
+ * documents.
+ */
 export function apiHeaders(): Record<string, string> {
   return {
     ...always,
@@ -228,7 +262,10 @@ export function apiHeaders(): Record<string, string> {
   };
 }
 
-/** For redirects: a window that follows one reveals no more than a window that does not. */
+/**
+ * Returns the headers of redirects, so that a window with a redirect reveals no more than a window without
+ * one.
+ */
 export function redirectHeaders({ ownsOrigin }: Pick<Deployment, 'ownsOrigin'>): Record<string, string> {
   return ownsOrigin ? openerPolicy : {};
 }

@@ -1,7 +1,7 @@
 import { limits } from '../../limits.ts';
 import type { PrefetchRange } from '../../peers/transports/protocol.ts';
 
-/** Bytes `start` up to `end` (not included) of a representation. */
+/** The bytes from `start` to `end` (exclusive) of a representation. */
 export interface ByteRange {
   start: number;
   end: number;
@@ -10,8 +10,10 @@ export interface ByteRange {
 const singleRange = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i;
 
 /**
- * What a `Range` header asks for before the size is known: enough to fetch it ahead, not to answer it.
- * @returns undefined when it does not ask for one range. A range without an end is taken to begin only.
+ * Parses a `Range` header before the size is known. The result is exact enough for a prefetch, not for a
+ * response.
+ * @returns undefined unless the header requests one range. For a range without an end, the result covers only
+ *   its first bytes (`limits.openBytes`).
  */
 export function requestedPart(header: string): PrefetchRange | undefined {
   const [, first = '', last = ''] = singleRange.exec(header) ?? [];
@@ -23,12 +25,13 @@ export function requestedPart(header: string): PrefetchRange | undefined {
 }
 
 /**
- * Reads a `Range` header (RFC 9110, section 14).
+ * Parses a `Range` header (RFC 9110, section 14).
  *
- * @param size of the representation, in bytes.
- * @returns the range, clamped to the representation; `'unsatisfiable'` when it begins past the end; undefined
- *   when the header is absent, malformed, of another unit, or asks for several ranges, or for the last bytes of
- *   nothing, which no partial answer can say: then the whole is sent.
+ * @param size size of the representation, in bytes.
+ * @returns the range, clamped to the representation; `'unsatisfiable'` if the range begins past the end;
+ *   undefined if the response must contain the whole representation. That is the case if the header is absent
+ *   or malformed, has another unit, requests several ranges, or requests the last bytes of an empty
+ *   representation, which a partial response cannot express.
  */
 export function parseRange(header: string | null, size: number): ByteRange | 'unsatisfiable' | undefined {
   const match = singleRange.exec(header ?? '');

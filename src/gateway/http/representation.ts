@@ -5,29 +5,32 @@ import type { Trace } from '../../stats/trace.ts';
 import { ifRangeHolds, matchHolds, noneMatchFails } from './conditions.ts';
 import { type ByteRange, parseRange } from './range.ts';
 
-/** Something that can be sent: bytes with what a client needs to know of them. */
+/** The bytes of a response, with their headers. */
 export interface Representation {
   source: ByteSource;
-  /** Strong, with its quotes: no two representations of the gateway share one. */
+  /** A strong ETag, with its quotes. No two representations of the gateway have the same ETag. */
   etag: string;
-  /** Headers of the answer, `Content-Type` and caching among them. */
+  /** Headers of the response, including `Content-Type` and caching. */
   headers: Record<string, string>;
-  /** 404 for what stands in for something missing: it has no validators and no parts. 200 otherwise. */
+  /** 404 for a substitute of a missing file, which has no validators and no ranges. Default: 200. */
   status?: 404;
-  /** Whether the gateway made it: then it is no document of the site's, and runs no scripts of anybody's. */
+  /**
+   * Whether the gateway generated it. Such a page is not a document of the site and runs no scripts of the
+   * site.
+   */
   isOwnPage?: boolean;
 }
 
-/** Told what becomes of an answer's body. */
+/** Receives the events of a response body. */
 export interface BodyObserver {
   sent(bytes: number): void;
-  /** Called before `ended` when nobody wants the rest of the body. */
+  /** Called before `ended` if the client does not want the rest of the body. */
   left?(reason: unknown): void;
-  /** Called once. @param failure the error's code when the body did not come to its end. */
+  /** Called once. @param failure the error code if the body is incomplete because of an error. */
   ended(failure?: ErrorCode): void;
 }
 
-/** A request on its way to an answer. */
+/** A request whose response is in progress. */
 interface Exchange {
   request: Request;
   signal: AbortSignal;
@@ -36,12 +39,13 @@ interface Exchange {
 }
 
 /**
- * Answers a GET or HEAD for a representation: preconditions, a single byte range, exact lengths.
+ * Responds to a GET or HEAD request for a representation, with preconditions, a single byte range and exact
+ * lengths.
  *
- * Resolves when the first byte is there, so that what fails before it is still answered with a status; what
- * fails after it makes the body fail.
+ * Resolves when the first byte is available, so an earlier error still becomes a response with a status. A
+ * later error makes the body fail.
  *
- * @throws AntwayError `BAD_RANGE`, or whatever reading the source throws.
+ * @throws AntwayError `BAD_RANGE`, or the error of reading the source.
  */
 export async function respond(
   representation: Representation,
@@ -92,7 +96,7 @@ function empty(status: number, headers: Headers, observer: BodyObserver): Respon
   return new Response(null, { status, headers });
 }
 
-/** Short bodies are sent as one buffer, which costs the browser far less than a stream. */
+/** Sends a short body as one buffer, which costs the browser far less than a stream. */
 async function body(
   source: ByteSource,
   { start, end }: ByteRange,

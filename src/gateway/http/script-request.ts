@@ -1,12 +1,15 @@
 import { isNavigation } from '../pages/error-response.ts';
 import { canRunScripts } from './content-type.ts';
 
-/** A script that sends this header takes what comes for data, and puts none of it into its document as it is. */
+/**
+ * A script that sends this header treats the response as data, and does not insert it into its document as it
+ * is.
+ */
 export const asDataHeader = 'Antway-As-Data';
 
 /**
- * Whether a script asks for a page, as routers do that put it into their own document: there the policy that it comes
- * with would not hold. Some of them take any type for a page, and are known by what they send.
+ * Whether a script requests a page. Routers do this and insert the page into their own document, where the
+ * page's policy would not apply. Some routers accept any type as a page. Their request headers identify them.
  */
 export function isPageForScript(request: Request, contentType: string): boolean {
   const { destination, headers } = request;

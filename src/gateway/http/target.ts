@@ -3,38 +3,40 @@ import type { Config } from '../../config.ts';
 import { AntwayError } from '../../errors.ts';
 import type { Deployment } from '../deployment.ts';
 
-/** Path of Antway's own endpoints in the worker, below its base. */
+/** The path of Antway's own endpoints in the worker, below the base. */
 const apiPrefix = '/-/';
 
-/** What a URL of the gateway's origin asks for. */
+/** The meaning of a URL of the gateway's origin. */
 export type Target =
   | { kind: 'content'; content: ContentTarget }
-  /** Content that the isolation mode gives another URL. `content` is how it would be answered here. */
+  /**
+   * Content that has another URL in this isolation mode. `content` is the target for a response at this URL.
+   */
   | { kind: 'redirect'; location: string; isPermanent: boolean; content: ContentTarget }
-  /** One of Antway's own endpoints; `name` is what follows `/-/`. */
+  /** One of Antway's own endpoints. `name` is the path behind `/-/`. */
   | { kind: 'api'; name: string }
-  /** Not ours: the shell, its assets, or nothing. */
+  /** A URL that does not belong to the gateway: the shell, its assets, or an unknown path. */
   | { kind: 'other' };
 
 export interface ContentTarget {
   address: Address;
-  /** The alias in the URL, when the address came through one. */
+  /** The alias in the URL, if the URL contains an alias instead of the address. */
   name?: string;
-  /** The URL's path up to and without the slash before `path`, still encoded; empty on a site's own origin. */
+  /** The encoded URL path before the slash that precedes `path`. Empty on a site's own origin. */
   root: string;
-  /** What follows that slash, decoded; undefined when there is no slash at all. */
+  /** The decoded URL path behind that slash. Undefined if there is no such slash. */
   path: string | undefined;
   query: URLSearchParams;
-  /** The query as it stands in the URL, with its question mark; empty when there is none. */
+  /** The query of the URL, with its question mark. Empty if there is no query. */
   search: string;
 }
 
 /**
- * Reads a URL of this worker's origin: the gateway's, or a site's own. A site that embeds the gateway has one origin, and so
- * one way to isolate.
+ * Parses a URL of this worker's origin: the gateway's origin, or a site's own origin. A site that embeds the
+ * gateway has only one origin, so the isolation mode has no effect there.
  *
- * @throws AntwayError `BAD_ADDRESS` for what was meant as an address and is none, and for a path that no
- *   archive can hold (encoded slashes, NUL, `..`, bad percent-encoding).
+ * @throws AntwayError `BAD_ADDRESS` for an invalid address, and for a path that no archive can contain
+ *   (encoded slashes, NUL, `..`, bad percent-encoding).
  */
 export function parseTarget(
   url: URL,
@@ -80,7 +82,10 @@ function queryOf({ searchParams, search }: URL): Pick<ContentTarget, 'query' | '
   return { query: searchParams, search };
 }
 
-/** Hex of about the right length is a mistyped address, and deserves to be told so. */
+/**
+ * Whether a segment is hex of about the right length. It is probably a mistyped address, and an error should
+ * say so.
+ */
 function looksLikeAddress(segment: string): boolean {
   return /^(0x)?[0-9a-f]{48,96}$/i.test(segment);
 }
@@ -94,8 +99,8 @@ function safelyDecoded(segment: string): string {
 }
 
 /**
- * Decodes a path segment by segment: an encoded slash is part of a name and not a separator, and no member's
- * name holds one.
+ * Decodes a path segment by segment, because an encoded slash is part of a name and not a separator. No
+ * member's name contains a slash.
  */
 function decodePath(encoded: string): string {
   return encoded.split('/').map(decodeSegment).join('/');
@@ -117,7 +122,7 @@ function decodeSegment(encoded: string): string {
   return segment;
 }
 
-/** A decoded path as it is written in a URL. */
+/** Encodes a path for a URL. */
 export function encodePath(path: string): string {
   return path.split('/').map(encodeURIComponent).join('/');
 }

@@ -15,7 +15,7 @@ export interface OwnOriginsOptions {
   trust: Trust;
 }
 
-/** On the gateway's own origin: which sites are opened on origins of their own. */
+/** On the gateway's own origin: decides which sites open on their own origins. */
 export class OwnOrigins {
   readonly #options: OwnOriginsOptions;
 
@@ -23,14 +23,14 @@ export class OwnOrigins {
     this.#options = options;
   }
 
-  /** Whether the host can give sites origins of their own. */
+  /** Whether the host can give sites their own origins. */
   areAvailable(): Promise<boolean> {
     return this.#options.names.work();
   }
 
   /**
-   * The origin of a site that has moved: its worker runs there and all that the user pinned is there. It opens there also
-   * without a network.
+   * Returns the origin of a site that has moved: its worker runs there, and all data that the user pinned is
+   * stored there. The site opens there even without a network.
    */
   async moved(address: Address): Promise<string | undefined> {
     const { origin, origins, library } = this.#options;
@@ -41,9 +41,9 @@ export class OwnOrigins {
   }
 
   /**
-   * The origin that a document of a site is to be opened on.
-   * @returns undefined when it is to be shown here: the host has no such names, or cannot be reached now, or the site has
-   *   yet to be moved.
+   * Returns the origin on which a document of a site should open.
+   * @returns undefined if the document should open here: the host has no site names, or is unreachable now,
+   *   or the site has not moved yet.
    */
   async of(address: Address): Promise<string | undefined> {
     const { origin, names, library } = this.#options;
@@ -56,8 +56,9 @@ export class OwnOrigins {
   }
 
   /**
-   * Whether the origin of a private site cannot get its manifest: the browser partitions the frame by which it would. It does
-   * so below bare `localhost`, and wherever an origin that was opened before has not reached the gateway's.
+   * Whether the origin of a private site cannot get the site's manifest, because the browser partitions the
+   * frame that transfers it. Browsers do this below bare `localhost`. They also do it if the site's origin
+   * was opened before and did not reach the gateway's origin.
    */
   async #isOutOfReach(address: Address): Promise<boolean> {
     const { origin, origins, manifests } = this.#options;
@@ -69,8 +70,8 @@ export class OwnOrigins {
   }
 
   /**
-   * Whether the user trusted a site before sites had origins of their own, and the site has not moved yet. Such a site still
-   * runs its scripts here, so that what worked offline goes on working.
+   * Whether the user trusted a site before sites had their own origins, and the site has not moved yet. Such
+   * a site still runs its scripts here, so that everything that worked offline continues to work.
    */
   async isTrustedFromBefore(address: Address): Promise<boolean> {
     const { names, trust } = this.#options;

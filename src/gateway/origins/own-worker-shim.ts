@@ -4,15 +4,18 @@ import type { Trace } from '../../stats/trace.ts';
 import type { Representation } from '../http/representation.ts';
 
 /**
- * On a site's own origin the gateway's worker has the scope `/`, and the site's scripts would take it for theirs: a
- * site that brings a worker finds a controller, cannot register its own, and may unregister the gateway's. So each HTML
- * document that is shown there begins with this script. It makes `navigator.serviceWorker` look as in a browser that
- * refuses workers: no controller, no registrations, no events, and `register()` rejects and says why.
+ * On a site's own origin the gateway's worker has the scope `/`, and the site's scripts would mistake it for
+ * their own worker. A site with its own worker would find a controller, could not register its worker, and
+ * might unregister the gateway's worker. Therefore each HTML document on such an origin begins with this
+ * script. It makes `navigator.serviceWorker` look as in a browser that refuses workers: there is no
+ * controller, there are no registrations and no events, and `register()` rejects with a reason.
  *
- * It helps well-meaning sites and protects nothing: a script can get at the browser's own functions, through a frame
- * for example, and harm the worker of its own origin with them. docs/reference/third-party-sites.md describes it.
+ * The shim helps well-meaning sites. It is not a protection: a script can get the browser's own functions,
+ * for example through a frame, and use them to harm the worker of its own origin.
+ * docs/reference/third-party-sites.md describes it.
  *
- * One line, so that the lines of the document keep their numbers, and ASCII, so that every charset reads it alike.
+ * The script is one line, so that the line numbers of the document do not change. It is ASCII, so that it is
+ * the same in every charset.
  */
 export const shimScript = `(()=>{
 document.currentScript.remove();
@@ -33,15 +36,15 @@ for(const type of['controllerchange','message','messageerror'])container.addEven
 
 const shim = new TextEncoder().encode(`<script>${shimScript}</script>`);
 
-/** Changes with the shim's text, because the ETags of documents are for ever. */
+/** Increase this version when the shim changes, because the ETags of documents are valid forever. */
 const shimVersion = 1;
 
-/** Bytes of a document in which the place for the shim is looked for. */
+/** How many bytes of a document the gateway searches for the shim's position. */
 const scannedBytes = 16 * 1024;
 
 /**
- * The document with the shim at its beginning.
- * @returns the same representation if it is no HTML, or is not to be shown but saved.
+ * Inserts the shim into a document.
+ * @returns the same representation if it is not HTML, or if the browser will save it instead of showing it.
  */
 export async function withWorkerShim(
   representation: Representation,
@@ -61,12 +64,12 @@ export async function withWorkerShim(
 }
 
 /**
- * Where the shim runs before every script of the site and the browser builds the same document around it: at the
- * beginning of the head. Before a doctype it would bring about quirks mode, and before `<html>` or `<head>` the
- * browser would drop the attributes of that tag, or the tag itself.
+ * Returns the position of the shim: the beginning of the head. There the shim runs before every script of the
+ * site, and the browser builds the same document around it. Before a doctype the shim would cause quirks
+ * mode. Before `<html>` or `<head>` it would make the browser drop that tag or its attributes.
  *
- * @param start of the document.
- * @returns undefined for UTF-16, in which the shim is no script.
+ * @param start the first bytes of the document.
+ * @returns undefined for UTF-16, because the shim would not be a script in that encoding.
  */
 export function shimPosition(start: Uint8Array): number | undefined {
   const [a, b, c] = start;
@@ -90,15 +93,15 @@ export function shimPosition(start: Uint8Array): number | undefined {
     },
     { decodeEntities: false },
   );
-  // One character for each byte, so that the parser's positions are those of the bytes.
+  // Decode each byte to one character, so that the parser's positions are byte positions.
   parser.write(new TextDecoder('latin1').decode(start.subarray(first)));
   return at;
 }
 
-/** A source with bytes of another kind in its midst. */
+/** Returns a source with `bytes` inserted at a position. */
 function withInsertion(source: ByteSource, at: number, bytes: Uint8Array): ByteSource {
   const parts = [slice(source, 0, at), memorySource(bytes), slice(source, at, source.size - at)];
-  /** What of each part lies between two positions of the whole. */
+  /** Returns the parts of the sources that lie between two positions of the result. */
   const within = (start: number, end: number) => {
     let offset = 0;
     return parts.flatMap((part) => {

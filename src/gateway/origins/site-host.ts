@@ -1,15 +1,16 @@
 import { Address } from '../../address.ts';
 
-/** A host name of a site: `<52 characters of base32>.<root host>`. */
+/** The host name of a site: `<52 characters of base32>.<root host>`. */
 export interface SiteHost {
   address: Address;
-  /** Host of the gateway itself, with its port. */
+  /** The host of the gateway itself, with its port. */
   rootHost: string;
 }
 
 /**
- * @returns undefined for every other host name: the gateway's own, an IP address, and a site's name below another site's,
- *   which would make that site a gateway.
+ * Parses a host name of a site.
+ * @returns undefined for all other host names: the gateway's own name, an IP address, and a site's name below
+ *   another site's name, which would make the other site a gateway.
  */
 export function siteOfHost(host: string): SiteHost | undefined {
   const dot = host.indexOf('.');
@@ -19,14 +20,14 @@ export function siteOfHost(host: string): SiteHost | undefined {
     const address = Address.fromBase32(host.slice(0, dot));
     return siteOfHost(rootHost) ? undefined : { address, rootHost };
   } catch {
-    return undefined; // just a long name
+    return undefined; // a long name, but not an address
   }
 }
 
 /**
- * The origin of a site below the gateway's own.
- * @returns undefined where the gateway has no name that another could stand below, or none that policies can name: it was
- *   opened by an IP address, or by a name that ends with a dot.
+ * Returns the origin of a site below the gateway's own origin.
+ * @returns undefined if the gateway's host cannot have a name below it, or if policies cannot name that host:
+ *   the host is an IP address, or ends with a dot.
  */
 export function siteOrigin({ base32 }: Pick<Address, 'base32'>, gatewayOrigin: string): string | undefined {
   const { protocol, host, hostname } = new URL(gatewayOrigin);

@@ -2,18 +2,19 @@ import { get, set, type UseStore } from 'idb-keyval';
 import { Address } from '../../address.ts';
 import { siteOrigin } from './site-host.ts';
 
-/** Where it is remembered since when the names work, in milliseconds since 1970. */
+/** The key of the time since which the names work, in milliseconds since 1970. */
 const key = 'site-names';
 const probeMs = 3_000;
-/** How long the outcome of a probe holds, in milliseconds. */
+/** How long the result of a probe is valid, in milliseconds. */
 const succeededForMs = 10_000;
 const failedForMs = 20_000;
 
 /**
- * Whether the host answers under `<base32>.<gateway>`, so that each site can have an origin of its own.
+ * Finds out whether the host responds to `<base32>.<gateway>`, so that each site can have its own origin.
  *
- * A probe asks a name that nobody has used for a file that only the host of this very build has. Once the names worked they
- * count as working for ever: a failed probe must not lead scripts of a site back to the gateway's own origin.
+ * A probe requests a file from a random, unused name. Only a host of exactly this build has that file. After
+ * the first success the names count as working forever: otherwise a failed probe could make scripts of a site
+ * run on the gateway's own origin again.
  */
 export class SiteNames {
   readonly #origin: string;
@@ -24,8 +25,8 @@ export class SiteNames {
   #probed: { succeeded: boolean; at: number } | undefined;
 
   /**
-   * @param origin of the gateway.
-   * @param buildHash hash of the build, as in the name of its probe file.
+   * @param origin origin of the gateway.
+   * @param buildHash hash of the build, which is part of the probe file's name.
    */
   constructor(origin: string, buildHash: string, state: UseStore) {
     this.#origin = origin;
@@ -33,20 +34,20 @@ export class SiteNames {
     this.#state = state;
   }
 
-  /** Whether sites can have origins of their own here. Only the first probe is waited for. */
+  /** Whether sites can have their own origins here. Waits only for the first probe. */
   async work(): Promise<boolean> {
     if ((await this.since()) !== undefined) return true;
     const reaching = this.areReachable();
     return this.#probed ? this.#probed.succeeded : reaching;
   }
 
-  /** When the names were first seen to work, in milliseconds since 1970. */
+  /** Returns the time at which the names first worked, in milliseconds since 1970. */
   since(): Promise<number | undefined> {
     this.#since ??= get<number>(key, this.#state).catch(() => undefined);
     return this.#since;
   }
 
-  /** Whether the host answers under such names now: it may be down, or this device offline. */
+  /** Whether the host responds to such names now. The host may be down, or this device may be offline. */
   areReachable(): Promise<boolean> {
     const { succeeded = false, at = 0 } = this.#probed ?? {};
     if (Date.now() - at < (succeeded ? succeededForMs : failedForMs)) return Promise.resolve(succeeded);
@@ -73,14 +74,15 @@ export class SiteNames {
     try {
       const response = await fetch(`${site}/-/probe-${this.#buildHash}.json`, {
         cache: 'no-store',
-        // A site can set cookies for the gateway's domain, more of them than a host takes.
+        // A site can set cookies for the gateway's domain, and a host rejects a request with too many
+        // cookies.
         credentials: 'omit',
         redirect: 'error',
         signal: AbortSignal.timeout(probeMs),
       });
       return response.ok && (await response.json()).antway === this.#buildHash;
     } catch {
-      return false; // no such name, no network, or another host's answer
+      return false; // the name does not exist, there is no network, or another host responded
     }
   }
 }

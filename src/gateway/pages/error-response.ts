@@ -7,7 +7,7 @@ import { type Html, html, page, pageResponse, reloadOnceOnline } from './page.ts
 import { type Reader, readerOf } from './reader.ts';
 import type { PageTexts } from './texts/texts.ts';
 
-/** Where trying again can help. */
+/** Error codes for which a retry can help. */
 const passing: ReadonlySet<ErrorCode> = new Set([
   'BAD_CONFIG',
   'NOT_FOUND',
@@ -20,8 +20,9 @@ const passing: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /**
- * The answer to a request that failed: a page in the user's language for navigations, JSON for everything else. A site
- * on its own origin gets plain text in place of JSON, as static hosts send: some sites take any JSON for the file.
+ * Returns the response to a failed request: a page in the user's language for navigations, JSON for all other
+ * requests. A site on its own origin gets plain text instead of JSON, as from a static host, because some
+ * sites accept any JSON as the requested file.
  */
 export async function errorResponse(
   error: AntwayError,
@@ -47,23 +48,26 @@ export async function errorResponse(
     ...ownPageHeaders({ ownsOrigin }),
     ...extra,
   };
-  // Some routers take any answer for HTML, and a message can repeat what a URL says.
+  // Some routers treat any response as HTML, and a message can contain parts of a URL.
   const text = isText ? `${error.code}: ${error.message}` : JSON.stringify(error).replaceAll('<', '\\u003c');
   const body = request.method === 'HEAD' ? null : text;
   return new Response(body, { status: error.status, headers });
 }
 
-/** Whether the answer will be shown as a document. */
+/** Whether the browser will show the response as a document. */
 export function isNavigation(request: Request): boolean {
   return request.mode === 'navigate' || ['document', 'iframe', 'frame'].includes(request.destination);
 }
 
-/** Whether a site on its own origin asks for a path of its own. */
+/** Whether a site on its own origin requests one of its own paths. */
 function isSiteContent(request: Request, { site }: Deployment): boolean {
   return site !== undefined && !new URL(request.url).pathname.startsWith('/-/');
 }
 
-/** The shell, which on a site's own origin is elsewhere; or the site that embeds the gateway. */
+/**
+ * Returns a link to the shell, which is on another origin than a site's own origin, or to the site that
+ * embeds the gateway.
+ */
 function wayOut({ kind, origin, base, site }: Deployment, texts: PageTexts): Html {
   const { protocol, host } = new URL(origin);
   if (kind === 'embedded') return html`<a href="${base.replace(/[^/]+\/$/, '')}">${texts.backTo(host)}</a>`;
@@ -89,7 +93,9 @@ ${attempts.length > 0 ? attemptsTable(attempts, texts) : ''}
   );
 }
 
-/** The message says most, and it is English: in another language it stands below what can be said there. */
+/**
+ * The message has the most detail, but it is in English. A page in another language shows its own text first.
+ */
 function messageOf({ code, message }: AntwayError, { abouts }: PageTexts): Html {
   const about = abouts[code];
   return about
@@ -98,7 +104,7 @@ function messageOf({ code, message }: AntwayError, { abouts }: PageTexts): Html 
     : html`<p>${message}</p>`;
 }
 
-/** What is here, and what is missing. */
+/** Describes which parts are stored on this device, and which parts are missing. */
 function keptText({ file, whole }: StoredParts, texts: PageTexts): string {
   if (whole.stored === 0) return texts.nothingKept;
   if (!file) return texts.kept(null, whole.stored, whole.total);

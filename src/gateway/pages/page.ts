@@ -7,7 +7,7 @@ export class Html {
   constructor(readonly text: string) {}
 }
 
-/** Builds HTML from a template; every value is escaped unless it is `Html` or a list of it. */
+/** Builds HTML from a template. Escapes every value, except `Html` and lists of `Html`. */
 export function html(
   strings: TemplateStringsArray,
   ...values: (string | number | Html | readonly Html[])[]
@@ -35,7 +35,7 @@ function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character]!);
 }
 
-/** The shell's look (`src/shell/styles`): a user should not notice who made a page. */
+/** The shell's style (`src/shell/styles`), so that the worker's pages look like the shell's pages. */
 const style = `
 :root { color-scheme: light dark; --ground: light-dark(#f7f5f1, #14171f); --surface: light-dark(#fff, #1b202b);
   --line: light-dark(#e5e0d6, #2c3341); --line-strong: light-dark(#8b8577, #7b8395);
@@ -99,24 +99,25 @@ button[aria-disabled=true] { opacity: .6; cursor: default; }
 }
 `;
 
-/** `public/icon.svg`, written into the page: the policy lets it load nothing. */
+/** `public/icon.svg` as inline SVG, because the policy allows no requests. */
 const mark = new Html(
   '<svg viewBox="0 0 64 64" width="32" height="32" aria-hidden="true"><rect width="64" height="64" rx="15" fill="#1d2433"/><path d="M14 51 28.6 14.2Q32 7.5 35.4 14.2L50 51" fill="none" stroke="#f5efe3" stroke-width="5.5" stroke-linecap="round" stroke-linejoin="round"/><g fill="#eba43a"><circle cx="32" cy="25" r="3"/><circle cx="32" cy="35.2" r="4.2"/><circle cx="32" cy="48.4" r="5.6"/></g></svg>',
 );
 
-/** A script that a page of the gateway's own may have, with the hash by which its policy allows it and no other. */
+/** A script of one of the gateway's own pages. The page's policy allows only this script, by its hash. */
 export interface OwnScript {
   text: string;
-  /** `sha256-…` of the text. */
+  /** The hash of the text, as `sha256-…`. */
   hash: string;
-  /** Whether it may send requests, to this origin. */
+  /** Whether the script may send requests to this origin. */
   mayAsk: boolean;
 }
 
 /**
- * Loads the page again when the network comes back, and not before. That event reaches pages before there is an address,
- * and the worker later, so it first asks for a byte, three times at most: a request that is rejected only means that it is too early. Nothing
- * makes it happen twice without a network that went and came in between.
+ * Reloads the page when the network comes back. The browser fires `online` before the network has an address,
+ * and the worker gets the event even later. Therefore the script first requests one byte, at most three
+ * times. A rejected request only means that it is too early. The page does not reload again until the network
+ * goes away and comes back.
  */
 export const reloadOnceOnline: OwnScript = {
   text: "addEventListener('online',async()=>{for(const seconds of[0,1,3]){await new Promise(done=>setTimeout(done,1e3*seconds));try{if((await fetch(location.href,{headers:{Range:'bytes=0-0','Antway-As-Data':1}})).ok)break}catch{}}location.reload()},{once:true})",
@@ -125,10 +126,11 @@ export const reloadOnceOnline: OwnScript = {
 };
 
 /**
- * For the question whether a site may run scripts. The buttons that trust work only after the page has been visible and
- * focused for a second, so that a page that opens this one in a window cannot steal a click or a key. The form leads back
- * to where the page stands, fragment and all, which no request tells the worker. For 15 minutes, messages keep the
- * browser from stopping the worker, which alone knows the form's token.
+ * The script of the trust question. The buttons that trust work only after the page has been visible and
+ * focused for a second. Otherwise a page that opens this page in a window could steal a click or a key press.
+ * The script puts the page's current URL with its fragment into the form, because requests do not tell the
+ * worker the fragment. For 15 minutes the script sends messages to the worker, so that the browser does not
+ * stop it: only the running worker knows the form's token.
  */
 export const trustQuestion: OwnScript = {
   text: "{const f=document.forms[0],d=document,b=[...f.querySelectorAll('.secondary')];let t,n=60;const set=on=>b.forEach(e=>e.setAttribute('aria-disabled',!on)),seen=()=>!d.hidden&&d.hasFocus(),arm=()=>{clearTimeout(t);set(false);if(seen())t=setTimeout(()=>set(seen()),1e3)};f.addEventListener('submit',e=>{const s=e.submitter,r=f.elements.return;if(!s||s.getAttribute('aria-disabled')=='true'||b.includes(s)&&!seen())return e.preventDefault();if(location.pathname!='/-/trust')r.value=location.pathname+location.search+location.hash});for(const e of['focus','blur','pageshow'])addEventListener(e,arm);d.addEventListener('visibilitychange',arm);f.querySelector('[autofocus]').focus();arm();setInterval(()=>{if(!d.hidden&&n-->0)navigator.serviceWorker?.controller?.postMessage({})},15e3)}",
@@ -137,8 +139,9 @@ export const trustQuestion: OwnScript = {
 };
 
 /**
- * A whole document of the gateway's own: the name of Antway, one main landmark, one style, no script.
- * @param title without Antway's name.
+ * Returns a whole document of the gateway: the name of Antway, one main landmark, one style element, no
+ * script.
+ * @param title title without Antway's name.
  */
 export function page({ texts: { language }, theme }: Reader, title: string, body: Html): string {
   return html`<!doctype html>
@@ -159,12 +162,12 @@ ${body}
 `.text;
 }
 
-/** What tells caches and readers of a page's language, and of how it was chosen. */
+/** Returns the headers that tell caches and browsers a page's language, and how the gateway chose it. */
 export function languageHeaders(language: Language): Record<string, string> {
   return { 'Content-Language': language, Vary: 'Accept-Language' };
 }
 
-/** An answer with such a document. Its script is put at its end. */
+/** Returns a response with such a document. Adds the script at the end of the document. */
 export function pageResponse(
   language: Language,
   document: string,

@@ -2,16 +2,16 @@ import type { Theme } from '../../themes.ts';
 import { type ChosenAppearance, languageFor } from '../state/appearance.ts';
 import { type PageTexts, textsIn } from './texts/texts.ts';
 
-/** For whom a page is made. */
+/** The user's preferences for a page. */
 export interface Reader {
   texts: PageTexts;
-  /** Null: as the system's. */
+  /** Null: the system's theme. */
   theme: Theme | null;
 }
 
-/** Who sent a request. */
+/** Returns the preferences of the user who sent a request. */
 export async function readerOf(request: Request, appearance: ChosenAppearance): Promise<Reader> {
-  // Where storage is blocked, nothing could be chosen.
+  // If storage is blocked, the user cannot have chosen anything.
   const { language, theme } = await appearance.get().catch(() => ({ language: null, theme: null }));
   return { texts: textsIn(language ?? languageFor(request)), theme };
 }

@@ -3,10 +3,11 @@ import { type Html, html, page, pageResponse, trustQuestion } from './page.ts';
 import type { Reader } from './reader.ts';
 
 /**
- * Asks the user, at the first visit, whether a site may run scripts. The forms work without a script. The script of the
- * pages keeps the URL's fragment, and lets the buttons that trust work only when the page has been in view for a second.
+ * Asks the user at the first visit whether a site may run scripts. The forms work without a script. The
+ * page's script keeps the URL's fragment. It also enables the buttons that trust only after the page has been
+ * visible for a second.
  *
- * @param returnTo path to go on to.
+ * @param returnTo path to continue to.
  */
 export function question(grant: TrustGrant, returnTo: string, reader: Reader, tokens: TrustTokens): Response {
   const { firstVisit: t } = reader.texts;
@@ -28,8 +29,9 @@ ${siteOf(grant)}
 }
 
 /**
- * The second step to trust. The button that trusts comes before the one that has the focus, so that what a user was
- * asked to type or click for the question does something harmless here.
+ * Returns the second step before a site is trusted. The restricting button has the focus and comes last,
+ * after the trusting button. If another page told the user what to type or click for the question, the same
+ * input does something harmless here.
  */
 export function confirmation(
   grant: TrustGrant,
@@ -65,7 +67,7 @@ ${choices}
 </form>
 <p class="quiet">${t.remembered} <a href="/#settings">${t.change}</a>.</p>`,
   );
-  // Not 200: what stands at an address for ever is the site, and this is not it.
+  // Not 200: the content of an address is the site, and this page is not the site.
   return pageResponse(language, document, 403, { 'Cache-Control': 'no-store' }, { script: trustQuestion });
 }
 
@@ -80,7 +82,7 @@ function siteOf({ name, address }: TrustGrant): Html {
   return html`<p class="site">${name ? html`<strong>${name}</strong>` : ''}<code>${address.hex}</code></p>`;
 }
 
-/** An id that no URL can name in its fragment, because a fragment moves the focus. */
+/** Returns an id that no URL can contain as its fragment, because a fragment moves the focus. */
 function newId(): string {
   return `i${crypto.randomUUID()}`;
 }

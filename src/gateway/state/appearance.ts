@@ -2,7 +2,7 @@ import { delMany, getMany, setMany, type UseStore } from 'idb-keyval';
 import { firstSpoken, isLanguage, type Language } from '../../languages.ts';
 import { isTheme, type Theme } from '../../themes.ts';
 
-/** What the user chose in the shell; null for what the browser and the system have. */
+/** The user's choice in the shell. Null means the browser's language or the system's theme. */
 export interface Appearance {
   language: Language | null;
   theme: Theme | null;
@@ -10,7 +10,10 @@ export interface Appearance {
 
 const keys = ['language', 'theme'];
 
-/** What was chosen, as the worker keeps it: it makes pages too, and cannot read what the shell's page keeps. */
+/**
+ * The user's choice, stored for the worker. The worker also generates pages, and it cannot read the shell's
+ * own storage.
+ */
 export class ChosenAppearance {
   readonly #state: UseStore;
 
@@ -20,7 +23,7 @@ export class ChosenAppearance {
 
   async get(): Promise<Appearance> {
     const [language, theme] = await getMany(keys, this.#state);
-    // A page of the same origin may have written anything there.
+    // A page of the same origin may have written any value there.
     return { language: isLanguage(language) ? language : null, theme: isTheme(theme) ? theme : null };
   }
 
@@ -38,15 +41,15 @@ export class ChosenAppearance {
 }
 
 /**
- * The language in which a page is made where none was chosen: the first of the request's, else of the browser's, that
- * there is a catalogue for, else English. Chromium tells a worker only the browser's.
+ * Returns the language of a page if the user has chosen none: the first supported language of the request,
+ * then of the browser, then English. In Chromium a worker sees only the browser's languages.
  */
 export function languageFor({ headers }: Request): Language {
   const asked = tagsOf(headers.get('Accept-Language') ?? '');
   return firstSpoken(asked) ?? firstSpoken(globalThis.navigator?.languages ?? []) ?? 'en';
 }
 
-/** The tags of an `Accept-Language` header, the most wanted first. */
+/** Returns the tags of an `Accept-Language` header, in order of preference. */
 function tagsOf(header: string): string[] {
   const wanted = header.split(',').map((part) => {
     const [tag = '', ...parameters] = part.split(';').map((text) => text.trim());

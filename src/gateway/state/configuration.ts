@@ -6,44 +6,45 @@ import type { ServerConfigSource } from './server-config.ts';
 import { DenyList, ReceivedSettings, type SiteSettings } from './site-settings.ts';
 import { UserSettings } from './user-settings.ts';
 
-/** How old the host's file may be before it is asked for again, in milliseconds. */
+/** How old the server config may become before it is fetched again, in milliseconds. */
 const maxAgeMs = 60_000;
-/** The same while there is none to work with, or it lacks what was asked for. */
+/** The same limit if there is no server config, or if it lacks a requested name. */
 const maxAgeInNeedMs = 2_000;
 
-/** A configuration to work by. Another object means another configuration. */
+/** The configuration for requests. A new object means a new configuration. */
 export interface EffectiveConfig {
   readonly config: Config;
   readonly sources: ConfigSources;
-  /** On a site's own origin: what that was told of the user's settings; null before it was told anything. */
+  /** On a site's own origin: the user settings that the site received. Null before it received any. */
   readonly received: SiteSettings | null;
 }
 
-/** Whether this is a site's own origin that knows nothing of the user's settings yet. */
+/** Whether this is a site's own origin that has not received the user's settings yet. */
 export function isUntoldSite({ trust }: Deployment, { received }: EffectiveConfig): boolean {
   return trust === 'site-settings' && !received;
 }
 
 /**
- * The configuration in force: the host's file, as it was last known until the host gives another, and what the
- * user set over it. Everything here can be lost with the worker at any time.
+ * The effective config: the server config, combined with the user settings. The last known server config
+ * stays in effect until the host returns a new one. All of this object's state can be lost with the worker at
+ * any time.
  */
 export class Configuration {
   readonly #deployment: Deployment;
   readonly #hostConfig: ServerConfigSource;
   readonly #ownSettings: UserSettings;
-  /** On a site's own origin. */
+  /** Set only on a site's own origin. */
   readonly received: ReceivedSettings | undefined;
   /** undefined: not known yet. */
   #host: ServerConfig | null | undefined;
-  /** Whether it works without a file because the host has not been reached yet. */
+  /** Whether the gateway works without a server config because it has not reached the host yet. */
   #isProvisional = false;
   #hostProblem: AntwayError | undefined;
   #settingsProblem: AntwayError | undefined;
   #settings: Promise<Settings> | undefined;
   #quota: Promise<number | undefined> | undefined;
   #effective: (EffectiveConfig & { json: string }) | undefined;
-  /** What `#effective` was combined of. */
+  /** The parts from which `#effective` was combined. */
   #combinedOf: { host: ServerConfig | null; settings: Settings; received: SiteSettings | null } | undefined;
   #refreshing: Promise<void> | undefined;
   #refreshedAt = 0;
@@ -55,12 +56,15 @@ export class Configuration {
     if (deployment.site) this.received = new ReceivedSettings(deployment.origin, state);
   }
 
-  /** What is wrong with the host's file, or the kept settings, while others are in force; null when nothing is. */
+  /**
+   * The problem of the server config or the stored settings, if they are not in effect. Null if there is no
+   * problem.
+   */
   get problem(): string | null {
     return (this.#hostProblem ?? this.#settingsProblem)?.message ?? null;
   }
 
-  /** What the user set. */
+  /** Returns the user settings. */
   settings(): Promise<Settings> {
     this.#settings ??= this.#ownSettings.read().catch((error) => {
       this.#settingsProblem = asAntwayError(error);
@@ -69,7 +73,7 @@ export class Configuration {
     return this.#settings;
   }
 
-  /** Keeps what the user set; it is in force for the next request. @throws AntwayError `BAD_CONFIG`. */
+  /** Stores user settings, which take effect with the next request. @throws AntwayError `BAD_CONFIG`. */
   async set(value: unknown): Promise<Settings> {
     const settings = await this.#ownSettings.write(value);
     this.#settings = Promise.resolve(settings);
@@ -78,8 +82,8 @@ export class Configuration {
   }
 
   /**
-   * Forgets what the user set, and begins anew: the next request meets another configuration, even an equal one. The
-   * host's file stays in force until the host answers, and then it may be without one.
+   * Deletes the user settings. The next request gets a new `EffectiveConfig` object, even if it is equal. The
+   * server config stays in effect until the host responds. After that the host may have none.
    */
   async reset(): Promise<void> {
     await Promise.all([this.#ownSettings.clear(), this.received?.clear(), this.#hostConfig.forget?.()]);
@@ -90,21 +94,21 @@ export class Configuration {
   }
 
   /**
-   * The configuration to answer a request by.
-   * @throws AntwayError `BAD_CONFIG` when the host's file is not valid and there was none before.
+   * Returns the configuration for a request.
+   * @throws AntwayError `BAD_CONFIG` if the server config is invalid and there is no earlier one.
    */
   async current(): Promise<EffectiveConfig> {
     const isKnown = this.#host !== undefined && !this.#isProvisional;
     const refreshing = this.#refresh(isKnown ? maxAgeMs : maxAgeInNeedMs);
     if (this.#host === undefined) {
       const stored = await this.#hostConfig.stored();
-      // What the host has given by now is newer.
+      // The host may have returned a newer config in the meantime.
       this.#host ??= stored;
     }
     if (this.#host === undefined) {
       await refreshing;
       if (this.#host === undefined) {
-        // On a site's own origin the defaults would serve what the host denies.
+        // On a site's own origin the defaults would serve content that the host denies.
         const { site } = this.#deployment;
         if (this.#hostProblem && (site || !this.#hostProblem.details.isUnanswered)) throw this.#hostProblem;
         this.#host = null;
@@ -114,7 +118,7 @@ export class Configuration {
     return this.#combined();
   }
 
-  /** Asks the host again, for something that the known configuration lacks. Never rejects. */
+  /** Fetches the server config again, because the known config lacks something. Never rejects. */
   renew(): Promise<void> {
     return this.#refresh(maxAgeInNeedMs);
   }
@@ -128,7 +132,7 @@ export class Configuration {
     ]);
     const settings = received?.settings ?? own;
     const host = this.#host ?? null;
-    // Every request comes here, and almost never has anything changed.
+    // This code runs for every request, and the configuration rarely changes.
     const last = this.#combinedOf;
     if (this.#effective && last?.host === host && last.settings === settings && last.received === received) {
       return this.#effective;
@@ -147,7 +151,7 @@ export class Configuration {
     return this.#effective;
   }
 
-  /** Asks the host, unless that was done a short while ago. Never rejects. */
+  /** Fetches the server config, unless the last fetch is recent. Never rejects. */
   #refresh(olderThanMs: number): Promise<void> {
     if (!this.#refreshing || Date.now() - this.#refreshedAt > olderThanMs) {
       this.#refreshedAt = Date.now();
@@ -170,12 +174,15 @@ export class Configuration {
   }
 }
 
-/** What the browser gives this origin, in bytes. Asked once, since it changes a little all the time. */
+/**
+ * Returns the browser's storage quota for this origin, in bytes. The caller asks once, because the value
+ * changes often.
+ */
 async function storageQuota(): Promise<number | undefined> {
   const storage: Partial<StorageManager> | undefined = globalThis.navigator?.storage;
   try {
     return (await storage?.estimate?.())?.quota;
   } catch {
-    return undefined; // storage is blocked, so nothing is kept anyway
+    return undefined; // storage is blocked, so nothing is stored anyway
   }
 }

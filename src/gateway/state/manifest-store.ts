@@ -7,20 +7,20 @@ import { AntwayError } from '../../errors.ts';
 import type { Blake3 } from '../../self-encryption/blake3.ts';
 
 export interface StoredManifest {
-  /** BLAKE3 of the manifest's bytes, hex: opened as `/<id>/`. */
+  /** BLAKE3 of the manifest's bytes, in hex. The manifest opens as `/<id>/`. */
   id: string;
-  /** Its own, or that of its only file. */
+  /** The manifest's own name, or the name of its only file. */
   name: string | null;
   entries: number;
-  /** False where the browser keeps nothing: then it opens as long as this worker lives. */
+  /** False if storage is blocked. Then the manifest opens only while this worker lives. */
   isKept: boolean;
 }
 
 const keyName = 'manifest-key';
 const nonceBytes = 12;
 /**
- * Apart from the manifests, which may be large, so that they can be listed. Each is a `KeptManifest` as JSON, but for
- * `isKept`.
+ * The prefix of summaries. Manifests can be large, so each has a separate summary for the list. A summary is
+ * a `StoredManifest` as JSON, without `isKept`.
  */
 const summaryPrefix = 'manifest-summary:';
 const keysOf = ({ hex }: Address) => ({ manifest: `manifest:${hex}`, summary: summaryPrefix + hex });
@@ -32,14 +32,14 @@ interface EncryptedRecord {
 }
 
 /**
- * The manifests that a user opened here. They may hold the only keys to private files, so they are kept
- * encrypted, names and all, under a key that the browser uses for us but never gives out. Where it keeps nothing, they
- * are in memory.
+ * The manifests that the user opened here. They may contain the only keys to private files. Therefore they
+ * are stored encrypted, including their names. The browser uses the key for us but never reveals it. If
+ * storage is blocked, the manifests are in memory only.
  */
 export class ManifestStore implements LocalManifests {
   readonly #blake3: () => Promise<Blake3>;
   readonly #state: UseStore;
-  /** Those that could not be kept, by their ids. */
+  /** Manifests that could not be stored, by id. */
   readonly #unstored = new Map<string, { bytes: Uint8Array<ArrayBuffer>; summary: StoredManifest }>();
   #key: Promise<CryptoKey> | undefined;
 
@@ -48,13 +48,16 @@ export class ManifestStore implements LocalManifests {
     this.#state = state;
   }
 
-  /** What is in a manifest, and whether it is stored here. Stores nothing. @throws AntwayError as `parseManifest`. */
+  /**
+   * Describes a manifest, and whether it is stored here. Stores nothing.
+   * @throws AntwayError as `parseManifest`.
+   */
   async describe(bytes: Uint8Array<ArrayBuffer>): Promise<StoredManifest> {
     const { id, summary } = await this.#summarize(bytes);
     return { ...summary, isKept: await this.has(id) };
   }
 
-  /** @throws AntwayError as `parseManifest`: only what can be opened is kept. */
+  /** Stores a manifest. @throws AntwayError as `parseManifest`, so an invalid manifest is never stored. */
   async add(bytes: Uint8Array<ArrayBuffer>): Promise<StoredManifest> {
     const { id, summary } = await this.#summarize(bytes);
     try {
@@ -71,17 +74,17 @@ export class ManifestStore implements LocalManifests {
   async has(id: Address): Promise<boolean> {
     if (this.#unstored.has(id.hex)) return true;
     const { manifest } = keysOf(id);
-    // Without storage nothing is kept.
+    // If storage is blocked, nothing is stored.
     return (
       (await this.#state('readonly', (store) => promisifyRequest(store.count(manifest))).catch(() => 0)) > 0
     );
   }
 
-  /** @throws AntwayError `CORRUPT` when it is kept, and cannot be opened any more. */
+  /** @throws AntwayError `CORRUPT` if the manifest is stored but the browser cannot decrypt it any more. */
   async get(id: Address): Promise<Uint8Array<ArrayBuffer> | undefined> {
     const known = this.#unstored.get(id.hex);
     if (known) return known.bytes;
-    // Without storage nothing is kept.
+    // If storage is blocked, nothing is stored.
     const record = await get<EncryptedRecord>(keysOf(id).manifest, this.#state).catch(() => undefined);
     try {
       return record && (await this.#decrypt(record));
@@ -95,7 +98,10 @@ export class ManifestStore implements LocalManifests {
     }
   }
 
-  /** What cannot be opened any more is left out: opened from its file or link again, it is there again. */
+  /**
+   * Lists the manifests. Leaves out manifests that the browser cannot decrypt any more. They appear again
+   * when the user opens their file or link again.
+   */
   async list(): Promise<StoredManifest[]> {
     const listed = Array.from(this.#unstored.values(), ({ summary }) => summary);
     let records: (EncryptedRecord | undefined)[];
@@ -122,7 +128,7 @@ export class ManifestStore implements LocalManifests {
     await delMany(Object.values(keysOf(id)), this.#state);
   }
 
-  /** Forgets all of them, and the key that they were encrypted with. */
+  /** Deletes all manifests and their encryption key. */
   async clear(): Promise<void> {
     this.#unstored.clear();
     await delMany([...(await this.#keysFrom('manifest')), keyName], this.#state);
@@ -142,7 +148,7 @@ export class ManifestStore implements LocalManifests {
   }
 
   async #keep(id: Address, bytes: Uint8Array<ArrayBuffer>, summary: object): Promise<void> {
-    // Another worker may have forgotten the key since it was last read.
+    // Another worker may have deleted the key since the last read.
     this.#key = undefined;
     const key = await this.#useKey();
     const names = keysOf(id);
@@ -151,7 +157,8 @@ export class ManifestStore implements LocalManifests {
       [names.summary, await encrypt(key, new TextEncoder().encode(JSON.stringify(summary)))],
     ];
     await this.#state('readwrite', async (store) => {
-      // Or just now: without it they could never be opened.
+      // Another worker may also have deleted it just now. Without the key the records could never be
+      // decrypted.
       const known = await promisifyRequest<CryptoKey | undefined>(store.get(keyName));
       if (!known) store.put(key, keyName);
       for (const [name, record] of records) store.put(record, name);
@@ -163,7 +170,7 @@ export class ManifestStore implements LocalManifests {
     try {
       return await decrypt(await this.#useKey(), sealed);
     } catch {
-      // Another worker may have forgotten the key that is remembered here, and made another.
+      // Another worker may have deleted the cached key and created a new one.
       this.#key = undefined;
       return decrypt(await this.#useKey(), sealed);
     }
@@ -194,7 +201,10 @@ function isBlocked(error: unknown): boolean {
   return error instanceof AntwayError && error.details.isBlocked === true;
 }
 
-/** The key, which is made when there is none. Whoever makes it at the same time gets the same. */
+/**
+ * Loads the key, or creates it if there is none. If two workers create it at the same time, both get the same
+ * key.
+ */
 async function loadKey(state: UseStore): Promise<CryptoKey> {
   const known = await get<CryptoKey>(keyName, state);
   if (known) return known;

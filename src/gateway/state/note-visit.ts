@@ -4,23 +4,27 @@ import { type DocumentHead, headBytes, iconPath, readHead } from '../http/docume
 import type { Representation } from '../http/representation.ts';
 import type { ContentTarget } from '../http/target.ts';
 
-/** Notes that a site was opened, with the title and icon of the page that was shown. @param pathname that page's. */
+/**
+ * Stores a visit of a site, with the title and icon of the displayed page.
+ * @param pathname path of that page.
+ */
 export async function noteVisit(
   { address, name, root, path }: ContentTarget,
   pathname: string,
   representation: Representation,
   { resolver, library }: { resolver: Resolver; library: Library },
 ): Promise<void> {
-  // What was just served is known without a request.
+  // The response was just served, so this resolves without a request.
   const { content, address: at } = await resolver.locate(address);
   const { title, iconHref } = await headOf(representation);
   const hasFavicon = content.kind === 'archive' && content.archive.member('favicon.ico') !== undefined;
   const icon =
     (iconHref && iconPath(iconHref, root, pathname)) ?? (hasFavicon ? `${root}/favicon.ico` : null);
-  // The front page names the site; another page only until that was seen.
+  // The title of the front page becomes the site's title. The title of another page is used until the front
+  // page opens.
   const before = path ? await library.visits.get(at) : undefined;
   await library.visited({
-    // Of a pointer, what it led to: that is what is stored, and can be pinned.
+    // For a pointer, this is the address of its target, because the target is stored and can be pinned.
     address: at.hex,
     path: path === undefined ? root : `${root}/`,
     name: name ?? null,

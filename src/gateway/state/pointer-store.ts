@@ -7,15 +7,18 @@ const prefix = 'pointer:';
 const keyOf = (hex: string) => prefix + hex;
 const range = () => IDBKeyRange.bound(prefix, `${prefix}\uffff`);
 
-/** Where it is noted when each was last used, so that finding the one to go reads no record. */
+/**
+ * The key of the times of last use. They have one record, so that finding the oldest pointer reads no pointer
+ * records.
+ */
 const usesKey = 'pointers-used';
 
-/** Milliseconds since 1970, by hex address. What was kept before it was noted is not in it. */
+/** Milliseconds since 1970, by hex address. Pointers that were stored by older versions are missing here. */
 type Uses = Record<string, number>;
 
 /**
- * The newest record of each pointer that was followed in this browser, as far as there is room: those that were not used
- * for longest go. Where storage is blocked none is kept.
+ * The newest record of each pointer that was opened in this browser. If there are too many, the least
+ * recently used pointers are deleted. If storage is blocked, nothing is stored.
  */
 export class PointerStore implements PointerMemory {
   readonly #state: UseStore;
@@ -26,7 +29,7 @@ export class PointerStore implements PointerMemory {
 
   async get({ hex }: Address): Promise<Uint8Array<ArrayBuffer> | undefined> {
     const record = await get<Uint8Array<ArrayBuffer>>(keyOf(hex), this.#state).catch(() => undefined);
-    // Nobody waits for the note.
+    // The caller does not wait for this write.
     if (record)
       update<Uses>(usesKey, (uses = {}) => ({ ...uses, [hex]: Date.now() }), this.#state).catch(warn);
     return record;

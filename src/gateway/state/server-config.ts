@@ -7,37 +7,45 @@ const defaultPath = '/antway.json';
 const defaultKey = 'host-config';
 const timeoutMs = 5_000;
 
-/** Where the host's part of the configuration comes from. */
+/** A source of the server config. */
 export interface ServerConfigSource {
-  /** What the host gave last: null when it has no file, undefined when it never answered, or it cannot be read. */
+  /**
+   * Returns the last server config. Null if the host has no file. Undefined if the host never responded, or
+   * if the stored config cannot be read.
+   */
   stored(): Promise<ServerConfig | null | undefined>;
   /**
-   * Asks the host.
-   * @returns null when it has no file; undefined when it cannot be reached: what is known stays in force.
-   * @throws AntwayError `BAD_CONFIG` naming the key that is wrong; with `details.isUnanswered` when the host gave neither
-   *   a file nor the answer that there is none: then, too, what is known stays in force.
+   * Fetches the server config from the host.
+   * @returns null if the host has no file; undefined if the host is unreachable, in which case the known
+   *   config stays in effect.
+   * @throws AntwayError `BAD_CONFIG` with the name of the wrong key. It has `details.isUnanswered` if the
+   *   host returned neither a file nor a clear “not found”. In that case, too, the known config stays in
+   *   effect.
    */
   fetch(): Promise<ServerConfig | null | undefined>;
-  /** Forgets the last file, so that the host can go on without one. */
+  /** Deletes the last known file, so that the host may have none from now on. */
   forget?(): Promise<void>;
 }
 
 /**
- * The host's `antway.json`: the last known one at once, so that the gateway works offline and starts fast, and
- * the current one as soon as the host gives it.
+ * The host's `antway.json`. Returns the last known file at once, so that the gateway works offline and starts
+ * fast. Uses the current file as soon as the host returns it.
  *
- * The file says how sites are kept apart and which addresses are denied, so no failure may count as “no file”, and a host
- * that has given a file cannot take it back unnoticed.
+ * The file says how sites are isolated and which addresses are denied. Therefore no failure may count as “no
+ * file”. A host that once had a file cannot remove it unnoticed.
  */
 export class ServerConfigFile implements ServerConfigSource {
   readonly #origin: string;
   readonly #state: UseStore;
   readonly #path: string;
   readonly #key: string;
-  /** Whether this worker has seen a file, for where storage is blocked. */
+  /** Whether this worker has seen a file. Needed if storage is blocked. */
   #hasSeenFile = false;
 
-  /** @param path of the file on the host. What is known of each is kept apart: sites can share an origin. */
+  /**
+   * @param path path of the file on the host. Each path has its own stored config, because several sites can
+   *   share an origin.
+   */
   constructor(origin: string, state: UseStore, path = defaultPath) {
     this.#origin = origin;
     this.#state = state;
@@ -70,7 +78,7 @@ export class ServerConfigFile implements ServerConfigSource {
       return undefined; // offline, or the host is down or too slow
     }
     const { status, ok, redirected } = response;
-    // A host that answers every unknown path with its start page has no configuration either.
+    // A host that returns its start page for every unknown path has no server config either.
     const isPage = ok && response.headers.get('Content-Type')?.startsWith('text/html');
     if (isPage && redirected) throw unanswered('the host redirects it to a page');
     if (isPage || status === 404 || status === 410) {
@@ -99,7 +107,7 @@ export class ServerConfigFile implements ServerConfigSource {
     return file;
   }
 
-  /** Also when another version gave one that cannot be used here. */
+  /** Whether the host ever had a file, including a file of another version that is invalid here. */
   async #hasGivenFile(): Promise<boolean> {
     return this.#hasSeenFile || !!(await get<unknown>(this.#key, this.#state).catch(() => undefined));
   }

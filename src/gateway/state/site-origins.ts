@@ -3,26 +3,26 @@ import type { Address } from '../../address.ts';
 import { errorStatus } from '../../errors.ts';
 import type { PinState, Share } from '../../library/pin-state.ts';
 
-/** What a site's own origin says of itself, by its bridge. Sizes in bytes. */
+/** The report of a site's own origin, sent by its bridge. Sizes are in bytes. */
 export interface SiteReport {
   chunks: { stored: number; total: number | null };
   bytes: { stored: number; total: number | null };
-  /** Whether all of the site is stored there. */
+  /** Whether the whole site is stored there. */
   offline: boolean;
   pin: PinState | null;
-  /** All that its chunk store holds. */
+  /** The size of the origin's whole chunk store. */
   storedBytes: number;
-  /** Whether the browser promised not to clear it on its own; null where the browser does not tell. */
+  /** Whether the browser promised not to evict the origin's data. Null if the browser does not report this. */
   persisted: boolean | null;
 }
 
-/** An origin of a site that was used in this browser. Times in milliseconds since 1970. */
+/** The origin of a site that was used in this browser. Times are in milliseconds since 1970. */
 export interface SiteOrigin {
   /** 64 hex characters. */
   address: string;
-  /** When its worker was first known to run, with the user's settings; null before. */
+  /** When the origin's worker was first known to run with the user's settings. Null before that. */
   readyAt: number | null;
-  /** Identifies the settings that it was given last; null when it has none of them. */
+  /** Identifies the settings that the origin received last. Null if it has received none. */
   settingsId: string | null;
   report: SiteReport | null;
 }
@@ -30,10 +30,10 @@ export interface SiteOrigin {
 const prefix = 'origin:';
 const range = () => IDBKeyRange.bound(prefix, `${prefix}\uffff`);
 
-/** What the gateway's own origin knows of the origins of sites. Only the gateway's own worker keeps it. */
+/** Records of the origins of sites. Only the worker of the gateway's own origin stores them. */
 export class SiteOrigins {
   readonly #state: UseStore;
-  /** Every navigation asks for one. */
+  /** A cache, because every navigation reads a record. */
   readonly #known = new Map<string, Promise<SiteOrigin | undefined>>();
 
   constructor(state: UseStore) {
@@ -54,7 +54,10 @@ export class SiteOrigins {
     return this.#state('readonly', (store) => promisifyRequest<SiteOrigin[]>(store.getAll(range())));
   }
 
-  /** Bytes that the chunk stores of all these origins hold, as far as they have said. @param but one that is left out. */
+  /**
+   * Returns the size of the chunk stores of all these origins, according to their reports, in bytes.
+   * @param but an origin to leave out.
+   */
   async storedBytes(but?: Address): Promise<number> {
     const origins = await this.list().catch(() => []);
     return origins
@@ -62,7 +65,7 @@ export class SiteOrigins {
       .reduce((sum, { report }) => sum + (report?.storedBytes ?? 0), 0);
   }
 
-  /** Notes an origin, or what has changed about one. */
+  /** Adds a record of an origin, or changes it. */
   async put({ hex }: Address, change: Partial<Omit<SiteOrigin, 'address'>>): Promise<void> {
     const none: SiteOrigin = { address: hex, readyAt: null, settingsId: null, report: null };
     await update<SiteOrigin>(prefix + hex, (before = none) => ({ ...before, ...change }), this.#state);
@@ -84,9 +87,9 @@ export class SiteOrigins {
 }
 
 /**
- * Reads a report as the bridge sends it. It comes from a site's own origin, so nothing of it is trusted: only what is known
- * is taken.
- * @returns undefined when it is none.
+ * Parses a report from the bridge. It comes from a site's own origin, so it is not trusted: the result
+ * contains only known and validated properties.
+ * @returns undefined if it is not a report.
  */
 export function siteReport(value: unknown): SiteReport | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
@@ -122,7 +125,7 @@ export function siteReport(value: unknown): SiteReport | undefined {
   };
 }
 
-/** Most characters of a problem that a site's origin tells. */
+/** The maximum length of a problem's message from a site's origin, in characters. */
 const mostCharacters = 500;
 
 const pinStates = ['complete', 'partial', 'damaged'];

@@ -8,23 +8,23 @@ import { isTheme } from '../../themes.ts';
 import type { Appearance } from './appearance.ts';
 
 /**
- * What a site's own origin is told of the user's settings: no more than it needs, because scripts of the site can read
- * it there.
+ * The part of the user settings that a site's own origin receives. It is as small as possible, because the
+ * site's scripts can read it there.
  */
 export interface SiteSettings {
-  /** The user's peers, transport and limits. Names and denied addresses are not among them. */
+  /** The user's peers, transport and limits, without names and denied addresses. */
   settings: Settings;
   /**
-   * For each address that the user denies, the hash of it with the site's own address (`deniedHash`). The site's worker can
-   * check an address, and nobody can list them.
+   * For each address that the user denies: the hash of that address with the site's own address
+   * (`deniedHash`). The site's worker can check an address, but the hashes do not reveal the list.
    */
   deniedHashes: string[];
-  /** Whether the site may run scripts. False where the user chose to open it without. */
+  /** Whether the site may run scripts. False if the user chose to open it without scripts. */
   runsScripts: boolean;
   appearance: Appearance;
 }
 
-/** BLAKE3 of the site's address and the denied one, hex. */
+/** Returns BLAKE3 of the site's address and the denied address, in hex. */
 export function deniedHash(site: Address, denied: Address): string {
   const bytes = new Uint8Array(64);
   bytes.set(site.bytes);
@@ -32,7 +32,7 @@ export function deniedHash(site: Address, denied: Address): string {
   return Address.fromBytes(blake3(bytes)).hex;
 }
 
-/** Denied addresses (hex), some of them known by their hashes only. */
+/** Denied addresses (hex). Some of them are known only by their hashes. */
 export class DenyList extends Set<string> {
   readonly #site: Address;
   readonly #hashes: ReadonlySet<string>;
@@ -50,7 +50,10 @@ export class DenyList extends Set<string> {
 
 const key = 'site-settings';
 
-/** On a site's own origin: what that was told. Where storage is blocked, it is known as long as the worker lives. */
+/**
+ * On a site's own origin: the settings that it received. If storage is blocked, they last as long as the
+ * worker.
+ */
 export class ReceivedSettings {
   readonly #origin: string;
   readonly #state: UseStore;
@@ -61,7 +64,7 @@ export class ReceivedSettings {
     this.#state = state;
   }
 
-  /** @returns null before anything was received. */
+  /** @returns null if nothing has been received yet. */
   get(): Promise<SiteSettings | null> {
     this.#known ??= get<SiteSettings>(key, this.#state).then(
       (received) => received ?? null,
@@ -71,9 +74,9 @@ export class ReceivedSettings {
   }
 
   /**
-   * Takes settings in place of earlier ones.
-   * @param value null when the gateway's own origin could not be asked: then what was received before stays in force, or
-   *   else the defaults hold until the worker ends.
+   * Replaces the received settings.
+   * @param value the settings; null if the gateway's own origin did not reply. In that case earlier settings
+   *   stay in effect. If there are none, the defaults apply until the worker ends.
    * @throws AntwayError `BAD_CONFIG`.
    */
   async put(value: unknown): Promise<SiteSettings> {

@@ -4,8 +4,8 @@ import { AntwayError } from '../../errors.ts';
 let store: UseStore | undefined;
 
 /**
- * What the gateway remembers besides chunks: one database, apart from theirs. Opened when first used.
- * @throws AntwayError `REFUSED` where the browser opens none.
+ * The database for all data except chunks, which have their own database. It opens on first use.
+ * @throws AntwayError `REFUSED` if the browser does not open it.
  */
 export const settings: UseStore = async (mode, callback) => {
   store ??= createStore('antway', 'settings');

@@ -8,17 +8,20 @@ import type { Codec } from '../../self-encryption/codec.ts';
 import { Stats } from '../../stats/stats.ts';
 import type { ContentTarget } from '../http/target.ts';
 
-/** How much of something is kept on this device, in chunks. `total` is null where it cannot be told. */
+/** How many chunks of something are stored on this device. `total` is null if it is unknown. */
 export interface StoredShare {
   stored: number;
   total: number | null;
 }
 
-/** How much is kept of what a URL names. */
+/** How much of a URL's content is stored on this device. */
 export interface StoredParts {
-  /** The one file of an archive that the URL names; null where it names none, or it is not known which. */
+  /**
+   * The file in an archive that the URL names. Null if the URL names none, or if the archive's index is not
+   * stored.
+   */
   file: (StoredShare & { path: string }) | null;
-  /** All that the address stands for. */
+  /** All content of the address. */
   whole: StoredShare;
 }
 
@@ -28,7 +31,7 @@ const nobody: ChunkPeers = {
   },
 };
 
-/** A resolver that asks no peer, and whose reads are not counted. */
+/** Returns a resolver that sends no requests to peers and does not count its reads. */
 export function localResolver(options: {
   codec: Codec;
   store: PinningStore;
@@ -41,8 +44,8 @@ export function localResolver(options: {
 }
 
 /**
- * How much is kept of what a URL names, told without asking anybody.
- * @param resolver one that asks no peer.
+ * Returns how much of a URL's content is stored, without any request.
+ * @param resolver a resolver that sends no requests to peers.
  */
 export async function storedPartsOf(
   { address, path }: ContentTarget,
@@ -52,7 +55,7 @@ export async function storedPartsOf(
   const file = path === undefined ? null : await keptFile().catch(() => null);
   return { file, whole };
 
-  /** Fails when the archive's index is not kept, as it then cannot be known where the file is. */
+  /** Rejects if the archive's index is not stored, because the location of the file is then unknown. */
   async function keptFile(): Promise<StoredParts['file']> {
     const content = await resolver.resolve(address);
     if (content.kind !== 'archive') return null;

@@ -1,29 +1,33 @@
 import type { Address } from '../../address.ts';
 
-/** What a form of the gateway's question may decide. */
+/** The decision that a form of the trust question may make. */
 export interface TrustGrant {
   address: Address;
-  /** The alias in the URL, when the address came through one. */
+  /** The alias in the URL, if the URL contains an alias instead of the address. */
   name?: string | undefined;
-  /** Where the content was when the gateway asked: not `address` when that is a pointer's. */
+  /**
+   * The address of the content when the gateway asked. It differs from `address` if that belongs to a
+   * pointer.
+   */
   content: Address;
-  /** Only the confirmation can trust; the question leads there. */
+  /** Only the confirmation can trust a site. The question leads to the confirmation. */
   step: 'question' | 'confirmation';
 }
 
 const lifetimeMs = 15 * 60_000;
-/** Any page can make the gateway ask, by navigating there. */
+/** The limit is needed because any page can make the gateway ask, by a navigation. */
 const maxTokens = 200;
 
 /**
- * The tokens of open questions. They are in this worker's memory only, because a trusted page can read and write
- * everything that the browser stores for the origin. When the browser stops the worker, the gateway asks again.
+ * The tokens of open trust questions. They exist only in this worker's memory, because a trusted page can
+ * read and write all data that the browser stores for the origin. If the browser stops the worker, the
+ * gateway asks again.
  */
 export class TrustTokens {
   readonly #grants = new Map<string, TrustGrant & { expiresAt: number }>();
   readonly #outdated = new Set<string>();
 
-  /** A new token, valid once. */
+  /** Creates a token that is valid once. */
   issue(grant: TrustGrant): string {
     const token = crypto.randomUUID();
     this.#grants.set(token, { ...grant, expiresAt: Date.now() + lifetimeMs });
@@ -31,25 +35,25 @@ export class TrustTokens {
     return token;
   }
 
-  /** Uses a token up. @returns undefined for an unknown, used or expired one. */
+  /** Consumes a token. @returns undefined for an unknown, used or expired token. */
   take(token: string): TrustGrant | undefined {
     const grant = this.#grants.get(token);
     this.#grants.delete(token);
     return grant && grant.expiresAt > Date.now() ? grant : undefined;
   }
 
-  /** Invalidates every token: forms that are open decide nothing any more. */
+  /** Invalidates every token, so that open forms cannot decide any more. */
   clear(): void {
     this.#grants.clear();
   }
 
-  /** Remembers that the answer given for this path came too late, so that the next question says so. */
+  /** Remembers that a form for this path had an expired token, so that the next question says so. */
   noteOutdated(path: string): void {
     this.#outdated.add(path);
     dropOldest(this.#outdated);
   }
 
-  /** Whether the question for this path is asked again. Forgets it. */
+  /** Returns whether a form for this path had an expired token, and forgets it. */
   takeOutdated(path: string): boolean {
     return this.#outdated.delete(path);
   }

@@ -12,40 +12,46 @@ export interface DecidedSite {
   /** Milliseconds since 1970. */
   decidedAt: number;
   /**
-   * The content that trust is bound to: a pointer can lead elsewhere later. If not given, the decision holds for
-   * everything that the address leads to, as decisions of earlier versions do.
+   * The content to which the trust is bound, because a pointer can lead to other content later. If undefined,
+   * the decision applies to all content of the address, as in decisions of earlier versions.
    */
   content?: string;
-  /** Set when the user trusts whatever the pointer's owner publishes. */
+  /** Set if the user trusts all content that the pointer's owner publishes. */
   allVersions?: true;
 }
 
-/** The decision for the content that an address leads to; undefined when the user has not been asked about it. */
+/**
+ * Returns the decision for the content of an address. Undefined if the user has not decided about that
+ * content.
+ */
 export type DecisionFor = (content: Address) => Decision | undefined;
 
 const key = 'trust';
-/** Where earlier versions kept a token. */
+/** The key of a token that earlier versions stored. */
 const formerTokenKey = 'trust-token';
 
-/** What the user decided of each site, and, where they did not, what the host's configuration did. */
+/** The user's decision about each site. The server config decides about sites without a user decision. */
 export class Trust {
   readonly #configured: Config['trusted'];
   readonly #state: UseStore;
   readonly #tokens: TrustTokens;
   /**
-   * The decisions, as they are kept. Every request asks for one, and nobody but this object changes them: where there
-   * are two, the other belongs to a configuration that no longer takes requests.
+   * The stored decisions, cached because every request reads them. Only this object changes them. If there
+   * are two such objects, the other one belongs to a configuration that no longer handles requests.
    */
   #known: Promise<DecidedSite[]> | undefined;
 
-  /** @param tokens of open questions: a decision invalidates them. */
+  /** @param tokens tokens of open questions. A decision invalidates them. */
   constructor(configured: Config['trusted'], state: UseStore, tokens: TrustTokens) {
     this.#configured = configured;
     this.#state = state;
     this.#tokens = tokens;
   }
 
-  /** Where storage is blocked, nobody can be asked: rejects unless the host's configuration trusts the address. */
+  /**
+   * Returns the decision about an address. If storage is blocked, the gateway cannot ask the user. Then this
+   * method rejects, unless the server config trusts the address.
+   */
   async decision(address: Address): Promise<DecisionFor> {
     const configured = this.#configured.has(address.hex) ? 'trusted' : undefined;
     try {
@@ -62,7 +68,8 @@ export class Trust {
 
   /**
    * Stores a decision, and invalidates the tokens of all open questions.
-   * @param content that trust is bound to; null for every version that the owner of a pointer publishes.
+   * @param content the content to which the trust is bound. Null for all versions that the owner of a pointer
+   *   publishes.
    */
   async decide(address: Address, decision: Decision, content: Address | null): Promise<void> {
     this.#tokens.clear();
@@ -74,7 +81,7 @@ export class Trust {
     await this.#change((sites) => [site, ...sites.filter((other) => other.address !== site.address)]);
   }
 
-  /** The user is asked again at the next visit. */
+  /** Deletes a decision. The gateway asks the user again at the next visit. */
   async revoke(address: Address): Promise<void> {
     this.#tokens.clear();
     await this.#change((sites) => sites.filter((site) => site.address !== address.hex));
@@ -92,7 +99,7 @@ export class Trust {
     return this.#known;
   }
 
-  /** Forgets every decision, and invalidates the tokens: forms that are open no longer decide. */
+  /** Deletes every decision and invalidates the tokens, so that open forms cannot decide any more. */
   async clear(): Promise<void> {
     this.#tokens.clear();
     await this.#changing(delMany([key, formerTokenKey], this.#state));
@@ -102,7 +109,10 @@ export class Trust {
     return this.#changing(update<DecidedSite[]>(key, (sites = []) => change(sites), this.#state));
   }
 
-  /** What was read before the change was complete is not known any more. */
+  /**
+   * Clears the cache after the change, because a read before the end of the change may have cached old
+   * decisions.
+   */
   async #changing(change: Promise<void>): Promise<void> {
     try {
       await change;

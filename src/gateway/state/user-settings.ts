@@ -3,7 +3,7 @@ import { parseSettings, type Settings } from '../../config.ts';
 
 const key = 'settings';
 
-/** What the user set in the shell, kept in this browser. */
+/** The user settings from the shell, stored in this browser. */
 export class UserSettings {
   readonly #origin: string;
   readonly #state: UseStore;
@@ -13,7 +13,10 @@ export class UserSettings {
     this.#state = state;
   }
 
-  /** Nothing where storage is blocked. @throws AntwayError `BAD_CONFIG` when an earlier version kept what this one refuses. */
+  /**
+   * Returns empty settings if storage is blocked.
+   * @throws AntwayError `BAD_CONFIG` if an earlier version stored settings that this version refuses.
+   */
   async read(): Promise<Settings> {
     const kept = await get<unknown>(key, this.#state).catch((error) => {
       console.warn('antway: the settings cannot be read', error);
@@ -22,7 +25,7 @@ export class UserSettings {
     return kept === undefined ? {} : parseSettings(kept, this.#origin);
   }
 
-  /** Takes the whole in place of what was set before. @throws AntwayError `BAD_CONFIG` naming the key. */
+  /** Replaces all settings. @throws AntwayError `BAD_CONFIG` with the name of the wrong key. */
   async write(value: unknown): Promise<Settings> {
     const own = parseSettings(value, this.#origin);
     await set(key, own, this.#state);

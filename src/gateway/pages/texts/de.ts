@@ -1,6 +1,6 @@
 import type { PageTexts } from './texts.ts';
 
-/** What the gateway's own pages say, in German. */
+/** The German texts of the gateway's own pages. */
 export const de: PageTexts = {
   language: 'de',
   errors: {

@@ -1,6 +1,6 @@
 import type { PageTexts } from './texts.ts';
 
-/** What the gateway's own pages say, in English. */
+/** The English texts of the gateway's own pages. */
 export const en: PageTexts = {
   language: 'en',
   errors: {

@@ -3,12 +3,15 @@ import type { Language } from '../../../languages.ts';
 import { de } from './de.ts';
 import { en } from './en.ts';
 
-/** Everything that the pages say which the gateway makes itself. Counts come as numbers and as they are written. */
+/** All texts of the pages that the gateway generates. A count comes as a number and as a formatted string. */
 export interface PageTexts {
   language: Language;
-  /** What each code means to a user. */
+  /** The title for each error code, for users. */
   errors: Record<ErrorCode, string>;
-  /** What can be said of a code in this language, where the errors’ own messages are in another. */
+  /**
+   * Explanations of codes in this language, for languages other than the language of the errors’ own
+   * messages.
+   */
   abouts: Partial<Record<ErrorCode, string>>;
   code: string;
   address: string;
@@ -18,7 +21,7 @@ export interface PageTexts {
   openAnother: string;
 
   nothingKept: string;
-  /** How much of something is kept: of “it” (null), of the whole site, or of the file at a path. */
+  /** How many chunks are stored: of “it” (null), of the whole site, or of the file at a path. */
   kept: (what: null | 'site' | { path: string }, stored: number, total: number | null) => string;
 
   attempts: { caption: string; peer: string; how: string; result: string; time: string };
@@ -41,18 +44,18 @@ export interface PageTexts {
     heading: string;
     about: string;
     restrict: string;
-    /** What comes of it, for a user who does not know what scripts are. */
+    /** The consequence of the button, for users who do not know what scripts are. */
     restrictMeans: string;
     trust: string;
     trustMeans: string;
     remembered: string;
     change: string;
-    /** Added where the address is a pointer's. */
+    /** Added if the address belongs to a pointer. */
     pointer: string;
-    /** Said when an answer came too late. */
+    /** Shown if the previous form had an expired token. */
     outdated: string;
   };
-  /** The second step to trust in a site. */
+  /** The second step before a site is trusted. */
   confirmTrust: {
     heading: string;
     about: string;
