@@ -1,26 +1,29 @@
 /// <reference lib="webworker" />
 declare const self: ServiceWorkerGlobalScope;
 
-/** How all our caches begin: whatever else the origin keeps in Cache Storage is not ours to delete. */
+/**
+ * The prefix of all our cache names. Caches without this prefix belong to the site, so we must not delete
+ * them.
+ */
 const prefix = 'antway-';
 
 /**
- * The cache of the shell's files. Not “precache”: another worker of the same origin that uses workbox deletes every cache
- * with that word and its own scope in its name.
+ * The name of the cache for the shell's files. The name must not contain “precache”: a workbox worker on the
+ * same origin deletes every cache whose name contains that word and the worker's scope.
  */
 export function shellCacheName(): string {
   return `${prefix}shell-${self.registration.scope}`;
 }
 
-/** Of the WebAssembly that this worker needs and that does not belong to the shell. */
+/** The name of the cache for WebAssembly that this worker needs and that is not part of the shell. */
 export function filesCacheName(): string {
   return `${prefix}files-${self.registration.scope}`;
 }
 
-/** What it was in the first builds, for all workers of an origin together. */
+/** The name of that cache in the first builds. All workers of an origin shared it. */
 export const sharedFilesCache = `${prefix}files`;
 
-/** Deletes what earlier builds under this worker's scope called their caches. Nothing else. */
+/** Deletes the caches that earlier builds created under this worker's scope, and no other caches. */
 export async function deleteFormerCaches(): Promise<void> {
   const { scope } = self.registration;
   const inUse = [shellCacheName(), filesCacheName()];

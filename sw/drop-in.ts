@@ -3,7 +3,10 @@ import { createHandler, type HandlerOptions } from './handler.ts';
 
 declare const self: ServiceWorkerGlobalScope;
 
-/** What the page's script wrote into this script's URL, so that a worker that starts again finds it. */
+/**
+ * Reads the options from this script's URL. The page's script wrote them there, so a restarted worker still
+ * has them.
+ */
 function optionsOf(search: string): HandlerOptions {
   const query = new URLSearchParams(search);
   const [prefix, config, assets] = ['prefix', 'config', 'assets'].map((name) => query.get(name));
@@ -16,19 +19,20 @@ function optionsOf(search: string): HandlerOptions {
 
 const antway = createHandler(optionsOf(self.location.search));
 
-// Pages ask before they replace a worker, or remove it.
+// A page sends this message before it replaces or removes a worker, to check that the worker is Antway's.
 self.addEventListener('message', (event) => {
   if (event.data?.type === 'antway:who') event.ports[0]?.postMessage('antway');
 });
 
-// An update waits until no page is left that the one before serves. A page that needs other options does not wait.
+// By default an updated worker waits until the previous worker controls no page. A page that needs other
+// options sends this message instead of waiting.
 self.addEventListener('message', (event) => {
   if (event.data?.type === 'antway:skip-waiting') void self.skipWaiting();
 });
-// The page that installs the worker is served at once.
+// Claims the page that installed the worker, so the worker handles that page's requests at once.
 self.addEventListener('activate', (event) => event.waitUntil(self.clients.claim()));
 
-// What is not content is the site's, and goes its usual way.
+// Requests that do not match belong to the site. The browser handles them as usual.
 self.addEventListener('fetch', (event) => {
   if (antway.matches(event.request.url)) event.respondWith(antway.handle(event));
 });

@@ -16,38 +16,44 @@ import { clientOf, createWorkerGateway } from './worker-gateway.ts';
 declare const self: ServiceWorkerGlobalScope;
 
 export interface HandlerOptions {
-  /** Path that the content's URLs begin with. If not given, `ant/` below the worker's scope. */
+  /** The path at which the content's URLs begin. Default: `ant/` below the worker's scope. */
   prefix?: string;
-  /** What `antway.json` would hold. If not given, that file is read from beside the worker. */
+  /**
+   * The server config, as in `antway.json`. Default: the worker reads `antway.json` from the folder of its
+   * script.
+   */
   config?: ServerConfig;
-  /** URL of the folder with Antway's `.wasm` files. If not given, the one that the worker's script is in. */
+  /** The URL of the folder with Antway's `.wasm` files. Default: the folder of the worker's script. */
   assets?: string;
 }
 
 /** Antway's part of a site's worker. */
 export interface AntwayHandler {
-  /** Path that the content's URLs begin with, a slash at both ends. */
+  /** The path at which the content's URLs begin, with a slash at both ends. */
   readonly prefix: string;
-  /** Whether Antway answers this URL. */
+  /** Whether Antway handles this URL. */
   matches(url: URL | string): boolean;
-  /** Answers a fetch event whose URL `matches`. Never rejects because of content: every error is an answer. */
+  /**
+   * Responds to a fetch event whose URL `matches`. Never rejects because of content: every error becomes a
+   * response.
+   */
   handle(event: FetchEvent): Promise<Response>;
 }
 
 /**
- * Makes the part of a site's worker that answers content addresses. To be called once, while the worker's script is
- * first run: it listens for the worker's installation, to keep what it needs offline, and to the page's script, which
- * asks to be taken over after a hard reload.
+ * Creates the part of a site's worker that serves content addresses. Call it once, during the first run of
+ * the worker's script. It registers event listeners. On `install` it stores the files that it needs offline.
+ * On a message of the page's script it claims the page, which the page needs after a hard reload.
  *
- * @throws AntwayError `BAD_CONFIG` for a bad `prefix`. What is wrong with `config` every answer tells, and so does the
- *   page's script.
+ * @throws AntwayError `BAD_CONFIG` for an invalid `prefix`. An invalid `config` does not throw here: every
+ *   response and the page's script report the error.
  */
 export function createHandler(options: HandlerOptions = {}): AntwayHandler {
   const { scope } = self.registration;
   const script = self.location.href;
   const prefix = prefixBelow(scope, options.prefix ?? 'ant/');
   const assets = new URL(options.assets ?? './', script).href;
-  // A build knows only the names; where the files are is the site's to say.
+  // A build knows only the file names. The site decides where the files are.
   const fileOf = (url: string, sha256: string) => ({ url: assets + url.split('/').pop(), sha256 });
   const brotli = fileOf(decoderWasmUrl, decoderHash);
   const sodium = fileOf(sodiumWasmUrl, sodiumHash);
@@ -107,7 +113,7 @@ function hostConfig(config: ServerConfig | undefined, script: string): ServerCon
   }
   const file = new ServerConfigFile(origin, settings, new URL('antway.json', script).pathname);
   return {
-    // One that has no peers was refused when it was fetched.
+    // `fetch` below rejects a config without peers, but `ServerConfigFile` has stored it by then.
     async stored() {
       const stored = await file.stored();
       return stored?.peers?.length ? stored : undefined;
@@ -117,7 +123,7 @@ function hostConfig(config: ServerConfig | undefined, script: string): ServerCon
   };
 }
 
-/** A static host is no peer, so there is none that could be taken for granted. */
+/** A static host is not a peer, so there is no default peer. */
 function withPeers<File extends ServerConfig | null | undefined>(file: File): File {
   if (file === undefined || file?.peers?.length) return file;
   throw new AntwayError(

@@ -6,18 +6,18 @@ import type { ExpectedFile, VerifiedFiles } from './verified-files.ts';
 declare const self: ServiceWorkerGlobalScope;
 
 /**
- * For the worker's installation: fetches and keeps libsodium's WebAssembly where WebCrypto lacks the cipher, and
- * nothing where it has it.
+ * For the worker's installation. Fetches and stores libsodium's WebAssembly if WebCrypto lacks the cipher.
+ * Otherwise fetches nothing.
  */
 export async function installSodium(files: VerifiedFiles, sodium: ExpectedFile): Promise<void> {
   await loadAead(undefined, () => files.readWasm(sodium));
 }
 
-/** Forgets what an earlier build kept. @param wanted what is still needed. */
+/** Deletes the files that earlier builds stored. @param wanted the files that this build needs. */
 export async function forgetFilesBut(files: VerifiedFiles, wanted: readonly ExpectedFile[]): Promise<void> {
   await files.forgetOthers(wanted);
   if (!(await caches.has(sharedFilesCache))) return;
-  // The files of other workers lie in other folders.
+  // Other workers have their files in other folders. Their files must stay.
   const folders = wanted.map(({ url }) => folderOf(new URL(url, self.location.href).href));
   const shared = await caches.open(sharedFilesCache);
   const requests = await shared.keys();

@@ -3,7 +3,7 @@ import type { Gateway } from '../src/gateway/create-gateway.ts';
 
 declare const self: ServiceWorkerGlobalScope;
 
-/** Chromium's Background Sync, which TypeScript does not know. */
+/** Chromium's Background Sync API, which is missing in TypeScript's types. */
 interface SyncManager {
   register(tag: string): Promise<void>;
 }
@@ -11,8 +11,10 @@ interface SyncManager {
 const syncTag = 'antway-pins';
 
 /**
- * Goes on with pins when the network is back, and asks peers anew that could not be reached. To be called while the worker's script is first run.
- * @returns what asks for a `sync` event as soon as there is a network, even when no page is open by then.
+ * Continues pins when the network is back, and retries peers that were unreachable. Call it during the first
+ * run of the worker's script.
+ * @returns a function that requests a `sync` event. The browser fires the event as soon as there is a
+ *   network, even if no page is open then.
  */
 export function workOnPinsLater(gateway: Gateway): () => void {
   self.addEventListener('sync', (event) => {
@@ -22,17 +24,19 @@ export function workOnPinsLater(gateway: Gateway): () => void {
   const wake = () => {
     if (navigator.onLine) gateway.wake().catch(() => undefined);
   };
-  // Chromium tells its service workers only by the second one, Firefox and Safari have only the first.
+  // Service workers in Chromium get only `change` events. Service workers in Firefox and Safari get only
+  // `online` events.
   self.addEventListener('online', wake);
   (navigator as { connection?: EventTarget }).connection?.addEventListener('change', wake);
   return () => {
     const { sync } = self.registration as ServiceWorkerRegistration & { sync?: SyncManager };
-    // Refused without the permission, or where no page is open: then a pin goes on when Antway is next open.
+    // The browser rejects this without the permission, or if no page is open. The pins then continue when the
+    // user next opens Antway.
     sync?.register(syncTag).catch(() => undefined);
   };
 }
 
-/** @throws when something is left to be done: then the browser tries again later. */
+/** @throws Error if some pins are incomplete. The browser then tries again later. */
 async function finishPins(gateway: Gateway): Promise<void> {
   if (!(await gateway.wake())) throw new Error('Not all pins are complete.');
 }

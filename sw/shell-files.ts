@@ -3,29 +3,31 @@ import { siteOfHost } from '../src/gateway/origins/site-host.ts';
 import { isForSites, shellHeaders } from './shell-headers.ts';
 import type { ExpectedFile, VerifiedFiles } from './verified-files.ts';
 
-/** The document of the shell. */
 export const shellDocument = '/index.html';
 
-/** The page that is shown on a site's own origin before its first content. */
+/** The page that a site's own origin shows before its first content. */
 export const sitePage = '/-/site.html';
 
 const installed = new Map(Object.entries(build?.installed ?? {}));
 const hashes = new Map([...installed, ...Object.entries(build?.optional ?? {})]);
 
-/** The files of this build, verified. In development there are none: the development server answers for all of them. */
+/**
+ * The verified files of this build. In development there are no files: the development server serves all of
+ * them.
+ */
 export class ShellFiles {
   readonly #files: VerifiedFiles;
   readonly #host: string;
-  /** What pages load again and again, verified. WebAssembly and pictures are not worth the memory. */
+  /** Verified files that pages load repeatedly. WebAssembly and images are too large to hold in memory. */
   readonly #memory = new Map<string, Uint8Array<ArrayBuffer>>();
 
-  /** What is stored on this origin. */
+  /** The files that are stored on this origin. */
   readonly #installed: readonly ExpectedFile[];
   readonly #isSite: boolean;
 
   /**
    * @param host name and port of this origin.
-   * @param decoder the WebAssembly that every origin needs.
+   * @param decoder the WebAssembly that a site's own origin also stores.
    */
   constructor(files: VerifiedFiles, host: string, decoder: ExpectedFile) {
     this.#files = files;
@@ -35,29 +37,29 @@ export class ShellFiles {
     this.#installed = this.#isSite ? [...own.map(expected), decoder] : own.map(expected);
   }
 
-  /** The path of the file that is answered at a URL's path. */
+  /** Returns the path of the file for a URL's path. */
   pathOf(pathname: string): string | undefined {
-    // Pages below `/-/` are asked for without their ending.
+    // URLs of pages below `/-/` do not contain the file extension.
     const page = /^\/-\/\w+$/.test(pathname) ? `${pathname}.html` : pathname;
     const path = page === '/' ? shellDocument : page;
     return hashes.has(path) && isForSites(path) === this.#isSite ? path : undefined;
   }
 
   /**
-   * Stores everything that the shell needs offline.
-   * @param mustStore whether to fail when the browser has no room for it.
+   * Stores all files that the shell needs offline.
+   * @param mustStore whether to throw if the browser cannot store a file.
    * @throws AntwayError as `VerifiedFiles.read`.
    */
   async install(mustStore: boolean): Promise<void> {
     await Promise.all(this.#installed.map((file) => this.#files.read(file, mustStore)));
   }
 
-  /** Deletes what earlier builds stored. */
+  /** Deletes the files that earlier builds stored. */
   forgetOthers(): Promise<void> {
     return this.#files.forgetOthers(this.#installed);
   }
 
-  /** @param path of a file, from `pathOf`. @throws AntwayError as `VerifiedFiles.read`. */
+  /** @param path path of a file, from `pathOf`. @throws AntwayError as `VerifiedFiles.read`. */
   async response(path: string): Promise<Response> {
     let bytes = this.#memory.get(path);
     if (!bytes) {

@@ -1,20 +1,20 @@
 import { typeOfName } from '../src/gateway/http/content-type.ts';
 import { siteOfHost } from '../src/gateway/origins/site-host.ts';
 
-/** Where pages may connect to: to peers anywhere, and to this machine. A policy cannot name `[::1]`. */
+/** Allowed connections of pages: peers on any host, and this machine. A policy cannot name `[::1]`. */
 const connections = "'self' https: http://127.0.0.1:* http://localhost:* http://*.localhost:*";
 
 const workerPath = '/sw.js';
 
-/** The page that takes over the library of the same gateway at another name. */
+/** The page that copies the library of the same gateway from another host name. */
 const movePage = '/-/move.html';
 
-/** The gateway's own files on a site's origin. */
+/** True for the gateway's own files on a site's origin. */
 export const isForSites = (path: string): boolean => /^\/-\/(bridge|site)\./.test(path);
 
 /**
- * The headers that the gateway's own files are answered with. A cache can hold other ones, so they come from nowhere
- * else. The host sends the same ones (`peer/src/http/web/`).
+ * Returns the headers for one of the gateway's own files. The worker does not use cached headers, because a
+ * page can change the cache. The host sends the same headers (`peer/src/http/web/`).
  *
  * @param host name and port of this origin.
  */
@@ -34,15 +34,15 @@ export function shellHeaders(path: string, host: string): Record<string, string>
 }
 
 function openerPolicyOf(path: string): string {
-  // A page of the site must not get hold of the window of one that may use the worker's endpoints.
+  // These pages may use the worker's endpoints. A page of the site must not get a reference to their window.
   if (isForSites(path)) return 'same-origin';
-  // It talks to the window that opened it, which is of another origin.
+  // The move page exchanges messages with its opener, which has another origin.
   return path === movePage ? 'unsafe-none' : 'same-origin-allow-popups';
 }
 
 /**
- * Content has paths on the same origin, so the policy names those of the gateway's files. Policies match no address but
- * `127.0.0.1`: by any other the whole origin is allowed.
+ * Content has paths on the same origin, so the policy lists the paths of the gateway's files. `127.0.0.1` is
+ * the only IP address that a policy can match. For any other IP address the policy allows the whole origin.
  */
 function policyOf(path: string, host: string): string {
   const isLoopback = /^127\.0\.0\.1(:|$)/.test(host);
@@ -52,12 +52,12 @@ function policyOf(path: string, host: string): string {
   const root = siteOfHost(host)?.rootHost;
   const sites = isNamed && !root ? `*.${host}` : "'none'";
   const none = "'none'";
-  // The bridge is framed by the root origin on a site's origin, and the root page the other way round.
+  // The root origin frames the bridge, which is on a site's origin. A site's origin frames the root page.
   if (path === '/-/bridge.html') return ownPagePolicy(own, none, root ?? none);
   if (path === '/-/root.html') return ownPagePolicy(own, none, sites);
   if (path === '/-/site.html') return ownPagePolicy(own, root ?? none, none);
   if (path === movePage) return ownPagePolicy(own, none, none);
-  // Firefox checks an answer of the worker once more, against the URL of the worker's script.
+  // Firefox checks a response of the worker again, against the URL of the worker's script.
   const assets = own('/assets/', workerPath);
   return [
     "default-src 'none'",
@@ -76,7 +76,7 @@ function policyOf(path: string, host: string): string {
   ].join('; ');
 }
 
-/** Of the pages below `/-/`: what they may frame, and by whom they may be framed. */
+/** Returns the policy of a page below `/-/`: which pages it may frame, and which pages may frame it. */
 function ownPagePolicy(own: (...paths: string[]) => string, frames: string, ancestors: string): string {
   const files = own('/-/', workerPath);
   return `default-src 'none'; script-src ${files}; style-src ${files}; worker-src ${own(workerPath)}; connect-src 'self'; frame-src ${frames}; base-uri 'none'; form-action 'none'; frame-ancestors ${ancestors}`;

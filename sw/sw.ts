@@ -33,7 +33,7 @@ const shellCache = new VerifiedFiles(shellCacheName(), gateway.stats);
 const filesCache = new VerifiedFiles(filesCacheName(), gateway.stats);
 const shellFiles = new ShellFiles(shellCache, host, decoder);
 const wakeLater = workOnPinsLater(gateway);
-/** On a site's own origin every path is the site's, and the shell lives elsewhere. */
+/** On a site's own origin every path belongs to the site. The shell is on another origin. */
 const isSite = deployment.kind === 'site';
 
 const readingMethods = new Set(['GET', 'HEAD']);
@@ -47,7 +47,8 @@ self.addEventListener('fetch', (event) => {
   const { pathname } = url;
   const file = shellFiles.pathOf(pathname);
   if (file || deployment.trustedPages?.has(pathname)) {
-    // The policies of the files say so too; a site that may script must not get hold of the shell in a frame.
+    // The policies of the files also forbid framing. A site that may run scripts must not get access to the
+    // shell in a frame.
     const isRefused = framed.has(request.destination) && !framedPages.has(pathname);
     if (isRefused) event.respondWith(refuseFrame(request));
     else if (file && readingMethods.has(request.method)) event.respondWith(answerFile(event, file));
@@ -58,7 +59,8 @@ self.addEventListener('fetch', (event) => {
 });
 
 self.addEventListener('install', (event) => {
-  // A version that works offline is not replaced by one that would not.
+  // If an older version is active and works offline, the new version must also work offline. Otherwise the
+  // old version stays.
   const mustStore = self.registration.active !== null;
   event.waitUntil(Promise.all([shellFiles.install(mustStore), installSodium(filesCache, sodium)]));
 });
@@ -66,15 +68,17 @@ self.addEventListener('install', (event) => {
 self.addEventListener('activate', (event) => {
   const forgetting = [shellFiles.forgetOthers(), forgetFilesBut(filesCache, [sodium]), deleteFormerCaches()];
   event.waitUntil(Promise.all(forgetting));
-  // The page that installs the worker uses its endpoints at once.
+  // The page that installs the worker uses the worker's endpoints at once.
   event.waitUntil(self.clients.claim());
 });
 
 self.addEventListener('message', (event) => {
   if (event.data?.type === 'SKIP_WAITING') void self.skipWaiting();
-  // Sent to the active worker before: pins would hold up the one that waits until all of them are complete.
+  // The shell sends this message to the active worker before the new worker takes over. Otherwise pin work
+  // would keep the active worker alive, and the new worker would wait until all pins are complete.
   if (event.data?.type === 'HAND_OVER') gateway.handOver();
-  // A page that was loaded past the worker, by a hard reload, wants its endpoints.
+  // A hard reload loads a page without the worker. Such a page sends this message to get access to the
+  // endpoints.
   if (event.data?.type === 'CLAIM') event.waitUntil(self.clients.claim());
 });
 
@@ -83,7 +87,7 @@ function refuseFrame(request: Request): Promise<Response> {
   return gateway.errorResponse(error, request);
 }
 
-/** One of the shell's files, or a page of the worker's own that says why it cannot be shown. */
+/** Responds with one of the shell's files, or with an error page if the file is not available. */
 async function answerFile(event: FetchEvent, path: string): Promise<Response> {
   const { request } = event;
   try {
@@ -96,8 +100,8 @@ async function answerFile(event: FetchEvent, path: string): Promise<Response> {
 }
 
 /**
- * Has a newer version take over at once. The host does not have this version's files any more, and there is no shell that
- * could offer the update.
+ * Lets a newer version take over at once. The host no longer has the files of this version, and no shell is
+ * open to offer the update.
  */
 async function giveWay(): Promise<void> {
   await self.registration.update();
@@ -106,8 +110,8 @@ async function giveWay(): Promise<void> {
 }
 
 /**
- * Something that was shared with the installed app: on to the start page, in a fragment. Links carry keys, and a host
- * would write a query down.
+ * Redirects data that was shared with the installed app to the start page. The data is in the fragment,
+ * because links contain keys and a host would log a query.
  */
 async function share(request: Request): Promise<Response> {
   const form = await request.formData();
@@ -131,12 +135,16 @@ async function answer(event: FetchEvent): Promise<Response> {
   };
   const response = await gateway.handle(request, context);
   if (response) return response;
-  // The shell says that there is nothing. Other requests (the config file, a peer on the same host) go there.
+  // For a navigation the shell reports that the path does not exist. Other requests go to the host: the
+  // config file, or a peer on the same host.
   const shell = request.mode === 'navigate' ? shellFiles.pathOf(shellDocument) : undefined;
   return shell && !isSite ? answerFile(event, shell) : fetch(request);
 }
 
-/** Loads pages anew, or another path in their place. Windows of `blob:` and `about:` URLs are no clients of a worker, so they stay. */
+/**
+ * Reloads the matching pages, or navigates them to `path`. Windows with `blob:` and `about:` URLs are not
+ * clients of a worker, so they stay as they are.
+ */
 async function reloadPages(isOf: (url: URL) => boolean, path?: string): Promise<void> {
   const clients = await self.clients.matchAll({ type: 'window' });
   const pages = clients.filter(({ url }) => isOf(new URL(url)));

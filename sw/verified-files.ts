@@ -7,26 +7,27 @@ declare const self: ServiceWorkerGlobalScope;
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** A file of the host's: its URL, and the SHA-256 of its bytes in base64. */
+/** A file of the host: its URL, and the SHA-256 of its bytes in base64. */
 export interface ExpectedFile {
   url: string;
   sha256: string;
 }
 
-/** Counts what is wrong with files. */
+/** Counters for damaged and refused files. */
 export interface FileCounters {
   fileDamaged(): void;
   fileRefused(): void;
 }
 
 /**
- * Files of the host whose hashes the worker's script holds. Every page of the origin that runs scripts can change the
- * cache, so only the bytes of a cached response are used, and only after they were compared with their hash.
+ * Files of the host whose hashes are in the worker's script. Every page of the origin that runs scripts can
+ * change the cache. Therefore this class uses only the bytes of a cached response, and only after it has
+ * checked their hash.
  */
 export class VerifiedFiles {
   readonly #cacheName: string;
   readonly #counters: FileCounters;
-  /** Reads that are under way, by cache key. */
+  /** Reads in progress, by cache key. */
   readonly #reads = new Map<string, Promise<Bytes>>();
 
   constructor(cacheName: string, counters: FileCounters) {
@@ -35,9 +36,11 @@ export class VerifiedFiles {
   }
 
   /**
-   * The file's bytes: from the cache, or else from the host, which is asked once.
-   * @param mustStore whether to fail when the file cannot be stored.
-   * @throws AntwayError `HOST_UNREACHABLE` when neither has it, `BUILD_MISMATCH` when the host has another file.
+   * Returns the file's bytes from the cache. If the cache does not have the file, fetches it once from the
+   * host.
+   * @param mustStore whether to throw if the file cannot be stored.
+   * @throws AntwayError `HOST_UNREACHABLE` if neither the cache nor the host has the file, `BUILD_MISMATCH`
+   *   if the host has a different file.
    */
   read(file: ExpectedFile, mustStore = false): Promise<Bytes> {
     const key = keyOf(file);
@@ -49,12 +52,12 @@ export class VerifiedFiles {
     return reading;
   }
 
-  /** WebAssembly as an answer that the browser can compile. Parameters and errors as of `read`. */
+  /** Returns WebAssembly as a response that the browser can compile. Parameters and errors as for `read`. */
   async readWasm(file: ExpectedFile): Promise<Response> {
     return new Response(await this.read(file), { headers: { 'Content-Type': 'application/wasm' } });
   }
 
-  /** Deletes the cache's entries that are none of these files. */
+  /** Deletes all entries of the cache except these files. */
   async forgetOthers(files: readonly ExpectedFile[]): Promise<void> {
     if (!(await caches.has(this.#cacheName))) return;
     const keys = new Set(files.map(keyOf));
@@ -64,7 +67,7 @@ export class VerifiedFiles {
   }
 
   async #read(file: ExpectedFile, key: string, mustStore: boolean): Promise<Bytes> {
-    // Where storage is blocked, the host has to give it each time.
+    // If storage is blocked, the file comes from the host each time.
     const cache = await caches.open(this.#cacheName).catch(() => undefined);
     const cached = await cache?.match(key, { ignoreVary: true }).catch(() => undefined);
     if (cached) {
@@ -75,7 +78,7 @@ export class VerifiedFiles {
     }
     const bytes = await this.#fetch(file);
     try {
-      // `put` would leave the entries that vary by other headers, and `match` find them first.
+      // `put` does not replace entries with other `Vary` headers, and `match` would find those entries first.
       if (cached) await cache?.delete(key, { ignoreVary: true });
       await cache?.put(key, new Response(bytes));
     } catch (error) {
@@ -88,7 +91,8 @@ export class VerifiedFiles {
   async #fetch(file: ExpectedFile): Promise<Bytes> {
     let response: Response | undefined;
     try {
-      // The browser's own cache may hold a wrong file under a name that is good for a year.
+      // The browser's HTTP cache may contain a wrong file under this name, and entries there are valid for a
+      // year.
       response = await fetchFromHost(file.url, { cache: 'no-cache' });
       if (!response?.ok)
         throw new Error(`it answered ${response?.status ?? 'with a redirect to another origin'}`);
@@ -108,14 +112,17 @@ export class VerifiedFiles {
   }
 }
 
-/** Each version of a file has a key of its own: the version before goes on with its own until it is replaced. */
+/**
+ * Returns the cache key. Each version of a file has its own key, because the active version uses its files
+ * until the new version replaces it.
+ */
 function keyOf({ url, sha256 }: ExpectedFile): string {
   const key = new URL(url, self.location.href);
   key.search = `?sha256=${encodeURIComponent(sha256)}`;
   return key.href;
 }
 
-/** @returns undefined when they are not the expected ones. */
+/** @returns undefined if the hash of the bytes is not the expected hash. */
 async function verifiedBytes({ body }: Response, { sha256 }: ExpectedFile): Promise<Bytes | undefined> {
   const pieces: Bytes[] = [];
   let size = 0;
@@ -125,7 +132,7 @@ async function verifiedBytes({ body }: Response, { sha256 }: ExpectedFile): Prom
     for (let next = await reader?.read(); next && !next.done; next = await reader!.read()) {
       pieces.push(next.value);
       size += next.value.length;
-      // A page can store an endless file in place of one of the build.
+      // A page can replace a cached file with an endless stream.
       if (size <= limits.shellFileBytes) continue;
       void reader!.cancel();
       return undefined;

@@ -9,7 +9,7 @@ import { Stats } from '../src/stats/stats.ts';
 
 declare const self: ServiceWorkerGlobalScope;
 
-/** A gateway that stores in the worker's IndexedDB and reports to the pages of its origin. */
+/** Creates a gateway that stores data in the worker's IndexedDB and notifies the pages of its origin. */
 export function createWorkerGateway(
   deployment: Deployment,
   dependencies: Pick<GatewayDependencies, 'platform' | 'serverConfig' | 'buildHash'>,
@@ -19,7 +19,7 @@ export function createWorkerGateway(
   return createGateway(deployment, { ...dependencies, stats, store, state: settings, notify: notifyPages });
 }
 
-/** The page or worker that a request comes from, as far as the browser tells. */
+/** Returns the page or worker that sent a request, if the browser reports it. */
 export async function clientOf({ clientId }: FetchEvent): Promise<RequestClient | undefined> {
   const client = clientId ? await self.clients.get(clientId) : undefined;
   if (!client) return undefined;
