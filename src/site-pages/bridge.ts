@@ -1,6 +1,7 @@
 /**
- * `/-/bridge`, a page of a site's own origin in a hidden frame of the shell: passes the shell's requests on to the site's
- * worker. Takes requests from the gateway's own origin only, by a port that ends here: pages of the site cannot send any.
+ * `/-/bridge`, a page of a site's own origin in a hidden frame of the shell. It forwards the shell's requests
+ * to the site's worker. It accepts requests only from the gateway's own origin, through a message port that
+ * this page holds. Pages of the site therefore cannot send requests through it.
  */
 
 import { siteOfHost } from '../gateway/origins/site-host.ts';
@@ -10,7 +11,10 @@ import { controlledByWorker } from './worker.ts';
 
 const site = siteOfHost(location.host);
 const rootOrigin = site && `${location.protocol}//${site.rootHost}`;
-/** How long the shell's cookie may take to be seen here, and how often this page looks, in milliseconds. */
+/**
+ * How long the shell's cookie may take to become visible here, and the interval of the checks, in
+ * milliseconds.
+ */
 const cookieMs = 1_000;
 const lookMs = 20;
 
@@ -38,7 +42,10 @@ addEventListener('message', async ({ origin, source, data, ports: [port] }) => {
   port.postMessage(ready);
 });
 
-/** Looks more than once: a site of the same gateway can set so many cookies that the browser drops this one for a moment. */
+/**
+ * Checks repeatedly: another site of the gateway can set so many cookies that the browser briefly drops this
+ * cookie.
+ */
 async function seesCookie(cookie: string): Promise<boolean> {
   const lastLook = performance.now() + cookieMs;
   while (!document.cookie.includes(cookie)) {
@@ -61,7 +68,7 @@ async function work(request: BridgeRequest): Promise<{ status: number; type: str
 }
 
 async function ask({ path, method, body }: Extract<BridgeRequest, { kind: 'fetch' }>) {
-  // The browser may have ended the worker; a request starts it again.
+  // The browser may have stopped the worker. A request starts it again.
   const response = await fetch(`/-/${path}`, { method, body: bodyOf(body), cache: 'no-store' });
   return {
     status: response.status,

@@ -1,13 +1,19 @@
-/** The gateway's databases are emptied by its reset. The worker has them open, and could not open them again until it ended. */
+/**
+ * The gateway's reset empties these databases. Do not delete them: the worker has them open, and after a
+ * deletion it could not open them again until it restarts.
+ */
 const ownDatabases = new Set(['antway', 'antway-chunks']);
 
-/** <https://wicg.github.io/storage-buckets/>: stores with names, which Chromium has. */
+/** The Storage Buckets API, <https://wicg.github.io/storage-buckets/>. Chromium has these named stores. */
 interface StorageBuckets {
   keys(): Promise<string[]>;
   delete(name: string): Promise<void>;
 }
 
-/** Deletes all that a page of this origin can delete, whether the gateway or the site stored it, and the worker. */
+/**
+ * Deletes all data of the gateway and the site that a page of this origin can delete, and unregisters the
+ * worker.
+ */
 export async function clearOrigin(): Promise<void> {
   const reset = await fetch('/-/reset', { method: 'POST', body: JSON.stringify({ chunks: true }) });
   if (!reset.ok) throw new Error((await reset.json()).message);
@@ -18,7 +24,8 @@ export async function clearOrigin(): Promise<void> {
   for (const { name } of await indexedDB.databases()) {
     if (!name || ownDatabases.has(name)) continue;
     const request = indexedDB.deleteDatabase(name);
-    // An open page of the site can keep its database; the deletion is done when that page is closed.
+    // An open page of the site can keep its database open. The browser deletes the database when that page is
+    // closed.
     await new Promise((resolve) => {
       request.onsuccess = request.onerror = request.onblocked = resolve;
     });

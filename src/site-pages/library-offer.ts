@@ -8,8 +8,8 @@ import type { LibraryOffer, OfferedSite } from './messages.ts';
 const formerHosts = ['127.0.0.1', 'localhost', '[::1]'];
 
 /**
- * The origin that may offer its library to a page: the same port of this machine, by another name.
- * @param fragment the host name that the page was opened with, behind `#`.
+ * Returns the origin that may offer its library to a page: another name of this machine, with the same port.
+ * @param fragment the page's fragment: `#` and the host name that the page was opened with.
  */
 export function formerOrigin(
   { hostname, port }: Pick<Location, 'hostname' | 'port'>,
@@ -21,8 +21,9 @@ export function formerOrigin(
 }
 
 /**
- * Reads what a shell offers. A site that runs scripts on the shell's origin can offer something as well.
- * @throws AntwayError `REFUSED` for an offer of another form, `BAD_CONFIG` for settings that are not valid.
+ * Parses the offer of a shell. The input is not trusted, because a site that runs scripts on the shell's
+ * origin can also send an offer.
+ * @throws AntwayError `REFUSED` for an offer of another form, `BAD_CONFIG` for invalid settings.
  */
 export function parseOffer(value: unknown, origin: string): LibraryOffer {
   const { language, sites, settings, restricted } = (value ?? {}) as Partial<LibraryOffer>;
@@ -46,7 +47,7 @@ function isHex(value: unknown): value is string {
   return typeof value === 'string' && Address.isHex(value);
 }
 
-/** The worker checks the rest before it notes the visit. */
+/** The worker checks the other properties before it stores the visit. */
 function isSite(value: unknown): value is OfferedSite {
   const { address, title, isPinned, isPrivate } = (value ?? {}) as Partial<OfferedSite>;
   return (
@@ -57,7 +58,10 @@ function isSite(value: unknown): value is OfferedSite {
   );
 }
 
-/** Adds settings to those of this origin, which win. Names and denied addresses are united. */
+/**
+ * Merges offered settings into the settings of this origin. The settings of this origin take precedence. The
+ * result has the names, cache limits and denied addresses of both.
+ */
 export function mergeSettings(own: Settings, offered: Settings): Settings {
   const merged: Settings = { ...offered, ...own };
   if (own.names || offered.names) merged.names = { ...offered.names, ...own.names };

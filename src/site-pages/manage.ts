@@ -42,14 +42,14 @@ const texts = {
   },
 };
 
-/** How often the page looks how a pin gets on, in milliseconds. */
+/** How often the page updates the progress of a pin, in milliseconds. */
 const refreshMs = 2_000;
 
 type Language = keyof typeof texts;
 
 /**
- * Shows what this origin stores of its site, and what can be done with it. For browsers and hosts where the shell cannot
- * reach the origin by a frame.
+ * Shows what this origin stores of its site, with buttons to manage it. For browsers and hosts where the
+ * shell cannot reach the origin through a frame.
  */
 export async function manage(place: HTMLElement, rootOrigin: string, language: Language): Promise<void> {
   const t = texts[language];

@@ -1,12 +1,12 @@
 import { type MoveAnswer, type MoveRequest, moveMessage } from './messages.ts';
 
-/** How long the shell may take to say what it offers, in milliseconds. */
+/** How long the shell may take to send its offer, in milliseconds. */
 const offerMs = 20_000;
-/** How often the shell is asked whether it is still there, and how long it may take to answer, in milliseconds. */
+/** How often this page pings the shell, and how long the shell may take to reply, in milliseconds. */
 const pingMs = 5_000;
 const goneMs = 20_000;
 
-/** Why the shell that opened this page does not give what it is asked for. */
+/** The reason why the opening shell does not provide what this page requested. */
 export class MoveProblem extends Error {
   override readonly name = 'MoveProblem';
 
@@ -20,7 +20,7 @@ export class MoveProblem extends Error {
 
 type Wanted = { kind: 'site' | 'manifest'; address: string } | { kind: 'ping' };
 
-/** From `/-/move` to the shell that opened it. */
+/** The connection from `/-/move` to the shell that opened it. */
 export class MovePort {
   readonly #port: MessagePort;
   readonly #waiting = new Map<number, { resolve(body: Blob | null): void; reject(error: Error): void }>();
@@ -39,8 +39,9 @@ export class MovePort {
   }
 
   /**
-   * @param origin of the shell: a window of any other origin gets no message.
-   * @throws MoveProblem when it offers nothing.
+   * Requests the offer of a shell.
+   * @param origin origin of the shell. Windows of other origins do not get the message.
+   * @throws MoveProblem if the shell offers nothing.
    */
   static open(shell: Window, origin: string): Promise<{ port: MovePort; offer: unknown }> {
     const { port1, port2 } = new MessageChannel();
@@ -61,7 +62,10 @@ export class MovePort {
     this.#port.postMessage(message);
   }
 
-  /** A site as a file, or a manifest. @throws MoveProblem as the shell answers, or when it has gone. */
+  /**
+   * Requests a site as a file, or a manifest.
+   * @throws MoveProblem from the shell's reply, or if the shell is gone.
+   */
   async get(kind: 'site' | 'manifest', address: string): Promise<Blob> {
     this.#answeredAt = Date.now();
     const stop = setInterval(() => {

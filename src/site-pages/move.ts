@@ -1,7 +1,7 @@
 /**
- * `/-/move`, a page of the gateway at `antway.localhost`: takes over the library of the same gateway at `127.0.0.1`,
- * `localhost` or `[::1]`. The shell there opens it in a window. A site that the user trusts there can open it as well, so
- * nothing is taken over before the user agrees on this page.
+ * `/-/move`, a page of the gateway at `antway.localhost`. It copies the library of the same gateway from
+ * `127.0.0.1`, `localhost` or `[::1]`. The shell there opens this page in a window. A site that the user
+ * trusts there can also open this page, so the page copies nothing before the user agrees on it.
  */
 import { formerOrigin, parseOffer } from './library-offer.ts';
 import type { LibraryOffer, OfferedSite } from './messages.ts';
@@ -25,7 +25,7 @@ async function main(): Promise<void> {
   ask(origin, offer, port);
 }
 
-/** Shows what is offered, and waits for the user. */
+/** Shows the offer and waits for the user. */
 function ask(origin: string, offer: LibraryOffer, port: MovePort): void {
   const { sites, settings } = offer;
   const of = (is: (site: OfferedSite) => boolean) => sites.filter(is).length;
@@ -63,7 +63,7 @@ function ask(origin: string, offer: LibraryOffer, port: MovePort): void {
   const actions = document.createElement('p');
   actions.append(take, cancel);
   show(heading(t.question(origin)), paragraph(t.intro), list, paragraph(t.onlyIfAsked), actions);
-  // What harms least has the focus.
+  // The least harmful button gets the focus.
   cancel.focus();
 }
 

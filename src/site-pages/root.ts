@@ -1,7 +1,8 @@
 /**
- * `/-/root`, a page of the gateway's own origin in a hidden frame of a site's: gives the site's origin the user's settings,
- * and its manifest if it is a private site. Only the gateway's page on that origin asks, before any content is shown there;
- * the answer is for the origin of the frame's parent, whoever asks.
+ * `/-/root`, a page of the gateway's own origin in a hidden frame of a site's origin. It gives the site's
+ * origin the user's settings, and the site's manifest if the site is private. The gateway's page on that
+ * origin sends the request before the origin shows any content. The reply always concerns the site of the
+ * parent's origin, so it does not matter which page of that origin sends the request.
  */
 import type { SiteGrant } from '../gateway/api/site-exchange.ts';
 import { siteOfHost } from '../gateway/origins/site-host.ts';
@@ -10,7 +11,7 @@ import { helloMessage, readyMessage, type Welcome } from './messages.ts';
 const controlMs = 2_000;
 
 addEventListener('message', async ({ origin, source, data, ports: [port] }) => {
-  // The origin of a sandboxed page is “null”.
+  // A sandboxed page has the origin “null”.
   if (source !== parent || data?.type !== helloMessage || !port || !URL.canParse(origin)) return;
   const { protocol, host } = new URL(origin);
   const site = siteOfHost(host);
@@ -21,7 +22,7 @@ addEventListener('message', async ({ origin, source, data, ports: [port] }) => {
     if (data?.type !== readyMessage) return;
     send('PUT', { address, settingsId })
       .catch((error) => console.warn('antway: the origin is not noted', error))
-      // The frame goes away with this answer.
+      // The site's page removes this frame when it gets this reply.
       .finally(() => port.postMessage(null));
   };
   const welcome = await welcomeFor(address).catch((error) => {
@@ -49,7 +50,7 @@ async function answer(path: string, init?: RequestInit): Promise<Response> {
   throw new Error(`${path} was answered ${response.status}.`);
 }
 
-/** Where the user has not opened the gateway itself, it has no worker and no settings. */
+/** If the user has not opened the gateway itself, its origin has no worker and no settings. */
 async function isControlled(): Promise<boolean> {
   const { serviceWorker } = navigator;
   if (serviceWorker?.controller) return true;

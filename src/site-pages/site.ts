@@ -1,19 +1,23 @@
 /**
- * `/-/site`, shown on a site's own origin before its first content: starts the worker, fetches the user's settings from the
- * gateway's own origin, and opens what was asked for. Hosts answer every path of a site's origin with it.
+ * `/-/site`, the page that a site's own origin shows before its first content. It starts the worker, fetches
+ * the user's settings from the gateway's own origin, and opens the requested URL. Hosts respond with this
+ * page to every path of a site's origin.
  */
 import { siteOfHost } from '../gateway/origins/site-host.ts';
 import { manage } from './manage.ts';
 import { helloMessage, readyMessage, type Welcome } from './messages.ts';
 import { controlledByWorker, WorkerProblem } from './worker.ts';
 
-/** How long the gateway's own origin may take to answer, in milliseconds. */
+/** How long the gateway's own origin may take to reply, in milliseconds. */
 const rootMs = 5_000;
-/** How long the browser may take to decide whether it keeps this origin, in milliseconds. */
+/** How long the browser may take to decide whether this origin's storage is persistent, in milliseconds. */
 const persistMs = 1_000;
-/** Most openings last less, and a flash of text would only unsettle. */
+/**
+ * The delay before the page shows text, in milliseconds. Most sites open faster, and flashing text would be
+ * unpleasant.
+ */
 const quietMs = 400;
-/** How often this page may open the same URL within `repeatMs`, in milliseconds, before it says that something is wrong. */
+/** How often this page may open the same URL within `repeatMs` milliseconds before it reports an error. */
 const mostTimes = 3;
 const repeatMs = 20_000;
 const storageKey = 'antway.opened';
@@ -50,26 +54,29 @@ async function open(rootOrigin: string): Promise<void> {
   form.set('settings', JSON.stringify(welcome?.settings ?? null));
   if (welcome?.manifest) form.set('manifest', welcome.manifest);
   const taken = await fetch('/-/origin', { method: 'PUT', body: form });
-  // A page of the gateway in another tab may have been first.
+  // A page of the gateway in another tab may have sent the settings first.
   if (!taken.ok && taken.status !== 403) {
     const { code, message } = await taken.json();
     throw Object.assign(new Error(message), { code });
   }
-  // A browser forgets what a page asked that has gone.
+  // Wait for the reply, because a browser drops a pending request when the page that made it is gone.
   const asked = Promise.race([persistSilently(), new Promise((resolve) => setTimeout(resolve, persistMs))]);
   if (welcome && port) await noted(port);
   await asked.catch((error) => console.warn('antway: the browser was not asked to keep this', error));
   if (location.pathname === '/-/site') return manage(status, rootOrigin, language);
   const url = location.href;
   if (isRepeated(url)) throw new WorkerProblem('NOT_ANSWERED', t.repeated);
-  // With a fragment that differs in nothing else, the page would only scroll.
+  // If the URL has a fragment and differs in nothing else, `location.replace` would only scroll the page.
   if (url.includes('#')) history.replaceState(null, '', '/-/');
   location.replace(url);
 }
 
-/** Asks the browser not to clear this origin on its own, unless it would ask the user: the shell does that when they pin. */
+/**
+ * Asks the browser not to evict this origin's data, unless the browser would prompt the user. In that case
+ * the shell asks when the user pins the site.
+ */
 async function persistSilently(): Promise<void> {
-  // Only Firefox asks, and no standard tells which browsers do.
+  // Only Firefox prompts the user, and no standard reports which browsers do.
   if ('mozInnerScreenX' in window) {
     const { state } = await navigator.permissions.query({ name: 'persistent-storage' });
     if (state !== 'granted') return;
@@ -77,7 +84,10 @@ async function persistSilently(): Promise<void> {
   await navigator.storage?.persist?.();
 }
 
-/** Has the gateway's own origin note that this one is ready. Its frame goes away with this page, so this waits for the answer. */
+/**
+ * Tells the gateway's own origin that this origin is ready. Waits for the reply, because the frame disappears
+ * with this page.
+ */
 function noted(port: MessagePort): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, rootMs);
@@ -86,7 +96,10 @@ function noted(port: MessagePort): Promise<void> {
   });
 }
 
-/** @returns no welcome where the gateway's own origin does not answer: then the defaults hold. */
+/**
+ * Requests the settings from the gateway's own origin.
+ * @returns a null `welcome` if that origin does not reply. Then the defaults apply.
+ */
 function askRoot(rootOrigin: string): Promise<{ welcome: Welcome | null; port?: MessagePort }> {
   const frame = document.createElement('iframe');
   frame.hidden = true;
@@ -108,8 +121,8 @@ function askRoot(rootOrigin: string): Promise<{ welcome: Welcome | null; port?: 
 }
 
 /**
- * Whether this page comes again and again for the same URL because the worker does not answer. A reload by the user, which
- * may go past the worker, counts afresh.
+ * Whether this page loads again and again for the same URL because the worker does not respond. A reload by
+ * the user can bypass the worker, so it resets the count.
  */
 function isRepeated(url: string): boolean {
   const [navigation] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];

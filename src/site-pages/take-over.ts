@@ -3,17 +3,17 @@ import { mergeSettings } from './library-offer.ts';
 import type { LibraryOffer, OfferedSite } from './messages.ts';
 import { type MovePort, MoveProblem } from './move-port.ts';
 
-/** What was not taken over, and why. */
+/** A part of the library that was not copied, and the reason. */
 export interface TakeOverProblem {
-  /** The site's title or address; null: the settings. */
+  /** The site's title or address. Null for the settings. */
   what: string | null;
   code: string;
   message: string;
 }
 
 /**
- * Takes over an offered library by the endpoints of this origin, which check all of it. It can be run again: each run does
- * what is still to be done.
+ * Copies an offered library through the endpoints of this origin, which validate all of it. You can run it
+ * again: each run copies only what is still missing.
  */
 export class TakeOver {
   readonly #offer: LibraryOffer;
@@ -25,7 +25,7 @@ export class TakeOver {
     this.#port = port;
   }
 
-  /** @returns how many sites were taken over by all runs, and what this run could not take over. */
+  /** @returns the number of sites that all runs have copied, and the problems of this run. */
   async run(
     onProgress: (done: number, count: number, site: OfferedSite) => void,
   ): Promise<{ copied: number; problems: TakeOverProblem[] }> {
@@ -41,7 +41,7 @@ export class TakeOver {
       }
     };
     const { sites } = this.#offer;
-    // First, because the user's limit and blocked addresses hold for what comes after.
+    // Settings come first, because the user's limit and denied addresses apply to the sites.
     await attempt(null, () => this.#takeSettings());
     for (const [i, site] of sites.entries()) {
       if (this.#taken.has(site)) continue;
@@ -67,13 +67,13 @@ export class TakeOver {
 
   async #takeSite(site: OfferedSite): Promise<void> {
     const { address, isPinned, isPrivate } = site;
-    // Before the visit: what is private is then noted without its title.
+    // The manifest comes before the visit, so that the visit of a private site is stored without its title.
     if (isPrivate) await this.#takeManifest(address);
     if (site.lastOpened !== null) await noteVisit(site);
     if (!isPinned) return;
     if (!(await isPinComplete(address))) await this.#takePinned(address);
     if (site.lastOpened === null) await noteVisit(site);
-    // The shell here then copies the pin to the site's own origin.
+    // The shell on this origin then copies the pin to the site's own origin.
     await ask('origins', 'POST', JSON.stringify({ address }));
   }
 
@@ -84,7 +84,7 @@ export class TakeOver {
     await ask('manifests', 'POST', manifest);
   }
 
-  /** Takes all chunks of a site, and pins it. */
+  /** Imports all chunks of a site, and pins the site. */
   async #takePinned(address: string): Promise<void> {
     const file = await this.#port.get('site', address);
     const imported = await ask<{ address: string; refused: { reason: string }[] }>('import', 'POST', file);
@@ -105,7 +105,7 @@ async function isPinComplete(wanted: string): Promise<boolean> {
   return pins.some(({ address, state }) => address === wanted && state === 'complete');
 }
 
-/** @throws MoveProblem as the endpoint answers. */
+/** @throws MoveProblem with the code and message of the endpoint's error. */
 async function ask<T>(path: string, method = 'GET', body: Blob | string | null = null): Promise<T> {
   const response = await fetch(`/-/${path}`, { method, body, cache: 'no-store' });
   if (response.status === 204) return undefined as T;

@@ -1,9 +1,10 @@
 const delayMs = 1_000;
 
 /**
- * Tells whether this page has been visible and focused for a second, each time that changes. Before that, a button must not
- * do anything that the user cannot take back: another page may have opened this one just before a click or key.
- * @returns what ends it.
+ * Reports whether this page has been visible and focused for a second, each time that this changes. Before
+ * that, a button must not do anything that the user cannot undo: another page may have opened this page just
+ * before a click or a key press.
+ * @returns a function that stops the reports.
  */
 export function whenSeen(onChange: (isSeen: boolean) => void): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;

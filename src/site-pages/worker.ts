@@ -1,4 +1,4 @@
-/** Why a page of the gateway on a site's origin cannot do its work. */
+/** The reason why a page of the gateway on a site's origin cannot work. */
 export class WorkerProblem extends Error {
   override readonly name = 'WorkerProblem';
 
@@ -21,8 +21,9 @@ function isOwn(
 }
 
 /**
- * Registers the gateway's worker on this origin and waits until it answers the requests of this page.
- * @throws WorkerProblem where the browser has no workers here, or none that installs.
+ * Registers the gateway's worker on this origin and waits until the worker controls this page.
+ * @throws WorkerProblem if service workers are unavailable, the registration fails, or the worker does not
+ *   take control.
  */
 export async function controlledByWorker(): Promise<void> {
   const { serviceWorker } = navigator;
@@ -39,7 +40,8 @@ export async function controlledByWorker(): Promise<void> {
         },
       );
     });
-  // A page of the site can have registered scripts of the gateway for a part of the origin, which would come first.
+  // A page of the site can register the gateway's script for a narrower scope. That registration would take
+  // precedence.
   for (const other of await serviceWorker.getRegistrations()) {
     if (other.scope !== `${location.origin}/`) await other.unregister();
   }
@@ -60,7 +62,7 @@ export async function controlledByWorker(): Promise<void> {
       },
       { once: true },
     );
-    // A page that was loaded past an active worker, by a hard reload, has to be claimed.
+    // After a hard reload an active worker does not control this page. The worker has to claim it.
     registration.active?.postMessage({ type: 'CLAIM' });
   });
 }
