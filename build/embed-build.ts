@@ -5,26 +5,29 @@ import type { Plugin } from 'vite';
 import type { Build } from '../src/build.ts';
 import { limits } from '../src/limits.ts';
 
-/** The worker's script, which holds the hashes of all other files. */
+/** The worker's script. It holds the hashes of all other files. */
 export const workerScript = 'sw.js';
 
-/** Matches the expression of `src/build.ts`, and the build that replaces it. */
+/** Matches the expression in `src/build.ts`, and the build object that replaces the expression. */
 const slot =
   /globalThis\.__ANTWAY_BUILD__|\{"hash":"[0-9a-f]{64}","installed":\{[^{}]*\},"optional":\{[^{}]*\}\}/g;
 const emptySlot = 'globalThis.__ANTWAY_BUILD__';
 
-/** The answer to the challenge that only this build's host knows. Its name is made from the build's hash. */
+/**
+ * True for the build's probe file. `SiteNames` fetches this file to check that a host serves this build. The
+ * file name contains the build's hash.
+ */
 const isProbe = (path: string) => /^-\/probe-[0-9a-f]{64}\.json$/.test(path);
 
 /**
- * Files that the shell does not need to start: only browsers that lack the cipher need libsodium, only publishing needs the compressor,
- * only installing the app needs the screenshots. `robots.txt` is for crawlers.
+ * True for files that the shell does not need to start. Browsers without the cipher need libsodium.
+ * Publishing needs the compressor. Installing the app needs the screenshots. `robots.txt` is for crawlers.
  */
 const isOptional = (path: string) =>
   /(^|\/)(libsodium|brotli_wasm_bg)-[^/]*\.wasm$/.test(path) ||
   /^(screenshot-.*\.png|robots\.txt)$/.test(path);
 
-/** The paths of all files in a folder, sorted by their UTF-8 bytes, with `/` between names. */
+/** Returns the paths of all files in a folder, sorted by their UTF-8 bytes, with `/` between names. */
 export function filesOf(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -33,11 +36,12 @@ export function filesOf(folder: string): string[] {
 }
 
 /**
- * The last step of a build: writes the hashes of all files into the worker's script, and the file
- * `-/probe-<hash>.json`. It can be repeated after a file was changed.
+ * The last step of a build. Writes the hashes of all files into the worker's script, and writes the file
+ * `-/probe-<hash>.json`. You can repeat this step after you change a file.
  *
- * The hash of the build is the SHA-256 of what `sha256sum` prints for its files (a line `<hex>  <path>` for each), sorted
- * by path. The probe is left out. `sw.js` counts as it was before anything was embedded.
+ * The hash of the build is the SHA-256 of the output of `sha256sum` for the build's files: one line
+ * `<hex>  <path>` for each file, sorted by path. The probe file is not included. `sw.js` is hashed in its
+ * state before embedding.
  *
  * @returns the hash of the build.
  */
@@ -75,7 +79,7 @@ export function embedBuild(folder: string): string {
   return build.hash;
 }
 
-/** Embeds the build once everything of it is written. */
+/** Embeds the build after Vite has written all of its files. */
 export function embeddedBuild(): Plugin {
   let folder = '';
   return {

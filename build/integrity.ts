@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * The hashes for `<script integrity>`: printed, and kept as `integrity.json` in the folder.
- * @param names of the files, in the folder.
+ * Prints the hashes for `<script integrity>`, and writes them to `integrity.json` in the folder.
+ * @param names file names, relative to the folder.
  */
 export function writeIntegrity(folder: string, names: readonly string[]): void {
   const hashes = Object.fromEntries(

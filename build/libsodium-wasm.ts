@@ -6,13 +6,17 @@ import type { Plugin } from 'vite';
 const virtualModule = 'virtual:libsodium.wasm?url';
 const packageFile = /\/libsodium\/dist\/modules-esm\/libsodium\.mjs$/;
 
-/** Where the extracted file waits for Vite, which names, hashes and places it like every other asset. */
+/**
+ * The folder of the extracted file. Vite reads the file from here, and names, hashes and places it like every
+ * other asset.
+ */
 const cacheFolder = fileURLToPath(new URL('../node_modules/.cache/antway', import.meta.url));
 
 /**
- * libsodium's package holds its WebAssembly as base64 in its script, 296 kB of it, which every start of the worker
- * would have to read though most browsers have the cipher themselves. This takes it out: the script keeps an empty
- * string, and `virtual:libsodium.wasm?url` is the URL of the asset, to be given to `instantiateWasm`.
+ * Takes libsodium's WebAssembly out of the package's script. The script contains 296 kB of WebAssembly as
+ * base64. Every start of the worker would have to read it, although most browsers have the cipher themselves.
+ * The script keeps an empty string instead. `virtual:libsodium.wasm?url` is the URL of the asset; pass it to
+ * `instantiateWasm`.
  */
 export function libsodiumWasm(): Plugin {
   return {
@@ -41,13 +45,19 @@ export function libsodiumWasm(): Plugin {
   };
 }
 
-/** libsodium's WebAssembly, from the package's own script: Vite's development server would name a copy. */
+/**
+ * Returns libsodium's WebAssembly. Reads the package's own script, because Vite's development server would
+ * resolve to a copy.
+ */
 export async function sodiumWasm(): Promise<Buffer> {
   const script = fileURLToPath(import.meta.resolve('libsodium'));
   return Buffer.from(embedded(await readFile(script, 'utf8')).base64, 'base64');
 }
 
-/** The WebAssembly in the package's script: the one string that begins with its magic number, `\0asm`, in base64. */
+/**
+ * Finds the WebAssembly in the package's script: the only string that begins with the magic number `\0asm` in
+ * base64.
+ */
 function embedded(code: string): { base64: string; start: number; end: number } {
   const match = /"(AGFzbQ[A-Za-z0-9+/]+={0,2})"/.exec(code);
   if (!match) throw new Error('libsodium no longer holds its WebAssembly as a base64 string.');

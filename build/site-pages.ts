@@ -3,12 +3,12 @@ import { build, type Plugin } from 'vite';
 
 const fromRoot = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
-/** Scripts of the pages below `/-/`, whose documents are in `public/-/`. */
+/** The scripts of the pages below `/-/`. The documents of these pages are in `public/-/`. */
 const names = ['bridge', 'move', 'root', 'site'];
 
 /**
- * Builds the scripts of `src/site-pages/`. Each becomes one file with a fixed name below `-/`: on a site's own origin every
- * other path is the site's, `assets/` included.
+ * Builds the scripts of `src/site-pages/`. Each script becomes one file with a fixed name below `-/`, because
+ * on a site's own origin all other paths belong to the site, including `assets/`.
  */
 export function sitePages(): Plugin {
   let outDir = '';

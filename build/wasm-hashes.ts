@@ -6,7 +6,10 @@ import { sodiumWasm } from './libsodium-wasm.ts';
 
 const virtualModule = 'virtual:wasm-hashes';
 
-/** Gives the workers' scripts the SHA-256 of the WebAssembly that they load, in base64: see `virtual.d.ts`. */
+/**
+ * Provides the workers' scripts with the SHA-256 of the WebAssembly that they load, in base64. See
+ * `virtual.d.ts`.
+ */
 export function wasmHashes(): Plugin {
   return {
     name: 'antway:wasm-hashes',

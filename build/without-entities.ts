@@ -1,6 +1,9 @@
 import type { Plugin } from 'vite';
 
-/** The module's other exports. The parser's module imports some of them, and the package's index the rest. */
+/**
+ * The other exports of the module. The parser's module imports some of them, and the package's index imports
+ * the rest.
+ */
 const unused = [
   'DecodingMode',
   'htmlDecodeTree',
@@ -12,8 +15,9 @@ const unused = [
 ];
 
 /**
- * `htmlparser2` brings a decoder of character references with the names of all of HTML's, 19 kB compressed. The worker
- * leaves references as they are (`decodeEntities: false`, see `document-head.ts`), so the parser never calls it.
+ * Replaces the decoder of character references in `htmlparser2`. The decoder contains the names of all HTML
+ * references, 19 kB compressed. The worker does not decode references (`decodeEntities: false`, see
+ * `document-head.ts`), so the parser never calls the decoder.
  */
 export const withoutEntities: Plugin = {
   name: 'antway:without-entities',

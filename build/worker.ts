@@ -1,9 +1,12 @@
 import type { Plugin } from 'vite';
 
-/** What `import.meta.url` would be if a classic script had it. */
+/** A replacement for `import.meta.url`, which does not exist in a classic script. */
 export const classicDefines = { 'import.meta.url': 'self.location.href' };
 
-/** An application's `import()` goes through a helper that preloads, and reports failures to a `window`. */
+/**
+ * Replaces Vite's preload helper for `import()`. The helper preloads modules and reports failures to
+ * `window`, which a worker does not have.
+ */
 export const withoutPreloading: Plugin = {
   name: 'antway:without-preloading',
   enforce: 'pre',

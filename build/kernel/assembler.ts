@@ -1,6 +1,9 @@
-/** A small assembler of WebAssembly: functions that give the encoding of what they are named after. */
+/**
+ * A small WebAssembly assembler. Each function returns the encoding of the instruction that it is named
+ * after.
+ */
 
-/** Instructions as they are encoded. Nested, since joining them at every level would take far longer. */
+/** Encoded instructions. The arrays are nested because joining them at every level would take far longer. */
 export type Code = readonly (number | Code)[];
 
 /** A local variable or parameter of a function, by its index. */
@@ -8,7 +11,7 @@ export type Local = number;
 
 const types = { i32: 0x7f, i64: 0x7e, v128: 0x7b } as const;
 
-/** The locals of one function. Its parameters, which are all i32, come first. */
+/** The local variables of one function. The parameters come first, and all of them are i32. */
 export class Locals {
   readonly declared: number[] = [];
 
@@ -25,17 +28,17 @@ export class Locals {
 
 export const get = (local: Local): Code => [0x20, unsigned(local)];
 export const set = (local: Local, value: Code): Code => [value, 0x21, unsigned(local)];
-/** Sets, and is the value itself. */
+/** Sets the local. The value stays on the stack. */
 export const tee = (local: Local, value: Code): Code => [value, 0x22, unsigned(local)];
 
-/** Does `body`, and again as long as `condition` is not zero after it. */
+/** Runs `body` at least once, and repeats it while `condition` is not zero. */
 export const doWhile = (body: Code, condition: Code): Code => [0x03, 0x40, body, condition, 0x0d, 0, 0x0b];
 
 const binary =
   (opcode: number | Code) =>
   (a: Code, b: Code): Code => [a, b, opcode];
 
-/** Offsets are constants. The alignment is 0, which promises nothing. */
+/** The offset is a constant. The alignment hint is 0, so addresses may be unaligned. */
 const load =
   (opcode: number | Code) =>
   (address: Code, offset = 0): Code => [address, opcode, 0, unsigned(offset)];
@@ -53,7 +56,7 @@ export const i32 = {
   or: binary(0x72),
   equal: binary(0x46),
   isLess: binary(0x49),
-  /** `a` where the condition is not zero, else `b`. */
+  /** Returns `a` if the condition is not zero, otherwise `b`. */
   select: (condition: Code, a: Code, b: Code): Code => [a, b, condition, 0x1b],
 };
 
@@ -69,7 +72,7 @@ export const i64 = {
   store: store(0x37),
 };
 
-/** Vectors of four words. */
+/** Vectors of four 32-bit words. */
 export const v128 = {
   const: (words: readonly number[]): Code => [
     simd(0x0c),
@@ -77,20 +80,20 @@ export const v128 = {
   ],
   load: load(simd(0x00)),
   store: store(simd(0x0b)),
-  /** A word of memory four times. */
+  /** Loads one word from memory into all four lanes. */
   loadSplat: load(simd(0x09)),
   splat: (word: Code): Code => [word, simd(0x11)],
   add: binary(simd(0xae)),
   mul: binary(simd(0xb5)),
   xor: binary(simd(0x51)),
-  /** Words by their numbers: 0 to 3 are those of `a`, 4 to 7 those of `b`. */
+  /** Selects words by number: 0 to 3 are the words of `a`, 4 to 7 are the words of `b`. */
   shuffle: (a: Code, b: Code, words: readonly number[]): Code => [
     a,
     b,
     simd(0x0d),
     words.map((word) => [0, 1, 2, 3].map((byte) => 4 * word + byte)),
   ],
-  /** Turns each word to the right. By whole bytes that is one instruction: they change places. */
+  /** Rotates each word to the right. A rotation by whole bytes takes one instruction, a byte shuffle. */
   rotate(value: Code, bits: number, scratch: Local): Code {
     if (bits % 8 === 0) {
       const from = Array.from({ length: 16 }, (_, i) => (i & 12) | ((i + bits / 8) & 3));
@@ -105,7 +108,7 @@ export const v128 = {
   },
 };
 
-/** Makes rows of columns in four vectors. `scratch` are four more. */
+/** Transposes a 4 × 4 matrix of words in four vectors. `scratch` names four more vectors. */
 export function transpose(rows: readonly Local[], scratch: readonly Local[]): Code {
   const [a, b, c, d] = rows.map(get) as [Code, Code, Code, Code];
   const [p, q, r, s] = scratch.map(get) as [Code, Code, Code, Code];
@@ -130,7 +133,9 @@ export interface Func {
 
 const pageBytes = 64 * 1024;
 
-/** A module that exports these functions, and as `memory` one of so many bytes, rounded up to pages. */
+/**
+ * Returns a module that exports these functions and a `memory` of `memoryBytes`, rounded up to whole pages.
+ */
 export function assemble(functions: readonly Func[], memoryBytes: number): Uint8Array<ArrayBuffer> {
   const pages = unsigned(Math.ceil(memoryBytes / pageBytes));
   const typesOf = ({ locals }: Func) => [0x60, list(Array(locals.parameters).fill([types.i32])), 0];
@@ -138,7 +143,7 @@ export function assemble(functions: readonly Func[], memoryBytes: number): Uint8
     sized([list(locals.declared.map((type) => [1, type])), body, 0x0b]);
   return Uint8Array.from(
     flat([
-      [0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0], // its name and version
+      [0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0], // magic number and version
       [1, sized(list(functions.map(typesOf)))],
       [3, sized(list(functions.map((_, i) => unsigned(i))))],
       [5, sized(list([[1, pages, pages]]))],
@@ -174,7 +179,7 @@ function text(value: string): Code {
   return list([...new TextEncoder().encode(value)]);
 }
 
-/** LEB128. */
+/** Encodes an unsigned number as LEB128. */
 function unsigned(value: number): Code {
   return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, unsigned(value >>> 7)];
 }

@@ -1,21 +1,21 @@
 import { type Code, doWhile, type Func, get, i32, Locals, set, transpose, v128 } from './assembler.ts';
 import { quarters } from './quarters.ts';
 
-/** What hashing begins with. */
+/** The initial chaining value of BLAKE3. */
 const initialWords = [
   0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
 ];
 
-/** Where the words of a round's message were in the round before. */
+/** The message schedule: for each word of a round's message, its index in the previous round's message. */
 const permutation = [2, 6, 3, 10, 7, 0, 4, 13, 1, 11, 12, 5, 9, 14, 15, 8];
 
 const blockBytes = 64;
 
 /**
- * `hash4(input, stride, blocks, lastBytes, flags, firstFlag, lastFlag, counter, step, output)` of BLAKE3: compresses four
- * inputs, one in each lane. They are at `input`, `input + stride` and so on, and have `blocks` blocks each, with
- * `lastBytes` in the last one; their counters are `counter`, `counter + step` and so on. Writes their chaining values,
- * one after the other, to `output`.
+ * `hash4(input, stride, blocks, lastBytes, flags, firstFlag, lastFlag, counter, step, output)` of BLAKE3.
+ * Compresses four inputs, one in each lane. The inputs are at `input`, `input + stride` and so on. Each input
+ * has `blocks` blocks, with `lastBytes` bytes in the last block. The counters are `counter`, `counter + step`
+ * and so on. Writes the four chaining values one after the other to `output`.
  */
 export function hash4(): Func {
   const [input, stride, blocks, lastBytes, flags] = [0, 1, 2, 3, 4] as const;

@@ -1,16 +1,16 @@
 import { type Code, doWhile, type Func, get, i32, Locals, set, tee, transpose, v128 } from './assembler.ts';
 import { quarters } from './quarters.ts';
 
-/** "expand 32-byte k" */
+/** The words of "expand 32-byte k". */
 const constants = [0x61707865, 0x3320646e, 0x79622d32, 0x6b206574];
 
-/** What `chacha20` works on at a time: four blocks, one in each lane. */
+/** Bytes that one step of `chacha20` processes: four blocks, one in each lane. */
 export const strideBytes = 256;
 
 /**
- * `chacha20(data, end, secret, counter)` of RFC 8439: XORs the key stream into the bytes from `data` to `end`, always
- * `strideBytes` at a time, so that what is behind the end is overwritten. At `secret` are the 32 bytes of the key and the
- * 12 of the nonce; `counter` is the first block's.
+ * `chacha20(data, end, secret, counter)` of RFC 8439. XORs the key stream into the bytes from `data` to
+ * `end`. Always processes `strideBytes` at a time, so it can overwrite bytes behind `end`. `secret` points to
+ * the 32 bytes of the key and the 12 bytes of the nonce. `counter` is the counter of the first block.
  */
 export function chacha20(): Func {
   const [data, end, secret, counter] = [0, 1, 2, 3] as const;

@@ -6,8 +6,9 @@ import { poly1305 } from './poly1305.ts';
 import { xor } from './xor.ts';
 
 /**
- * The WebAssembly for what is done to every byte of a chunk, with SIMD. It is not made in each build, but lies in
- * `src/self-encryption/kernel-wasm.ts`: `UPDATE_KERNEL=1 npx vitest run tests/unit/kernel.test.ts` makes that anew.
+ * The WebAssembly for the work on every byte of a chunk, with SIMD. A build does not generate it. The
+ * generated module is in `src/self-encryption/kernel-wasm.ts`. To generate it again, run
+ * `UPDATE_KERNEL=1 npx vitest run tests/unit/kernel.test.ts`.
  */
 export function kernel(): Uint8Array<ArrayBuffer> {
   return assemble([hash4(), chacha20(), poly1305(), xor()], kernelMemoryBytes);

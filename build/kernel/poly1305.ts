@@ -5,15 +5,19 @@ const limb = i64.const((1n << BigInt(limbBits)) - 1n);
 const indices = [0, 1, 2, 3, 4];
 
 /**
- * `poly1305(data, end, state)` takes whole blocks of 16 bytes into an authenticator (RFC 8439). At `state` are, as 64-bit
- * words of 26 bits each, five of the sum so far and then five of the multiplier; the sum is left not wholly carried.
+ * `poly1305(data, end, state)` adds whole blocks of 16 bytes to an authenticator (RFC 8439). `state` points
+ * to ten 64-bit words of 26 bits each: five words of the sum so far, then five words of the multiplier. The
+ * sum is stored without a complete carry.
  */
 export function poly1305(): Func {
   const locals = new Locals(3);
   const [data, end, state] = [0, 1, 2] as const;
   const sum = locals.many('i64', 5);
   const factor = locals.many('i64', 5);
-  /** What goes past 130 bits comes back five times as much, since 2^130 is 5. */
+  /**
+   * Five times the multiplier. Bits above 130 are multiplied by 5 and added at the bottom, because 2^130 ≡ 5
+   * modulo the prime 2^130 − 5.
+   */
   const factor5 = locals.many('i64', 5);
   const product = locals.many('i64', 5);
   const [low, high] = locals.many('i64', 2) as [number, number];

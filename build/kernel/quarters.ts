@@ -1,4 +1,7 @@
-/** Which words of a 4 × 4 state BLAKE3 and ChaCha20 mix with each other: columns, then diagonals. */
+/**
+ * The indices of the words in a 4 × 4 state that BLAKE3 and ChaCha20 mix with each other: columns, then
+ * diagonals.
+ */
 export const quarters = [
   [0, 4, 8, 12],
   [1, 5, 9, 13],

@@ -1,11 +1,11 @@
 import { doWhile, type Func, get, i32, Locals, set, v128 } from './assembler.ts';
 
-/** The pad's 52 bytes fit into whole vectors four times. */
+/** Four pads of 52 bytes fill a whole number of vectors. */
 export const padsBytes = 208;
 
 /**
- * `xor(data, end, pads)` XORs the `padsBytes` at `pads` into the bytes from `data` to `end`, always all of them at a time,
- * so that what is behind the end is overwritten.
+ * `xor(data, end, pads)` XORs the `padsBytes` bytes at `pads` into the bytes from `data` to `end`. Always
+ * processes `padsBytes` bytes at a time, so it can overwrite bytes behind `end`.
  */
 export function xor(): Func {
   const [data, end, pads] = [0, 1, 2] as const;
