@@ -2,21 +2,21 @@ import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { Address } from '../address.ts';
 import { parsePeer, splitPeerUrl } from '../config.ts';
 
-/** Where `npm start` puts its peer when nothing else listens there. */
+/** The origin of the peer that `npm start` runs, if the default port is free. */
 const defaultPeer = 'http://antway.localhost:8080';
 
 export interface PublishArguments {
   command: 'publish';
   /** The file or folder to publish. */
   path: string;
-  /** Origins; every chunk goes to each of them. */
+  /** Origins of peers. Each peer gets every chunk. */
   peers: string[];
   token: string | undefined;
-  /** A folder that gets the chunks instead of peers. */
+  /** The folder that gets the chunks. If it is set, no chunk is uploaded to a peer. */
   out: string | undefined;
-  /** Origin of the gateway that the printed URL is for. */
+  /** The origin of the gateway for the printed URL. */
   gateway: string | undefined;
-  /** Patterns as in `.gitignore` of what is left out of a folder. */
+  /** Patterns in `.gitignore` syntax. Matching files of a folder are not published. */
   ignore: string[];
   json: boolean;
 }
@@ -24,12 +24,12 @@ export interface PublishArguments {
 export interface GetArguments {
   command: 'get';
   address: Address;
-  /** What follows the address and its `/`: a member or a folder of an archive, as it is spelled there. */
+  /** The text after the address and its `/`: the path of a member or a folder, exactly as the archive spells it. */
   path: string | undefined;
   peers: string[];
-  /** A folder of chunks to read instead of asking peers. */
+  /** A folder with stored chunks. If it is set, no peer is asked. */
   from: string | undefined;
-  /** The file to write; undefined for standard output. */
+  /** The file to write. Undefined means standard output. */
   out: string | undefined;
   json: boolean;
 }
@@ -50,7 +50,7 @@ export type Arguments =
   | { command: 'help' }
   | { command: 'version' };
 
-/** A command line that cannot be meant: exit code 2. */
+/** The command line is invalid. The process ends with exit code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
@@ -68,13 +68,13 @@ const peerOptions = {
 } as const;
 
 /**
- * Reads a command line.
+ * Parses a command line.
  *
- * It uses Node's own parser because that leaves values as they are written: a token or an address made of digits
- * alone must not become a number.
+ * Node's own parser returns values as strings. Other parsers turn a token or an address that consists of digits into
+ * a number.
  *
- * @param argv without the program's name.
- * @throws UsageError that says what is wrong.
+ * @param argv the arguments without the program's name.
+ * @throws UsageError with a message for the user.
  */
 export function parseArguments(argv: readonly string[], env: NodeJS.ProcessEnv): Arguments {
   const [command, ...rest] = argv;
@@ -180,11 +180,11 @@ function originFrom(option: string, value: string): string {
   try {
     if (URL.canParse(value)) {
       const { url, certificateHashes } = parsePeer(value, value, option);
-      // Node has no WebTransport, and its fetch() cannot be told to accept a pinned certificate.
+      // Node has no WebTransport, and its fetch() has no option to accept a pinned certificate.
       if (certificateHashes.length === 0 && splitPeerUrl(url).kind === 'antway') return url;
     }
   } catch {
-    // said below, in terms of the command line
+    // The error is thrown below, with the name of the option.
   }
   throw new UsageError(`${option} “${value}” is not an origin: https://host[:port], or http:// on loopback.`);
 }
@@ -193,7 +193,7 @@ function parse<T extends ParseArgsConfig>(config: T): ReturnType<typeof parseArg
   try {
     return parseArgs(config);
   } catch (error) {
-    // Everything that Node's parser throws is about the command line, and said well.
+    // Node's parser throws only errors about the command line, and their messages are suitable for the user.
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }
 }

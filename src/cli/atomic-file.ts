@@ -4,10 +4,10 @@ import { dirname, join } from 'node:path';
 import { fileError } from './disk-file.ts';
 
 /**
- * Writes a file whole or not at all: into a hidden neighbour first, which takes the file's place once all of it
- * is on disk. After an error the file is what it was before.
+ * Writes a file completely or not at all. The bytes go to a hidden file in the same folder, which replaces the target
+ * once all bytes are on disk. After an error, the target is unchanged.
  *
- * @throws AntwayError as `fileError`, and what `pieces` throws.
+ * @throws AntwayError as `fileError`, and the errors of `pieces`.
  */
 export async function writeAtomically(
   path: string,

@@ -8,8 +8,8 @@ import { writeAtomically } from './atomic-file.ts';
 import { fileError } from './disk-file.ts';
 
 /**
- * Writes chunks into a folder, each into a file that is named by its address. The folder is made when it is not
- * there.
+ * Writes chunks into a folder, one file per chunk, named by the chunk's address. Creates the folder if it does not
+ * exist.
  * @throws AntwayError as `fileError`.
  */
 export async function chunkFolderSink(folder: string): Promise<ChunkSink> {
@@ -24,7 +24,7 @@ export async function chunkFolderSink(folder: string): Promise<ChunkSink> {
         if (error.code === 'ENOENT') return undefined;
         throw fileError(error, path);
       });
-      // Its name alone does not make it the chunk: a damaged file is replaced.
+      // The name alone does not prove that the file is intact. A damaged file is replaced.
       if (there && equalBytes(there, bytes)) return 'present';
       await writeAtomically(path, [bytes]);
       return 'stored';
@@ -32,7 +32,7 @@ export async function chunkFolderSink(folder: string): Promise<ChunkSink> {
   };
 }
 
-/** Reads chunks from such a folder. What is in a file is checked as if a peer had sent it. */
+/** Reads chunks from a folder of `chunkFolderSink`. The bytes of each file are verified like the bytes of a peer. */
 export function chunkFolderSource(folder: string): ChunkPeers {
   return {
     async fetch(address, { signal, verify }) {

@@ -3,11 +3,11 @@ import { AntwayError } from '../errors.ts';
 import type { RandomAccess } from '../self-encryption/file.ts';
 
 /**
- * A file on disk as `RandomAccess`. It is open only while it is read, so that a folder of any number of files
- * needs no more than a few handles.
+ * A file on disk as `RandomAccess`. Each read opens and closes the file. Thus a folder with any number of files needs
+ * only a few file handles.
  *
- * Sealing reads every file twice, and its keys come from the first time: `read` throws when the file has changed
- * since this call, because the result could never be opened.
+ * Self-encryption reads every file twice, and derives the keys from the first pass. Therefore `read` throws if the
+ * file has changed since this call: the chunks could never be decrypted.
  *
  * @throws AntwayError as `fileError`.
  */
@@ -24,7 +24,7 @@ export async function openDiskFile(path: string): Promise<RandomAccess> {
           if (bytesRead === 0) throw changed(path);
           filled += bytesRead;
         }
-        // Compared after the read: a write before or during it shows in the time or the size.
+        // Compare after the read: a write before or during the read changes the time or the size.
         const now = await fingerprint(file);
         if (now.size !== first.size || now.modified !== first.modified) throw changed(path);
         return bytes;
@@ -33,8 +33,8 @@ export async function openDiskFile(path: string): Promise<RandomAccess> {
 }
 
 /**
- * A failed file operation as an `AntwayError`: `NOT_FOUND`, `REFUSED` (permissions), `TOO_LARGE` (no space), or
- * `INTERNAL`. What is one already is given back.
+ * Converts the error of a file operation into an `AntwayError`: `NOT_FOUND`, `REFUSED` (permissions), `TOO_LARGE` (no
+ * space), or `INTERNAL`. Returns an `AntwayError` unchanged.
  */
 export function fileError(error: unknown, path: string): AntwayError {
   if (error instanceof AntwayError) return error;

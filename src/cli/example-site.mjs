@@ -1,4 +1,4 @@
-// A page with the drop-in, as any static host would serve it. Plain JavaScript, see setup.mjs.
+// Serves a page with the drop-in, like any static host. Plain JavaScript, see setup.mjs.
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -6,11 +6,11 @@ import { join, normalize } from 'node:path';
 import { lookup } from 'mrmime';
 
 /**
- * Serves `examples/embedding` on loopback, the drop-in's files beside its own, until the process ends.
- * @param {string[]} folders whose files are served; the first that has a file wins.
- * @param {object} config what `antway.json` holds.
- * @param {number} port 0 for any that is free.
- * @returns {Promise<string>} its origin.
+ * Serves the given folders on loopback until the process ends.
+ * @param {string[]} folders The first folder that has the requested file wins.
+ * @param {object} config The content of `antway.json`.
+ * @param {number} port 0 selects any free port.
+ * @returns {Promise<string>} the origin of the server.
  */
 export async function serveExample(folders, config, port) {
   const server = createServer(async (request, response) => {
@@ -37,7 +37,9 @@ export async function serveExample(folders, config, port) {
   return `http://127.0.0.1:${server.address().port}`;
 }
 
-/** A path that stays in its folder, with the name of a folder's page. */
+/**
+ * Returns the path of a URL. The path cannot leave its folder. A path of a folder gets the name of the folder's page.
+ */
 function pathOf(url) {
   try {
     const path = normalize(decodeURIComponent(new URL(url, 'http://host').pathname));

@@ -7,23 +7,26 @@ import { fileError, openDiskFile } from './disk-file.ts';
 
 export interface FolderListing {
   entries: TarchiveEntry[];
-  /** What is in the folder and not in `entries`; a folder stands for all that is in it, and ends in `/`. */
+  /**
+   * The parts of the folder that `entries` does not contain. The path of a left-out folder ends in `/` and stands for
+   * all of its files.
+   */
   leftOut: { path: string; why: string }[];
 }
 
 /**
- * All files of a folder. Links are followed as long as they stay inside of it.
+ * Lists all files of a folder. Follows symbolic links whose targets are inside the folder.
  *
- * @param ignorePatterns as in a `.gitignore` at the folder's root.
- * @throws AntwayError `REFUSED` for a link that leads out of the folder, or a file that may not be read;
- *   `NOT_FOUND` for a link that leads nowhere.
+ * @param ignorePatterns patterns in the syntax of a `.gitignore` at the folder's root.
+ * @throws AntwayError `REFUSED` for a link out of the folder, or for a file without read permission; `NOT_FOUND` for
+ *   a link without a target.
  */
 export async function listFolder(folder: string, ignorePatterns: readonly string[]): Promise<FolderListing> {
   const root = await realpath(folder);
   const ignored = ignore().add([...ignorePatterns]);
   const listing: FolderListing = { entries: [], leftOut: [] };
 
-  /** @param ancestors real paths of the folders on the way here, this one included. */
+  /** @param ancestors real paths of all parent folders, including this folder. */
   async function walk(path: string, ancestors: readonly string[]): Promise<void> {
     const names = (await readdir(join(root, path))).sort();
     if (names.length === 0 && path) listing.leftOut.push({ path, why: 'it is empty' });
@@ -32,8 +35,8 @@ export async function listFolder(folder: string, ignorePatterns: readonly string
 
   async function visit(path: string, ancestors: readonly string[]): Promise<void> {
     const onDisk = join(root, path);
-    // A pattern that ends in "/" is for folders only, so what it is has to be known first; but what is left out
-    // must not fail because it is a link to nowhere.
+    // A pattern that ends in "/" matches folders only, so `stat` comes before the patterns. An ignored link without a
+    // target must not cause an error.
     const isLink = (await lstat(onDisk)).isSymbolicLink();
     const kind = await stat(onDisk).catch((error) => {
       if (isLink) return undefined;

@@ -1,26 +1,32 @@
-/** Can move a terminal's cursor, change its title, or change the order in which text is read. */
+/** Characters that can move a terminal's cursor, change its title, or change the reading order of text. */
 const controls = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
 const escapeSequence = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-/** Text from content, peers or names of files, as one line that a terminal only shows: `\u001b` for an escape. */
+/**
+ * Makes text from content, peers or file names safe to print on one line of a terminal: `\u001b` stands for an
+ * escape.
+ */
 export function printable(text: string): string {
   return text.replace(controls, escapeSequence);
 }
 
-/** JSON that a terminal only shows, and that means the same. Its lines stay: `JSON.stringify` escapes those of texts. */
+/**
+ * Makes JSON safe to print on a terminal, without a change of its meaning. Line breaks stay: `JSON.stringify` has
+ * already escaped the line breaks inside strings.
+ */
 export function printableJson(json: string): string {
   return json.replace(controls, (character) => (character < ' ' ? character : escapeSequence(character)));
 }
 
 const units = ['bytes', 'kB', 'MB', 'GB', 'TB'];
 
-/** A number of bytes for people: `1 byte`, `12.3 MB` (powers of 1000). */
+/** Formats a number of bytes for the user: `1 byte`, `12.3 MB` (powers of 1000). */
 export function formatBytes(bytes: number): string {
   if (bytes === 1) return '1 byte';
   let value = bytes;
   let unit = 0;
-  // From 999.95 on, one decimal would show as 1000.0.
+  // From 999.95 on, one decimal place would show 1000.0.
   while (value >= (unit === 0 ? 1000 : 999.95) && unit < units.length - 1) {
     value /= 1000;
     unit++;
@@ -28,7 +34,7 @@ export function formatBytes(bytes: number): string {
   return `${unit === 0 ? value : value.toFixed(1)} ${units[unit]}`;
 }
 
-/** `1 file`, `2 files`. */
+/** Returns a count with its noun: `1 file`, `2 files`. */
 export function plural(count: number, one: string): string {
   return `${count} ${one}${count === 1 ? '' : 's'}`;
 }

@@ -16,12 +16,16 @@ import { chunkFolderSource } from './chunk-folder.ts';
 import { printable, printableJson } from './format.ts';
 import { nodePlatform } from './platform.ts';
 
-/** Opened chunks kept in memory: an archive's index and its first chunk are read more than once. */
+/**
+ * The size of the cache for decrypted chunks, in bytes. The index and the first chunk of an archive are read
+ * repeatedly.
+ */
 const memoryBytes = 64 * 1024 ** 2;
 
 /**
  * `antway get`: writes a file, or lists a folder.
- * @throws AntwayError `NOT_FOUND` for a path that is not in the archive, and as the content and chunk layers.
+ * @throws AntwayError `NOT_FOUND` for a path that is not in the archive, and the errors of the content and chunk
+ *   layers.
  */
 export async function getCommand(options: GetArguments, signal: AbortSignal): Promise<void> {
   const { address, from, out, json } = options;
@@ -64,7 +68,7 @@ export async function getCommand(options: GetArguments, signal: AbortSignal): Pr
   }
 }
 
-/** A folder is listed even where a browser would be shown its `index.html`. */
+/** Finds a file or a folder. A folder is always listed: a browser would show its `index.html` instead. */
 async function findInArchive(
   address: Address,
   archive: Archive,
@@ -93,7 +97,7 @@ async function findInArchive(
   return { folder };
 }
 
-/** What is directly in a folder, in order of names. */
+/** The direct entries of a folder, sorted by name. */
 function listFolder(archive: Archive, folder: string): FolderEntry[] {
   const entries = new Map<string, FolderEntry>();
   for (const member of archive.members.values()) {
@@ -107,7 +111,10 @@ function listFolder(archive: Archive, folder: string): FolderEntry[] {
   return [...entries.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Sizes in bytes and paths, each as it can be asked for but for control characters. */
+/**
+ * One line per entry: the size in bytes and the path. `antway get` accepts this path, unless control characters in it
+ * are escaped.
+ */
 function formatListing(entries: readonly FolderEntry[]): string {
   const lines = entries.map((entry) =>
     entry.kind === 'file'
@@ -118,14 +125,14 @@ function formatListing(entries: readonly FolderEntry[]): string {
   return lines.map(({ size, path }) => `${size.padStart(width)}  ${printable(path)}\n`).join('');
 }
 
-/** @param out undefined for standard output. */
+/** @param out undefined means standard output. */
 async function write(
   out: string | undefined,
   pieces: Iterable<Uint8Array> | ReadableStream<Uint8Array>,
 ): Promise<void> {
   if (out !== undefined) return writeAtomically(out, pieces);
   for await (const piece of pieces) {
-    // A reader that is slower than the peers must not fill this process's memory.
+    // Wait for the reader: a reader that is slower than the peers must not fill this process's memory.
     if (!process.stdout.write(piece)) await once(process.stdout, 'drain');
   }
 }

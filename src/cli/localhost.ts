@@ -1,16 +1,17 @@
 import dns from 'node:dns';
 
 /**
- * `localhost` for every name below it, and any other name as it is: all of them are this machine (RFC 6761). Browsers
- * know that; many system resolvers, which Node asks, know `localhost` only.
+ * Returns `localhost` for every name below `localhost`, and any other name unchanged. All names below `localhost` are
+ * this machine (RFC 6761). Browsers implement this rule. Node asks the system resolver, and many resolvers know only
+ * `localhost` itself.
  */
 export function resolvableName(name: string): string {
   return /\.localhost\.?$/i.test(name) ? 'localhost' : name;
 }
 
 /**
- * Makes this process connect to such names, also with `fetch`, which has no option for that. Requests and TLS still
- * carry the name as it is written.
+ * Makes this process connect to names below `localhost`. The function replaces `dns.lookup`, because `fetch` has no
+ * option for it. Requests and TLS still use the original name.
  */
 export function resolveLocalhostNames(): void {
   const lookup = dns.lookup as (name: string, ...rest: unknown[]) => void;

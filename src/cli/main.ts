@@ -31,10 +31,11 @@ async function run(command: Arguments, signal: AbortSignal): Promise<void> {
 async function main(): Promise<number> {
   const interrupt = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    // The first asks for a tidy end: partial files are removed. A second one gets the default, which kills.
+    // The first signal aborts the command, which then removes partial files. A second signal has the default effect:
+    // it kills the process.
     process.once(signal, () => interrupt.abort());
   }
-  // `antway get … | head`: whoever was to read this has had enough.
+  // The reader of standard output has closed the pipe, as in `antway get … | head`.
   process.stdout.on('error', () => interrupt.abort());
 
   let isJson = false;

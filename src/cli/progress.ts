@@ -2,7 +2,7 @@ import { Presets, SingleBar } from 'cli-progress';
 import type { PublishProgress } from '../publish/publish.ts';
 import { formatBytes } from './format.ts';
 
-/** Shows on standard error how far the publishing is. */
+/** Shows the progress of publishing on standard error. */
 export interface ProgressDisplay {
   update(progress: PublishProgress): void;
   stop(): void;
@@ -10,7 +10,7 @@ export interface ProgressDisplay {
 
 const lineIntervalMs = 5_000;
 
-/** A bar on a terminal; elsewhere (a log) a line every five seconds, so that short work says nothing. */
+/** Shows a bar on a terminal. Elsewhere (a log) it prints a line every five seconds, and nothing for shorter work. */
 export function showProgress(stream: NodeJS.WriteStream): ProgressDisplay {
   return stream.isTTY ? showBar(stream) : showLines(stream);
 }
@@ -29,7 +29,7 @@ function showBar(stream: NodeJS.WriteStream): ProgressDisplay {
   return {
     update(progress) {
       const payload = { stage: stageOf(progress), size: formatBytes(progress.size), chunks: progress.chunks };
-      // Hashing and sealing are a pass over the bytes each.
+      // Hashing and encryption are one pass over the bytes each.
       const done = progress.hashedBytes + progress.sealedBytes;
       if (isStarted) bar.update(done, payload);
       else bar.start(2 * progress.size, done, payload);

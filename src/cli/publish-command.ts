@@ -14,7 +14,7 @@ import { nodePlatform } from './platform.ts';
 import { showProgress } from './progress.ts';
 
 /**
- * `antway publish`: prints the address and URL on standard output, all else on standard error.
+ * `antway publish`: prints the address and the URL on standard output, and everything else on standard error.
  * @throws AntwayError of the folder, the publishing and the peers.
  */
 export async function publishCommand(options: PublishArguments, signal: AbortSignal): Promise<void> {
@@ -51,7 +51,7 @@ export async function publishCommand(options: PublishArguments, signal: AbortSig
   }
 
   const address = published.address.hex;
-  // A file's name in its URL is for people only; it sets the type and the name of a download.
+  // The file name in the URL is not part of the address. It sets the media type and the name of a download.
   const urlPath = `/${address}/${folder ? '' : encodeURIComponent(basename(resolve(path)))}`;
   const gateway = options.gateway ?? (out === undefined ? options.peers[0] : undefined);
   const url = gateway === undefined ? undefined : gateway + urlPath;

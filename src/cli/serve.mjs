@@ -1,4 +1,4 @@
-// What `npm start` does once everything is built. Plain JavaScript, see setup.mjs.
+// The last step of `npm start`, after all builds. Plain JavaScript, see setup.mjs.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
@@ -9,28 +9,28 @@ import { serveExample } from './example-site.mjs';
 import { built, fail, root, SetupError, stateFolder } from './setup.mjs';
 
 const defaultPort = 8080;
-/** Browsers take it, and every name below it, for this machine. */
+/** Browsers resolve this name, and every name below it, to this machine. */
 const name = 'antway.localhost';
-/** How long the peer may take to finish what it is doing. */
+/** How long the peer may take to finish its work after SIGTERM, in milliseconds. */
 const stopTimeoutMs = 10_000;
 const parentCheckMs = 500;
-/** Where the peer's chunks and the page's configuration are kept. */
+/** The folder of the peer's chunks and of the page's configuration. */
 const dataFolder = resolve(process.env.ANTWAY_DATA || stateFolder);
 const configFile = join(dataFolder, 'antway.json');
 
 /**
- * Runs the peer on loopback, with the built page and the sample site, and another site that embeds content of it, until
- * the peer ends or a signal ends it. What has to be built is there already.
- * @throws SetupError when it cannot start; later trouble ends the process.
+ * Runs the peer on loopback with the built page and the sample site, and an example site that embeds the sample
+ * site's content. Ends when the peer ends, or on a signal. All builds must exist.
+ * @throws SetupError when the peer cannot start. A later error ends the process.
  */
 export async function serve() {
-  // The name leads to either address, as the browser likes.
+  // Browsers may resolve the name to either loopback address.
   const hosts = (await isFree(0, '::1')) ? ['127.0.0.1', '[::1]'] : ['127.0.0.1'];
   const port = await choosePort(hosts);
   const addresses = hosts.map((host) => `${host}:${port}`).join(',');
   await mkdir(dataFolder, { recursive: true });
-  // The peer wants to see the file, and the sample site has no address yet. One that is there may be in use by
-  // another `npm start`, which this one is about to find out.
+  // The peer requires this file at its start, when the sample site has no address yet. Do not overwrite an existing
+  // file: another `npm start` may use it. In that case, the peer below fails to start.
   if (!existsSync(configFile)) await writeConfig({ peers: ['/'] });
   const peer = spawn(
     built.peer,
@@ -43,13 +43,14 @@ export async function serve() {
       ...['--web', built.shell],
       ...['--web-config', configFile],
     ],
-    // A process group of its own: Ctrl-C reaches this process first, which then ends the peer in order.
+    // The peer gets its own process group. Ctrl-C then reaches only this process, which stops the peer in an orderly
+    // way.
     { cwd: root, stdio: ['ignore', 'pipe', 'inherit'], detached: process.platform !== 'win32' },
   );
 
   let isStopping = false;
   const stop = () => {
-    // npm passes on the Ctrl-C that the terminal has already sent here: twice is not more urgent than once.
+    // On Ctrl-C, the signal can arrive twice: from the terminal and from npm. Ignore the second one.
     if (isStopping) return;
     isStopping = true;
     peer.kill('SIGTERM');
@@ -58,7 +59,8 @@ export async function serve() {
   process.on('SIGINT', stop);
   process.on('SIGTERM', stop);
   process.on('SIGHUP', stop);
-  // npm runs this in a shell, and a signal to npm alone (from a supervisor) ends that shell without telling us.
+  // npm runs this script in a shell. A signal to npm alone (from a supervisor) ends that shell without a signal to
+  // this process.
   const parent = process.ppid;
   if (process.env.npm_lifecycle_event) {
     setInterval(() => process.ppid !== parent && stop(), parentCheckMs).unref();
@@ -107,7 +109,7 @@ Publish a folder of your own, and open the address that this prints:
 Ctrl-C ends it.`);
 }
 
-/** The port that was asked for, else 8080, else 0: any that is free. */
+/** Returns the port from `ANTWAY_PORT`. Without it, returns 8080, or 0 (any free port) if 8080 is taken. */
 async function choosePort(hosts) {
   const isFreeEverywhere = async (port) => {
     for (const host of hosts) if (!(await isFree(port, host.replace(/[[\]]/g, '')))) return false;
@@ -135,17 +137,17 @@ function isFree(port, host = '127.0.0.1') {
   });
 }
 
-/** The origin of the peer's HTTP face, from the line that it prints when it is ready. */
+/** Returns the peer's HTTP origin, from the line that the peer prints when it is ready. */
 async function listening(peer) {
   for await (const line of createInterface({ input: peer.stdout })) {
     let message;
     try {
       message = JSON.parse(line);
     } catch {
-      continue; // for people, not for us
+      continue; // a log line for the user
     }
     if (message.event !== 'listening') continue;
-    peer.stdout.resume(); // whatever follows must not fill the pipe
+    peer.stdout.resume(); // later output must not fill the pipe
     return message.http;
   }
   throw new SetupError('The peer did not start; it says why above. Is Antway running already?');
@@ -162,7 +164,7 @@ async function publish(folder, origin) {
   return JSON.parse(stdout).address;
 }
 
-/** The peer may read the file at any time, so it is never there half written. */
+/** Replaces the file atomically: the peer may read it at any time and must never see a partial file. */
 async function writeConfig(config) {
   const temporary = `${configFile}.partial`;
   await writeFile(temporary, `${JSON.stringify(config, null, 2)}\n`);

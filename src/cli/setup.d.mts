@@ -1,4 +1,4 @@
-// The types of setup.mjs, which is JavaScript because it runs before TypeScript is installed. Only what tests use.
+// The types of setup.mjs for the tests. setup.mjs is JavaScript because it runs before TypeScript is installed.
 
 /** The project's folder. */
 export const root: string;
@@ -6,27 +6,30 @@ export const root: string;
 /** Full paths of the peer's binary, the command's script, and the folders of the shell and the drop-in. */
 export const built: { peer: string; cli: string; shell: string; dropIn: string };
 
-/** Builds the command into `dist-cli/`, unless nothing has changed since it was built. */
+/** Builds the command into `dist-cli/`, unless the build is up to date. */
 export function buildCli(): Promise<void>;
 
-/** Builds what other sites embed into `dist-drop-in/`, unless nothing has changed since it was built. */
+/** Builds the files for embedding sites into `dist-drop-in/`, unless the build is up to date. */
 export function buildDropIn(): Promise<void>;
 
-/** The same for `antway-peer`. */
+/** Builds `antway-peer`, unless the build is up to date. */
 export function buildPeer(): Promise<void>;
 
-/** The same for the PWA in `dist/`. */
+/** Builds the PWA into `dist/`, unless the build is up to date. */
 export function buildShell(): Promise<void>;
 
-/** Runs a command in the project's folder, its output shown as it comes. @throws SetupError when it fails. */
+/**
+ * Runs a command in the project's folder, with its output on the terminal.
+ * @throws SetupError when the command fails.
+ */
 export function run(
   command: string,
   args: readonly string[],
   options?: { env?: NodeJS.ProcessEnv },
 ): Promise<void>;
 
-/** Something that the user at the keyboard has to put right. Its message says how. */
+/** A problem that the user has to solve. The message says how. */
 export class SetupError extends Error {}
 
-/** Ends the process with a plain message for a `SetupError`, and with the stack for what nobody expected. */
+/** Ends the process. Prints only the message of a `SetupError`, and the stack of any other error. */
 export function fail(error: unknown): never;

@@ -1,4 +1,4 @@
-// Runs before anything is installed: nothing here may import a package, or be TypeScript.
+// This file runs before the packages are installed. It must not import a package, and must be plain JavaScript.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -9,13 +9,13 @@ import { fileURLToPath } from 'node:url';
 /** The project's folder. */
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 
-// Whatever this machine is set to, the peer is built where everything here expects it.
+// Overrides the machine's own setting: the scripts here expect the peer in this folder.
 process.env.CARGO_TARGET_DIR = join(root, 'peer/target');
 
-/** What belongs to this copy of the project alone: stamps of finished steps, the peer's chunks. */
+/** State of this copy of the project: stamps of finished build steps, and the peer's chunks. */
 export const stateFolder = join(root, '.antway');
 
-/** The peer, the command, the shell and the drop-in once they are built. */
+/** The paths of the built peer, command, shell and drop-in. */
 export const built = {
   peer: join(root, 'peer/target/release', process.platform === 'win32' ? 'antway-peer.exe' : 'antway-peer'),
   cli: join(root, 'dist-cli/antway.js'),
@@ -23,12 +23,12 @@ export const built = {
   dropIn: join(root, 'dist-drop-in'),
 };
 
-/** Something that the user at the keyboard has to put right. Its message says how. */
+/** A problem that the user has to solve. The message says how. */
 export class SetupError extends Error {
   name = 'SetupError';
 }
 
-/** Ends the process with a plain message for a `SetupError`, and with the stack for what nobody expected. */
+/** Ends the process. Prints only the message of a `SetupError`, and the stack of any other error. */
 export function fail(error) {
   console.error(error instanceof SetupError ? `\n${error.message}` : error);
   process.exit(1);
@@ -51,7 +51,7 @@ export function checkTools() {
   }
 }
 
-/** Brings `node_modules` to what the lockfile says. */
+/** Installs the packages of the lockfile into `node_modules`. */
 export async function installPackages() {
   const { packageManager } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
   const version = packageManager.split('@')[1].split('+')[0];
@@ -62,7 +62,7 @@ export async function installPackages() {
     output: join(root, 'node_modules/.modules.yaml'),
     async work() {
       const args = ['install', '--frozen-lockfile'];
-      // This version is chosen here; pnpm need not look for another to run in its place.
+      // The version is checked here. pnpm must not download and run another version of itself.
       const env = { ...process.env, pnpm_config_pm_on_fail: 'ignore', COREPACK_ENABLE_DOWNLOAD_PROMPT: '0' };
       const own = spawnSync('pnpm', ['--version'], { encoding: 'utf8', env, shell: needsShell });
       if (own.status === 0 && own.stdout.trim() === version) await run('pnpm', args, { env });
@@ -104,7 +104,7 @@ export async function buildCli() {
   });
 }
 
-/** Builds what other sites embed into `dist-drop-in/`. */
+/** Builds the files for embedding sites into `dist-drop-in/`. */
 export async function buildDropIn() {
   await step({
     name: 'drop-in',
@@ -112,7 +112,7 @@ export async function buildDropIn() {
     inputs: [...builtByVite, 'sw', 'build', 'vite.drop-in.config.ts', 'tsconfig.drop-in.json'],
     output: join(built.dropIn, 'types/sw/workbox.d.ts'),
     async work() {
-      // Its files' names change with their contents.
+      // The file names contain content hashes, so old files would stay.
       await rm(built.dropIn, { recursive: true, force: true });
       await viteBuild('--app', '--config', 'vite.drop-in.config.ts');
       for (const project of ['tsconfig.drop-in.json', 'sw/tsconfig.drop-in.json']) {
@@ -122,15 +122,15 @@ export async function buildDropIn() {
   });
 }
 
-/** Builds for use, whatever kind of build the environment asks for: one for development has no worker. */
+/** Always runs a production build: a development build has no worker. */
 function viteBuild(...args) {
   const env = { ...process.env, NODE_ENV: 'production' };
   return run(process.execPath, [vite, 'build', ...args, '--logLevel', 'warn'], { env });
 }
 
 /**
- * Runs a command in the project's folder, its output shown as it comes.
- * @throws SetupError when it fails.
+ * Runs a command in the project's folder, with its output on the terminal.
+ * @throws SetupError when the command fails.
  */
 export function run(command, args, { env = process.env } = {}) {
   return new Promise((resolve, reject) => {
@@ -160,8 +160,8 @@ const vite = join(root, 'node_modules/vite/bin/vite.js');
 const builtByVite = ['src', 'package.json', 'pnpm-lock.yaml', 'tsconfig.base.json', 'tsconfig.json'];
 
 /**
- * Does `work` unless `output` is there and none of `inputs` (files, and folders with all that is in them) has
- * changed since it was last done. What it was done with is kept as a hash in `.antway/<name>.stamp`.
+ * Runs `work`, unless `output` exists and `inputs` (files, and folders with all of their files) are unchanged since
+ * the last run. The hash of the inputs is stored in `.antway/<name>.stamp`.
  */
 async function step({ name, title, inputs, output, work }) {
   const stamp = join(stateFolder, `${name}.stamp`);
@@ -172,7 +172,7 @@ async function step({ name, title, inputs, output, work }) {
   await work();
   console.log(`  done in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
   await mkdir(stateFolder, { recursive: true });
-  // The digest from before: what was changed during the work makes the next start do it again.
+  // Store the digest from before the work. If an input changed during the work, the next start repeats the step.
   await writeFile(stamp, before);
 }
 
@@ -189,7 +189,7 @@ async function digest(inputs) {
   return hash.digest('hex');
 }
 
-/** The files at or below a path of the project, in order of names; none where there is nothing. */
+/** Returns the files at or below a path of the project, sorted by name. Returns none if the path does not exist. */
 async function filesOf(path) {
   let entries;
   try {

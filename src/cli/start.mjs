@@ -1,4 +1,4 @@
-// `npm start`: from a fresh clone to a running gateway. Plain JavaScript, see setup.mjs.
+// `npm start`: builds and runs the gateway from a fresh clone. Plain JavaScript, see setup.mjs.
 import { buildCli, buildDropIn, buildPeer, buildShell, checkTools, fail, installPackages } from './setup.mjs';
 
 try {
@@ -8,7 +8,7 @@ try {
   await buildShell();
   await buildCli();
   await buildDropIn();
-  // Now that there are packages.
+  // Imported here because serve.mjs needs the installed packages.
   const { serve } = await import('./serve.mjs');
   await serve();
 } catch (error) {

@@ -10,9 +10,9 @@ import { AntwayError } from '../errors.ts';
 import type { VerifyArguments } from './arguments.ts';
 import { plural } from './format.ts';
 
-/** The build of the project that this command belongs to: the command is in its `dist-cli`. */
+/** The build of the project that contains this command: the command is in the project's `dist-cli`. */
 const ownBuild = fileURLToPath(new URL('../dist', import.meta.url));
-/** How long a host may send nothing. */
+/** How long a host may send nothing, in milliseconds. */
 const silenceMs = 30_000;
 const maxRedirects = 5;
 
@@ -24,8 +24,9 @@ interface Fetched {
 }
 
 /**
- * `antway verify`: compares what a gateway's host serves with a build on this machine, and prints a line for each file.
- * @throws AntwayError `NOT_FOUND` when there is no build, `HOST_UNREACHABLE`, and `BUILD_MISMATCH` when a file differs.
+ * `antway verify`: compares the files of a gateway's host with a build on this machine, and prints a line for each
+ * file.
+ * @throws AntwayError `NOT_FOUND` when there is no build; `HOST_UNREACHABLE`; `BUILD_MISMATCH` when a file differs.
  */
 export async function verifyCommand(options: VerifyArguments, signal: AbortSignal): Promise<void> {
   const folder = resolve(options.build ?? ownBuild);
@@ -41,7 +42,7 @@ export async function verifyCommand(options: VerifyArguments, signal: AbortSigna
   let hostBuild: string | undefined;
   for (const path of filesOf(folder)) {
     const expected = await readFile(join(folder, path));
-    // A first visit loads the start page by the one name, and the worker by the other.
+    // A first visit loads the start page by the name `/`, and the worker loads it by `/index.html`.
     const names = path === 'index.html' ? ['', path] : [path];
     const results: Result[] = [];
     for (const name of names) {
@@ -76,7 +77,7 @@ export async function verifyCommand(options: VerifyArguments, signal: AbortSigna
   );
 }
 
-/** The hash of the build that a worker's script says it belongs to. */
+/** Returns the build hash in a worker's script. */
 function embeddedHash(script: Buffer): string | undefined {
   return /\{"hash":"([0-9a-f]{64})"/.exec(script.toString())?.[1];
 }
@@ -86,7 +87,7 @@ function compare({ status, bytes }: Fetched, expected: Buffer): Result {
   return status === 200 && bytes.equals(expected) ? 'same' : 'different';
 }
 
-/** @param size expected: no more than that and a byte is read. */
+/** @param size the expected size in bytes. Reading stops when the answer is longer. */
 async function fetchFile(url: URL, size: number, signal: AbortSignal): Promise<Fetched> {
   try {
     let next = url;
@@ -129,7 +130,7 @@ async function read(response: IncomingMessage, size: number): Promise<Buffer> {
     if (length > size) break;
   }
   const bytes = Buffer.concat(pieces);
-  // Some hosts compress whatever they are asked for.
+  // Some hosts compress every answer, although the request forbids it.
   switch (response.headers['content-encoding']) {
     case 'gzip':
       return gunzipSync(bytes);
