@@ -19,70 +19,78 @@ export type { DropInErrorCode } from './error.ts';
 export type { DropInOptions } from './options.ts';
 export { DropInError };
 
-/** Antway in a page. */
+/** The API of Antway in a page. */
 export interface Antway {
   readonly version: string;
   /**
-   * Resolves when content addresses work in this page, by the worker or by the gateway that stands in for it.
-   * Rejects with a `DropInError` when neither does; the same error is the `detail` of the event `antway:error`.
+   * Resolves when content addresses work in this page, through the worker or through the configured gateway. Rejects
+   * with a `DropInError` when neither works. The event `antway:error` carries the same error as its `detail`.
    */
   readonly ready: Promise<void>;
   /**
-   * The URL of some content in this page.
+   * Returns the URL of content in this page.
    * @param address 64 hex digits, a configured name, or an `ant://` link.
-   * @param path in an archive, not encoded.
-   * @throws DropInError `BAD_ADDRESS`, also for a path with the segments `.` or `..`: the URL stays below the address.
+   * @param path the path in an archive, not encoded.
+   * @throws DropInError `BAD_ADDRESS`, also for a path with the segments `.` or `..`: the URL stays below the
+   *   address.
    */
   url(address: string, path?: string): string;
   /**
-   * Makes content addresses work in a shadow root that is closed, or was attached to an element already in the page:
-   * nothing tells of those. Open ones that elements bring with them are found without.
+   * Makes content addresses work in a shadow root. Call this for a closed root, and for a root that was attached to
+   * an element already in the page: no event reports these roots. Antway finds open roots of added elements by
+   * itself.
    */
   watch(root: ShadowRoot): void;
   /**
-   * `fetch` of that URL, as soon as it works. Rejects as `ready` does, or as `fetch`. Pages too come as data: to put their
-   * HTML into the document as it is would give the address all that the site may do.
+   * Waits for `ready`, then fetches the URL of the content. Rejects with the errors of `ready` and of `fetch`. Pages
+   * are returned as data, too. Do not insert their HTML into the document unchanged: it would give the content all
+   * permissions of the site.
    */
   fetch(address: string, path?: string, init?: RequestInit): Promise<Response>;
-  /** The counters of the worker. @throws DropInError `WORKERS_UNAVAILABLE` when there is none. */
+  /**
+   * Returns the counters of the worker.
+   * @throws DropInError `WORKERS_UNAVAILABLE` when there is no worker.
+   */
   stats(): Promise<StatsSnapshot>;
   /**
-   * Fetches all of a file or an archive, and keeps it in this browser until `unpin`. Resolves when that has begun.
-   * @param address 64 hex digits. @throws DropInError as `stats`; `FAILED` when the worker refuses.
+   * Fetches all chunks of a file or an archive, and stores them in this browser until `unpin`. Resolves when the
+   * download has started.
+   * @param address 64 hex digits.
+   * @throws DropInError as `stats`; `FAILED` when the worker refuses.
    */
   pin(address: string): Promise<Pin>;
-  /** What is no longer pinned may be evicted. Parameters and errors as of `pin`. */
+  /** Removes a pin. The worker may then evict the chunks. Parameters and errors as of `pin`. */
   unpin(address: string): Promise<void>;
-  /** What is pinned in this browser by pages of this origin, and how far it has come. */
+  /** Returns the pins of this origin in this browser, with their progress. */
   pins(): Promise<Pin[]>;
 }
 
-/** A promise to keep an address's chunks. */
+/** A pin: the worker stores all chunks of the address and does not evict them. */
 export interface Pin extends PinState {
   address: string;
 }
 
 /**
- * Registers the worker and makes content addresses work in this page. To be called once.
+ * Registers the worker and makes content addresses work in this page. Call it once.
  *
- * Never throws: what is wrong is what `ready` rejects with. It is also written to the console and sent as the event
- * `antway:error` of the document; `antway:ready` is sent when all is well.
+ * It never throws: `ready` rejects with the error. The error is also written to the console, and sent as the event
+ * `antway:error` of the document. The event `antway:ready` is sent on success.
  *
- * @param options themselves, or what reads them; its errors count as theirs.
- * @param base URL that relative URLs in the options are resolved against; the document's if not given.
+ * @param options the options, or a function that returns them. `ready` also rejects with the errors of this function.
+ * @param base the base URL for relative URLs in the options. Default: the base URL of the document.
  */
 export function createAntway(
   options: DropInOptions | (() => DropInOptions) = {},
   base: string = page.baseURI,
 ): Antway {
   let resolved: ResolvedOptions | undefined;
-  // Absolute, since a page's `<base>` may be on another origin.
+  // An absolute URL, since a page's `<base>` may be on another origin.
   let contentBase = `${location.origin}/ant/`;
   let names: ServerConfig['names'];
   let isTrusted: IsTrusted;
   let hasWorker = false;
   let rewriter: Rewriter | undefined;
-  /** To be watched as soon as it is known where content is. */
+  /** Roots to watch once the URL of the content is known. */
   let roots: (Document | ShadowRoot)[] = [document];
   const controller = () => navigator.serviceWorker?.controller?.scriptURL;
   const former = controller();
@@ -102,7 +110,7 @@ export function createAntway(
 
   const worked = (): void => {
     rewriteIn({ prefix: contentBase, base: contentBase, isTrusted });
-    // None, or one that did not know what this one knows.
+    // Before the start, the page had no worker, or a worker with other options. Early requests may have failed.
     if (controller() !== former) reloadEarly(page, contentBase);
     announce('ready', { base: contentBase });
   };
@@ -112,7 +120,7 @@ export function createAntway(
     const gateway = resolved?.gateway;
     const prefix = contentBase;
     if (gateway) {
-      // It knows only addresses.
+      // Another gateway does not know the site's names. It knows only addresses.
       names = resolved?.config?.names;
       contentBase = gateway;
       rewriteIn({ prefix, base: gateway, names });
@@ -126,19 +134,19 @@ export function createAntway(
   };
 
   const ready = start().then(worked, failed);
-  // It was told above; a page that does not use `ready` has nothing to handle.
+  // `failed` has already reported the error. A page that does not use `ready` must not get an unhandled rejection.
   ready.catch(() => {});
 
   const url = (address: string, path = ''): string =>
     urlOf(address, contentBase, null, names) +
     (path && withoutDots(`/${path.split('/').map(encodeURIComponent).join('/')}`));
 
-  // biome-ignore lint/suspicious/noExplicitAny: each caller knows what its endpoint answers.
+  // biome-ignore lint/suspicious/noExplicitAny: each caller knows the response type of its endpoint.
   const endpoint = async (name: string, init?: RequestInit): Promise<any> => {
     await ready;
     if (!hasWorker) throw new DropInError('WORKERS_UNAVAILABLE', 'This page has no worker.');
     const response = await fetch(`${contentBase}-/${name}`, init);
-    // To DELETE the answer is empty.
+    // The answer to DELETE has no body.
     const answer = await response.json().catch(() => ({}));
     if (response.ok) return answer;
     throw new DropInError('FAILED', `${answer.code}: ${answer.message}`);
@@ -155,7 +163,7 @@ export function createAntway(
     async fetch(address, path, init) {
       await ready;
       const headers = new Headers(init?.headers);
-      // A gateway elsewhere would be asked first whether this header may be sent.
+      // For another gateway, this header would cause a CORS preflight request.
       if (hasWorker) headers.set(asDataHeader, '1');
       return fetch(url(address, path), { ...init, headers });
     },

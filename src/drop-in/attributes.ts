@@ -1,6 +1,6 @@
 /**
  * Sets attributes of an element.
- * @returns a function that gives them their former values, except those that something else has changed since.
+ * @returns a function that restores the former values. It skips attributes that other code has changed since.
  */
 export function override(element: Element, values: Readonly<Record<string, string>>): () => void {
   const undo = Object.entries(values).map(([name, value]) => {

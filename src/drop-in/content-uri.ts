@@ -1,30 +1,35 @@
 import { DropInError } from './error.ts';
 
-/** How a text holds URLs: it is one, it lists some with descriptors, or it is CSS. */
+/** The syntax of a text with URLs: one URL, a list of URLs with descriptors, or CSS. */
 export type Syntax = 'url' | 'srcset' | 'css';
 
-/** What stands before a URL, and the URL. Strings that are none are consumed, so that nothing is found inside. */
+/**
+ * Match a URL and the text before it. The CSS pattern also consumes strings, so that it finds no URL inside a string.
+ */
 const urls: Record<Syntax, RegExp> = {
   url: /^(?<before>\s*)(?<url>.*\S)/gs,
-  // After a URL, its descriptors up to the comma that ends them.
+  // The match includes the descriptors after the URL, up to the comma.
   srcset: /(?<before>)(?<url>[^\s,](?:\S*[^\s,])?)(?:\s[^,]*)?/g,
   css: /(["'])(?:\\.|(?!\1).)*\1|(?<before>\burl\(\s*(["']?))(?<url>(?:\\.|[^\\])*?)\s*\3\s*\)/gis,
 };
 
-/** A whole content address: address or name, path with its slash, query, fragment. */
+/** A complete content address: address or name, path with its slash, query, fragment. */
 const uri = /^(?:(?:ant|autonomi):\/\/)?([^/?#]+)(\/[^?#]*)?(\?[^#]*)?(#.*)?$/i;
 
-/** Whether a URL is a content address: one that holds another somewhere inside is not. */
+/** Whether a URL is a content address. A URL that only contains a content address is not. */
 export function isUri(url: string): boolean {
   return /^\s*(?:ant|autonomi):\/\//i.test(url);
 }
 
-/** A URL made absolute; empty if it is none. */
+/** Returns the absolute URL, or an empty string if the text is not a URL. */
 export function absolute(url: string, base: string): string {
   return URL.canParse(url, base) ? new URL(url, base).href : '';
 }
 
-/** Replaces URLs in a text. @param map gives undefined for one that stays. */
+/**
+ * Replaces URLs in a text.
+ * @param map returns undefined for a URL that stays unchanged.
+ */
 export function mapUrls(text: string, syntax: Syntax, map: (url: string) => string | undefined): string {
   return text.replace(urls[syntax], (match: string, ...rest: unknown[]) => {
     const { before, url } = rest.at(-1) as { before?: string; url?: string };
@@ -34,11 +39,11 @@ export function mapUrls(text: string, syntax: Syntax, map: (url: string) => stri
 }
 
 /**
- * The URL of a content address: `ant://<address or name>/path`, `autonomi://…`, or without a scheme.
+ * Returns the URL of a content address: `ant://<address or name>/path`, `autonomi://…`, or without a scheme.
  *
- * @param base what the gateway's URLs begin with.
- * @param type a media type, for a file whose name does not tell.
- * @param names addresses by their names, for a gateway that does not know them.
+ * @param base the base URL of the gateway's content.
+ * @param type the media type of a file whose name has no extension.
+ * @param names addresses by name, for a gateway that does not know the names.
  * @throws DropInError `BAD_ADDRESS`.
  */
 export function urlOf(
@@ -50,7 +55,7 @@ export function urlOf(
   const [, named = '', path = '', search = '', hash = ''] = uri.exec(text.trim()) ?? [];
   const first = Object.hasOwn(names, named) ? names[named]! : named;
   if (/^manifest$/i.test(first)) {
-    // As a URL it would reach a host, and it may hold the only keys to private files.
+    // A URL with the manifest would be sent to a host, and the manifest may contain the only keys of private files.
     throw bad('Open a manifest in an Antway app.');
   }
   const isAddress = /^[0-9a-f]{64}$/i.test(first);
@@ -58,7 +63,7 @@ export function urlOf(
     throw bad(`“${text}” is not a content address: it must be 64 hex digits.`);
   }
   const query = new URLSearchParams(search);
-  // What links of Autonomi's browser extension suggest as a file's name.
+  // Links of Autonomi's browser extension suggest the file name in the query parameter `name`.
   const name = query.get('name') ?? (type && path.length < 2 ? `file.${extensionOf(type)}` : null);
   let suffix = search;
   if (isAddress && name) {
@@ -70,18 +75,18 @@ export function urlOf(
 }
 
 /**
- * Returns a path that a URL keeps below what stands before it.
- * @throws DropInError `BAD_ADDRESS` for one with dot segments, in any spelling that URL parsers know.
+ * Returns the path if it cannot leave the URL before it.
+ * @throws DropInError `BAD_ADDRESS` for a path with dot segments, in any spelling that URL parsers accept.
  */
 export function withoutDots(path: string): string {
-  // URL parsers leave out control characters, and take a backslash for a slash.
+  // URL parsers drop control characters, and treat a backslash as a slash.
   if (/[/\\](\.|%2e){1,2}([/\\]|$)/i.test(path.replace(/\p{Cc}/gu, ''))) {
     throw bad(`“${path}” leaves its address.`);
   }
   return path;
 }
 
-/** Most media types end in their files' extension. */
+/** Returns the file extension of a media type. Most media types end in it. */
 function extensionOf(type: string): string {
   const [, subtype = ''] = /([^/;\s]+?)(?:\+xml)?\s*(?:;|$)/.exec(type) ?? [];
   const extensions: Record<string, string> = { plain: 'txt', javascript: 'js', markdown: 'md' };

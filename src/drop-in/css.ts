@@ -1,14 +1,14 @@
 import { mapUrls } from './content-uri.ts';
 import { page } from './dom.ts';
 
-/** Gives undefined for a URL that stays. */
+/** Returns the new URL, or undefined for a URL that stays unchanged. */
 type MapUrl = (url: string) => string | undefined;
 
 /**
- * Visits the sheets that this page may read, and those that they import. Others are of other origins, whose owners did
- * not mean this site; or not loaded yet.
+ * Visits all readable style sheets and the sheets that they import. A page cannot read a sheet of another origin,
+ * whose owner did not write it for this site, or a sheet that is not loaded yet.
  *
- * @param visit is told what relative URLs in the sheet are relative to.
+ * @param visit gets a sheet and the base URL of its relative URLs.
  */
 export function visitSheets(
   sheets: Iterable<CSSStyleSheet>,
@@ -18,11 +18,12 @@ export function visitSheets(
     const rules = readableRules(sheet);
     if (!rules) continue;
     for (const rule of rules) {
-      // What imports stands first, with nothing between but names of layers.
+      // Import rules come first. Only layer names may stand between them.
       if (rule instanceof CSSImportRule) visitSheets(rule.styleSheet ? [rule.styleSheet] : [], visit);
       else if ('style' in rule || 'cssRules' in rule) break;
     }
-    // After those: Chromium does not apply a change in an imported sheet that comes right after one in its importer.
+    // Visit the imported sheets first. Chromium ignores a change in an imported sheet that directly follows a change
+    // in the importing sheet.
     visit(sheet, sheet.href ?? page.baseURI);
   }
 }
@@ -35,7 +36,7 @@ function readableRules(sheet: CSSStyleSheet): CSSRuleList | undefined {
   }
 }
 
-/** Replaces URLs in rules and in those inside them. */
+/** Replaces URLs in rules, including nested rules. */
 export function rewriteRules(rules: CSSRuleList, map: MapUrl): void {
   for (const rule of rules) {
     const { style, cssRules } = rule as CSSStyleRule;
@@ -44,11 +45,11 @@ export function rewriteRules(rules: CSSRuleList, map: MapUrl): void {
   }
 }
 
-/** By property: a policy that forbids inline styles forbids to set the attribute. */
+/** Changes single properties, because a policy against inline styles also forbids changes of the attribute. */
 export function rewriteStyle(style: CSSStyleDeclaration, map: MapUrl): void {
   if (!/url\(/i.test(style.cssText)) return;
   for (let name of [...style]) {
-    // The parts of a shorthand with a variable in it have no values: `background-position-x`, … `background`.
+    // If a shorthand contains a variable, its longhands have no values: try `background-position-x`, … `background`.
     while (!style.getPropertyValue(name) && name.includes('-', 2)) name = name.replace(/-[^-]*$/, '');
     let isMapped = false;
     const value = mapUrls(style.getPropertyValue(name), 'css', (url) => {
@@ -58,7 +59,7 @@ export function rewriteStyle(style: CSSStyleDeclaration, map: MapUrl): void {
     });
     if (!isMapped) continue;
     const priority = style.getPropertyPriority(name);
-    // The same value again would load nothing again.
+    // The browser does not reload the URL if the same value is set again. Remove the property first.
     style.removeProperty(name);
     style.setProperty(name, value, priority);
   }

@@ -1,6 +1,7 @@
 /**
- * A node whose properties are what the platform says. `<img name="currentScript">` in sanitised HTML replaces the
- * document's property of that name, and `<input name="style">` its form's. Pass the node itself to the platform.
+ * A view of a node with the platform's own properties. `<img name="currentScript">` in sanitised HTML replaces the
+ * document's property of that name, and `<input name="style">` replaces the property of its form. Pass the node
+ * itself, not this view, to platform functions.
  */
 export function unclobbered<N extends Node>(node: N): N {
   return new Proxy({} as N, {

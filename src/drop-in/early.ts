@@ -3,7 +3,7 @@ import { rewriteRules, rewriteStyle, visitSheets } from './css.ts';
 import { unclobbered } from './dom.ts';
 
 /**
- * Loads again what was requested below the prefix before the worker could answer, and failed.
+ * Reloads content that the page requested below the prefix before the worker could answer, and that failed.
  * @param prefix an absolute URL.
  */
 export function reloadEarly(root: Document, prefix: string): void {
@@ -30,7 +30,7 @@ export function reloadEarly(root: Document, prefix: string): void {
     const url = absolute(image.href.baseVal, image.baseURI);
     if (isContent(url)) image.setAttribute('href', url);
   }
-  // These ask for the same URL once only.
+  // Browsers load the same URL only once for these elements. A new element loads it again.
   for (const track of all<HTMLTrackElement>('track[src]')) {
     if (isContent(track.src)) track.replaceWith(track.cloneNode());
   }
@@ -41,7 +41,7 @@ export function reloadEarly(root: Document, prefix: string): void {
     const href = absolute(url, base);
     return isContent(href) ? href : undefined;
   };
-  // Has the browser apply what was changed in them before: see `visitSheets`.
+  // Forces the browser to apply earlier changes in the sheets, see `visitSheets`.
   root.documentElement.getClientRects();
   visitSheets(root.styleSheets, ({ cssRules }, base) => rewriteRules(cssRules, mapFrom(base)));
   for (const element of all<HTMLElement>('[style*="url(" i]')) {

@@ -1,7 +1,7 @@
 import { override } from './attributes.ts';
 import { absolute } from './content-uri.ts';
 
-/** By what routers that swap pages leave a link to the browser: Turbo, htmx, Astro, Swup, SvelteKit, Barba, Unpoly. */
+/** Attributes that make page-swapping routers ignore a link: Turbo, htmx, Astro, Swup, SvelteKit, Barba, Unpoly. */
 const marks = {
   'data-turbo': 'false',
   'hx-boost': 'false',
@@ -12,14 +12,14 @@ const marks = {
   'up-follow': 'false',
 };
 
-/** How to take the marks off a link. */
+/** For each marked link, a function that removes the marks. */
 const undo = new WeakMap<Element, () => void>();
 
 /**
- * Has the browser itself open a link to content, so that content gets a document of its own, with the gateway's policy.
- * A router would put it into the site's document, with all that the site may do.
+ * Makes the browser itself open a link to content. The content then gets its own document, with the gateway's policy.
+ * A router would put the content into the site's document, where it would have all permissions of the site.
  *
- * @param base absolute URL that content's URLs begin with. A link that leads elsewhere gets back what it had.
+ * @param base the absolute URL of the content. A link to another URL gets its former attributes back.
  * @param wasUri whether the link was a content address.
  */
 export function keepToBrowser(link: Element, base: string, wasUri: boolean): void {
@@ -36,7 +36,10 @@ export function keepToBrowser(link: Element, base: string, wasUri: boolean): voi
   if (wasUri && link.hasAttribute('download')) saveByAnswer(link, new URL(href));
 }
 
-/** Chromium requests a link that has `download` past every worker. So it is the answer that says: to be saved. */
+/**
+ * Chromium bypasses every worker for a link with the attribute `download`. Therefore the query tells the worker to
+ * send an answer that the browser saves.
+ */
 function saveByAnswer(link: Element, url: URL): void {
   const name = link.getAttribute('download');
   if (name) url.searchParams.set('filename', name);

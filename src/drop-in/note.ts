@@ -1,14 +1,15 @@
 import { override } from './attributes.ts';
 import { page } from './dom.ts';
 
-/** How to take back what was done to an element whose content cannot be shown. */
+/** For each element with a note, the functions that undo its changes. */
 const explained = new WeakMap<Element, (() => void)[]>();
 
 const className = 'antway-unavailable';
 
 /**
- * A note in the element's place, or for a link its title. What the site's author put into a container stays.
- * @param isShown whether the element itself shows what it refers to, and is hidden.
+ * Shows a problem: as a note in the element's place, or as the title of a link. A container keeps the content that the
+ * site's author put into it.
+ * @param isShown whether the element itself shows the content. Such an element is hidden.
  */
 export function explain(element: Element, problem: string, isShown: boolean): void {
   takeBack(element);
@@ -35,7 +36,7 @@ export function explain(element: Element, problem: string, isShown: boolean): vo
   undo.push(() => note.remove());
 }
 
-/** What was wrong may be right by now. */
+/** Removes the note of an element before the next attempt. */
 export function takeBack(element: Element): void {
   for (const step of explained.get(element) ?? []) step();
   explained.delete(element);

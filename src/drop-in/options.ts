@@ -1,27 +1,30 @@
 import type { ServerConfig } from '../config.ts';
 import { DropInError } from './error.ts';
 
-/** What a site can set, as attributes of the script's element or as options of `createAntway`. */
+/** Options of a site: attributes of the script's element, or options of `createAntway`. */
 export interface DropInOptions {
-  /** The worker's script; `none` when the site's own worker has Antway's handler. `antway-sw.js` beside the script. */
+  /**
+   * The URL of the worker's script. `none` if the site's own worker has Antway's handler. Default: `antway-sw.js` next
+   * to the script.
+   */
   worker?: string;
-  /** Path that the worker answers for. The folder of the worker's script; `/` with a worker of the site's own. */
+  /** The path of the worker's scope. Default: the folder of the worker's script, or `/` with the site's own worker. */
   scope?: string;
-  /** Path below the scope that content's URLs begin with. `ant/`. */
+  /** The path of content URLs, below the scope. Default: `ant/`. */
   prefix?: string;
   /** An HTTP gateway, `https://…/`, for browsers without service workers. */
   gateway?: string;
-  /** What `antway.json` would hold; without it, that file is read from beside the worker's script. */
+  /** The content of `antway.json`. Without this option, the worker reads the file next to its script. */
   config?: ServerConfig;
 }
 
-/** The same, resolved to URLs. The worker checks the configuration. */
+/** The options, resolved to URLs. The worker validates the configuration. */
 export interface ResolvedOptions {
   worker: URL | undefined;
   scope: URL;
-  /** With a slash at its end. */
+  /** Ends with a slash. */
   prefix: URL;
-  /** With a slash at its end. */
+  /** Ends with a slash. */
   gateway: string | undefined;
   config: ServerConfig | undefined;
 }
@@ -31,7 +34,9 @@ const own = ['worker', 'scope', 'prefix', 'gateway'] as const;
 const words = (text: string) => text.match(/\S+/g) ?? [];
 const number = (text: string) => (/^\s*\d+\s*$/.test(text) ? Number(text) : text);
 
-/** How each key of the configuration is read from its attribute. The worker's check names what is not valid. */
+/**
+ * Parsers for the attributes that set keys of the configuration. The worker validates the values and reports errors.
+ */
 const keys: Record<string, (text: string) => unknown> = {
   peers: words,
   trusted: words,
@@ -45,11 +50,11 @@ const keys: Record<string, (text: string) => unknown> = {
 };
 
 /**
- * Reads the attributes of the script's element: the keys of `antway.json`, lists separated by spaces, names as
- * `name=address`; and `worker`, `scope`, `prefix`, `gateway`. Others are left alone, with a warning in the console:
- * tools that load scripts add their own.
+ * Reads the attributes of the script's element: `worker`, `scope`, `prefix`, `gateway`, and the keys of `antway.json`.
+ * Lists are separated by spaces. Names are written as `name=address`. Unknown attributes cause only a warning in the
+ * console, because tools that load scripts add their own attributes.
  *
- * @throws DropInError `BAD_CONFIG` naming the attribute, for one that seems to be misspelt.
+ * @throws DropInError `BAD_CONFIG` with the attribute's name, for an attribute that looks misspelt.
  */
 export function readAttributes(dataset: DOMStringMap): DropInOptions {
   const options: DropInOptions = {};
@@ -71,7 +76,7 @@ export function readAttributes(dataset: DOMStringMap): DropInOptions {
   return Object.keys(config).length > 0 ? { ...options, config } : options;
 }
 
-/** Whether a text becomes the other by one change of a letter, or in a long one by two. */
+/** Whether one text becomes the other by one change of a letter, or by two changes in a text of 6 letters or more. */
 function isNear(text: string, other: string, changes = other.length < 6 ? 1 : 2): boolean {
   if (changes < 0 || !text || !other) return Math.max(text.length, other.length) <= changes;
   const [rest, otherRest] = [text.slice(1), other.slice(1)];
@@ -81,9 +86,9 @@ function isNear(text: string, other: string, changes = other.length < 6 ? 1 : 2)
 }
 
 /**
- * Fills in what was not given.
- * @param base URL that relative ones are resolved against.
- * @throws DropInError `BAD_CONFIG` naming the option.
+ * Resolves the options and adds the defaults.
+ * @param base the base URL for relative URLs.
+ * @throws DropInError `BAD_CONFIG` with the option's name.
  */
 export function resolveOptions(options: DropInOptions, base: string): ResolvedOptions {
   const worker =

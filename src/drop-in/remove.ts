@@ -1,6 +1,6 @@
 /**
- * `<script src="/antway-remove.js"></script>` in place of `antway.js`: unregisters the drop-in's worker, and deletes what
- * Antway keeps in this browser for the site. A worker of the site's own stays.
+ * `<script src="/antway-remove.js"></script>` in place of `antway.js`: unregisters the drop-in's worker, and deletes
+ * the data that Antway stores in this browser for the site. The site's own worker stays.
  */
 import { isAntway, workerOf } from './worker.ts';
 
@@ -14,9 +14,9 @@ async function unregister(registration: ServiceWorkerRegistration): Promise<void
 async function remove(): Promise<void> {
   await Promise.all((await navigator.serviceWorker.getRegistrations()).map(unregister));
   await Promise.all((await caches.keys()).filter(isOurs).map((name) => caches.delete(name)));
-  // One that the worker still has open is deleted when that ends, or at a later visit.
+  // If the worker has a database open, the browser deletes it when the worker ends, or at a later visit.
   for (const { name } of await indexedDB.databases()) if (isOurs(name)) indexedDB.deleteDatabase(name);
 }
 
-// Elsewhere there is nothing to remove.
+// Without service workers there is nothing to remove.
 if (isSecureContext && 'serviceWorker' in navigator) void remove();

@@ -6,21 +6,23 @@ import { explain, takeBack } from './note.ts';
 import { untilParsed } from './until-parsed.ts';
 import type { IsTrusted } from './worker.ts';
 
-/** Where content is. `prefix` is what the worker's URLs begin with, absolute, also where no worker answers. */
+/** The location of content. `prefix` is the absolute base of the worker's URLs. It is set even if no worker answers. */
 export type Place = {
   prefix: string;
   names?: Readonly<Record<string, string>> | undefined;
   isTrusted?: IsTrusted | undefined;
 } & (
-  | /** The same as `prefix`, or a gateway's. */ { base: string; problem?: undefined }
-  /** Nowhere, and why. */
+  | /** The same as `prefix`, or the base of another gateway. */ { base: string; problem?: undefined }
+  /** No worker and no gateway answers. `problem` says why. */
   | { base?: undefined; problem: string }
 );
 
 const attributes = ['src', 'srcset', 'poster', 'href'];
 const ownAttributes = ['data-ant-src', 'data-ant-embed'];
 
-/** Elements that show what they refer to, or lead there. Not those that run it: a script is the site's to choose. */
+/**
+ * Elements that show content or link to it. Elements that execute content are excluded: the site chooses its scripts.
+ */
 const elements = 'a,area,audio,iframe,image,img,input,link,source,track,video';
 
 const candidates = [
@@ -30,15 +32,15 @@ const candidates = [
 ].join();
 
 /**
- * Makes content addresses work in a document, in the open shadow roots of its elements, and in what is added to them
- * later. A root that is attached to an element which has been here before is told by nothing: `watch` is for those.
+ * Makes content addresses work in a document, in the open shadow roots of its elements, and in elements that are added
+ * later. No event reports a shadow root that is attached to an element already in the document: call `watch` for it.
  *
- * Where no worker answers, what lies below its prefix is led to the gateway as well.
+ * If no worker answers, URLs below the worker's prefix are replaced by URLs of the gateway as well.
  */
 export class Rewriter {
   readonly #place: Place;
   readonly #roots = new WeakSet<Document | ShadowRoot>();
-  /** What containers with `data-ant-embed` show now. */
+  /** The URL that each container with `data-ant-embed` shows now. */
   readonly #embedded = new WeakMap<Element, string>();
   readonly #sheets = new WeakSet<CSSStyleSheet>();
 
@@ -46,13 +48,13 @@ export class Rewriter {
     this.#place = place;
   }
 
-  /** Once is enough for a root; a closed one works as well. */
+  /** Starts to watch a root. A second call for the same root has no effect. The root may be closed. */
   watch(root: Document | ShadowRoot): void {
     if (this.#roots.has(root)) return;
     this.#roots.add(root);
     this.#visit(root);
     this.#visitSheets(root);
-    // A style sheet can be read once it is loaded.
+    // A style sheet is readable only after it is loaded.
     unclobbered(root).addEventListener('load', () => this.#visitSheets(root), true);
     new MutationObserver((mutations) => {
       for (const { target, addedNodes, type } of mutations) {
@@ -78,9 +80,9 @@ export class Rewriter {
     for (const element of querySelectorAll('*')) this.#enter(element);
   }
 
-  /** Looks into an element's shadow, which an element of the site's own may get only when it is defined. */
+  /** Watches the shadow root of an element. A custom element may get its shadow root only when it is defined. */
   #enter(element: Element): void {
-    // A form has no shadow. Its fields may have these names.
+    // A form has no shadow root, but its fields may have these names.
     if (element instanceof HTMLFormElement) return;
     const { shadowRoot, localName } = element;
     if (shadowRoot) this.watch(shadowRoot);
@@ -95,16 +97,16 @@ export class Rewriter {
     if (!matches(candidates)) return;
     const isKnown = matches(elements);
     try {
-      // A form’s fields replace its methods, and it shows no content.
+      // A form shows no content, and its fields can replace its methods.
       if (!matches('form')) this.#rewriteTo(element, isKnown);
     } catch (error) {
       explain(element, (error as Error).message, isKnown);
     }
-    // Elements of other languages may have none.
+    // Elements outside HTML and SVG may have no `style`.
     if (style) rewriteStyle(style, this.#mapInCss(baseURI));
   }
 
-  /** @throws Error to be shown in the element's place. */
+  /** @throws Error with a message to show in the element's place. */
   #rewriteTo(element: Element, isKnown: boolean): void {
     const { base, prefix } = this.#place;
     const isFromWorker = base === prefix;
@@ -127,7 +129,10 @@ export class Rewriter {
     else if (element.getAttribute('src') !== url) element.setAttribute('src', url);
   }
 
-  /** @returns undefined for a URL that stays. @throws as `#urlOf`. */
+  /**
+   * @returns undefined for a URL that stays unchanged.
+   * @throws as `#urlOf`.
+   */
   #map(url: string, from: string): string | undefined {
     if (isUri(url)) return this.#urlOf(url);
     const { base, prefix } = this.#place;
@@ -136,7 +141,7 @@ export class Rewriter {
     return this.#urlOf(href.slice(prefix.length));
   }
 
-  /** What is wrong in CSS is for the console: the element itself may show all that it should. */
+  /** Reports errors in CSS to the console only: the element itself may show its content correctly. */
   #mapInCss(from: string): (url: string) => string | undefined {
     return (url) => {
       try {
@@ -148,14 +153,20 @@ export class Rewriter {
     };
   }
 
-  /** @throws DropInError `BAD_ADDRESS`. @throws Error the place's problem. */
+  /**
+   * @throws DropInError `BAD_ADDRESS`.
+   * @throws Error with the place's problem.
+   */
   #urlOf(uri: string, type?: string | null): string {
     const { base, problem, names } = this.#place;
     if (base === undefined) throw new Error(problem);
     return urlOf(uri, base, type, names);
   }
 
-  /** Shows it in a frame that opens no pop-ups, sends no forms, and leaves the page and its own address where they are. */
+  /**
+   * Shows a URL in a frame. The frame cannot open pop-ups, send forms, or navigate the page. A frame with untrusted
+   * content is removed when it leaves its own address.
+   */
   #embed(container: Element, url: string, isFromWorker: boolean): void {
     if (this.#embedded.get(container) === url) return;
     this.#embedded.set(container, url);
@@ -163,12 +174,14 @@ export class Rewriter {
     const { base, isTrusted } = this.#place;
     const [id] = url.slice(base!.length).split(/[/?#]/) as [string];
     const mayScript = isTrusted?.(id);
-    // Without its origin the worker would not see what it requests, in WebKit neither without scripts: there it is the
-    // gateway's policy alone that forbids them. What comes from another gateway has no such policy.
+    // The frame needs `allow-same-origin`: without its origin, the worker does not see the frame's requests. In WebKit,
+    // the worker sees them only if the frame also allows scripts. There, only the gateway's policy forbids scripts.
+    // Content of another gateway has no such policy, so its frame never allows scripts.
     const sandbox = isFromWorker && (mayScript || /^Apple/.test(navigator.vendor)) ? ' allow-scripts' : '';
     frame.setAttribute('sandbox', `allow-same-origin${sandbox}`);
     if (isFromWorker && !mayScript) {
-      // A link or a refresh may show a page of the site itself, which other sites cannot frame.
+      // A link or a refresh may lead the frame to a page of the embedding site. Other sites cannot frame that page, so
+      // this content must not frame it either.
       frame.onload = () => {
         const inside = frame.contentDocument;
         if (inside && unclobbered(inside).URL.startsWith(base + id)) return;
@@ -180,7 +193,7 @@ export class Rewriter {
       container.getAttribute('aria-label') ?? container.getAttribute('title') ?? 'Embedded content';
     frame.style.cssText = 'width:100%;height:100%;border:none';
     frame.src = url;
-    // The parser would put what it has not read yet behind the frame.
+    // If the parser still reads the container, it would append the rest behind the frame.
     void untilParsed().then(() => container.replaceChildren(frame));
   }
 

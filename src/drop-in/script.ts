@@ -1,4 +1,7 @@
-/** `<script src="/antway.js" data-peers="…"></script>`: options from its own attributes, the result as `Antway`. */
+/**
+ * `<script src="/antway.js" data-peers="…"></script>`: reads the options from the script's attributes, and sets the
+ * global `Antway`.
+ */
 import { createAntway, type Antway as InPage } from './antway.ts';
 import { page } from './dom.ts';
 import { readAttributes } from './options.ts';
@@ -7,7 +10,7 @@ declare global {
   var Antway: InPage;
 }
 
-// A module has no `currentScript`.
+// `currentScript` is null in a module.
 const element = page.currentScript ?? page.querySelector('script[src*="antway.js"]');
 const script = element instanceof HTMLScriptElement ? element : undefined;
 

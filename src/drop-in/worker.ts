@@ -5,15 +5,15 @@ import type { ResolvedOptions } from './options.ts';
 /** Whether the configuration trusts an address, given as hex or by a name of the configuration. */
 export type IsTrusted = (id: string) => boolean;
 
-/** How long a worker that runs may take to take over this page or to answer it, in milliseconds. */
+/** How long a running worker may take to claim this page or to answer it, in milliseconds. */
 const workerMs = 10_000;
 
-/** How long after its `load` a page may take to register the site's own worker, in milliseconds. */
+/** How long a page may take to register the site's own worker after its `load` event, in milliseconds. */
 const registerMs = 10_000;
 
 /**
- * Sees to it that the worker answers this page's requests: registers it, or waits for the site's own.
- * @returns what the configuration says.
+ * Makes the worker control this page: registers the drop-in's worker, or waits for the site's own worker.
+ * @returns a function that tells which addresses the configuration trusts.
  * @throws DropInError
  */
 export async function control(options: ResolvedOptions): Promise<IsTrusted> {
@@ -34,13 +34,16 @@ export async function control(options: ResolvedOptions): Promise<IsTrusted> {
   return probe(options.prefix, worker);
 }
 
-/** The usual recipe registers it when the page is loaded. @throws DropInError `HANDLER_MISSING` when nothing does. */
+/**
+ * Waits for the site's own worker. Most sites register their worker after the page is loaded.
+ * @throws DropInError `HANDLER_MISSING` when the site registers no worker.
+ */
 async function sitesOwn(): Promise<ServiceWorker> {
   const { serviceWorker } = navigator;
   const tooLate = async () => {
     if (page.readyState !== 'complete') await new Promise((done) => addEventListener('load', done));
     await new Promise((done) => setTimeout(done, registerMs));
-    // One that takes long to install is there.
+    // The site may have registered a worker whose installation takes longer.
     return serviceWorker.getRegistration();
   };
   const registration = await Promise.race([serviceWorker.ready, tooLate()]);
@@ -56,7 +59,7 @@ export function workerOf({ active, waiting, installing }: ServiceWorkerRegistrat
   return active ?? waiting ?? installing;
 }
 
-/** Whether a worker is the drop-in's own, wherever its script is. */
+/** Whether a worker is the drop-in's own worker, wherever its script is. */
 export function isAntway(worker: ServiceWorker): Promise<boolean> {
   const { port1, port2 } = new MessageChannel();
   return new Promise((resolve) => {
@@ -66,17 +69,20 @@ export function isAntway(worker: ServiceWorker): Promise<boolean> {
   });
 }
 
-/** @returns the worker that has these options: the one that is active, though an update may be on its way, if it has. */
+/**
+ * Registers the drop-in's worker.
+ * @returns the worker with these options. If the active worker has them, it is returned even during an update.
+ */
 async function register(script: URL, { scope, prefix, config }: ResolvedOptions): Promise<ServiceWorker> {
   const url = new URL(script);
-  // In the URL, so that the worker has them whenever it starts again.
+  // The worker reads its options from its URL each time it starts.
   url.searchParams.set('prefix', prefix.pathname);
   if (config) url.searchParams.set('config', JSON.stringify(config));
   const { serviceWorker } = navigator;
   try {
     const present = await serviceWorker.getRegistration(scope.href);
     const other = present?.scope === scope.href && workerOf(present);
-    // A script that has moved is asked, since its name tells nothing.
+    // The name of a moved script does not identify the drop-in's worker, so the worker is asked.
     if (other && new URL(other.scriptURL).pathname !== url.pathname && !(await isAntway(other))) {
       throw new DropInError(
         'ANOTHER_WORKER',
@@ -100,13 +106,16 @@ async function register(script: URL, { scope, prefix, config }: ResolvedOptions)
   }
 }
 
-/** Waits until a worker is active. @throws DropInError `WORKER_BROKEN` when it does not install. */
+/**
+ * Waits until a worker is active.
+ * @throws DropInError `WORKER_BROKEN` when the installation fails.
+ */
 function activated(worker: ServiceWorker): Promise<ServiceWorker> {
   return new Promise((resolve, reject) => {
     const look = () => {
       switch (worker.state) {
         case 'installed':
-          // One with other options serves pages that are open, and those would keep this one waiting.
+          // Open pages still use a worker with other options. Without this message, the new worker would wait for them.
           return worker.postMessage({ type: 'antway:skip-waiting' });
         case 'activated':
           return resolve(worker);
@@ -119,7 +128,9 @@ function activated(worker: ServiceWorker): Promise<ServiceWorker> {
   });
 }
 
-/** After a hard reload a page has no worker, until one claims it. */
+/**
+ * Waits until the worker controls this page. After a hard reload, no worker controls the page until a worker claims it.
+ */
 function untilControlledBy(worker: ServiceWorker, isOurs: boolean): Promise<void> {
   const { serviceWorker } = navigator;
   const isControlled = () => {
@@ -135,10 +146,10 @@ function untilControlledBy(worker: ServiceWorker, isOurs: boolean): Promise<void
   });
 }
 
-/** Whether the worker has Antway's handler, under the prefix that this page knows, and a configuration to work by. */
+/** Checks that the worker has Antway's handler at this prefix, and a valid configuration. */
 async function probe(prefix: URL, worker: ServiceWorker): Promise<IsTrusted> {
   const response = await fetch(`${prefix.href}-/config`);
-  // What is no JSON is another's page.
+  // An answer that is not JSON comes from another server or worker.
   const { trusted, names, code, message, details } = await response.json().catch(() => ({}));
   if (trusted) return (id) => trusted.includes(names[id] ?? id);
   if (code === 'BAD_CONFIG') throw new DropInError(code, message, details.key);
