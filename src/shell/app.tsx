@@ -26,21 +26,21 @@ import { useWorker } from './use-worker.ts';
 import { WorkerStatusLine } from './worker-status-line.tsx';
 
 const refreshMs = 5_000;
-/** The host's configuration changes rarely, but a broken one should be seen to heal. */
+/** The server config changes rarely. Poll it anyway, so that the screen notices when a broken config is repaired. */
 const configMs = 15_000;
 
-/** The frame around all screens, and what more than one of them asks the gateway. */
+/** The frame around all screens. It loads the data that several screens share. */
 export function App({ onLanguage }: { onLanguage: () => void }) {
   const route = useRoute();
   const visible = useVisible();
   const online = useOnline();
   const worker = useWorker();
-  /** A deletion has the screen ask everything anew. */
+  /** The number of deletions. A deletion renders the screen anew, so that it loads everything again. */
   const [deletions, setDeletions] = useState(0);
   const active = visible && worker.status === 'running';
 
   const config = useResource(gateway.config, active, configMs);
-  // A gateway that cannot say how it is configured answers nothing else either: one message says so.
+  // A gateway with a config error answers no other request. Show this one error only.
   const fault = config.error ?? (config.value?.problem ? newConfigRefused(config.value.problem) : null);
   const asksMore = active && config.error === null;
   const peers = useResource(gateway.peers, asksMore, refreshMs);
@@ -53,7 +53,7 @@ export function App({ onLanguage }: { onLanguage: () => void }) {
   useSettingsOfSites(asksMore, config.value);
 
   useEffect(() => {
-    // The button that had the focus is gone.
+    // The deletion has removed the focused button.
     if (deletions > 0) document.querySelector<HTMLElement>('main h1')?.focus();
   }, [deletions]);
 
@@ -64,7 +64,7 @@ export function App({ onLanguage }: { onLanguage: () => void }) {
 
   return (
     <>
-      {/* biome-ignore lint/a11y/useValidAnchor: a skip link is one; the fragment is taken by the screens */}
+      {/* biome-ignore lint/a11y/useValidAnchor: a skip link is an anchor; the fragment already selects the screen */}
       <a class="skip-link" href="#main" onClick={skipToMain}>
         {texts.nav.skip}
       </a>
@@ -125,8 +125,8 @@ export function App({ onLanguage }: { onLanguage: () => void }) {
 }
 
 /**
- * Tells the worker what was chosen: it makes pages, too. Another language makes this component anew; another theme tells
- * it by itself.
+ * Tells the worker the chosen theme and language for the pages that it generates. After a change of the language, this
+ * component is mounted anew. A change of the theme calls `tellAppearance` itself.
  */
 function useAppearance(isRunning: boolean): void {
   useEffect(() => {
@@ -134,15 +134,15 @@ function useAppearance(isRunning: boolean): void {
   }, [isRunning]);
 }
 
-/** How long a change waits for the next one before the origins of sites are told, in milliseconds. */
+/** How long a change waits for the next change before the origins of sites are updated, in milliseconds. */
 const settleMs = 500;
-/** When what failed is tried again: first after so long, in milliseconds, then after twice as long, so many times. */
+/** The delay of the first retry after a failure, in milliseconds. Each further retry waits twice as long. */
 const firstRetryMs = 5_000;
 const mostRetries = 6;
 
 /**
- * Gives the origins of sites the user's settings, each time these change or a site gets an origin, and moves pinned sites
- * there.
+ * Updates the origins of sites with the user settings, after each change of the settings and when a site gets an
+ * origin. Also copies pinned sites to their origins.
  */
 function useSettingsOfSites(active: boolean, config: GatewayConfig | null): void {
   const settings = config && JSON.stringify(config);
@@ -169,7 +169,7 @@ function useSettingsOfSites(active: boolean, config: GatewayConfig | null): void
           });
       }, settleMs);
     };
-    // Changed settings must arrive, also where an origin did not answer just now.
+    // Changed settings must reach each origin, also an origin that has just failed to answer.
     const isChange = synchronisedSettings.current !== settings;
     synchronisedSettings.current = settings;
     synchronise(!isChange);
@@ -185,7 +185,7 @@ function useSettingsOfSites(active: boolean, config: GatewayConfig | null): void
   }, [active, settings]);
 }
 
-/** Tells people who do not see the page that it is another one: by its title, and by the focus on its heading. */
+/** Announces the change of the screen to users who do not see it: by the title, and by the focus on the heading. */
 function useScreenChange(screen: Screen): void {
   const last = useRef(screen);
   useEffect(() => {
@@ -196,7 +196,7 @@ function useScreenChange(screen: Screen): void {
   });
 }
 
-/** The fragment of the URL is the screen, so a link to a part of it would lead away. */
+/** The URL's fragment selects the screen, so a normal link to a part of the page would leave the screen. */
 function skipToMain(event: MouseEvent): void {
   event.preventDefault();
   document.getElementById('main')?.focus();

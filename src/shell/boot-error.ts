@@ -1,6 +1,6 @@
 import { texts } from './texts/texts.ts';
 
-/** Why the gateway's worker cannot answer. Shown to people, so that they can quote it. */
+/** Why the gateway's worker cannot answer. The page shows the code, so that the user can quote it. */
 export type BootErrorCode =
   | 'INSECURE_CONTEXT'
   | 'WORKERS_UNAVAILABLE'
@@ -18,7 +18,7 @@ export interface BootProblemText {
   advice: string;
 }
 
-/** A reason why this page cannot hand over to the gateway's worker. `message` is what happened. */
+/** A reason why this page cannot hand over to the gateway's worker. `message` says what happened. */
 export class BootError extends Error {
   override readonly name = 'BootError';
 

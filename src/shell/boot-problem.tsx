@@ -2,7 +2,7 @@ import { homeOf, isShellPath } from './boot.ts';
 import type { BootError } from './boot-error.ts';
 import { texts } from './texts/texts.ts';
 
-/** Says what keeps the gateway from working, what to do, and a code to quote. */
+/** Shows why the gateway does not work, what the user can do, and a code to quote. */
 export function BootProblem({ problem }: { problem: BootError }) {
   const elsewhere = !isShellPath(location);
   return (

@@ -6,24 +6,28 @@ import { registerWorker, untilActive } from './worker.ts';
 
 const storageKey = 'antway.reopened';
 
-/** The shell's own page, as the worker knows it. Every other path is content, and on a site's own origin every path is. */
+/**
+ * Whether a URL is the shell's own page. The worker uses the same rule. Every other path is content. On a site's own
+ * origin, every path is content.
+ */
 export function isShellPath({ host, pathname }: Location): boolean {
   return (pathname === '/' || pathname === '/index.html') && siteOfHost(host) === undefined;
 }
 
-/** The start page's URL: on a site's own origin `/` is the site's. */
+/** Returns the URL of the start page. On a site's own origin, `/` belongs to the site. */
 export function homeOf({ host, protocol }: Location): string {
   const site = siteOfHost(host);
   return site ? `${protocol}//${site.rootHost}/` : '/';
 }
 
 /**
- * Opens this page's URL through the worker. A host answers a deep link with the shell document as long as no
- * worker stands in between: on the first visit, and on every hard reload.
+ * Opens this page's URL through the worker. A host answers a deep link with the shell document if no worker intercepts
+ * the request: on the first visit, and on every hard reload.
  *
- * Resolves when the navigation has begun. This page then goes away, except when the answer is a download.
+ * Resolves when the navigation has started. The navigation then replaces this page, except when the answer is a
+ * download.
  *
- * @throws BootError when there is no worker, or when it had its turn and this page was loaded all the same.
+ * @throws BootError when there is no worker, or when a navigation through the worker has loaded this page again.
  */
 export async function openThroughWorker(): Promise<void> {
   const url = location.href;
@@ -36,8 +40,8 @@ export async function openThroughWorker(): Promise<void> {
 }
 
 /**
- * Loads `url` in place of this page, as a navigation and not as a reload: `mayReopen` tells the two apart.
- * A URL with a fragment that differs in nothing else would only scroll, so the page first steps aside.
+ * Loads `url` in place of this page, as a navigation and not as a reload, because `mayReopen` tells the two apart. A
+ * navigation to the same URL with a fragment would only scroll. Therefore the page first changes its own URL.
  */
 function navigateTo(url: string): void {
   if (url.includes('#')) history.replaceState(null, '', '/-/');
@@ -66,7 +70,7 @@ function writeReopening({ url, at }: Reopening): void {
   }
 }
 
-/** Without a place to remember the navigation, nothing would stop this page from loading itself for ever. */
+/** Without session storage, the page cannot remember its navigation, and could reload itself forever. */
 function storageBlocked(cause: unknown): BootError {
   return new BootError('STORAGE_BLOCKED', texts.boot.storageBlocked, { cause });
 }

@@ -2,14 +2,14 @@ import type { ComponentChildren } from 'preact';
 import { publishSession, useIsPublishing } from './publish/publish-session.ts';
 
 interface Props {
-  /** A path of this gateway that is content. */
+  /** A content path of this gateway. */
   href: string;
   class?: string;
   title?: string;
   children: ComponentChildren;
 }
 
-/** A link to content. It leads away from this page, so it opens another tab while this one is publishing. */
+/** A link to content. It replaces this page, but opens a new tab while this page is publishing. */
 export function ContentLink({ href, class: className, title, children }: Props) {
   const target = useIsPublishing() ? { target: '_blank', rel: 'noopener' } : {};
   return (
@@ -20,9 +20,9 @@ export function ContentLink({ href, class: className, title, children }: Props) 
 }
 
 /**
- * Goes to content as a link does. A browser that opens no tab unasked asks the user whether to leave this page.
+ * Navigates to content like a link. If the browser blocks the new tab, it asks the user whether to leave this page.
  *
- * @param isReplacing whether it takes this page's place in the history.
+ * @param isReplacing whether the content takes this page's place in the history.
  */
 export function openContent(path: string, isReplacing = false): void {
   if (publishSession.isWorking) {

@@ -1,7 +1,10 @@
 import { useState } from 'preact/hooks';
 import { texts } from './texts/texts.ts';
 
-/** Copies a text, and says so. @param what names it for people who do not see what it stands beside. */
+/**
+ * Copies a text, and reports the result.
+ * @param what the name of the text for screen readers.
+ */
 export function CopyButton({ text, what }: { text: string; what: string }) {
   const [said, setSaid] = useState('');
 

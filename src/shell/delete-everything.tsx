@@ -6,7 +6,7 @@ import { ProblemText } from './problem-text.tsx';
 import { texts } from './texts/texts.ts';
 
 interface Props {
-  /** Names the question. */
+  /** The prefix of the element ids. */
   id: string;
   label: string;
   question: string;
@@ -14,7 +14,7 @@ interface Props {
   onDeleted: () => void;
 }
 
-/** Deletes all that this gateway keeps in this browser, once the user has confirmed it. */
+/** Deletes all data of this gateway in this browser, after the user has confirmed it. */
 export function DeleteEverything({ id, label, question, isSmall = false, onDeleted }: Props) {
   const [step, setStep] = useState<'rest' | 'asking' | 'working'>('rest');
   const [error, setError] = useState<GatewayApiError | null>(null);
@@ -22,7 +22,7 @@ export function DeleteEverything({ id, label, question, isSmall = false, onDelet
   const cancel = useRef<HTMLButtonElement>(null);
   const wasAsking = useRef(false);
 
-  // What harms least has the focus. The button that had it goes with the question.
+  // Focus the safest choice. The question replaces the start button and later disappears, so restore the focus as well.
   useEffect(() => {
     if (step === 'asking') cancel.current?.focus();
     else if (step === 'rest' && wasAsking.current) start.current?.focus();

@@ -1,13 +1,13 @@
-/** How many characters of a wider domain's cookies are harmless: hosts take headers of 8 kB and more. */
+/** The length of a wider domain's cookies that is harmless, in characters: hosts accept headers of 8 kB and more. */
 const harmlessCharacters = 4_000;
 
 const visibleNames = () => document.cookie.split('; ').map((cookie) => cookie.split('=')[0]!);
 
 /**
- * Deletes the cookies of the gateway's own domain. Antway uses none, so a site on a subdomain has set them: for instance
- * so many that the host refuses requests that carry them. Cookies of a wider domain can belong to other applications
- * there; they are deleted only when they are long. Cookies that scripts cannot see, such as those of a login in front
- * of the gateway, stay.
+ * Deletes the cookies of the gateway's own domain. Antway uses no cookies, so a site on a subdomain has set them. Such
+ * a site can set so many cookies that the host refuses every request. Cookies of a wider domain can belong to other
+ * applications there. They are deleted only when they are long. Cookies that scripts cannot see stay, such as those of
+ * a login in front of the gateway.
  */
 export function deleteForeignCookies({ hostname }: Location = location): void {
   remove(['', `; Domain=${hostname}`]);
@@ -22,7 +22,7 @@ function remove(domains: readonly string[]): void {
       if (document.cookie === '') return;
       for (const name of visibleNames()) {
         for (const path of ['/', location.pathname]) {
-          // biome-ignore lint/suspicious/noDocumentCookie: every browser has it, and it reaches partitioned cookies, too
+          // biome-ignore lint/suspicious/noDocumentCookie: every browser has it, also for partitioned cookies
           document.cookie = `${name}=; Max-Age=0; Path=${path}${domain}${partition}`;
         }
       }

@@ -24,24 +24,27 @@ export interface GatewayConfig {
   /** Addresses, 64 hex characters. */
   denied: string[];
   cache: { maxBytes: number; memoryBytes: number };
-  /** Who says what each is: the host, or the user. */
+  /** The source of each setting: the host or the user. */
   sources: ConfigSources;
   /** Name → address, 64 hex characters. */
   names: Record<string, string>;
-  /** Sites that the host lets run scripts, 64 hex characters, where the user did not decide otherwise. */
+  /**
+   * Sites that may run scripts by the server config, 64 hex characters. Excludes sites with another decision of the
+   * user.
+   */
   trusted: string[];
-  /** How sites are kept apart. */
+  /** The isolation of sites from each other. */
   isolation: Isolation;
-  /** What is wrong with the host's configuration, while an earlier one stays in force. */
+  /** The error in a new server config. The gateway still uses the previous config. */
   problem: string | null;
 }
 
-/** `GET /-/cache`: the chunk store, and what the browser says of this origin's storage. Sizes in bytes. */
+/** `GET /-/cache`: the chunk store, and the browser's storage figures for this origin. Sizes in bytes. */
 export interface CacheState extends StoreSummary {
-  /** What the browser gives this site in all, and what it uses of that. Null where it does not tell. */
+  /** The storage quota of this origin, and its use. Null if the browser does not report them. */
   quota: number | null;
   usage: number | null;
-  /** Whether the browser promised not to clear it on its own. */
+  /** Whether the browser has promised not to clear the storage by itself. */
   persisted: boolean;
 }
 
@@ -53,43 +56,48 @@ export interface PeerStatus {
 
 /** One site of `GET /-/sites`. */
 export interface ListedSite extends Site {
-  /** Whether it opens on an origin of its own, where its chunks and its pin are. */
+  /** Whether the site opens on its own origin. That origin then stores the site's chunks and its pin. */
   hasOwnOrigin: boolean;
-  /** Whether the user chose to open it without scripts. */
+  /** Whether the user chose to open the site without scripts. */
   isWithoutScripts: boolean;
-  /** Whether the browser promised not to clear the site's own origin; null where there is none, and if it is not known. */
+  /**
+   * Whether the browser has promised not to clear the site's own origin. Null without an own origin, or if not known.
+   */
   persisted: boolean | null;
 }
 
-/** What can be done with a pin, beside taking it away. */
+/** An action on a pin. `unpin` is a separate request. */
 export type PinAction = 'pin' | 'pause' | 'resume' | 'verify';
 
 /** One pin of `GET /-/pins`. */
 export type ListedPin = PinState & { address: string };
 
-/** What the worker sends to pages on the channel `antway`. */
+/** A message of the worker to the pages, on the channel `antway`. */
 export type WorkerMessage =
   | { type: 'stats'; stats: StatsSnapshot }
   | { type: 'pins'; pins: ListedPin[] }
-  /** A site was opened, or that was forgotten. */
+  /** A site was opened, a visit was deleted, or the report of a site's origin has changed. */
   | { type: 'visits' };
 
-/** Listens to what the worker sends. @returns what ends it. */
+/**
+ * Listens to messages of the worker.
+ * @returns a function that ends the listening.
+ */
 export function onWorkerMessage(listener: (message: WorkerMessage) => void): () => void {
   const channel = new BroadcastChannel(channelName);
   channel.onmessage = ({ data }: MessageEvent<WorkerMessage>) => listener(data);
   return () => channel.close();
 }
 
-/** An answer of the gateway that is not the one that was asked for. */
+/** A request to the gateway has failed. */
 export class GatewayApiError extends Error {
   override readonly name = 'GatewayApiError';
 
   constructor(
-    /** The gateway's own error code, or one of the shell's, such as `NO_WORKER` when none controls this page. */
+    /** The gateway's error code, or a code of the shell, such as `NO_WORKER` when no worker controls this page. */
     readonly code: string,
     message: string,
-    /** As of `Problem`: who throws one of the shell's texts says so. */
+    /** As of `Problem`. Set `isTranslated` for a text of the shell. */
     { lead, isTranslated = false }: { lead?: string; isTranslated?: boolean } = {},
   ) {
     super(message);
@@ -101,7 +109,7 @@ export class GatewayApiError extends Error {
   readonly isTranslated: boolean;
 }
 
-/** Any thrown value as a `GatewayApiError`: one of our own keeps its code, a failed fetch is `UNANSWERED`. */
+/** Converts any thrown value. An `AntwayError` keeps its code, a failed fetch becomes `UNANSWERED`. */
 export function asGatewayApiError(error: unknown): GatewayApiError {
   if (error instanceof GatewayApiError) return error;
   if (error instanceof AntwayError) return new GatewayApiError(error.code, error.message);
@@ -111,24 +119,24 @@ export function asGatewayApiError(error: unknown): GatewayApiError {
 export const gateway = {
   /** The hash of the worker's build; null in development. */
   health: async (signal: AbortSignal) => (await ask('/-/health', { signal })) as { build: string | null },
-  /** Every site with its title as it is read, at most 200 characters. */
+  /** All sites. The title is decoded and has at most 200 characters. */
   sites: async (signal: AbortSignal) =>
     (await gateway.storedSites(signal)).map((site) => ({
       ...site,
       title: site.title && decodeTitle(site.title),
     })),
-  /** Every site with its title as its document writes it. */
+  /** All sites. The title is as the document contains it. */
   storedSites: async (signal: AbortSignal) =>
     ((await ask('/-/sites', { signal })) as { sites: ListedSite[] }).sites,
-  /** Forgets a site, and frees what no pinned site needs of it. */
+  /** Deletes a site, and those of its chunks that no pinned site needs. */
   deleteSite: async (address: string) => {
     await ask(`/-/sites?address=${address}`, { method: 'DELETE' });
   },
-  /** Forgets that a site was opened, and deletes nothing. */
+  /** Deletes the record of a visit. The site's chunks stay. */
   forgetVisit: async (address: string) => {
     await ask(`/-/visits?address=${address}`, { method: 'DELETE' });
   },
-  /** The pins now. For the next 10 s the worker also sends their changes on the channel. */
+  /** The current pins. For the next 10 s, the worker also sends changes on the channel. */
   watchPins: async (signal: AbortSignal) =>
     ((await ask('/-/pins?watch', { signal })) as { pins: ListedPin[] }).pins,
   pins: async (signal: AbortSignal) => ((await ask('/-/pins', { signal })) as { pins: ListedPin[] }).pins,
@@ -138,7 +146,7 @@ export const gateway = {
   unpin: async (address: string) => {
     await ask(`/-/pins?address=${address}`, { method: 'DELETE' });
   },
-  /** A site as a file that `importSite` takes. */
+  /** A site as a file for `importSite`. */
   exportSite: (address: string) => askForFile(`/-/export?address=${address}`),
   importSite: async (file: Blob) =>
     (await ask('/-/import', { method: 'POST', body: file })) as {
@@ -146,10 +154,10 @@ export const gateway = {
       chunks: number;
       bytes: number;
     },
-  /** The origins of sites that were used in this browser. */
+  /** The own origins of sites that were used in this browser. */
   origins: async (signal?: AbortSignal) =>
     ((await ask('/-/origins', signal ? { signal } : {})) as { origins: SiteOrigin[] }).origins,
-  /** What the origin of a site is to be told. */
+  /** The settings that the origin of a site should get. */
   siteGrant: async (address: string) => (await ask(`/-/origins?address=${address}`, {})) as SiteGrant,
   reportOrigin: async (address: string, change: { report?: SiteReport; settingsId?: string }) => {
     await ask('/-/origins', { method: 'PUT', body: JSON.stringify({ address, ...change }) });
@@ -158,17 +166,20 @@ export const gateway = {
     await ask(`/-/origins?address=${address}`, { method: 'DELETE' });
   },
   settings: async (signal: AbortSignal) => (await ask('/-/settings', { signal })) as Settings,
-  /** Takes the whole in place of what was set before. */
+  /** Replaces all user settings. */
   setSettings: async (settings: Settings) => {
     await ask('/-/settings', { method: 'PUT', body: JSON.stringify(settings) });
   },
-  /** How the gateway's own pages look, and in which language they are; null for the system's and the browser's. */
+  /**
+   * Sets the theme and the language of the gateway's own pages. Null means the system's theme or the browser's
+   * language.
+   */
   setAppearance: async (appearance: { language: Language | null; theme: Theme | null }) => {
     await ask('/-/appearance', { method: 'PUT', body: JSON.stringify(appearance) });
   },
   testPeer: async (url: string) =>
     (await ask('/-/test-peer', { method: 'POST', body: JSON.stringify({ url }) })) as Probe & { url: string },
-  /** Deletes all that the gateway keeps, chunks and pins too. */
+  /** Deletes everything that the gateway stores, including chunks and pins. */
   reset: async () => {
     await ask('/-/reset', { method: 'POST', body: JSON.stringify({ chunks: true }) });
   },
@@ -179,19 +190,19 @@ export const gateway = {
   revokeDecision: async (address: string) => {
     await ask(`/-/trust?address=${address}`, { method: 'DELETE' });
   },
-  /** Keeps a manifest on this device. */
+  /** Stores a manifest on this device. */
   addManifest: async (body: ArrayBuffer | Uint8Array<ArrayBuffer>) =>
     (await ask('/-/manifests', { method: 'POST', body })) as StoredManifest,
-  /** A manifest that this device stores. It may hold the only keys to private files. */
+  /** A manifest that this device stores. It may contain the only keys of private files. */
   manifest: (id: string) => askForFile(`/-/manifests?id=${id}`),
-  /** What is in a manifest, and whether this device stores it. Stores nothing. */
+  /** Describes the content of a manifest, and whether this device stores it. Stores nothing. */
   checkManifest: async (body: Uint8Array<ArrayBuffer>) =>
     (await ask('/-/manifests?check', { method: 'POST', body })) as StoredManifest,
   config: async (signal: AbortSignal) => (await ask('/-/config', { signal })) as GatewayConfig,
   cache: async (signal: AbortSignal) => (await ask('/-/cache', { signal })) as CacheState,
   peers: async (signal: AbortSignal) =>
     ((await ask('/-/peers', { signal })) as { peers: PeerStatus[] }).peers,
-  /** The counters now. For the next 10 s the worker also sends their changes on the channel. */
+  /** The current counters. For the next 10 s, the worker also sends changes on the channel. */
   watchStats: async (signal: AbortSignal) => (await ask('/-/stats?watch', { signal })) as StatsSnapshot,
 };
 
@@ -202,7 +213,7 @@ async function askForFile(path: string): Promise<Blob> {
   return response.blob();
 }
 
-/** A title as it stands in a document is text in which references stand for characters, like a text field's. */
+/** Decodes a title from a document's HTML. It is text with character references, like the content of a `textarea`. */
 function decodeTitle(html: string): string {
   const field = document.createElement('textarea');
   field.innerHTML = html;

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
 
 /**
- * A part of a screen that belongs to its entry in the history: whoever goes back to it finds it as it was, also after
- * the document was loaded anew. Plain values only.
+ * State of a screen that belongs to its history entry. The user finds it again after going back, also after a new load
+ * of the document. Plain values only.
  */
 export function useHistoryState<T extends object>(key: string, initial: T): [T, (next: T) => void] {
   const [value, setValue] = useState<T>(() => ({ ...initial, ...history.state?.[key] }));
@@ -13,7 +13,7 @@ export function useHistoryState<T extends object>(key: string, initial: T): [T, 
   return [value, change];
 }
 
-/** It is only memory: WebKit throws where a page writes to its history too often. */
+/** Stores a value in the history entry. Ignores errors: WebKit throws when a page writes to its history too often. */
 function keep(key: string, value: unknown): void {
   try {
     history.replaceState({ ...history.state, [key]: value }, '');
@@ -22,25 +22,27 @@ function keep(key: string, value: unknown): void {
   }
 }
 
-/** Browsers count how often the history is written to. */
+/**
+ * The delay before a write of the scroll position, in milliseconds. Browsers limit the rate of writes to the history.
+ */
 const scrollingMs = 100;
-/** What a screen shows is there by then, or never. */
+/** How long to wait until a screen is high enough, in milliseconds. */
 const fillingMs = 10_000;
 
 let scrolling: ReturnType<typeof setTimeout> | undefined;
 /** Ends the wait for a screen that is not high enough yet. */
 let restoring: AbortController | undefined;
 
-/** Notes how far the page is scrolled. To be called before another entry of the history is made. */
+/** Stores the scroll position in the history entry. Call it before you create another entry. */
 export function keepScroll(): void {
   clearTimeout(scrolling);
-  // Until a screen is filled it is not where it will be.
+  // While a restoration waits, the current position is not the position to store.
   if (!restoring) keep('scrollY', scrollY);
 }
 
 /**
- * Goes to where the entry was left, and for a new one to the top. What is asked of the worker comes later, so it waits
- * until the page is high enough, or the user scrolls.
+ * Scrolls to the stored position of the history entry, or to the top for a new entry. Screens load their data later, so
+ * this waits until the page is high enough or the user scrolls.
  */
 function restoreScroll(): void {
   restoring?.abort();
@@ -74,7 +76,10 @@ function restoreScroll(): void {
   }
 }
 
-/** Has each entry of the history keep how far it was scrolled. @param route another object for each entry that is gone to. */
+/**
+ * Stores and restores the scroll position of each history entry.
+ * @param route a new object for each visited entry.
+ */
 export function useScrollMemory(route: object): void {
   useEffect(() => {
     history.scrollRestoration = 'manual';
@@ -82,7 +87,7 @@ export function useScrollMemory(route: object): void {
       clearTimeout(scrolling);
       scrolling = setTimeout(keepScroll, scrollingMs);
     };
-    // By then the entry is another.
+    // At this time, another entry is already current.
     const left = () => clearTimeout(scrolling);
     window.addEventListener('scroll', scrolled, { passive: true });
     window.addEventListener('popstate', left);

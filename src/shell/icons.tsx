@@ -1,6 +1,6 @@
 import type { Screen } from './route.ts';
 
-/** Outlines on a grid of 24, drawn with the text's colour. Decoration: words stand beside each. */
+/** Outlines on a grid of 24, in the text's colour. The icons are decoration: each has a label next to it. */
 const shapes = {
   open: 'M4 12h14M12 5l7 7-7 7',
   library: 'M5 4h4v16H5zM9 4h4v16H9zM14.5 5.2l3.8-1 3.6 14.6-3.8 1z',

@@ -4,15 +4,15 @@ import { declineInstall, isInstallDeclined } from './preferences.ts';
 import { texts } from './texts/texts.ts';
 import { useSites } from './use-sites.ts';
 
-/** Chromium's offer to install a page (https://wicg.github.io/manifest-incubations/); other browsers make none. */
+/** Chromium's offer to install a page (https://wicg.github.io/manifest-incubations/). Other browsers make no offer. */
 interface InstallPrompt extends Event {
   prompt(): Promise<{ outcome: 'accepted' | 'dismissed' }>;
 }
 
-/** Who opened this many sites has seen what Antway is for. */
+/** The number of opened sites before the notice appears: until then, the user does not know what Antway is for. */
 const sitesBefore = 2;
 
-/** Kept from the moment when the browser makes it, which may be before anything is rendered. */
+/** The browser's offer. It may arrive before anything is rendered. */
 let offered: InstallPrompt | null = null;
 const listeners = new Set<() => void>();
 window.addEventListener('beforeinstallprompt', (event) => {
@@ -26,7 +26,7 @@ function offer(prompt: InstallPrompt | null): void {
   for (const listener of listeners) listener();
 }
 
-/** Offers to install Antway, once, to those who use it. It does not come back when it was declined. */
+/** Offers to install Antway after the user has opened some sites. A declined offer does not come back. */
 export function InstallNotice({ active }: { active: boolean }) {
   const [prompt, setPrompt] = useState(offered);
   const [isDeclined, setDeclined] = useState(isInstallDeclined);
@@ -45,10 +45,10 @@ export function InstallNotice({ active }: { active: boolean }) {
 
   async function install(shown: InstallPrompt) {
     const { outcome } = await shown.prompt();
-    // A prompt can be shown once. The browser makes another when the user may want it again.
+    // A prompt can be shown only once. The browser sends another one when the user may want it again.
     offer(null);
     if (outcome === 'dismissed') decline();
-    // Who installs it counts on what is kept in it, and browsers are more willing then.
+    // An installed app should not lose its data, and browsers agree more often after an installation.
     else await navigator.storage?.persist?.();
   }
 

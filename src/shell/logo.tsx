@@ -1,4 +1,4 @@
-/** The mark of Antway. Decoration: the name stands beside it. */
+/** The logo of Antway. It is decoration: the name stands next to it. */
 export function Logo() {
   return <img class="logo" src="/icon.svg" alt="" width="32" height="32" />;
 }

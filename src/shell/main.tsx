@@ -8,17 +8,21 @@ import { language } from './texts/texts.ts';
 
 const root = document.getElementById('app')!;
 
-/** What is on the page in the language of now. A new key makes everything anew, so that nothing keeps an old text. */
+/**
+ * Renders the page in the current language. The language is the key, so a change of the language mounts everything
+ * anew.
+ */
 function show(): void {
   const page = isShellPath(location) ? <App key={language} onLanguage={show} /> : <OpeningPage />;
   render(page, root);
 }
 
-// So apps that were installed before hand over what came to them, until the browser looks at their manifest again.
+// Apps that were installed earlier still use the old manifest, which hands over data in the query. Move the data to the
+// fragment until the browser updates the manifest.
 if (isShellPath(location) && /^\?(open|url|text|title)=/.test(location.search)) {
   history.replaceState(history.state, '', `/#${location.search.slice(1)}`);
 }
 if (isShellPath(location) && window.top === window) deleteForeignCookies();
 applyTheme();
-// English is what there is when another catalogue cannot be loaded.
+// If another catalogue cannot be loaded, the page is shown in English.
 applyLanguage().then(show, show);

@@ -3,7 +3,7 @@ import { type Screen, screens } from './route.ts';
 import { ScreenLink } from './screen-link.tsx';
 import { texts } from './texts/texts.ts';
 
-/** The way between screens: a row below the header, and on phones a bar within the thumb's reach. */
+/** The links between screens: a row below the header, and on phones a bar at the bottom, within reach of the thumb. */
 export function Navigation({ current }: { current: Screen }) {
   return (
     <nav class="navigation" aria-label={texts.nav.label}>

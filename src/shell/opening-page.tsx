@@ -6,11 +6,11 @@ import { decodePath } from './format.ts';
 import { Logo } from './logo.tsx';
 import { texts } from './texts/texts.ts';
 
-/** Most pages open faster than this, and a flash of "Opening" would only unsettle. */
+/** Most pages open within this time, in milliseconds. A short flash of "Opening" would only distract. */
 const quietMs = 400;
 const longMs = 12_000;
 
-/** What a deep link shows while the worker is fetched and the navigation goes to it. */
+/** The page for a deep link, until the worker is active and the navigation goes through it. */
 export function OpeningPage() {
   const [waited, setWaited] = useState<'quiet' | 'a while' | 'long'>('quiet');
   const [problem, setProblem] = useState<BootError | null>(null);

@@ -7,19 +7,22 @@ import { type AskOptions, askSite, clearSite, parallelSites, persistSite } from 
 
 type Background = Pick<AskOptions, 'isBackground'>;
 
-/** Origins without content that are asked in one call: pages of the web can open any number of them. */
+/** The maximum number of empty origins per call of `synchronise`: web pages can open any number of them. */
 const mostEmpty = 8;
-/** Origins that were asked a moment ago, and were still being read. */
+/** Origins that were still loading their content when they were asked a moment ago. */
 const early = new RecentFailures<true>(4_000);
 
 /**
- * What the shell does with sites that have an origin of their own, by their bridges. Each change is reported to the
- * gateway's own worker, whose list of sites the screens show.
+ * Actions on sites with their own origin, through their bridges. Each change is reported to the gateway's own worker,
+ * because the screens show its list of sites.
  */
 export const ownOrigins = {
-  /** Has a site's origin say anew what it stores. */
+  /** Updates the stored report of a site's origin. */
   refresh,
-  /** Asks the browser not to clear a site's origin. @returns whether it agreed. */
+  /**
+   * Asks the browser for persistent storage of a site's origin.
+   * @returns whether the browser agreed.
+   */
   async persist(address: string): Promise<boolean> {
     const isPersisted = await persistSite(address);
     await refresh(address);
@@ -27,7 +30,7 @@ export const ownOrigins = {
   },
   async pin(address: string, action: PinAction): Promise<void> {
     await askSite(address, 'pins', { method: 'POST', body: JSON.stringify({ address, action }) });
-    // Firefox asks the user, who may take a while to answer.
+    // Do not wait: Firefox asks the user, who may take a while to answer.
     if (action === 'pin')
       ownOrigins.persist(address).catch((error) => {
         console.warn(`antway: the origin of ${address} was not persisted:`, asGatewayApiError(error).message);
@@ -38,19 +41,22 @@ export const ownOrigins = {
     await askSite(address, `pins?address=${address}`, { method: 'DELETE' });
     await refresh(address);
   },
-  /** Lets a site run its scripts, or has it opened without. What is open already stays as it is. */
+  /** Allows or forbids the scripts of a site. Open pages of the site stay unchanged. */
   async setScripts({ address, hasOwnOrigin }: ListedSite, runsScripts: boolean): Promise<void> {
     if (runsScripts) await gateway.revokeDecision(address);
     else await gateway.decide(address, 'restricted');
     if (hasOwnOrigin) await giveSettings(address, await gateway.siteGrant(address));
   },
   exportSite: (address: string): Promise<Blob> => askSite(address, `export?address=${address}`),
-  /** Deletes all that the site's origin stores, and forgets the origin. */
+  /** Deletes all data of the site's origin, and removes the origin from the list. */
   async clear(address: string): Promise<void> {
     await clearSite(address);
     await gateway.removeOrigin(address);
   },
-  /** For a reset: clears every origin of a site. @returns the addresses of those that did not answer. */
+  /**
+   * Clears all origins of sites, for a reset.
+   * @returns the addresses of the sites that did not answer.
+   */
   async clearAll(): Promise<string[]> {
     const failed: string[] = [];
     await forEachInParallel(await gateway.origins(), parallelSites, async ({ address }) => {
@@ -59,9 +65,10 @@ export const ownOrigins = {
     return failed;
   },
   /**
-   * Gives the user's settings to the origins that do not have them yet, moves what is pinned here to the site's origin, and
-   * has origins report their first content: then those that were opened by a direct link are listed.
-   * @returns whether all is done. What is not is tried again at the next call.
+   * Sends the user settings to each origin without the current settings. Copies sites that are pinned here to their
+   * own origins. Asks new origins for a report of their first content, so that sites opened by a direct link are
+   * listed.
+   * @returns whether all work is done. The next call tries the rest again.
    */
   async synchronise({
     signal = new AbortController().signal,
@@ -92,7 +99,7 @@ export const ownOrigins = {
         if (!isComplete) isDone = false;
       }),
     );
-    // One after another: each is a copy of a whole site.
+    // Copy one site after the other, because each copy contains a whole site.
     for (const { address, report } of origins) {
       if (pins.has(address) && !report?.pin) await attempt(address, () => move(address, { isBackground }));
     }
@@ -111,7 +118,11 @@ async function refresh(address: string, options: Background = {}): Promise<void>
   await gateway.reportOrigin(address, { report: await reportOf(address, options) });
 }
 
-/** Reports nothing before there is content: each report has all shells read the list of sites anew. @returns whether it is final. */
+/**
+ * Asks an origin for its report. Does not store a report without content: each stored report makes all open shells load
+ * the list of sites again.
+ * @returns whether the report is final.
+ */
 async function reportContent(address: string, options: Background): Promise<boolean> {
   const report = await reportOf(address, options);
   const hasContent = Boolean(report.bytes?.stored);
@@ -127,13 +138,14 @@ async function giveSettings(
   options: Background = {},
 ): Promise<void> {
   const fields: [string, string | Blob][] = [['settings', JSON.stringify(settings)]];
-  // With the settings: once an origin has these, its pages no longer ask for the manifest of a private site.
+  // Send the manifest with the settings: once an origin has settings, its pages no longer ask for a private site's
+  // manifest.
   if (hasManifest) fields.push(['manifest', await gateway.manifest(address)]);
   await askSite(address, 'origin', { ...options, method: 'PUT', body: { fields } });
   await gateway.reportOrigin(address, { settingsId });
 }
 
-/** Copies a pinned site to its own origin. The pin here stays: an earlier version of the gateway still finds it. */
+/** Copies a pinned site to its own origin. The pin here stays, so that an earlier version of the gateway can use it. */
 async function move(address: string, options: Background): Promise<void> {
   const file = await gateway.exportSite(address);
   await askSite(address, 'import', { ...options, method: 'POST', body: file });

@@ -1,6 +1,6 @@
 /**
- * Works on all items, at most `limit` at a time, in their order.
- * @param work handles its own errors: the first one that it throws ends the wait for the others.
+ * Runs `work` on all items in order, at most `limit` at a time.
+ * @param work must handle its own errors. The first error that it throws ends the wait for the other items.
  */
 export async function forEachInParallel<Item>(
   items: readonly Item[],

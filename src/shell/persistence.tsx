@@ -6,16 +6,16 @@ import { texts } from './texts/texts.ts';
 
 interface Props {
   persisted: boolean;
-  /** Whether there are sites on origins of their own, of which this says nothing. */
+  /** Whether there are sites on their own origins, which this text does not cover. */
   isOwnOnly?: boolean;
-  /** Asks the browser to keep it; the origin of this page if not given. */
+  /** Asks the browser for persistent storage. Default: for the origin of this page. */
   ask?: () => Promise<boolean>;
   /** As of `AskToKeep`. */
   page?: string | undefined;
   onChange: () => void;
 }
 
-/** Whether the browser may clear what is stored on one origin, as it says itself; and the way to ask it not to. */
+/** Shows whether the browser may clear the storage of one origin, with a button to ask for persistence. */
 export function Persistence({ persisted, isOwnOnly = false, ask = askHere, page, onChange }: Props) {
   const t = texts.live;
   if (persisted) return <p class="note">{isOwnOnly ? t.persistedOwn : t.persisted}</p>;
@@ -27,15 +27,15 @@ export function Persistence({ persisted, isOwnOnly = false, ask = askHere, page,
 }
 
 interface AskProps {
-  /** For readers who do not see what it stands beside. */
+  /** The name of the button for screen readers. */
   label?: string;
   ask: () => Promise<boolean>;
-  /** Where the user can ask if this page cannot: a page of the origin itself. */
+  /** A page of the origin itself. The user can ask the browser there if this page cannot. */
   page?: string | undefined;
   onChange: () => void;
 }
 
-/** A button that asks the browser to keep what is stored; in its place, the refusal or why it could not be asked. */
+/** A button that asks the browser for persistent storage. A refusal or an error takes its place. */
 export function AskToKeep({ label, ask, page, onChange }: AskProps) {
   const [isRefused, setRefused] = useState(false);
   const [error, setError] = useState<GatewayApiError | null>(null);
@@ -78,12 +78,12 @@ export function AskToKeep({ label, ask, page, onChange }: AskProps) {
   );
 }
 
-/** Whether the browser may clear a pinned site on an origin of its own. */
+/** Whether the browser may clear a pinned site on its own origin. */
 export function isUnpersisted({ pin, hasOwnOrigin, persisted }: ListedSite): boolean {
   return pin !== null && hasOwnOrigin && persisted === false;
 }
 
-/** Says how many pinned sites the browser may clear on their own. */
+/** Shows the number of pinned sites that the browser may clear. */
 export function UnpersistedSites({ sites }: { sites: readonly ListedSite[] }) {
   const { length } = sites.filter(isUnpersisted);
   if (length === 0) return null;

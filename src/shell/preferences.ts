@@ -6,7 +6,7 @@ import { browserLanguage, speak } from './texts/texts.ts';
 
 const prefix = 'antway.';
 
-/** Small things that this page remembers by itself. Where storage is blocked nothing is. */
+/** Reads a preference of this page. Returns null if storage is blocked. */
 function read(key: string): string | null {
   try {
     return localStorage.getItem(prefix + key);
@@ -20,11 +20,11 @@ function write(key: string, value: string | null): void {
     if (value === null) localStorage.removeItem(prefix + key);
     else localStorage.setItem(prefix + key, value);
   } catch {
-    // Storage is blocked: what was chosen holds as long as the page does.
+    // Storage is blocked: the choice lasts as long as the page.
   }
 }
 
-/** Null: as the system's. */
+/** Null means the system's theme. */
 export function chosenTheme(): Theme | null {
   const value = read('theme');
   return isTheme(value) ? value : null;
@@ -35,7 +35,7 @@ export function chooseTheme(theme: Theme | null): void {
   applyTheme(theme);
 }
 
-/** The user's choice over the system's: styles follow the attribute, and the browser's own bars the colour. */
+/** Applies the user's theme: styles use the attribute, the browser's own interface uses the colour. */
 export function applyTheme(theme: Theme | null = chosenTheme()): void {
   const root = document.documentElement;
   if (theme) root.dataset.theme = theme;
@@ -46,15 +46,15 @@ export function applyTheme(theme: Theme | null = chosenTheme()): void {
   }
 }
 
-/** Null: as the browser's own. */
+/** Null means the browser's language. */
 export function chosenLanguage(): Language | null {
   const value = read('language');
   return isLanguage(value) ? value : null;
 }
 
 /**
- * Tells the worker what was chosen, for the pages that it makes. Where nothing can be stored, those are as the browser and
- * the system have it.
+ * Tells the worker the chosen theme and language, for the pages that it generates. If nothing can be stored, these
+ * pages use the browser's language and the system's theme.
  */
 export async function tellAppearance(): Promise<void> {
   try {
@@ -65,7 +65,7 @@ export async function tellAppearance(): Promise<void> {
   }
 }
 
-/** Done when the texts are there; the caller renders again. */
+/** Stores the language and loads its texts. The caller renders again. */
 export async function chooseLanguage(language: Language | null): Promise<void> {
   write('language', language);
   await applyLanguage();
@@ -77,7 +77,7 @@ export async function applyLanguage(): Promise<void> {
   document.documentElement.lang = language;
 }
 
-/** Whether the offer to install was declined in this browser. */
+/** Whether the user declined the offer to install in this browser. */
 export function isInstallDeclined(): boolean {
   return read('install-declined') !== null;
 }
@@ -86,7 +86,7 @@ export function declineInstall(): void {
   write('install-declined', 'yes');
 }
 
-/** Whether the offer to move the library was dismissed in this browser. */
+/** Whether the user dismissed the offer to move the library in this browser. */
 export function isMoveDismissed(): boolean {
   return read('move-dismissed') !== null;
 }
@@ -95,7 +95,7 @@ export function dismissMove(): void {
   write('move-dismissed', 'yes');
 }
 
-/** For the reset: this page's own memory goes too. */
+/** Deletes the preferences of this page, as a part of the reset. */
 export function forgetPreferences(): void {
   for (const key of ['theme', 'language', 'install-declined', 'move-dismissed']) write(key, null);
 }

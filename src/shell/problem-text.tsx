@@ -1,16 +1,16 @@
 import { language, texts } from './texts/texts.ts';
 
-/** What went wrong, as the worker says it or as the shell does. */
+/** An error, reported by the worker or by the shell. */
 export interface Problem {
   code: string;
   message: string;
-  /** What the shell says of it, in the reader's language, before the message. */
+  /** A text of the shell in the user's language, shown before the message. */
   lead?: string | undefined;
-  /** Whether the message is in the reader's language. The worker's are English. */
+  /** Whether the message is in the user's language. The worker's messages are English. */
   isTranslated?: boolean;
 }
 
-/** A problem in the reader's language, what the worker says of it, and the code to quote. */
+/** Shows a problem: a lead in the user's language, the message, and the code to quote. */
 export function ProblemText({ problem }: { problem: Problem }) {
   const { code, message, isTranslated = false } = problem;
   const isForeign = !isTranslated && language !== 'en';

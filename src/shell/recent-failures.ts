@@ -1,10 +1,10 @@
-/** What failed lately, by key, so that work nobody waits for is not tried again at once. */
+/** Recent failures by key, so that background work is not repeated immediately. */
 export class RecentFailures<Failure> {
   readonly #forMs: number;
   readonly #now: () => number;
   readonly #failures = new Map<string, { failure: Failure; until: number }>();
 
-  /** @param forMs how long a failure is remembered, in milliseconds. */
+  /** @param forMs how long to remember a failure, in milliseconds. */
   constructor(forMs: number, now: () => number = Date.now) {
     this.#forMs = forMs;
     this.#now = now;

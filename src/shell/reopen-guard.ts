@@ -1,18 +1,20 @@
-/** The last navigation that this page made to its own URL, so that the worker answers it. */
+/** The last navigation of this page to its own URL, which the worker should answer. */
 export interface Reopening {
   url: string;
   /** Milliseconds since 1970. */
   at: number;
 }
 
-/** A second shell document for the same URL within this time is the answer to the first one's navigation. */
+/**
+ * A second shell document for the same URL within this time, in milliseconds, is the answer to the first navigation.
+ */
 const guardMs = 30_000;
 
 /**
- * Whether a shell document that was loaded for `url` may navigate to it once more.
+ * Whether a shell document that was loaded for `url` may navigate to it again.
  *
- * @param isReload the user reloaded: a hard reload goes past the worker by design, so it counts afresh.
- *   Navigations of our own are never reloads.
+ * @param isReload whether the user reloaded the page. A hard reload bypasses the worker by design, so it starts a new
+ *   count. Navigations of this page are never reloads.
  */
 export function mayReopen(url: string, isReload: boolean, last: Reopening | null, now: number): boolean {
   return isReload || last === null || last.url !== url || Math.abs(now - last.at) > guardMs;

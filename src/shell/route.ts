@@ -1,20 +1,23 @@
 import { useEffect, useState } from 'preact/hooks';
 import { keepScroll } from './history-state.ts';
 
-/** The shell's screens. Each is a fragment of the one document, so the worker and the host know nothing of them. */
+/** The screens of the shell. Each is a fragment of the same document, so the worker and the host do not know them. */
 export const screens = ['open', 'library', 'live', 'publish', 'settings'] as const;
 export type Screen = (typeof screens)[number];
 
-/** What the fragment of the shell's URL asks for. */
+/** The meaning of the fragment in the shell's URL. */
 export interface Route {
   screen: Screen;
-  /** Of a link that carries a manifest (unpadded base64url), with a path within it, which may be empty. */
+  /** A link with a manifest (unpadded base64url) and a path within it. The path may be empty. */
   manifest?: { text: string; path: string };
-  /** What another program handed over, for the address box. Each time anew, so that the same can come twice. */
+  /** Text from another program, for the address box. Each time a new object, so that the same text can arrive twice. */
   incoming?: { text: string };
 }
 
-/** @param hash with or without its `#`. What is not known is the first screen. */
+/**
+ * Parses a fragment. An unknown fragment leads to the first screen.
+ * @param hash with or without its `#`.
+ */
 export function parseRoute(hash: string): Route {
   const fragment = hash.replace(/^#/, '');
   const [, text, path = ''] = /^manifest\/([\w-]+)(\/.*)?$/.exec(fragment) ?? [];
@@ -25,29 +28,29 @@ export function parseRoute(hash: string): Route {
 }
 
 /**
- * A link of our kind (`open=`, see `protocol_handlers` in the manifest), or something shared (`url=`, `text=`,
- * `title=`: the worker's answer to `share_target`).
+ * Returns the text of a protocol link (`open=`, see `protocol_handlers` in the manifest), or of shared data (`url=`,
+ * `text=`, `title=`, from the worker's answer to `share_target`).
  */
 function incomingIn(fragment: string): string | undefined {
   if (!/^(open|url|text|title)=/.test(fragment)) return undefined;
   const fields = new URLSearchParams(fragment);
   const given = ['open', 'url', 'text', 'title'].map((key) => fields.get(key)?.trim()).filter(Boolean);
-  // Programs put a link into whichever of the fields they like, with words around it.
+  // Programs put a link into any of the fields, with other words around it.
   const links = given.flatMap((text) => text!.match(/(?:[a-z][a-z0-9+.-]*:\S+|\b[0-9a-f]{64}\b\S*)/gi) ?? []);
   return links[0] ?? given[0];
 }
 
-/** Takes what was handed over out of the URL, so that a reload does not open it once more. */
+/** Removes the received text from the URL, so that a reload does not open it again. */
 export function forgetIncoming(): void {
   history.replaceState(history.state, '', hrefOf('open'));
 }
 
-/** The URL of a screen. The first has no fragment, so that the start page's URL is short. */
+/** Returns the URL of a screen. The first screen has no fragment, so that the start page's URL is short. */
 export function hrefOf(screen: Screen): string {
   return screen === 'open' ? '/' : `/#${screen}`;
 }
 
-/** Goes to a screen without loading the document anew. */
+/** Changes the screen without loading the document again. */
 export function goTo(screen: Screen): void {
   if (location.pathname + location.search + location.hash !== hrefOf(screen)) {
     keepScroll();
@@ -56,12 +59,13 @@ export function goTo(screen: Screen): void {
   window.dispatchEvent(new PopStateEvent('popstate'));
 }
 
-/** The route as the user follows links, and goes back and forward. */
+/** The current route. It follows links and the back and forward buttons. */
 export function useRoute(): Route {
   const [route, setRoute] = useState(() => parseRoute(location.hash));
   useEffect(() => {
     const look = () => setRoute(parseRoute(location.hash));
-    // Not `hashchange` as well: a fragment that is typed or launched comes as both, and would be opened twice.
+    // Do not listen to `hashchange` as well: a typed or launched fragment causes both events, and would be opened
+    // twice.
     window.addEventListener('popstate', look);
     return () => window.removeEventListener('popstate', look);
   }, []);

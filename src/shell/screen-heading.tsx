@@ -3,11 +3,11 @@ import type { ComponentChildren } from 'preact';
 interface Props {
   title: string;
   intro?: string;
-  /** What can be done on the whole screen. */
+  /** Actions for the whole screen. */
   children?: ComponentChildren;
 }
 
-/** A screen's name. It takes the focus when somebody comes to the screen. */
+/** A screen's title. It gets the focus when the user opens the screen. */
 export function ScreenHeading({ title, intro, children }: Props) {
   return (
     <div class="screen-heading">

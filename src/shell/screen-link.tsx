@@ -8,7 +8,9 @@ interface Props {
   children: ComponentChildren;
 }
 
-/** A link to a screen: a real one, for new tabs and bookmarks, that a plain click follows within this document. */
+/**
+ * A link to a screen. It has a real URL for new tabs and bookmarks. A plain click changes the screen in this document.
+ */
 export function ScreenLink({ to, isCurrent = false, class: className, children }: Props) {
   return (
     <a

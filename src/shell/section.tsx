@@ -4,15 +4,15 @@ import { ProblemText } from './problem-text.tsx';
 import { texts } from './texts/texts.ts';
 
 interface Props {
-  /** Names the section, and its heading by `<id>-heading`. */
+  /** The class of the section. The id of its heading is `<id>-heading`. */
   id: string;
   title: string;
-  /** Why what the section shows may be old or missing. */
+  /** Why the content of the section may be old or missing. */
   error?: GatewayApiError | null;
   children: ComponentChildren;
 }
 
-/** A titled part of the page, with room for what went wrong in it. */
+/** A titled section of the page, with the error of its content. */
 export function Section({ id, title, error, children }: Props) {
   const heading = `${id}-heading`;
   return (

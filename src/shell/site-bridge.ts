@@ -13,22 +13,22 @@ import { texts } from './texts/texts.ts';
 
 /** How long a site's origin may take to start its worker, in milliseconds. */
 const openMs = 20_000;
-/** How long it may take for an answer, in milliseconds. A copy of a whole site takes as long as it takes. */
+/** How long an answer may take, in milliseconds. A copy of a whole site has no time limit. */
 const askMs = 60_000;
 const isCopy = (work: Work) => work.kind === 'fetch' && /^(export|import)\b/.test(work.path);
-/** Most frames that stay open: each is a document in memory. */
+/** The maximum number of open frames, because each is a document in memory. */
 const mostBridges = 6;
-/** Sites that are worked on at a time. Leaves frames for what the user does meanwhile. */
+/** The maximum number of sites that are processed at a time. The remaining frames are for the user's other actions. */
 export const parallelSites = 4;
-/** A frame that is not used for so long is closed, in milliseconds: with it the site's worker can end. */
+/** The time after which an unused frame is closed, in milliseconds. The site's worker can then end. */
 const idleMs = 20_000;
-/** How long work in the background leaves a site alone that did not answer, in milliseconds. */
+/** How long background work skips a site that did not answer, in milliseconds. */
 const restMs = 120_000;
 const cookieName = 'antway-same-site';
-/** How often the cookie is set anew while a bridge opens, in milliseconds. A site can push it out by setting many. */
+/** How often the cookie is set again while a bridge opens, in milliseconds. A site can evict it with many cookies. */
 const cookieMs = 20;
 
-/** What is to be done: a request without its number, which the bridge gives it. */
+/** A request without its id. The bridge assigns the id. */
 type Work = BridgeRequest extends infer Request
   ? Request extends BridgeRequest
     ? Omit<Request, 'id'>
@@ -37,8 +37,8 @@ type Work = BridgeRequest extends infer Request
 type Answered = Extract<BridgeAnswer, { body: Blob }>;
 
 /**
- * A way from the shell to the worker of a site's own origin: `/-/bridge` of that origin in a hidden frame, with a port to
- * it. The frame uses the site's own worker and storage only if it is same-site with the shell.
+ * A connection from the shell to the worker of a site's own origin: `/-/bridge` of that origin in a hidden frame, with
+ * a message port. The frame uses the site's own worker and storage only if it is same-site with the shell.
  */
 class SiteBridge {
   readonly #frame: HTMLIFrameElement;
@@ -46,7 +46,7 @@ class SiteBridge {
   readonly #waiting = new Map<number, { resolve(answer: Answered): void; reject(error: Error): void }>();
   #requests = 0;
   #idle: ReturnType<typeof setTimeout> | undefined;
-  /** Called when it was not used for a while. */
+  /** Called after the bridge was unused for a while. */
   onIdle = () => {};
 
   private constructor(frame: HTMLIFrameElement, port: MessagePort) {
@@ -60,7 +60,11 @@ class SiteBridge {
     };
   }
 
-  /** @throws GatewayApiError `SITE_UNREACHABLE` when the origin does not answer, `SITE_PARTITIONED` when it is not same-site. */
+  /**
+   * Opens a bridge.
+   * @throws GatewayApiError `SITE_UNREACHABLE` when the origin does not answer, `SITE_PARTITIONED` when it is not
+   *   same-site.
+   */
   static open(address: string, isAgain = false): Promise<SiteBridge> {
     const origin = siteOrigin(Address.fromHex(address), location.origin);
     if (!origin) return Promise.reject(unreachable(texts.status.siteUnreachable));
@@ -68,10 +72,11 @@ class SiteBridge {
     frame.hidden = true;
     frame.src = `${origin}/-/bridge`;
     const { port1: port, port2 } = new MessageChannel();
-    // A frame that is not same-site does not see it. Of its own name, because several bridges open at a time.
+    // A frame that is not same-site does not see this cookie. The name is unique, because several bridges open at a
+    // time.
     const cookie = `${cookieName}-${crypto.randomUUID()}=1`;
     const setCookie = (maxAge: number) => {
-      // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is not in all browsers
+      // biome-ignore lint/suspicious/noDocumentCookie: some browsers do not have the Cookie Store API
       document.cookie = `${cookie}; Domain=${location.hostname}; Path=/; SameSite=Strict; Max-Age=${maxAge}`;
     };
     let setting: ReturnType<typeof setInterval> | undefined;
@@ -85,7 +90,7 @@ class SiteBridge {
         if (data.isSameSite && data.ready) return resolve(new SiteBridge(frame, port));
         if (data.isSameSite && !data.ready && (isAgain || !data.isForeign))
           return reject(unreachable(data.error));
-        // Other sites of this gateway may have set so many cookies that there was no room for this one.
+        // Other sites of this gateway may have set so many cookies that the browser dropped this one.
         if (!data.isSameSite) deleteForeignCookies();
         openAgain();
       };
@@ -110,7 +115,7 @@ class SiteBridge {
       });
   }
 
-  /** Whether an answer is still awaited. */
+  /** Whether a request is waiting for its answer. */
   get isBusy(): boolean {
     return this.#waiting.size > 0;
   }
@@ -151,9 +156,9 @@ class SiteBridge {
   }
 }
 
-/** The bridges that are open, that used last at the end. */
+/** The open bridges. The most recently used bridge is the last entry. */
 const bridges = new Map<string, Promise<SiteBridge>>();
-/** Origins that did not answer, or that this browser keeps apart. */
+/** Origins that did not answer, or that this browser partitions. */
 const failures = new RecentFailures<GatewayApiError>(restMs);
 addEventListener('online', () => failures.clear());
 
@@ -162,7 +167,8 @@ function bridgeTo(address: string): Promise<SiteBridge> {
   bridges.delete(address);
   bridges.set(address, bridge);
   for (const [oldest, opening] of [...bridges].slice(0, Math.max(bridges.size - mostBridges, 0))) {
-    // A large site is copied for minutes, while others are asked what they store.
+    // Do not close a busy bridge: the copy of a large site takes minutes, while other sites are asked for their
+    // reports.
     opening.then(
       ({ isBusy }) => !isBusy && bridges.get(oldest) === opening && closeBridge(oldest),
       () => undefined,
@@ -198,14 +204,16 @@ function closeBridge(address: string): void {
 export interface AskOptions {
   method?: string;
   body?: Extract<Work, { kind: 'fetch' }>['body'];
-  /** The user does not wait for it: an origin that did not answer lately is not asked again. */
+  /**
+   * Whether the user does not wait for the answer. If true, an origin that did not answer lately is not asked again.
+   */
   isBackground?: boolean;
 }
 
 /**
- * Asks the worker of a site's own origin, by its endpoints below `/-/`.
+ * Sends a request to the worker of a site's own origin, to an endpoint below `/-/`.
  * @returns the answer's body.
- * @throws GatewayApiError as the endpoint answers, or `SITE_UNREACHABLE`, `SITE_PARTITIONED`, `UNANSWERED`.
+ * @throws GatewayApiError with the endpoint's error, or `SITE_UNREACHABLE`, `SITE_PARTITIONED`, `UNANSWERED`.
  */
 export async function askSite(
   address: string,
@@ -224,15 +232,15 @@ export async function askSite(
   throw new GatewayApiError(code, message);
 }
 
-/** The page on which the user manages a site at its own origin; undefined where it can have none. */
+/** Returns the page for managing a site at its own origin. Undefined if the site cannot have an own origin. */
 export function sitePage(address: string): string | undefined {
   const origin = siteOrigin(Address.fromHex(address), location.origin);
   return origin && `${origin}/-/site`;
 }
 
 /**
- * Asks the browser not to clear a site's origin on its own. Chromium refuses that to every frame, so there the user has to
- * ask on `sitePage`.
+ * Asks the browser for persistent storage of a site's origin. Chromium refuses this to every frame. There, the user has
+ * to ask on `sitePage`.
  * @throws as `askSite`.
  */
 export async function persistSite(address: string): Promise<boolean> {
@@ -240,7 +248,10 @@ export async function persistSite(address: string): Promise<boolean> {
   return JSON.parse(await body.text());
 }
 
-/** Deletes all that is stored on a site's own origin, by the gateway and by the site. @throws as `askSite`. */
+/**
+ * Deletes all data on a site's own origin, of the gateway and of the site.
+ * @throws as `askSite`.
+ */
 export async function clearSite(address: string): Promise<void> {
   await (await bridgeTo(address)).ask({ kind: 'clear' });
   closeBridge(address);

@@ -6,16 +6,16 @@ interface Props {
   type?: 'text' | 'url' | 'password';
   inputMode?: 'decimal';
   placeholder?: string;
-  /** Ids of what tells more about it, in place of a note of its own. */
+  /** Ids of elements that describe the field, if it has no own note. */
   describedBy?: string;
   isBad?: boolean;
-  /** For what is read character by character, such as addresses. */
+  /** A monospaced font, for text that users compare character by character, such as addresses. */
   isMono?: boolean;
-  /** Stands below it. */
+  /** Shown below the field. */
   note?: string;
 }
 
-/** A line of text with its label. What browsers would put right in it (spelling, capitals) they leave as it is. */
+/** A text input with its label. Browsers do not correct spelling or capitals in it. */
 export function TextField(props: Props) {
   const { id, label, value, onInput, type = 'text', inputMode, placeholder, note } = props;
   return (
@@ -24,7 +24,7 @@ export function TextField(props: Props) {
       <input
         id={id}
         class={props.isMono ? 'input input-mono' : 'input'}
-        // Preact's types tell kinds of fields apart by this, and all of these take the same.
+        // Preact's types distinguish inputs by their type, but these types accept the same attributes.
         type={type as 'text'}
         inputMode={inputMode}
         placeholder={placeholder}

@@ -1,32 +1,32 @@
 import { useState } from 'preact/hooks';
 import { TextField } from './text-field.tsx';
 
-/** One of the texts that a form asks for. */
+/** A field of the form. */
 export interface Field {
   id: string;
   label: string;
-  /** What stands in it as long as the user wrote nothing. */
+  /** The value until the user changes it. */
   initial?: string;
   type?: 'text' | 'url';
   inputMode?: 'decimal';
   placeholder?: string;
   isMono?: boolean;
-  /** What is wrong with a text, which has no space around it; null when it will do. */
+  /** Returns the problem of a trimmed text, or null if the text is valid. */
   problemOf(text: string): string | null;
 }
 
 interface Props {
   fields: readonly Field[];
-  /** The button's text; and its name where the text alone says too little. */
+  /** The text of the button. `submitLabel` is its accessible name if the text alone is not clear. */
   submit: string;
   submitLabel?: string;
-  /** Shown as long as nothing is wrong. */
+  /** Shown while there is no problem. */
   note?: string;
-  /** Takes the texts, in the order of the fields. They are then as at first. */
+  /** Gets the trimmed texts in the order of the fields. The fields then return to their initial values. */
   onSubmit(...texts: string[]): unknown;
 }
 
-/** A few fields and a button in a row. It says what is wrong once it was asked to submit, and goes to that field. */
+/** Fields and a button in a row. An attempt to submit shows the first problem and focuses its field. */
 export function TextForm({ fields, submit, submitLabel, note, onSubmit }: Props) {
   const [texts, setTexts] = useState<Readonly<Record<string, string>>>({});
   const [problem, setProblem] = useState<{ id: string; text: string } | null>(null);

@@ -2,7 +2,9 @@ import { texts } from './texts/texts.ts';
 import type { OfferedUpdate } from './use-worker.ts';
 import type { Update } from './worker-update.ts';
 
-/** Tells that there is a newer version. It is never put in place unasked: open sites use the one before. */
+/**
+ * Offers a newer version. It is never applied without the user's consent, because open sites use the current version.
+ */
 export function UpdateNotice({ update }: { update: OfferedUpdate }) {
   const { state, by } = update;
   const t = texts.notices;

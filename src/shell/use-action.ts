@@ -1,19 +1,18 @@
 import { useState } from 'preact/hooks';
 import { asGatewayApiError, type GatewayApiError } from './gateway-api.ts';
 
-/** Something that a user asks of the gateway, and how it went. */
+/** The state of the user's last action on the gateway. */
 export interface Action {
-  /** Why the last one failed. */
+  /** Why the last action failed. */
   error: GatewayApiError | null;
-  /** What the last one did, for people who cannot see it. */
+  /** The result of the last action, for screen readers. */
   announcement: string;
-  /** Says something else in its place. */
   say(announcement: string): void;
-  /** @param announcement what to say once it is done: a text, or a function where the work decides it. */
+  /** @param announcement the text after success, or a function if the work determines the text. */
   run(work: () => Promise<void>, announcement: string | (() => string)): Promise<void>;
 }
 
-/** @param after refreshes what the action may have changed, also when it failed. */
+/** @param after refreshes the data that the action may have changed. It also runs after a failure. */
 export function useAction(after: () => void): Action {
   const [error, setError] = useState<GatewayApiError | null>(null);
   const [announcement, setAnnouncement] = useState('');

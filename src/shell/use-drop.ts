@@ -1,13 +1,13 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-/** What is dragged: `Files`, or the type of a text. */
+/** The type of dragged data: `Files`, or a type of text. */
 export type DropType = 'Files' | 'text/uri-list' | 'text/plain';
 
 /**
- * Takes what is dropped anywhere on the page, except what was dragged from the page itself. What is of other types is
- * left to the browser, which puts a text into the field that it is dropped on.
+ * Handles drops anywhere on the page, except for data that was dragged from the page itself. The browser handles other
+ * types: it inserts a dropped text into the field below.
  *
- * @returns whether something is being held over the page that would be taken.
+ * @returns whether the user currently drags acceptable data over the page.
  */
 export function useDrop(types: readonly DropType[], onDrop: (data: DataTransfer) => void): boolean {
   const [isOver, setIsOver] = useState(false);
@@ -28,13 +28,13 @@ export function useDrop(types: readonly DropType[], onDrop: (data: DataTransfer)
     };
     const over = (event: DragEvent) => {
       if (!isTaken(event)) return;
-      // Without this the browser opens a dropped file in place of this page.
+      // Without this call, the browser opens a dropped file in place of this page.
       event.preventDefault();
       event.dataTransfer!.dropEffect = 'copy';
       setIsOver(true);
     };
     const leave = (event: DragEvent) => {
-      // Not merely from one element of the page to the next.
+      // `relatedTarget` is set when the drag moves from one element of the page to another.
       if (event.relatedTarget === null) setIsOver(false);
     };
     const drop = (event: DragEvent) => {

@@ -1,17 +1,17 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** Something that tells when it has changed. */
+/** An object that reports its changes. */
 export interface Followed {
-  /** @returns what ends the listening. */
+  /** @returns a function that ends the subscription. */
   subscribe(listener: () => void): () => void;
 }
 
-/** What is read of something now, and anew whenever it tells of a change. */
+/** Returns a value of an object, and renders again after each change. */
 export function useFollowed<T>(followed: Followed, read: () => T): T {
   const [value, setValue] = useState(read);
   useEffect(() => {
     const look = () => setValue(read);
-    // It may have changed since this was rendered.
+    // The value may have changed since the rendering.
     look();
     return followed.subscribe(look);
   }, []);

@@ -2,19 +2,19 @@ import { useCallback, useEffect, useState } from 'preact/hooks';
 import { isAbort } from '../errors.ts';
 import { asGatewayApiError, type GatewayApiError } from './gateway-api.ts';
 
-/** Something that the gateway tells. A failure keeps the last value: old figures beat none. */
+/** Data from the gateway. After a failure, the last value stays, because old figures are better than none. */
 export interface Resource<T> {
   value: T | null;
   error: GatewayApiError | null;
-  /** Asks again now. */
+  /** Loads the data again now. */
   refresh(): void;
 }
 
 /**
- * Asks for something when `active` becomes true, and then again and again while it stays so.
+ * Loads data when `active` becomes true, and repeatedly while it stays true.
  *
- * @param load stable between renders: a function of `gateway`.
- * @param everyMs the pause between an answer and the next question; without it, one question.
+ * @param load must be stable between renders, such as a function of `gateway`.
+ * @param everyMs the pause between an answer and the next request, in milliseconds. Without it, there is one request.
  */
 export function useResource<T>(
   load: (signal: AbortSignal) => Promise<T>,
@@ -23,7 +23,7 @@ export function useResource<T>(
 ): Resource<T> {
   const [value, setValue] = useState<T | null>(null);
   const [error, setError] = useState<GatewayApiError | null>(null);
-  /** A new round is a new question. */
+  /** A new round starts a new request. */
   const [round, setRound] = useState(0);
 
   useEffect(() => {

@@ -4,9 +4,10 @@ import { gateway, onWorkerMessage } from './gateway-api.ts';
 import { type Resource, useResource } from './use-resource.ts';
 
 /**
- * All sites, asked for anew when the worker says that one was opened: it notes that a moment after the page came.
+ * All sites. The list is loaded again when the worker reports a visit, which it records shortly after the page is
+ * loaded.
  *
- * @param everyMs as for `useResource`: for how much of them is stored, which changes while they are read.
+ * @param everyMs as of `useResource`. Needed for the stored share of sites, which changes while they are read.
  */
 export function useSites(active: boolean, everyMs?: number): Resource<ListedSite[]> {
   const sites = useResource(gateway.sites, active, everyMs);

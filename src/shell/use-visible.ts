@@ -1,12 +1,12 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** Whether the user can see this page. Nothing is asked or computed while it is false. */
+/** Whether the user can see this page. While it is false, the shell makes no requests and no computations. */
 export function useVisible(): boolean {
   const [visible, setVisible] = useState(document.visibilityState === 'visible');
   useEffect(() => {
     const look = () => setVisible(document.visibilityState === 'visible');
     document.addEventListener('visibilitychange', look);
-    // An effect runs after the first paint, and what changed in between was announced to nobody.
+    // The effect runs after the first paint. Nothing has reported a change in between.
     look();
     return () => document.removeEventListener('visibilitychange', look);
   }, []);

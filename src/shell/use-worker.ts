@@ -7,16 +7,16 @@ import { registerWorker, untilActive } from './worker.ts';
 import { type Busy, type Update, WorkerUpdate } from './worker-update.ts';
 
 /**
- * The gateway's worker as the shell shows it.
+ * The state of the gateway's worker, as the shell shows it.
  *
- * - `starting`: being fetched and installed.
+ * - `starting`: the browser is loading and installing it.
  * - `running`: it answers this page's requests.
- * - `bypassed`: it is installed, but this page was loaded past it (a hard reload) and it has not taken over.
+ * - `bypassed`: it is installed, but a hard reload has loaded this page without it, and it has not taken over.
  * - `failed`: see `problem`.
  */
 export type WorkerStatus = 'starting' | 'running' | 'bypassed' | 'failed';
 
-/** A newer version of Antway, and what can be done about it: see `WorkerUpdate`. */
+/** A newer version of Antway with the possible actions, see `WorkerUpdate`. */
 export interface OfferedUpdate extends Update {
   by: Pick<WorkerUpdate, 'apply' | 'applyNow' | 'cancel'>;
 }
@@ -24,20 +24,22 @@ export interface OfferedUpdate extends Update {
 export interface WorkerState {
   status: WorkerStatus;
   problem: BootError | null;
-  /** Null while there is none. */
+  /** Null if there is no update. */
   update: OfferedUpdate | null;
 }
 
-/** A worker that takes over on request does it at once; this only tells it from one that does not. */
+/**
+ * The time for the worker to take over this page, in milliseconds. A worker that supports the request does so at once.
+ */
 const takeOverMs = 3_000;
-/** How often a shell that stays open looks for a newer version. Browsers do so only on navigations. */
+/** How often an open shell checks for a newer version, in milliseconds. Browsers check only on navigations. */
 const updateEveryMs = 60 * 60_000;
-/** How often an update that was asked for looks whether something is still being sent. */
+/** How often a requested update checks whether the worker is still sending answers, in milliseconds. */
 const lookEveryMs = 1_000;
 
 /**
- * Registers the worker and follows it: its takeover of this page, and newer versions of it. One for the page and not for
- * a screen: an update that was asked for is waited for while the language changes, which makes every screen anew.
+ * Registers the worker and follows it: its takeover of this page, and its newer versions. There is one instance per
+ * page and not per screen: a requested update must survive a change of the language, which mounts every screen anew.
  */
 class FollowedWorker {
   state: WorkerState = { status: 'starting', problem: null, update: null };
@@ -64,20 +66,23 @@ class FollowedWorker {
     });
   }
 
-  /** @returns what ends the listening. */
+  /** @returns a function that ends the subscription. */
   subscribe(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Tries, unless it has worked: again also for the problem's text in the language of now. */
+  /**
+   * Registers the worker. After a failure, a further call tries again, and updates the problem's text to the current
+   * language.
+   */
   start(): void {
     if (this.#isStarted && this.state.status !== 'failed') return;
     if (this.#isStarted) this.#set({ problem: null, status: 'starting' });
     else this.#listen();
     this.#isStarted = true;
     this.#register().catch((error) => {
-      // A failed update leaves the worker that is there.
+      // After a failed update, the present worker still works.
       if (navigator.serviceWorker?.controller) return;
       this.#set({ problem: asBootError(error), status: 'failed' });
     });
@@ -91,10 +96,10 @@ class FollowedWorker {
       const former = controller;
       controller = container.controller;
       this.#set({ status: 'running' });
-      // The files of this page belong to the version before.
+      // The files of this page belong to the previous version.
       if (former) this.#update.tookOver();
     });
-    // A part of this page that was to be loaded later, and went with its version.
+    // The browser could not load a part of this page, because it was deleted with the page's version.
     window.addEventListener('vite:preloadError', () => this.#update.offer('elsewhere'));
   }
 
@@ -121,15 +126,14 @@ class FollowedWorker {
 
 const followed = new FollowedWorker();
 
-/** The gateway's worker as it is now. */
 export function useWorker(): WorkerState {
   useEffect(() => followed.start(), []);
   return useFollowed(followed, () => followed.state);
 }
 
 /**
- * Tells of each newer version that is installed and waits: of one that waits already, of the next one, and of the one
- * that comes after a version whose installation failed.
+ * Reports each newer version that is installed and waits: a version that already waits, the next one, and the one after
+ * a failed installation.
  */
 function onWaiting(registration: ServiceWorkerRegistration, tell: () => void): void {
   if (registration.waiting) tell();
@@ -141,7 +145,7 @@ function onWaiting(registration: ServiceWorkerRegistration, tell: () => void): v
   registration.addEventListener('updatefound', () => follow(registration.installing));
 }
 
-/** Where the worker does not tell what it is sending, it has nothing to finish. */
+/** If the worker does not report its requests, there is nothing to wait for. */
 async function busy(signal: AbortSignal): Promise<Busy> {
   const answers = await gateway.watchStats(signal).then(
     ({ requests }) => requests.active,
@@ -151,6 +155,6 @@ async function busy(signal: AbortSignal): Promise<Busy> {
 }
 
 function checkForUpdate(registration: ServiceWorkerRegistration): void {
-  // Offline or a host that is down: the next try is an hour away.
+  // The browser is offline or the host is down. The next attempt is an hour later.
   if (document.visibilityState === 'visible') registration.update().catch(() => {});
 }

@@ -5,14 +5,14 @@ import type { WorkerStatus } from './use-worker.ts';
 interface Props {
   status: WorkerStatus;
   online: boolean;
-  /** What keeps a running gateway from working as configured. */
+  /** An error that prevents a running gateway from working as configured. */
   fault: GatewayApiError | null;
   peers: readonly PeerStatus[] | null;
-  /** Whether the browser lets the gateway store anything. */
+  /** Whether the browser lets the gateway store data. */
   isKept: boolean;
 }
 
-/** One line on whether the gateway works, in the page's header. */
+/** One line about the state of the gateway, in the page's header. */
 export function WorkerStatusLine({ status, online, fault, peers, isKept }: Props) {
   const [tone, text] = lineFor(status, online, fault, peers, isKept);
   return (

@@ -1,60 +1,63 @@
 /**
  * A newer version of Antway.
  *
- * - `ready`: it is installed and waits to be put in place.
- * - `elsewhere`: it is in place, because another tab asked for it; this page is still the old one.
- * - `waiting`: it was asked for, and comes when nothing is under way any more.
- * - `handing-over`: it is being put in place. Browsers let the former worker finish what it sends, within limits.
+ * - `ready`: it is installed and waits for the user.
+ * - `elsewhere`: another tab has activated it. This page still belongs to the old version.
+ * - `waiting`: the user has requested it. It is applied when no answer and no publishing task is running.
+ * - `handing-over`: it is being activated. Browsers let the former worker finish its answers, within limits.
  */
 export interface Update extends Busy {
   state: 'ready' | 'elsewhere' | 'waiting' | 'handing-over';
 }
 
-/** What an update waits for. */
+/** The activities that an update waits for. */
 export interface Busy {
-  /** Answers that the worker is sending, to whichever page. */
+  /** The number of answers that the worker is sending, to any page. */
   answers: number;
-  /** Whether this page is encrypting and uploading, which a reload would end. */
+  /** Whether this page is encrypting and uploading. A reload would end it. */
   isPublishing: boolean;
 }
 
 export interface UpdateOptions {
-  /** Its worker in place, and the one that waits, as they are now. */
+  /** The active worker and the waiting worker, as getters of the current values. */
   registration: Pick<ServiceWorkerRegistration, 'active' | 'waiting'>;
   busy(signal: AbortSignal): Promise<Busy>;
   reload(): void;
   tell(update: Update): void;
-  /** How often it is looked whether something is under way, in milliseconds. */
+  /** How often to check for running activities, in milliseconds. */
   lookEveryMs: number;
 }
 
 const idle: Busy = { answers: 0, isPublishing: false };
 
-/** Puts a newer version in place when the user says so, and reloads this page. */
+/** Activates a newer version when the user agrees, and reloads this page. */
 export class WorkerUpdate {
   readonly #options: UpdateOptions;
   #offered: 'ready' | 'elsewhere' = 'ready';
   #waiting: AbortController | undefined;
-  /** From then on the next worker that takes over is the one that this page asked for. */
+  /** If true, the next worker that takes over is the one that this page has requested. */
   #isHandingOver = false;
 
   constructor(options: UpdateOptions) {
     this.#options = options;
   }
 
-  /** There is one that waits, or that another tab has put in place. */
+  /** Call this when a version waits, or when another tab has activated one. */
   offer(state: 'ready' | 'elsewhere'): void {
     this.#offered = state;
     if (!this.#waiting && !this.#isHandingOver) this.#options.tell({ state, ...idle });
   }
 
-  /** Another worker controls this page than before. Unasked it is not reloaded: a user may be in the middle of something. */
+  /**
+   * Call this when another worker has taken over this page. Without a request of the user, the page is not reloaded:
+   * the user may be in the middle of a task.
+   */
   tookOver(): void {
     if (this.#isHandingOver) this.#reload();
     else this.offer('elsewhere');
   }
 
-  /** Waits until nothing is under way, then goes over to the new version. */
+  /** Waits until no activity is running, then activates the new version. */
   async apply(): Promise<void> {
     this.#waiting?.abort();
     const waiting = new AbortController();
@@ -70,13 +73,13 @@ export class WorkerUpdate {
     this.applyNow();
   }
 
-  /** Waits no longer, whatever is under way. */
+  /** Activates the new version without waiting for running activities. */
   applyNow(): void {
     this.#waiting?.abort();
     this.#waiting = undefined;
     const { registration, tell } = this.#options;
     const { active, waiting } = registration;
-    // Another tab was quicker. The worker in place is the new one then, and has nothing to hand over.
+    // Another tab was faster. The active worker is already the new one, and has nothing to hand over.
     if (!waiting) {
       this.#reload();
       return;
@@ -87,7 +90,7 @@ export class WorkerUpdate {
     waiting.postMessage({ type: 'SKIP_WAITING' });
   }
 
-  /** Takes it back: the version before stays for now. */
+  /** Cancels a requested update. The old version stays for now. */
   cancel(): void {
     if (!this.#waiting) return;
     this.#waiting.abort();
@@ -95,7 +98,10 @@ export class WorkerUpdate {
     this.offer(this.#offered);
   }
 
-  /** The browser may ask first, where something would be lost, and the user may stay: the page is the old one then. */
+  /**
+   * Reloads this page. If data would be lost, the browser may ask the user, who may stay on the page of the old
+   * version.
+   */
   #reload(): void {
     this.#isHandingOver = false;
     this.offer('elsewhere');

@@ -1,15 +1,16 @@
 import { BootError } from './boot-error.ts';
 import { texts } from './texts/texts.ts';
 
-/** In development the worker is a module, built on request. Only a build makes the one classic script. */
+/** In development, the worker is a module that is built on request. Only a build creates a single classic script. */
 const script = import.meta.env.DEV
   ? { url: '/dev-sw.js?dev-sw', type: 'module' as const }
   : { url: '/sw.js', type: 'classic' as const };
 
 /**
  * Registers the worker.
- * @throws BootError when this browser, or this page's origin, can have none; else one that tells a refusal by the
- *   browser from a script that is missing, unreachable or broken.
+ * @throws BootError `INSECURE_CONTEXT` or `WORKERS_UNAVAILABLE` if this page cannot have a worker;
+ *   `REGISTRATION_REFUSED` if the browser refuses; `WORKER_NOT_FOUND`, `WORKER_UNREACHABLE` or `WORKER_BROKEN` for a
+ *   problem with the script.
  */
 export async function registerWorker(): Promise<ServiceWorkerRegistration> {
   if (!window.isSecureContext) {
@@ -27,7 +28,7 @@ export async function registerWorker(): Promise<ServiceWorkerRegistration> {
 }
 
 /**
- * Waits until the registration has a worker that can answer a navigation. It need not control this page.
+ * Waits until the registration has a worker that can answer a navigation. The worker need not control this page.
  *
  * @throws BootError `WORKER_BROKEN` when the worker fails to install.
  */
@@ -57,7 +58,7 @@ async function registrationError(error: unknown): Promise<BootError> {
   ) {
     return new BootError('REGISTRATION_REFUSED', texts.boot.refused(error.message), cause);
   }
-  // A rejected registration does not tell why, so ask for the script again.
+  // A rejected registration does not say why, so request the script again.
   let status: number;
   try {
     status = (await fetch(script.url, { method: 'HEAD', cache: 'no-store' })).status;

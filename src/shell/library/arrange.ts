@@ -10,8 +10,8 @@ export interface Arrangement {
 }
 
 /**
- * Those that match, in order. Every word of the query must occur in the title, the name or the address; what is equal
- * in order stays as it was.
+ * Returns the matching sites in order. Every word of the query must occur in the title, the name or the address. Sites
+ * that compare as equal keep their order.
  */
 export function arrange<T extends Site>(sites: readonly T[], { query, sort, pinnedOnly }: Arrangement): T[] {
   const words = query.toLocaleLowerCase().split(/\s+/).filter(Boolean);
@@ -33,7 +33,7 @@ export function arrange<T extends Site>(sites: readonly T[], { query, sort, pinn
   }
 }
 
-/** Share of a site that is stored, between 0 and 1; null as long as it is not known what all belongs to it. */
+/** The share of a site's chunks that is stored, between 0 and 1. Null if the number of chunks is not known. */
 export function shareOf({ chunks }: Pick<Site, 'chunks'>): number | null {
   if (chunks.total === null || chunks.total === 0) return null;
   return Math.min(chunks.stored / chunks.total, 1);

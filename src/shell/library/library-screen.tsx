@@ -18,11 +18,11 @@ import { type SiteAction, SiteRow } from './site-row.tsx';
 import { useOwnOrigins } from './use-own-origins.ts';
 import { usePins } from './use-pins.ts';
 
-/** How much of a site is stored changes while it is read, which is mostly in this very tab. */
+/** The stored share of a site changes while the site is read, mostly in this same tab. A slow refresh is enough. */
 const refreshMs = 15_000;
 const sorts: readonly Sort[] = ['opened', 'title', 'size'];
 
-/** What was opened and pinned in this browser. */
+/** The opened and pinned sites of this browser. */
 export function LibraryScreen({ active }: { active: boolean }) {
   const sites = useSites(active, refreshMs);
   const cache = useResource(gateway.cache, active);
@@ -39,7 +39,7 @@ export function LibraryScreen({ active }: { active: boolean }) {
     refreshPins();
     cache.refresh();
   });
-  /** What was begun, and is said to be over when it is. */
+  /** The last started action. Its end is announced. */
   const [begun, setBegun] = useState<{ action: 'pin' | 'verify'; address: string; title: string } | null>(
     null,
   );
@@ -54,7 +54,7 @@ export function LibraryScreen({ active }: { active: boolean }) {
     setBegun(null);
   }, [pins, sites.value]);
 
-  // A pin that came to its end has changed what is stored of a site, and of those that share chunks with it.
+  // A finished pin has changed the stored chunks of its site, and of other sites with the same chunks.
   const finished = pins ? [...pins.values()].filter(({ activity }) => activity === 'idle').length : 0;
   useEffect(() => sites.refresh(), [finished, pins?.size]);
 
@@ -76,15 +76,16 @@ export function LibraryScreen({ active }: { active: boolean }) {
       case 'pin':
         return run(async () => {
           await at.pin(address, action);
-          // Asked when it matters: a browser that may clear what is pinned keeps no promise.
+          // Ask now: a browser that may clear pinned data breaks the pin's promise.
           await navigator.storage?.persist?.();
-          // After the user's answer, which may take longer than the pin: what is said of its end comes last.
+          // Set this after the user's answer, which may take longer than the pin. The end of the pin is then announced
+          // last.
           setBegun({ action: 'pin', address, title });
         }, t.didPin(title));
       case 'unpin':
         return run(async () => {
           await at.unpin(address);
-          // An earlier version of the gateway may have pinned it on this origin.
+          // An earlier version of the gateway may have pinned the site on this origin.
           if (site.hasOwnOrigin && pins?.has(address)) await gateway.unpin(address);
         }, t.didUnpin(title));
       case 'pause':
@@ -108,11 +109,11 @@ export function LibraryScreen({ active }: { active: boolean }) {
         return run(async () => saveAs(await at.exportSite(address), fileName(title)), '');
       case 'delete':
         return run(async () => {
-          // A pin is a promise: it is taken back first.
+          // A pin would prevent the deletion, so remove it first.
           if (site.hasOwnOrigin) await ownOrigins.clear(address);
           if (site.hasOwnOrigin ? pins?.has(address) : site.pin) await gateway.unpin(address);
           await gateway.deleteSite(address);
-          // The button that had the focus goes with its row.
+          // The focused button disappears with its row.
           document.querySelector<HTMLElement>('main h1')?.focus();
         }, t.didDelete(title));
     }
@@ -236,7 +237,7 @@ export function LibraryScreen({ active }: { active: boolean }) {
   );
 }
 
-/** What a pin tells is newer than what the list of sites said when it was asked for. */
+/** Merges a pin into its site: the pin's figures are newer than those of the list of sites. */
 function withPin(site: ListedSite, pin: ListedSite['pin']): ListedSite {
   if (!pin) return { ...site, pin };
   return {
@@ -248,7 +249,7 @@ function withPin(site: ListedSite, pin: ListedSite['pin']): ListedSite {
   };
 }
 
-/** A title as the name of a file, on any system. */
+/** Converts a title into a file name that is valid on any system. */
 function fileName(title: string): string {
   return `${title.replace(/[^\p{L}\p{N} ._-]+/gu, '-').trim() || 'site'}.tar`;
 }

@@ -18,11 +18,11 @@ export type SiteAction = PinAction | 'unpin' | 'scripts' | 'export' | 'delete';
 interface Props {
   site: ListedSite;
   onAction: (action: SiteAction, site: ListedSite) => void;
-  /** Called after the browser was asked to keep the site's origin. */
+  /** Called after the shell has asked the browser for persistent storage of the site's origin. */
   onPersist: () => void;
 }
 
-/** One site: what it is, how much of it is here, and what can be done with it. */
+/** One site: its title, its stored share, and the actions on it. */
 export function SiteRow({ site, onAction, onPersist }: Props) {
   const [isOpen, setOpen] = useState(false);
   const t = texts.library;
@@ -147,11 +147,11 @@ interface MoreProps {
   onAction: (action: SiteAction) => void;
 }
 
-/** What is seldom wanted, or cannot be undone. */
+/** Actions that are rare or cannot be undone. */
 function MoreActions({ site, title, onAction }: MoreProps) {
   const { pin, isManifest, hasOwnOrigin, isWithoutScripts } = site;
   const [isDeleting, setDeleting] = useState<boolean | null>(null);
-  /** Of the question, the answer that does nothing; else what asks it. */
+  /** While the question is open: its cancel button. Otherwise: the delete button. */
   const focused = useRef<HTMLButtonElement>(null);
   useEffect(() => {
     if (isDeleting !== null) focused.current?.focus();

@@ -4,13 +4,13 @@ import { ownOrigins } from '../own-origins.ts';
 import { forEachInParallel } from '../parallel.ts';
 import { parallelSites } from '../site-bridge.ts';
 
-/** Sites whose origins are asked while the library is shown: those opened last, and all that are pinned. */
+/** The number of recently opened sites whose origins are asked. Origins of pinned sites are always asked. */
 const most = 20;
 const pauseMs = 30_000;
-/** The same while a pin is being worked on. */
+/** The pause while a pin is active. */
 const workingPauseMs = 1_500;
 
-/** Has the origins of the listed sites say what they store, again and again while the library is shown. */
+/** Asks the origins of the listed sites for their stored chunks, repeatedly while the library is shown. */
 export function useOwnOrigins(sites: readonly ListedSite[] | null, active: boolean): void {
   const newest = useRef(sites);
   newest.current = sites;

@@ -2,10 +2,10 @@ import { useEffect, useState } from 'preact/hooks';
 import { type GatewayApiError, gateway, type ListedPin, onWorkerMessage } from '../gateway-api.ts';
 import { useResource } from '../use-resource.ts';
 
-/** The worker sends changes for 10 s after each question. */
+/** The worker sends changes for 10 s after each request. */
 const askEveryMs = 5_000;
 
-/** All pins by their address, as they change while `active`; null before they are known. */
+/** All pins by address, updated while `active`. Null before they are known. */
 export function usePins(active: boolean): {
   pins: ReadonlyMap<string, ListedPin> | null;
   error: GatewayApiError | null;

@@ -8,11 +8,11 @@ import { locale, texts } from '../texts/texts.ts';
 interface Props {
   stats: StatsSnapshot | null;
   error: GatewayApiError | null;
-  /** Whether the figures are of several workers. */
+  /** Whether the figures are the sum of several workers. */
   isSum: boolean;
 }
 
-/** Requests, and how long their answers took. */
+/** The number of requests, and the latency of the answers. */
 export function Activity({ stats, error, isSum }: Props) {
   const failures = Object.entries(stats?.requests.failed ?? {});
   const failed = failures.reduce((sum, [, count]) => sum + count, 0);

@@ -13,11 +13,11 @@ const states = [
 
 interface Props {
   reading: FileReading | null;
-  /** Whether sites read files on origins of their own, which are not shown here. */
+  /** Whether sites read files on their own origins, which this map does not show. */
   isOwnOnly: boolean;
 }
 
-/** Where the chunks of the file that is being read are, one small square for each. */
+/** The location of each chunk of the file that is being read, as small squares. */
 export function ChunkMap({ reading, isOwnOnly }: Props) {
   return (
     <Section id="chunk-map" title={texts.live.map}>
@@ -52,10 +52,10 @@ function Reading({ reading: { path, size, count, chunks } }: { reading: FileRead
   );
 }
 
-/** Squares in a row at least this many, so that a small file's do not fill the screen. */
+/** The minimum number of squares in a row. Without it, the squares of a small file would fill the screen. */
 const leastColumns = 24;
 
-/** All squares of one state as a single path: a file can have thousands. */
+/** All squares of one state as a single path, because a file can have thousands of chunks. */
 function Cells({ chunks, state, name }: { chunks: string; state: string; name: string }) {
   const columns = Math.max(leastColumns, Math.ceil(Math.sqrt(chunks.length * 4)));
   const rows = Math.ceil(chunks.length / columns);

@@ -19,7 +19,7 @@ import { type LiveStats, useStats } from './use-stats.ts';
 import { isSiteView, type View, ViewSelect } from './view-select.tsx';
 
 const refreshMs = 5_000;
-/** Sites that were opened are announced; this is for their pins and for what they store. */
+/** The worker announces opened sites. This interval updates their pins and stored chunks. */
 const sitesMs = 15_000;
 
 interface Props {
@@ -28,8 +28,8 @@ interface Props {
 }
 
 /**
- * What the gateway does now, and did since its workers started: those of its own origin and of sites' own origins. They count
- * for it only while it is open.
+ * The current activity of the gateway, and its counters since the workers started: the worker of the gateway's own
+ * origin and the workers of sites' own origins. The workers send their figures only while this screen is open.
  */
 export function LiveScreen({ active, peers }: Props) {
   const live = useStats(active);
@@ -85,7 +85,7 @@ export function LiveScreen({ active, peers }: Props) {
   );
 }
 
-/** The gateway's own origin has connections; those of a site's origin are not known here. */
+/** Connection states are known only for the gateway's own origin, not for the origins of sites. */
 const noStates: Resource<PeerStatus[]> = { value: [], error: null, refresh() {} };
 
 interface Figures {

@@ -3,24 +3,24 @@ import type { PeerState } from '../../peers/peer.ts';
 import type { PeerTally, TransportTally } from '../../stats/stats.ts';
 import type { PeerStatus } from '../gateway-api.ts';
 
-/** What is known of one peer, over both transports. */
+/** The figures of one peer, over both transports. */
 export interface PeerRow {
   url: string;
   /** Null for a peer that is no longer configured. */
   state: PeerState | null;
   chunks: number;
   bytes: number;
-  /** Median time to an answer's first byte, in milliseconds, over the transport that brought more. */
+  /** Median time to the first byte of an answer, in milliseconds, over the transport with more bytes. */
   firstByteMs: number | null;
-  /** Of one request on average, in bytes per second. Several are under way at a time. */
+  /** The average rate of a single request, in bytes per second. Several requests run at a time. */
   bytesPerSecond: number | null;
-  /** Requests that brought nothing usable, by error code. */
+  /** The number of failed requests by error code. */
   failures: [code: string, count: number][];
   webtransport: TransportTally | null;
   http: TransportTally | null;
 }
 
-/** Every configured peer, and every other one that was counted, in that order. */
+/** A row for each configured peer, then for each other peer with counters. */
 export function peerRows(tallies: readonly PeerTally[], states: readonly PeerStatus[]): PeerRow[] {
   const urls = new Set([...states.map(({ url }) => url), ...tallies.map(({ url }) => url)]);
   return [...urls].map((url) => {
@@ -45,7 +45,10 @@ export function peerRows(tallies: readonly PeerTally[], states: readonly PeerSta
   });
 }
 
-/** Chunks that came unasked for have no times of their own, so they count for nothing here. */
+/**
+ * Prefetched chunks have no request times of their own. The average size per chunk is therefore multiplied by the
+ * number of timed requests.
+ */
 function speedOf({ chunks, bytes, totalMs }: TransportTally): number | null {
   if (chunks === 0 || totalMs.count === 0 || totalMs.sum === 0) return null;
   return ((bytes / chunks) * totalMs.count * 1000) / totalMs.sum;
@@ -55,7 +58,7 @@ function sum(transports: readonly TransportTally[], key: 'chunks' | 'bytes'): nu
   return transports.reduce((total, transport) => total + transport[key], 0);
 }
 
-/** A peer's URL without what all of them share; with its kind, if it is not one of ours. */
+/** The host of a peer's URL. Adds the kind of an AntTP or antd peer. */
 export function hostOf(url: string): string {
   const { kind, origin } = splitPeerUrl(url);
   const host = URL.canParse(origin) ? new URL(origin).host : origin;

@@ -10,7 +10,7 @@ import { hostOf, type PeerRow, peerRows } from './peer-rows.ts';
 interface Props {
   stats: StatsSnapshot | null;
   peers: Resource<PeerStatus[]>;
-  /** Whether the figures are of several workers. Each has connections of its own. */
+  /** Whether the figures are the sum of several workers. Each worker has its own connections. */
   isSum: boolean;
 }
 
@@ -22,7 +22,7 @@ const tones: Record<PeerState, 'good' | 'wait' | 'bad'> = {
   banned: 'bad',
 };
 
-/** Each peer: how it is reached, how fast it answers, what went wrong. */
+/** Each peer with its state, its speed and its failures. */
 export function PeerTable({ stats, peers, isSum }: Props) {
   const rows = peerRows(stats?.peers ?? [], peers.value ?? []);
   const columns = texts.live.peerColumns;

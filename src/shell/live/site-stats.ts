@@ -3,20 +3,20 @@ import { bucketCount, type HistogramSnapshot, histogramSnapshot } from '../../st
 import type { PeerTally, StatsSnapshot, Tally, TransportTally } from '../../stats/stats.ts';
 import type { CacheState } from '../gateway-api.ts';
 
-/** A value above this is no count, and sums of a few stay exact. About a petabyte. */
+/** The upper limit of a counter, about a petabyte. The sum of a few such values is still exact. */
 const most = 1e15;
-/** Most peers of one origin that are shown, and the longest URL of one. */
+/** The maximum number of peers of one origin, and the maximum length of a peer's URL. */
 const mostPeers = 32;
 const longestUrl = 200;
 
 type Fields = Record<string, unknown>;
 
-/** What a site's origin reports is not what the gateway's worker there reports. */
+/** The report of a site's origin is not a valid report of a gateway's worker. */
 class NotStats extends Error {}
 
 /**
- * Reads the counters of a site's origin. The site can change what is stored there, so nothing is trusted: only known fields
- * are taken, and percentiles are computed here.
+ * Validates the counters of a site's origin. The site can change the data on its origin, so no field is trusted: this
+ * function takes only known fields, and computes the percentiles itself.
  * @returns undefined if the value has another shape.
  */
 export function siteStats(value: unknown): StatsSnapshot | undefined {
@@ -46,13 +46,16 @@ export function siteStats(value: unknown): StatsSnapshot | undefined {
       },
       files: { damaged: count(damagedFiles), refused: count(refused) },
       peers: peers.slice(0, mostPeers).map(peerTally),
-      // Counted only for pages that watch, and then told to all pages of the site, too.
+      // A worker counts this only for pages that watch, and would broadcast it to all pages of the site.
       reading: null,
     };
   });
 }
 
-/** Reads what a site's origin says of its storage. @returns as `siteStats`. */
+/**
+ * Validates the storage report of a site's origin.
+ * @returns as `siteStats`.
+ */
 export function siteCache(value: unknown): CacheState | undefined {
   return ifValid(() => {
     const { count: chunks, bytes, waiting, maxBytes, available, quota, usage, persisted } = fields(value);

@@ -13,8 +13,8 @@ interface Props {
 }
 
 /**
- * Where chunks came from: this browser's storage, and each peer. What was still open in memory came from one of them
- * before, and is read again and again, a part at a time: of that only how often.
+ * The sources of chunks: this browser's storage, and each peer. Decrypted chunks in memory came from one of these
+ * sources before, and are read many times in parts. Therefore only their number of reads is shown.
  */
 export function Sources({ stats, peers }: Props) {
   const rows = peerRows(stats?.peers ?? [], peers.value ?? []);
@@ -42,7 +42,7 @@ const none: Tally = { count: 0, bytes: 0 };
 interface SourceProps {
   name: string;
   bytes: number;
-  /** Bytes of the largest source, which has a full bar. */
+  /** The number of bytes of the largest source. Its bar has the full width. */
   mostBytes: number;
   children: ComponentChildren;
 }

@@ -3,7 +3,7 @@ import type { StatsSnapshot } from '../../stats/stats.ts';
 import { saveAs } from '../save-as.ts';
 import { texts } from '../texts/texts.ts';
 
-/** The figures as they are, for a report or a program. */
+/** Copies or saves all counters as JSON, for a report or a program. */
 export function StatsActions({ stats }: { stats: StatsSnapshot | null }) {
   const [said, setSaid] = useState('');
   const json = () => JSON.stringify(stats, null, 2);

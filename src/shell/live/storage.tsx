@@ -15,7 +15,7 @@ interface Props {
   pins: Resource<ListedPin[]>;
 }
 
-/** How much is kept on the gateway's own origin, how much of it for good, and whether the browser may clear it. */
+/** The stored bytes on the gateway's own origin, the pinned part of them, and whether the browser may clear them. */
 export function Storage({ cache: { value, error, refresh }, pins }: Props) {
   return (
     <StorageSection value={value} error={error}>
@@ -38,7 +38,10 @@ interface OfAllProps {
   figures: readonly SiteFigures[];
 }
 
-/** The same for the gateway's own origin and those of all sites. A site that is not asked now counts as it last said. */
+/**
+ * The storage of the gateway's own origin and of all site origins. A site that is not asked now counts with its last
+ * report.
+ */
 export function StorageOfAll({ cache: { value, error, refresh }, sites, origins, figures }: OfAllProps) {
   const elsewhere = origins
     .map(({ address, report }) => {
@@ -74,7 +77,7 @@ interface OfSiteProps {
   onChange: () => void;
 }
 
-/** The same for one site's own origin. */
+/** The storage of one site's own origin. */
 export function SiteStorage({ site: { address, pin }, cache, onChange }: OfSiteProps) {
   return (
     <StorageSection value={cache} error={null}>
@@ -97,7 +100,7 @@ export function SiteStorage({ site: { address, pin }, cache, onChange }: OfSiteP
 interface SectionProps {
   value: CacheState | null;
   error: GatewayApiError | null;
-  /** Shown where the browser lets the gateway store something. */
+  /** Shown if the browser lets the gateway store data. */
   children: ComponentChildren;
 }
 
@@ -111,7 +114,7 @@ function StorageSection({ value, error, children }: SectionProps) {
   );
 }
 
-/** @param count of chunks, if it is known. */
+/** @param count the number of chunks, if it is known. */
 function Used({ bytes, ceiling, count }: { bytes: number; ceiling: number; count?: number }) {
   return (
     <>
@@ -124,7 +127,7 @@ function Used({ bytes, ceiling, count }: { bytes: number; ceiling: number; count
   );
 }
 
-/** The gateway keeps to its own ceiling, and the browser to its quota for all of this site. */
+/** The limit for stored chunks: the gateway's own limit or the remaining quota of this origin, whichever is smaller. */
 function ceilingOf({ maxBytes, quota, usage, bytes }: CacheState): number {
   if (quota === null) return maxBytes;
   const otherBytes = Math.max(0, (usage ?? 0) - bytes);

@@ -4,8 +4,8 @@ import type { PeerTally, StatsSnapshot, Tally, TransportTally } from '../../stat
 type Counts = Partial<Record<string, number>>;
 
 /**
- * The counters of several origins as one. `startedAt` is the earliest of them, and `reading` that of the first.
- * @param all at least one.
+ * The sum of the counters of several origins. `startedAt` is the earliest value, `reading` is the value of the first.
+ * @param all at least one snapshot.
  */
 export function sumStats([first, ...others]: readonly [StatsSnapshot, ...StatsSnapshot[]]): StatsSnapshot {
   return others.reduce<StatsSnapshot>(

@@ -5,7 +5,7 @@ import { sampleCount } from './throughput.ts';
 
 const height = 180;
 
-/** A line of the last minute, newest on the right, drawn in the colours of the page. */
+/** A line chart of the last minute in the page's colours. The newest sample is on the right. */
 export class ThroughputChart {
   readonly #place: HTMLElement;
   readonly #observer: ResizeObserver;
@@ -21,7 +21,7 @@ export class ThroughputChart {
     this.#scheme.addEventListener('change', this.#redraw);
   }
 
-  /** @param samples bytes per second, a second apart, oldest first. */
+  /** @param samples bytes per second, one per second, oldest first. */
   show(samples: readonly number[]): void {
     this.#samples = samples;
     this.#plot.setData(this.#data());
@@ -33,13 +33,13 @@ export class ThroughputChart {
     this.#plot.destroy();
   }
 
-  /** A canvas keeps the colours that it was drawn in. */
+  /** Draws the chart anew, because a canvas does not follow a change of the colour scheme. */
   readonly #redraw = () => {
     this.#plot.destroy();
     this.#plot = this.#make();
   };
 
-  /** Seconds before now, and their rates; nothing where nothing was measured. */
+  /** Seconds relative to now, and their rates. The rate is null for a second without a sample. */
   #data(): uPlot.AlignedData {
     const seconds = Array.from({ length: sampleCount }, (_, i) => i - sampleCount + 1);
     const missing = sampleCount - this.#samples.length;
@@ -47,7 +47,7 @@ export class ThroughputChart {
   }
 
   #make(): uPlot {
-    // Colours that follow the scheme have to be resolved where they are used.
+    // Resolve the colours on an element in the page, because they depend on the colour scheme.
     const colour = (name: string) => {
       const probe = document.createElement('span');
       probe.style.color = `var(${name})`;

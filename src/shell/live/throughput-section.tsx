@@ -4,7 +4,7 @@ import { Section } from '../section.tsx';
 import { texts } from '../texts/texts.ts';
 import type { ThroughputChart } from './throughput-chart.ts';
 
-/** Bytes per second to pages, over the last minute. */
+/** Bytes per second sent to pages, over the last minute. */
 export function ThroughputSection({ samples }: { samples: readonly number[] }) {
   const place = useRef<HTMLDivElement>(null);
   const chart = useRef<ThroughputChart | null>(null);
@@ -13,7 +13,7 @@ export function ThroughputSection({ samples }: { samples: readonly number[] }) {
 
   useEffect(() => {
     let isGone = false;
-    // Drawing is the largest part of this screen, and of no other.
+    // The chart code is the largest part of this screen, and no other screen uses it.
     import('./throughput-chart.ts')
       .then(({ ThroughputChart }) => {
         if (isGone || !place.current) return;

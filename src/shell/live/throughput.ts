@@ -1,16 +1,16 @@
 import type { StatsSnapshot } from '../../stats/stats.ts';
 
-/** How many samples the picture of the throughput shows: a minute of seconds. */
+/** The number of samples in the chart: one minute. */
 export const sampleCount = 60;
 
-/** A worker's counter at one moment, in milliseconds of a clock that does not jump. */
+/** A worker's counter at one time, in milliseconds of a monotonic clock. */
 export interface CounterAt {
   at: number;
   startedAt: number;
   servedBytes: number;
 }
 
-/** Rates of the last minute, and the counter that the next rate is measured from. */
+/** The rates of the last minute, and the counter to measure the next rate from. */
 export interface Throughput {
   /** Bytes per second, oldest first. */
   samples: readonly number[];
@@ -23,7 +23,7 @@ export function counterAt({ startedAt, servedBytes }: StatsSnapshot, at: number)
   return { at, startedAt, servedBytes };
 }
 
-/** @returns bytes per second, never less than 0; null where nothing was measured: the worker and its counters are new. */
+/** @returns bytes per second, at least 0; null if there is no rate, because the worker and its counters are new. */
 export function rateBetween(last: CounterAt | null, next: CounterAt): number | null {
   if (!last || last.startedAt !== next.startedAt || next.at <= last.at) return null;
   return Math.max(0, ((next.servedBytes - last.servedBytes) * 1000) / (next.at - last.at));
@@ -32,7 +32,7 @@ export function rateBetween(last: CounterAt | null, next: CounterAt): number | n
 /**
  * Adds the rate since the last sample.
  *
- * @param now milliseconds of a clock that does not jump.
+ * @param now milliseconds of a monotonic clock.
  */
 export function addSample({ samples, last }: Throughput, stats: StatsSnapshot, now: number): Throughput {
   const next = counterAt(stats, now);
@@ -40,12 +40,12 @@ export function addSample({ samples, last }: Throughput, stats: StatsSnapshot, n
   return { samples: rate === null ? samples : withSample(samples, rate), last: next };
 }
 
-/** @returns at most a minute of samples. */
+/** @returns at most one minute of samples. */
 export function withSample(samples: readonly number[], rate: number): number[] {
   return [...samples, rate].slice(-sampleCount);
 }
 
-/** Rates of several origins added up, the newest with the newest. */
+/** Adds the rates of several origins. The newest samples are aligned. */
 export function sumSamples(all: readonly (readonly number[])[]): number[] {
   const length = Math.max(0, ...all.map((samples) => samples.length));
   return Array.from({ length }, (_, i) =>

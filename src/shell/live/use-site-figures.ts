@@ -7,29 +7,29 @@ import { siteCache, siteStats } from './site-stats.ts';
 import { type CounterAt, counterAt, rateBetween, withSample } from './throughput.ts';
 
 const askEveryMs = 1_000;
-/** The same after an error. */
+/** The pause after an error. */
 const retryMs = 5_000;
 const sampleEveryMs = 1_000;
-/** Storage is asked for with every so many questions. */
+/** The storage figures are requested once per this number of requests. */
 const storageEvery = 5;
-/** An origin that is silent for so long is said not to answer, in milliseconds. */
+/** An origin without an answer for this time is reported as silent, in milliseconds. */
 const silentMs = 6_000;
-/** A longer answer is not the worker's. */
+/** The maximum size of an answer, in bytes. A worker's answer is never longer. */
 const longestAnswer = 500_000;
 
-/** What the worker of one site's own origin counts. */
+/** The counters of the worker of one site's own origin. */
 export interface SiteFigures {
   address: string;
-  /** Null before its first answer. */
+  /** Null before the first answer. */
   stats: StatsSnapshot | null;
   cache: CacheState | null;
-  /** Bytes per second to pages, a second apart, oldest first. */
+  /** Bytes per second sent to pages, one sample per second, oldest first. */
   samples: readonly number[];
   /** Why the figures are old or missing. */
   error: GatewayApiError | null;
 }
 
-/** The sites whose figures are asked for: those opened last. Each has a hidden frame. */
+/** The followed sites: the most recently opened ones. Each has a hidden frame. */
 export function followedSites(sites: readonly ListedSite[] | null): ListedSite[] {
   return (sites ?? [])
     .filter(({ hasOwnOrigin }) => hasOwnOrigin)
@@ -38,8 +38,8 @@ export function followedSites(sites: readonly ListedSite[] | null): ListedSite[]
 }
 
 /**
- * The counters of sites' own origins, asked for again and again while `active`. The sites' workers broadcast nothing: pages
- * of a site could listen to it.
+ * The counters of sites' own origins, polled while `active`. The sites' workers do not broadcast them, because pages of
+ * a site could listen.
  */
 export function useSiteFigures(sites: readonly ListedSite[], active: boolean): SiteFigures[] {
   const [figures, setFigures] = useState<SiteFigures[]>([]);
@@ -106,7 +106,7 @@ class FollowedSite {
     }
   }
 
-  /** Rates that were measured before a pause are forgotten. */
+  /** Forgets the rates, because the next answer comes after a pause. */
   pause(): void {
     this.#last = null;
     this.#rate = null;
@@ -116,7 +116,7 @@ class FollowedSite {
   /** Called once a second. */
   sample(): SiteFigures {
     const isSilent = performance.now() - this.#heardAt > silentMs;
-    // An origin whose worker starts anew, or that does not answer, serves nothing that is known of.
+    // An origin with a new worker or without an answer has no measurable rate.
     if (this.#last) this.#samples = withSample(this.#samples, isSilent ? 0 : (this.#rate ?? 0));
     const error = this.#error ?? (isSilent ? silent() : null);
     return { address: this.#address, stats: this.#stats, cache: this.#cache, samples: this.#samples, error };
@@ -136,7 +136,7 @@ class FollowedSite {
     try {
       return JSON.parse(await answer.text());
     } catch {
-      return undefined; // said to be no answer of a worker
+      return undefined; // `siteStats` reports this as an invalid answer.
     }
   }
 }

@@ -4,7 +4,7 @@ import type { StatsSnapshot } from '../../stats/stats.ts';
 import { asGatewayApiError, type GatewayApiError, gateway, onWorkerMessage } from '../gateway-api.ts';
 import { addSample, noThroughput, type Throughput } from './throughput.ts';
 
-/** The worker sends changes for 10 s after each question. */
+/** The worker sends changes for 10 s after each request. */
 const askEveryMs = 5_000;
 const sampleEveryMs = 1_000;
 
@@ -14,7 +14,7 @@ export interface LiveStats {
   error: GatewayApiError | null;
 }
 
-/** The worker's counters as they change, while `active`. What was measured before a pause is forgotten. */
+/** The worker's current counters while `active`. Earlier samples are forgotten after a pause. */
 export function useStats(active: boolean): LiveStats {
   const [stats, setStats] = useState<StatsSnapshot | null>(null);
   const [error, setError] = useState<GatewayApiError | null>(null);
@@ -27,7 +27,7 @@ export function useStats(active: boolean): LiveStats {
     const take = (snapshot: StatsSnapshot) => {
       newest.current = snapshot;
       setStats(snapshot);
-      // Rates are measured from the first figures on, not from the first tick after them.
+      // Start the first rate with the first figures, not with the first timer tick after them.
       setThroughput((before) => (before.last ? before : addSample(before, snapshot, performance.now())));
       setError(null);
     };

@@ -4,7 +4,9 @@ import { titleOf } from '../site-title.ts';
 import { texts } from '../texts/texts.ts';
 import type { SiteFigures } from './use-site-figures.ts';
 
-/** Whose figures are shown: of all origins together, of the gateway's own origin, or of one site's, by its address. */
+/**
+ * The selected figures: of all origins, of the gateway's own origin, or of one site's origin, by the site's address.
+ */
 export type View = 'all' | 'own' | (string & {});
 
 export function isSiteView(view: View): boolean {
@@ -13,15 +15,14 @@ export function isSiteView(view: View): boolean {
 
 interface Props {
   view: View;
-  /** The sites whose figures are asked for. */
   sites: readonly ListedSite[];
   figures: readonly SiteFigures[];
-  /** Whether there are sites whose figures are not asked for. */
+  /** Whether there are sites that are not followed. */
   hasMore: boolean;
   onChange(view: View): void;
 }
 
-/** Chooses whose figures are shown, and says which of them are missing. */
+/** Selects the figures to show, and lists the origins with missing or old figures. */
 export function ViewSelect({ view, sites, figures, hasMore, onChange }: Props) {
   const t = texts.live;
   const failed = figures.filter(({ address, error }) => error && (view === 'all' || view === address));

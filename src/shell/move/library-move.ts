@@ -13,20 +13,20 @@ export type MoveState =
   | { step: 'rest' }
   /** The browser did not open the window. */
   | { step: 'blocked' }
-  /** The window is open, and the user goes on there. */
+  /** The window is open, and the user continues there. */
   | { step: 'open' }
-  /** The window was closed before the library was copied. */
+  /** The user or the other page ended the move before the library was copied. */
   | { step: 'cancelled' }
   | ({ step: 'done' } & MoveOutcome)
-  /** The library here was deleted after it was copied. */
+  /** The library at this address was deleted after the copy. */
   | { step: 'deleted' };
 
-/** How often this looks whether the window is still open, in milliseconds. */
+/** How often to check that the window is still open, in milliseconds. */
 const closedMs = 1_000;
 
 /**
- * Offers this library to `/-/move` at another address of the same gateway, in a window that this opens. Of the page, because
- * a move goes on whatever screen is shown.
+ * Offers this library to the page `/-/move` at another address of the same gateway, in a window that it opens. There is
+ * one instance per page and not per screen, so a move continues when the user changes the screen.
  */
 class LibraryMove {
   #state: MoveState = { step: 'rest' };
@@ -37,13 +37,16 @@ class LibraryMove {
     return this.#state;
   }
 
-  /** @returns what ends it. */
+  /** @returns a function that ends the listening. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** To be called in a click, or the browser opens no window. @param target origin of the other address. */
+  /**
+   * Opens the window. Call it in a click handler, otherwise the browser blocks the window.
+   * @param target the origin of the other address.
+   */
   start(target: string): void {
     this.#stop.abort();
     this.#stop = new AbortController();
@@ -67,7 +70,10 @@ class LibraryMove {
     signal.addEventListener('abort', () => clearInterval(timer));
   }
 
-  /** Ends the last move. @param step what is said of it from now on. */
+  /**
+   * Ends the last move.
+   * @param step the state from now on.
+   */
   end(step: 'rest' | 'deleted'): void {
     this.#stop.abort();
     this.#set({ step });

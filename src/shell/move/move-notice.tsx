@@ -8,11 +8,14 @@ import type { MoveOffer } from './use-library-move.ts';
 
 interface Props {
   offer: MoveOffer;
-  /** Called when the library here was deleted: everything is to be rendered anew. */
+  /** Called after the library at this address was deleted: the page must render everything anew. */
   onDeleted: () => void;
 }
 
-/** Tells once that sites have origins of their own at another address. The settings go on telling it. */
+/**
+ * Tells the user that sites have their own origins at another address. A dismissed notice does not come back. The
+ * settings show the same offer.
+ */
 export function MoveNotice({ offer, onDeleted }: Props) {
   const [isDismissed, setDismissed] = useState(isMoveDismissed);
   if (isDismissed && offer.state.step === 'rest') return null;

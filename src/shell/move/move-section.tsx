@@ -3,7 +3,7 @@ import { texts } from '../texts/texts.ts';
 import { MoveSteps } from './move-steps.tsx';
 import type { MoveOffer } from './use-library-move.ts';
 
-/** The offer that the notice makes once, among the settings. */
+/** The offer of the notice, as a section of the settings. */
 export function MoveSection({ offer, onDeleted }: { offer: MoveOffer; onDeleted: () => void }) {
   return (
     <Section id="move" title={texts.move.title}>

@@ -5,15 +5,14 @@ import { libraryMove, type MoveState } from './library-move.ts';
 import type { MoveOffer } from './use-library-move.ts';
 
 interface Props {
-  /** Names the parts of this. */
+  /** The prefix of the element ids. */
   id: string;
   offer: MoveOffer;
   onDeleted: () => void;
-  /** More buttons. */
   children?: ComponentChildren;
 }
 
-/** What can be done about a library that could be at the other address, from the offer to what is left here. */
+/** The steps of a move to the other address, from the offer to the deletion of the library at this address. */
 export function MoveSteps({ id, offer, onDeleted, children }: Props) {
   const { target, hasLibrary, state } = offer;
   const t = texts.move;

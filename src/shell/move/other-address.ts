@@ -4,8 +4,9 @@ const probeMs = 3_000;
 const formerHosts = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
 /**
- * Where this gateway also is, and where each site runs on an origin of its own: `http://antway.localhost`, on the same port.
- * @returns null where this is no address of this machine, and where that name does not lead to the same build.
+ * Finds the other address of this gateway, where each site has its own origin: `http://antway.localhost` with the same
+ * port.
+ * @returns null if this page is not on a loopback address, or if that name does not lead to the same build.
  */
 export async function findOtherAddress(signal: AbortSignal): Promise<string | null> {
   const { protocol, hostname, port } = location;
@@ -15,7 +16,7 @@ export async function findOtherAddress(signal: AbortSignal): Promise<string | nu
   return build && (await isAnswered(origin, build, signal)) ? origin : null;
 }
 
-/** As `SiteNames` of the worker asks: only a host of this build has this file. */
+/** Uses the same probe as `SiteNames` in the worker: only a host of this build has this file. */
 async function isAnswered(origin: string, build: string, signal: AbortSignal): Promise<boolean> {
   try {
     const response = await fetch(`${origin}/-/probe-${build}.json`, {
@@ -26,6 +27,6 @@ async function isAnswered(origin: string, build: string, signal: AbortSignal): P
     });
     return response.ok && (await response.json()).antway === build;
   } catch {
-    return false; // no such name, or another host's answer
+    return false; // no such name, or an answer of another host
   }
 }

@@ -6,18 +6,18 @@ import { useSites } from '../use-sites.ts';
 import { libraryMove, type MoveState } from './library-move.ts';
 import { findOtherAddress } from './other-address.ts';
 
-/** The offer to move the library to the address of this gateway where sites have origins of their own. */
+/** The offer to move the library to the address of this gateway where sites have their own origins. */
 export interface MoveOffer {
-  /** Origin of that address. */
+  /** The origin of the other address. */
   target: string;
-  /** Whether there is anything to move. */
+  /** Whether this address has a library to move. */
   hasLibrary: boolean;
   state: MoveState;
-  /** Looks again whether there is anything. */
+  /** Checks again whether there is a library. */
   refresh(): void;
 }
 
-/** @returns null where there is no such address, or the library is already there. */
+/** @returns null if there is no other address, or if the library is already there. */
 export function useLibraryMove(active: boolean, config: GatewayConfig | null): MoveOffer | null {
   const isWanted = active && config !== null && config.isolation !== 'path';
   const { value: target } = useResource(findOtherAddress, isWanted);

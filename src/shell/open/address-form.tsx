@@ -13,22 +13,22 @@ import { openManifest } from './open-manifest.ts';
 interface Props {
   /** Name → address of this gateway's bookmarks. */
   names: ReadonlyMap<string, string>;
-  /** What the page's own URL carries. */
+  /** The route of the page's own URL. */
   route: Route;
-  /** Whether the gateway runs, so that what came from outside can be opened. */
+  /** Whether the gateway runs. Before that, input from outside the page cannot be opened. */
   isReady: boolean;
 }
 
-/** The address box. Opens what was typed, chosen, dropped or handed over, or says why it cannot. */
+/** The address box. Opens typed, chosen, dropped or received input, or says why it cannot. */
 export function AddressForm({ names, route: { manifest, incoming }, isReady }: Props) {
   const input = useRef<HTMLInputElement>(null);
   const picker = useRef<HTMLInputElement>(null);
   const [text, setText] = useState('');
-  /** Nobody wants to be corrected while still typing: problems show from the first try on. */
+  /** Problems are shown only after the first attempt, so that they do not disturb the user while typing. */
   const [wasTried, setWasTried] = useState(false);
   const [failure, setFailure] = useState<GatewayApiError | null>(null);
   const [isReading, setIsReading] = useState(false);
-  /** A manifest that came with a link. It is stored only if the user says so. */
+  /** A manifest from a link. It is stored only if the user agrees. */
   const [brought, setBrought] = useState<(BroughtManifest & { open: () => void }) | null>(null);
   const parsed = parse(text);
   const problem = wasTried && 'problem' in parsed ? parsed.problem : null;
@@ -52,7 +52,7 @@ export function AddressForm({ names, route: { manifest, incoming }, isReady }: P
     else refuse();
   }
 
-  /** Any page can lead here: asks before a manifest is stored that is not stored yet. */
+  /** Opens a manifest from a link. Any page can link here, so this asks the user before it stores a new manifest. */
   async function askAndOpen(link: string, path?: string, isReplacing?: boolean) {
     setFailure(null);
     setIsReading(true);
@@ -74,7 +74,7 @@ export function AddressForm({ names, route: { manifest, incoming }, isReady }: P
   function refuseBrought() {
     change('');
     forgetIncoming();
-    // The route is read anew.
+    // Make `useRoute` read the URL again.
     window.dispatchEvent(new PopStateEvent('popstate'));
     input.current?.focus();
   }
@@ -95,11 +95,11 @@ export function AddressForm({ names, route: { manifest, incoming }, isReady }: P
     setIsReading(false);
   }
 
-  // A link of ours that another program opened, something shared, a link that carries a manifest: as if pasted.
+  // Handle a link from another program, a shared text, or a link with a manifest like pasted text.
   useEffect(() => {
     if (incoming) change(incoming.text);
   }, [incoming]);
-  /** What was opened already: a page that is seen again is ready again. */
+  /** The input that was opened last. A page that becomes visible again becomes ready again, and must not reopen it. */
   const opened = useRef<Route['incoming'] | Route['manifest']>(undefined);
   const isNew = (what: typeof opened.current) => {
     if (!isReady || !what || opened.current === what) return false;
@@ -129,7 +129,7 @@ export function AddressForm({ names, route: { manifest, incoming }, isReady }: P
     keepAndOpen(() => file);
   }
 
-  /** What was dropped or pasted. */
+  /** Takes dropped or pasted data. */
   function take(data: DataTransfer) {
     if (isFile(data)) {
       choose(data.files);
@@ -194,14 +194,14 @@ export function AddressForm({ names, route: { manifest, incoming }, isReady }: P
             {texts.open.openFile}
           </button>
         </p>
-        {/* Takes every file: phones grey out all of those with an ending that they do not know. */}
+        {/* Accepts every file: phones disable files with an unknown extension if the input lists types. */}
         <input
           ref={picker}
           type="file"
           hidden
           onChange={({ currentTarget }) => {
             choose(currentTarget.files);
-            // So that choosing the same file once more is a change too.
+            // Reset the value: otherwise, choosing the same file again causes no change event.
             currentTarget.value = '';
           }}
         />
@@ -216,15 +216,15 @@ export function AddressForm({ names, route: { manifest, incoming }, isReady }: P
 }
 
 /**
- * Whether it is a file, and not a text with a picture of it, as spreadsheets copy their cells. File managers give a text
- * beside a file as well: its name.
+ * Whether the data is a file, and not a text with its picture: spreadsheets copy cells in both forms. File managers add
+ * the file's name as a text, too.
  */
 function isFile(data: DataTransfer): boolean {
   const [file] = data.files;
   return file !== undefined && !(file.type.startsWith('image/') && data.getData('text/plain') !== '');
 }
 
-/** Takes what is pasted anywhere on the page: files always, a text unless it goes into a field. */
+/** Handles a paste anywhere on the page: files always, a text only outside of a field. */
 function usePaste(take: (data: DataTransfer) => void): void {
   const newest = useRef(take);
   newest.current = take;
@@ -241,13 +241,18 @@ function usePaste(take: (data: DataTransfer) => void): void {
   }, []);
 }
 
-/** Who takes a file that the system opens, and one that came while nobody did: the screen may be another then. */
+/**
+ * The handler for files that the system opens. `waiting` stores a file that arrives while another screen is visible.
+ */
 const launched: { take: ((file: File) => void) | undefined; waiting: File | undefined } = {
   take: undefined,
   waiting: undefined,
 };
 
-/** Files that the system opens with the installed app (https://wicg.github.io/manifest-incubations/#launchqueue-interface). */
+/**
+ * Handles files that the system opens with the installed app
+ * (https://wicg.github.io/manifest-incubations/#launchqueue-interface).
+ */
 function useLaunchedFiles(open: (file: File) => void, isReady: boolean): void {
   useEffect(() => {
     if (!isReady) return;

@@ -1,27 +1,28 @@
 import { Address } from '../../address.ts';
 import { texts } from '../texts/texts.ts';
 
-/** What a user's text opens: a path of this gateway, a whole manifest, or nothing and the reason. */
+/** The meaning of a user's text: a path of this gateway, a complete manifest, or a problem. */
 export type AddressInput = { path: string } | { manifestLink: string } | { problem: string };
 
 export interface AddressInputContext {
-  /** The names that this gateway's configuration gives to addresses. */
+  /** The names in this gateway's configuration. */
   names: ReadonlySet<string>;
   /** This gateway's origin, such as `https://gateway.example`. */
   origin: string;
 }
 
 /**
- * Reads what was typed or pasted into the address box: `<address>`, `<address>/path`, `ant://<address>`,
- * the same with `autonomi://` or `web+ant:`, `ant://manifest/<base64url>`, a name of this gateway, or the URL of any
- * gateway with an address in it, as a path segment or, in hex or base32, as a label of the host name. What follows the address (path, query, fragment) is kept.
+ * Parses text from the address box: `<address>`, `<address>/path`, `ant://<address>`, the same with `autonomi://` or
+ * `web+ant:`, `ant://manifest/<base64url>`, a name of this gateway, or the URL of any gateway with an address. The
+ * address can be a path segment or, in hex or base32, a label of the host name. The result includes the rest after the
+ * address (path, query, fragment).
  */
 export function parseAddressInput(text: string, { names, origin }: AddressInputContext): AddressInput {
   const { problems } = texts.open;
-  // Browsers hand over links of our own kind as they were written: with or without the slashes.
+  // Browsers pass protocol links unchanged, with or without the slashes.
   const input = text.trim().replace(/^(?:web\+ant|autonomi):(?:\/\/)?(?:ant:\/\/)?/i, 'ant://');
   if (input === '') return { problem: problems.empty };
-  // Decoded only when it is opened: it can be long, and this runs at every keystroke.
+  // Decode the manifest only when it is opened: it can be long, and this function runs on every keystroke.
   if (/^ant:\/\/manifest\//i.test(input)) return { manifestLink: input };
 
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(input);
@@ -47,7 +48,7 @@ export function parseAddressInput(text: string, { names, origin }: AddressInputC
   return { problem: problemOf(first) };
 }
 
-/** Splits before the query or fragment, then at slashes. A leading slash is as good as none. */
+/** Splits off the query and fragment, then splits the path at slashes. Ignores a leading slash. */
 function splitPath(text: string): { segments: string[]; tail: string } {
   const end = text.search(/[?#]/);
   const path = end < 0 ? text : text.slice(0, end);
@@ -58,16 +59,16 @@ function splitPath(text: string): { segments: string[]; tail: string } {
 function addressInHost(host: string): Address | null {
   for (const label of host.replace(/:\d+$/, '').split('.')) {
     if (Address.isHex(label)) return Address.fromHex(label);
-    // 260 bits for 256: only these two last characters leave the spare bits clear.
+    // 52 characters are 260 bits for a 256-bit address. The last character must leave the four spare bits zero.
     if (/^[a-z2-7]{51}[aq]$/i.test(label)) return Address.fromBase32(label);
   }
   return null;
 }
 
-/** `tail` is a query, a fragment, or both. */
+/** @param tail a query, a fragment, or both. */
 function pathWithin(site: string, segments: readonly string[], tail: string): AddressInput {
   const path = `/${site}${segments.map((segment) => `/${segment}`).join('')}${tail}`;
-  // The parser resolves “..”, in all of its spellings, and escapes what a URL cannot hold.
+  // The URL parser resolves “..” in all of its spellings, and escapes invalid characters.
   const url = new URL(path, 'https://gateway.invalid');
   if (url.pathname !== `/${site}` && !url.pathname.startsWith(`/${site}/`)) {
     return { problem: texts.open.problems.outside };

@@ -3,7 +3,7 @@ import { shortAddress } from '../format.ts';
 import { Section } from '../section.tsx';
 import { texts } from '../texts/texts.ts';
 
-/** The names that this gateway's host gives to addresses. Hidden when there are none. */
+/** The names in this gateway's configuration. Hidden if there are none. */
 export function Bookmarks({ names }: { names: ReadonlyMap<string, string> }) {
   if (names.size === 0) return null;
   return (

@@ -1,6 +1,6 @@
 import { texts } from '../texts/texts.ts';
 
-/** What this is, in few words, and where to read more. */
+/** A short explanation of Antway, with links. */
 export function Help() {
   const { title, paragraphs, links, autonomi, network, anttp } = texts.open.help;
   return (

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { texts } from '../texts/texts.ts';
 
-/** What is in a manifest that a link brought, before it is stored. */
+/** The content of a manifest from a link, before it is stored. */
 export interface BroughtManifest {
   name: string | null;
   entries: number;
@@ -13,7 +13,7 @@ interface Props {
   onRefuse: () => void;
 }
 
-/** Asks before a manifest is stored: any page can bring one by a link. */
+/** Asks before a manifest is stored, because any page can link to one. */
 export function ManifestQuestion({ manifest: { name, entries }, onOpen, onRefuse }: Props) {
   const refuse = useRef<HTMLButtonElement>(null);
   const t = texts.open.manifestQuestion;

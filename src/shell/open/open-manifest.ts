@@ -5,12 +5,12 @@ import { GatewayApiError, gateway } from '../gateway-api.ts';
 import { texts } from '../texts/texts.ts';
 
 /**
- * Hands a manifest to the gateway, which keeps it on this device, and opens it.
+ * Stores a manifest through the gateway and opens it.
  *
- * @param path what to open in it, beginning with a slash; all of it if not given.
- * @param isReplacing whether it takes this page's place in the history.
- * @throws GatewayApiError `TOO_LARGE` before anything is read, `UNREADABLE` for a folder or a file that is gone,
- *   or as the gateway refuses it.
+ * @param path the path in the manifest, with a leading slash. Default: the manifest itself.
+ * @param isReplacing whether the content takes this page's place in the history.
+ * @throws GatewayApiError `TOO_LARGE` before anything is read, `UNREADABLE` for a folder or a missing file, or the
+ *   error of the gateway.
  */
 export async function openManifest(manifest: Blob, path = '/', isReplacing = false): Promise<void> {
   if (manifest.size > limits.manifestBytes) {

@@ -10,11 +10,11 @@ interface Props {
   /** Name → address of this gateway's bookmarks. */
   names: ReadonlyMap<string, string>;
   active: boolean;
-  /** Whether names are known, so that what came from outside can be opened. */
+  /** Whether the names are known. Before that, input from outside the page cannot be opened. */
   isReady: boolean;
 }
 
-/** The start: an address box, and what was opened before. */
+/** The start page: an address box, bookmarks, and the recently opened sites. */
 export function OpenScreen({ route, names, active, isReady }: Props) {
   const sites = useSites(active);
   return (

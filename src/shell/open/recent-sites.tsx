@@ -10,12 +10,12 @@ import { useAction } from '../use-action.ts';
 import type { Resource } from '../use-resource.ts';
 import { SiteIcon } from './site-icon.tsx';
 
-/** Beyond it there is the library, which can be searched. */
+/** The maximum number of sites in the list. The library lists and searches all sites. */
 const most = 50;
 
 type OpenedSite = Site & { lastOpened: number };
 
-/** The sites that were opened last in this browser. */
+/** The recently opened sites of this browser. */
 export function RecentSites({ sites }: { sites: Resource<Site[]> }) {
   const opened = sites.value?.filter(isOpened).slice(0, most);
   const { error, announcement, run } = useAction(sites.refresh);
@@ -24,7 +24,7 @@ export function RecentSites({ sites }: { sites: Resource<Site[]> }) {
     return run(
       async () => {
         await gateway.forgetVisit(site.address);
-        // The button that had the focus goes with its entry.
+        // The focused button disappears with its entry.
         document.getElementById('recent-heading')?.focus();
       },
       texts.open.removed(titleOf(site)),
@@ -73,7 +73,7 @@ function RecentEntry({ site, onRemove }: { site: OpenedSite; onRemove: () => voi
   );
 }
 
-/** Those that are only pinned were not. */
+/** Excludes sites that are pinned but were never opened. */
 function isOpened(site: Site): site is OpenedSite {
   return site.lastOpened !== null;
 }

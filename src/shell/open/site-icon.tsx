@@ -2,11 +2,11 @@ import { useState } from 'preact/hooks';
 
 interface Props {
   title: string;
-  /** A URL of this origin; null for a site that has none. */
+  /** A URL of this origin. Null for a site without an icon. */
   icon?: string | null | undefined;
 }
 
-/** A site's own picture, or the first character of its title. Decoration: the title stands beside it. */
+/** A site's own icon, or the first character of its title. It is decoration: the title stands next to it. */
 export function SiteIcon({ title, icon = null }: Props) {
   const [isBroken, setBroken] = useState(false);
   return (

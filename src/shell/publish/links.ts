@@ -3,20 +3,20 @@ import type { Sealed } from './messages.ts';
 import type { Picked } from './pick.ts';
 
 export interface Links {
-  /** Opens it through this gateway. */
+  /** Opens the content through this gateway. */
   gateway: string;
-  /** Opens it through any. */
+  /** Opens the content through any gateway. */
   ant: string;
 }
 
 /**
- * The links of what was published. A private one carries the manifest in its fragment, which browsers send to
- * nobody.
+ * Returns the links of published content. The link of a private file contains the manifest in its fragment, which
+ * browsers never send to a server.
  *
- * @param origin this gateway's.
+ * @param origin the origin of this gateway.
  */
 export function linksOf({ address, manifest }: Sealed, { name, isFolder }: Picked, origin: string): Links {
-  // A file's name in its URL is for people only; it sets the type and the name of a download.
+  // The file name in the URL is not part of the address. It sets the media type and the name of a download.
   const path = isFolder ? '/' : `/${encodePath(name)}`;
   if (manifest) {
     const text = base64Url(manifest);

@@ -1,21 +1,21 @@
 import type { PublishProgress } from '../../publish/publish.ts';
 
-/** A file to publish, and where it will be found in the archive. The bytes stay where they are until they are read. */
+/** A file to publish, and its path in the archive. Its bytes are read only when needed. */
 export interface PickedFile {
-  /** Relative, with `/` between folders. */
+  /** A relative path with `/` between folders. */
   path: string;
   file: File;
 }
 
-/** What is published: one file as itself, or files with paths as one archive. */
+/** The content to publish: a single file, or files with paths as one archive. */
 export interface PublishInput {
   files: readonly PickedFile[];
   isFolder: boolean;
-  /** Of the folder or file; empty for several files without a folder. */
+  /** The name of the folder or file. Empty for several files without a folder. */
   name: string;
 }
 
-/** What the page asks of the publishing worker. One task for each worker; `cancel` ends it. */
+/** A request of the page to the publishing worker. Each worker runs one task, and `cancel` ends it. */
 export type PublishRequest =
   | ({ task: 'measure' } & PublishInput)
   | ({
@@ -25,26 +25,29 @@ export type PublishRequest =
       token: string;
       isPrivate: boolean;
     } & PublishInput)
-  /** The tar as it would be sealed. */
+  /** Create the tar only, without encryption. */
   | ({ task: 'tar' } & PublishInput)
-  /** A tar of sealed chunks, each named by its address. */
+  /** Create a tar of the encrypted chunks, each named by its address. */
   | ({ task: 'chunks'; isPrivate: boolean } & PublishInput)
   | { task: 'cancel' };
 
-/** What became of a file: its chunks are at the peers, or in a file of the user. */
+/** An encrypted file. Its chunks are at the peers, or in a file of the user. */
 export interface Sealed {
   address: string;
   chunks: number;
-  /** Of a private file: what opens it. Its data map's record, which would open it too, is none of the chunks. */
+  /**
+   * The manifest of a private file, which decrypts it. The data map's record would decrypt it as well, so it is not
+   * among the chunks.
+   */
   manifest: Uint8Array<ArrayBuffer> | null;
 }
 
-/** Sizes are bytes. */
+/** Sizes are in bytes. */
 export type PublishAnswer =
   | { type: 'measured'; bytes: number; chunks: number }
   | { type: 'progress'; progress: PublishProgress }
   | ({ type: 'published'; presentChunks: number; uploadedBytes: number } & Sealed)
-  /** `sealed` is null of a tar, which is not. */
+  /** `sealed` is null for a tar, because a tar is not encrypted. */
   | { type: 'saved'; content: Blob; sealed: Sealed | null }
   | { type: 'cancelled' }
   | { type: 'failed'; code: string; message: string };

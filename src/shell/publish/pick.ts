@@ -1,16 +1,16 @@
 import type { PickedFile, PublishInput } from './messages.ts';
 
-/** What a user chose to publish. */
+/** The files that the user chose to publish. */
 export interface Picked extends PublishInput {
-  /** Bytes of all files together. */
+  /** The size of all files in bytes. */
   bytes: number;
-  /** What is in the folder and is not published. */
+  /** Files of the folder that are not published. */
   leftOut: { path: string; why: 'git' | 'system' }[];
 }
 
 const systemFiles = new Set(['.DS_Store', 'Thumbs.db', 'desktop.ini']);
 
-/** Files of an `<input>`: with `webkitdirectory` each tells its path, folder first. */
+/** Files of an `<input>`. With `webkitdirectory`, each file has a path that starts with the folder's name. */
 export function pickedFromList(list: Iterable<File>): Picked {
   const files = [...list];
   const paths = files.map((file) => file.webkitRelativePath);
@@ -22,7 +22,10 @@ export function pickedFromList(list: Iterable<File>): Picked {
   return pickedFiles(files);
 }
 
-/** A folder from `showDirectoryPicker`. @throws DOMException when it may not be read. */
+/**
+ * A folder from `showDirectoryPicker`.
+ * @throws DOMException when a file may not be read.
+ */
 export async function pickedFromHandle(folder: FileSystemDirectoryHandle): Promise<Picked> {
   const files: PickedFile[] = [];
   const walk = async (handle: FileSystemDirectoryHandle, prefix: string) => {
@@ -36,7 +39,7 @@ export async function pickedFromHandle(folder: FileSystemDirectoryHandle): Promi
 }
 
 /**
- * What was dropped. To be called while the event is handled: its data is gone afterwards.
+ * Dropped files and folders. Call it while the event is handled, because its data is gone afterwards.
  * @throws DOMException when a file may not be read.
  */
 export async function pickedFromDrop(data: DataTransfer): Promise<Picked> {
@@ -61,7 +64,7 @@ export async function pickedFromDrop(data: DataTransfer): Promise<Picked> {
 async function filesBelow(folder: FileSystemDirectoryEntry, prefix: string): Promise<PickedFile[]> {
   const reader = folder.createReader();
   const files: PickedFile[] = [];
-  // It gives so many at a time, until there are none.
+  // `readEntries` returns the entries in batches. An empty batch is the end.
   for (;;) {
     const entries = await new Promise<FileSystemEntry[]>((resolve, reject) =>
       reader.readEntries(resolve, reject),
@@ -79,7 +82,7 @@ function fileOf(entry: FileSystemFileEntry): Promise<File> {
   return new Promise((resolve, reject) => entry.file(resolve, reject));
 }
 
-/** One file is published as itself; several have to be in an archive. */
+/** A single file is published as itself, several files as an archive. */
 function pickedFiles(files: readonly File[]): Picked {
   const paths = files.map((file) => ({ path: file.name, file }));
   return files.length === 1 ? picked(files[0]!.name, paths, false) : picked('', paths, true);
@@ -90,7 +93,7 @@ function picked(name: string, all: readonly PickedFile[], isFolder: boolean): Pi
   const leftOut: Picked['leftOut'] = [];
   for (const each of all) {
     const segments = each.path.split('/');
-    // Who chooses a single file means it.
+    // Filter only folders: the user chose a single file deliberately.
     if (isFolder && segments.includes('.git')) leftOut.push({ path: each.path, why: 'git' });
     else if (isFolder && systemFiles.has(segments.at(-1)!)) leftOut.push({ path: each.path, why: 'system' });
     else files.push(each);

@@ -12,10 +12,10 @@ import { type Measure, type PublishState, publishSession, usePublishState } from
 import { PublishTargets } from './publish-targets.tsx';
 import { PublishResult } from './result.tsx';
 
-/** From a folder on this device to an address, a link and a code for phones. */
+/** The screen from the choice of files to an address, a link and a QR code. */
 export function PublishScreen({ config }: { config: GatewayConfig | null }) {
   const state = usePublishState();
-  /** What the user wants, and is asked about first. */
+  /** An action that waits for the user's confirmation. */
   const [wanted, setWanted] = useState<{ go: () => void } | null>(null);
   const ifSure = (go: () => void) => {
     if (publishSession.isUnsafeToLeave) setWanted({ go });
@@ -25,7 +25,7 @@ export function PublishScreen({ config }: { config: GatewayConfig | null }) {
   const isOver = useDrop(['Files'], (data) => {
     if (state.step === 'working') return;
     const picking = pickedFromDrop(data);
-    // What cannot be read is said when it is chosen, which it may never be.
+    // `choose` reports the error. It may never be called, and then the rejection must not be unhandled.
     picking.catch(() => {});
     ifSure(() => publishSession.choose(picking));
   });
@@ -66,7 +66,7 @@ export function PublishScreen({ config }: { config: GatewayConfig | null }) {
   );
 }
 
-/** Asks before the one link to something private goes. */
+/** Asks before the only link to private content is lost. */
 function LosingLink({ onCancel, onSure }: { onCancel: () => void; onSure: () => void }) {
   const cancel = useRef<HTMLButtonElement>(null);
   useEffect(() => {
@@ -89,7 +89,7 @@ function LosingLink({ onCancel, onSure }: { onCancel: () => void; onSure: () => 
   );
 }
 
-/** The heading of what each step shows. */
+/** The id of each step's heading. */
 const headings: Record<PublishState['step'], string> = {
   choose: 'pick-heading',
   reading: 'pick-heading',
@@ -105,7 +105,7 @@ function headingOf(state: PublishState): string {
   return isSaving ? 'save-heading' : headings[state.step];
 }
 
-/** A step takes the button away that led to it: the focus, if that was there, goes on to what came. */
+/** Moves the focus to the new step's heading if the focused button disappeared with the previous step. */
 function useFocusOnStep(state: PublishState): void {
   const { step } = state;
   const last = useRef(step);
@@ -133,7 +133,7 @@ function Choice({ state }: { state: Extract<PublishState, { step: 'choose' | 're
       const folder = await showDirectoryPicker.call(window);
       publishSession.choose(pickedFromHandle(folder));
     } catch (error) {
-      // Closing the picker is a choice too.
+      // The user closed the picker, which is not an error.
       if (!(error instanceof DOMException && error.name === 'AbortError')) {
         publishSession.choose(Promise.reject(error));
       }
@@ -142,7 +142,7 @@ function Choice({ state }: { state: Extract<PublishState, { step: 'choose' | 're
 
   function take({ currentTarget }: { currentTarget: HTMLInputElement }) {
     const files = [...(currentTarget.files ?? [])];
-    // So that choosing the same once more is a change too.
+    // Reset the value: otherwise, choosing the same files again causes no change event.
     currentTarget.value = '';
     if (files.length > 0) publishSession.choose(Promise.resolve(pickedFromList(files)));
   }
@@ -179,7 +179,7 @@ function Choice({ state }: { state: Extract<PublishState, { step: 'choose' | 're
   );
 }
 
-/** More left-out paths than this nobody reads. */
+/** The maximum number of left-out paths in the list. */
 const shownPaths = 20;
 
 interface ChosenProps {
@@ -222,7 +222,7 @@ function Chosen({ picked, measure, onChange }: ChosenProps) {
 
 function Work({ state: { task, progress, picked } }: { state: Extract<PublishState, { step: 'working' }> }) {
   const t = texts.publish;
-  // Hashing is the first of two passes over the bytes, and the quicker one.
+  // Hashing is the first of two passes over the bytes, and the faster one.
   const done = progress ? progress.hashedBytes * 0.2 + progress.sealedBytes * 0.8 : 0;
   const size = progress?.size ?? picked.bytes;
   const isHashing = !progress || progress.sealedBytes === 0;

@@ -7,14 +7,14 @@ import type { PublishAnswer, PublishInput, PublishRequest, Sealed } from './mess
 import type { Picked } from './pick.ts';
 
 export interface PublishOptions {
-  /** Origins of peers to upload to. */
+  /** Origins of the peers for the upload. */
   peers: readonly string[];
   token: string;
   isPrivate: boolean;
 }
 
 export type Result = Extract<PublishAnswer, { type: 'published' }>;
-/** Chunks that were written to a file. `isKept` as of what was published. */
+/** Chunks that were written to a file. `isKept` as in the state `done`. */
 export type Saved = Sealed & { isKept: boolean };
 export type Task = 'publish' | 'tar' | 'chunks';
 
@@ -24,42 +24,42 @@ export type PublishState =
   | { step: 'reading' }
   | ({ step: 'ready'; error: GatewayApiError | null } & Chosen)
   | ({ step: 'working'; task: Task; progress: PublishProgress | null } & Chosen)
-  /** Cancelled or failed half-way. */
+  /** The task was cancelled or failed. */
   | ({ step: 'stopped'; task: Task; error: GatewayApiError | null } & Chosen)
-  /** `isKept` tells whether this browser has the manifest of something private in its library. */
+  /** `isKept` says whether this browser stores the manifest of private content in its library. */
   | { step: 'done'; picked: Picked; isPrivate: boolean; result: Result; isKept: boolean };
 
 interface Chosen {
   picked: Picked;
-  /** Null while the archive is laid out. */
+  /** Null until the archive's layout is computed. */
   measure: Measure | null;
-  /** The chunks that were last written to a file. They stay with what was chosen: theirs may be the only link. */
+  /** The chunks that were last written to a file. They stay in the state, because their link may be the only one. */
   saved: Saved | null;
 }
 
-/** Bytes before compression, of the tar where there is one; and chunks, the data map's record among them. */
+/** Bytes before compression (of the tar, if there is one), and the number of chunks with the data map's record. */
 export interface Measure {
   bytes: number;
   chunks: number;
 }
 
 /**
- * One publishing at a time, from the choice to the address. It is the page's and not a screen's: it goes on while the
- * user looks elsewhere.
+ * Publishes one input at a time, from the choice to the address. There is one instance per page and not per screen, so
+ * it continues when the user changes the screen.
  */
 class PublishSession {
   state: PublishState = { step: 'choose', error: null };
   #listeners = new Set<() => void>();
   #worker: Worker | undefined;
-  /** How often something was chosen. A large folder may be read only after another was chosen in its place. */
+  /** The number of choices so far. The user may choose again while a large folder is still being read. */
   #choices = 0;
 
-  /** Whether something is under way that leaving this page would end. */
+  /** Whether a task is running. It would end if the user left this page. */
   get isWorking(): boolean {
     return this.state.step === 'working';
   }
 
-  /** Whether leaving this page would lose something: what is under way, or the one link to something private. */
+  /** Whether leaving this page would lose a running task, or the only link to private content. */
   get isUnsafeToLeave(): boolean {
     const { state } = this;
     if (state.step === 'done') return state.result.manifest !== null && !state.isKept;
@@ -67,7 +67,7 @@ class PublishSession {
     return this.isWorking;
   }
 
-  /** @param reading gives what was chosen; it may take a while for a large folder. */
+  /** @param reading resolves to the chosen files. It may take a while for a large folder. */
   async choose(reading: Promise<Picked>): Promise<void> {
     const choice = ++this.#choices;
     this.#set({ step: 'reading' });
@@ -98,7 +98,7 @@ class PublishSession {
     else if (answer.type === 'failed') this.#set({ ...this.state, error: asError(answer) });
   }
 
-  /** Uploads to peers what was chosen. What they have of it already is not sent. */
+  /** Uploads the chosen files to peers. Skips chunks that a peer already has. */
   publish(options: PublishOptions): Promise<void> {
     return this.#run('publish', (picked) => ({ task: 'publish', ...inputOf(picked), ...options }));
   }
@@ -108,17 +108,17 @@ class PublishSession {
     return this.#run('tar', (picked) => ({ task: 'tar', ...inputOf(picked) }));
   }
 
-  /** Writes the sealed chunks to a file of the user; of something private without the data map's record. */
+  /** Writes the encrypted chunks to a file of the user. For private content, the data map's record is left out. */
   saveChunks(isPrivate: boolean): Promise<void> {
     return this.#run('chunks', (picked) => ({ task: 'chunks', ...inputOf(picked), isPrivate }));
   }
 
-  /** Ends what is under way. What was uploaded stays. */
+  /** Cancels the running task. Uploaded chunks stay at the peers. */
   cancel(): void {
     this.#worker?.postMessage({ task: 'cancel' } satisfies PublishRequest);
   }
 
-  /** Forgets what was chosen. */
+  /** Resets the state to the choice of files. */
   restart(): void {
     this.#choices++;
     this.#set({ step: 'choose', error: null });
@@ -164,7 +164,7 @@ class PublishSession {
     }
   }
 
-  /** One task in a worker of its own, which ends with it. */
+  /** Runs one task in its own worker, which ends with the task. */
   #ask(request: PublishRequest, onProgress?: (progress: PublishProgress) => void): Promise<PublishAnswer> {
     this.#worker?.terminate();
     const worker = new Worker(new URL('./publish-worker.ts', import.meta.url), { type: 'module' });
@@ -189,7 +189,7 @@ class PublishSession {
 
   #set(state: PublishState): void {
     this.state = state;
-    // Only while it is needed: a page that listens to it is not kept for the way back.
+    // Add the listener only while it is needed: it excludes the page from the back/forward cache.
     if (this.isUnsafeToLeave) window.addEventListener('beforeunload', askBeforeLeaving);
     else window.removeEventListener('beforeunload', askBeforeLeaving);
     for (const listener of this.#listeners) listener();
@@ -198,17 +198,16 @@ class PublishSession {
 
 export const publishSession = new PublishSession();
 
-/** The browser asks the user, in words of its own. */
+/** Makes the browser ask the user, in the browser's own words. */
 function askBeforeLeaving(event: BeforeUnloadEvent): void {
   event.preventDefault();
 }
 
-/** Whether something is being published, so that this page should stay. */
+/** Whether a publishing task is running, so that this page must stay open. */
 export function useIsPublishing(): boolean {
   return useFollowed(publishSession, () => publishSession.isWorking);
 }
 
-/** The publishing as it goes on. */
 export function usePublishState(): PublishState {
   return useFollowed(publishSession, () => publishSession.state);
 }
@@ -217,7 +216,10 @@ function inputOf({ files, isFolder, name }: Picked): PublishInput {
   return { files, isFolder, name };
 }
 
-/** Whoever loses the link then finds it here. The link is what counts, so that it cannot be kept is no failure. */
+/**
+ * Stores the manifest in the library, so that the user can find a lost link here. A failure is not an error of
+ * publishing, because the user still has the link.
+ */
 async function keep(manifest: Sealed['manifest']): Promise<boolean> {
   if (!manifest) return false;
   try {

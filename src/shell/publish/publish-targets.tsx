@@ -9,7 +9,7 @@ import { texts } from '../texts/texts.ts';
 import { type PublishState, publishSession } from './publish-session.ts';
 import { SaveSection } from './save-section.tsx';
 
-/** What was filled in stays while the user looks at other screens, as the publishing itself does. */
+/** The values of the form. They stay while the user visits other screens. */
 const kept = { unchecked: new Set<string>(), other: '', token: '', isPrivate: false };
 
 interface Props {
@@ -17,7 +17,7 @@ interface Props {
   config: GatewayConfig | null;
 }
 
-/** For whom it is, and where to upload it; or to a file instead. */
+/** The form to choose visibility and peers, with the option to save to a file. */
 export function PublishTargets({ state, config }: Props) {
   const [form, setForm] = useState(kept);
   const [problem, setProblem] = useState<'peer' | 'none' | null>(null);
@@ -140,7 +140,7 @@ export function PublishTargets({ state, config }: Props) {
   );
 }
 
-/** AntTP and antd have ways of their own to take chunks, which cost money. */
+/** Whether a peer accepts chunks from this page. AntTP and antd have their own ways to upload, which cost money. */
 function takesChunks(url: string): boolean {
   return splitPeerUrl(url).kind === 'antway';
 }

@@ -18,14 +18,14 @@ import type { PublishAnswer, PublishInput, PublishRequest, Sealed } from './mess
 
 declare const self: DedicatedWorkerGlobalScope;
 
-/** Bytes read at once while a tar is written. */
+/** The number of bytes per read when a tar is written. */
 const pieceBytes = 4 * 1024 * 1024;
-/** Progress is for people: more often would only cost. */
+/** The minimum time between two progress messages, in milliseconds. More messages would only cost time. */
 const progressMs = 100;
 
 const cancelling = new AbortController();
 
-/** Sealing takes all of a thread: this one is not the page's. */
+/** Encryption keeps a thread busy, so it runs in this worker and not in the page's thread. */
 self.onmessage = async ({ data }: MessageEvent<PublishRequest>) => {
   if (data.task === 'cancel') {
     cancelling.abort();
@@ -44,7 +44,7 @@ async function run(request: Exclude<PublishRequest, { task: 'cancel' }>): Promis
   const source = await sourceOf(request);
   switch (request.task) {
     case 'measure':
-      // The data map's record is a chunk too.
+      // The data map's record is one more chunk.
       return { type: 'measured', bytes: source.size, chunks: chunkCount(source.size) + 1 };
     case 'publish': {
       const { peers, token, isPrivate } = request;
@@ -63,7 +63,7 @@ async function run(request: Exclude<PublishRequest, { task: 'cancel' }>): Promis
   }
 }
 
-/** A file as it is; files as the archive that they make. */
+/** Returns a single file unchanged, and several files as an archive. */
 async function sourceOf({ files, isFolder }: PublishInput): Promise<RandomAccess> {
   const entries = files.map(({ path, file }) => ({ path, source: fileAccess(file) }));
   return isFolder ? createTarchive(entries) : entries[0]!.source;
@@ -104,7 +104,7 @@ function sealedAs(
   return { address: address.hex, chunks, manifest: input.isPrivate ? manifestOf(input, record, size) : null };
 }
 
-/** Its one entry has no path: the manifest then stands for that file, or for the archive that the file is. */
+/** The manifest has one entry without a path. It then stands for that file, or for the archive in that file. */
 function manifestOf({ name }: PublishInput, record: Uint8Array, size: number) {
   const map = decodeDataMap(record)!;
   return encodeManifest({
@@ -113,7 +113,7 @@ function manifestOf({ name }: PublishInput, record: Uint8Array, size: number) {
   });
 }
 
-/** Browsers put large blobs on the disk, so what is written is not held in memory. */
+/** Returns a blob instead of an array: browsers store large blobs on disk, not in memory. */
 function tarOf(source: RandomAccess): Promise<Blob> {
   let at = 0;
   const pieces = new ReadableStream<Uint8Array>(
@@ -131,11 +131,11 @@ function tarOf(source: RandomAccess): Promise<Blob> {
   return new Response(pieces as ReadableStream<Uint8Array<ArrayBuffer>>).blob();
 }
 
-/** Writes chunks into a tar, each named by its address, as `antway publish --out` names files. */
+/** Writes chunks into a tar. Each entry is named by its address, like the files of `antway publish --out`. */
 class ChunkTar implements ChunkSink {
   readonly #packer = createTarPacker();
   readonly #content = new Response(this.#packer.readable as ReadableStream<Uint8Array<ArrayBuffer>>).blob();
-  /** One after the other: a tar has no place for two at once. */
+  /** The last write. A tar needs its entries one after the other. */
   #last: Promise<void> = Promise.resolve();
 
   async store({ address, bytes }: { address: { hex: string }; bytes: Uint8Array }): Promise<'stored'> {
@@ -158,7 +158,7 @@ class ChunkTar implements ChunkSink {
 }
 
 function failureOf(error: unknown): PublishAnswer {
-  // What Blobs reject with when their file was changed, moved or locked since it was chosen.
+  // Blobs reject with these errors when their file was changed, moved or locked after the choice.
   const isUnreadable =
     error instanceof DOMException && ['NotReadableError', 'NotFoundError'].includes(error.name);
   if (isUnreadable) return { type: 'failed', code: 'UNREADABLE', message: error.message };

@@ -1,12 +1,12 @@
 import { encode } from 'uqr';
 import { texts } from '../texts/texts.ts';
 
-/** What a QR code of the lowest correction holds of bytes, and phones still read from a screen. */
+/** The maximum link size in bytes that phones can still read from a screen, with the lowest error correction. */
 const mostBytes = 1_200;
-/** Modules of white around it, as the standard asks. */
+/** The white border in modules, as the standard requires. */
 const border = 4;
 
-/** A link for a phone's camera: dark on light in any theme, since not all readers take it inverted. */
+/** A link as a QR code. It is dark on light in any theme, because some readers do not accept inverted codes. */
 export default function QrCode({ link }: { link: string }) {
   if (new TextEncoder().encode(link).length > mostBytes) return <p class="note">{texts.publish.qrTooLong}</p>;
   const { data, size } = encode(link, { ecc: 'L', border });

@@ -14,7 +14,7 @@ interface ResultProps {
   onAgain: () => void;
 }
 
-/** What was published: its address, its links, a code for phones. */
+/** The result of publishing: the address, the links and a QR code. */
 export function PublishResult({ done, onAgain }: ResultProps) {
   const { picked, result, isPrivate, isKept } = done;
   const links = linksOf(result, picked, location.origin);
@@ -31,7 +31,7 @@ export function PublishResult({ done, onAgain }: ResultProps) {
       {isPrivate && <p class="notice-strong">{isKept ? t.privateKept : t.privateNote}</p>}
       <ResultLinks sealed={result} picked={picked} />
       <p class="actions">
-        {/* Not in this tab's own page: a fragment alone would not load anything anew. */}
+        {/* Use a new tab: in this tab, a link that differs only in its fragment would not load the page. */}
         <a class="button" href={links.gateway} target="_blank" rel="noopener">
           {t.openIt}
         </a>
@@ -43,7 +43,7 @@ export function PublishResult({ done, onAgain }: ResultProps) {
   );
 }
 
-/** What opens what was sealed; as soon as its chunks are at a peer. */
+/** The links to encrypted content. They work as soon as the chunks are at a peer. */
 export function ResultLinks({ sealed, picked }: { sealed: Sealed; picked: Picked }) {
   const links = linksOf(sealed, picked, location.origin);
   const isPrivate = sealed.manifest !== null;
@@ -75,7 +75,7 @@ function Line({ label, text }: { label: string; text: string }) {
 function LazyQrCode({ link }: { link: string }) {
   const [Code, setCode] = useState<{ it: ComponentType<{ link: string }> } | null>(null);
   useEffect(() => {
-    // A link without its picture is still a link.
+    // Without the QR code, the link still works.
     import('./qr-code.tsx').then(
       (module) => setCode({ it: module.default }),
       (error) => console.warn('antway: the QR code could not be loaded', error),

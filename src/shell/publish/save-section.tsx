@@ -11,7 +11,7 @@ interface Props {
   isPrivate: boolean;
 }
 
-/** To a file in place of peers: what was chosen, as the network's own tools take it. */
+/** Saves the chosen files in the formats of the network's own tools, instead of an upload to peers. */
 export function SaveSection({ state, isPrivate }: Props) {
   const { picked } = state;
   const stopped = state.step === 'stopped' && state.task !== 'publish' ? state : null;

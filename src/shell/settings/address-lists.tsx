@@ -6,7 +6,7 @@ import { TextForm } from '../text-form.tsx';
 import { texts } from '../texts/texts.ts';
 import type { SettingsState } from './use-settings.ts';
 
-/** Short ways to addresses: the host's, and the user's own. */
+/** Names of addresses, from the host and from the user. */
 export function NamesSection({ settings: { own, config, change } }: { settings: SettingsState }) {
   const t = texts.settings;
   const names = own.names ?? {};
@@ -65,7 +65,7 @@ export function NamesSection({ settings: { own, config, change } }: { settings: 
   );
 }
 
-/** Addresses that are never opened: the host's, which stay, and the user's own. */
+/** Addresses that are never opened: the host's entries, which the user cannot remove, and the user's own entries. */
 export function DeniedSection({ settings: { own, config, change } }: { settings: SettingsState }) {
   const t = texts.settings;
   const denied = own.denied ?? [];
@@ -106,7 +106,7 @@ export function DeniedSection({ settings: { own, config, change } }: { settings:
   );
 }
 
-/** A name that is an address would hide what is there. */
+/** Whether a text is a valid name. A name that looks like an address would hide the content of that address. */
 function isName(text: string): boolean {
   return /^[a-z0-9][a-z0-9._-]{0,99}$/i.test(text) && !Address.isHex(text);
 }

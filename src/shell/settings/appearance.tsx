@@ -5,7 +5,7 @@ import { chooseLanguage, chooseTheme, chosenLanguage, chosenTheme, tellAppearanc
 import { Section } from '../section.tsx';
 import { languageNames, texts } from '../texts/texts.ts';
 
-/** How this page looks and which language it speaks. Kept by the page, which tells the gateway of both. */
+/** The theme and the language of this page. The page stores both and tells the gateway. */
 export function Appearance({ onLanguage }: { onLanguage: () => void }) {
   const [theme, setTheme] = useState(chosenTheme);
   return (
@@ -38,7 +38,7 @@ export function Appearance({ onLanguage }: { onLanguage: () => void }) {
           onChange={async ({ currentTarget: { value } }) => {
             await chooseLanguage(isLanguage(value) ? value : null);
             onLanguage();
-            // Everything was made anew, and what had the focus with it.
+            // The change has mounted everything anew, so the focus is lost.
             document.getElementById('language')?.focus();
           }}
         >

@@ -16,13 +16,13 @@ interface Props {
   names: ReadonlyMap<string, string>;
 }
 
-/** What the user answered when sites were opened for the first time, and what the host decided where they did not. */
+/** The user's decisions on sites, and the host's decisions where the user has made none. */
 export function DecidedSites({ decided, trusted, names }: Props) {
   const { error, announcement, run } = useAction(decided.refresh);
   const nameOf = new Map([...names].map(([name, address]) => [address, name]));
   const own = new Set(decided.value?.map(({ address }) => address));
   const ofHost = decided.value ? trusted.filter((address) => !own.has(address)) : [];
-  // By title, so that a row stays where it is, and keeps the focus, when its decision changes.
+  // Sort by title, so that a row stays in place and keeps the focus when its decision changes.
   const sites = [
     ...(decided.value ?? []),
     ...ofHost.map((address) => ({ address, decision: 'trusted' as const, decidedAt: null })),
@@ -39,7 +39,7 @@ export function DecidedSites({ decided, trusted, names }: Props) {
     return run(
       async () => {
         await gateway.revokeDecision(address);
-        // The button that had the focus goes, with its row or because the host's decision cannot be taken back.
+        // The focused button disappears: with its row, or because the user cannot revoke the host's decision.
         document.getElementById('trust-heading')?.focus();
       },
       (trusted.includes(address) ? texts.settings.asHost : texts.settings.willAsk)(title),
@@ -69,7 +69,7 @@ export function DecidedSites({ decided, trusted, names }: Props) {
   );
 }
 
-/** `decidedAt` is null where the host decided. */
+/** `decidedAt` is null for a decision of the host. */
 interface TitledSite {
   address: string;
   decision: Decision;
@@ -97,7 +97,7 @@ function DecidedEntry({ site, isTrustedByHost, onToggle, onRevoke }: EntryProps)
     : site.content && site.content !== address
       ? texts.settings.oneVersion
       : null;
-  // What harms least has the focus.
+  // Focus the safest choice.
   useEffect(() => {
     if (isAsking) cancel.current?.focus();
   }, [isAsking]);

@@ -9,11 +9,11 @@ import { TextForm } from '../text-form.tsx';
 import { texts } from '../texts/texts.ts';
 import type { SettingsState } from './use-settings.ts';
 
-/** Peers to fetch chunks from, in the order of preference. */
+/** The peers to fetch chunks from, in order of preference. */
 export function PeersSection({ settings }: { settings: SettingsState }) {
   const { own, config, change } = settings;
   const t = texts.settings;
-  // As written, with what is behind `#`.
+  // The URLs as written, with their certificate hashes after `#`.
   const urls = own.peers ?? config.peers;
 
   function problemOf(text: string): string | null {
@@ -45,7 +45,7 @@ export function PeersSection({ settings }: { settings: SettingsState }) {
             onDown={i < urls.length - 1 ? () => move(i, i + 1) : undefined}
             onRemove={() => {
               change({ peers: urls.filter((other) => other !== url) });
-              // The button that had the focus goes with its row.
+              // The focused button disappears with its row.
               document.getElementById('peers-heading')?.focus();
             }}
           />
@@ -103,7 +103,7 @@ export function PeersSection({ settings }: { settings: SettingsState }) {
 
 interface EntryProps {
   url: string;
-  /** Undefined where there is no way. */
+  /** Undefined if the peer cannot move in this direction. */
   onUp: (() => void) | undefined;
   onDown: (() => void) | undefined;
   onRemove: () => void;
@@ -143,7 +143,7 @@ function PeerEntry({ url, onUp, onDown, onRemove }: EntryProps) {
         >
           {t.test}
         </button>
-        {/* Not disabled: what has the focus, because it moved the peer to an end, would lose it. */}
+        {/* Use aria-disabled: a disabled button loses the focus after it has moved the peer to an end. */}
         <button
           type="button"
           class="icon-button"
@@ -175,7 +175,7 @@ function PeerEntry({ url, onUp, onDown, onRemove }: EntryProps) {
   );
 }
 
-/** What people know a peer by: its URL without certificate hashes, with what kind it is. */
+/** The name of a peer for the user: its URL without certificate hashes, with its kind. */
 function originOf(text: string): string {
   try {
     return parsePeer(text, location.origin).url;

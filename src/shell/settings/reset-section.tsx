@@ -2,7 +2,7 @@ import { DeleteEverything } from '../delete-everything.tsx';
 import { Section } from '../section.tsx';
 import { texts } from '../texts/texts.ts';
 
-/** Forgets everything, once the user has read what that means. */
+/** Deletes everything, after the user has confirmed it. */
 export function ResetSection({ onReset }: { onReset: () => void }) {
   const t = texts.settings;
   return (

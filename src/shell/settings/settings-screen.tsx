@@ -19,13 +19,13 @@ interface Props {
   config: Resource<GatewayConfig>;
   /** Name → address of this gateway's bookmarks. */
   names: ReadonlyMap<string, string>;
-  /** Where the library could be moved to. */
+  /** The offer to move the library to the other address. */
   move: MoveOffer | null;
-  /** Called when the language was changed: everything is to be rendered anew. */
+  /** Called after a change of the language: the page must render everything anew. */
   onLanguage: () => void;
 }
 
-/** What the user may decide, over what the host has configured. */
+/** The user settings, which override the server config. */
 export function SettingsScreen({ active, config, names, move, onLanguage }: Props) {
   const decided = useResource(gateway.trust, active);
   const cache = useResource(gateway.cache, active);

@@ -5,25 +5,25 @@ import { texts } from '../texts/texts.ts';
 import { useAction } from '../use-action.ts';
 import { type Resource, useResource } from '../use-resource.ts';
 
-/** What the user set, what is in force, and the way to set it otherwise. */
+/** The user settings, the effective config, and a function to change the settings. */
 export interface SettingsState {
-  /** As it was set last, also while the gateway is still told of it. */
+  /** The user settings after the last change, also while the gateway still processes the change. */
   own: Settings;
-  /** Host's and user's together, as the gateway knows it. */
+  /** The effective config of the gateway: server config and user settings combined. */
   config: GatewayConfig;
   /** Why the last change was refused. */
   error: GatewayApiError | null;
   announcement: string;
-  /** Sets some keys, and leaves the others. A key that is undefined is the host's again. */
+  /** Changes some keys. An undefined value restores the host's value. */
   change(part: { [Key in keyof Settings]: Settings[Key] | undefined }, announcement?: string): Promise<void>;
 }
 
-/** @returns null while they are not known. */
+/** @returns null until the settings are known. */
 export function useSettings(config: Resource<GatewayConfig>, active: boolean): SettingsState | null {
   const kept = useResource(gateway.settings, active);
   const [own, setOwn] = useState<Settings | null>(null);
   const { error, announcement, run } = useAction(() => {
-    // What was refused goes back to what it was.
+    // A refused change must disappear from the screen.
     kept.refresh();
     config.refresh();
   });

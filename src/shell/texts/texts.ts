@@ -3,29 +3,29 @@ import { en, type Texts } from './en/index.ts';
 
 export type { Texts };
 
-/** The catalogues. Only English is in the first load. */
+/** The catalogues. The first load contains only English. */
 const catalogues: Record<Language, () => Promise<Texts>> = {
   en: async () => en,
   de: async () => (await import('./de/index.ts')).de,
 };
 
-/** Each language's name in itself: whoever looks for theirs may not read the one on the screen. */
+/** The name of each language in that language: a user may not be able to read the current language. */
 export const languageNames: Record<Language, string> = { en: 'English', de: 'Deutsch' };
 
-/** What the shell says, in the language that was chosen last. */
+/** The texts of the shell in the current language. */
 export let texts: Texts = en;
 export let language: Language = 'en';
-/** For numbers and dates: as the user's browser writes the language, such as `en-GB`. */
+/** The locale for numbers and dates, with the browser's variant of the language, such as `en-GB`. */
 export let locale: string | undefined;
 
-/** Changes the language. What is on the screen changes when it is rendered again. */
+/** Changes the language. The screen changes only when it is rendered again. */
 export async function speak(next: Language): Promise<void> {
   texts = await catalogues[next]();
   language = next;
   locale = preferred().find((tag) => firstSpoken([tag]) === next) ?? next;
 }
 
-/** The first of the browser's languages that there is a catalogue for, or English. */
+/** Returns the browser's first language that has a catalogue, or English. */
 export function browserLanguage(): Language {
   return firstSpoken(preferred()) ?? 'en';
 }

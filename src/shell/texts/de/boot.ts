@@ -1,6 +1,6 @@
 import type { Texts } from '../en/index.ts';
 
-/** German: how the gateway starts, and why it does not. */
+/** German: the start of the gateway and its errors. */
 export const boot: Texts['boot'] = {
   cannotStart: 'Das Gateway kann nicht starten',
   nothingHere: 'Hier ist nichts',

@@ -1,4 +1,4 @@
-/** English: how the gateway starts, and why it does not. */
+/** English: the start of the gateway and its errors. */
 export const boot = {
   cannotStart: 'The gateway cannot start',
   nothingHere: 'Nothing here',

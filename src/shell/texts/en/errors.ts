@@ -1,2 +1,2 @@
-/** English: what is said of an error by its code. The worker's own messages are English, so it is nothing. */
+/** English: texts for error codes. Empty, because the worker's own messages are English. */
 export const errors: Readonly<Record<string, string | undefined>> = {};

@@ -1,4 +1,4 @@
-/** English: the frame around all screens, and what several of them say. */
+/** English: the frame around all screens, and texts that several screens share. */
 export const frame = {
   appName: 'Antway',
 

@@ -8,8 +8,8 @@ import { open } from './open.ts';
 import { publish } from './publish.ts';
 import { settings } from './settings.ts';
 
-/** Everything that the shell says, in English, by screen. Other languages have the same keys: `Texts` makes it so. */
+/** All texts of the shell in English, by screen. The type `Texts` ensures that other languages have the same keys. */
 export const en = { ...frame, errors, boot, open, library, live, move, publish, settings };
 
-/** What every catalogue has. A key that is missing or not known fails the type check. */
+/** The type of a catalogue. A missing or unknown key fails the type check. */
 export type Texts = typeof en;
