@@ -3,7 +3,7 @@ import { AntwayError } from './errors.ts';
 const hexPattern = /^[0-9a-f]{64}$/i;
 const base32Alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
 
-/** The 32 bytes under which the network keeps a record: the BLAKE3 hash of the record's bytes. */
+/** The 32 bytes under which the network stores a record: the BLAKE3 hash of the record's bytes. */
 export class Address {
   #hex: string | undefined;
 
@@ -29,7 +29,7 @@ export class Address {
 
   /**
    * The form used as a DNS label in subdomain mode: 52 characters of unpadded lower-case RFC 4648 base32.
-   * @throws AntwayError `BAD_ADDRESS` for anything but the one canonical spelling (case aside).
+   * @throws AntwayError `BAD_ADDRESS` unless `label` is the canonical spelling. Upper case is accepted.
    */
   static fromBase32(label: string): Address {
     const bytes = new Uint8Array(32);
@@ -89,14 +89,14 @@ export class Address {
 
 const hexOfByte = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
-/** Lower-case hex of any bytes. */
+/** Returns the bytes as lower-case hex. */
 export function toHex(bytes: Uint8Array): string {
   let text = '';
   for (const byte of bytes) text += hexOfByte[byte];
   return text;
 }
 
-/** Whether two byte strings are the same. Not constant time: for public values only. */
+/** Whether two byte strings are equal. Not constant time: use it for public values only. */
 export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, i) => byte === b[i]);
 }

@@ -2,36 +2,38 @@ import { Address } from './address.ts';
 import { AntwayError } from './errors.ts';
 
 /**
- * How sites are kept apart.
+ * How sites are isolated from each other.
  *
- * - `auto`: a site whose pages can run scripts gets an origin of its own where the host has wildcard names. Elsewhere
- *   as `path`.
- * - `path`: all sites share the gateway's origin. The user decides which may run scripts.
- * - `subdomain`: each site has an origin of its own, whatever it holds.
+ * - `auto`: a site whose pages can run scripts gets its own origin if the host has wildcard names. Otherwise as `path`.
+ * - `path`: all sites share the gateway's origin. The user decides which sites may run scripts.
+ * - `subdomain`: every site has its own origin, with or without scripts.
  */
 export type Isolation = 'auto' | 'path' | 'subdomain';
 
-/** By what peers are asked: whatever works, or one way only. */
+/** The transports used to reach peers: any transport that works, or only the named one. */
 export type TransportChoice = 'auto' | 'webtransport' | 'http';
 
-/** What gives chunks: a peer of this protocol, or a program of the network that has its own way to ask by HTTP. */
+/**
+ * The program that serves chunks: a peer of this protocol, or another program (AntTP, antd) with its own HTTP
+ * interface.
+ */
 export type PeerKind = 'antway' | 'anttp' | 'antd';
 
-/** One peer as configured: where its HTTP transport or its WebTransport listens, and which certificates it may show. */
+/** One configured peer: the origin it listens on, and the certificates it may present. */
 export interface PeerConfig {
   /**
-   * Origin, such as `https://peer.example:4433` or `http://127.0.0.1:8080`; behind `anttp+` or `antd+` for what is of
-   * that kind (`splitPeerUrl`).
+   * Origin, such as `https://peer.example:4433` or `http://127.0.0.1:8080`. The prefix `anttp+` or `antd+` marks the
+   * other kinds of peer (`splitPeerUrl`).
    */
   url: string;
-  /** SHA-256 of acceptable self-signed certificates, 64 hex digits each. Empty: the certificate is CA-signed. */
+  /** SHA-256 of acceptable self-signed certificates, 64 hex digits each. Empty if the certificate is CA-signed. */
   certificateHashes: readonly string[];
 }
 
-/** What the gateway works by: `antway.json` and the user's settings, checked, with defaults filled in. */
+/** The effective configuration: `antway.json` and the user's settings, checked, with defaults filled in. */
 export interface Config {
   peers: readonly PeerConfig[];
-  /** Whether peers that the configured ones name may be asked too. */
+  /** Whether peers that the configured peers name may be used too. */
   usePeersOfPeers: boolean;
   transport: TransportChoice;
   isolation: Isolation;
@@ -44,34 +46,34 @@ export interface Config {
   cache: {
     /** Ceiling of the chunk store in IndexedDB, in bytes. */
     maxBytes: number;
-    /** Ceiling of opened chunks kept in memory, in bytes. */
+    /** Ceiling of decrypted chunks in memory, in bytes. */
     memoryBytes: number;
   };
 }
 
-/** What a user can set in the shell, as JSON. What is not set is as the host has it. */
+/** Settings that a user can change in the shell, as JSON. A missing setting has the host's value. */
 export interface Settings {
-  /** In place of the host's. */
+  /** Replaces the host's peers. */
   peers?: string[];
   usePeersOfPeers?: boolean;
   transport?: TransportChoice;
   cache?: { maxBytes?: number; memoryBytes?: number };
-  /** Name → address, beside the host's names. */
+  /** Name → address. Added to the host's names. */
   names?: Record<string, string>;
-  /** Addresses that are not served either: what the host denies stays denied. */
+  /** Addresses that are not served. Added to the host's list: an address that the host denies stays denied. */
   denied?: string[];
 }
 
-/** The value of an `antway.json` that was found to be valid. */
+/** The value of a valid `antway.json`. */
 export interface ServerConfig extends Settings {
   isolation?: Isolation;
   trusted?: string[];
 }
 
-/** Who says what a value is. */
+/** The source of a value: the host, the user, or a default. */
 export type Source = 'host' | 'user' | 'default';
 
-/** Where each value of a `Config` comes from; of names and denied addresses, each by itself. */
+/** The source of each value of a `Config`. Every name and every denied address has its own source. */
 export interface ConfigSources {
   peers: Source;
   usePeersOfPeers: Source;
@@ -86,7 +88,10 @@ export interface ConfigSources {
 const gibibyte = 1024 ** 3;
 const defaultCache = { maxBytes: 4 * gibibyte, memoryBytes: 64 * 1024 ** 2 };
 
-/** Of a host without a file: it is taken for a peer, as when `antway-peer` hosts the gateway. */
+/**
+ * The configuration of a host without `antway.json`. The host counts as a peer, because `antway-peer` can host the
+ * gateway.
+ */
 const withoutFile: ServerConfig = { peers: ['/'] };
 
 const settingsKeys = ['peers', 'usePeersOfPeers', 'transport', 'names', 'denied', 'cache'];
@@ -95,7 +100,7 @@ const settingsKeys = ['peers', 'usePeersOfPeers', 'transport', 'names', 'denied'
  * Checks the value of `antway.json`.
  * @param value the parsed JSON.
  * @param baseUrl resolves a peer written as a path, such as `/` for "the host of this page is the peer".
- * @param place what an error says it is in.
+ * @param place the file name for error messages.
  * @throws AntwayError `BAD_CONFIG` that names the key, for an unknown key or a bad value.
  */
 export function parseServerConfig(value: unknown, baseUrl: string, place = 'antway.json'): ServerConfig {
@@ -105,7 +110,7 @@ export function parseServerConfig(value: unknown, baseUrl: string, place = 'antw
   });
 }
 
-/** Checks what a user set. Parameters and errors as of `parseHostFile`. */
+/** Checks the user's settings. Parameters and errors as of `parseServerConfig`. */
 export function parseSettings(value: unknown, baseUrl: string): Settings {
   return within('The settings', () => {
     parseConfig(objectAt('', value, settingsKeys), baseUrl);
@@ -114,10 +119,10 @@ export function parseSettings(value: unknown, baseUrl: string): Settings {
 }
 
 /**
- * Lays a user's settings over the host's file.
- * @param host null when the host has no file.
- * @param quotaBytes what the browser gives this origin, if it tells: without a ceiling of its own, the chunk store
- *   takes a tenth of it, at most 4 GiB.
+ * Merges a user's settings into the host's file.
+ * @param host null if the host has no file.
+ * @param quotaBytes the browser's storage quota for this origin, if known. The default ceiling of the chunk store is a
+ *   tenth of the quota, at most 4 GiB.
  */
 export function combine(
   host: ServerConfig | null,
@@ -164,7 +169,7 @@ function sourceOfEach(keys: Iterable<string>, isOwn: (key: string) => boolean): 
   return Object.fromEntries(Array.from(keys, (key) => [key, isOwn(key) ? 'user' : 'host']));
 }
 
-/** Reads values whose names are known. @throws AntwayError `BAD_CONFIG` naming the key. */
+/** Parses an object whose keys have been checked. @throws AntwayError `BAD_CONFIG` naming the key. */
 function parseConfig(root: Record<string, unknown>, baseUrl: string, quotaBytes = Infinity): Config {
   const { isolation = 'auto', transport = 'auto', usePeersOfPeers = false } = root;
   const { cache: cacheValue = {}, names = {}, $schema = '' } = root;
@@ -194,8 +199,8 @@ function parseConfig(root: Record<string, unknown>, baseUrl: string, quotaBytes 
 }
 
 /**
- * Reads a peer's URL: `https://host:port`, optionally `#sha-256=<hex>[,<hex>]`; `http://` only on loopback. With `anttp+`
- * or `antd+` before it, and without hashes, AntTP or the antd daemon.
+ * Parses a peer's URL: `https://host:port`, optionally with `#sha-256=<hex>[,<hex>]`. `http://` is allowed only on
+ * loopback. The prefix `anttp+` or `antd+` marks AntTP or the antd daemon, which take no hashes.
  * @throws AntwayError `BAD_CONFIG` naming `key`.
  */
 export function parsePeer(value: unknown, baseUrl: string, key = 'peers'): PeerConfig {
@@ -221,12 +226,12 @@ export function parsePeer(value: unknown, baseUrl: string, key = 'peers'): PeerC
   return { url: kind === 'antway' ? url.origin : `${kind}+${url.origin}`, certificateHashes };
 }
 
-/** A peer as `parsePeer` reads it. */
+/** Formats a peer so that `parsePeer` can parse it. */
 export function formatPeer({ url, certificateHashes }: PeerConfig): string {
   return certificateHashes.length === 0 ? url : `${url}#sha-256=${certificateHashes.join(',')}`;
 }
 
-/** What the URL of a peer says that it is, and what is left of it: an origin, once it went through `parsePeer`. */
+/** Splits a peer's URL into its kind and the rest. After `parsePeer`, the rest is an origin. */
 export function splitPeerUrl(url: string): { kind: PeerKind; origin: string } {
   for (const kind of ['anttp', 'antd'] as const) {
     if (url.startsWith(`${kind}+`)) return { kind, origin: url.slice(kind.length + 1) };
@@ -234,7 +239,7 @@ export function splitPeerUrl(url: string): { kind: PeerKind; origin: string } {
   return { kind: 'antway', origin: url };
 }
 
-/** Whether a URL's host name means this machine. */
+/** Whether a URL's host name refers to this machine. */
 export function isLoopback(hostname: string): boolean {
   return /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }
@@ -292,7 +297,7 @@ function bad(key: string, why: string): AntwayError {
   return new AntwayError('BAD_CONFIG', `${key}: ${why}.`, { key });
 }
 
-/** Says in which file, or whose settings, the key is wrong. */
+/** Adds to an error which file or settings contain the bad key. */
 function within<T>(place: string, parse: () => T): T {
   try {
     return parse();

@@ -19,18 +19,18 @@ export const errorStatus = {
 
 export type ErrorCode = keyof typeof errorStatus;
 
-/** One try at one peer, kept so that an error can say what was done before giving up. */
+/** One attempt to ask one peer. Stored so that an error can list what was tried. */
 export interface Attempt {
   /** The peer's URL as configured, without its certificate hashes. */
   peer: string;
   transport: 'webtransport' | 'http';
-  /** What was under way when it failed. */
+  /** The step that failed. */
   stage: 'connect' | 'request' | 'receive' | 'verify';
   code: ErrorCode;
   message: string;
-  /** Time from the start of this try to its end, in milliseconds. */
+  /** Duration of the attempt, in milliseconds. */
   milliseconds: number;
-  /** Set when the peer did answer, that it cannot serve now: then there is a way to it. */
+  /** True if the peer answered that it cannot serve this request now. The peer is reachable. */
   answered?: true;
 }
 
@@ -41,7 +41,7 @@ export interface ErrorDetails {
   [key: string]: unknown;
 }
 
-/** The one error class of Antway. `code` is stable, `message` is a plain sentence for people. */
+/** The only error class of Antway. `code` is stable. `message` is a plain sentence for users. */
 export class AntwayError extends Error {
   override readonly name = 'AntwayError';
 
@@ -54,7 +54,7 @@ export class AntwayError extends Error {
     super(message, options);
   }
 
-  /** The HTTP status that the gateway answers with for this error. */
+  /** The HTTP status of the gateway's answer for this error. */
   get status(): number {
     return errorStatus[this.code];
   }
@@ -66,17 +66,19 @@ export class AntwayError extends Error {
   }
 }
 
-/** Whether a peer answered that it has no such record, whatever became of the others. */
+/** Whether at least one peer answered that it does not have the record. */
 export function isAbsentSomewhere({ details }: AntwayError): boolean {
   return details.attempts?.some(({ code }) => code === 'NOT_FOUND') ?? false;
 }
 
-/** Whether an error means "the caller went away", which is never reported as a failure of a peer or a store. */
+/**
+ * Whether an error means that the caller aborted. Such an error is never reported as a failure of a peer or a store.
+ */
 export function isAbort(error: unknown, signal?: AbortSignal): boolean {
   return signal?.aborted === true || (error instanceof DOMException && error.name === 'AbortError');
 }
 
-/** Any thrown value as an `AntwayError`; what is not one already becomes `INTERNAL`. */
+/** Returns any thrown value as an `AntwayError`. Other values get the code `INTERNAL`. */
 export function asAntwayError(error: unknown): AntwayError {
   if (error instanceof AntwayError) return error;
   const message = error instanceof Error ? error.message : String(error);

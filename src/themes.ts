@@ -1,4 +1,4 @@
-/** How pages may look, where the user does not leave that to the system. */
+/** Themes that the user can choose. Without a choice, pages follow the system. */
 export const themes = ['light', 'dark'] as const;
 
 export type Theme = (typeof themes)[number];
