@@ -16,45 +16,51 @@ export type PeerState = 'idle' | 'webtransport' | 'http' | 'unreachable' | 'bann
 
 export interface AskOptions<T> {
   signal: AbortSignal;
-  /** How large the chunk should be, where that is known. */
+  /** Expected size of the chunk in bytes, if known. */
   expectedBytes: number | undefined;
-  /** Turns received bytes into what the caller wants, or throws `CORRUPT`. */
+  /** Converts received bytes to the caller's value, or throws `CORRUPT`. */
   verify(received: Uint8Array<ArrayBuffer>): T;
   onFirstByte(): void;
-  /** Told of every transport that failed. */
+  /** Called for every transport that failed. */
   report(attempt: Attempt): void;
 }
 
 export interface PrefetchOptions {
   signal: AbortSignal;
-  /** Takes each record as it arrives. @throws `CORRUPT` for one that is not what its address says. */
+  /** Called with each record as it arrives. @throws `CORRUPT` if the bytes do not match the address. */
   onRecord(address: Address, bytes: Uint8Array<ArrayBuffer>): Promise<void>;
 }
 
 export interface PeerOptions {
   stats: Stats;
-  /** The transports to use; WebTransport may be found by the HTTP transport even if that is not one of them. */
+  /**
+   * The transports to use. With `'webtransport'`, the HTTP transport may still be used to look up the WebTransport
+   * endpoint.
+   */
   transport: TransportChoice;
-  /** The URL of the peer that it is known from; null for a configured one. */
+  /** The URL of the peer that named this peer; null for a configured peer. */
   namedBy: string | null;
-  /** Called whenever something arrives, with how much. */
+  /** Called with the number of bytes of every arriving piece. */
   onBytes(length: number): void;
 }
 
-/** One peer: its transports, and what is known of it from using it. */
+/** One peer: its transports, and its health as measured by its answers. */
 export class Peer {
   readonly url: string;
   readonly kind: PeerKind;
-  /** The URL of the peer that it is known from; null for a configured one. */
+  /** The URL of the peer that named this peer; null for a configured peer. */
   readonly namedBy: string | null;
   readonly health = new PeerHealth();
   readonly #stats: Stats;
   readonly #transport: TransportChoice;
   readonly #http: HttpTransport | undefined;
-  /** Only HTTP has pointers, so they are asked for by it even where chunks are not. */
+  /** Used for pointers. Only HTTP serves pointers, so this is set even if chunks use WebTransport only. */
   readonly #pointers: HttpTransport | undefined;
   readonly #webTransport: WebTransportTransport | undefined;
-  /** Whether WebTransport is worth waiting for. It heals in the background, while HTTP serves. */
+  /**
+   * Whether WebTransport is worth waiting for. While the circuit is open, HTTP serves and WebTransport is retried in
+   * the background.
+   */
   readonly #webTransportCircuit = new CircuitBreaker(limits.webTransportCircuit);
   #lastTransport: TransportName | undefined;
   #lastUsed = 0;
@@ -78,8 +84,8 @@ export class Peer {
   }
 
   /**
-   * Asks its transports one after the other, best first.
-   * @throws AntwayError the last failure, each reported before; the signal's reason when aborted.
+   * Asks the transports one after the other, best first.
+   * @throws AntwayError the last failure. Each failure was passed to `report` before. The signal's reason when aborted.
    */
   async ask<T>(address: Address, options: AskOptions<T>): Promise<T> {
     const { signal, expectedBytes, verify, onFirstByte, report } = options;
@@ -132,7 +138,7 @@ export class Peer {
     return this.#pointers !== undefined;
   }
 
-  /** Asks for a pointer record, for a short while. @throws as `HttpTransport.pointer`, or what `verify` throws. */
+  /** Asks for a pointer record, within a time limit. @throws as `HttpTransport.pointer`, or the error of `verify`. */
   async pointer<T>(
     address: Address,
     signal: AbortSignal,
@@ -145,7 +151,8 @@ export class Peer {
       return verify(await this.#pointers.pointer(address, limits.pointerBytes, watchdog.signal));
     } catch (error) {
       const { code } = asAntwayError(error);
-      // Not that there is none: most addresses are no pointers. Nor is it a ban: peers cannot check signatures.
+      // NOT_FOUND is not counted as a failure: most addresses are no pointers. A wrong pointer does not ban the peer,
+      // because peers cannot check signatures.
       if (!signal.aborted && code !== 'NOT_FOUND') this.#stats.peerFailed(this.url, 'http', code);
       throw error;
     } finally {
@@ -153,21 +160,21 @@ export class Peer {
     }
   }
 
-  /** What it says of itself. @throws AntwayError as the transports' `info`. */
+  /** Requests the peer's description. @throws AntwayError as the transports' `info`. */
   async info(): Promise<PeerInfo> {
     if (this.#http) return this.#http.info();
     if (!this.#webTransport) throw noTransport(this.url, this.#transport);
     return this.#webTransport.info();
   }
 
-  /** Whether a request by OPEN would be answered in one round trip. */
+  /** Whether an OPEN request would be answered in one round trip. */
   get canPrefetch(): boolean {
     return this.#webTransport?.canPrefetch ?? false;
   }
 
   /**
-   * Asks for all that a range of a file needs. A hint: it ends early, or brings nothing, without an error, unless
-   * what it brings is wrong.
+   * Requests everything that a range of a file needs (OPEN). This is a hint: the answer may end early or be empty
+   * without an error. Wrong bytes ban the peer.
    */
   async prefetch(
     address: Address,
@@ -176,7 +183,7 @@ export class Peer {
   ): Promise<void> {
     this.#lastUsed = Date.now();
     const startedAt = performance.now();
-    /** When what is received now began to be waited for. */
+    /** When the wait for the next record began, as `performance.now()`. */
     let since = startedAt;
     const onFirstByte = () => {
       since = performance.now();
@@ -211,17 +218,17 @@ export class Peer {
     return this.#webTransport?.isConnected ?? false;
   }
 
-  /** Milliseconds since 1970; 0 when it was never asked. */
+  /** Milliseconds since 1970; 0 if the peer was never asked. */
   get lastUsed(): number {
     return this.#lastUsed;
   }
 
-  /** Opens the session ahead of the first request, unless that failed lately. */
+  /** Connects the session before the first request, unless connecting failed recently. */
   warm(): void {
     if (this.#webTransport && this.#webTransportCircuit.state !== 'open') void this.#connect();
   }
 
-  /** There is a network again: what failed without one says nothing of this peer. A ban stays. */
+  /** Call this when the network is back: failures without a network say nothing about this peer. A ban stays. */
   wake(): void {
     this.health.wake();
     this.#webTransportCircuit.reset();
@@ -231,7 +238,7 @@ export class Peer {
     this.#webTransport?.close();
   }
 
-  /** The transports to try now, best first. With nothing to fall back on, a WebTransport that fails is still the way. */
+  /** Returns the transports to try now, best first. Without HTTP, WebTransport is used even if it failed recently. */
   #transports(): Transport[] {
     if (!this.#webTransport) return this.#http ? [this.#http] : [];
     if (!this.#http) return [this.#webTransport];
@@ -248,7 +255,7 @@ export class Peer {
       await this.#webTransport?.connect();
       this.#webTransportCircuit.succeeded();
     } catch {
-      this.#webTransportCircuit.failed(attempt); // said again, to whom it matters, when a request fails
+      this.#webTransportCircuit.failed(attempt); // reported when a request fails
     }
   }
 
@@ -273,7 +280,7 @@ export class Peer {
       this.health.answered();
       return false;
     }
-    // It is there but cannot serve now: its other transport would say the same.
+    // The peer is reachable but cannot serve now. The other transport would give the same answer.
     if (details.answered) {
       this.health.failed(request);
       return false;
@@ -283,15 +290,16 @@ export class Peer {
   }
 }
 
-/** The error for a peer that has none of the transports that this browser may use. */
+/** The error for a peer if this browser supports none of its transports. */
 export function noTransport(url: string, transport: TransportChoice): AntwayError {
   const limit = { auto: '', webtransport: ' by WebTransport alone', http: ' by HTTP alone' }[transport];
   return new AntwayError('PEERS_UNREACHABLE', `This browser has no way to reach ${url}${limit}.`);
 }
 
 /**
- * Where a peer's WebTransport listens, and which certificates it shows: as configured, or asked of its HTTP transport.
- * @throws AntwayError `UNSUPPORTED` for a peer that has none, or as `HttpTransport.info`.
+ * Returns a peer's WebTransport endpoint and its certificates, from the configuration or from the peer's HTTP
+ * transport.
+ * @throws AntwayError `UNSUPPORTED` if the peer has no WebTransport, or as `HttpTransport.info`.
  */
 export async function webTransportEndpointOf({
   url,
@@ -301,7 +309,7 @@ export async function webTransportEndpointOf({
   return webTransportEndpointIn(await new HttpTransport(url).info(), url);
 }
 
-/** @throws AntwayError `UNSUPPORTED` when the peer at `url` says that it has no WebTransport. */
+/** @throws AntwayError `UNSUPPORTED` if the description of the peer at `url` has no usable WebTransport. */
 export function webTransportEndpointIn(
   { webTransport, operations }: PeerInfo,
   url: string,
@@ -311,8 +319,8 @@ export function webTransportEndpointIn(
   if (protocol === 'http:' && webTransport.certificateHashes.length === 0) {
     throw new AntwayError('UNSUPPORTED', `${url} does not tell its WebTransport certificate.`);
   }
-  // Loopback names may resolve to ::1 first, where a peer bound to 127.0.0.1 does not listen; QUIC gets no
-  // refusal from there, so it would only time out.
+  // Loopback names may resolve to ::1 first, where a peer bound to 127.0.0.1 does not listen. QUIC gets no refusal from
+  // there and would only time out.
   const host = /(^|\.)localhost$/.test(hostname) ? '127.0.0.1' : hostname;
   return {
     url: `https://${host}:${webTransport.port}${webTransport.path}`,

@@ -7,21 +7,22 @@ import { HttpTransport } from './transports/http.ts';
 import type { PeerInfo } from './transports/protocol.ts';
 import { WebTransportTransport } from './transports/webtransport.ts';
 
-/** What a peer said when it was tried. */
+/** The result of probing a peer. */
 export interface Probe {
-  /** What it says of itself; null for AntTP and antd. */
+  /** The peer's description of itself; null for AntTP and antd. */
   info: PeerInfo | null;
-  /** The transport that it would be asked by. */
+  /** The transport that requests would use. */
   transport: TransportName;
   /** From a request on an open connection to its answer's first byte, in milliseconds. */
   firstByteMs: number;
-  /** Why WebTransport does not work, where it was to be tried; null when it does. */
+  /** Why WebTransport does not work, if it was tried; null if it works or was not tried. */
   webTransportProblem: string | null;
 }
 
 /**
- * Tries a peer as it would be used: WebTransport, and HTTP where that does not work.
- * @throws AntwayError `UNSUPPORTED` for what is no peer of this protocol, `PEERS_UNREACHABLE`; the signal's reason.
+ * Probes a peer in the way that the gateway would use it: by WebTransport, or by HTTP if WebTransport does not work.
+ * @throws AntwayError `UNSUPPORTED` if the server is no peer of this protocol, `PEERS_UNREACHABLE`; the signal's
+ *   reason.
  */
 export async function probePeer(
   peer: PeerConfig,
@@ -38,7 +39,7 @@ export async function probePeer(
   }
   const mayWebTransport = transport !== 'http' && WebTransportTransport.isSupported;
   if (!http && !mayWebTransport) throw noTransport(peer.url, transport);
-  // Asked twice, so that the second finds the connection open.
+  // `info` is requested twice over HTTP, so that the second request measures an open connection.
   const info = await http?.info(signal);
   let webTransportProblem: string | null = null;
   if (mayWebTransport) {
@@ -55,8 +56,8 @@ export async function probePeer(
 }
 
 /**
- * Asks for a chunk that nobody has: that there is none is the answer of AntTP and antd. What listens there may be
- * anything that says so.
+ * Requests a chunk that no peer has. AntTP and antd have no `/-/info`, so their NOT_FOUND is the only sign of life. Any
+ * other server that answers 404 passes too.
  */
 async function probeChunks(http: HttpTransport, signal: AbortSignal): Promise<Probe> {
   const startedAt = performance.now();
@@ -95,7 +96,7 @@ async function timed(
   return { info, firstByteMs };
 }
 
-/** Milliseconds, to a tenth. */
+/** Milliseconds since `startedAt`, rounded to a tenth. */
 function roundedSince(startedAt: number): number {
   return Math.round((performance.now() - startedAt) * 10) / 10;
 }

@@ -5,20 +5,20 @@ import { noTransport, webTransportEndpointOf } from './peer.ts';
 import { HttpTransport, type PutOptions } from './transports/http.ts';
 import { WebTransportTransport } from './transports/webtransport.ts';
 
-/** What of a peer takes chunks. */
+/** The interface of a peer that accepts chunks. */
 export interface UploadTarget {
-  /** The peer's, as of `PeerConfig`. */
+  /** The peer's URL, as of `PeerConfig`. */
   readonly url: string;
-  /** Whether the peer holds a chunk. @throws as `HttpTransport.has`. */
+  /** Whether the peer stores a chunk. @throws as `HttpTransport.has`. */
   has(address: Address, signal: AbortSignal): Promise<boolean>;
   /** Stores a chunk. @throws as `HttpTransport.put`. */
   put(address: Address, bytes: Uint8Array, options: PutOptions): Promise<'stored' | 'present'>;
 }
 
 /**
- * The transport by which chunks are given to a peer: HTTP, which tells more, or WebTransport for one whose certificates are
- * pinned, which no browser takes for HTTP.
- * @throws AntwayError `PEERS_UNREACHABLE` where there is no WebTransport for that.
+ * Returns the transport for uploads to a peer. HTTP is preferred, because its answers are more detailed. A peer with
+ * pinned certificates needs WebTransport, because browsers accept no pinned certificates over HTTP.
+ * @throws AntwayError `PEERS_UNREACHABLE` if the browser has no WebTransport for such a peer.
  */
 export function uploadTargetAt(peer: PeerConfig): UploadTarget {
   if (peer.certificateHashes.length === 0) return new HttpTransport(peer.url);
@@ -54,7 +54,10 @@ class PinnedTarget implements UploadTarget {
     }
   }
 
-  /** A reader would turn to HTTP after a while; here is nothing to turn to. */
+  /**
+   * Connects before each request. `WebTransportTransport` gives up after the grace time in favour of HTTP, and here is
+   * no HTTP.
+   */
   async #connected(signal = new AbortController().signal): Promise<void> {
     signal.throwIfAborted();
     if (!this.#transport.isConnected) await this.#transport.connect();

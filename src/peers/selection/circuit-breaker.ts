@@ -1,20 +1,22 @@
 import { Backoff } from '../../util/backoff.ts';
 
-/** `closed`: requests go through. `open`: none do. `half-open`: one may try whether things have healed. */
+/** `closed`: requests go through. `open`: no request goes through. `half-open`: one request may probe. */
 export type CircuitState = 'closed' | 'open' | 'half-open';
 
 export interface CircuitOptions {
-  /** Failures in a row that open it. */
+  /** Consecutive failures that open the circuit. */
   failures: number;
-  /** First and longest time that it stays open, in milliseconds. */
+  /** First and longest time that the circuit stays open, in milliseconds. */
   firstMs: number;
   maxMs: number;
 }
 
-/** A request that went through. */
+/** Identifies a request that went through. */
 export type Permit = Record<never, never>;
 
-/** Keeps requests away from what fails, and lets one through now and then to see whether it has healed. */
+/**
+ * Blocks requests to a target that fails, and lets one request through from time to time to probe whether it recovered.
+ */
 export class CircuitBreaker {
   readonly #failuresToOpen: number;
   readonly #backoff: Backoff;
@@ -33,8 +35,8 @@ export class CircuitBreaker {
   }
 
   /**
-   * A request is about to go through. While half-open it is the one probe, and others are kept away.
-   * @returns what names the request when its outcome is told.
+   * Call this before a request goes through. If the circuit is half-open, the request becomes the only probe.
+   * @returns the permit to pass when the request ends.
    */
   started(): Permit {
     const passage: Permit = {};
@@ -46,7 +48,7 @@ export class CircuitBreaker {
     this.reset();
   }
 
-  /** Closes it, as if nothing had ever failed. */
+  /** Closes the circuit and forgets all failures. */
   reset(): void {
     this.#failures = 0;
     this.#openUntil = 0;
@@ -54,7 +56,7 @@ export class CircuitBreaker {
     this.#backoff.reset();
   }
 
-  /** @param passage undefined for a request that was not told of when it started. */
+  /** @param passage undefined if the request was not registered with `started`. */
   failed(passage?: Permit): void {
     const isProbe = this.#endProbe(passage);
     if (this.#openUntil > 0 && !isProbe) return;
@@ -62,13 +64,13 @@ export class CircuitBreaker {
     if (isProbe || this.#failures >= this.#failuresToOpen) this.#open();
   }
 
-  /** A request failed in such a way that the next are certain to, too. */
+  /** Call this if a request failed in a way that makes further requests certain to fail: opens the circuit at once. */
   trip(passage?: Permit): void {
     const isProbe = this.#endProbe(passage);
     if (this.#openUntil === 0 || isProbe) this.#open();
   }
 
-  /** The request ended without telling anything: it was cancelled. */
+  /** Call this if the request was cancelled: its outcome says nothing about the target. */
   abandoned(passage?: Permit): void {
     this.#endProbe(passage);
   }
@@ -77,7 +79,9 @@ export class CircuitBreaker {
     this.#openUntil = Date.now() + this.#backoff.next();
   }
 
-  /** @returns whether it was the probe. Of those that ended while it is open, only that one says anything new. */
+  /**
+   * @returns whether the request was the probe. While the circuit is open, the outcome of other requests is no news.
+   */
   #endProbe(passage: Permit | undefined): boolean {
     if (!passage || passage !== this.#probe) return false;
     this.#probe = undefined;

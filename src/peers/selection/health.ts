@@ -2,14 +2,14 @@ import { limits } from '../../limits.ts';
 import { Histogram } from '../../stats/histogram.ts';
 import { CircuitBreaker, type CircuitState, type Permit } from './circuit-breaker.ts';
 
-/** How much the newest measurement counts against all before it. */
+/** Weight of the newest measurement in the moving average. */
 const smoothing = 0.2;
-/** From this many answers on, a peer's own latencies say what is slow for it. */
+/** Number of answers from which on the peer's own latencies determine its hedge delays. */
 const enoughAnswers = 10;
-/** After this many, older ones weigh half. */
+/** Number of answers after which the counts are halved, so that older answers weigh less. */
 const decayAfter = 500;
 
-/** What is known of a peer from using it: how fast, how reliable, and whether to use it at all. */
+/** The measured health of a peer: how fast and how reliable it is, and whether to use it at all. */
 export class PeerHealth {
   readonly #circuit = new CircuitBreaker(limits.peerCircuit);
   readonly #firstByte = new Histogram();
@@ -21,7 +21,9 @@ export class PeerHealth {
   #bannedUntil = 0;
   #bans = 0;
 
-  /** It sent bytes that do not match their address: left out for a while, longer each time. */
+  /**
+   * Call this if the peer sent bytes that do not match their address. The peer is banned for a while, longer each time.
+   */
   ban(request?: Permit): void {
     this.#circuit.abandoned(request);
     this.#bannedUntil = Date.now() + limits.wrongChunkBanMs * 2 ** Math.min(this.#bans++, 6);
@@ -35,12 +37,12 @@ export class PeerHealth {
     return this.#circuit.state;
   }
 
-  /** @returns what names the request in what is told of it later. */
+  /** @returns the permit to pass when the request ends. */
   started(): Permit {
     return this.#circuit.started();
   }
 
-  /** @param firstByteMs until the answer began. @param totalMs until it was complete. */
+  /** @param firstByteMs time until the answer began. @param totalMs time until it was complete. */
   succeeded(firstByteMs: number, totalMs: number, bytes: number): void {
     this.began(firstByteMs);
     this.#total.record(totalMs);
@@ -48,7 +50,7 @@ export class PeerHealth {
     this.received(totalMs - firstByteMs, bytes);
   }
 
-  /** An answer has begun, of however many chunks. */
+  /** Call this when an answer begins, with one chunk or several. */
   began(firstByteMs: number): void {
     this.answered();
     this.#firstByte.record(firstByteMs);
@@ -57,44 +59,44 @@ export class PeerHealth {
     this.#leastFirstByteMs = Math.min(this.#leastFirstByteMs ?? firstByteMs, firstByteMs);
   }
 
-  /** @param milliseconds that it took to receive so many bytes, once they came. */
+  /** @param milliseconds time from the first to the last of these bytes. */
   received(milliseconds: number, bytes: number): void {
     const mebibytes = bytes / 2 ** 20;
-    // A few bytes arrive with the first one and tell nothing of the rate.
+    // A few bytes arrive together with the first byte and say nothing about the rate.
     if (mebibytes > 0.05) this.#msPerMebibyte = smoothed(this.#msPerMebibyte, milliseconds / mebibytes);
   }
 
-  /** It is there, whatever it said. */
+  /** Call this for any answer, even "not found": the peer is reachable. */
   answered(): void {
     this.#circuit.succeeded();
     this.#success = smoothed(this.#success, 1);
   }
 
-  /** It is there, but could not serve. */
+  /** Call this if the peer is reachable but could not serve. */
   failed(request: Permit): void {
     this.#circuit.failed(request);
     this.#success = smoothed(this.#success, 0);
   }
 
-  /** It cannot be reached at all: not asked before the others until it has had some time. */
+  /** Call this if the peer is unreachable. While its circuit is open, the other peers are asked first. */
   unreachable(request: Permit): void {
     this.#circuit.trip(request);
     this.#success = smoothed(this.#success, 0);
   }
 
-  /** What kept it from being reached has passed: it is asked in its turn again. */
+  /** Call this when the network is back: the peer returns to its place in the order. */
   wake(): void {
     this.#circuit.reset();
   }
 
-  /** A request to it was cancelled before it told anything. */
+  /** Call this if a request was cancelled before its outcome was known. */
   abandoned(request: Permit): void {
     this.#circuit.abandoned(request);
   }
 
   /**
-   * Another peer answered first, after `elapsedMs`: it would have taken at least that long, which must be known
-   * of it, or the slowest peer would never be measured.
+   * Call this if another peer answered first, after `elapsedMs`. This peer would have taken at least as long. Without
+   * this measurement, the slowest peer would never be measured.
    */
   lostHedge(elapsedMs: number, hadFirstByte: boolean, request?: Permit): void {
     this.#circuit.abandoned(request);
@@ -103,20 +105,22 @@ export class PeerHealth {
   }
 
   /**
-   * Its share of the addresses, in rendezvous ranking: less for what is slow, much less for what fails. A peer that
-   * was never asked counts as a fast one, so that it will be.
+   * The peer's share of the addresses in rendezvous ranking. A slow peer gets less, a failing peer much less. A peer
+   * that was never asked counts as fast, so that it will be asked.
    */
   get weight(): number {
     const costMs = 20 + (this.#firstByteMs ?? 0) + (this.#msPerMebibyte ?? 0);
     return Math.max(this.#success, 0.01) ** 2 / costMs;
   }
 
-  /** The shortest time in which an answer began, when nothing was queued; undefined before the first one. */
+  /**
+   * The shortest measured time to the first byte, taken as the delay without queues; undefined before the first answer.
+   */
   get leastFirstByteMs(): number | undefined {
     return this.#leastFirstByteMs;
   }
 
-  /** How long to wait for it before another is asked as well. */
+  /** How long to wait for this peer before a hedge starts. */
   get hedgeDelayMs(): { firstByte: number; rest: number } {
     const { firstPatienceMs: first, leastPatienceMs: least } = limits;
     const knows = (histogram: Histogram) => histogram.count >= enoughAnswers;

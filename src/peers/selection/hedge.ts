@@ -1,41 +1,42 @@
-/** One way to get something, and how long it may take before another is tried beside it. */
+/** One try to get a value, and the delay before another try is started in parallel. */
 export interface HedgedTry<T> {
   /**
-   * @param signal aborts when another try was faster, or the caller is gone.
-   * @param onFirstByte to be called when the answer begins to arrive.
+   * @param signal aborts if another try was faster or the caller has aborted.
+   * @param onFirstByte call this when the answer begins to arrive.
    */
   run(signal: AbortSignal, onFirstByte: () => void): Promise<T>;
-  /** Patience in milliseconds: until the answer begins, and from there until it is complete. */
+  /** Hedge delays in milliseconds: until the answer begins, and from then until it is complete. */
   hedgeDelayMs: { firstByte: number; rest: number };
 }
 
 export interface HedgeOptions {
   signal: AbortSignal;
-  /** Most tries under way at once. */
+  /** Most tries that run at the same time. */
   maxParallel: number;
   /**
-   * Asked before a try is started beside a slow one, and again later where that was refused; what failed is always
-   * followed by the next.
+   * Called before a hedge starts. If it returns false, it is called again after the same delay. A failed try is always
+   * followed by the next try, without this check.
    */
   mayHedge(): boolean;
 }
 
 export interface Won<T> {
   value: T;
-  /** Which try won. */
+  /** Index of the try that won. */
   index: number;
-  /** Which tries were started beside slow ones. */
+  /** Indices of the tries that were started as hedges. */
   hedged: readonly number[];
 }
 
-/** Why a try was aborted: another one was faster. */
+/** The abort reason of a lost hedge: another try was faster. */
 export const lostHedge = new DOMException('Another peer was faster.', 'AbortError');
 
 /**
- * Runs tries in order until one succeeds ("The Tail at Scale", Dean and Barroso, 2013): the next is started when
- * one fails, or beside one that is slower than it usually is. The first success wins, and the others are aborted.
+ * Runs tries in order until one succeeds ("The Tail at Scale", Dean and Barroso, 2013). The next try starts when one
+ * fails, or as a hedge when the latest one exceeds its hedge delay. The first success wins, and the other tries are
+ * aborted.
  *
- * @throws the last try's error when all have failed; the signal's reason when aborted.
+ * @throws the last try's error if all tries have failed; the signal's reason when aborted.
  */
 export function hedge<T>(tries: readonly HedgedTry<T>[], options: HedgeOptions): Promise<Won<T>> {
   const { signal, maxParallel, mayHedge } = options;
@@ -60,7 +61,7 @@ export function hedge<T>(tries: readonly HedgedTry<T>[], options: HedgeOptions):
       clearTimeout(timer);
       timer = setTimeout(() => {
         if (next >= tries.length || running.size >= maxParallel) return;
-        // Other requests earn more: it is as slow then.
+        // Other requests earn more budget, so check again after the same delay.
         if (!mayHedge()) return watch(milliseconds);
         hedged.push(next);
         start();
@@ -96,15 +97,15 @@ export function hedge<T>(tries: readonly HedgedTry<T>[], options: HedgeOptions):
   });
 }
 
-/** Keeps hedges to a share of all requests, so that a slow link is not loaded with everything twice. */
+/** Limits hedges to a share of all requests, so that a slow link does not carry every chunk twice. */
 export class HedgeBudget {
   readonly #share: number;
   readonly #burst: number;
   #left: number;
 
   /**
-   * @param share hedges for each request, on average.
-   * @param burst hedges that may be saved up.
+   * @param share hedges per request, on average.
+   * @param burst most unused hedges that accumulate.
    */
   constructor(share: number, burst: number) {
     this.#share = share;
@@ -116,7 +117,7 @@ export class HedgeBudget {
     this.#left = Math.min(this.#left + this.#share, this.#burst);
   }
 
-  /** @returns whether there was one left. */
+  /** @returns whether a hedge was left. */
   spend(): boolean {
     if (this.#left < 1) return false;
     this.#left--;

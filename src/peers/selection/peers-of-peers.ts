@@ -2,31 +2,31 @@ import { isLoopback, type PeerConfig, parsePeer } from '../../config.ts';
 import { limits } from '../../limits.ts';
 import type { Peer } from '../peer.ts';
 
-/** How long after a peer could not be asked for others it is asked again, in milliseconds. */
+/** Delay before a peer that could not be asked is asked for other peers again, in milliseconds. */
 const askAgainMs = 60_000;
 
 /**
- * Learns of other peers from the configured ones (`peers` of `/-/info`). Those that are found are not asked for
- * more, so that one peer can name a few and no crowd.
+ * Learns other peers from the configured ones (`peers` of `/-/info`). Peers found this way are not asked for further
+ * peers, so that one peer can name only a few.
  */
 export class PeersOfPeers {
   readonly #configured: readonly Peer[];
   readonly #onFound: (peer: PeerConfig, namedBy: string) => void;
   readonly #known: Set<string>;
-  /** When each may be asked next, in milliseconds since 1970. */
+  /** When each peer may be asked next, in milliseconds since 1970. */
   readonly #askAt: Map<Peer, number>;
 
-  /** @param onFound called with each peer that was not known, at most `limits.peersOfPeers` times. */
+  /** @param onFound called with each new peer, at most `limits.peersOfPeers` times. */
   constructor(configured: readonly Peer[], onFound: (peer: PeerConfig, namedBy: string) => void) {
     this.#configured = configured;
     this.#onFound = onFound;
     this.#known = new Set(configured.map(({ url }) => url));
-    // AntTP and antd know of no others.
+    // AntTP and antd name no other peers.
     const asked = configured.filter(({ kind }) => kind === 'antway');
     this.#askAt = new Map(asked.map((peer) => [peer, 0]));
   }
 
-  /** Asks those that have not answered yet, in the background. */
+  /** Asks the peers that have not answered yet, in the background. */
   look(): void {
     const now = Date.now();
     for (const [peer, askAt] of this.#askAt) if (now >= askAt) void this.#ask(peer);
@@ -39,7 +39,7 @@ export class PeersOfPeers {
       this.#askAt.delete(peer);
       for (const url of peers) this.#add(url, peer);
     } catch {
-      // It is asked again; chunks come from it, or do not, whatever it says of itself.
+      // The peer is asked again later. A failed `info` does not affect whether it serves chunks.
     }
   }
 
@@ -52,7 +52,7 @@ export class PeersOfPeers {
       console.warn(`antway: ${namedBy.url} names a peer that cannot be one`, error);
       return;
     }
-    // Only what is on this machine itself may send a browser to other ports of it.
+    // Security: only a peer on this machine may direct the browser to other ports of this machine.
     const isNear = ({ url }: { url: string }) => isLoopback(new URL(url).hostname);
     if (this.#known.has(found.url) || (isNear(found) && !isNear(namedBy))) return;
     this.#known.add(found.url);

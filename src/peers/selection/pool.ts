@@ -13,58 +13,59 @@ import { rendezvousScore } from './ranking.ts';
 
 export interface FetchOptions<T> {
   signal: AbortSignal;
-  /** How large the chunk should be, where that is known: small ones may share a request. Nothing relies on it. */
+  /** Expected size of the chunk in bytes, if known: small chunks may share a request. Only a hint. */
   expectedBytes?: number | undefined;
-  /** Turns received bytes into what the caller wants, or throws `CORRUPT`: then the next peer is asked. */
+  /** Converts received bytes to the caller's value, or throws `CORRUPT`: then the next peer is asked. */
   verify(received: Uint8Array<ArrayBuffer>): T;
 }
 
-/** What the way to the peers has shown lately. */
+/** Measurements of the link to the peers. */
 export interface LinkMeasure {
   bytesPerSecond: number;
-  /** The shortest time from a request to its answer's first byte, in milliseconds. */
+  /** The shortest measured time from a request to its answer's first byte, in milliseconds. */
   delayMs: number;
 }
 
-/** Where chunks come from. */
+/** A source of chunks. */
 export interface ChunkPeers {
   fetch<T>(address: Address, options: FetchOptions<T>): Promise<T>;
   /**
-   * Asks one peer for a file's map and for all that a range of it needs, where that costs one round trip.
-   * A hint: what does not come this way must be fetched. Resolves when nothing more will come. A source without
-   * round trips, such as a folder, lacks it.
+   * Asks one peer for a file's map and for everything that a range of the file needs, if that costs one round trip.
+   * This is a hint: chunks that do not arrive must be fetched. Resolves when nothing more will arrive. A source without
+   * round trips, such as a folder, does not have this method.
    */
   prefetch?(address: Address, range: PrefetchRange, options: PrefetchOptions): Promise<void>;
   /**
-   * Asks several at once for what they have at an address where records change, and waits for all of them.
-   * @returns what passed `verify`; nothing when none answers. A source without such records lacks it.
+   * Asks several peers at once for their mutable record at an address, and waits for all of them.
+   * @returns the records that passed `verify`; an empty list if no peer answers. A source without mutable records does
+   *   not have this method.
    * @throws the signal's reason when aborted.
    */
   pointers?<T>(address: Address, options: FetchOptions<T>): Promise<T[]>;
-  /** What was measured of the way to the peers; undefined before that. */
+  /** Measurements of the link to the peers; undefined before the first measurement. */
   link?(): LinkMeasure | undefined;
 }
 
-/** A peer as `/-/peers` tells of it; with its tally once it was asked. */
+/** A peer as `/-/peers` describes it. Includes its tally once it was asked. */
 export interface PeerDescription extends Partial<PeerTally> {
   url: string;
   kind: PeerKind;
-  /** The URL of the peer that named it; null for a configured one. */
+  /** The URL of the peer that named this peer; null for a configured peer. */
   namedBy: string | null;
   state: PeerState;
 }
 
 export interface PeerPoolOptions {
-  /** By what peers are asked. `'auto'` if not given. */
+  /** Transports to use. `'auto'` if not given. */
   transport?: TransportChoice;
-  /** Whether peers that the configured ones name are asked too. */
+  /** Whether peers that the configured peers name are used too. */
   usePeersOfPeers?: boolean;
 }
 
 /**
- * The configured peers, and those that they name if that is wanted. Each address has an order of its own among them, the same for every client, so that each
- * peer's cache holds its share; how a peer does shifts its place. One that is slow is hedged by the next, one that
- * fails or lies is left out for a while.
+ * The configured peers and, if enabled, the peers that they name. Each address has its own order of peers, the same for
+ * every client, so that each peer's cache stores its share. The health of a peer shifts its place. A slow peer is
+ * hedged by the next one. A peer that fails, or sends wrong bytes, moves to the end for a while.
  */
 export class PeerPool implements ChunkPeers {
   readonly #peers: Peer[];
@@ -92,9 +93,9 @@ export class PeerPool implements ChunkPeers {
   }
 
   /**
-   * @throws AntwayError with every attempt in its details: `CORRUPT` when a peer sent wrong bytes and no other
-   *   had the right ones, `NOT_FOUND` when all peers answered that they have none, `OFFLINE` or `PEERS_UNREACHABLE`
-   *   when one did not answer, as it may have it. The signal's reason when aborted.
+   * @throws AntwayError with every attempt in its details: `CORRUPT` if a peer sent wrong bytes and no other peer had
+   *   the right bytes, `NOT_FOUND` if all peers answered that they do not have the record, `OFFLINE` or
+   *   `PEERS_UNREACHABLE` if a peer did not answer, because it may have the record. The signal's reason when aborted.
    */
   async fetch<T>(address: Address, options: FetchOptions<T>): Promise<T> {
     const { signal } = options;
@@ -104,7 +105,8 @@ export class PeerPool implements ChunkPeers {
     this.#limitSessions();
     const attempts: Attempt[] = [];
     const { honest, banned } = this.#order(address);
-    // What a liar sends is checked, so it can do no harm but waste time: it is asked when nobody else answers.
+    // Every answer is verified, so a banned peer can only waste time. It is asked only if no other peer delivered the
+    // record or answered NOT_FOUND.
     for (const order of [honest, banned]) {
       if (order.length === 0) continue;
       if (attempts.some(({ code }) => code === 'NOT_FOUND')) break;
@@ -118,7 +120,7 @@ export class PeerPool implements ChunkPeers {
     throw failure(address, [...banned.filter(({ url }) => !asked.has(url)).map(leftOut), ...attempts]);
   }
 
-  /** Asks peers in this order, as `hedge` does. Every failure is added to `attempts`. */
+  /** Asks peers in this order, with hedging. Every failure is added to `attempts`. */
   async #fetchInOrder<T>(
     order: readonly Peer[],
     address: Address,
@@ -154,11 +156,11 @@ export class PeerPool implements ChunkPeers {
   ): Promise<void> {
     const order = this.#order(address).honest.filter(({ health }) => health.circuit === 'closed');
     const peer = order.find(({ canPrefetch: canOpen }) => canOpen);
-    // Or whoever has a session would be asked for everything, and nobody else would ever get one.
+    // Otherwise the peer with a session would get all requests, and no other peer would ever get a session.
     if (order[0] !== peer) order[0]?.warm();
     if (!peer) return;
     this.#limitSessions();
-    // With nobody else to ask, it is waited for to the end.
+    // With no other peer to ask, there is no time limit here.
     if (order.length === 1) return peer.prefetch(address, range, { signal, onRecord });
     let arrived = 0;
     let waitingSince = performance.now();
@@ -200,14 +202,14 @@ export class PeerPool implements ChunkPeers {
     return { bytesPerSecond, delayMs: Math.min(...delays) };
   }
 
-  /** Opens sessions with the peers that will be asked most, ahead of the first request. */
+  /** Connects sessions with the peers that will be asked most, before the first request. */
   warm(): void {
     this.#peersOfPeers?.look();
     const best = this.#peers.toSorted((a, b) => b.health.weight - a.health.weight);
     for (const peer of best.slice(0, limits.warmSessions)) peer.warm();
   }
 
-  /** There is a network again: peers are asked as if none of them had failed. */
+  /** Call this when the network is back: all peers are asked as if they had not failed. */
   wake(): void {
     for (const peer of this.#peers) peer.wake();
   }
@@ -229,8 +231,8 @@ export class PeerPool implements ChunkPeers {
   }
 
   /**
-   * Whom to ask for an address: healthy peers by their score, then, as a last resort, those that failed lately. Those
-   * that lied lately are apart.
+   * Returns the order of peers for an address: healthy peers by their score, then, as a last resort, peers whose
+   * circuit is open. Banned peers are returned separately.
    */
   #order(address: Address): { honest: Peer[]; banned: Peer[] } {
     const order = this.#peers
@@ -247,7 +249,7 @@ export class PeerPool implements ChunkPeers {
     };
   }
 
-  /** Closes the sessions that were used least lately, where there are too many. */
+  /** Closes the least recently used sessions if there are too many. */
   #limitSessions(): void {
     const open = this.#peers.filter(({ hasSession }) => hasSession);
     if (open.length <= limits.sessions) return;
@@ -257,8 +259,8 @@ export class PeerPool implements ChunkPeers {
 }
 
 /**
- * How long to wait for each record that a peer sends ahead, while others could be asked: whoever wants one of them
- * waits too. What was measured with small answers must not make it too short for a large one.
+ * How long to wait for each record of a prefetch while other peers could be asked: requests for these chunks wait too.
+ * Delays measured with small answers must not make the wait too short for a large chunk.
  */
 function openPatience({ health }: Peer): { stallMs: number; totalMs: number } {
   const total = ({ firstByte, rest }: { firstByte: number; rest: number }) => firstByte + rest;
@@ -307,7 +309,8 @@ function failure(address: Address, attempts: readonly Attempt[]): AntwayError {
   if (silent.length === 0) {
     return new AntwayError('NOT_FOUND', `No peer has this record. Asked: ${peers}.`, details);
   }
-  // A browser without a network still reaches a peer on its own computer: one that is busy is no want of a network.
+  // A browser without a network can still reach a peer on its own computer. If that peer answers "busy", the browser is
+  // not offline.
   const isCutOff = attempts.every(({ answered }) => !answered);
   if (isCutOff && typeof navigator === 'object' && navigator.onLine === false) {
     return new AntwayError('OFFLINE', 'The browser is offline, and this was not kept here.', details);

@@ -1,15 +1,15 @@
 import type { Address } from '../../address.ts';
 
 /**
- * Weighted rendezvous hashing: every client gives each (address, peer) pair the same random-looking number, so
- * that all of them ask the same peer for an address first, and that peer's own cache stays useful. A weight
- * shifts a peer's share; taking a peer away moves only its own addresses.
+ * Weighted rendezvous hashing. Every client computes the same pseudo-random number for each (address, peer) pair. So
+ * all clients ask the same peer for an address first, and that peer's cache is useful to all of them. A weight shifts a
+ * peer's share. Removing a peer moves only the addresses of that peer.
  *
  * The method is the logarithmic one (Schindelhauer and Schomaker, 2005): `-weight / ln(uniform)`.
  *
- * @param peer anything that names the peer alike for every client: its URL.
+ * @param peer an identifier of the peer that is the same for every client: its URL.
  * @param weight its share relative to others, more than 0.
- * @returns a score: the peer with the highest comes first.
+ * @returns a score: the peer with the highest score comes first.
  */
 export function rendezvousScore(address: Address, peer: string, weight: number): number {
   return -weight / Math.log(uniform(address, peer));

@@ -5,25 +5,25 @@ import { raceAbort } from '../../util/watchdog.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** How a transport asks for chunks. */
+/** The GET streams of a transport. */
 export interface GetStreams {
-  /** One chunk, on a stream of its own. As `Transport.fetch`. */
+  /** Requests one chunk, on a separate stream. As `Transport.fetch`. */
   one(address: Address, signal: AbortSignal, onFirstByte?: () => void): Promise<Bytes>;
   /**
-   * Several on one stream, in order.
-   * @throws as `one`, for what goes wrong with the stream; what was answered until then stands.
+   * Requests several chunks on one stream, in order.
+   * @throws as `one`, if the stream fails. Answers that were complete before stay valid.
    */
   several(addresses: readonly Address[], signal: AbortSignal, on: SeveralEvents): Promise<void>;
 }
 
 export interface SeveralEvents {
-  /** There is a stream, so a failure from here on is not the session's. */
+  /** The stream is open. A failure from here on is not a failure of the session. */
   opened(): void;
-  /** Something arrived. */
+  /** Bytes arrived. */
   bytes(): void;
-  /** The answer to the address at `index` begins, with so many bytes. */
+  /** The answer to the address at `index` begins and has `length` bytes. */
   began(index: number, length: number): void;
-  /** The answer is complete: its bytes, or why there are none. */
+  /** The answer is complete: its bytes, or the error of this address. */
   answered(index: number, answer: Promise<Bytes>): void;
 }
 
@@ -36,12 +36,12 @@ interface Wanted {
 }
 
 /**
- * Gathers requests for small chunks into GETs of several addresses: a stream takes a browser as long as ten such
- * chunks (docs/reference/benchmarks.md). Who asks alone gets a stream at once. Only while some streams are under way is what
- * comes next held back, until one of them ends or for a moment.
+ * Batches requests for small chunks into GETs of several addresses: a browser needs as long for one stream as for ten
+ * small chunks (docs/reference/benchmarks.md). A single request gets a stream at once. If `limits.gatheredGets.streams`
+ * streams are open, further requests wait until one of them ends, or for a few milliseconds.
  *
- * Nobody waits for another's trouble: when a stream breaks, or pauses, or brings something large, all whose answers
- * were not next are asked for on streams of their own.
+ * One slow answer does not delay the others: if a stream fails, pauses or delivers a large chunk, all requests behind
+ * the current answer are sent again on separate streams.
  */
 export class BatchedGets {
   readonly #streams: GetStreams;
@@ -54,14 +54,14 @@ export class BatchedGets {
     this.#streams = streams;
   }
 
-  /** One small chunk. Parameters and errors as of `Transport.fetch`. */
+  /** Requests one small chunk. Parameters and errors as of `Transport.fetch`. */
   fetch(address: Address, signal: AbortSignal, onFirstByte?: () => void): Promise<Bytes> {
     const answer = new Promise<Bytes>((resolve, reject) => {
       this.#waiting.push({ address, signal, onFirstByte, resolve, reject });
     });
     if (!this.#isScheduled) {
       this.#isScheduled = true;
-      // What is asked for in the same moment goes together.
+      // Requests of the same moment share a batch.
       queueMicrotask(() => this.#decide());
     }
     return raceAbort(answer, signal);
@@ -100,13 +100,13 @@ export class BatchedGets {
   /** Never rejects. */
   async #sendBatch(wanted: readonly Wanted[]): Promise<void> {
     const controller = new AbortController();
-    /** Whose answer comes next. */
+    /** Index of the request whose answer comes next. */
     let next = 0;
     let last = wanted.length - 1;
     let hasStream = false;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const stop = () => controller.abort(new DOMException('Nobody waits for the rest.', 'AbortError'));
-    /** The answer that is next stays on this stream; the others do not wait for it. */
+    /** Keeps only the next answer on this stream, and sends the other requests on separate streams. */
     const release = () => {
       clearTimeout(timer);
       const others = wanted.slice(next + 1, last + 1);
@@ -142,7 +142,7 @@ export class BatchedGets {
       });
     } catch (error) {
       const failure = controller.signal.aborted ? error : asAntwayError(error);
-      // With the session gone, streams of their own would fail alike.
+      // Without a session, separate streams would fail too.
       if (hasStream && !controller.signal.aborted) release();
       for (const { reject } of wanted.slice(next, last + 1)) reject(failure);
     } finally {

@@ -6,15 +6,15 @@ export class ByteReader {
   readonly #onBytes: (length: number) => void;
   #left: Uint8Array = new Uint8Array();
 
-  /** @param onBytes called whenever something arrives, with how much. */
+  /** @param onBytes called with the number of bytes of every arriving piece. */
   constructor(stream: ReadableStream<Uint8Array>, onBytes: (length: number) => void) {
     this.#reader = stream.getReader();
     this.#onBytes = onBytes;
   }
 
   /**
-   * The next `length` bytes, in a buffer of exactly that size.
-   * @throws AntwayError `PEERS_UNREACHABLE` when the stream ends before.
+   * Reads the next `length` bytes into a buffer of exactly that size.
+   * @throws AntwayError `PEERS_UNREACHABLE` if the stream ends before.
    */
   async read(length: number): Promise<Uint8Array<ArrayBuffer>> {
     const bytes = new Uint8Array(length);
@@ -36,7 +36,7 @@ export class ByteReader {
     return this.#left.length === 0 && !(await this.#fill());
   }
 
-  /** Everything up to the end, at most `maxBytes`. @returns undefined when there is more. */
+  /** Reads everything up to the end, at most `maxBytes`. @returns undefined if there is more. */
   async readToEnd(maxBytes: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
     const parts: Uint8Array[] = [];
     let length = 0;

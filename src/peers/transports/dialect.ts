@@ -3,18 +3,18 @@ import type { PeerKind } from '../../config.ts';
 import { AntwayError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 
-/** How chunks are asked for by HTTP, and answered. */
+/** How one kind of peer serves chunks over HTTP. */
 export interface Dialect {
   path(address: Address): string;
-  /** The longest answer. */
+  /** Size limit of an answer, in bytes. */
   maxBytes: number;
-  /** The chunk in an answer. @throws AntwayError `CORRUPT` when there can be none. */
+  /** Extracts the chunk from an answer. @throws AntwayError `CORRUPT` if the answer cannot contain a chunk. */
   decode(answer: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer>;
 }
 
 const raw = (answer: Uint8Array<ArrayBuffer>) => answer;
 
-/** What a JSON answer may have around its base64. */
+/** Bytes that a JSON answer may have around its base64. */
 const jsonBytes = 64 * 1024;
 
 export const dialects: Record<PeerKind, Dialect> = {
@@ -27,7 +27,7 @@ export const dialects: Record<PeerKind, Dialect> = {
   },
 };
 
-/** The daemon's `{"data": "<base64>"}`; the versions differ in the name. */
+/** Decodes the daemon's `{"data": "<base64>"}`. The name of the field differs between versions. */
 function fromJson(answer: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   try {
     const json = JSON.parse(new TextDecoder().decode(answer)) as Record<string, unknown> | null;

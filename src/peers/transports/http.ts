@@ -15,8 +15,8 @@ export interface PutOptions {
 }
 
 /**
- * A peer's HTTP transport: `/chunk/<address>` and `/-/info`. Any CDN or object store with that layout will do. AntTP and antd
- * have chunks in their own way, and nothing else.
+ * A peer's HTTP transport: `/chunk/<address>` and `/-/info`. Any CDN or object store with that layout works too. AntTP
+ * and antd serve only chunks, each in its own dialect.
  */
 export class HttpTransport implements Transport {
   readonly name = 'http';
@@ -27,7 +27,7 @@ export class HttpTransport implements Transport {
 
   /**
    * @param url the peer's, as of `PeerConfig`.
-   * @param onBytes called whenever something arrives, with how much.
+   * @param onBytes called with the number of bytes of every arriving piece.
    */
   constructor(
     readonly url: string,
@@ -58,8 +58,9 @@ export class HttpTransport implements Transport {
   }
 
   /**
-   * A pointer record, not yet verified.
-   * @throws AntwayError `NOT_FOUND`, `CORRUPT` for more than a pointer has, `PEERS_UNREACHABLE`; the signal's reason.
+   * Requests a pointer record. The record is not verified.
+   * @throws AntwayError `NOT_FOUND`, `CORRUPT` if the answer is longer than a pointer, `PEERS_UNREACHABLE`; the
+   *   signal's reason.
    */
   async pointer(address: Address, maxBytes: number, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
     return this.#request(`/pointer/${address.hex}`, {}, signal, async (response, reader) => {
@@ -72,7 +73,7 @@ export class HttpTransport implements Transport {
     });
   }
 
-  /** Whether the peer holds a chunk. @throws as `fetch`, but for `NOT_FOUND`. */
+  /** Whether the peer stores a chunk. @throws as `fetch`, except `NOT_FOUND`. */
   async has(address: Address, signal?: AbortSignal): Promise<boolean> {
     return this.#request(`/chunk/${address.hex}`, { method: 'HEAD' }, signal, async (response) => {
       if (response.ok) return true;
@@ -83,9 +84,9 @@ export class HttpTransport implements Transport {
 
   /**
    * Stores a chunk.
-   * @returns whether it is new to the peer.
+   * @returns whether the chunk is new to the peer.
    * @throws AntwayError `REFUSED` (token, origin, address), `TOO_LARGE` (the chunk, or the store is full),
-   *   `PEERS_UNREACHABLE` for what may pass on another try.
+   *   `PEERS_UNREACHABLE` if another try may succeed.
    */
   async put(
     address: Address,
@@ -114,7 +115,7 @@ export class HttpTransport implements Transport {
     });
   }
 
-  /** @throws AntwayError `UNSUPPORTED` when what listens there is not a peer of this protocol version. */
+  /** @throws AntwayError `UNSUPPORTED` if the server is not a peer of this protocol version. */
   async info(signal?: AbortSignal, onFirstByte?: () => void): Promise<PeerInfo> {
     return this.#request('/-/info', {}, signal, async (response, reader) => {
       onFirstByte?.();
@@ -122,20 +123,20 @@ export class HttpTransport implements Transport {
     });
   }
 
-  /** One request under the watchdog; `use` reads the answer, and what it leaves of the body is cancelled. */
+  /** Sends one request under the watchdog. `use` reads the answer; the unread rest of the body is cancelled. */
   async #request<T>(
     path: string,
     init: Omit<RequestInit, 'body'> & { body?: Uint8Array<ArrayBuffer> },
     signal: AbortSignal | undefined,
     use: (response: Response, reader: ByteReader) => Promise<T>,
   ): Promise<T> {
-    // Nothing tells how a request's own body gets on, so it is given its time in advance.
+    // `fetch` reports no upload progress, so the time for the request's body is added in advance.
     const stallMs = limits.stallMs + transferMs(init.body?.length ?? 0);
     const watchdog = new Watchdog({ stallMs, totalMs: stallMs + transferMs(limits.chunkBytes), signal });
     let reader: ByteReader | undefined;
     try {
       const response = await fetch(this.#origin + path, {
-        cache: 'no-store', // chunks have a store of their own
+        cache: 'no-store', // chunks have their own store
         credentials: 'omit',
         redirect: 'error',
         referrerPolicy: 'no-referrer',
@@ -159,12 +160,12 @@ export class HttpTransport implements Transport {
       );
     } finally {
       watchdog.stop();
-      void reader?.cancel(); // not awaited: nothing watches over it any more
+      void reader?.cancel(); // not awaited: the watchdog has stopped
     }
   }
 }
 
-/** What AntTP and antd say is that they have not found it, or that it is gone. */
+/** AntTP and antd answer 404 or 410 for a chunk that does not exist. */
 function isAbsent({ status }: Response): boolean {
   return status === 404 || status === 410;
 }

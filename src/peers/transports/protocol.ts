@@ -1,6 +1,6 @@
 /**
- * The peer protocol, version 1 (docs/reference/protocol.md): one bidirectional WebTransport stream per request. This
- * file knows the byte layouts and nothing of transports.
+ * The byte layouts of the peer protocol, version 1 (docs/reference/protocol.md): one bidirectional WebTransport stream
+ * per request. This file does not depend on any transport.
  */
 
 import type { Address } from '../../address.ts';
@@ -21,24 +21,24 @@ export const statuses = {
   full: 6,
 } as const;
 
-/** With which code a peer resets a stream that it does not answer, where that says something to the client. */
+/** Codes with which a peer resets a stream instead of answering, as far as the client uses them. */
 export const resetCodes = { badRequest: 1 } as const;
 
-/** What a peer says of itself: `GET /-/info`, or the INFO operation. */
+/** A peer's description of itself: `GET /-/info`, or the INFO operation. */
 export interface PeerInfo {
   name: string;
   version: string;
   protocol: number;
-  /** Null when the peer speaks HTTP only. */
+  /** Null if the peer has only HTTP. */
   webTransport: {
     port: number;
     path: string;
-    /** SHA-256 of the current and the next certificate, hex. Empty with a CA-signed certificate. */
+    /** SHA-256 of the current and the next certificate, hex. Empty for a CA-signed certificate. */
     certificateHashes: string[];
   } | null;
-  /** What it can do by WebTransport; empty for a peer that does not tell. */
+  /** Operations that the peer supports by WebTransport; empty if the peer does not list them. */
   operations: number[];
-  /** URLs of other peers that it names, not checked. */
+  /** URLs of other peers that the peer names. Not checked. */
   peers: string[];
 }
 
@@ -59,7 +59,7 @@ export function encodeAddressRequest(
   return frame;
 }
 
-/** PUT: op, length of the token, token, length, bytes. @throws RangeError for a token that is longer than any. */
+/** PUT: op, length of the token, token, length, bytes. @throws RangeError if the token exceeds the limit. */
 export function encodePut(token: string, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const text = new TextEncoder().encode(token);
   if (text.length > limits.tokenBytes)
@@ -76,8 +76,8 @@ export function encodePut(token: string, bytes: Uint8Array): Uint8Array<ArrayBuf
 
 /**
  * Checks the status of an answer to PUT.
- * @throws AntwayError `REFUSED` (token, origin), `TOO_LARGE` (the chunk, or the store is full), `PEERS_UNREACHABLE` for
- *   what may pass on another try, `CORRUPT` for what is no status.
+ * @throws AntwayError `REFUSED` (token, origin), `TOO_LARGE` (the chunk, or the store is full), `PEERS_UNREACHABLE` if
+ *   another try may succeed, `CORRUPT` for an unknown status.
  */
 export function checkStored(status: number): void {
   switch (status) {
@@ -98,15 +98,15 @@ export function checkStored(status: number): void {
   }
 }
 
-/** INFO: op alone. */
+/** INFO: op only. */
 export function encodeInfo(): Uint8Array<ArrayBuffer> {
   return Uint8Array.of(operations.info);
 }
 
-/** Which bytes of a file: from `start`, or its end. `length` 0 means up to the end. */
+/** A byte range of a file: from `start`, or the last bytes. `length` 0 means up to the end. */
 export type PrefetchRange = { start: number; length: number } | { last: number };
 
-/** In place of the first byte: the last `length` bytes are meant. */
+/** Value of the field "first byte" that requests the last `length` bytes. */
 const fromEnd = 2n ** 64n - 1n;
 
 /** OPEN: op, address, first byte, length. */
@@ -121,7 +121,7 @@ export function encodeOpen(address: Address, range: PrefetchRange): Uint8Array<A
 }
 
 /**
- * Checks the start of one answer to GET.
+ * Checks the head of one answer to GET.
  * @throws AntwayError `NOT_FOUND`, `PEERS_UNREACHABLE` (busy, failed) or `CORRUPT` (impossible values).
  */
 export function checkAnswer(status: number, length: number): void {
@@ -140,12 +140,12 @@ export function checkAnswer(status: number, length: number): void {
   }
 }
 
-/** The error for a peer that is there but cannot serve now: another way to reach it would not help. */
+/** The error for a peer that is reachable but cannot serve now. Another transport of this peer would not help. */
 export function answered(message: string): AntwayError {
   return new AntwayError('PEERS_UNREACHABLE', message, { answered: true });
 }
 
-/** The error for a chunk that claims to be longer than any chunk. */
+/** The error for a chunk whose declared length exceeds the limit. */
 export function tooLong(length: number): AntwayError {
   return new AntwayError(
     'CORRUPT',
@@ -153,7 +153,7 @@ export function tooLong(length: number): AntwayError {
   );
 }
 
-/** Reads the bytes of `/-/info`. @throws AntwayError `UNSUPPORTED` when they are no JSON, or as `parseInfo`. */
+/** Decodes the bytes of `/-/info`. @throws AntwayError `UNSUPPORTED` if they are not JSON, or as `parseInfo`. */
 export function decodeInfo(bytes: Uint8Array | undefined): PeerInfo {
   let value: unknown;
   try {
@@ -165,8 +165,8 @@ export function decodeInfo(bytes: Uint8Array | undefined): PeerInfo {
 }
 
 /**
- * Reads the JSON of `/-/info`.
- * @throws AntwayError `UNSUPPORTED` when it is not one, or of another protocol version.
+ * Parses the JSON of `/-/info`.
+ * @throws AntwayError `UNSUPPORTED` if it is not a description of a peer, or has another protocol version.
  */
 export function parseInfo(value: unknown): PeerInfo {
   const info = value as Partial<PeerInfo> | null;

@@ -1,15 +1,15 @@
 import type { Address } from '../../address.ts';
 import type { TransportName } from '../../stats/stats.ts';
 
-/** One way to reach a peer. What it gives is not yet verified. */
+/** One transport of a peer. The bytes that it returns are not verified. */
 export interface Transport {
   readonly name: TransportName;
   /**
-   * Asks for one chunk.
+   * Requests one chunk.
    * @param onFirstByte called when the answer begins to arrive.
-   * @param expectedBytes how large it should be, where that is known: small ones may share a request.
-   * @throws AntwayError `NOT_FOUND` when the peer has not got it, `CORRUPT` when its answer cannot be a chunk,
-   *   `PEERS_UNREACHABLE` for everything else; the signal's reason when aborted.
+   * @param expectedBytes expected size of the chunk, if known: small chunks may share a request.
+   * @throws AntwayError `NOT_FOUND` if the peer does not have the chunk, `CORRUPT` if its answer cannot be a chunk,
+   *   `PEERS_UNREACHABLE` for every other failure; the signal's reason when aborted.
    */
   fetch(
     address: Address,

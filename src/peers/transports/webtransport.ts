@@ -21,20 +21,22 @@ import {
 } from './protocol.ts';
 import type { Transport } from './transport.ts';
 
-/** How long one chunk may take, or small ones that are together no larger. */
+/** Time limit for one chunk, or for a batch of small chunks that together are no larger. */
 const chunkMs = limits.stallMs + transferMs(limits.chunkBytes);
 
-/** Where a peer's WebTransport transport listens. */
+/** The endpoint of a peer's WebTransport transport. */
 export interface WebTransportEndpoint {
   /** `https://host:port/path`. */
   url: string;
-  /** SHA-256 of the certificates it may show, hex; empty for a CA-signed one. */
+  /** SHA-256 of acceptable certificates, hex; empty for a CA-signed certificate. */
   certificateHashes: readonly string[];
-  /** Operations that the peer says it knows; undefined when it has not been asked. */
+  /** Operations that the peer lists; undefined if the peer was not asked. */
   operations?: readonly number[];
 }
 
-/** A peer's WebTransport transport: one session, opened when first needed and again after it closed. */
+/**
+ * A peer's WebTransport transport. It has one session, which connects on the first request and again after it closed.
+ */
 export class WebTransportTransport implements Transport {
   readonly name = 'webtransport';
   readonly #endpoint: () => Promise<WebTransportEndpoint>;
@@ -44,20 +46,20 @@ export class WebTransportTransport implements Transport {
   });
   #session: Promise<WebTransport> | undefined;
   #operations: readonly number[] | undefined;
-  /** Whether the peer that the session is with has refused OPEN as something that it does not know. */
+  /** Whether the peer of the current session has refused OPEN as an unknown request. */
   #hasRefusedPrefetch = false;
-  /** When the last session began to be opened, as `performance.now()`. */
+  /** When the last session began to connect, as `performance.now()`. */
   #openedAt = 0;
-  /** The session that is up, when there is one. */
+  /** The connected session, if there is one. */
   #connected: WebTransport | undefined;
-  /** When something last arrived on any stream, as `performance.now()`. */
+  /** When bytes last arrived on any stream, as `performance.now()`. */
   #lastArrival = 0;
 
   readonly #onBytes: (length: number) => void;
 
   /**
-   * @param endpoint asked before each new session, so that a rotated certificate is learnt.
-   * @param onBytes called whenever something arrives, with how much.
+   * @param endpoint called before each new session, so that a rotated certificate is found.
+   * @param onBytes called with the number of bytes of every arriving piece.
    */
   constructor(endpoint: () => Promise<WebTransportEndpoint>, onBytes: (length: number) => void = () => {}) {
     this.#endpoint = endpoint;
@@ -68,7 +70,7 @@ export class WebTransportTransport implements Transport {
     return typeof WebTransport === 'function';
   }
 
-  /** Whether a session is up with a peer that is not known to lack OPEN. */
+  /** Whether a session is connected and the peer may support OPEN. */
   get canPrefetch(): boolean {
     const isNamed = this.#operations?.includes(operations.open) !== false;
     return this.isConnected && isNamed && !this.#hasRefusedPrefetch;
@@ -99,7 +101,7 @@ export class WebTransportTransport implements Transport {
       on.opened();
       for (let index = 0; index < addresses.length; index++) {
         const answer = readAnswer(reader, (length) => on.began(index, length));
-        // What the peer has not got, or cannot read, is an answer: the next one follows.
+        // "Not found" and "failed" are complete answers: the next answer follows.
         const isAnswer = await answer.then(
           () => true,
           ({ code, details }: AntwayError) => code === 'NOT_FOUND' || details?.answered === true,
@@ -112,9 +114,9 @@ export class WebTransportTransport implements Transport {
   }
 
   /**
-   * Asks for a file's map and what a range of it needs, in one request (OPEN). What comes is not yet verified.
+   * Requests a file's map and everything that a range of the file needs (OPEN). The records are not verified.
    * @param onFirstByte called when the answer begins to arrive.
-   * @param onRecord called with each record as it arrives; the next is read when its promise is done.
+   * @param onRecord called with each record as it arrives. The next record is read when the returned promise resolves.
    * @throws as `fetch`.
    */
   async prefetch(
@@ -124,7 +126,7 @@ export class WebTransportTransport implements Transport {
     onFirstByte: () => void,
     onRecord: (address: Address, bytes: Uint8Array<ArrayBuffer>) => Promise<void>,
   ): Promise<void> {
-    // As many chunks as a session may be asked to bring at once.
+    // The time for the largest range that one OPEN requests.
     const totalMs = limits.stallMs + transferMs(limits.openBytes);
     const read = async (reader: ByteReader) => {
       await onRecord(address, await readAnswer(reader, onFirstByte));
@@ -137,13 +139,13 @@ export class WebTransportTransport implements Transport {
       await this.#request(encodeOpen(address, range), totalMs, signal, read);
     } catch (error) {
       const { streamErrorCode } = ((error as Error).cause ?? {}) as Partial<WebTransportError>;
-      // Not when it is busy, slow or going away: then it knows what was asked.
+      // Only this code says that the peer does not know OPEN. A busy, slow or closing peer knows it.
       if (streamErrorCode === resetCodes.badRequest) this.#hasRefusedPrefetch = true;
       throw error;
     }
   }
 
-  /** Whether the peer itself holds a chunk (HAS). @throws as `fetch`, but for `NOT_FOUND`. */
+  /** Whether the peer itself stores a chunk (HAS). @throws as `fetch`, except `NOT_FOUND`. */
   has(address: Address, signal: AbortSignal): Promise<boolean> {
     const request = encodeAddressRequest(operations.has, [address]);
     return this.#request(request, limits.stallMs, signal, async (reader) => {
@@ -156,10 +158,10 @@ export class WebTransportTransport implements Transport {
 
   /**
    * Stores a chunk (PUT).
-   * @throws AntwayError as `checkStored`; `CORRUPT` when the peer received something else.
+   * @throws AntwayError as `checkStored`; `CORRUPT` if the peer received other bytes.
    */
   put(address: Address, bytes: Uint8Array, { token = '', signal }: PutOptions): Promise<void> {
-    // Nothing tells how the request gets on, so it is given its time in advance.
+    // The stream reports no upload progress, so the time for the request's body is added in advance.
     const totalMs = limits.stallMs + transferMs(bytes.length);
     const whole = signal ?? new AbortController().signal;
     const read = async (reader: ByteReader) => {
@@ -172,7 +174,7 @@ export class WebTransportTransport implements Transport {
     return this.#request(encodePut(token, bytes), totalMs, whole, read, { stallMs: totalMs });
   }
 
-  /** What the peer says of itself (INFO). @throws AntwayError `UNSUPPORTED` as `decodeInfo`, or as `fetch`. */
+  /** Requests the peer's description (INFO). @throws AntwayError `UNSUPPORTED` as `decodeInfo`, or as `fetch`. */
   info(signal = new AbortController().signal, onFirstByte?: () => void): Promise<PeerInfo> {
     return this.#request(encodeInfo(), limits.stallMs, signal, async (reader) => {
       const length = new DataView((await reader.read(4)).buffer).getUint32(0);
@@ -183,7 +185,7 @@ export class WebTransportTransport implements Transport {
     });
   }
 
-  /** One request on a stream of its own, under the watchdog. */
+  /** Sends one request on a separate stream, under the watchdog. */
   async #request<T>(
     request: Uint8Array<ArrayBuffer>,
     totalMs: number,
@@ -206,21 +208,22 @@ export class WebTransportTransport implements Transport {
       const stream = await watchdog.race(openStream(session, watchdog.signal));
       writer = stream.writable.getWriter();
       reader = new ByteReader(stream.readable, onBytes);
-      // A peer may refuse before it has read everything, or reset the stream: the read says why.
+      // A peer may answer with a refusal before it has read everything, or reset the stream. The read reports that
+      // error, so the error of the write is ignored.
       writer
         .write(request)
         .then(() => writer?.close())
         .catch(() => undefined);
       const result = await watchdog.race(read(reader));
-      // A peer that goes on after its answer is not listened to.
+      // Discard bytes that the peer sends after its answer.
       void reader.cancel();
       return result;
     } catch (error) {
-      // A reset in both directions: the peer stops sending at once.
+      // Reset both directions, so that the peer stops sending at once.
       void reader?.cancel();
       writer?.abort().catch(() => undefined);
       if (watchdog.signal.aborted) {
-        // A session on which nothing moves is not worth keeping; one slow answer is not its fault.
+        // Close the session if no stream received anything. One slow answer is no reason to close it.
         const isDead = performance.now() - this.#lastArrival > stallMs / 2;
         if (!signal.aborted && isDead) this.#drop(session);
         throw watchdog.signal.reason;
@@ -232,7 +235,7 @@ export class WebTransportTransport implements Transport {
     }
   }
 
-  /** Opens the session if it is not. @throws AntwayError `PEERS_UNREACHABLE`, `UNSUPPORTED`. */
+  /** Connects the session unless it is connected. @throws AntwayError `PEERS_UNREACHABLE`, `UNSUPPORTED`. */
   async connect(): Promise<void> {
     await this.#openSession();
   }
@@ -246,7 +249,7 @@ export class WebTransportTransport implements Transport {
     this.#connected = undefined;
   }
 
-  /** Ends a session. Another one may have taken its place, which goes on. */
+  /** Closes a session. If a newer session has replaced it, the newer one stays open. */
   #drop(session: WebTransport | undefined): void {
     if (session && this.#connected === session) {
       this.#session = undefined;
@@ -256,13 +259,13 @@ export class WebTransportTransport implements Transport {
   }
 
   /**
-   * The session, if it is up within the grace time. Connecting goes on in the background after that, so that
-   * a later request finds it: meanwhile the caller is better served by HTTP.
+   * Returns the session if it connects within the grace time. After that, connecting continues in the background for
+   * later requests, and the caller uses HTTP.
    */
   async #sessionInTime(): Promise<WebTransport> {
     const opening = this.#openSession();
     if (this.#connected) return opening;
-    // Counted from when connecting began: only the first to ask waits, the others are served by HTTP at once.
+    // The grace time starts when connecting starts: only the first request waits. Later requests use HTTP at once.
     const leftMs = Math.max(this.#openedAt + limits.connectGraceMs - performance.now(), 0);
     const grace = AbortSignal.timeout(leftMs);
     try {
@@ -305,7 +308,7 @@ export class WebTransportTransport implements Transport {
           value: fromHex(hex),
         })),
       });
-      session.closed.catch(() => undefined); // reported where it matters: through `ready` and the streams
+      session.closed.catch(() => undefined); // reported through `ready` and the streams
       await raceAbort(session.ready, AbortSignal.timeout(limits.connectTimeoutMs));
       return session;
     } catch (cause) {
@@ -316,8 +319,8 @@ export class WebTransportTransport implements Transport {
 }
 
 /**
- * A new stream. One that is there only after the caller has gone (the peer grants a limited number at a time) is
- * reset: left open, it would count against that number for ever.
+ * Opens a stream. The peer grants a limited number of streams at a time, so a stream may open after the caller has
+ * aborted. Reset such a stream: otherwise it would count against the limit until the session ends.
  */
 async function openStream(
   session: WebTransport,
