@@ -1,11 +1,11 @@
 import { Backoff } from '../util/backoff.ts';
 
-/** After how long storage that failed is tried again, in milliseconds. */
+/** Delays before storage that failed is tried again, in milliseconds. */
 const retry = { firstMs: 5_000, maxMs: 120_000 };
 
 /**
- * Whether a database opens. One that does not (blocked, a private window, held by another tab) is tried again after a while,
- * and nobody waits for that.
+ * Tracks whether a database opens. If it does not (blocked storage, a private window, another tab holds it), it is
+ * tried again in the background, and callers continue without it.
  */
 export class Availability {
   readonly #open: () => Promise<unknown>;
@@ -13,11 +13,11 @@ export class Availability {
   readonly #backoff = new Backoff(retry);
   #isAvailable = true;
   #reason: string | null = null;
-  /** In milliseconds since 1970; infinite while the database is being tried. */
+  /** In milliseconds since 1970; infinite while a try is running. */
   #retryAt = 0;
 
   /**
-   * @param open tries the database; rejects when it does not open.
+   * @param open tries to open the database; rejects if it does not open.
    * @param onAvailable called when the database opens again.
    */
   constructor(open: () => Promise<unknown>, onAvailable: () => void) {
@@ -29,12 +29,12 @@ export class Availability {
     return this.#isAvailable;
   }
 
-  /** Why the database does not open, in the browser's words; null when it does. */
+  /** The browser's error message if the database does not open; null otherwise. */
   get reason(): string | null {
     return this.#reason;
   }
 
-  /** Whether the database can be used now. Begins another try when one is due. */
+  /** Whether the database can be used now. Starts another try if one is due. */
   check(): boolean {
     if (!this.#isAvailable && Date.now() >= this.#retryAt) {
       this.#retryAt = Number.POSITIVE_INFINITY;
@@ -43,7 +43,7 @@ export class Availability {
     return this.#isAvailable;
   }
 
-  /** The database did not open. */
+  /** Call this if the database did not open. */
   failed(error: unknown): void {
     const isKnown = !this.#isAvailable && Number.isFinite(this.#retryAt);
     if (isKnown) return;

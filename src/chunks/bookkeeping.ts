@@ -1,4 +1,4 @@
-/** What the coming and going of chunks changes in the database. Each function runs inside one transaction. */
+/** The changes that storing and deleting chunks make in the database. Each function runs inside one transaction. */
 
 import { promisifyRequest } from 'idb-keyval';
 import { Address } from '../address.ts';
@@ -10,7 +10,7 @@ import type { VerifiedChunk } from './verified-chunk.ts';
 export interface Metadata {
   /** Bytes as stored. */
   size: number;
-  /** Milliseconds since 1970. Missing for a chunk that is held: the index of those that may go has not got it. */
+  /** Milliseconds since 1970. Missing for a chunk with a pin reference: such a chunk is not in the eviction index. */
   lastUsed?: number;
 }
 
@@ -19,16 +19,17 @@ export interface Totals {
   bytes: number;
 }
 
-/** Chunks that one transaction deals with at most, so that reads never wait long for it. */
+/** Most chunks per transaction, so that reads never wait long for it. */
 export const sliceChunks = 64;
 
 /** Bytes of an address. */
 const addressBytes = 32;
 
 /**
- * Stores those chunks of a batch that are not there yet, as far as there is room, and notes what was read since.
- * @param leastBlobBytes how large a chunk has to be to be stored as a Blob.
- * @returns those that are in the database now, and the totals.
+ * Stores the chunks of a batch that are not stored yet, as far as there is room. Updates `lastUsed` of recently read
+ * chunks.
+ * @param leastBlobBytes minimum size of a chunk that is stored as a Blob.
+ * @returns the chunks that are in the database now, and the totals.
  */
 export async function storeBatch(
   { chunks, metadata, holds, totals }: WriteStores,
@@ -62,7 +63,7 @@ export async function storeBatch(
   return { kept, totals: after };
 }
 
-/** Deletes the least recently used of the chunks that nobody holds, until `bytes` are free or a slice is done. */
+/** Deletes the least recently used chunks without a pin reference, until `bytes` are free or a slice is done. */
 export async function evictSlice(
   stores: WriteStores,
   bytes: number,
@@ -86,7 +87,7 @@ export async function evictSlice(
 /** Chunks that were deleted. */
 export type RemovedChunks = { address: Address; size: number }[];
 
-/** Deletes one chunk, whoever holds it: its bytes are not what they were. */
+/** Deletes one chunk in spite of its pin references, because its bytes are damaged. */
 export async function deleteChunk(stores: WriteStores, address: Address): Promise<RemovedChunks> {
   const known = await metadataOf(stores.metadata, address);
   const gone = known ? [{ address, size: known.size }] : [];
@@ -96,7 +97,7 @@ export async function deleteChunk(stores: WriteStores, address: Address): Promis
 
 /**
  * Adds the owner's references to these chunks, so that none of them is evicted.
- * @returns the bytes of each that is stored; undefined when there is no such owner (any more).
+ * @returns the size in bytes of each stored chunk; undefined if the owner does not exist (any more).
  */
 export async function addPinReferences(
   { metadata, holds, pins }: PinOwnerStores,
@@ -118,10 +119,10 @@ export async function addPinReferences(
 
 /**
  * Removes a slice of an owner's references, and deletes the chunks without another reference.
- * @param after the last chunk of the slice before.
- * @param except chunks (hex) whose references stay, of an owner that is there. Nothing is done if none are given and the owner
- *   is there (it was pinned again), or if some are given and it is not.
- * @returns the last chunk of the slice; undefined when there are no more.
+ * @param after the last chunk of the previous slice.
+ * @param except chunks (hex) whose references stay; only for an owner that exists. Without `except`, the owner must not
+ *   exist. Otherwise nothing is done: the owner was pinned again, or removed, in the meantime.
+ * @returns the last chunk of the slice; undefined if there are no more.
  */
 export async function removePinReferencesSlice(
   stores: PinOwnerStores,
@@ -139,7 +140,7 @@ export async function removePinReferencesSlice(
   return { gone: await freeChunks(stores, released), last: referenced.at(-1) };
 }
 
-/** Deletes those chunks that have no reference. */
+/** Deletes the given chunks that have no reference. */
 export async function freeChunks(stores: WriteStores, addresses: readonly Address[]): Promise<RemovedChunks> {
   const [known, owners] = await Promise.all([
     Promise.all(addresses.map((address) => metadataOf(stores.metadata, address))),
@@ -154,7 +155,7 @@ export async function freeChunks(stores: WriteStores, addresses: readonly Addres
   return gone;
 }
 
-/** The next owner of any reference after `owner`, in the order of addresses. */
+/** Returns the first owner of a reference after `owner`, in the order of addresses. */
 export async function nextPinOwner(
   holds: IDBObjectStore,
   owner: Address | undefined,
@@ -166,7 +167,7 @@ export async function nextPinOwner(
     : Address.fromBytes(new Uint8Array(key as ArrayBuffer, 0, addressBytes));
 }
 
-/** Whether there is such a pin. One that is being removed does not count. */
+/** Whether the pin exists. A pin that is being removed does not count. */
 export async function isPinOwner(pins: IDBObjectStore, { bytes }: Address): Promise<boolean> {
   const pin = await promisifyRequest<PinOwner | undefined>(pins.get(bytes));
   return pin !== undefined && !pin.isRemoved;
@@ -176,7 +177,7 @@ export async function readTotals(totals: IDBObjectStore): Promise<Totals> {
   return (await promisifyRequest<Totals | undefined>(totals.get('all'))) ?? { count: 0, bytes: 0 };
 }
 
-/** The key of an address, as the database gives it back. */
+/** Converts a key, as the database returns it, to an address. */
 export function addressOfKey(key: IDBValidKey): Address {
   return Address.fromBytes(new Uint8Array(key as ArrayBuffer));
 }

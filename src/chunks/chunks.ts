@@ -12,18 +12,18 @@ import { readAheadChunks } from './read-ahead.ts';
 import type { ChunkStore } from './store.ts';
 import { VerifiedChunk } from './verified-chunk.ts';
 
-/** Chunks that are on their way though nobody asked for each of them. */
+/** Chunks that a prefetch is expected to deliver, without a request for each of them. */
 export interface ComingChunks {
-  /** @returns the chunk once it is here; undefined when it will not come. @throws the signal's reason. */
+  /** @returns the chunk when it arrives; undefined if it will not arrive. @throws the signal's reason. */
   take(address: Address, signal: AbortSignal): Promise<VerifiedChunk | undefined>;
 }
 
 export interface RecordOptions {
   signal?: AbortSignal | undefined;
   trace?: Trace | undefined;
-  /** About how large the record should be, where that is known. */
+  /** Approximate size of the record in bytes, if known. */
   expectedBytes?: number | undefined;
-  /** Called when the record is not stored, before a peer is asked for it. */
+  /** Called if the record is not stored, before a peer is asked for it. */
   onMiss?: () => void;
 }
 
@@ -37,8 +37,8 @@ export interface ChunksOptions {
 }
 
 /**
- * Verified bytes by address: from memory (decrypted), then the store (encrypted), then the peers. Each place is asked at
- * most once at a time for the same chunk.
+ * Verified bytes by address: from memory (decrypted), then the store (encrypted), then the peers. Concurrent requests
+ * for the same chunk share one read, one fetch and one decryption.
  */
 export class Chunks {
   readonly #codec: Codec;
@@ -61,36 +61,37 @@ export class Chunks {
     });
   }
 
-  /** Chunks that a reader should have under way. */
+  /** Number of chunks that a reader should request ahead. */
   get readAhead(): number {
     return readAheadChunks(this.#peers.link?.());
   }
 
   /**
-   * A record's own bytes, checked against its address.
+   * Returns a record's own bytes, checked against its address.
    * @throws AntwayError as `PeerPool.fetch`; the signal's reason when aborted.
    */
   async record(address: Address, options: RecordOptions = {}): Promise<VerifiedChunk> {
     return (await this.#find(address, options)).chunk;
   }
 
-  /** Has requests wait for chunks that are on their way. @returns what ends that. */
+  /** Makes requests wait for chunks of a prefetch. @returns a function that ends this. */
   expect(coming: ComingChunks): () => void {
     this.#coming.add(coming);
     return () => this.#coming.delete(coming);
   }
 
-  /** Stores a chunk that came without a request for it. Resolves when there is room in the queue. */
+  /** Stores a prefetched chunk. Resolves when there is room in the queue. */
   async receive(chunk: VerifiedChunk): Promise<void> {
     await this.#store.put(chunk);
   }
 
-  /** A record, and whether it was stored here. What a disk gives back is checked like what a peer sends. */
+  /** Returns a record, and whether it was stored. Bytes from disk are verified like bytes from a peer. */
   async #find(
     address: Address,
     { signal, trace, expectedBytes, onMiss }: RecordOptions,
   ): Promise<{ chunk: VerifiedChunk; wasStored: boolean }> {
-    // What is on its way before the store is looked into may have come, and been stored, since.
+    // Take the prefetches before the store is read: a chunk may arrive, be stored, and its prefetch end, during the
+    // read.
     const coming = new Set(this.#coming);
     const stored = await this.#store.get(address);
     if (stored) {
@@ -111,8 +112,8 @@ export class Chunks {
   }
 
   /**
-   * The plaintext of chunk `index` of `map`. The bytes are shared with other readers: do not write to them.
-   * @throws AntwayError as `PeerPool.fetch`, or `CORRUPT` when the chunk does not open with the map's keys.
+   * Returns the plaintext of chunk `index` of `map`. The bytes are shared with other readers: do not write to them.
+   * @throws AntwayError as `PeerPool.fetch`, or `CORRUPT` if the chunk does not decrypt with the map's keys.
    */
   async read(
     map: DataMap,
@@ -155,13 +156,13 @@ export class Chunks {
       expectedBytes: map.sizes[index],
     });
     this.#note(map, index, wasStored ? 'd' : 'p', trace);
-    // What came from a peer may still have to be written.
+    // A fetched chunk may still be in the write queue, so its bytes must not be overwritten.
     const target = wasStored ? chunk.bytes : undefined;
     const decrypt = () => this.#codec.decrypt(map, index, chunk.bytes, target);
     return trace ? trace.time('openMs', decrypt) : decrypt();
   }
 
-  /** For whoever watches a file being read. The maps of maps are no file. */
+  /** Reports the state of a file's chunk to listeners of the statistics. Chunks of nested maps are not reported. */
   #note(map: DataMap, index: number, state: ChunkState, trace?: Trace): void {
     if (map.childLevel === 0) this.#stats.chunkOf(map, index, state, trace?.path ?? null);
   }
@@ -199,14 +200,14 @@ export class Chunks {
     if (trace) trace.chunks.joined++;
   }
 
-  /** Drops a stored chunk that is no longer what was written, so that it is fetched again. */
+  /** Deletes a damaged chunk from the store, so that it is fetched again. */
   async #forgetDamaged(address: Address): Promise<void> {
     this.#stats.damaged();
     await this.#store.delete(address);
   }
 }
 
-/** The chunk as soon as one brings it; undefined once it is known that none will. */
+/** Returns the chunk from the first prefetch that delivers it; undefined once no prefetch will. */
 async function firstToCome(
   coming: Iterable<ComingChunks>,
   address: Address,
@@ -224,12 +225,13 @@ async function firstToCome(
   }
 }
 
-/** Of chunks that were asked for: to make a name takes longer than to find a chunk by it. */
+/** Cached keys: to build a key takes longer than the lookup in memory. */
 const keys = new WeakMap<DataMap, string[]>();
 
 /**
- * Names a chunk as a map opens it: by its address and all that its keys are made of. Whoever knows only the address
- * must not find the plaintext, and a map with wrong hashes must not share a run with a right one.
+ * Returns the memory cache key of a chunk: its address and all inputs of its encryption keys. Security: the address
+ * alone must not give access to the plaintext, and a map with wrong hashes must not share a decryption with a correct
+ * map.
  */
 function keyOf(map: DataMap, index: number): string {
   let known = keys.get(map);

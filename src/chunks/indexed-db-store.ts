@@ -22,11 +22,11 @@ import { fromStoredForm, isLost, leastBlobBytes, type StoredForm } from './store
 import type { VerifiedChunk } from './verified-chunk.ts';
 import { WriteQueue, type Written } from './write-queue.ts';
 
-/** How often the times of last use are brought up to date when nothing else is written, in milliseconds. */
+/** Interval at which times of last use are written if nothing else is written, in milliseconds. */
 const touchIntervalMs = 10_000;
-/** Times of last use that one transaction brings up to date. */
+/** Most times of last use that one transaction updates. */
 const touchesPerWrite = 4 * sliceChunks;
-/** Eviction goes on until the store is this much below its ceiling, so that the next write does not evict again. */
+/** Eviction frees space down to this share of the ceiling, so that the next write does not evict again. */
 const evictTo = 0.9;
 const databaseName = 'antway-chunks';
 
@@ -44,12 +44,12 @@ export class IndexedDbStore implements PinningStore {
   #maxBytes: number;
   readonly #stats: Stats;
   readonly #queue = new WriteQueue((chunks, bytes) => this.#writeBatch(chunks, bytes));
-  /** Read since the last write: their `lastUsed` is brought up to date with the next one. */
+  /** Chunks read since the last write. The next write updates their `lastUsed`. */
   readonly #touched = new Map<string, Address>();
   #touchesWrittenAt = 0;
-  /** Why the last batch was not stored as a whole; undefined when it was. */
+  /** Why the last batch was not stored completely; undefined if it was. */
   #refusal: WriteOutcome | undefined;
-  /** How large a chunk has to be to be stored as a Blob: none is any more once that has failed. */
+  /** Minimum size of a chunk that is stored as a Blob. Infinite after writing a Blob has failed. */
   #leastBlobBytes = leastBlobBytes();
 
   constructor(stats: Stats, maxBytes = Number.POSITIVE_INFINITY) {
@@ -57,7 +57,7 @@ export class IndexedDbStore implements PinningStore {
     this.#maxBytes = maxBytes;
   }
 
-  /** Object stores beside the chunks, in the same database: the browser clears all of it at once. */
+  /** Object stores in the same database as the chunks, so that the browser clears all of it at once. */
   get pins(): UseStore {
     return this.#database.store('pins');
   }
@@ -66,7 +66,7 @@ export class IndexedDbStore implements PinningStore {
     return this.#database.store('contents');
   }
 
-  /** Sets the ceiling, and evicts what is above it. */
+  /** Sets the ceiling and evicts chunks above it. */
   async setMaxBytes(maxBytes: number): Promise<void> {
     this.#maxBytes = maxBytes;
     await this.#guarded(() => this.makeRoom(0), false);
@@ -212,7 +212,7 @@ export class IndexedDbStore implements PinningStore {
     return { kept, refusal };
   }
 
-  /** Where that can help: with room made when there was none, and without Blobs when they may be at fault. */
+  /** Retries a failed write if that can help: after eviction if the quota was exceeded, otherwise without Blobs. */
   async #writeAgain(
     batch: readonly VerifiedChunk[],
     bytes: number,
@@ -229,13 +229,13 @@ export class IndexedDbStore implements PinningStore {
     return kept;
   }
 
-  /** @returns those that are on disk now: all, unless pinned chunks leave no room for them. */
+  /** @returns the chunks that are on disk now: all of them, unless pinned chunks leave no room. */
   async #write(
     batch: readonly VerifiedChunk[],
     bytes: number,
     leastBlobBytes = this.#leastBlobBytes,
   ): Promise<Set<VerifiedChunk>> {
-    // First, so that the ceiling is never passed.
+    // Make room before the write, so that the store never exceeds the ceiling.
     if (bytes > 0) await this.makeRoom(bytes);
     const touched = [...this.#touched.values()].slice(0, touchesPerWrite);
     const { kept } = await this.#database.write((stores) =>
@@ -247,7 +247,7 @@ export class IndexedDbStore implements PinningStore {
     return new Set(kept);
   }
 
-  /** Deletes least recently used chunks until `bytes` are free or none is left. @returns the bytes that are free. */
+  /** Deletes least recently used chunks until `bytes` are free or none is left. @returns the number of freed bytes. */
   async #evict(bytes: number): Promise<number> {
     let freed = 0;
     for (let isDone = false; !isDone && freed < bytes; ) {
@@ -272,7 +272,7 @@ export class IndexedDbStore implements PinningStore {
     } while (after);
   }
 
-  /** A chunk whose file the browser has lost is as damaged as one whose bytes have changed. */
+  /** Handles a chunk whose Blob file is gone in the same way as a chunk with damaged bytes. */
   async #forgetLost(address: Address): Promise<void> {
     this.#stats.damaged();
     await this.delete(address);
@@ -301,6 +301,6 @@ function* slicesOf(addresses: readonly Address[]): Generator<readonly Address[]>
 }
 
 function isQuotaExceeded(error: unknown): boolean {
-  // An error's own class, QuotaExceededError, is new; the name is the same.
+  // Newer browsers throw a separate class, QuotaExceededError. The name is the same in all browsers.
   return error instanceof Error && error.name === 'QuotaExceededError';
 }

@@ -12,38 +12,39 @@ export const storeNames = {
   pins: 'pins',
 } as const;
 
-/** What a database tells of itself. */
+/** Events of the chunk database. */
 export interface DatabaseEvents {
-  /** It was closed: others may change, or delete, what it holds. */
+  /** The connection was closed: another worker may change or delete the data. */
   onClosed(): void;
-  /** It could not be opened, or not in time. It can be tried again. */
+  /** The database could not be opened, or not in time. It can be tried again. */
   onUnopened(error: unknown): void;
 }
 
 type StoreName = keyof typeof storeNames;
 
-/** Those that change together when chunks come and go. */
+/** Stores that change together when chunks are stored or deleted. */
 const written = ['chunks', 'metadata', 'totals', 'holds'] as const satisfies StoreName[];
-/** With what says who may hold chunks. */
+/** The same stores and the pins, which own references to chunks. */
 const writtenWithPins = [...written, 'pins'] as const satisfies StoreName[];
 
-/** The stores of a write, by their names. */
+/** The object stores of a write transaction, by name. */
 export type WriteStores = Record<(typeof written)[number], IDBObjectStore>;
 export type PinOwnerStores = Record<(typeof writtenWithPins)[number], IDBObjectStore>;
 
 /**
  * A database with the layout of the chunk store:
  *
- * - `chunks`: raw 32-byte address → the sealed bytes, as an ArrayBuffer of exactly their size or as a Blob;
- * - `metadata`: raw address → `{ size, lastUsed }`, indexed by `lastUsed`, so that eviction never reads values. A
- *   chunk that is held has no `lastUsed`, so eviction never meets it;
+ * - `chunks`: raw 32-byte address → the encrypted bytes, as an ArrayBuffer of exactly their size or as a Blob;
+ * - `metadata`: raw address → `{ size, lastUsed }`, indexed by `lastUsed`, so that eviction never reads values. A chunk
+ *   with a pin reference has no `lastUsed`, so eviction never finds it;
  * - `totals`: `all` → `{ count, bytes }`, changed in the transactions that change the others;
- * - `holds`: raw address of a pin ‖ raw address of a chunk → `{ chunk }`, indexed by `chunk`: who holds what, whether it
- *   is stored already or not. A row for each pair and no count, so that what is done twice is done once;
- * - `contents`: raw address of a site or file → the chunks it is made of, which never change;
+ * - `holds`: raw address of a pin ‖ raw address of a chunk → `{ chunk }`, indexed by `chunk`: the pin references, to
+ *   stored chunks and others. One row per pair instead of a counter, so that adding a reference twice has no effect;
+ * - `contents`: raw address of a site or file → its list of chunks, which never changes;
  * - `pins`: raw address → what the user asked for.
  *
- * A later version may add to this, and never takes away: then an earlier one can go on with the database, too.
+ * A later version may add to this layout but must not remove anything, so that an earlier version can still use the
+ * database.
  */
 export class ChunkDatabase {
   readonly #name: string;
@@ -55,21 +56,24 @@ export class ChunkDatabase {
     this.#events = events;
   }
 
-  /** One store in a transaction of its own, in the form that `idb-keyval`'s functions take. */
+  /** Returns one object store in a separate transaction, in the form that `idb-keyval`'s functions take. */
   store(name: StoreName): UseStore {
     return async (mode, callback) => callback((await this.#transaction(name, mode)).objectStore(name));
   }
 
   /**
-   * Runs `work` in one read-write transaction over the chunks and all that goes with them; resolves when it is
-   * complete. Durability is relaxed: a chunk lost to a power cut is fetched again, while a flush to disk per batch
-   * would cost more than the network does.
+   * Runs `work` in one read-write transaction over the chunk stores. Resolves when the transaction is complete.
+   * Durability is relaxed: a chunk lost to a power cut is fetched again, while a flush to disk per batch would cost
+   * more than the network.
    */
   write<T>(work: (stores: WriteStores) => Promise<T> | T): Promise<T> {
     return this.#write(written, work);
   }
 
-  /** The same together with the pins, so that nothing is held for one that is gone, whichever worker removed it. */
+  /**
+   * As `write`, with the pins in the same transaction: so no reference is added for a pin that another worker has
+   * removed.
+   */
   writeWithPins<T>(work: (stores: PinOwnerStores) => Promise<T> | T): Promise<T> {
     return this.#write(writtenWithPins, work);
   }
@@ -100,7 +104,7 @@ export class ChunkDatabase {
     await completed(transaction);
   }
 
-  /** Safari drops connections without an event: one that turns out dead is opened anew, once. */
+  /** Safari drops connections without an event. If the connection turns out to be dead, it is opened again, once. */
   async #transaction(
     names: string | string[],
     mode: IDBTransactionMode,
@@ -116,7 +120,7 @@ export class ChunkDatabase {
     }
   }
 
-  /** One that does not open in time is waited for by nobody, and used once it is open. */
+  /** If the database takes too long to open, callers continue without it. Later calls use it once it is open. */
   #open(): Promise<IDBDatabase> {
     if (!this.#opening) {
       const opening = openDatabase(this.#name);
@@ -150,7 +154,7 @@ export class ChunkDatabase {
   }
 }
 
-/** Each brings the layout from the version of its position to the next. */
+/** Each function upgrades the layout from the version of its position to the next version. */
 const upgrades: readonly ((database: IDBDatabase) => void)[] = [
   (database) => {
     database.createObjectStore(storeNames.chunks);
@@ -169,7 +173,7 @@ async function openDatabase(name: string): Promise<IDBDatabase> {
     return await requestDatabase(name, version);
   } catch (error) {
     if (!(error instanceof DOMException && error.name === 'VersionError')) throw error;
-    // A later Antway was here, whose layout has all that is used here.
+    // A later Antway upgraded this database. Its layout contains everything that this version uses.
     return requestDatabase(name);
   }
 }
@@ -182,7 +186,7 @@ function requestDatabase(name: string, wanted?: number): Promise<IDBDatabase> {
   return promisifyRequest(request);
 }
 
-/** An open that never ends (another tab holds an old version, a browser's bug) must not hold up every read. */
+/** An open request may never end (another tab holds an old version, a browser bug). It must not block every read. */
 const openTimeoutMs = 5_000;
 
 function withinTime<T>(opening: Promise<T>): Promise<T> {
@@ -196,8 +200,9 @@ function withinTime<T>(opening: Promise<T>): Promise<T> {
 }
 
 /**
- * Resolves when a transaction is complete, and rejects with why it was aborted. Not when a request of it fails: that
- * comes first, and why is not yet in `transaction.error` then (in Firefox, a full disk is told of in this way).
+ * Resolves when a transaction is complete, and rejects with the reason if it was aborted. It does not reject on a
+ * failed request: at that time, `transaction.error` does not have the reason yet (Firefox reports a full disk in this
+ * way).
  */
 export function completed(transaction: IDBTransaction): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -210,6 +215,6 @@ function tryAbort(transaction: IDBTransaction): void {
   try {
     transaction.abort();
   } catch {
-    // It has ended by itself, which is what was wanted.
+    // The transaction has already ended.
   }
 }

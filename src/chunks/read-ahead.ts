@@ -2,19 +2,21 @@ import { limits } from '../limits.ts';
 import type { LinkMeasure } from '../peers/selection/pool.ts';
 
 /**
- * How many chunks a reader should have under way. All of them share the link, and none is of use before it is whole:
- * where the link is slow, more at once only make each one late. Where it is fast or long, fewer leave it idle.
+ * Returns how many chunks a reader should request ahead. All requested chunks share the link, and a chunk is useful
+ * only when it is complete. On a slow link, more parallel chunks only delay each of them. On a fast or long link, fewer
+ * chunks leave it idle.
  *
- * @param link undefined before anything was measured.
+ * @param link undefined before the first measurement.
  */
 export function readAheadChunks(link: LinkMeasure | undefined): number {
   const { first, least, most, slowChunkMs, openMs, idleShare } = limits.readAhead;
   if (!link) return first;
   const { bytesPerSecond, delayMs } = link;
   const chunkMs = (1000 * limits.plaintextChunkBytes) / bytesPerSecond;
-  // One after the other, the link is idle from a chunk's last byte to the next one's first.
+  // With one chunk at a time, the link is idle from a chunk's last byte to the next chunk's first byte.
   if (delayMs + openMs <= idleShare * chunkMs) return 1;
   if (chunkMs >= slowChunkMs) return 2;
-  // Twice what the link holds, so that the next begins while the last still comes in, and one that is being opened.
+  // Twice the bandwidth-delay product, so that the next chunk starts before the last one ends, and one chunk in
+  // decryption.
   return Math.min(Math.max(Math.ceil((2 * delayMs) / chunkMs) + 1, least), most);
 }

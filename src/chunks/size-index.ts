@@ -2,10 +2,10 @@ import { promisifyRequest, type UseStore } from 'idb-keyval';
 import type { Address } from '../address.ts';
 import { addressOfKey, type Metadata } from './bookkeeping.ts';
 
-/** Metadata that the index reads in one transaction. */
+/** Metadata records that the index reads in one transaction. */
 const metadataSlice = 1_000;
 
-/** The size of every stored chunk, in memory. It is read when it is first asked for, and then follows what changes. */
+/** The size of every stored chunk, in memory. Loaded on first use, and then updated with every change. */
 export class SizeIndex {
   readonly #metadata: () => UseStore;
   #sizes: { map: Map<string, number>; loaded: Promise<void> } | undefined;
@@ -16,17 +16,17 @@ export class SizeIndex {
     this.#metadata = metadata;
   }
 
-  /** Grows with every change. */
+  /** Counts changes. */
   get changes(): number {
     return this.#changes;
   }
 
-  /** Grows when chunks go. */
+  /** Counts changes that removed chunks. */
   get losses(): number {
     return this.#losses;
   }
 
-  /** Bytes of each stored chunk, by hex address. The map follows later changes. */
+  /** The size in bytes of each stored chunk, by hex address. The map follows later changes. */
   async sizes(): Promise<ReadonlyMap<string, number>> {
     if (!this.#sizes) {
       const map = new Map<string, number>();
@@ -40,13 +40,13 @@ export class SizeIndex {
     return map;
   }
 
-  /** Chunks were stored. */
+  /** Call this when chunks were stored. */
   added(chunks: readonly { address: Address; bytes: Uint8Array }[]): void {
     for (const { address, bytes } of chunks) this.#sizes?.map.set(address.hex, bytes.length);
     if (chunks.length > 0) this.#changes++;
   }
 
-  /** Chunks were deleted. */
+  /** Call this when chunks were deleted. */
   removed(chunks: readonly { address: Address }[]): void {
     if (chunks.length === 0) return;
     for (const { address } of chunks) this.#sizes?.map.delete(address.hex);
@@ -54,7 +54,7 @@ export class SizeIndex {
     this.#losses++;
   }
 
-  /** The database was asked about some chunks: another worker may have stored or evicted them. */
+  /** Call this with sizes that were read from the database: another worker may have stored or evicted these chunks. */
   found(addresses: readonly Address[], sizes: readonly (number | undefined)[]): void {
     const map = this.#sizes?.map;
     if (!map) return;
@@ -74,14 +74,17 @@ export class SizeIndex {
     if (hasLost) this.#losses++;
   }
 
-  /** Nothing is known any more of the stored chunks. */
+  /** Discards the index. The next use loads it again. */
   forget(): void {
     this.#sizes = undefined;
     this.#changes++;
     this.#losses++;
   }
 
-  /** In pieces, so that nothing else has to wait for all of it. What changes meanwhile is changed in the map, too. */
+  /**
+   * Loads the index in slices, so that other transactions do not wait for all of it. Changes in the meantime are
+   * applied to `map` too.
+   */
   async #load(map: Map<string, number>): Promise<void> {
     let range: IDBKeyRange | null = null;
     for (let isDone = false; !isDone; ) {

@@ -1,86 +1,93 @@
 import type { Address } from '../address.ts';
 import type { VerifiedChunk } from './verified-chunk.ts';
 
-/** What a chunk store holds. */
+/** Summary of a chunk store. */
 export interface StoreSummary {
   count: number;
   bytes: number;
-  /** Chunks that are still to be written. */
+  /** Chunks that are not written yet. */
   waiting: number;
   /** Its ceiling in bytes. */
   maxBytes: number;
-  /** False when storage is blocked (some private windows): then nothing is kept. */
+  /** False if storage is blocked (some private windows): then nothing is stored. */
   available: boolean;
-  /** Why it is not available, in the browser's words; null when it is. */
+  /** The browser's error message if storage is not available; null if it is. */
   reason: string | null;
 }
 
-/** Stores encrypted chunks between runs. It never throws for want of space or of storage: it then stores less. */
+/**
+ * Stores encrypted chunks between runs. It does not throw if space or storage is missing: it stores fewer chunks then.
+ */
 export interface ChunkStore {
   /**
-   * The stored bytes, in a buffer that is the caller's alone. They may have been damaged since: the caller checks them.
-   * What cannot be read at all is counted as damaged and forgotten.
+   * Returns the stored bytes, in a buffer that only the caller uses. The bytes may be damaged: the caller must verify
+   * them. An unreadable chunk is counted as damaged and deleted.
    */
   get(address: Address): Promise<Uint8Array<ArrayBuffer> | undefined>;
-  /** Takes a chunk for writing. Resolves when there is room in the queue, not when it is on disk. */
+  /** Queues a chunk for writing. Resolves when there is room in the queue, not when the chunk is on disk. */
   put(chunk: VerifiedChunk): Promise<void>;
-  /** Forgets a chunk that turned out damaged. */
+  /** Deletes a chunk that turned out to be damaged. */
   delete(address: Address): Promise<void>;
-  /** Resolves once everything that was put until now is written. */
+  /** Resolves when all chunks that were put before this call are written. */
   flush(): Promise<void>;
-  /** Forgets every chunk. @throws when the storage fails. */
+  /** Deletes all chunks. @throws if the storage fails. */
   clear(): Promise<void>;
   summary(): Promise<StoreSummary>;
 }
 
 /**
- * What became of a chunk that was put. `ceiling`: pinned chunks leave no room below the store's ceiling. `quota`: the browser
- * gives no more room. `failed`: the browser's storage failed, or the chunk was never put.
+ * The outcome of writing a chunk. `ceiling`: pinned chunks leave no room below the store's ceiling. `quota`: the
+ * browser's quota is exceeded. `failed`: the browser's storage failed, or the chunk was never put.
  */
 export type WriteOutcome = 'stored' | 'ceiling' | 'quota' | 'failed';
 
-/** What the store has to know of a pin: a record of the object store `pins`, by the address of its content. */
+/** The part of a pin that the store uses: a record of the object store `pins`, by the address of its content. */
 export interface PinOwner {
-  /** Whether the pin is being removed. Then it can get no more references. */
+  /** Whether the pin is being removed. Such a pin gets no more references. */
   isRemoved?: boolean;
 }
 
 /**
- * A chunk store that never evicts the chunks that a pin refers to. The owner of a pin reference is the pin, known by the address
- * of its content.
+ * A chunk store that never evicts chunks with a pin reference. The owner of a pin reference is a pin, identified by the
+ * address of its content.
  */
 export interface PinningStore extends ChunkStore {
-  /** Resolves once it is known whether a chunk that was put is on disk, whichever worker put it there. */
+  /** Resolves with the outcome of writing a chunk, whichever worker wrote it. */
   written(address: Address): Promise<WriteOutcome>;
   /**
-   * The bytes of every chunk on disk, by hex address. Kept up to date with what this worker does; what another one does
-   * is learnt by `addPinReferences`, `written` and `forgetSizes`.
+   * The size in bytes of every chunk on disk, by hex address. The map follows changes by this worker. Changes by
+   * another worker are found by `addPinReferences`, `written` and `forgetSizes`.
    */
   sizes(): Promise<ReadonlyMap<string, number>>;
-  /** Has `sizes` read anew: another worker has changed what is stored. */
+  /** Discards `sizes`, because another worker has changed the store. The next call reads them again. */
   forgetSizes(): void;
-  /** Grows with every change of `sizes`. */
+  /** Counts changes of `sizes`. */
   readonly changes: number;
-  /** Grows when chunks go. */
+  /** Counts changes that removed chunks. */
   readonly losses: number;
   /**
-   * Adds references to chunks, stored ones and others: the store evicts none of them. Adding a reference twice has no effect.
-   * @returns false, without an effect, once the owner is gone or being removed.
+   * Adds references to chunks, stored or not. The store evicts none of them. Adding a reference twice has no effect.
+   * @returns false, without an effect, if the owner does not exist or is being removed.
    */
   addPinReferences(owner: Address, chunks: readonly Address[], signal?: AbortSignal): Promise<boolean>;
-  /** Removes all references of an owner that is gone or being removed, and deletes the chunks without another reference. */
+  /**
+   * Removes all references of an owner that does not exist or is being removed. Deletes the chunks without another
+   * reference.
+   */
   removePinReferences(owner: Address): Promise<void>;
-  /** Removes the references of an owner to other chunks than these (hex), and deletes those without another reference. */
+  /**
+   * Removes the references of an owner to all chunks except these (hex). Deletes the chunks without another reference.
+   */
   retainPinReferences(owner: Address, chunks: ReadonlySet<string>): Promise<void>;
-  /** Removes the references of owners that are gone. */
+  /** Removes the references of owners that do not exist any more. */
   removeAbandonedPinReferences(): Promise<void>;
-  /** Deletes those of the chunks that have no reference. */
+  /** Deletes the given chunks that have no reference. */
   free(chunks: readonly Address[]): Promise<void>;
-  /** Evicts until so many bytes can be stored. @returns whether they can be. */
+  /** Evicts chunks until `bytes` more can be stored. @returns whether they can be stored. */
   makeRoom(bytes: number): Promise<boolean>;
 }
 
-/** Stores nothing: for a command that runs once. */
+/** Stores nothing. Used by commands that run once. */
 export const noStore: ChunkStore = {
   get: async () => undefined,
   put: async () => {},

@@ -4,23 +4,23 @@ import { limits } from '../limits.ts';
 import type { Blake3 } from '../self-encryption/blake3.ts';
 
 /**
- * A record whose bytes were checked against its address. The only way to get one is to check, so a function
- * that takes a `VerifiedChunk` cannot be handed what a peer merely sent.
+ * A record whose bytes match its address. Verification is the only way to construct one, so a function that takes a
+ * `VerifiedChunk` cannot receive unverified bytes of a peer.
  */
 export class VerifiedChunk {
   private constructor(
     readonly address: Address,
-    /** In a buffer of exactly its size. */
+    /** A buffer of exactly the chunk's size. */
     readonly bytes: Uint8Array<ArrayBuffer>,
   ) {}
 
-  /** @throws AntwayError `CORRUPT` when the bytes are too many or hash to another address. */
+  /** @throws AntwayError `CORRUPT` if the bytes exceed the size limit or hash to another address. */
   static verify(address: Address, received: Uint8Array<ArrayBuffer>, blake3: Blake3): VerifiedChunk {
     refuseTooLong(address, received);
     return VerifiedChunk.#compared(address, received, blake3(received));
   }
 
-  /** The same, where the hash is calculated in turns with other tasks. */
+  /** As `verify`, with a hash function that yields to other tasks of the thread. */
   static async verifyInTurns(
     address: Address,
     received: Uint8Array<ArrayBuffer>,

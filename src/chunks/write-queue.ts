@@ -3,33 +3,36 @@ import { sliceChunks } from './bookkeeping.ts';
 import type { WriteOutcome } from './store.ts';
 import type { VerifiedChunk } from './verified-chunk.ts';
 
-/** Bytes that may wait to be written before `put` makes its caller wait. */
+/** Bytes that may wait in the queue before `put` makes its caller wait. */
 const queueBytes = 32 * 1024 * 1024;
-/** Bytes written in one transaction, of at most `sliceChunks` chunks: as buffers they are all copied in one go. */
+/**
+ * Most bytes per transaction, besides the limit of `sliceChunks` chunks. The browser copies all buffers of a
+ * transaction in one go.
+ */
 const batchBytes = 8 * 1024 * 1024;
 
-/** What became of a batch. */
+/** The outcome of writing a batch. */
 export interface Written {
   kept: ReadonlySet<VerifiedChunk>;
-  /** Why the others are not on disk. */
+  /** Why the other chunks are not on disk. */
   refusal: Exclude<WriteOutcome, 'stored'>;
 }
 
 interface Waiting {
   chunk: VerifiedChunk;
-  /** Whether it is on disk, once that is known. */
+  /** Resolves when the outcome is known. */
   outcome: Promise<WriteOutcome>;
   settle(outcome: WriteOutcome): void;
 }
 
-/** Chunks that were put but are not yet written; readers find them here. One batch is written at a time. */
+/** Chunks that were put but are not written yet. Readers find them here. One batch is written at a time. */
 export class WriteQueue {
   readonly #waiting = new Map<string, Waiting>();
   #bytes = 0;
   #writing: Promise<void> | undefined;
   readonly #write: (batch: readonly VerifiedChunk[], bytes: number) => Promise<Written>;
 
-  /** @param write never rejects; also called with nothing, when it was started so. */
+  /** @param write must not reject. It is also called with an empty batch, by `start`. */
   constructor(write: (batch: readonly VerifiedChunk[], bytes: number) => Promise<Written>) {
     this.#write = write;
   }
@@ -42,7 +45,7 @@ export class WriteQueue {
     return this.#waiting.get(hex)?.chunk;
   }
 
-  /** What becomes of a chunk that waits. */
+  /** The outcome of a chunk in the queue; undefined if the chunk is not in the queue. */
   outcome({ hex }: Address): Promise<WriteOutcome> | undefined {
     return this.#waiting.get(hex)?.outcome;
   }
@@ -60,7 +63,7 @@ export class WriteQueue {
     while (this.#bytes > queueBytes && this.#writing) await this.#writing;
   }
 
-  /** Writes what waits, and once even if that is nothing. */
+  /** Starts writing. Calls `write` at least once, even if the queue is empty. */
   start(): void {
     this.#writing ??= this.#writeBatch().finally(() => {
       this.#writing = undefined;
@@ -68,14 +71,17 @@ export class WriteQueue {
     });
   }
 
-  /** Resolves when it is known what became of all that waits now: what is put from now on may never end. */
+  /**
+   * Resolves when the outcome of all chunks now in the queue is known. Later chunks are not included: they may never
+   * end.
+   */
   async flush(): Promise<void> {
     const outcomes = Array.from(this.#waiting.values(), ({ outcome }) => outcome);
     await Promise.all([...outcomes, this.#writing]);
   }
 
   async #writeBatch(): Promise<void> {
-    // Let what arrives in the same moment join the batch.
+    // Let chunks that arrive at the same moment join the batch.
     await new Promise((resolve) => setTimeout(resolve));
     const batch: Waiting[] = [];
     let bytes = 0;
