@@ -8,30 +8,30 @@ import type { RefusedEntry } from './tarchive-index.ts';
 export interface Member {
   /** From the archive's root, without a leading slash. */
   path: string;
-  /** In bytes; undefined when the archive does not tell. What `open` gives is the authority. */
+  /** In bytes; undefined if the archive does not say. The size of the loaded source is authoritative. */
   size: number | undefined;
-  /** Seconds since 1970; 0 when the archive does not tell. */
+  /** Seconds since 1970; 0 if the archive does not say. */
   modified: number;
   load(signal?: AbortSignal): Promise<ByteSource>;
 }
 
-/** What a folder holds: a member, or a folder below it. */
+/** An entry of a folder: a member, or a folder below it. */
 export type FolderEntry =
   | { kind: 'file'; name: string; member: Member }
   | { kind: 'folder'; name: string; path: string };
 
-/** What a path in an archive leads to. */
+/** The result of looking up a path in an archive. */
 export type PathMatch =
   | { kind: 'member'; member: Member }
   /** A folder without a default document. `path` is `''` or ends with a slash. */
   | { kind: 'folder'; path: string; entries: readonly FolderEntry[] }
-  /** A folder that was asked for without the slash at its end. */
+  /** A folder that was requested without the slash at its end. */
   | { kind: 'redirect'; path: string }
   | { kind: 'missing'; reason: string };
 
-/** What an archive tells besides its files. */
+/** Properties of an archive besides its files. */
 export interface ArchiveDetails {
-  /** Gets the routes added, if they cannot be read. */
+  /** If the routes cannot be read, an entry for them is added here. */
   refused: RefusedEntry[];
   name?: string | undefined;
 }
@@ -42,12 +42,12 @@ const defaultDocument = 'index.html';
 export class Archive {
   readonly members: ReadonlyMap<string, Member>;
   readonly routes: RouteMap;
-  /** Entries that cannot be served, and why. */
+  /** Entries that cannot be served, and the reasons. */
   readonly refused: readonly RefusedEntry[];
-  /** What its author calls it, if it tells. */
+  /** The name that the author gave the archive, if any. */
   readonly name: string | undefined;
   readonly #folders: ReadonlyMap<string, readonly FolderEntry[]>;
-  /** Paths by their NFC form, made when first needed: names typed on a Mac arrive in NFD. */
+  /** Members by the NFC form of their paths, built on first use: names typed on a Mac arrive in NFD. */
   #byNfc: Map<string, Member> | undefined;
   #foldersByNfc: Map<string, readonly FolderEntry[]> | undefined;
 
@@ -64,7 +64,7 @@ export class Archive {
     this.#folders = foldersOf(this.members.values());
   }
 
-  /** An archive with the routes that it brings along. */
+  /** Builds an archive, with the routes from its own route file. */
   static async load(
     list: readonly Member[],
     details: ArchiveDetails,
@@ -74,9 +74,7 @@ export class Archive {
     return new Archive(list, routes, details.refused, details.name);
   }
 
-  /**
-   * @param path from the archive's root, decoded, without a leading slash; `''` is the root.
-   */
+  /** @param path from the archive's root, decoded, without a leading slash; `''` is the root. */
   find(path: string): PathMatch {
     const route = this.routes.resolve(path);
     if (route !== undefined) {
@@ -102,7 +100,7 @@ export class Archive {
     return index ? { kind: 'member', member: index } : { kind: 'folder', path: folder, entries };
   }
 
-  /** What a folder holds. @param path `''` for the root, else with a slash at its end. */
+  /** Returns the entries of a folder. @param path `''` for the root, otherwise with a slash at its end. */
   folder(path: string): readonly FolderEntry[] | undefined {
     const exact = this.#folders.get(path);
     if (exact) return exact;
@@ -112,7 +110,7 @@ export class Archive {
     return this.#foldersByNfc.get(path.normalize('NFC'));
   }
 
-  /** A member by its exact path, or by one that differs only in Unicode normalisation. */
+  /** Returns a member by its exact path, or by a path that differs only in Unicode normalisation. */
   member(path: string): Member | undefined {
     const exact = this.members.get(path);
     if (exact) return exact;
@@ -123,7 +121,10 @@ export class Archive {
   }
 }
 
-/** Every folder, by its path with a slash at the end (`''` is the root), with folders first and names in order. */
+/**
+ * Returns every folder, by its path with a slash at the end (`''` is the root). Entries are sorted: folders first, then
+ * by name.
+ */
 function foldersOf(members: Iterable<Member>): Map<string, FolderEntry[]> {
   const folders = new Map<string, FolderEntry[]>([['', []]]);
   const folder = (path: string): FolderEntry[] => {
@@ -154,7 +155,10 @@ function split(path: string): { parent: string; name: string } {
   return { parent: path.slice(0, slash), name: path.slice(slash) };
 }
 
-/** The archive's own routes. A damaged file of routes is reported among the refused, and the rest serves. */
+/**
+ * Reads the archive's own routes. A damaged route file is added to the refused entries, and the archive is served
+ * without it.
+ */
 async function readRoutes(
   members: readonly Member[],
   refused: RefusedEntry[],

@@ -6,18 +6,18 @@ import type { Trace } from '../stats/trace.ts';
 export interface ByteSource {
   /** In bytes. */
   readonly size: number;
-  /** The bytes from `start` up to `end`. They may be shared: do not write to them. */
+  /** Reads the bytes from `start` up to `end`. They may be shared: do not write to them. */
   read(start: number, end: number, signal?: AbortSignal, trace?: Trace): Promise<Uint8Array>;
   /**
-   * The bytes from `start` up to `end`, fetched as the consumer takes them. Cancelling the stream, or aborting
-   * the signal, stops what is under way. An error makes the stream fail; it never just ends early.
+   * Streams the bytes from `start` up to `end`, fetched as the consumer reads. Cancelling the stream, or aborting the
+   * signal, cancels running fetches. On an error the stream fails; it never just ends early.
    */
   stream(start: number, end: number, signal?: AbortSignal, trace?: Trace): ReadableStream<Uint8Array>;
-  /** The chunks that hold the bytes from `start` up to `end`. None of what is in memory. */
+  /** The chunks that contain the bytes from `start` up to `end`. Empty for bytes in memory. */
   chunks(start: number, end: number): readonly Address[];
 }
 
-/** A part of a source as a source of its own. */
+/** Returns a part of a source as a separate source. */
 export function slice(source: ByteSource, offset: number, size: number): ByteSource {
   return {
     size,
@@ -27,7 +27,7 @@ export function slice(source: ByteSource, offset: number, size: number): ByteSou
   };
 }
 
-/** Something that can only be read piece by piece, as a source. */
+/** Returns a source that streams by reading piece by piece. */
 export function randomAccessSource(of: Pick<ByteSource, 'size' | 'read'>): ByteSource {
   return {
     size: of.size,
@@ -51,7 +51,7 @@ export function randomAccessSource(of: Pick<ByteSource, 'size' | 'read'>): ByteS
   };
 }
 
-/** Bytes in memory as a source. */
+/** Returns bytes in memory as a source. */
 export function memorySource(bytes: Uint8Array): ByteSource {
   return {
     size: bytes.length,

@@ -2,31 +2,31 @@ import { LRUCache } from 'lru-cache';
 import type { Address } from '../address.ts';
 import { type DataMap, decodeDataMap } from '../self-encryption/data-map.ts';
 
-/** What a record is. */
+/** A record, decoded as far as it is a data map. */
 export interface DecodedRecord {
-  /** Its own size. */
+  /** Size of the record, in bytes. */
   bytes: number;
-  /** Undefined for a record that is no data map: its bytes are the content. */
+  /** Undefined for a record that is not a data map: its bytes are the content. */
   map: DataMap | undefined;
 }
 
-/** Memory for decoded data maps. An estimate, in bytes. */
+/** Memory for decoded data maps, in bytes (estimated). */
 const rememberedBytes = 16 * 1024 * 1024;
 const bytesPerChunk = 80;
 
-/** Data maps as records hold them. Each is decoded once, whoever needs it. */
+/** A cache of decoded data maps, so that each record is decoded once for all callers. */
 export class DataMaps {
   readonly #decoded = new LRUCache<string, DecodedRecord>({
     maxSize: rememberedBytes,
     sizeCalculation: ({ map }) => ((map?.count ?? 0) + 1) * bytesPerChunk,
   });
 
-  /** What the record at an address is, if that is remembered. */
+  /** Returns the decoded record at an address, if it is in the cache. */
   known({ hex }: Address): DecodedRecord | undefined {
     return this.#decoded.get(hex);
   }
 
-  /** @param bytes the record's, verified. @throws AntwayError `UNSUPPORTED` for an unknown version. */
+  /** @param bytes the verified bytes of the record. @throws AntwayError `UNSUPPORTED` for an unknown version. */
   decode({ hex }: Address, bytes: Uint8Array): DecodedRecord {
     const known = this.#decoded.get(hex);
     if (known) return known;

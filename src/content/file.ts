@@ -5,7 +5,7 @@ import type { DataMap } from '../self-encryption/data-map.ts';
 import type { Trace } from '../stats/trace.ts';
 import type { ByteSource } from './byte-source.ts';
 
-/** A self-encrypted file, read at random: only the chunks that a range overlaps are fetched. */
+/** A self-encrypted file with random access: only the chunks that overlap a range are fetched. */
 export class ContentFile implements ByteSource {
   readonly size: number;
   readonly #chunks: Chunks;
@@ -18,7 +18,10 @@ export class ContentFile implements ByteSource {
     this.#chunks = chunks;
   }
 
-  /** Position of the first byte of the last chunk: what is read with it costs no further fetch. */
+  /**
+   * Position of the first byte of the last chunk. Reads after this position need no further fetch once the chunk is
+   * loaded.
+   */
   get lastChunkStart(): number {
     return this.#map.offsets[this.#map.count - 1]!;
   }
@@ -50,7 +53,7 @@ export class ContentFile implements ByteSource {
     const fetchAhead = () => {
       while (next < parts.length && ahead.length < this.#chunks.readAhead) {
         const part = this.#part(parts[next++]!, controller.signal, trace);
-        part.catch(() => undefined); // reported when it is its turn
+        part.catch(() => undefined); // reported when its turn comes
         ahead.push(part);
       }
     };
@@ -95,7 +98,7 @@ export class ContentFile implements ByteSource {
     return this.#parts(start, end).map(({ index }) => this.#map.address(index));
   }
 
-  /** The pieces of chunks that make up a range. */
+  /** Returns the parts of chunks that make up a range. */
   #parts(start: number, end: number): Part[] {
     if (start < 0 || end > this.size) throw new RangeError(`${start}–${end} is outside 0–${this.size}`);
     const { offsets } = this.#map;
@@ -113,9 +116,9 @@ export class ContentFile implements ByteSource {
 }
 
 interface Part {
-  /** Of the chunk. */
+  /** Index of the chunk. */
   index: number;
-  /** Positions inside its plaintext. */
+  /** Positions within the chunk's plaintext. */
   from: number;
   to: number;
 }

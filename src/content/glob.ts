@@ -3,11 +3,11 @@ const maxNesting = 16;
 
 /**
  * A glob as AntTP's routes use them (crate `globset`, its defaults): `*` any run of characters, slashes too; `**`
- * between slashes any run of folders, none included; `?` one character; `[a-z]`, `[!a]` classes; `{a,b}`
- * alternatives; `\` takes the next character literally.
+ * between slashes any run of folders, or none; `?` one character; `[a-z]`, `[!a]` classes; `{a,b}` alternatives; `\`
+ * takes the next character literally.
  *
- * Matching takes time proportional to pattern × text, whatever the pattern: patterns come from untrusted
- * archives, and a regular expression made from one can be made to run for ever.
+ * Security: matching takes time proportional to pattern × text for every pattern. Patterns come from untrusted
+ * archives, and a regular expression built from an untrusted pattern could run for ever.
  */
 export class Glob {
   readonly #program: readonly Step[];
@@ -16,7 +16,7 @@ export class Glob {
     this.#program = program;
   }
 
-  /** @returns undefined for a pattern that is none: an unclosed class or brace, a `\` at the end. */
+  /** @returns undefined for an invalid pattern: an unclosed class or brace, or a `\` at the end. */
   static parse(pattern: string): Glob | undefined {
     const parts = new Parser(pattern).parse();
     if (!parts) return undefined;
@@ -26,7 +26,7 @@ export class Glob {
   }
 
   matches(text: string): boolean {
-    // For each step the character before which it was last entered: cheaper than a set per character.
+    // For each step, the position at which it was last entered: cheaper than a set per character.
     const entered = new Int32Array(this.#program.length + 1).fill(-1);
     let active: number[] = [];
     let position = 0;
@@ -45,7 +45,7 @@ export class Glob {
     return entered[this.#program.length] === position;
   }
 
-  /** Adds a step to `active`, and all that can be reached from it without taking a character. */
+  /** Adds a step to `active`, and all steps that are reachable from it without consuming a character. */
   #enter(first: number, position: number, entered: Int32Array, active: number[]): void {
     const todo: number[] = [];
     for (let at: number | undefined = first; at !== undefined; at = todo.pop()) {
@@ -58,7 +58,10 @@ export class Glob {
   }
 }
 
-/** Takes one character if it passes, and goes on to the next step; or goes on at several steps at once. */
+/**
+ * A test consumes one character if it passes, and continues at the next step. A list continues at several steps at
+ * once.
+ */
 type Step = Test | number[];
 type Test = (code: number) => boolean;
 
@@ -108,7 +111,7 @@ class Parser {
     return choices && this.#at === this.#characters.length ? choices[0] : undefined;
   }
 
-  /** What is between braces, up to the closing one; at the outermost level the whole pattern. */
+  /** Parses the content of braces up to the closing one; at the outermost level, the whole pattern. */
   #choices(nesting: number): Part[][] | undefined {
     if (nesting > maxNesting) return undefined;
     const choices: Part[][] = [];
@@ -130,7 +133,7 @@ class Parser {
     }
   }
 
-  /** Reads what begins with `character` and adds it to `parts`. @returns false when the pattern is none. */
+  /** Parses the part that begins with `character`, and adds it to `parts`. @returns false if the pattern is invalid. */
   #part(character: string, parts: Part[], nesting: number): boolean {
     switch (character) {
       case '*':
@@ -142,7 +145,7 @@ class Parser {
       case '[':
         return this.#class(parts);
       case '{': {
-        // As in globset, an empty alternative is no alternative.
+        // As in globset, empty alternatives are dropped.
         const choices = this.#choices(nesting + 1)?.filter((choice) => choice.length > 0);
         if (choices && choices.length > 0) parts.push(choices);
         return choices !== undefined;
@@ -163,7 +166,7 @@ class Parser {
     }
   }
 
-  /** One `*` is any run. Two between slashes, or between one and an end, stand for folders. */
+  /** One `*` matches any run. `**` between slashes, or between a slash and an end, matches folders. */
   #stars(parts: Part[], nesting: number): void {
     const next = this.#characters[this.#at + 1];
     const isEnd = next === undefined || (nesting > 0 && (next === ',' || next === '}'));
@@ -177,7 +180,8 @@ class Parser {
     }
     this.#at += next === '/' ? 2 : 1;
     if (isEnd) parts.push('run');
-    // The slash before, if any, stays: `a/**/b` is `a/` and then nothing or any run that ends with a slash.
+    // The slash before, if any, is a part already: `a/**/b` is `a/`, and then nothing or any run that ends with a
+    // slash.
     else parts.push(parts.length === 0 ? [[], [isSlash], ['run', isSlash]] : [[], ['run', isSlash]]);
   }
 

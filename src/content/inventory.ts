@@ -10,39 +10,42 @@ import type { Content, LocalManifests } from './resolver.ts';
 import { blockBytes } from './tar-header.ts';
 import { isTar } from './tarchive.ts';
 
-/** All chunks that a site or file is made of: its record, those of nested maps, and those of all its files. */
+/** All chunks of a site or file: its record, the chunks of nested maps, and the chunks of all its files. */
 export interface Inventory {
   kind: Content['kind'];
-  /** Addresses, 32 bytes each, in the order in which they are met. Each once. */
+  /** Addresses, 32 bytes each, in the order of discovery, without duplicates. */
   hashes: Uint8Array<ArrayBuffer>;
-  /** What is known of each one's size: a record's own, else the length of what it opens to. In bytes. */
+  /**
+   * The known size of each chunk, in bytes: for a record, its own size; for other chunks, the size of the plaintext.
+   */
   sizes: Uint32Array<ArrayBuffer>;
-  /** False when something could not be looked into, and there may be more. */
+  /** False if a part could not be read, so that chunks may be missing. */
   isWhole: boolean;
 }
 
-/** Where an inventory reads what it has to look into. */
+/** Access to the data that an inventory reads. */
 export interface InventorySource {
-  /** What the record at an address is. Undefined when it shall be done without. */
+  /** Returns the decoded record at an address; undefined to continue without it. */
   record(address: Address): Promise<DecodedRecord | undefined>;
-  /** The plaintext of a chunk. Undefined when it shall be done without. */
+  /** Returns the plaintext of a chunk; undefined to continue without it. */
   read(map: DataMap, index: number): Promise<Uint8Array | undefined>;
   manifests: LocalManifests;
   /** Addresses (hex) that are never read. */
   denied: ReadonlySet<string>;
   blake3: Blake3;
-  /** Told of chunks before the first of them is read. */
+  /** Called with chunks before the first of them is read. */
   onFound?(chunks: readonly Address[]): Promise<void>;
 }
 
-/** Entries of a manifest that are looked into at the same time. */
+/** Entries of a manifest that are read at the same time. */
 const parallelEntries = 8;
 
 /**
- * Finds out what a site or file is made of, reading only what tells: records, nested maps, a manifest, and the first
- * chunk of the file itself (is it an archive?). What a manifest names and the host denies is left out.
+ * Lists the chunks of a site or file. Reads only the necessary data: records, nested maps, a manifest, and the first
+ * chunk of the file itself (is it an archive?). Entries of a manifest that the host denies are left out.
  *
- * @throws AntwayError `DENIED`, `UNSUPPORTED`, `TOO_LARGE` or `CORRUPT` as `Resolver.resolve`, and what the source throws.
+ * @throws AntwayError `DENIED`, `UNSUPPORTED`, `TOO_LARGE` or `CORRUPT` as `Resolver.resolve`, and the errors of the
+ *   source.
  */
 export async function takeInventory(address: Address, source: InventorySource): Promise<Inventory> {
   if (source.denied.has(address.hex)) {
@@ -90,7 +93,7 @@ class Walk {
     return 'archive';
   }
 
-  /** The one file that a manifest stands for, which may be an archive itself. */
+  /** Reads the only file of a manifest that stands for one file. The file may be an archive. */
   async #sole(source: ManifestSource): Promise<Content['kind']> {
     const map = source.kind === 'embedded' ? await this.#map(source.map) : await this.#record(source.address);
     const start = map && (await this.#start(map, Math.min(blockBytes, map.size)));
@@ -115,7 +118,7 @@ class Walk {
         throw error;
       }
     };
-    // Nothing goes on once it is known how this ends.
+    // Wait for all lanes, so that none of them runs on after the result is known.
     const ends = await Promise.allSettled(Array.from({ length: parallelEntries }, look));
     const failed = ends.find((end) => end.status === 'rejected');
     if (failed) throw failed.reason;
@@ -132,7 +135,7 @@ class Walk {
     return { kind, hashes, sizes, isWhole: this.#isWhole };
   }
 
-  /** The first bytes of a file. */
+  /** Reads the first bytes of a file. */
   async #start(map: DataMap, length: number): Promise<Uint8Array | undefined> {
     const bytes = new Uint8Array(length);
     for (let i = 0; i < map.count && map.offsets[i]! < length; i++) {
@@ -143,7 +146,7 @@ class Walk {
     return bytes;
   }
 
-  /** @returns the file's own map; undefined for a record that is no map. */
+  /** @returns the file's own map; undefined for a record that is not a map. */
   async #record(address: Address): Promise<DataMap | undefined> {
     await this.#found([{ address, size: 0 }]);
     const record = await this.#source.record(address);
@@ -188,7 +191,7 @@ class Walk {
   }
 }
 
-/** The addresses of an inventory, one after the other. */
+/** Yields the addresses of an inventory. */
 export function* addressesOf({ hashes, sizes }: Inventory): Generator<Address> {
   for (let i = 0; i < sizes.length; i++) yield Address.fromBytes(hashes.subarray(32 * i, 32 * i + 32));
 }

@@ -7,20 +7,20 @@ import { type DataMap, encodeDataMap, isPlaintextSize, MapBuilder } from '../sel
 import { decodeUntrusted } from '../self-encryption/message-pack.ts';
 import { type RefusedEntry, refusalOfPath } from './tarchive-index.ts';
 
-/** `C1 "ANT"` and the version. */
+/** `C1 "ANT"`. The version follows. */
 const header = [0xc1, 0x41, 0x4e, 0x54] as const;
 const version = 1;
 /** Address, source hash and big-endian u32 size of each chunk. */
 const chunkBytes = 32 + 32 + 4;
 
-/** Where a manifest's file is: a public address, or a data map that only the manifest holds. */
+/** The content of a manifest's entry: a public address, or a data map that only the manifest contains. */
 export type ManifestSource = { kind: 'public'; address: Address } | { kind: 'embedded'; map: DataMap };
 
 export interface ManifestEntry {
   path: string;
-  /** Whether the manifest gives the path; else it is the content's address. */
+  /** Whether the manifest gives the path; otherwise the path is the content's address. */
   hasPath: boolean;
-  /** As the manifest claims it, in bytes. */
+  /** As the manifest claims, in bytes. */
   size: number | undefined;
   source: ManifestSource;
 }
@@ -28,21 +28,21 @@ export interface ManifestEntry {
 export interface Manifest {
   name: string | undefined;
   entries: ManifestEntry[];
-  /** Entries that cannot be served, and why. */
+  /** Entries that cannot be served, and the reasons. */
   refused: RefusedEntry[];
 }
 
-/** Whether bytes begin as a manifest does. */
+/** Whether bytes begin with the header of a manifest. */
 export function isManifest(start: Uint8Array): boolean {
   return header.every((byte, i) => start[i] === byte);
 }
 
 /**
- * Reads a manifest (`.ant`): header, then MessagePack maps with named fields. Unknown fields are ignored.
+ * Parses a manifest (`.ant`): header, then MessagePack maps with named fields. Unknown fields are ignored.
  *
- * @param blake3 names the entries that have no path: by their content address, as the network's own tools do.
- * @throws AntwayError `UNSUPPORTED` for another version or kind of source, `CORRUPT` for another layout,
- *   `TOO_LARGE` over 64 MiB or 100,000 entries.
+ * @param blake3 computes the path of an entry without a path: its content address, as in the network's own tools.
+ * @throws AntwayError `UNSUPPORTED` for another version or kind of source, `CORRUPT` for another layout, `TOO_LARGE`
+ *   over 64 MiB or 100,000 entries.
  */
 export function parseManifest(bytes: Uint8Array, blake3: Blake3): Manifest {
   if (!isManifest(bytes)) throw corrupt('it does not begin as one');
@@ -76,20 +76,23 @@ export function parseManifest(bytes: Uint8Array, blake3: Blake3): Manifest {
   };
 }
 
-/** A list of one thing without a name stands for that thing. @returns it; undefined for every other manifest. */
+/**
+ * Returns the source of a manifest that stands for a single file: one entry without a path. @returns undefined for
+ * every other manifest.
+ */
 export function soleSource({ entries, refused }: Manifest): ManifestSource | undefined {
   const [only, ...others] = entries;
   const isSole = only && !only.hasPath && others.length === 0 && refused.length === 0;
   return isSole ? only.source : undefined;
 }
 
-/** What a manifest is written from. */
+/** The content of a new manifest. */
 export interface ManifestContent {
   name?: string;
   entries: readonly { path?: string; size?: number; source: ManifestSource }[];
 }
 
-/** Writes a manifest, as the network's own tools do. */
+/** Encodes a manifest in the same form as the network's own tools. */
 export function encodeManifest({ name, entries }: ManifestContent): Uint8Array<ArrayBuffer> {
   const body = encode({
     ...(name === undefined ? {} : { name }),
@@ -158,7 +161,7 @@ function parseSource(source: Record<string, unknown>): ManifestSource {
   throw new AntwayError('UNSUPPORTED', `A manifest entry has a source of an unknown kind, “${kind}”.`);
 }
 
-/** `{chunks: bin, child?: uint}`: 68 bytes a chunk, its index is its position. */
+/** `{chunks: bin, child?: uint}`: 68 bytes per chunk. The index of a chunk is its position. */
 function parseEmbeddedMap({ chunks, child }: Record<string, unknown>): DataMap {
   if (!(chunks instanceof Uint8Array) || chunks.length % chunkBytes !== 0) {
     throw corrupt('the chunks of a data map have a wrong length');
@@ -191,8 +194,8 @@ function corrupt(why: string, cause?: unknown): AntwayError {
 }
 
 /**
- * The bytes in an `ant://manifest/<unpadded base64url>` link.
- * @throws AntwayError `BAD_ADDRESS` when that is not its form.
+ * Decodes the manifest in an `ant://manifest/<unpadded base64url>` link.
+ * @throws AntwayError `BAD_ADDRESS` if the link does not have this form.
  */
 export function manifestOfLink(link: string): Uint8Array<ArrayBuffer> {
   const [, text] = /^ant:\/\/manifest\/([\w-]+)$/i.exec(link) ?? [];

@@ -4,11 +4,11 @@ import { Address, equalBytes } from '../address.ts';
 import { AntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 
-/** What an owner last said: that their newest content is there. docs/reference/formats.md has the layout. */
+/** An owner's signed statement of where their newest content is. docs/reference/formats.md has the layout. */
 export interface Pointer {
-  /** The larger one is newer. */
+  /** A larger counter is newer. */
   counter: bigint;
-  /** What is at `target`. */
+  /** The kind of record at `target`. */
   kind: 'chunk' | 'pointer';
   target: Address;
   /** The whole record. */
@@ -27,9 +27,10 @@ const addressContext = context('autonomi.pointer.address.v1');
 const signatureContext = context('autonomi.pointer.head.v1');
 
 /**
- * Reads a pointer record, which anybody may have sent. Takes some milliseconds: the signature is checked.
- * @param address where it is said to be: the hash of its owner's key.
- * @throws AntwayError `UNSUPPORTED` for another version or kind of target, `CORRUPT` for what its owner did not sign.
+ * Parses and verifies a pointer record from an untrusted source. Checking the signature takes some milliseconds.
+ * @param address the claimed address: the hash of the owner's key.
+ * @throws AntwayError `UNSUPPORTED` for another version or kind of target, `CORRUPT` if the owner did not sign the
+ *   record.
  */
 export function parsePointer(record: Uint8Array<ArrayBuffer>, address: Address): Pointer {
   const corrupt = (why: string) => new AntwayError('CORRUPT', why, { address: address.hex });
@@ -60,16 +61,16 @@ export function parsePointer(record: Uint8Array<ArrayBuffer>, address: Address):
   };
 }
 
-/** Nothing replaces a state with this counter. */
+/** No state replaces a state with this counter. */
 const finalCounter = 2n ** 64n - 1n;
 
 /**
- * The state of one owner's pointer that counts, by the network's rule (`PointerState::replaces`): the larger counter
- * replaces the smaller one; with equal counters the smaller kind and target replace the larger ones; nothing replaces
- * a state with the final counter. Two final states are therefore ordered by their arrival only. Where several arrive
- * at once, most of the answers decide; if as many gave another, the smaller kind and target.
- * @param known what was seen before.
- * @param answers one of each peer that was asked.
+ * Returns the valid state of one owner's pointer, by the network's rule (`PointerState::replaces`). The larger counter
+ * replaces the smaller one. With equal counters, the smaller kind and target replace the larger ones. No state replaces
+ * a state with the final counter, so two final states are ordered only by their arrival. If several final states arrive
+ * at once, the state with the most answers wins; with equal numbers of answers, the smaller kind and target win.
+ * @param known the last known state.
+ * @param answers one answer per peer that was asked.
  */
 export function newestPointer(known: Pointer | undefined, answers: readonly Pointer[]): Pointer | undefined {
   if (known?.counter === finalCounter) return known;
@@ -85,5 +86,8 @@ export function newestPointer(known: Pointer | undefined, answers: readonly Poin
   return newest;
 }
 
-/** With equal counters, the smaller of these replaces the larger one: the byte of the kind, then those of the target. */
+/**
+ * Sort key for equal counters: the byte of the kind, then the bytes of the target. The smaller one replaces the larger
+ * one.
+ */
 const order = ({ kind, target }: Pointer) => `${kinds.indexOf(kind)}${target.hex}`;

@@ -6,21 +6,21 @@ import type { ChunkPeers } from '../peers/selection/pool.ts';
 import { SingleFlight } from '../util/single-flight.ts';
 import { newestPointer, type Pointer, parsePointer } from './pointer.ts';
 
-/** Keeps the newest record that was seen of each pointer, so that no peer can lead back to an older one. */
+/** Stores the newest seen record of each pointer, so that no peer can lead back to an older one. */
 export interface PointerMemory {
-  /** May have been changed by others since it was put: it is checked again. */
+  /** Other code of this origin may have changed the record since `put`: the caller verifies it again. */
   get(address: Address): Promise<Uint8Array<ArrayBuffer> | undefined>;
   put(address: Address, record: Uint8Array<ArrayBuffer>): Promise<void>;
 }
 
 interface Looked {
-  /** undefined: there is none. */
+  /** Undefined if no peer has a pointer. */
   pointer: Pointer | undefined;
-  /** Until when nobody is asked again, in milliseconds since 1970. */
+  /** Until when peers are not asked again, in milliseconds since 1970. */
   until: number;
 }
 
-/** The newest that is known of pointers. */
+/** Looks up the newest state of pointers. */
 export class Pointers {
   readonly #peers: ChunkPeers;
   readonly #memory: PointerMemory | undefined;
@@ -32,7 +32,7 @@ export class Pointers {
     this.#memory = memory;
   }
 
-  /** Whether there was a pointer at this address before, as far as is remembered. Asks nobody. */
+  /** Whether a pointer was seen at this address before, as far as it is remembered. Asks no peer. */
   async isKnown(address: Address): Promise<boolean> {
     const looked = this.#looked.get(address.hex);
     if (looked) return looked.pointer !== undefined;
@@ -42,9 +42,9 @@ export class Pointers {
   }
 
   /**
-   * Asks several peers, unless that was done a short while ago, and takes the newest that any of them gave, now or
-   * ever; see `newestPointer`. When none answers, the last one seen.
-   * @returns undefined when no peer has one.
+   * Asks several peers, unless the last answer is recent, and returns the newest state that was ever seen; see
+   * `newestPointer`. If no peer answers, returns the last known state.
+   * @returns undefined if no peer has a pointer.
    */
   async newest(address: Address, signal?: AbortSignal): Promise<Pointer | undefined> {
     const looked = this.#looked.get(address.hex);
@@ -55,7 +55,7 @@ export class Pointers {
       const pointer = newestPointer(known, given);
       if (pointer && pointer !== known) await this.#memory?.put(address, pointer.record);
       const { fresh, missing } = limits.pointerMs;
-      // Where nobody answered, they are asked again soon.
+      // If no peer answered, ask again soon.
       const until = Date.now() + (given.length > 0 ? fresh : missing);
       this.#looked.set(address.hex, { pointer, until });
       return pointer;

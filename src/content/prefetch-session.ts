@@ -3,34 +3,34 @@ import type { VerifiedChunk } from '../chunks/verified-chunk.ts';
 import { raceAbort } from '../util/watchdog.ts';
 
 interface Arrival {
-  /** How often it is still to come: a data map may list a chunk more than once. */
+  /** Number of expected deliveries: a data map may list a chunk more than once. */
   left: number;
   promise: Promise<VerifiedChunk | undefined>;
-  /** Settles the promise; only the first call counts. */
+  /** Settles the promise. Only the first call has an effect. */
   resolve(chunk: VerifiedChunk | undefined): void;
 }
 
 /**
- * What a peer is to send ahead of requests, in answer to one OPEN. Who wants one of those chunks waits for it and does
- * not ask again; who wants another one is not held up.
+ * The records that a peer is expected to send in answer to one OPEN. A request for one of these chunks waits for it and
+ * does not ask a peer again. Requests for other chunks are not delayed.
  */
 export class PrefetchSession {
   readonly #arrivals = new Map<string, Arrival>();
   readonly #controller = new AbortController();
-  /** Requests that wait for a chunk. */
+  /** Number of requests that wait for a chunk. */
   #waiting = 0;
   #isUnwanted = false;
   #isPrepared = false;
   #hasEnded = false;
-  /** Called when more is expected, or nothing more will be. */
+  /** Called when another record is expected, or when the session has ended. */
   #told: (() => void)[] = [];
 
-  /** Aborts when no more of the answer is wanted. */
+  /** Aborts when no more of the answer is needed. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  /** One more record that was asked for. */
+  /** Adds a record to the expected ones. */
   expect({ hex }: Address): void {
     if (this.#hasEnded) return;
     let arrival = this.#arrivals.get(hex);
@@ -46,16 +46,16 @@ export class PrefetchSession {
     this.#tell();
   }
 
-  /** All that was asked for is expected now. */
+  /** Call this when all requested records are expected. */
   prepared(): void {
     this.#isPrepared = true;
     this.#tell();
   }
 
   /**
-   * Whether a record that a peer begins to send was asked for. As long as the maps that say so are being opened, this
-   * waits for them. A peer sends records in the order in which they become known, so what was to come before one that is
-   * not known yet will not come: those who wait for it are told so.
+   * Whether a record that a peer sends was requested. While nested maps are still being decrypted, this waits for them.
+   * A peer sends records in the order in which they become known. So if a record is not known yet, the expected records
+   * before it will not arrive, and requests that wait for them are told so.
    */
   async admits({ hex }: Address): Promise<boolean> {
     const isExpected = () => (this.#arrivals.get(hex)?.left ?? 0) > 0;
@@ -66,7 +66,7 @@ export class PrefetchSession {
     return isExpected();
   }
 
-  /** An expected record has come. */
+  /** Call this when an expected record has arrived. */
   arrived(chunk: VerifiedChunk): void {
     const arrival = this.#arrivals.get(chunk.address.hex);
     if (!arrival) return;
@@ -74,7 +74,7 @@ export class PrefetchSession {
     arrival.resolve(chunk);
   }
 
-  /** @returns the chunk once it is here; undefined when it will not come. @throws the signal's reason. */
+  /** @returns the chunk when it arrives; undefined if it will not arrive. @throws the signal's reason. */
   async take({ hex }: Address, signal: AbortSignal): Promise<VerifiedChunk | undefined> {
     const arrival = this.#arrivals.get(hex);
     if (!arrival) return undefined;
@@ -87,19 +87,19 @@ export class PrefetchSession {
     }
   }
 
-  /** No more of the answer is needed. */
+  /** Cancels the rest of the answer. */
   stop(): void {
     this.#controller.abort(new DOMException('The rest is not needed.', 'AbortError'));
     this.end();
   }
 
-  /** Those for whom it was asked have gone: it goes on only as long as others wait for a chunk of it. */
+  /** Call this when all readers have aborted. The session continues only while other requests wait for its chunks. */
   release(): void {
     this.#isUnwanted = true;
     this.#stopIfUnwanted();
   }
 
-  /** Nothing more will come. */
+  /** Call this when no more records will arrive. */
   end(): void {
     this.#hasEnded = true;
     this.#giveUp();

@@ -11,21 +11,24 @@ import { unshrink } from '../self-encryption/file.ts';
 import type { DataMaps } from './data-maps.ts';
 import { PrefetchSession } from './prefetch-session.ts';
 
-/** What of a range is wanted: all of it, its first chunk only, or nothing after all. */
+/** The needed part of a range: all of it, its first chunk only, or nothing. */
 export type PrefetchScope = 'all' | 'first' | 'none';
 
 /** A part of a file to prefetch. */
 export interface PrefetchPart {
   /** In bytes of the file. */
   range: PrefetchRange;
-  /** What of it is wanted, once the file's own map is known: the rest is cancelled. All, if not given. */
+  /**
+   * Decides which part of the range is needed, once the file's own map is known. The rest is cancelled. Without it, all
+   * is needed.
+   */
   scope?(file: DataMap): PrefetchScope;
 }
 
-/** A part on its way. */
+/** A part that is being prefetched. */
 interface Prefetch extends PrefetchPart {
   session: PrefetchSession;
-  /** With which chunk it is enough, where that is before the end of the range. Known with the map. */
+  /** The last needed chunk, if it is before the end of the range. Set when the map is known. */
   last?: Address;
 }
 
@@ -35,7 +38,7 @@ export interface PrefetcherOptions {
   maps: DataMaps;
 }
 
-/** Fetches a file's map and what will be read of the file together, by the protocol's OPEN. */
+/** Fetches a file's map together with the parts of the file that will be read, by the protocol's OPEN. */
 export class Prefetcher {
   readonly #chunks: Chunks;
   readonly #peers: ChunkPeers;
@@ -48,10 +51,11 @@ export class Prefetcher {
   }
 
   /**
-   * Begins to fetch parts of a file with its map, in one round trip where a peer can do that. Requests for those chunks
-   * then wait for what is on its way. A hint: nothing is thrown, and what does not come is fetched.
+   * Starts to fetch parts of a file with its map, in one round trip if a peer supports it. Requests for these chunks
+   * wait for the prefetch. This is a hint: it does not throw, and chunks that do not arrive are fetched.
    *
-   * @param signal aborts when nobody reads the file any more: then only what is waited for still comes.
+   * @param signal aborts when the last reader of the file has aborted. Then only chunks that requests wait for still
+   *   arrive.
    */
   start(address: Address, parts: readonly PrefetchPart[], signal: AbortSignal): void {
     if (signal.aborted) return;
@@ -61,12 +65,12 @@ export class Prefetcher {
     };
     signal.addEventListener('abort', release, { once: true });
     let isKnown = false;
-    // The map that came first tells what all of them bring.
+    // The first map that arrives determines the expected records of all parts.
     const onMap = (record: VerifiedChunk) => {
       if (isKnown) return;
       isKnown = true;
       this.#prepare(prefetches, record, signal).catch(() => {
-        // Whoever resolves the address meets the same error, or has gone.
+        // The resolver of this address reports the same error, or has aborted.
         for (const { session } of prefetches) session.stop();
       });
     };
@@ -102,7 +106,7 @@ export class Prefetcher {
       }
       const chunk = VerifiedChunk.verify(of, bytes, blake3);
       session.arrived(chunk);
-      // At once: when those who wait for the map have it, they find that its chunks are on their way.
+      // Start this at once: requests that wait for the map must find its chunks expected when they continue.
       if (of.equals(address)) onMap(chunk);
       await this.#chunks.receive(chunk);
       received += bytes.length;
@@ -115,7 +119,7 @@ export class Prefetcher {
     }
   }
 
-  /** Finds out what a peer sends after a file's map. */
+  /** Determines the records that a peer sends after a file's map. */
   async #prepare(
     prefetches: readonly Prefetch[],
     { address, bytes }: VerifiedChunk,
@@ -129,7 +133,8 @@ export class Prefetcher {
       });
     }
     for (const prefetch of prefetches) {
-      // What a peer takes for a map and this does not brings chunks that nobody wants, and is nobody's fault.
+      // The peer parsed this record as a data map, but it is not one. Discard the prefetched chunks; do not penalise
+      // the peer.
       if (!map) prefetch.session.stop();
       else expectPart(map, prefetch);
       prefetch.session.prepared();

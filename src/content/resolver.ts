@@ -23,29 +23,29 @@ import { Prefetcher, type PrefetchPart } from './prefetcher.ts';
 import { blockBytes } from './tar-header.ts';
 import { isTar, loadTarchive } from './tarchive.ts';
 
-/** What an address stands for. */
+/** The content of an address. */
 export type Content =
   | { kind: 'file'; source: ByteSource }
-  /** `tar` is the archive's own bytes, when it is a tar; a manifest's files lie elsewhere. */
+  /** `tar` is the archive's own bytes if it is a tar. The files of a manifest have separate sources. */
   | { kind: 'archive'; archive: Archive; tar: ByteSource | undefined }
   /** A record that is not a data map: its own bytes are the content. */
   | { kind: 'record'; source: ByteSource };
 
-/** Manifests that this device keeps, by the BLAKE3 of their bytes. They are on no peer. */
+/** Manifests that this device stores, by the BLAKE3 of their bytes. No peer has them. */
 export interface LocalManifests {
   get(id: Address): Promise<Uint8Array | undefined>;
 }
 
-/** What an address leads to. */
+/** The result of locating an address. */
 export interface Located {
   content: Content;
-  /** Where that content is: the same address, or what a pointer at it says today. */
+  /** The address of the content: the requested address, or the current target of a pointer. */
   address: Address;
-  /** Whether the address is a pointer's, so that it may lead elsewhere tomorrow. */
+  /** Whether the requested address is a pointer's, so that its target may change. */
   isMutable: boolean;
 }
 
-/** A record's own bytes, and what it says if it is a pointer's. */
+/** A record's own bytes, and the parsed pointer if it is one. */
 export interface LocatedRecord {
   bytes: Uint8Array;
   pointer?: Pointer;
@@ -53,29 +53,29 @@ export interface LocatedRecord {
 
 export interface ResolverOptions {
   chunks: Chunks;
-  /** Asked for pointers, and to prefetch. */
+  /** Source of pointers and prefetched records. */
   peers: ChunkPeers;
-  /** Shared with others who need data maps; its own if not given. */
+  /** Shared with other users of data maps. A new cache if not given. */
   maps?: DataMaps;
-  /** What is remembered of pointers; without it, nothing is for longer than this object. */
+  /** Storage for pointers. Without it, pointers are remembered only as long as this object exists. */
   pointers?: PointerMemory;
   manifests?: LocalManifests;
   denied?: ReadonlySet<string>;
 }
 
-/** What a request tells of what it will read, so that it can be fetched together with the map. */
+/** A hint about the bytes that a request will read, so that they can be fetched together with the map. */
 export interface ReadHint {
-  /** The part of a file that was asked for; undefined for the whole. */
+  /** The requested part of a file; undefined for the whole. */
   range?: PrefetchRange | undefined;
-  /** Whether the URL names something inside the address, as in an archive. */
+  /** Whether the URL names a path inside the address, as in an archive. */
   isInside: boolean;
-  /** Whether no body will be sent. */
+  /** Whether the answer has no body. */
   isHead: boolean;
 }
 
-/** Memory for what addresses stand for, so that a page's hundred requests parse their index once. Bytes. */
+/** Memory for resolved addresses, in bytes, so that a page's hundred requests parse their index once. */
 const rememberedBytes = 64 * 1024 * 1024;
-/** What an entry of an archive, or anything else with a few fields, takes in memory. An estimate. */
+/** Estimated memory of an entry of an archive, or of any other object with a few fields, in bytes. */
 const entryBytes = 400;
 
 function sizeOf(content: Content): number {
@@ -83,21 +83,25 @@ function sizeOf(content: Content): number {
   return content.kind === 'archive' ? (content.archive.members.size + 1) * entryBytes : entryBytes;
 }
 
-/** Whether a peer says that it has no such chunk: then it may be a pointer, which is checked by its signature. */
+/**
+ * Whether a peer answered that it does not have the chunk. Then the address may be a pointer's; its signature is
+ * checked.
+ */
 function mayBePointer(error: unknown): boolean {
   return error instanceof AntwayError && (error.code === 'NOT_FOUND' || isAbsentSomewhere(error));
 }
 
 /**
- * What to ask for together with the map: the first chunk (is it a tar?) and what will be read next, which is the part
- * that was asked for, or the beginning, and for what may be in an archive the end, where its index is.
+ * Returns the parts to prefetch together with the map: the first chunk (is it a tar?) and the part that will be read
+ * next. This is the requested range or the beginning of the file. For a path inside an archive it is also the end,
+ * where the index is.
  */
 function prefetchParts({ range, isInside, isHead }: ReadHint): PrefetchPart[] {
   const first = { start: 0, length: 1 };
-  // Of a member, a range says nothing about where it is in the archive.
+  // The range refers to a member, whose position in the archive is not known yet.
   if (isHead || (isInside && range)) return [{ range: first }];
   if (isInside) {
-    // A small archive whole; of a large one only the end is needed, and then the member.
+    // Fetch a small archive completely. For a large archive, only the end is needed, and then the member.
     const isSmall = ({ size }: DataMap) => size <= limits.openBytes;
     return [
       { range: { start: 0, length: limits.openBytes }, scope: (file) => (isSmall(file) ? 'all' : 'first') },
@@ -113,7 +117,7 @@ function prefetchParts({ range, isInside, isHead }: ReadHint): PrefetchPart[] {
   ];
 }
 
-/** Finds out what an address stands for. */
+/** Resolves addresses to their content. */
 export class Resolver {
   readonly #chunks: Chunks;
   readonly #maps: DataMaps;
@@ -123,14 +127,14 @@ export class Resolver {
     sizeCalculation: sizeOf,
   });
   readonly #resolving = new SingleFlight<Content>();
-  /** For whom addresses are being resolved. They go on to read what comes ahead. */
+  /** The callers that resolve each address. Afterwards they read the prefetched chunks. */
   readonly #readers = new Map<string, AbortGroup>();
 
   readonly #pointers: Pointers;
   readonly #manifests: LocalManifests | undefined;
   readonly #denied: ReadonlySet<string>;
 
-  /** @param denied addresses (hex) that are never resolved, whatever names them. */
+  /** @param denied addresses (hex) that are never resolved, also as targets of pointers and manifests. */
   constructor({
     chunks,
     peers,
@@ -148,9 +152,10 @@ export class Resolver {
   }
 
   /**
-   * What an address leads to. Where no peer has a chunk, it may be a pointer's: that is followed.
-   * @throws AntwayError as `resolve`; `NOT_FOUND` when a pointer leads to nothing, `TOO_LARGE` when it leads through
-   *   too many others.
+   * Locates the content of an address. If no peer has the chunk, the address may be a pointer's: then the pointer is
+   * followed.
+   * @throws AntwayError as `resolve`; `NOT_FOUND` if a pointer's target is missing, `TOO_LARGE` if the chain of
+   *   pointers is too long.
    */
   async locate(address: Address, signal?: AbortSignal, trace?: Trace, hint?: ReadHint): Promise<Located> {
     const read = async (at: Address, isMutable: boolean): Promise<Located> => ({
@@ -165,7 +170,7 @@ export class Resolver {
     return this.#pointerOr(address, () => read(address, false), ofPointer);
   }
 
-  /** The record's own bytes, unopened: a chunk's, or a pointer's. */
+  /** Returns the record's own bytes, not decrypted: a chunk's, or a pointer's. */
   async locateRecord(address: Address, signal?: AbortSignal, trace?: Trace): Promise<LocatedRecord> {
     const ofPointer = async () => {
       const pointer = await this.#pointers.newest(address, signal);
@@ -174,7 +179,7 @@ export class Resolver {
     return this.#pointerOr<LocatedRecord>(address, () => this.record(address, signal, trace), ofPointer);
   }
 
-  /** What `ofChunk` gives, or, where a pointer was or is found in place of a chunk, what `ofPointer` does. */
+  /** Returns the result of `ofChunk`; if a pointer was seen or is found at the address, the result of `ofPointer`. */
   async #pointerOr<T>(
     address: Address,
     ofChunk: () => Promise<T>,
@@ -193,7 +198,7 @@ export class Resolver {
     }
   }
 
-  /** Follows pointers to a chunk. @returns undefined when there is no pointer at `address`. */
+  /** Follows pointers to a chunk. @returns undefined if there is no pointer at `address`. */
   async #follow(address: Address, signal?: AbortSignal): Promise<Address | undefined> {
     let at = address;
     for (let depth = 0; depth < limits.pointerDepth; depth++) {
@@ -214,8 +219,10 @@ export class Resolver {
   }
 
   /**
-   * Costs the record, the records of nested maps, a file's first chunk (is it a tar?) and an archive's last.
-   * @throws AntwayError `DENIED`, `UNSUPPORTED` for an unknown map version, `TOO_LARGE`, `CORRUPT`, or as `Chunks.record`.
+   * Resolves an address. Reads the record, the records of nested maps, a file's first chunk (is it a tar?) and an
+   * archive's last.
+   * @throws AntwayError `DENIED`, `UNSUPPORTED` for an unknown map version, `TOO_LARGE`, `CORRUPT`, or as
+   *   `Chunks.record`.
    */
   async resolve(address: Address, signal?: AbortSignal, trace?: Trace, hint?: ReadHint): Promise<Content> {
     this.#admit(address);
@@ -234,7 +241,7 @@ export class Resolver {
     });
   }
 
-  /** Joins those who resolve this now, and then read it. */
+  /** Adds a caller to the group that resolves and then reads this address. */
   #join({ hex }: Address, signal?: AbortSignal): AbortGroup {
     let readers = this.#readers.get(hex);
     if (!readers || readers.signal.aborted) {
@@ -245,7 +252,7 @@ export class Resolver {
     return readers;
   }
 
-  /** The record's own bytes, unopened. */
+  /** Returns the record's own bytes, not decrypted. */
   record(address: Address, signal?: AbortSignal, trace?: Trace): Promise<VerifiedChunk> {
     this.#admit(address);
     return this.#chunks.record(address, { signal, trace });
@@ -259,12 +266,12 @@ export class Resolver {
     }
   }
 
-  /** Forgets what an address stood for: its local manifest was taken away. */
+  /** Forgets the resolved content of an address, because its local manifest was removed. */
   forget(address: Address): void {
     this.#known.delete(address.hex);
   }
 
-  /** @param whileRead aborts when nobody reads any more what is fetched together with the record. */
+  /** @param whileRead aborts when the last reader of the prefetched chunks has aborted. */
   async #resolve(
     address: Address,
     signal: AbortSignal,

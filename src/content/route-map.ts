@@ -1,19 +1,21 @@
 import { limits } from '../limits.ts';
 import { Glob } from './glob.ts';
 
-/** Names of the file in an archive's root that holds its routes: what AntTP's code reads, and what its docs say. */
+/**
+ * Names of the route file in an archive's root: the name that AntTP's code reads, and the name in its documentation.
+ */
 export const routeMapNames = ['app-conf.json', 'app-config.json'] as const;
 
 interface Route {
   pattern: string;
-  /** Undefined for a pattern that is no glob: it matches only the path that is spelt like it. */
+  /** Undefined for an invalid glob: it matches only the identical path. */
   glob: Glob | undefined;
   target: string;
 }
 
 /** Routes of an archive (`{"routeMap": {"": "index.html", "blog/*": "index.html"}}`). */
 export class RouteMap {
-  /** The most specific first. */
+  /** Sorted by specificity, the most specific first. */
   readonly #routes: readonly Route[];
 
   private constructor(routes: readonly Route[]) {
@@ -22,7 +24,7 @@ export class RouteMap {
 
   static readonly empty = new RouteMap([]);
 
-  /** @returns undefined when the text is not JSON of that form, or its patterns are longer than any site's. */
+  /** @returns undefined if the text is not JSON of that form, or its patterns are longer than the limit. */
   static parse(text: string): RouteMap | undefined {
     let value: unknown;
     try {
@@ -34,11 +36,12 @@ export class RouteMap {
     if (typeof routes !== 'object' || Array.isArray(routes)) return undefined;
     const list = Object.entries(routes);
     if (!list.every((route): route is [string, string] => typeof route[1] === 'string')) return undefined;
-    // Every request of the site tries them, so they bound the time that a hostile archive can take.
+    // Security: every request of the site tries all patterns, so their length bounds the time that a hostile archive
+    // can consume.
     const length = list.reduce((sum, [pattern]) => sum + pattern.length, 0);
     if (length > limits.routePatternCharacters) return undefined;
-    // AntTP tries them in no fixed order. So that a page does not change from visit to visit, the pattern with
-    // most literal characters wins here.
+    // AntTP tries routes in no fixed order. Here the pattern with the most literal characters wins, so that the result
+    // is the same on every visit.
     const literals = (pattern: string) => pattern.replace(/[*?]/g, '').length;
     const sorted = list.toSorted(([a], [b]) => literals(b) - literals(a) || (a < b ? -1 : 1));
     return new RouteMap(
@@ -51,9 +54,9 @@ export class RouteMap {
   }
 
   /**
-   * Where a path leads. As in AntTP a route wins over a file of that name.
+   * Returns the target of a path. As in AntTP, a route wins over a file of the same name.
    * @param path in the archive, without a leading slash; `''` is the root document.
-   * @returns undefined when no route matches.
+   * @returns undefined if no route matches.
    */
   resolve(path: string): string | undefined {
     const exact = this.#routes.find(({ pattern }) => pattern === path);

@@ -4,7 +4,7 @@ import type { ByteSource } from './byte-source.ts';
 /** Size of a tar block, in bytes. */
 export const blockBytes = 512;
 
-/** What one header of a tar says (ustar, GNU, v7; pax and GNU long names are applied by `scanTar`). */
+/** The fields of one tar header (ustar, GNU, v7). `scanTar` applies pax and GNU long names. */
 export interface TarHeader {
   name: string;
   /** Bytes of data that follow the header. */
@@ -15,14 +15,14 @@ export interface TarHeader {
   modified: number;
 }
 
-/** @returns undefined unless the block's checksum fits: an all-zero block, or no header at all. */
+/** @returns undefined if the block's checksum does not match: an all-zero block, or no header at all. */
 export function parseTarHeader(block: Uint8Array): TarHeader | undefined {
   if (block.length < blockBytes || !hasChecksum(block)) return undefined;
   const size = readNumber(block, 124, 12);
   if (size === undefined) return undefined;
   const flag = String.fromCharCode(block[156]!);
   const isUstar = readText(block, 257, 5) === 'ustar';
-  // GNU headers keep other things where ustar has the prefix; their magic is "ustar " with a blank.
+  // GNU headers store other fields in place of the ustar prefix. Their magic is "ustar " with a blank.
   const prefix = isUstar && block[262] === 0 ? readText(block, 345, 155) : '';
   const name = readText(block, 0, 100);
   return {
@@ -43,17 +43,17 @@ export interface ScannedMember {
   modified: number;
 }
 
-/** Result of a scan. `damage` says why it ended before the tar's end, if it did. */
+/** The result of a scan. `damage` says why it ended before the tar's end, if it did. */
 export interface TarScan {
   members: ScannedMember[];
   damage?: string;
 }
 
 /**
- * Lists a tar's files by its headers, reading no data: ranged reads of 512 bytes, plus pax and GNU long names.
+ * Lists a tar's files by its headers, without reading data: ranged reads of 512 bytes, plus pax and GNU long names.
  * Links, devices and folders are left out.
  *
- * @param maxMembers stops there, with `damage` set.
+ * @param maxMembers the scan stops after this many members and sets `damage`.
  */
 export async function scanTar(tar: ByteSource, maxMembers: number, signal?: AbortSignal): Promise<TarScan> {
   const members: ScannedMember[] = [];
@@ -95,14 +95,14 @@ export async function scanTar(tar: ByteSource, maxMembers: number, signal?: Abor
 
 const paxKeys = ['path', 'size', 'mtime'] as const;
 
-/** Those that matter here. The others are dropped: global ones would pile up. */
+/** The records that are used here. Other records are dropped, because global ones would accumulate. */
 type PaxRecords = Partial<Record<(typeof paxKeys)[number], string>>;
 
 function paxSize({ size }: PaxRecords): number | undefined {
   return size !== undefined && /^\d{1,15}$/.test(size) ? Number(size) : undefined;
 }
 
-/** pax extended header: records of `<length> <key>=<value>\n`, the length counting the whole record. */
+/** Parses a pax extended header: records of `<length> <key>=<value>\n`. The length includes the whole record. */
 function parsePax(data: Uint8Array): PaxRecords {
   const records: PaxRecords = {};
   for (let at = 0; at < data.length; ) {
@@ -117,14 +117,14 @@ function parsePax(data: Uint8Array): PaxRecords {
   return records;
 }
 
-/** The header's own checksum: the sum of its bytes with the checksum field read as blanks. */
+/** Checks the header's checksum: the sum of its bytes, with the checksum field counted as blanks. */
 function hasChecksum(block: Uint8Array): boolean {
   let sum = 8 * 0x20;
   for (let i = 0; i < blockBytes; i++) if (i < 148 || i >= 156) sum += block[i]!;
   return readNumber(block, 148, 8) === sum && sum > 8 * 0x20;
 }
 
-/** Octal text, or GNU's base-256 when the first bit is set. */
+/** Reads octal text, or GNU's base-256 if the first bit is set. */
 function readNumber(block: Uint8Array, offset: number, length: number): number | undefined {
   if (block[offset]! & 0x80) {
     let value = block[offset]! & 0x7f;

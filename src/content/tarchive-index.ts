@@ -5,7 +5,7 @@ import { blockBytes, parseTarHeader } from './tar-header.ts';
 
 export const indexName = 'archive.tar.idx';
 
-/** A line of the index that can be served. */
+/** A line of the index whose file can be served. */
 export interface IndexEntry {
   path: string;
   /** Position of the member's data in the tar. */
@@ -13,14 +13,14 @@ export interface IndexEntry {
   size: number;
 }
 
-/** A line that cannot, and why. */
+/** A line whose file cannot be served, and the reason. */
 export interface RefusedEntry {
   path: string;
   reason: string;
 }
 
 export interface ParsedIndex {
-  /** By path; of several lines with one path the last. */
+  /** By path. If several lines have the same path, the last one wins. */
   entries: Map<string, IndexEntry>;
   refused: RefusedEntry[];
 }
@@ -28,32 +28,32 @@ export interface ParsedIndex {
 /**
  * Finds the index of a tarchive: the member `archive.tar.idx` at the very end of the tar.
  *
- * The end of the tar is read first, and more of it as long as what is there looks like the rest of an index.
- * @returns undefined when the tar has no index, or one of over 64 MiB.
+ * Reads the end of the tar first, and more of it as long as the bytes look like the rest of an index.
+ * @returns undefined if the tar has no index, or an index over 64 MiB.
  */
 export async function readIndex(
   tar: ByteSource,
   firstRead: number,
   signal?: AbortSignal,
 ): Promise<Uint8Array | undefined> {
-  // An index of the largest size, its header, and the zeros after it.
+  // The largest index, its header, and the zeros after it.
   const most = limits.indexBytes + limits.indexTailBytes;
   for (let wanted = Math.min(firstRead, most); ; wanted = Math.min(4 * wanted, most)) {
-    // From the start of a block, so that headers can be found at block boundaries.
+    // Start at a block boundary, because headers start there.
     const start = Math.max(0, Math.floor((tar.size - wanted) / blockBytes) * blockBytes);
     const tail = await tar.read(start, tar.size, signal);
     const end = contentEnd(tail);
     const index = findIndex(tail, end);
     const isAll = start === 0 || wanted === most;
-    // Nothing but zeros tells nothing: writers fill tars up to large blocks.
+    // If the tail is all zeros, read more: writers pad tars up to large blocks.
     if (index || isAll || (end > 0 && !endsLikeIndex(tail.subarray(0, end), tar.size))) return index;
   }
 }
 
-/** The last header of an index whose data reaches just to the end of the tar's content. */
+/** Returns the data of the last index header whose data reaches exactly to the end of the tar's content. */
 function findIndex(tail: Uint8Array, end: number): Uint8Array | undefined {
   for (let at = Math.floor((end - 1) / blockBytes) * blockBytes; at >= 0; at -= blockBytes) {
-    // Cheap test first: every block of an index of megabytes is looked at.
+    // A cheap test first, because this loop checks every block of an index of several megabytes.
     if (tail[at] !== 0x61 && tail[at] !== 0x2e) continue;
     const header = parseTarHeader(tail.subarray(at, at + blockBytes));
     if (header?.type !== '0' || normalisePath(header.name) !== indexName) continue;
@@ -65,16 +65,19 @@ function findIndex(tail: Uint8Array, end: number): Uint8Array | undefined {
   return undefined;
 }
 
-/** Where the zero blocks at the end of a tar begin, rounded to what comes before them. */
+/** Returns the end of the content before the zeros at the end of a tar. */
 function contentEnd(tail: Uint8Array): number {
   let end = tail.length;
   while (end > 0 && tail[end - 1] === 0) end--;
   return end;
 }
 
-/** Whether text can be the end of an index and not, say, of a log: a member's data begins at a block's edge. */
+/**
+ * Whether text can be the end of an index and not, for example, of a log. Offsets in an index are multiples of the
+ * block size.
+ */
 function endsLikeIndex(content: Uint8Array, tarSize: number): boolean {
-  // A signature is 6,618 characters long, so the last line may be.
+  // The last line may be long: a signature has 6,618 characters.
   const text = new TextDecoder().decode(content.subarray(-16_384)).trimEnd();
   const [, offset, size] = / (\d+) (\d+)(?: [0-9a-f]{64} [0-9a-f]+)?$/i.exec(text) ?? [];
   if (offset === undefined) return /^[0-9a-f ]+$/i.test(text);
@@ -86,9 +89,10 @@ function endsLikeIndex(content: Uint8Array, tarSize: number): boolean {
 const line = /^(.+) (-?\d+) (-?\d+)(?: ([0-9a-f]{64}) ([0-9a-f]+))?$/is;
 
 /**
- * Reads index lines `path offset size [xorname signature]`. Split from the right, because paths may hold blanks.
+ * Parses index lines `path offset size [xorname signature]`. The regular expression matches from the right, because
+ * paths may contain blanks.
  *
- * @param tarSize entries that reach past it are refused.
+ * @param tarSize entries that reach past the tar's end are refused.
  * @throws AntwayError `TOO_LARGE` for more than 100,000 entries.
  */
 export function parseIndex(index: Uint8Array, tarSize: number): ParsedIndex {
@@ -117,7 +121,7 @@ export function parseIndex(index: Uint8Array, tarSize: number): ParsedIndex {
   return { entries, refused };
 }
 
-/** `tarindexer` writes a line for each folder too, with a size of 0 and without a slash. */
+/** Removes the lines of folders. `tarindexer` writes a line for each folder, with a size of 0 and without a slash. */
 function dropFolders(entries: Map<string, IndexEntry>): void {
   for (const path of [...entries.keys()]) {
     for (let slash = path.indexOf('/'); slash >= 0; slash = path.indexOf('/', slash + 1)) {
@@ -127,12 +131,12 @@ function dropFolders(entries: Map<string, IndexEntry>): void {
   }
 }
 
-/** Drops `./`, which `tar` writes when it is given a folder as `.`: URLs cannot name it. */
+/** Removes `./`, which `tar` writes if it is given a folder as `.`: URLs cannot name it. */
 export function normalisePath(path: string): string {
   return path.replace(/(?<=^|\/)(\.\/)+/g, '');
 }
 
-/** Why a path cannot be a member's, or undefined when it can. */
+/** Returns why a path cannot be the path of a member; undefined if it can. */
 export function refusalOfPath(path: string): string | undefined {
   if (path === '' || /(^|\/)\.?$/.test(path)) return 'it names no file';
   if (path.length > limits.pathCharacters) return 'its path is too long';

@@ -14,13 +14,13 @@ import {
   refusalOfPath,
 } from './tarchive-index.ts';
 
-/** Whether a file begins as a tar does. @param start its first 512 bytes. */
+/** Whether a file begins with a tar header. @param start its first 512 bytes. */
 export function isTar(start: Uint8Array): boolean {
   return parseTarHeader(start) !== undefined;
 }
 
 /**
- * Opens a tar as an archive: by its index where it has one that fits, else by its headers.
+ * Loads a tar as an archive: by its index if it has a valid one, otherwise by its headers.
  * @throws AntwayError `TOO_LARGE` past the limits of an archive.
  */
 export async function loadTarchive(tar: ContentFile, signal?: AbortSignal): Promise<Archive> {
@@ -34,13 +34,14 @@ interface Members {
 }
 
 async function indexed(tar: ContentFile, signal?: AbortSignal): Promise<Members | undefined> {
-  // All of the last chunk is there once its end is: look at it whole before asking for more.
+  // The end of the tar is in its last chunk, so the whole chunk is loaded anyway. Search all of it before reading more.
   const firstRead = tar.size - tar.lastChunkStart;
   const index = await readIndex(tar, firstRead, signal);
   if (!index) return undefined;
   const { entries, refused }: ParsedIndex = parseIndex(index, tar.size);
   const first = entries.values().next().value;
-  // A tar that holds a tarchive as its last member ends with an index too, but with that one's positions.
+  // If the last member of a tar is a tarchive, the tar also ends with an index, but with positions in the inner
+  // tarchive.
   if (first && !(await hasHeader(tar, first, signal))) return undefined;
   const list = Array.from(entries.values(), ({ path, offset, size }) => ({
     path,
@@ -59,7 +60,7 @@ async function hasHeader(
   if (offset < blockBytes) return false;
   const header = parseTarHeader(await tar.read(offset - blockBytes, offset, signal));
   if (header?.type !== '0' || header.size !== size) return false;
-  // A name that is long or not plain ASCII stands in a pax or GNU header before, and here only something like it.
+  // A long or non-ASCII name is in a preceding pax or GNU header, and this header has only an approximation.
   const isPlain = path.length <= 100 && /^[\x20-\x7e]*$/.test(path);
   return !isPlain || normalisePath(header.name) === path;
 }
