@@ -3,10 +3,10 @@ import type { Address } from '../address.ts';
 import { addressesOf, type Inventory } from '../content/inventory.ts';
 import type { Tally } from './pin-state.ts';
 
-/** Addresses that are looked up in one go, so that nobody has to wait for all of them. */
+/** Addresses that are looked up without a pause, so that other tasks do not wait for all of them. */
 const lookups = 2_000;
 
-/** The inventories that are known. What an address stands for never changes, so each is taken once. */
+/** The stored inventories. The content of an address never changes, so each inventory is taken once. */
 export class Contents {
   readonly #store: () => UseStore;
 
@@ -27,7 +27,7 @@ export class Contents {
   }
 }
 
-/** Counts what of an inventory is stored. @param sizes of stored chunks, by hex address. */
+/** Counts the stored part of an inventory. @param sizes of stored chunks, by hex address. */
 export async function tally(inventory: Inventory, sizes: ReadonlyMap<string, number>): Promise<Tally> {
   const chunks = { stored: 0, total: inventory.sizes.length };
   const bytes = { stored: 0, total: 0 };
@@ -45,7 +45,7 @@ export async function tally(inventory: Inventory, sizes: ReadonlyMap<string, num
   return { chunks, bytes };
 }
 
-/** Lets others have their turn. */
+/** Lets other tasks of the thread run. */
 export function pause(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve));
 }

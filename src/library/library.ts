@@ -14,25 +14,28 @@ import { Pins } from './pins.ts';
 import { exportSite, type Imported, importSite, type ManifestStorage } from './site-file.ts';
 import { type Visit, Visits } from './visits.ts';
 
-/** A site or file that was opened or pinned, or whose manifest is kept here. Sizes in bytes, times in milliseconds. */
+/**
+ * A site or file that was opened or pinned, or whose manifest is stored on this device. Sizes in bytes, times in
+ * milliseconds.
+ */
 export interface Site {
   address: string;
-  /** Opens it. */
+  /** URL path that opens the site. */
   path: string;
   name: string | null;
   title: string | null;
   /** Path of its icon. */
   icon: string | null;
   kind: Content['kind'];
-  /** Null when it is pinned, and was never opened or that was forgotten. */
+  /** Null for a pin that was never opened, or whose visit was forgotten. */
   lastOpened: number | null;
-  /** Totals are null as long as it is not known what all belongs to it. */
+  /** Totals are null until the inventory is known. */
   bytes: { stored: number; total: number | null };
   chunks: { stored: number; total: number | null };
-  /** Whether all of it is stored. */
+  /** Whether all chunks are stored. */
   offline: boolean;
   pin: PinState | null;
-  /** Whether it is a manifest that is kept here: no peer has that. */
+  /** Whether the address is a manifest that this device stores. No peer has it. */
   isManifest: boolean;
 }
 
@@ -44,26 +47,26 @@ export interface LibraryOptions {
   /** Addresses (hex) that are never read. */
   denied: ReadonlySet<string>;
   stats: Stats;
-  /** Where visits are kept. */
+  /** Storage for visits. */
   settings: UseStore;
   /** Called after every change of the list of pins. */
   onPins(): void;
-  /** Called after every change of what was opened. */
+  /** Called after every change of the visits. */
   onVisits(): void;
 }
 
-/** Most sites of which one list finds out anew what belongs to them: each costs some reads. */
+/** Most new inventories per list: each costs some reads. */
 const inventoriesPerList = 20;
 
-/** What was opened and pinned here, and how much of it is stored. */
+/** The opened and pinned sites, and how much of each is stored. */
 export class Library {
   readonly pins: Pins;
   readonly visits: Visits;
   readonly #options: LibraryOptions;
   readonly #contents: Contents;
-  /** How much of a site is stored, as of `changes` of the store. */
+  /** Tallies by address, with the store's `changes` at the time of counting. */
   readonly #tallies = new Map<string, { changes: number; tally: Tally; kind: Content['kind'] }>();
-  /** What was missing (hex) when the inventory of a site was last tried. */
+  /** The chunk (hex) whose absence ended the last inventory of a site; empty if it failed for another reason. */
   readonly #missing = new Map<string, string>();
 
   constructor(options: LibraryOptions) {
@@ -74,7 +77,10 @@ export class Library {
     this.pins = new Pins({ ...rest, contents: this.#contents, onChange: onPins });
   }
 
-  /** Notes a visit, and what belongs to the site: what was read to open it tells that, and is still in memory. */
+  /**
+   * Stores a visit and takes the site's inventory. The chunks for the inventory were read to open the site, so they are
+   * still in memory.
+   */
   async visited(visit: Visit): Promise<void> {
     const address = Address.fromHex(visit.address);
     await this.visits.add(visit, await this.#options.manifests.has(address));
@@ -83,7 +89,7 @@ export class Library {
     this.#options.onVisits();
   }
 
-  /** What was opened, the last first, and what is pinned or kept as a manifest beside that. */
+  /** Lists the visits, newest first, and then the other pins and manifests. */
   async list(): Promise<Site[]> {
     const [visits, listed, manifests] = await Promise.all([
       this.visits.list(),
@@ -97,13 +103,13 @@ export class Library {
     const add = async (address: string, visit: Omit<Visit, 'kind'> & { kind?: Visit['kind'] }) => {
       const pin = pins.get(address) ?? null;
       const { kind = 'file', ...share } = await this.#share(address, pin, budget);
-      // A manifest's name is kept encrypted, and so no part of the visit.
+      // A manifest's name is stored only encrypted, so it is not part of the visit.
       const title = visit.title ?? names.get(address) ?? null;
       sites.push({ kind, ...visit, title, ...share, pin, isManifest: names.has(address) });
     };
     for (const visit of visits) {
       const isRevealing = names.has(visit.address) && (visit.title ?? visit.icon) !== null;
-      // As earlier versions wrote it.
+      // An earlier version stored title and icon of a manifest.
       if (isRevealing) await this.visits.add(visit, true);
       await add(visit.address, isRevealing ? { ...visit, title: null, icon: null } : visit);
     }
@@ -123,8 +129,8 @@ export class Library {
   }
 
   /**
-   * How much of a site or file is stored, as far as that can be told without a peer.
-   * @returns chunks; `total` is null when more may belong to it than what is stored tells.
+   * Counts how much of a site or file is stored, as far as this is known without a peer.
+   * @returns chunks; `total` is null if the site may have more chunks than the stored ones reveal.
    */
   async storedShare(address: Address): Promise<{ stored: number; total: number | null }> {
     const inventory = (await this.#contents.get(address)) ?? (await this.#takeStored(address, 'skip'));
@@ -133,7 +139,7 @@ export class Library {
     return { stored: chunks.stored, total: inventory.isWhole ? chunks.total : null };
   }
 
-  /** How much of a site or file is stored, and whether it is pinned. */
+  /** Returns how much of a site or file is stored, and its pin. */
   async share(address: Address): Promise<Pick<Site, 'bytes' | 'chunks' | 'offline' | 'pin'>> {
     const pins = await this.pins.list().catch(() => []);
     const { address: _, ...pin } = pins.find(({ address: hex }) => hex === address.hex) ?? { address: null };
@@ -143,8 +149,8 @@ export class Library {
   }
 
   /**
-   * Forgets that a site was opened, and deletes those of its chunks that no pin holds.
-   * @returns whether it is pinned itself, and so still here.
+   * Deletes a visit and the site's chunks without a pin reference.
+   * @returns whether the site is pinned, and so remains.
    */
   async forget(address: Address): Promise<boolean> {
     const { store } = this.#options;
@@ -154,7 +160,9 @@ export class Library {
     return this.forgetVisit(address);
   }
 
-  /** Forgets that a site was opened. What a pin holds keeps its title, and chunks stay until their room is needed. @returns as `forget`. */
+  /**
+   * Deletes a visit. For a pinned site, title and icon stay. Chunks stay until they are evicted. @returns as `forget`.
+   */
   async forgetVisit(address: Address): Promise<boolean> {
     const isPinned = (await this.pins.list()).some((pin) => pin.address === address.hex);
     if (isPinned) {
@@ -167,7 +175,7 @@ export class Library {
     return isPinned;
   }
 
-  /** Removes a pin, and deletes what no other holds. */
+  /** Removes a pin, and deletes the chunks without another reference. */
   async unpin(address: Address): Promise<void> {
     await this.pins.remove(address);
     const visit = await this.visits.get(address);
@@ -176,13 +184,13 @@ export class Library {
     await this.#dropContents(address);
   }
 
-  /** A site as a file, see `exportSite`. */
+  /** Exports a site as a file; see `exportSite`. */
   async export(address: Address): Promise<ByteSource> {
     await this.#options.store.flush();
     return exportSite(address, await this.#inventory(address), this.#options);
   }
 
-  /** Takes a site from such a file, and pins it. See `importSite`. */
+  /** Imports a site from such a file, and pins it; see `importSite`. */
   async import(file: ReadableStream<Uint8Array>): Promise<Imported> {
     const begin = (address: Address) => this.pins.addImported(address);
     const imported = await importSite(file, begin, this.#options);
@@ -224,7 +232,7 @@ export class Library {
     };
   }
 
-  /** What belongs to a site, if what tells that is stored. */
+  /** Returns the inventory of a site, if the chunks that reveal it are stored. */
   async #inventory(
     address: Address,
     budget: { inventories: number } = { inventories: 1 },
@@ -243,7 +251,7 @@ export class Library {
     return inventory;
   }
 
-  /** Takes an inventory from what is stored only. @param missing what to do about what is not. */
+  /** Takes an inventory from stored chunks only. @param missing whether to stop at a missing chunk or to skip it. */
   async #takeStored(address: Address, missing: 'stop' | 'skip'): Promise<Inventory | undefined> {
     const { store, chunks, maps, manifests, denied } = this.#options;
     const sizes = await store.sizes();
@@ -262,14 +270,15 @@ export class Library {
         read: (map, index) => ifStored(map.address(index), () => chunks.read(map, index)),
       });
     } catch (error) {
-      // What cannot be opened at all (denied, damaged, unknown) never has one; opening it tells why.
+      // Content that cannot be resolved (denied, damaged, unknown) never has an inventory. Opening it reports the
+      // reason.
       this.#missing.set(address.hex, error instanceof NotStored ? error.hex : '');
       return undefined;
     }
   }
 }
 
-/** Ends an inventory that would have to fetch something. */
+/** Ends an inventory that would have to fetch a chunk. */
 class NotStored extends Error {
   constructor(readonly hex: string) {
     super(`Chunk ${hex} is not stored.`);

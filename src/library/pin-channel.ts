@@ -1,14 +1,14 @@
 const name = 'antway-pins';
 
 /**
- * Tells the other workers of this origin that the records of the pins have changed: one that an update is about to
- * replace, one of another scope, or one of a site that embeds the gateway. All of them share one database, and each has
- * the pins in memory.
+ * Tells the other workers of this origin that the pin records have changed. These may be a worker that is about to be
+ * replaced by an update, a worker of another scope, or a worker of a site that embeds the gateway. They share one
+ * database, and each has the pins in memory.
  */
 export class PinChannel {
   #channel: BroadcastChannel | undefined;
 
-  /** @param onChange called when another worker has changed them. */
+  /** @param onChange called when another worker has changed the records. */
   constructor(onChange: () => void) {
     this.#channel = new BroadcastChannel(name);
     this.#channel.onmessage = onChange;
@@ -20,7 +20,7 @@ export class PinChannel {
     if (channel !== this.#channel) channel.close();
   }
 
-  /** Nothing is heard any more. */
+  /** Stops listening. */
   close(): void {
     this.#channel?.close();
     this.#channel = undefined;

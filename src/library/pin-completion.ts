@@ -22,22 +22,22 @@ export interface CompletionOptions {
   /** Addresses (hex) that are never read. */
   denied: ReadonlySet<string>;
   stats: Stats;
-  /** Called after every change of what is told of pins. */
+  /** Called after every change of a pin's state. */
   onChange(): void;
 }
 
 interface Missing {
   address: Address;
-  /** About how large it is, in bytes; 0 when that is not known. */
+  /** Approximate size in bytes; 0 if unknown. */
   expected: number;
 }
 
-/** Chunks of a check between two notes of how far it has come. */
+/** Number of checked chunks between two records of the progress. */
 const notedEvery = 64;
 
 const unreachable = new Set(['PEERS_UNREACHABLE', 'OFFLINE']);
 
-/** Has all chunks of a pin here: finds out which they are, holds, checks and fetches them. */
+/** Completes a pin: takes its inventory, adds references to its chunks, verifies and fetches them. */
 export class PinCompletion {
   readonly #options: CompletionOptions;
   readonly #pins: PinRegistry;
@@ -48,7 +48,7 @@ export class PinCompletion {
   }
 
   /**
-   * Goes on from what is stored. Resolves when everything is.
+   * Continues from the stored chunks. Resolves when all chunks are stored.
    * @throws AntwayError as `Chunks.record`, or `unstored`; the signal's reason when aborted.
    */
   async complete(pin: Pin, signal: AbortSignal): Promise<void> {
@@ -61,7 +61,10 @@ export class PinCompletion {
     await this.#fetchMissing(pin, inventory, signal);
   }
 
-  /** Finds out what it is made of, and fetches what tells that. What is found is held before it is fetched. */
+  /**
+   * Takes the pin's inventory and fetches the chunks that reveal it. References are added before the chunks are
+   * fetched.
+   */
   async #takeInventory(pin: Pin, signal: AbortSignal): Promise<Inventory> {
     const { store, contents, chunks, maps, manifests, denied } = this.#options;
     const sizes = await store.sizes();
@@ -94,7 +97,7 @@ export class PinCompletion {
     return inventory;
   }
 
-  /** Has chunks held together with what is found in the same moment. */
+  /** Returns a function that adds references in batches of chunks that are found at the same moment. */
   #referencesFor(pin: Pin, signal: AbortSignal): (found: readonly Address[]) => Promise<void> {
     let waiting: Address[] = [];
     let holding: Promise<void> | undefined;
@@ -117,7 +120,10 @@ export class PinCompletion {
     throw notPinned(pin.address);
   }
 
-  /** Holds exactly what it is made of: it may have been known before it was pinned, or come with more from a file. */
+  /**
+   * Makes the references match the inventory exactly. The inventory may have been known before the pin, and an imported
+   * file may have added references to other chunks.
+   */
   async #referenceInventory(pin: Pin, inventory: Inventory, signal: AbortSignal): Promise<void> {
     const all = [...addressesOf(inventory)];
     await this.#addReferences(pin, all, signal);
@@ -168,7 +174,8 @@ export class PinCompletion {
     let unanswered = 0;
     const fetchNext = async (waiting: ArrayIterator<Missing>) => {
       for (const { address, expected } of waiting) {
-        // What does not come from anywhere is not asked for a thousand times.
+        // Stop after several unanswered requests in a row, so that unreachable chunks are not requested a thousand
+        // times.
         if (signal.aborted || unanswered >= limits.parallelPinFetches) return;
         if (problems.some(isForAll)) return;
         try {
@@ -194,9 +201,9 @@ export class PinCompletion {
   }
 
   /**
-   * A record's bytes, once they are on disk.
-   * @param expected the size by which it is in the tally.
-   * @throws AntwayError as `Chunks.record`; `TOO_LARGE` when there is no room for it, `INTERNAL` when storage fails.
+   * Returns a record's bytes once they are on disk.
+   * @param expected the size that the tally assumed.
+   * @throws AntwayError as `Chunks.record`; `TOO_LARGE` if there is no room, `INTERNAL` if the storage fails.
    */
   async #obtain(pin: Pin, address: Address, expected: number, signal: AbortSignal): Promise<Uint8Array> {
     const { store, chunks, onChange } = this.#options;

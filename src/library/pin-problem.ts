@@ -1,4 +1,4 @@
-/** Why a pin does not go on, and what that means for another try. */
+/** Why a pin does not continue, and whether another try can help. */
 
 import type { Address } from '../address.ts';
 import type { StoreSummary, WriteOutcome } from '../chunks/store.ts';
@@ -6,17 +6,20 @@ import { AntwayError } from '../errors.ts';
 
 const hopeless = new Set(['TOO_LARGE', 'DENIED', 'UNSUPPORTED']);
 
-/** Whether it is tried again in vain as long as nothing changes here. A full disk gets room without us. */
+/**
+ * Whether another try fails too as long as nothing changes here. A full disk is not hopeless: other programs may free
+ * space.
+ */
 export function isHopeless({ code, details }: AntwayError): boolean {
   return hopeless.has(code) && details.outcome !== ('quota' satisfies WriteOutcome);
 }
 
-/** Whether no other chunk of the pin would fare better: it would be fetched, and not stored either. */
+/** Whether other chunks of the pin would fail too: they would be fetched, and could not be stored either. */
 export function isForAll(error: AntwayError): boolean {
   return isHopeless(error) || error.details.outcome !== undefined;
 }
 
-/** The error of a chunk that came and was not stored. Its `details` have the outcome. */
+/** The error for a chunk that was fetched but not stored. Its `details` have the outcome. */
 export function unstored(
   { hex }: Address,
   outcome: Exclude<WriteOutcome, 'stored'>,
@@ -45,7 +48,7 @@ export function unstored(
   }
 }
 
-/** The error of a pin that there is not. */
+/** The error for an address that is not pinned. */
 export function notPinned({ hex }: Address): AntwayError {
   return new AntwayError('NOT_FOUND', 'This address is not pinned.', { address: hex });
 }

@@ -3,7 +3,7 @@ import { Address } from '../address.ts';
 import { completed } from '../chunks/indexed-db.ts';
 import type { PinRecord } from './pin.ts';
 
-/** What was asked for, as it is in the database, whichever worker wrote it. */
+/** The pin records in the database, which all workers share. */
 export class PinRecords {
   readonly #store: () => UseStore;
 
@@ -18,8 +18,8 @@ export class PinRecords {
 
   /**
    * Changes a record in one transaction.
-   * @param change what becomes of it; undefined when it is, or shall be, none.
-   * @returns what became of it.
+   * @param change returns the new record from the stored one; undefined if there is, or shall be, no record.
+   * @returns the new record.
    */
   change(
     { bytes }: Address,

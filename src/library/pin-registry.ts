@@ -15,20 +15,21 @@ export interface PinRegistryOptions {
   denied: ReadonlySet<string>;
   /** Called after every change of a pin. */
   onChange(): void;
-  /** Called after the registry has taken over what another worker changed. */
+  /** Called after the registry has read the changes of another worker. */
   onSynchronized(): void;
 }
 
 /**
- * The pins of this origin: their records in the database, and in memory how far each has come. Several workers may share the
- * database: each tells the others of its changes, and a record changes only in a transaction that sees that it is still there.
+ * The pins of this origin: their records in the database, and their progress in memory. Several workers may share the
+ * database. Each worker announces its changes to the others. A record changes only in a transaction that checks that
+ * the record still exists.
  */
 export class PinRegistry {
   readonly #options: PinRegistryOptions;
   readonly #records: PinRecords;
   readonly #channel = new PinChannel(() => void this.#synchronize());
   #pins: Promise<Map<string, Pin>> | undefined;
-  /** `losses` of the store when the pins were last counted. */
+  /** The store's `losses` when the pins were last counted. */
   #countedLosses = 0;
   #isClosed = false;
 
@@ -37,24 +38,24 @@ export class PinRegistry {
     this.#records = new PinRecords(() => options.store.pins);
   }
 
-  /** All pins, the oldest first. */
+  /** All pins, oldest first. */
   async all(): Promise<Pin[]> {
     const pins = [...(await this.#load()).values()].filter(({ record }) => !record.isRemoved);
     return pins.sort((a, b) => a.record.since - b.record.since);
   }
 
-  /** Pins whose removal has begun, here or in a worker that was stopped. */
+  /** Pins whose removal has begun, in this worker or in a worker that was stopped. */
   async removed(): Promise<Pin[]> {
     return [...(await this.#load()).values()].filter(({ record }) => record.isRemoved);
   }
 
-  /** The pins in memory; undefined before they were read. */
+  /** The pins in memory; undefined before they were loaded. */
   async loaded(): Promise<Pin[] | undefined> {
     const pins = await this.#pins;
     return pins && [...pins.values()];
   }
 
-  /** @throws AntwayError `NOT_FOUND` when the address is not pinned. */
+  /** @throws AntwayError `NOT_FOUND` if the address is not pinned. */
   async get(address: Address): Promise<Pin> {
     const pin = (await this.#load()).get(address.hex);
     if (pin && !pin.record.isRemoved) return pin;
@@ -62,10 +63,10 @@ export class PinRegistry {
   }
 
   /**
-   * Adds a pin, or changes the one that there is.
+   * Adds a pin, or changes the existing one.
    * @param initial members of a new record that differ from their defaults.
-   * @param change members that change in any case.
-   * @throws AntwayError `DENIED`, `REFUSED` where storage is blocked.
+   * @param change members to set on a new or existing record.
+   * @throws AntwayError `DENIED`; `REFUSED` if storage is blocked.
    */
   async add(address: Address, initial: Partial<PinRecord>, change: Partial<PinRecord>): Promise<Pin> {
     const { store, denied } = this.#options;
@@ -88,7 +89,7 @@ export class PinRegistry {
       await this.finishRemoving(address);
       record = await this.#records.change(address, added);
     }
-    // Before anything else can happen: another worker may change or remove it meanwhile.
+    // Update the map before the next await: another worker may change or remove the pin in the meantime.
     const known = pins.get(address.hex);
     const pin = known ?? new Pin(address, record!);
     pin.record = record!;
@@ -98,7 +99,7 @@ export class PinRegistry {
     return pin;
   }
 
-  /** Changes some of a pin's record. @throws AntwayError `NOT_FOUND` when another worker has removed it. */
+  /** Changes members of a pin's record. @throws AntwayError `NOT_FOUND` if another worker has removed it. */
   async change(pin: Pin, change: Partial<PinRecord>): Promise<void> {
     const record = await this.#records.change(pin.address, (known) =>
       known?.isRemoved ? known : known && { ...known, ...change },
@@ -116,10 +117,10 @@ export class PinRegistry {
     this.#drop(await this.#load(), pin);
   }
 
-  /** Deletes the chunks that only this pin needs, and then its record. */
+  /** Deletes the chunks that only this pin refers to, and then its record. */
   async finishRemoving(address: Address): Promise<void> {
     await this.#options.store.removePinReferences(address);
-    // Unless another worker has pinned it again meanwhile.
+    // Delete the record unless another worker has pinned the address again in the meantime.
     const record = await this.#records.change(address, (known) => (known?.isRemoved ? undefined : known));
     const pins = await this.#load();
     const pin = pins.get(address.hex);
@@ -140,8 +141,8 @@ export class PinRegistry {
   }
 
   /**
-   * Counts again if chunks have gone since the last time: a damaged one has to be fetched again.
-   * @returns whether they had.
+   * Counts again if chunks were removed since the last count: a damaged chunk has to be fetched again.
+   * @returns whether chunks were removed.
    */
   async recount(): Promise<boolean> {
     const { store } = this.#options;
@@ -152,18 +153,18 @@ export class PinRegistry {
     return true;
   }
 
-  /** Tells the shell and the other workers that a pin has changed. */
+  /** Notifies the shell and the other workers that a pin has changed. */
   changed(): void {
     this.#options.onChange();
     this.#channel.announce();
   }
 
-  /** Has the other workers of this origin read the records again. */
+  /** Makes the other workers of this origin read the records again. */
   announce(): void {
     this.#channel.announce();
   }
 
-  /** Listens to no other worker any more. */
+  /** Stops listening to other workers. */
   close(): void {
     this.#isClosed = true;
     this.#channel.close();
@@ -188,18 +189,18 @@ export class PinRegistry {
     return pins;
   }
 
-  /** Takes over what another worker has changed. */
+  /** Reads the changes of another worker. */
   async #synchronize(): Promise<void> {
     const { store, onChange, onSynchronized } = this.#options;
     store.forgetSizes();
     if (!this.#pins || this.#isClosed) return;
     try {
       const pins = await this.#pins;
-      // Before they are read: what is added meanwhile is there.
+      // Take the keys before the records are read: a pin that is added in the meantime must not count as gone.
       const left = new Set(pins.keys());
       for (const [address, record] of await this.#records.all()) {
         const known = pins.get(address.hex);
-        // The worker that is removing it goes on with that.
+        // The worker that is removing the pin finishes that.
         if (record.isRemoved && !known?.record.isRemoved) continue;
         left.delete(address.hex);
         const pin = known ?? new Pin(address, record);
@@ -212,7 +213,7 @@ export class PinRegistry {
         if (gone) this.#drop(pins, gone);
       }
       for (const pin of [...pins.values()].filter(({ running }) => !running)) {
-        // What stood in its way may be gone.
+        // The cause of the problem may be gone.
         pin.problem = null;
         pin.resetRetries();
         await this.count(pin);

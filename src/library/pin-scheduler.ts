@@ -14,12 +14,12 @@ export interface PinSchedulerOptions {
 }
 
 /**
- * Works on one pin at a time, the oldest first, and comes back to what failed. Nothing here has to be remembered, because the
+ * Completes one pin at a time, oldest first, and retries failed pins. It keeps no state that must survive, because the
  * browser can stop a worker at any time.
  */
 export class PinScheduler {
   readonly #options: PinSchedulerOptions;
-  /** `idle` until `work` is called, `working` until nothing can be done for now, `closed` for ever. */
+  /** `idle` until `work` is called, `working` until no pin can be worked on now, `closed` for ever. */
   #state: 'idle' | 'working' | 'closed' = 'idle';
   #working: Promise<void> | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -29,7 +29,7 @@ export class PinScheduler {
     this.#options = options;
   }
 
-  /** Resolves when nothing can be done for now. Never rejects. */
+  /** Resolves when no pin can be worked on now. Never rejects. */
   work(): Promise<void> {
     this.#working ??= this.#work()
       .catch((error) => console.warn('antway: pins cannot be worked on', error))
@@ -40,7 +40,7 @@ export class PinScheduler {
     return this.#working;
   }
 
-  /** Begins anew with a pin, without its former problem. */
+  /** Starts a pin again, without its former problem. */
   restart(pin: Pin): void {
     pin.resetRetries();
     pin.problem = null;
@@ -48,7 +48,7 @@ export class PinScheduler {
     void this.work();
   }
 
-  /** Something has changed that may help those that failed: there is a network again, or room. */
+  /** Retries failed pins at once. Call this when the network is back or space was freed. */
   async retryNow(): Promise<void> {
     const pins = await this.#options.registry.loaded();
     if (!pins) return;
@@ -56,7 +56,7 @@ export class PinScheduler {
     void this.work();
   }
 
-  /** Ends the work. Resolves when nothing more is written. Never rejects. */
+  /** Stops the work. Resolves when nothing more is written. Never rejects. */
   async close(): Promise<void> {
     this.#state = 'closed';
     clearTimeout(this.#timer);
@@ -80,7 +80,7 @@ export class PinScheduler {
     this.#schedule((await registry.loaded()) ?? []);
   }
 
-  /** Once: earlier versions could leave references of pins that were gone. */
+  /** Runs once per worker: earlier versions could leave references of removed pins. */
   async #sweep(): Promise<void> {
     if (this.#isSwept) return;
     this.#isSwept = true;
@@ -91,7 +91,7 @@ export class PinScheduler {
     }
   }
 
-  /** Comes back to what failed, if the worker lives so long. */
+  /** Schedules the next retry. It runs only if the worker is still alive then. */
   #schedule(pins: readonly Pin[]): void {
     clearTimeout(this.#timer);
     const times = pins.filter((pin) => pin.isWaiting).map(({ retryAt }) => retryAt);

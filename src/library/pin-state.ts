@@ -1,30 +1,30 @@
 import type { ErrorCode } from '../errors.ts';
 
-/** How much of something is stored. */
+/** The stored part of something. */
 export interface Share {
   stored: number;
-  /** Of bytes: what is stored as it is, and what is missing by the length it opens to. */
+  /** For bytes: stored chunks count with their stored size, missing chunks with the length of their plaintext. */
   total: number;
 }
 
-/** How much of a site is stored. */
+/** The stored part of a site. */
 export interface Tally {
   chunks: Share;
   bytes: Share;
 }
 
-/** What the shell is told of a pin. Sizes in bytes, times in milliseconds. */
+/** The state of a pin for the shell. Sizes in bytes, times in milliseconds. */
 export interface PinState extends Tally {
-  /** `partial`: some chunks are not here yet. `damaged`: the disk had lost some, and they are not back yet. */
+  /** `partial`: some chunks are not stored yet. `damaged`: stored chunks were lost and are not fetched again yet. */
   state: 'complete' | 'partial' | 'damaged';
-  /** `waiting`: for its turn, or until it makes sense to try again what `problem` is about. */
+  /** `waiting`: for its turn, or for the time of the next retry after `problem`. */
   activity: 'idle' | 'fetching' | 'verifying' | 'paused' | 'waiting';
   bytesPerSecond: number | null;
   secondsLeft: number | null;
   problem: { code: ErrorCode; message: string } | null;
 }
 
-/** A pin in the list of all. */
+/** A pin in the list of all pins. */
 export interface ListedPin extends PinState {
   address: string;
 }

@@ -4,45 +4,45 @@ import type { Inventory } from '../content/inventory.ts';
 import { Backoff } from '../util/backoff.ts';
 import type { PinState, Tally } from './pin-state.ts';
 
-/** What of a pin is on disk. Everything else follows from what is stored. */
+/** The stored record of a pin. All other state is derived from the stored chunks. */
 export interface PinRecord extends PinOwner {
   /** Milliseconds since 1970. */
   since: number;
   isPaused: boolean;
-  /** Whether a check found chunks missing or damaged that are not back yet. */
+  /** Whether a check found missing or damaged chunks that are not fetched again yet. */
   isDamaged: boolean;
-  /** Position in the inventory up to which a check under way has come. */
+  /** Position in the inventory that a running check has reached. */
   verified?: number | undefined;
-  /** Whether what it holds may be more than its inventory: it came from a file. */
+  /** Whether the pin came from a file, so that its references may include more than its inventory. */
   isImported?: boolean;
-  /** Whether all of it was held and stored once: what is missing since then was lost. */
+  /** Whether all chunks were once referenced and stored. Chunks that are missing since then were lost. */
   wasComplete?: boolean;
 }
 
-/** After how long what failed is tried again. */
+/** Delays before a failed pin is retried, in milliseconds. */
 const retry = { firstMs: 5_000, maxMs: 300_000 };
-/** How far back a rate looks, in milliseconds. */
+/** Period over which the rate is measured, in milliseconds. */
 const rateWindowMs = 5_000;
 
-/** One pin as this worker works on it. */
+/** A pin with its progress in this worker. */
 export class Pin {
   inventory: Inventory | undefined;
-  /** Until the inventory is known: of what was found. */
+  /** Before the inventory is known: the tally of the chunks found so far. */
   tally: Tally = { chunks: { stored: 0, total: 0 }, bytes: { stored: 0, total: 0 } };
   running: 'fetching' | 'verifying' | undefined;
   problem: PinState['problem'] = null;
-  /** When what failed may be tried again. */
+  /** When a failed pin may be retried, in milliseconds since 1970. */
   retryAt = 0;
-  /** What is under way, or was last. */
+  /** The running work, or the last one. */
   work: Promise<void> | undefined;
-  /** Stops it. */
+  /** Aborts the work. */
   controller = new AbortController();
   readonly #backoff = new Backoff(retry);
   #arrivals: { at: number; bytes: number }[] = [];
 
   constructor(
     readonly address: Address,
-    /** As it is in the database. */
+    /** As stored in the database. */
     public record: PinRecord,
   ) {}
 
@@ -50,13 +50,15 @@ export class Pin {
     return this.inventory !== undefined && this.tally.chunks.stored === this.tally.chunks.total;
   }
 
-  /** Whether there is something to do that may be done now. What is all stored already has to be held. */
+  /**
+   * Whether the pin needs work that may be done now. A pin whose chunks are all stored may still need its references.
+   */
   get isWaiting(): boolean {
     const { isPaused, isRemoved, verified, wasComplete } = this.record;
     return !isPaused && !isRemoved && (!this.isComplete || !wasComplete || verified !== undefined);
   }
 
-  /** A chunk is on disk that was not there. @param wasFetched whether it came from a peer just now. */
+  /** Call this when a new chunk is on disk. @param wasFetched whether it came from a peer just now. */
   stored(size: number, expected: number, wasFetched: boolean): void {
     this.tally.chunks.stored++;
     this.tally.bytes.stored += size;
@@ -64,24 +66,24 @@ export class Pin {
     if (wasFetched) this.#arrivals.push({ at: Date.now(), bytes: size });
   }
 
-  /** @param isHopeless whether time alone will not help. */
+  /** @param isHopeless whether waiting alone will not help. */
   failed(problem: NonNullable<PinState['problem']>, isHopeless: boolean): void {
     this.problem = problem;
     this.retryAt = isHopeless ? Number.POSITIVE_INFINITY : Date.now() + this.#backoff.next();
   }
 
-  /** Something was done, or has changed: the next try is a first one. */
+  /** Call this after a success or a change: the next failure counts as the first. */
   resetRetries(): void {
     this.retryAt = 0;
     this.#backoff.reset();
   }
 
-  /** Stops the work on it, which goes on later. */
+  /** Stops the work on this pin. It can continue later. */
   pause(): void {
     this.controller.abort(new DOMException('The pin was paused.', 'AbortError'));
   }
 
-  /** Stops the work on it for ever: it is being removed. */
+  /** Stops the work on this pin for good, because it is being removed. */
   cancel(): void {
     this.controller.abort(new DOMException('The pin was removed.', 'AbortError'));
   }

@@ -10,7 +10,7 @@ export interface PinsOptions extends CompletionOptions {
   store: PinningStore & { readonly pins: UseStore };
 }
 
-/** The sites that the user keeps: the browser stores all their chunks, and never evicts them. */
+/** The pinned sites: the browser stores all their chunks and never evicts them. */
 export class Pins {
   readonly #registry: PinRegistry;
   readonly #scheduler: PinScheduler;
@@ -21,41 +21,41 @@ export class Pins {
     this.#scheduler = new PinScheduler({ ...options, registry: this.#registry, completion });
   }
 
-  /** Whether an address is pinned. False where storage is blocked. */
+  /** Whether an address is pinned. False if storage is blocked. */
   async has({ hex }: Address): Promise<boolean> {
     const all = await this.#registry.all().catch(() => []);
     return all.some(({ address }) => address.hex === hex);
   }
 
-  /** All pins, the oldest first. */
+  /** All pins, oldest first. */
   async list(): Promise<ListedPin[]> {
     if (await this.#registry.recount()) void this.work();
     return (await this.#registry.all()).map((pin) => ({ address: pin.address.hex, ...pin.state() }));
   }
 
-  /** Whether anything is left to be done: a reason to be woken later. */
+  /** Whether a pin needs work: a reason to register a background sync. */
   async isUnfinished(): Promise<boolean> {
     return (await this.#registry.all()).some((pin) => pin.isWaiting);
   }
 
-  /** Works on the pins. Resolves when nothing can be done for now. Never rejects. */
+  /** Works on the pins. Resolves when no pin can be worked on now. Never rejects. */
   work(): Promise<void> {
     return this.#scheduler.work();
   }
 
-  /** Pins an address, or goes on with a pin. @throws AntwayError `REFUSED` where storage is blocked. */
+  /** Pins an address, or resumes its pin. @throws AntwayError `REFUSED` if storage is blocked. */
   async pin(address: Address): Promise<PinState> {
     const pin = await this.#registry.add(address, {}, { isPaused: false });
     this.#scheduler.restart(pin);
     return pin.state();
   }
 
-  /** Notes a pin whose chunks come from a file: nothing is fetched until `pin` is called. */
+  /** Adds a pin whose chunks come from a file. Nothing is fetched until `pin` is called. */
   async addImported(address: Address): Promise<void> {
     await this.#registry.add(address, { isPaused: true }, { isImported: true });
   }
 
-  /** @throws AntwayError `NOT_FOUND` when the address is not pinned; so do the others. */
+  /** @throws AntwayError `NOT_FOUND` if the address is not pinned. The methods below throw it too. */
   async pause(address: Address): Promise<PinState> {
     const pin = await this.#registry.get(address);
     await this.#registry.change(pin, { isPaused: true });
@@ -69,7 +69,7 @@ export class Pins {
     return this.pin(address);
   }
 
-  /** Reads and hashes every chunk again, and fetches the damaged and missing ones. */
+  /** Reads and hashes every chunk again, and fetches damaged and missing chunks. */
   async verify(address: Address): Promise<PinState> {
     const pin = await this.#registry.get(address);
     await this.#registry.change(pin, { verified: 0, isPaused: false });
@@ -77,7 +77,7 @@ export class Pins {
     return pin.state();
   }
 
-  /** Removes a pin, and deletes the chunks that no other pin needs. */
+  /** Removes a pin, and deletes the chunks that no other pin refers to. */
   async remove(address: Address): Promise<void> {
     const pin = await this.#registry.get(address);
     await this.#registry.change(pin, { isRemoved: true });
@@ -87,18 +87,18 @@ export class Pins {
     this.retryNow();
   }
 
-  /** Something has changed that may help pins that failed: there is a network again, or room. */
+  /** Retries failed pins at once. Call this when the network is back or space was freed. */
   retryNow(): void {
     void this.#scheduler.retryNow();
   }
 
-  /** Ends the work; another configuration takes over. Resolves when nothing more is written. Never rejects. */
+  /** Stops the work, because another configuration takes over. Resolves when nothing more is written. Never rejects. */
   async close(): Promise<void> {
     this.#registry.close();
     await this.#scheduler.close();
   }
 
-  /** Has the other workers of this origin read again what is pinned: all was cleared. */
+  /** Makes the other workers of this origin read the pins again, because all were cleared. */
   announce(): void {
     this.#registry.announce();
   }

@@ -13,20 +13,20 @@ import { loadBlake3 } from '../self-encryption/blake3.ts';
 import { bufferAccess, type RandomAccess } from '../self-encryption/file.ts';
 import { tally } from './contents.ts';
 
-/** The file's first member. */
+/** Name of the file's first member. */
 const descriptionName = 'antway-site.json';
-/** A manifest that no peer has. */
+/** Name of the member that contains the site's manifest, if the address is a manifest that no peer has. */
 const manifestName = 'manifest.ant';
 const format = 'antway-site';
 const version = 1;
 const mostDescriptionBytes = 64 * 1024;
-/** Chunks that are taken from a file before they are stored together. */
+/** Limits of a batch of chunks that is stored together. */
 const batch = { chunks: 64, bytes: 16 * 1024 * 1024 };
 
 interface Description {
   format: typeof format;
   version: number;
-  /** Of the site, 64 hex digits. */
+  /** The site's address, 64 hex digits. */
   address: string;
   kind: Content['kind'];
   chunks: number;
@@ -39,30 +39,30 @@ export interface SiteFileOptions {
   manifests: ManifestStorage;
 }
 
-/** Manifests that this device keeps, by the BLAKE3 of their bytes. */
+/** Manifests that this device stores, by the BLAKE3 of their bytes. */
 export interface ManifestStorage {
   has(id: Address): Promise<boolean>;
   get(id: Address): Promise<Uint8Array | undefined>;
-  /** @throws AntwayError when it is none. */
+  /** @throws AntwayError if the bytes are not a manifest. */
   add(bytes: Uint8Array<ArrayBuffer>): Promise<{ id: string }>;
   list(): Promise<{ id: string; name: string | null }[]>;
 }
 
-/** What came of an import. */
+/** The result of an import. */
 export interface Imported {
   address: string;
-  /** Chunks that were right, and their bytes. */
+  /** Number of valid chunks, and their bytes. */
   chunks: number;
   bytes: number;
-  /** Members that were not taken, and why. */
+  /** Members that were refused, and the reasons. */
   refused: { name: string; reason: string }[];
 }
 
 /**
- * A site as one file: a tar of a description and of all its chunks, as peers hold them, named by their addresses. Each
- * chunk is checked as it is read. Made as it is read, and the same every time.
+ * Exports a site as one file: a tar of a description and of all its encrypted chunks, named by their addresses. Each
+ * chunk is verified when it is read. The tar is composed while it is read, and is the same every time.
  *
- * @throws AntwayError `NOT_FOUND` when not all of the site is stored.
+ * @throws AntwayError `NOT_FOUND` if not all chunks of the site are stored.
  */
 export async function exportSite(
   address: Address,
@@ -103,7 +103,7 @@ function textAccess(text: string): RandomAccess {
   return bufferAccess(new TextEncoder().encode(text));
 }
 
-/** A stored chunk, which is read in pieces but checked as a whole, once. */
+/** A stored chunk, which is read in pieces but verified once, as a whole. */
 function chunkAccess(address: Address, size: number, chunks: Chunks): RandomAccess {
   let current: Promise<VerifiedChunk> | undefined;
   return {
@@ -111,7 +111,7 @@ function chunkAccess(address: Address, size: number, chunks: Chunks): RandomAcce
     async read(start, end) {
       current ??= chunks.record(address);
       const reading = current;
-      // Not kept once its end was read, or by the end of a large site all of it would be in memory.
+      // Release the chunk after its end was read. Otherwise all of a large site would be in memory at the end.
       if (end === size) current = undefined;
       return (await reading).bytes.subarray(start, end);
     },
@@ -119,13 +119,13 @@ function chunkAccess(address: Address, size: number, chunks: Chunks): RandomAcce
 }
 
 /**
- * Reads what `exportSite` made. Every chunk is hashed; those that are wrong are refused by name, and the rest is taken.
- * At no time more than some chunks are in memory.
+ * Imports a file from `exportSite`. Every chunk is hashed. Wrong chunks are refused by name, and the other chunks are
+ * stored. Only one batch of chunks is in memory at a time.
  *
- * @param begin called with the site's address before anything is stored.
- * @throws AntwayError `UNSUPPORTED` for another kind of file or version, `CORRUPT` when it ends early, `TOO_LARGE` when
- *   there is no room, `INTERNAL` when storage fails, `NOT_FOUND` when the site is unpinned meanwhile: but for that, what
- *   came until then stays, and another import goes on with it.
+ * @param begin called with the site's address before any chunk is stored.
+ * @throws AntwayError `UNSUPPORTED` for another kind of file or version, `CORRUPT` if the file ends early, `TOO_LARGE`
+ *   if there is no room, `INTERNAL` if the storage fails, `NOT_FOUND` if the site is unpinned in the meantime. Except
+ *   in that case, the chunks stored so far remain, and another import continues with them.
  */
 export async function importSite(
   file: ReadableStream<Uint8Array>,
@@ -161,7 +161,7 @@ export async function importSite(
       waiting.push(chunk);
       waitingBytes += bytes.length;
     } catch (error) {
-      // One member may be wrong; when the file itself is, nothing more can be read.
+      // Refuse a wrong member. If the file itself is damaged, no further member can be read.
       if (error instanceof DamagedFile || !(error instanceof AntwayError)) throw error;
       imported.refused.push({ name: name.slice(0, 200), reason: error.message });
     }
@@ -172,8 +172,9 @@ export async function importSite(
 }
 
 /**
- * Held before they are stored, so that none is evicted for the next.
- * @throws AntwayError `TOO_LARGE` when there is no room, `INTERNAL` when storage fails, `NOT_FOUND` when it was unpinned.
+ * Adds references before the chunks are stored, so that no chunk is evicted for the next one.
+ * @throws AntwayError `TOO_LARGE` if there is no room, `INTERNAL` if the storage fails, `NOT_FOUND` if the site was
+ *   unpinned.
  */
 async function storeChunks(
   owner: Address,
@@ -237,7 +238,7 @@ function notASite(why: string): AntwayError {
   return new AntwayError('UNSUPPORTED', `This is not a site that was exported: ${why}.`);
 }
 
-/** The members of a tar, one after the other. @throws AntwayError `CORRUPT` when it ends early or is none. */
+/** Yields the members of a tar. @throws AntwayError `CORRUPT` if the file ends early or is not a tar. */
 async function* readTar(file: ReadableStream<Uint8Array>): AsyncGenerator<ParsedTarEntry, undefined> {
   const reader = file.pipeThrough(createTarDecoder({ strict: true })).getReader();
   try {
@@ -259,7 +260,7 @@ async function nextEntry(
   }
 }
 
-/** @throws AntwayError `TOO_LARGE` when there are more than `most`. */
+/** @throws AntwayError `TOO_LARGE` if there are more than `most` bytes. */
 async function bytesOf({ header, body }: ParsedTarEntry, most: number): Promise<Uint8Array<ArrayBuffer>> {
   if (header.size > most) {
     await body.cancel();

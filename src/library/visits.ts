@@ -3,31 +3,31 @@ import { Address } from '../address.ts';
 import type { Content } from '../content/resolver.ts';
 import { AntwayError } from '../errors.ts';
 
-/** A site or file that was opened. */
+/** A visit to a site or file. */
 export interface Visit {
   address: string;
   /** The path to open it again: `/<address or name>/`, or without the slash for a file. */
   path: string;
-  /** The alias it was opened by, if it was. */
+  /** The alias in the URL that opened it, if any. */
   name: string | null;
-  /** What its document calls itself. */
+  /** Title of its document. */
   title: string | null;
   /** Path of its icon. */
   icon: string | null;
   kind: Content['kind'];
-  /** Milliseconds since 1970. Null when that was forgotten, and the rest is kept for a pin. */
+  /** Milliseconds since 1970. Null if the time was forgotten and the rest stays for a pin. */
   lastOpened: number | null;
 }
 
-/** Most visits that are remembered. */
+/** Most stored visits. */
 const mostVisits = 1_000;
 
 const prefix = 'site:';
 const range = () => IDBKeyRange.bound(prefix, `${prefix}\uffff`);
 
 /**
- * What was opened, one visit to an address: the last. History in the clear, as a browser's own is, so of what only a
- * manifest opens there is no title and no icon in it.
+ * The last visit of each address. The history is not encrypted, like the browser's own. Therefore it contains no title
+ * and no icon of content that only a manifest opens.
  */
 export class Visits {
   readonly #settings: UseStore;
@@ -36,7 +36,7 @@ export class Visits {
     this.#settings = settings;
   }
 
-  /** Those opened last come first. */
+  /** Lists the visits, newest first. */
   async list(): Promise<Visit[]> {
     const visits = await this.#settings('readonly', (store) =>
       promisifyRequest<Visit[]>(store.getAll(range())),
@@ -49,8 +49,8 @@ export class Visits {
   }
 
   /**
-   * Notes a visit. Title and icon stay as they were where this one has none.
-   * @param isPrivate whether neither may be kept, now or from before.
+   * Stores a visit. A missing title or icon is taken from the previous visit.
+   * @param isPrivate if true, title and icon are not stored, and earlier ones are removed.
    */
   async add(visit: Visit, isPrivate = false): Promise<void> {
     await this.#settings('readwrite', async (store) => {
@@ -64,7 +64,7 @@ export class Visits {
     });
   }
 
-  /** Forgets when something was opened, and keeps what it is called. */
+  /** Deletes the time of a visit, and leaves title and icon. */
   async forgetTime({ hex }: Address): Promise<void> {
     await this.#settings('readwrite', async (store) => {
       const visit = await promisifyRequest<Visit | undefined>(store.get(prefix + hex));
@@ -88,11 +88,12 @@ export class Visits {
   }
 }
 
-/** Most UTF-16 units of a title and of a path to an icon. */
+/** Most UTF-16 units of a title, and of the path of an icon. */
 const mostCharacters = 2_000;
 
 /**
- * Reads a visit that the gateway noted at another name. Its paths become links of the shell, so they stay on this origin.
+ * Validates a visit that the gateway recorded at another origin. Security: its paths become links of the shell, so they
+ * must stay on this origin.
  * @throws AntwayError `REFUSED`.
  */
 export function parseVisit(value: unknown): Visit {
