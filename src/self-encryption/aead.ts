@@ -4,14 +4,16 @@ import type { ChunkKeys } from './keys.ts';
 import { loadSodium } from './sodium.ts';
 import { xorPad } from './xor.ts';
 
-/** ChaCha20-Poly1305 (RFC 8439), the tag behind the ciphertext, no associated data; and the pad XORed over both. */
+/**
+ * ChaCha20-Poly1305 (RFC 8439) with the tag after the ciphertext and no associated data. The pad is XORed over both.
+ */
 export interface Aead {
   readonly name: 'kernel' | 'native' | 'sodium';
   /** @returns (ciphertext ‖ 16-byte tag) XOR pad. */
   encrypt(keys: ChunkKeys, plaintext: Bytes): Promise<Bytes>;
   /**
-   * @param target where the plaintext may be put, at its beginning; `sealed` itself, for one.
-   * @returns the plaintext; rejects with AntwayError `CORRUPT` when the tag does not fit.
+   * @param target buffer for the plaintext, at its beginning; may be `sealed` itself.
+   * @returns the plaintext; rejects with AntwayError `CORRUPT` if the tag does not match.
    */
   decrypt(keys: ChunkKeys, sealed: Uint8Array, target?: Bytes): Promise<Bytes>;
 }
@@ -20,17 +22,17 @@ type Bytes = Uint8Array<ArrayBuffer>;
 
 export type AeadName = Aead['name'];
 
-/** Gives libsodium's WebAssembly. */
+/** Loads libsodium's WebAssembly. */
 export type SodiumWasm = () => Promise<BufferSource | Response>;
 
 /**
- * The AEAD back end. `kernel` is our own WebAssembly, with SIMD: WebCrypto's `ChaCha20-Poly1305` (`native`) runs off the
- * calling thread, but copies what it is given and what it gives on it, which takes longer than to decrypt. Browsers
- * without SIMD get that, and those that lack both get `sodium`, libsodium compiled to WebAssembly.
+ * Loads the AEAD back end. `kernel` is our own WebAssembly, with SIMD. WebCrypto's `ChaCha20-Poly1305` (`native`) runs
+ * off the calling thread, but copies its input and output on that thread, which takes longer than decrypting. Browsers
+ * without SIMD get `native`. Browsers that lack both get `sodium`, libsodium compiled to WebAssembly.
  *
- * @param name take this one instead of detecting.
- * @param sodiumWasm called only when libsodium is taken; without it the package's own copy is used.
- * @throws AntwayError `UNSUPPORTED` when one is asked for that is not there.
+ * @param name use this back end instead of detecting one.
+ * @param sodiumWasm called only if libsodium is used. Without it, the package's own copy is used.
+ * @throws AntwayError `UNSUPPORTED` if the named back end is not available.
  */
 export async function loadAead(name?: AeadName, sodiumWasm?: SodiumWasm): Promise<Aead> {
   const unsupported = (what: string) => new AntwayError('UNSUPPORTED', `This platform has no ${what}.`);
@@ -59,8 +61,8 @@ function kernelAead(kernel: Kernel): Aead {
 }
 
 const algorithm = 'ChaCha20-Poly1305';
-// 'raw-secret' and this algorithm come from the WICG draft "Modern Algorithms in WebCrypto"; TypeScript's
-// library does not list the key format yet.
+// 'raw-secret' and this algorithm come from the WICG draft "Modern Algorithms in WebCrypto". TypeScript's library does
+// not list the key format yet.
 const keyFormat = 'raw-secret' as 'raw';
 
 function nativeAead(): Aead {
@@ -78,7 +80,7 @@ function nativeAead(): Aead {
       const secret = await crypto.subtle.importKey(keyFormat, key, algorithm, false, ['decrypt']);
       try {
         const bytes = xorPad(sealed, pad, scratch.take(sealed.length));
-        // Takes a copy of its input at once, as WebCrypto has to.
+        // WebCrypto must copy its input before it returns, so the scratch buffer can be reused.
         return new Uint8Array(await crypto.subtle.decrypt({ name: algorithm, iv: nonce }, secret, bytes));
       } catch (cause) {
         throw cannotDecrypt(cause);
@@ -88,8 +90,8 @@ function nativeAead(): Aead {
 }
 
 /**
- * Seals and opens a byte: a browser that lists the algorithm but cannot run it is not trusted with it. Nor is one that
- * does not take a copy of its input at once.
+ * Encrypts and decrypts a byte, because a browser may list the algorithm but fail to run it. The two concurrent
+ * decryptions share the scratch buffer, so a browser that does not copy its input at once fails too.
  */
 async function hasNative(): Promise<boolean> {
   const keys = { pad: new Uint8Array(52), key: new Uint8Array(32), nonce: new Uint8Array(12) };
@@ -121,7 +123,7 @@ async function sodiumAead(wasm: SodiumWasm | undefined): Promise<Aead> {
   };
 }
 
-/** A buffer for what is read before anything else can happen. It is the same every time, since new memory is dear. */
+/** A reusable buffer for input that is consumed synchronously. Reused because new memory is expensive. */
 class Scratch {
   #buffer = new Uint8Array();
 

@@ -4,13 +4,15 @@ import { loadKernel } from './kernel.ts';
 /** BLAKE3-256 of some bytes: 32 bytes. */
 export type Blake3 = (bytes: Uint8Array) => Uint8Array;
 
-/** The hash function, once its WebAssembly is compiled; where that has no SIMD, one in JavaScript. Calls are synchronous. */
+/**
+ * Returns the hash function once its WebAssembly is compiled; without SIMD, one in JavaScript. Calls are synchronous.
+ */
 export async function loadBlake3(): Promise<Blake3> {
   const kernel = await loadKernel();
   return kernel ? (bytes) => kernel.blake3(bytes) : blake3InScript;
 }
 
-/** The same of much at once: other tasks of the thread come between. */
+/** Hashes many bytes, and yields to other tasks of the thread in between. */
 export async function hashInTurns(bytes: Uint8Array): Promise<Uint8Array> {
   const kernel = await loadKernel();
   return kernel ? kernel.blake3InTurns(bytes) : blake3InScript(bytes);

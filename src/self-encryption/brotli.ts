@@ -3,23 +3,23 @@ import { AntwayError } from '../errors.ts';
 
 /**
  * Decompresses one Brotli stream.
- * @throws AntwayError `CORRUPT` when the stream is damaged, ends early, or holds more than `maxBytes`.
+ * @throws AntwayError `CORRUPT` if the stream is damaged, ends early, or contains more than `maxBytes`.
  */
 export type BrotliDecoder = (compressed: Uint8Array, maxBytes: number) => Uint8Array<ArrayBuffer>;
 
 /**
- * Compresses with the Rust `brotli` crate at quality 6 and window 22. Addresses depend on its exact output, so
- * no other encoder (zlib's, Node's) can stand in for it.
+ * Compresses with the Rust `brotli` crate at quality 6 and window 22. Addresses depend on its exact output, so no other
+ * encoder (zlib's, Node's) can replace it.
  */
 export type BrotliEncoder = (bytes: Uint8Array) => Uint8Array;
 
-/** @param wasm the bytes of `brotli-dec-wasm/web/bg.wasm`, or a `Response` with them, as the platform has it. */
+/** @param wasm the bytes of `brotli-dec-wasm/web/bg.wasm`, or a `Response` with them. */
 export async function loadBrotliDecoder(wasm: InitInput | Promise<InitInput>): Promise<BrotliDecoder> {
   await initDecoder({ module_or_path: wasm });
   return (compressed, maxBytes) => {
     const stream = new BrotliDecStream();
     try {
-      // One byte of room past the limit: a stream that uses it is longer than it may be.
+      // One byte beyond the limit: a stream that fills it is too long.
       const result = stream.dec(compressed, maxBytes + 1);
       const { code, buf } = result;
       result.free();

@@ -8,15 +8,15 @@ import { takeStored } from './stored.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** What differs between a service worker, a page and Node: where the WebAssembly comes from. */
+/** The differences between a service worker, a page and Node: how the WebAssembly is loaded. */
 export interface CodecPlatform {
-  /** Gives the bytes of `brotli-dec-wasm/web/bg.wasm`. Called at most once, when first needed. */
+  /** Loads the bytes of `brotli-dec-wasm/web/bg.wasm`. Called on first use, and again only if it failed. */
   brotliDecoderWasm(): Promise<BufferSource | Response>;
-  /** Gives the compressor of package `brotli-wasm`; only publishing needs it. */
+  /** Loads the compressor of package `brotli-wasm`. Only publishing needs it. */
   brotliEncoder?(): Promise<BrotliEncoder>;
   /**
-   * Gives libsodium's WebAssembly, where the build keeps that apart. Called at most once, and only where WebAssembly has
-   * no SIMD and WebCrypto lacks ChaCha20-Poly1305.
+   * Loads libsodium's WebAssembly, if the build stores it separately. Called only if WebAssembly has no SIMD and
+   * WebCrypto has no ChaCha20-Poly1305.
    */
   sodiumWasm?: SodiumWasm;
   /** Overrides the choice of the AEAD back end. */
@@ -24,8 +24,8 @@ export interface CodecPlatform {
 }
 
 /**
- * Seals and opens single chunks (crate `self_encryption` 0.36): Brotli → ChaCha20-Poly1305 → XOR pad, and
- * back. No I/O beyond loading its own WebAssembly, which happens when it is first needed.
+ * Encrypts and decrypts single chunks (crate `self_encryption` 0.36): Brotli → ChaCha20-Poly1305 → XOR pad, and back.
+ * Its only I/O is loading its own WebAssembly, on first use.
  */
 export class Codec {
   readonly #platform: CodecPlatform;
@@ -49,24 +49,26 @@ export class Codec {
     return loadBlake3();
   }
 
-  /** BLAKE3-256 of much at once: other tasks of the thread come between. */
+  /** BLAKE3-256 of many bytes. Yields to other tasks of the thread in between. */
   hash(bytes: Uint8Array): Promise<Uint8Array> {
     return hashInTurns(bytes);
   }
 
   /**
-   * Opens chunk `index` of `map`.
+   * Decrypts chunk `index` of `map`.
    *
-   * @param sealed checked against its address: the plaintext is a function of that and of the map, and is not hashed.
-   * @param target where the plaintext may be put; `sealed` itself, for one. New memory costs more than what is done in it.
+   * @param sealed must be verified against its address. The plaintext depends only on it and the map, and is not
+   *   hashed.
+   * @param target buffer for the plaintext; may be `sealed` itself. Allocating memory costs more than decrypting.
    * @returns exactly `map.sizes[index]` bytes.
-   * @throws AntwayError `CORRUPT` when the tag, the compressed data or the size does not fit.
+   * @throws AntwayError `CORRUPT` if the tag, the compressed data or the size does not match.
    */
   async decrypt(map: DataMap, index: number, sealed: Uint8Array, target?: Bytes): Promise<Bytes> {
     const size = map.sizes[index]!;
     const aead = await this.aead();
     const compressed = await aead.decrypt(keysOf(map, index), sealed, target);
-    // Most chunks are parts of what was compressed before, and need no decoder, nor its WebAssembly.
+    // Most chunks are parts of already compressed files. They need no decoder, so its WebAssembly is not loaded for
+    // them.
     const plaintext = takeStored(compressed, size) ?? (await this.#brotliDecoder())(compressed, size);
     if (plaintext.length !== size) {
       throw new AntwayError('CORRUPT', 'A chunk opened to another size than its data map says.', {
@@ -76,7 +78,7 @@ export class Codec {
     return plaintext;
   }
 
-  /** Seals one plaintext part. @returns the bytes whose BLAKE3 is the chunk's address. */
+  /** Encrypts one plaintext part. @returns the bytes whose BLAKE3 is the chunk's address. */
   async encrypt(plaintext: Uint8Array, keys: ChunkKeys): Promise<Uint8Array<ArrayBuffer>> {
     const [aead, encode] = await Promise.all([this.aead(), this.#brotliEncoder()]);
     return aead.encrypt(keys, encode(plaintext) as Uint8Array<ArrayBuffer>);
@@ -103,7 +105,9 @@ export class Codec {
   }
 }
 
-/** A failed load (a network hiccup while fetching wasm) must not be remembered for ever. */
+/**
+ * Forgets a failed load (for example a network error while fetching WebAssembly), so that the next call tries again.
+ */
 function forgetRejected<T>(loading: Promise<T>, forget: () => void): Promise<T> {
   loading.catch(forget);
   return loading;

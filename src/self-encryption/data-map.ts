@@ -7,10 +7,10 @@ import { decodeUntrusted } from './message-pack.ts';
 const version = 1;
 
 /**
- * The list of a file's chunks. `childLevel` is 0 for the map of a file, and the nesting level for a shrunk
- * map, whose chunks hold another (bincode-serialised) map.
+ * The list of a file's chunks. `childLevel` is 0 for the map of a file. For a shrunk map, whose chunks contain another
+ * (bincode-serialised) map, it is the nesting level.
  *
- * Hashes are kept in two flat arrays, so that a map of a hundred thousand chunks costs 8 MB and no objects.
+ * Hashes are stored in two flat arrays, so that a map of a hundred thousand chunks takes 8 MB and no objects.
  */
 export class DataMap {
   /** Plaintext position of each chunk's first byte, and the total at the end: `count + 1` numbers. */
@@ -35,7 +35,7 @@ export class DataMap {
     return this.sizes.length;
   }
 
-  /** Plaintext bytes that the chunks hold together. */
+  /** Total plaintext bytes of the chunks. */
   get size(): number {
     return this.offsets[this.count]!;
   }
@@ -48,7 +48,7 @@ export class DataMap {
     return this.srcHashes.subarray(32 * index, 32 * index + 32);
   }
 
-  /** Index of the chunk that holds the byte at `position`, which must be inside the file. */
+  /** Returns the index of the chunk that contains the byte at `position`, which must be inside the file. */
   chunkAt(position: number): number {
     let low = 0;
     let high = this.count - 1;
@@ -72,8 +72,8 @@ export class DataMap {
 }
 
 /**
- * The record form of a data map: MessagePack `[1, [[index, dst, src, size], …], child]`, hashes as arrays of
- * integers, as crate `rmp-serde` writes it. The record's BLAKE3 is the file's address.
+ * Encodes a data map as a record: MessagePack `[1, [[index, dst, src, size], …], child]`, hashes as arrays of integers,
+ * as crate `rmp-serde` writes it. The record's BLAKE3 is the file's address.
  */
 export function encodeDataMap(map: DataMap): Uint8Array<ArrayBuffer> {
   const chunks = Array.from(map.sizes, (size, i) => [
@@ -86,17 +86,17 @@ export function encodeDataMap(map: DataMap): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * Reads a record as a data map. Hashes may be integer arrays or `bin`.
+ * Decodes a record as a data map. Hashes may be integer arrays or `bin`.
  *
- * @returns undefined when the record is not a data map: then it is just bytes.
+ * @returns undefined if the record is not a data map: then its bytes are the content.
  * @throws AntwayError `UNSUPPORTED` for a data map of another version than 1.
  */
 export function decodeDataMap(record: Uint8Array): DataMap | undefined {
-  // Every data map is an array of three; this spares decoding megabytes of something else.
+  // Every data map is an array of three elements. This check avoids decoding megabytes of other records.
   if (record[0] !== 0x93) return undefined;
   let value: unknown;
   try {
-    // The map, its list of chunks, a chunk, a hash.
+    // Four levels: the map, its list of chunks, a chunk, a hash.
     value = decodeUntrusted(record, { maxDepth: 4, maxValues: limits.chunkBytes });
   } catch {
     return undefined; // not MessagePack, or more than one value: a raw record
@@ -127,13 +127,13 @@ export function decodeDataMap(record: Uint8Array): DataMap | undefined {
 const bincodeHeaderBytes = 1 + 8;
 const bincodeChunkBytes = 8 + 32 + 32 + 8;
 
-/** Length of what `encodeBincode` writes. */
+/** Length of the output of `encodeBincode`. */
 export function bincodeBytes(count: number, childLevel: number): number {
   return bincodeHeaderBytes + bincodeChunkBytes * count + (childLevel > 0 ? 9 : 1);
 }
 
 /**
- * The form in which a map is self-encrypted when it is shrunk: crate `bincode` 1.3, little-endian with fixed
+ * Encodes a map for shrinking, in the form that is self-encrypted: crate `bincode` 1.3, little-endian with fixed
  * integers: u8 version, u64 count, per chunk u64 index, dst, src, u64 size, then u8 0 or (u8 1, u64 child).
  */
 export function encodeBincode(map: DataMap): Uint8Array<ArrayBuffer> {
@@ -157,8 +157,8 @@ export function encodeBincode(map: DataMap): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * Reads what `encodeBincode` writes, from an untrusted source.
- * @throws AntwayError `CORRUPT` when the layout or a limit is broken, `UNSUPPORTED` for another version.
+ * Decodes the output of `encodeBincode`, from an untrusted source.
+ * @throws AntwayError `CORRUPT` if the layout or a limit is violated, `UNSUPPORTED` for another version.
  */
 export function decodeBincode(bytes: Uint8Array): DataMap {
   const corrupt = (why: string) => new AntwayError('CORRUPT', `A nested data map is damaged: ${why}.`);

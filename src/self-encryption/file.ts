@@ -15,39 +15,42 @@ import { deriveKeys } from './keys.ts';
 /** Bytes that can be read at any position: a `Blob`, a file on disk, a buffer. */
 export interface RandomAccess {
   readonly size: number;
-  /** Exactly `end - start` bytes from `start`. */
+  /** Reads exactly `end - start` bytes from `start`. */
   read(start: number, end: number): Promise<Uint8Array>;
 }
 
-/** A sealed chunk on its way out. */
+/** An encrypted chunk to be stored. */
 export interface EncryptedChunk {
   address: Address;
   bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** A sealed file: `address` is what people open; `map` is the (shrunk) data map whose record has that address. */
+/**
+ * An encrypted file. `address` is the file's public address. `map` is the (shrunk) data map whose record has that
+ * address.
+ */
 export interface EncryptedFile {
   address: Address;
   map: DataMap;
-  /** The map's record, already given to `emit` unless the file is private. */
+  /** The map's record. It was passed to `emit` unless the file is private. */
   record: Uint8Array<ArrayBuffer>;
   /** Plaintext bytes. */
   size: number;
 }
 
 export interface EncryptOptions {
-  /** Receives every chunk once sealed, in order; the next is sealed when its promise is done. */
+  /** Receives every encrypted chunk, in order. The next chunk is encrypted when the returned promise resolves. */
   emit(chunk: EncryptedChunk): Promise<void>;
-  /** Called as work goes on: bytes hashed and sealed so far, each from 0 to the file's size. */
+  /** Called repeatedly with the bytes hashed and encrypted so far, each from 0 to the file's size. */
   progress?(hashedBytes: number, sealedBytes: number): void;
-  /** Keep the data map's record back: whoever holds it can open the file, nobody else can. */
+  /** Do not emit the data map's record: only a user who has the record can decrypt the file. */
   isPrivate?: boolean;
   signal?: AbortSignal;
 }
 
 /**
- * Chunks that a file of `size` bytes is cut into: its own, and those of the maps that its map is shrunk by. The record
- * of the data map is not among them.
+ * Returns the number of chunks of a file of `size` bytes, including the chunks of shrunk maps. The record of the data
+ * map is not included.
  */
 export function chunkCount(size: number): number {
   let total = partBoundaries(size).length - 1;
@@ -58,7 +61,7 @@ export function chunkCount(size: number): number {
   return total;
 }
 
-/** Plaintext boundaries of the chunks of a file of `size` bytes: `count + 1` positions. */
+/** Returns the plaintext boundaries of the chunks of a file of `size` bytes: `count + 1` positions. */
 export function partBoundaries(size: number): number[] {
   const max = limits.plaintextChunkBytes;
   if (size < limits.minChunks * max) {
@@ -72,11 +75,11 @@ export function partBoundaries(size: number): number[] {
 }
 
 /**
- * Self-encrypts a file: two passes over `source` (every chunk's key needs its neighbours' hashes, and the first
- * chunk needs the last two), one chunk in memory at a time. The same bytes always give the same address.
+ * Self-encrypts a file in two passes over `source`: every chunk's key needs its neighbours' hashes, and the first chunk
+ * needs the last two. Only one chunk is in memory at a time. The same bytes always give the same address.
  *
- * @throws AntwayError `UNSUPPORTED` for fewer than 3 bytes, which the scheme cannot seal, `TOO_LARGE` for a
- *   file whose data map would itself exceed three chunks' worth (about 650 GB).
+ * @throws AntwayError `UNSUPPORTED` for fewer than 3 bytes, which the scheme cannot encrypt, `TOO_LARGE` for a file
+ *   whose data map would itself exceed three chunks (about 650 GB).
  */
 export async function encryptFile(
   codec: Codec,
@@ -140,9 +143,9 @@ async function encryptParts(
 }
 
 /**
- * Follows shrunk data maps down to the map of the file itself.
+ * Resolves shrunk data maps down to the map of the file itself.
  *
- * @param openChunk gives the plaintext of one chunk of a map.
+ * @param openChunk returns the plaintext of one chunk of a map.
  * @throws AntwayError `TOO_LARGE` past 8 levels, `CORRUPT` for a nested map that does not parse.
  */
 export async function unshrink(
@@ -166,7 +169,7 @@ export async function unshrink(
   return current;
 }
 
-/** A buffer as `RandomAccess`. */
+/** Returns a buffer as `RandomAccess`. */
 export function bufferAccess(bytes: Uint8Array): RandomAccess {
   return { size: bytes.length, read: async (start, end) => bytes.subarray(start, end) };
 }

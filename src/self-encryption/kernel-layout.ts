@@ -1,25 +1,27 @@
-/** What one call of `chacha20` works on at least, and a round number of pads. Each may go past the end by that much. */
+/**
+ * Room after a piece: `chacha20` and `xor` process whole strides (256 and 208 bytes) and overwrite bytes past the end.
+ */
 const slackBytes = 1024;
 
 /**
- * What is opened or sealed at a time: a whole number of pads (52 bytes), and of what `xor` and `chacha20` take at once. About
- * as much as the pipe to a page holds: in the time that it takes, the page takes that.
+ * Bytes that are encrypted or decrypted at a time: a multiple of the pad (52 bytes), and of the units of `xor` and
+ * `chacha20`. About as large as the pipe to a page: while one piece is decrypted, the page consumes the previous one.
  */
 export const pieceBytes = 20 * 16 * 208;
 
-/** Where things lie in the kernel's memory, in bytes. */
+/** Offsets in the kernel's memory, in bytes. */
 export const layout = {
-  /** 32 bytes of a key, 12 of a nonce. */
+  /** The key (32 bytes) and the nonce (12 bytes). */
   secret: 0,
-  /** Ten words of 64 bits: Poly1305's sum, and what it is multiplied by. */
+  /** Ten words of 64 bits: Poly1305's accumulator, and its multiplier. */
   authenticator: 64,
-  /** Four times the 52 bytes of a pad. */
+  /** Four copies of the 52-byte pad. */
   pads: 256,
-  /** Chaining values of one subtree, and of the four that may come too many. */
+  /** Chaining values of one subtree, and room for the up to four that `hash4` writes past its end. */
   values: 512,
-  /** One BLAKE3 chunk that is not whole. */
+  /** One incomplete BLAKE3 chunk. */
   partial: 4_096,
-  /** What is hashed, or a piece that is opened or sealed: small enough for a processor's cache. */
+  /** The bytes that are hashed, encrypted or decrypted: small enough for a processor's cache. */
   piece: 8_192,
 } as const;
 

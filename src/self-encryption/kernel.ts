@@ -6,7 +6,7 @@ import { inTurns } from './turn.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** What `build/kernel/` makes. All numbers are unsigned. */
+/** The exports of the WebAssembly built by `build/kernel/`. All numbers are unsigned. */
 interface Exports {
   memory: WebAssembly.Memory;
   hash4(
@@ -26,27 +26,27 @@ interface Exports {
   xor(data: number, end: number, pads: number): void;
 }
 
-// BLAKE3's.
+// Constants of BLAKE3.
 const hashBytes = 32;
 const blockBytes = 64;
 const hashedChunkBytes = 1024;
 const flags = { chunkStart: 1, chunkEnd: 2, parent: 4, root: 8 } as const;
-/** What is hashed at a time: a power of two of chunks. */
+/** Chunks that are hashed at a time: a power of two. */
 const subtreeChunks = 64;
 const subtreeBytes = subtreeChunks * hashedChunkBytes;
 
-// Poly1305's.
+// Constants of Poly1305.
 const tagBytes = 16;
 const prime = 2n ** 130n - 5n;
 const clamp = 0x0ffffffc0ffffffc0ffffffc0fffffffn;
 const limbBits = 26n;
 
-/** Bytes that are hashed in one task: it takes as long as to open a piece. */
+/** Bytes that are hashed in one task: hashing them takes as long as decrypting a piece. */
 const hashedInTurn = 2 * subtreeBytes;
 
 let loading: Promise<Kernel | undefined> | undefined;
 
-/** @returns undefined where WebAssembly has no SIMD. */
+/** @returns undefined if WebAssembly has no SIMD. */
 export function loadKernel(): Promise<Kernel | undefined> {
   const bytes = () => Uint8Array.from(atob(kernelWasm), (character) => character.charCodeAt(0));
   loading ??= WebAssembly.instantiate(bytes()).then(
@@ -56,7 +56,7 @@ export function loadKernel(): Promise<Kernel | undefined> {
   return loading;
 }
 
-/** BLAKE3 and ChaCha20-Poly1305 by WebAssembly with SIMD, in memory of its own. */
+/** BLAKE3 and ChaCha20-Poly1305 in WebAssembly with SIMD, with separate memory. */
 export class Kernel {
   readonly #wasm: Exports;
   readonly #memory: Bytes;
@@ -76,7 +76,7 @@ export class Kernel {
     return this.#mergeSubtrees(values);
   }
 
-  /** The same, with other tasks of the thread between. */
+  /** As `blake3`, but yields to other tasks of the thread in between. */
   blake3InTurns(bytes: Uint8Array): Promise<Bytes> {
     return inTurns(async (nextTurn) => {
       if (bytes.length <= hashedChunkBytes) return this.#hashShort(bytes);
@@ -90,9 +90,9 @@ export class Kernel {
   }
 
   /**
-   * Takes the pad off, and the cipher (RFC 8439). A piece at a time, with other tasks of the thread between them.
-   * @param target where the plaintext is put; `sealed` itself, for one.
-   * @returns undefined when the tag does not fit. Something is in `target` then, all the same.
+   * Removes the pad and decrypts (RFC 8439). Works piece by piece, and yields to other tasks of the thread in between.
+   * @param target buffer for the plaintext; may be `sealed` itself.
+   * @returns undefined if the tag does not match. `target` has been overwritten even then.
    */
   decrypt(keys: ChunkKeys, sealed: Uint8Array, target?: Bytes): Promise<Bytes | undefined> {
     return inTurns(async (nextTurn) => {
@@ -117,7 +117,7 @@ export class Kernel {
     });
   }
 
-  /** What `open` opens. */
+  /** The inverse of `decrypt`. */
   encrypt(keys: ChunkKeys, plaintext: Uint8Array): Bytes {
     const size = plaintext.length;
     const sealed = new Uint8Array(size + tagBytes);
@@ -141,13 +141,13 @@ export class Kernel {
     return this.#memory.slice(layout.values, layout.values + hashBytes);
   }
 
-  /** Puts the value of the subtree that begins at `at` to its place among those of all. */
+  /** Writes the chaining value of the subtree that begins at `at` to its place in `values`. */
   #hashSubtree(bytes: Uint8Array, at: number, values: Bytes): void {
     const count = this.#hashChunks(bytes.subarray(at, at + subtreeBytes), at / hashedChunkBytes);
     values.set(this.#merge(count, values.length === hashBytes), hashBytes * (at / subtreeBytes));
   }
 
-  /** Merges the values of subtrees, and then of 64 of those each, until there is one. */
+  /** Merges the values of subtrees in groups of 64, repeatedly, until one value is left. */
   #mergeSubtrees(values: Bytes): Bytes {
     const groupBytes = hashBytes * subtreeChunks;
     while (values.length > hashBytes) {
@@ -162,12 +162,12 @@ export class Kernel {
     return values;
   }
 
-  /** Leaves the chaining values of a subtree's chunks in `layout.values`. @returns how many they are. */
+  /** Writes the chaining values of a subtree's chunks to `layout.values`. @returns their number. */
   #hashChunks(bytes: Uint8Array, counter: number): number {
     this.#memory.set(bytes, layout.piece);
     const whole = Math.floor(bytes.length / hashedChunkBytes);
     const { chunkStart, chunkEnd } = flags;
-    // Four at a time; the values of those past the end are overwritten.
+    // Four at a time. The values past the end are overwritten later.
     for (let i = 0; i < whole; i += 4) {
       this.#wasm.hash4(
         layout.piece + hashedChunkBytes * i,
@@ -188,7 +188,7 @@ export class Kernel {
     return whole + 1;
   }
 
-  /** One BLAKE3 chunk that need not be whole. */
+  /** Hashes one BLAKE3 chunk, which may be incomplete. */
   #hashPartial(bytes: Uint8Array, counter: number, rootFlag: number, output: number): void {
     this.#memory.fill(0, layout.partial, layout.partial + hashedChunkBytes).set(bytes, layout.partial);
     const blocks = Math.max(Math.ceil(bytes.length / blockBytes), 1);
@@ -208,12 +208,12 @@ export class Kernel {
     );
   }
 
-  /** Merges the values in `layout.values`, two by two, into one. @param isRoot whether that is the hash. */
+  /** Merges the values in `layout.values` pairwise into one. @param isRoot whether the result is the hash. */
   #merge(values: number, isRoot: boolean): Bytes {
     for (let count = values; count > 1; count = Math.ceil(count / 2)) {
       const lastFlag = isRoot && count === 2 ? flags.root : 0;
       const pairs = count >> 1;
-      // What has no partner is merged with what comes of the others.
+      // A value without a partner moves up to the next level.
       const odd = this.#memory.slice(layout.values + 64 * pairs, layout.values + 64 * pairs + hashBytes);
       for (let i = 0; i < pairs; i += 4) {
         const input = layout.values + blockBytes * i;
@@ -225,13 +225,13 @@ export class Kernel {
     return this.#memory.slice(layout.values, layout.values + hashBytes);
   }
 
-  /** The pad over the first bytes in `layout.piece`, which begins where a pad does. */
+  /** XORs the pad over the first bytes in `layout.piece`. The piece must begin at a multiple of the pad. */
   #xor(pad: Uint8Array, length: number): void {
     for (let i = 0; i < 4; i++) this.#memory.set(pad, layout.pads + pad.length * i);
     this.#wasm.xor(layout.piece, layout.piece + length, layout.pads);
   }
 
-  /** The key stream over the first bytes in `layout.piece`, from a block of it on. */
+  /** XORs the key stream over the first bytes in `layout.piece`, starting at block `block`. */
   #cipher({ key, nonce }: ChunkKeys, length: number, block: number): void {
     if (length === 0) return;
     this.#memory.set(key, layout.secret);
@@ -239,7 +239,7 @@ export class Kernel {
     this.#wasm.chacha20(layout.piece, layout.piece + length, layout.secret, block);
   }
 
-  /** With the key that comes first in the key stream. */
+  /** Creates the authenticator with the one-time key from the first block of the key stream. */
   #authenticator(keys: ChunkKeys): Authenticator {
     this.#memory.fill(0, layout.piece, layout.piece + 256);
     this.#cipher(keys, 2 * tagBytes, 0);
@@ -250,13 +250,14 @@ export class Kernel {
   }
 
   /**
-   * Poly1305 over the first bytes of ciphertext in `layout.piece`; of the last ones what is behind them is overwritten.
-   * @param size of all the ciphertext, if these are its last bytes.
+   * Runs Poly1305 over the first bytes of ciphertext in `layout.piece`. For the last piece, the bytes after it are
+   * overwritten.
+   * @param size length of the whole ciphertext, if this is its last piece.
    */
   #authenticate({ state }: Authenticator, length: number, size: number | undefined): void {
     let end = layout.piece + length;
     if (size !== undefined) {
-      // Zeros up to a whole block, then the lengths: of what is only authenticated, which is nothing, and of this.
+      // Zeros up to a whole block, then the lengths of the associated data (none) and of the ciphertext.
       const lengths = layout.piece + Math.ceil(length / tagBytes) * tagBytes;
       this.#memory.fill(0, end, lengths + tagBytes);
       this.#view.setUint32(lengths + 8, size, true);
@@ -268,9 +269,9 @@ export class Kernel {
   }
 }
 
-/** Poly1305 on its way: what the kernel makes of each piece, and what is added in the end. */
+/** A Poly1305 computation in progress: the accumulator, and the number that is added at the end. */
 interface Authenticator {
-  /** As `poly1305` of the kernel has it. */
+  /** In the layout of the kernel's `poly1305`. */
   state: Bytes;
   offset: bigint;
 }

@@ -3,7 +3,7 @@ import type { DataMap } from './data-map.ts';
 
 /** Key material of one chunk. */
 export interface ChunkKeys {
-  /** 52 bytes, repeated over the sealed bytes by XOR. */
+  /** 52 bytes, XORed repeatedly over the encrypted bytes. */
   pad: Uint8Array<ArrayBuffer>;
   /** 32 bytes for ChaCha20-Poly1305. */
   key: Uint8Array<ArrayBuffer>;
@@ -17,12 +17,11 @@ const nonceBytes = 12;
 const context = new TextEncoder().encode('self_encryption/chunk/v2');
 
 /**
- * Derives the key material of chunk `index` from the plaintext hashes of itself and its two predecessors
- * (wrapping), as crate `self_encryption` 0.36 does: BLAKE3 in derive-key mode, 96 bytes of output split as
- * pad ‖ key ‖ nonce.
+ * Derives the key material of chunk `index` from the plaintext hashes of itself and its two predecessors (wrapping), as
+ * crate `self_encryption` 0.36 does: BLAKE3 in derive-key mode, 96 bytes of output split as pad ‖ key ‖ nonce.
  *
  * @param srcHashes all plaintext hashes of the file, 32 bytes each; at least three.
- * @param childLevel 0 for a file's own chunks, the nesting level for those of a shrunk data map.
+ * @param childLevel 0 for a file's own chunks, the nesting level for the chunks of a shrunk data map.
  */
 export function deriveKeys(srcHashes: Uint8Array, index: number, childLevel: number): ChunkKeys {
   const count = srcHashes.length / 32;

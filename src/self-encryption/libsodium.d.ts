@@ -1,7 +1,9 @@
-/** The part of Emscripten's libsodium that `sodium.ts` calls. Lengths are u64 in C: a low and a high word here. */
+/**
+ * The part of Emscripten's libsodium that `sodium.ts` calls. Lengths are u64 in C; here each is a low and a high word.
+ */
 declare module 'libsodium' {
   export interface Sodium {
-    /** The module's memory. Another array after it has grown. */
+    /** The module's memory. The array is replaced when the memory grows. */
     readonly HEAPU8: Uint8Array<ArrayBuffer>;
     _malloc(bytes: number): number;
     _free(pointer: number): void;
@@ -37,7 +39,7 @@ declare module 'libsodium' {
   export interface SodiumOptions {
     /** 32 random bits. */
     getRandomValue?(): number;
-    /** Instantiates in place of the library, which then takes no WebAssembly of its own. */
+    /** Instantiates the module instead of the library, which then loads no WebAssembly itself. */
     instantiateWasm?(imports: WebAssembly.Imports, done: (instance: WebAssembly.Instance) => void): void;
   }
 

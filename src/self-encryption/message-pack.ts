@@ -1,21 +1,21 @@
 import { decode } from '@msgpack/msgpack';
 
-/** What a MessagePack value from an untrusted source may be made of. */
+/** Limits for a MessagePack value from an untrusted source. */
 export interface ValueLimits {
-  /** Arrays and maps inside each other. */
+  /** Most levels of nested arrays and maps. */
   maxDepth: number;
-  /** Values altogether: numbers, texts, arrays, and what they hold. */
+  /** Most values in total: numbers, texts, arrays, and their elements. */
   maxValues: number;
 }
 
 /**
  * Decodes one MessagePack value from an untrusted source.
  *
- * The library's decoder makes room for as many elements as an array's header claims, before it has seen one: a
- * record of a few hundred bytes that nests such headers takes gigabytes. So the structure is walked first, which
- * allocates nothing.
+ * Security: the library's decoder allocates as many elements as an array's header claims, before it has seen one. A
+ * record of a few hundred bytes with nested headers could take gigabytes. Therefore the structure is checked first,
+ * without allocations.
  *
- * @throws Error when the bytes are not exactly one value, or one past the limits.
+ * @throws Error if the bytes are not exactly one value, or exceed the limits.
  */
 export function decodeUntrusted(bytes: Uint8Array, limits: ValueLimits): unknown {
   checkStructure(bytes, limits);
@@ -24,10 +24,10 @@ export function decodeUntrusted(bytes: Uint8Array, limits: ValueLimits): unknown
 
 function checkStructure(bytes: Uint8Array, { maxDepth, maxValues }: ValueLimits): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  /** Values still to come in each open array or map, the innermost last. */
+  /** Number of missing values in each open array or map, the innermost last. */
   const open = [1];
   let at = 0;
-  /** Values read or promised by a header so far. */
+  /** Number of values read or announced by a header so far. */
   let values = 1;
   while (open.length > 0) {
     if (open.at(-1) === 0) {
@@ -41,14 +41,16 @@ function checkStructure(bytes: Uint8Array, { maxDepth, maxValues }: ValueLimits)
     if (holds === 0) continue;
     values += holds;
     if (values > maxValues || open.length > maxDepth) throw new RangeError('The value is past its limits');
-    // Each value takes a byte at least.
+    // Each value takes at least one byte.
     if (holds > bytes.length - at) throw new RangeError('The value ends early');
     open.push(holds);
   }
   if (at !== bytes.length) throw new RangeError('The bytes are not one value');
 }
 
-/** The type byte at a position: how far the next value is, and how many values the header says are inside. */
+/**
+ * Reads the type byte at a position. @returns the distance to the next value, and the number of values inside this one.
+ */
 function readHead(view: DataView, at: number): { skip: number; holds: number } {
   const type = view.getUint8(at);
   const leaf = (skip: number) => ({ skip, holds: 0 });

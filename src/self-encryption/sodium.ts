@@ -2,22 +2,22 @@ import type { Sodium } from 'libsodium';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** The tag that follows a ciphertext. */
+/** Length of the tag after a ciphertext. */
 const tagBytes = 16;
 
-/** ChaCha20-Poly1305 (RFC 8439) of libsodium. Calls are synchronous. */
+/** libsodium's ChaCha20-Poly1305 (RFC 8439). Calls are synchronous. */
 export interface SodiumAead {
   /** @returns ciphertext ‖ 16-byte tag. */
   encrypt(key: Bytes, nonce: Bytes, plaintext: Bytes): Bytes;
-  /** @returns undefined when the tag does not fit. */
+  /** @returns undefined if the tag does not match. */
   decrypt(key: Bytes, nonce: Bytes, sealed: Bytes): Bytes | undefined;
 }
 
 /**
- * libsodium itself, without its wrappers: of their hundreds of functions two are needed, and a worker reads all of
- * its script before it can answer.
+ * Loads libsodium without its wrappers. Only two of their hundreds of functions are needed, and a worker must parse all
+ * of its script before it can answer.
  *
- * @param wasm gives its WebAssembly where a build has taken that out of the package.
+ * @param wasm loads its WebAssembly, if the build has moved it out of the package.
  */
 export async function loadSodium(wasm?: () => Promise<BufferSource | Response>): Promise<SodiumAead> {
   const { default: libsodium } = await import('libsodium');
@@ -63,14 +63,14 @@ export async function loadSodium(wasm?: () => Promise<BufferSource | Response>):
   };
 }
 
-/** Compiles while it streams, where the type that the host gives it allows that. */
+/** Compiles while the response streams, if the host's content type allows it. */
 function compile(wasm: BufferSource | Response): Promise<WebAssembly.Module> {
   if (!(wasm instanceof Response)) return WebAssembly.compile(wasm);
   if (wasm.headers.get('Content-Type') === 'application/wasm') return WebAssembly.compileStreaming(wasm);
   return wasm.arrayBuffer().then((bytes) => WebAssembly.compile(bytes));
 }
 
-/** The library itself would wait for ever for an instance that cannot be made. */
+/** Instantiates the module here: the library itself would wait for ever for an instance that cannot be created. */
 function instantiate(
   libsodium: typeof import('libsodium').default,
   module: WebAssembly.Module,
@@ -83,12 +83,14 @@ function instantiate(
   });
 }
 
-/** What the library cannot find by itself in a module of Node. */
+/** A source of random numbers, which the library does not find by itself in a module of Node. */
 function getRandomValue(): number {
   return crypto.getRandomValues(new Uint32Array(1))[0]!;
 }
 
-/** Copies `inputs` into libsodium's memory, and what `call` made of them out of it, unless it returns an error. */
+/**
+ * Copies `inputs` into libsodium's memory, calls `call`, and returns a copy of the output; undefined if `call` fails.
+ */
 function withMemory(
   sodium: Sodium,
   outputBytes: number,

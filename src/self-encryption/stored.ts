@@ -1,11 +1,12 @@
 /**
- * Takes the bytes out of a Brotli stream that only stores them: what the encoder makes of pictures, films and archives,
- * which are compressed already. Costs one move of memory, where the decoder needs several copies.
+ * Extracts the bytes of a Brotli stream that contains only stored (uncompressed) blocks. The encoder produces such
+ * streams for pictures, films and archives, which are compressed already. This costs one move of memory, while the
+ * decoder needs several copies.
  *
- * The format is RFC 7932, sections 9.1 and 9.2; bits are counted from the lowest.
+ * The format is RFC 7932, sections 9.1 and 9.2. Bits are counted from the lowest.
  *
- * @param stream is overwritten: the result lies in its buffer.
- * @returns undefined for any other stream, a damaged one included: the decoder tells what is the matter with it.
+ * @param stream is overwritten: the result is a part of its buffer.
+ * @returns undefined for any other stream, also a damaged one: the decoder reports the error.
  */
 export function takeStored(
   stream: Uint8Array<ArrayBuffer>,
@@ -43,7 +44,7 @@ function storedRuns(stream: Uint8Array): Run[] | undefined {
     const length = bits.read(4 * nibbles) + 1;
     const isStored = bits.read(1) === 1;
     const start = isStored ? bits.skipPadding() : undefined;
-    // A length could have been written with fewer nibbles: that is an error, and the decoder's business.
+    // A length with more nibbles than necessary is an error. The decoder reports it.
     if (
       start === undefined ||
       start + length > stream.length ||
@@ -56,12 +57,12 @@ function storedRuns(stream: Uint8Array): Run[] | undefined {
   }
 }
 
-/** One, four or seven bits. @returns whether they are a size: one pattern is reserved. */
+/** Reads the window size: one, four or seven bits. @returns false for the reserved pattern. */
 function skipWindowSize(bits: BitReader): boolean {
   return bits.read(1) === 0 || bits.read(3) !== 0 || bits.read(3) !== 1;
 }
 
-/** Past the end there are zeros; `skipPadding` then gives a position beyond it. */
+/** Reads bits. After the end it reads zeros, and `skipPadding` then returns a position beyond the end. */
 class BitReader {
   #bit = 0;
 
@@ -75,7 +76,7 @@ class BitReader {
     return value;
   }
 
-  /** To the next byte. @returns its position; undefined when a bit was set before it. */
+  /** Moves to the next byte. @returns its position; undefined if a skipped bit was set. */
   skipPadding(): number | undefined {
     const left = (8 - (this.#bit & 7)) & 7;
     return this.read(left) === 0 ? this.#bit >>> 3 : undefined;

@@ -1,9 +1,9 @@
-/** How long everything else that waits for the thread goes first, in milliseconds. After that it is one by one. */
+/** Time in milliseconds during which all other tasks of the thread go first. After that, tasks take turns. */
 const longestBackgroundMs = 50;
 
 /**
- * Does long work that gives way to the other tasks of its thread whenever it awaits `nextTurn`. A worker hands out what it
- * has in many small tasks: the pipe to a page holds 64 KiB, and runs dry while the thread does anything else.
+ * Runs long work that yields to the other tasks of its thread at every `await nextTurn()`. A worker sends response
+ * bodies in many small tasks: the pipe to a page has room for 64 KiB, and runs empty while the thread is busy.
  */
 export async function inTurns<T>(work: (nextTurn: () => Promise<void>) => Promise<T>): Promise<T> {
   if (!('scheduler' in globalThis)) return work(afterOthers);
@@ -23,7 +23,7 @@ export async function inTurns<T>(work: (nextTurn: () => Promise<void>) => Promis
   }
 }
 
-/** Resolves after the tasks that this thread has now. `setTimeout` would wait for 4 ms where it is called from itself. */
+/** Resolves after the tasks that are queued on this thread. A nested `setTimeout` would wait for 4 ms. */
 function afterOthers(): Promise<void> {
   return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();

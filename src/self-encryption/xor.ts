@@ -5,11 +5,11 @@ const padWords = padBytes / 4;
 /**
  * XORs `bytes` with the repeated 52-byte `pad`.
  *
- * @param into where to write, of at least as many bytes and starting at a word of its buffer; `bytes` itself will do.
- *   A new buffer if not given: memory that was never used before costs more than the XOR.
+ * @param into output buffer, at least as long as `bytes`, at a word boundary of its buffer; may be `bytes` itself. A
+ *   new buffer if not given: allocating memory costs more than the XOR.
  *
- * Works on 32-bit words, thirteen (one pad) at a time: a byte loop runs at a few hundred MB/s in today's
- * browsers, this one at gigabytes. Byte order does not matter, because both sides are read the same way.
+ * Works on 32-bit words, thirteen (one pad) at a time. A byte loop runs at a few hundred MB/s in today's browsers, this
+ * loop at gigabytes per second. Byte order does not matter, because both sides are read in the same way.
  */
 export function xorPad(
   bytes: Uint8Array,
@@ -17,7 +17,7 @@ export function xorPad(
   into: Uint8Array<ArrayBuffer> = new Uint8Array(bytes.length),
 ): Uint8Array<ArrayBuffer> {
   const output = into.subarray(0, bytes.length);
-  // A view that does not start on a word boundary (part of a larger frame) is copied to one that does.
+  // A view that does not start at a word boundary (part of a larger frame) is copied.
   const aligned = bytes.byteOffset % 4 === 0 ? bytes : new Uint8Array(bytes);
   const words = bytes.length >>> 2;
   const source = new Uint32Array(aligned.buffer, aligned.byteOffset, words);
