@@ -1,7 +1,7 @@
-/** Upper bounds of the buckets, in milliseconds: each 1.5 times the one before, from 1 ms to about two minutes. */
+/** Upper bounds of the buckets, in milliseconds: each 1.5 times the previous one, from 1 ms to about two minutes. */
 const bounds: readonly number[] = Array.from({ length: 30 }, (_, i) => 1.5 ** i);
 
-/** How many buckets a histogram has. */
+/** Number of buckets of a histogram. */
 export const bucketCount = bounds.length + 1;
 
 /** A histogram as plain data. */
@@ -9,7 +9,7 @@ export interface HistogramSnapshot {
   count: number;
   /** Sum of all values, in milliseconds. */
   sum: number;
-  /** Number of values up to each of `bounds`, and one more for those above. */
+  /** Number of values up to each of `bounds`, and at the end the number of values above all bounds. */
   buckets: number[];
   p50: number | null;
   p95: number | null;
@@ -31,7 +31,7 @@ function quantile(buckets: readonly number[], count: number, share: number): num
   return bounds.at(-1)!;
 }
 
-/** A histogram with its percentiles, rounded to a tenth of a millisecond. */
+/** Returns a histogram with its percentiles, rounded to a tenth of a millisecond. */
 export function histogramSnapshot(buckets: number[], sum: number): HistogramSnapshot {
   const count = buckets.reduce((total, inBucket) => total + inBucket, 0);
   const rounded = (share: number) => {
@@ -41,7 +41,7 @@ export function histogramSnapshot(buckets: number[], sum: number): HistogramSnap
   return { count, sum, buckets, p50: rounded(0.5), p95: rounded(0.95), p99: rounded(0.99) };
 }
 
-/** Latencies in buckets of growing width: a fixed few hundred bytes, whatever is recorded. */
+/** Latencies in buckets of growing width: a few hundred bytes, independent of the number of values. */
 export class Histogram {
   readonly #buckets = new Array<number>(bucketCount).fill(0);
   #count = 0;
@@ -61,9 +61,9 @@ export class Histogram {
   }
 
   /**
-   * The value below which a share of all values lies, interpolated within its bucket.
+   * Returns the value below which a share of all values lies, interpolated within its bucket.
    * @param share between 0 and 1.
-   * @returns null when nothing was recorded.
+   * @returns null if nothing was recorded.
    */
   quantile(share: number): number | null {
     return quantile(this.#buckets, this.#count, share);
@@ -73,7 +73,7 @@ export class Histogram {
     return histogramSnapshot([...this.#buckets], Math.round(this.#sum));
   }
 
-  /** Halves every count once there are more than this many, so that what is new weighs more than what is old. */
+  /** Halves every count if there are more than `count` values, so that new values weigh more than old ones. */
   decayBeyond(count: number): void {
     if (this.#count <= count) return;
     this.#count = 0;

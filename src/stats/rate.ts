@@ -1,9 +1,9 @@
 /** Length of one measurement, in milliseconds. */
 const windowMs = 500;
-/** A rate seen this long ago counts half: links change, and a quiet minute says nothing about them. */
+/** Age at which a measured rate counts half. Links change, but a quiet minute says nothing about them. */
 const halfLifeMs = 20_000;
 
-/** The highest rate at which bytes arrived lately: what a link has shown that it can do. */
+/** The highest recent rate of arriving bytes, as a measure of what the link can do. */
 export class RateMeter {
   #windowStart = 0;
   #windowBytes = 0;
@@ -14,7 +14,7 @@ export class RateMeter {
   record(bytes: number, now: number): void {
     const elapsed = now - this.#windowStart;
     if (elapsed > 2 * windowMs) {
-      // Nothing was under way: what comes now begins a new measurement.
+      // The link was idle: start a new measurement.
       this.#windowStart = now;
       this.#windowBytes = 0;
     } else if (elapsed >= windowMs) {
@@ -30,7 +30,7 @@ export class RateMeter {
     this.#windowBytes += bytes;
   }
 
-  /** 0 before anything was measured. */
+  /** 0 before the first measurement. */
   bytesPerSecond(now: number): number {
     return this.#peak * 0.5 ** ((now - this.#peakAt) / halfLifeMs);
   }

@@ -9,13 +9,15 @@ export interface Tally {
 
 export type TransportName = 'webtransport' | 'http';
 
-/** What came from one peer over one transport. `chunks` counts only those that matched their address. */
+/** Chunks from one peer over one transport. `chunks` counts only chunks that matched their address. */
 export interface TransportTally {
   chunks: number;
   bytes: number;
-  /** Requests that brought nothing usable, by error code. */
+  /** Requests without a usable answer, by error code. */
   failures: Partial<Record<ErrorCode, number>>;
-  /** From the request to the answer's first byte, and to its last, in milliseconds. Of OPEN, that of the whole answer. */
+  /**
+   * From the request to the answer's first byte, and to its last, in milliseconds. For OPEN, those of the whole answer.
+   */
   firstByteMs: HistogramSnapshot;
   totalMs: HistogramSnapshot;
 }
@@ -27,13 +29,13 @@ export interface PeerTally {
   http: TransportTally;
   /** Chunks that did not match their address. */
   corrupt: number;
-  /** Times that it was left out for a while because of that. */
+  /** Number of bans because of such chunks. */
   bans: number;
-  /** Requests sent to it and to another at once because the other was slow: answered first by it, or in vain. */
+  /** Hedges sent to this peer: `won` if it answered first, `lost` if not. */
   hedges: { won: number; lost: number };
 }
 
-/** Everything the worker counts, since `startedAt`. Plain data: the body of `/-/stats`. */
+/** All counters of the worker since `startedAt`. Plain data: the body of `/-/stats`. */
 export interface StatsSnapshot {
   /** When this worker started, in milliseconds since 1970. A browser may stop and start it at any time. */
   startedAt: number;
@@ -41,58 +43,58 @@ export interface StatsSnapshot {
     total: number;
     active: number;
     failed: Partial<Record<ErrorCode, number>>;
-    /** From the request to the answer's first body byte, and to its last, in milliseconds. Of answers that went well. */
+    /** From the request to the answer's first body byte, and to its last, in milliseconds. Successful answers only. */
     firstByteMs: HistogramSnapshot;
     totalMs: HistogramSnapshot;
   };
-  /** Body bytes handed to pages. */
+  /** Body bytes sent to pages. */
   servedBytes: number;
   chunks: {
-    /** Opened chunks found in memory. */
+    /** Decrypted chunks found in memory. */
     memory: Tally;
-    /** Sealed chunks read from IndexedDB. */
+    /** Encrypted chunks read from IndexedDB. */
     disk: Tally;
-    /** Requests for a chunk that joined one already under way. */
+    /** Requests for a chunk that joined a running request. */
     joined: number;
     /** Chunks written to IndexedDB. */
     stored: Tally;
     /** Chunks that could not be written (no quota, blocked storage). */
     unstored: number;
-    /** Stored chunks that turned out damaged, and were dropped and fetched again. */
+    /** Stored chunks that were damaged. They were deleted and fetched again. */
     damaged: number;
   };
   /** The gateway's own files: shell, scripts, WebAssembly. */
   files: {
-    /** Cached files that did not match their hash, and were fetched again from the host. */
+    /** Cached files that did not match their hash. They were fetched again from the host. */
     damaged: number;
-    /** Requests for a file that neither the cache nor the host had unchanged. */
+    /** Requests for a file of which neither the cache nor the host had an unchanged copy. */
     refused: number;
   };
   peers: PeerTally[];
-  /** The file that was read last while somebody watched; null before there was one. */
+  /** The file that was read last while a listener was registered; null before. */
   reading: FileReading | null;
 }
 
-/** Where the chunks of one file are. */
+/** The state of one file's chunks. */
 export interface FileReading {
-  /** The URL's path that it was asked for by; null when it was not read for a request. */
+  /** Path of the URL that the file was requested by; null if it was not read for a request. */
   path: string | null;
   /** Plaintext bytes. */
   size: number;
-  /** Chunks that it has. */
+  /** Number of chunks. */
   count: number;
   /**
-   * A character for each chunk, or for each run of neighbours when there are more than 4,096: `.` not asked for,
-   * `~` on the way, `p` came from a peer, `d` from the disk, `m` from memory.
+   * One character per chunk, or per run of neighbours if there are more than 4,096: `.` not requested, `~` requested,
+   * `p` came from a peer, `d` from the disk, `m` from memory.
    */
   chunks: string;
 }
 
 export type ChunkState = '~' | 'p' | 'd' | 'm';
-/** More than a screen can show apart. */
+/** More cells than a screen can show. */
 const maxCells = 4_096;
 
-/** Counters of one worker. Every layer may hold it; nobody reads it but `/-/stats`. */
+/** The counters of one worker. Any layer may update them. Only `/-/stats` reads them. */
 export class Stats {
   readonly #data = {
     startedAt: Date.now(),
@@ -129,24 +131,24 @@ export class Stats {
   }
 
   /**
-   * A chunk of a file is wanted, or was found. Costs nothing while nobody watches.
+   * Call this when a chunk of a file is requested or found. Costs nothing without listeners.
    * @param map the file's own data map: the same object for the same file.
    * @param path of the URL that the file is read for.
    */
   chunkOf(map: { count: number; size: number }, index: number, state: ChunkState, path: string | null): void {
     if (this.#listeners.size === 0) return;
     if (this.#reading?.map !== map) {
-      // What comes late of a file that was read before does not bring it back.
+      // A late chunk of a file that was read before must not replace the current file.
       if (state !== '~' && state !== 'm') return;
       const { count, size } = map;
       const cells = new Array<ChunkState>(Math.min(count, maxCells));
       this.#reading = { map, cells, about: { path, size, count } };
     }
     const { cells, about } = this.#reading;
-    // Of an archive the part that is read now.
+    // For an archive, the path of the member that is read now.
     about.path = path ?? about.path;
     const cell = map.count <= maxCells ? index : Math.floor((index * maxCells) / map.count);
-    // Where it came from first says more than that it is still in memory.
+    // Keep the first source: it says more than "in memory".
     if (state === 'm' && (cells[cell] === 'p' || cells[cell] === 'd')) return;
     cells[cell] = state;
     this.#changed();
@@ -165,8 +167,8 @@ export class Stats {
   }
 
   /**
-   * @param failure the error's code when the request was not answered whole.
-   * @param times of an answer that was, from the request to its first and last byte, in milliseconds.
+   * @param failure the error's code if the request was not answered completely.
+   * @param times of a complete answer, from the request to its first and last byte, in milliseconds.
    */
   requestEnded(failure?: ErrorCode, times?: { firstByteMs: number; totalMs: number }): void {
     this.#data.requests.active--;
@@ -238,18 +240,18 @@ export class Stats {
     this.#changed();
   }
 
-  /** An answer of several records has begun. */
+  /** Call this when the answer to an OPEN begins. */
   prefetchBegan(url: string, firstByteMs: number): void {
     this.#peer(url).webtransport.firstByte.record(firstByteMs);
   }
 
-  /** It is complete. */
+  /** Call this when the answer to an OPEN is complete. */
   prefetchEnded(url: string, totalMs: number): void {
     this.#peer(url).webtransport.total.record(totalMs);
     this.#changed();
   }
 
-  /** One of its records has come. */
+  /** Call this for each record of an answer to an OPEN. */
   prefetched(url: string, bytes: number): void {
     const counters = this.#peer(url).webtransport;
     counters.chunks++;
@@ -269,7 +271,7 @@ export class Stats {
     this.#changed();
   }
 
-  /** A peer was asked beside a slow one. @param won whether it answered first. */
+  /** Counts a hedge. @param won whether the hedged peer answered first. */
   hedged(url: string, won: boolean): void {
     this.#peer(url).hedges[won ? 'won' : 'lost']++;
     this.#changed();
@@ -295,7 +297,7 @@ export class Stats {
   }
 }
 
-/** What is counted of one peer. */
+/** The counters of one peer. */
 type PeerCounters = Omit<PeerTally, 'url' | TransportName> & Record<TransportName, TransportCounters>;
 
 class TransportCounters {

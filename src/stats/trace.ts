@@ -1,20 +1,20 @@
-/** What one request cost, for its `Server-Timing` header. Times are milliseconds. */
+/** The costs of one request, for its `Server-Timing` header. Times are milliseconds. */
 export class Trace {
   readonly #startedAt = performance.now();
 
   /** @param path of the request's URL. */
   constructor(readonly path: string | null = null) {}
 
-  /** Finding out what the address stands for: data map, index. Includes their chunks. */
+  /** Time to resolve the address (data map, index), including their chunks. */
   resolveMs = 0;
-  /** Waiting for peers. */
+  /** Time spent waiting for peers. */
   fetchMs = 0;
-  /** Decrypting and decompressing. */
+  /** Time spent decrypting and decompressing. */
   openMs = 0;
-  /** Chunks by where they came from. */
+  /** Chunks by their source. */
   readonly chunks = { memory: 0, disk: 0, peer: 0, joined: 0 };
 
-  /** Runs `work` and adds its time to one of the sums. */
+  /** Runs `work` and adds its duration to one of the sums. */
   async time<T>(sum: 'resolveMs' | 'fetchMs' | 'openMs', work: () => Promise<T>): Promise<T> {
     const startedAt = performance.now();
     try {
@@ -24,7 +24,7 @@ export class Trace {
     }
   }
 
-  /** The header's value, as things are now (https://www.w3.org/TR/server-timing/). */
+  /** The current value of the header (https://www.w3.org/TR/server-timing/). */
   serverTiming(): string {
     const metrics = [
       ['resolve', this.resolveMs],
