@@ -1,14 +1,14 @@
-/** Those for whom something is done, so that it can be given up when the last of them has gone. */
+/** An abort signal shared by several callers. It fires when the last caller has aborted. */
 export class AbortGroup {
   readonly #controller = new AbortController();
   #present = 0;
 
-  /** Aborts when all who joined have gone, with the last one's reason. */
+  /** Aborts when all callers have aborted, with the reason of the last one. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  /** @param signal aborts when they go; who has none stays. */
+  /** @param signal the caller's signal. A caller without a signal never aborts. */
   join(signal: AbortSignal | undefined): void {
     this.#present++;
     const leave = () => {

@@ -1,6 +1,6 @@
 /**
- * Waiting times between tries that grow from `firstMs` to `maxMs`, each drawn at random between a half and the
- * whole of its step, so that clients which failed together do not all come back together.
+ * Delays between tries that grow from `firstMs` to `maxMs`. Each delay is a random value between half and all of its
+ * step, so that clients that failed together do not all retry together.
  */
 export class Backoff {
   readonly #firstMs: number;
@@ -12,13 +12,13 @@ export class Backoff {
     this.#maxMs = maxMs;
   }
 
-  /** One more failure. @returns how long to wait, in milliseconds. */
+  /** Counts a failure. @returns the delay before the next try, in milliseconds. */
   next(): number {
     const step = Math.min(this.#firstMs * 2 ** this.#failures++, this.#maxMs);
     return step * (0.5 + Math.random() / 2);
   }
 
-  /** It worked: the next failure is a first one again. */
+  /** Call this after a success: the next failure counts as the first. */
   reset(): void {
     this.#failures = 0;
   }

@@ -1,14 +1,14 @@
 /**
- * Lets callers that want the same thing at the same time share one run of the work. The work is aborted only
- * when every caller that waits for it has gone.
+ * Lets concurrent callers for the same key share one run of the work. The work is aborted only when every waiting
+ * caller has aborted.
  */
 export class SingleFlight<T> {
   readonly #flights = new Map<string, Flight<T>>();
 
   /**
-   * @param work started unless a run for `key` is under way; its signal aborts when nobody waits any more.
-   * @param onJoin called when a run under way was joined.
-   * @throws what the work throws, or the reason of the caller's own signal.
+   * @param work started unless a run for `key` is in progress. Its signal aborts when no caller waits any more.
+   * @param onJoin called if the caller joined a run in progress.
+   * @throws the error of `work`, or the reason of the caller's own signal.
    */
   run(
     key: string,
@@ -32,12 +32,12 @@ export class SingleFlight<T> {
 
   #join(key: string, flight: Flight<T>, signal: AbortSignal | undefined): Promise<T> {
     flight.waiting++;
-    if (!signal) return flight.promise; // waits to the end, so the count never falls to zero
+    if (!signal) return flight.promise; // never leaves, so the count never falls to zero
     return new Promise((resolve, reject) => {
       const leave = () => {
         reject(signal.reason);
         if (--flight.waiting === 0) {
-          // Out of the map first: who comes now must start anew and not join what is being aborted.
+          // Remove the flight first: a new caller must start a new run and not join the aborted one.
           this.#end(key, flight);
           flight.controller.abort(signal.reason);
         }

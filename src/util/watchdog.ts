@@ -4,20 +4,20 @@ import { limits } from '../limits.ts';
 export interface WatchdogOptions {
   /** Aborts after this time without a `touch`. */
   stallMs: number;
-  /** Aborts after this time in any case: a peer that sends a byte now and then must not hold its caller for ever. */
+  /** Aborts after this time in any case: a peer that sends a byte now and then must not block its caller for ever. */
   totalMs: number;
   /** The caller's signal. */
   signal?: AbortSignal | undefined;
 }
 
-/** How long a peer may take over a transfer of some bytes at the slowest rate that is put up with. */
+/** Returns the time that a transfer of `bytes` takes at the slowest accepted rate, in milliseconds. */
 export function transferMs(bytes: number): number {
   return (1000 * bytes) / limits.minBytesPerSecond;
 }
 
 /**
- * Aborts when nothing has happened for a while, or when the caller's signal aborts. Browsers' own transports
- * can hang without an error (Safari's WebTransport is known for it), so every wait on a peer is under one.
+ * Aborts if nothing arrives for a while, or when the caller's signal aborts. The browsers' own transports can hang
+ * without an error (Safari's WebTransport is known for it), so every wait for a peer needs a watchdog.
  */
 export class Watchdog {
   readonly #controller = new AbortController();
@@ -43,7 +43,7 @@ export class Watchdog {
     return this.#controller.signal;
   }
 
-  /** Something arrived: start the wait anew. */
+  /** Call this when bytes arrive: restarts the stall timer. */
   touch(): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
@@ -52,20 +52,20 @@ export class Watchdog {
     }, this.#stallMs);
   }
 
-  /** Ends the watch; must be called once the work is done. */
+  /** Stops the timers. Must be called once the work is done. */
   stop(): void {
     clearTimeout(this.#timer);
     clearTimeout(this.#totalTimer);
     this.#parent?.removeEventListener('abort', this.#onParentAbort);
   }
 
-  /** `promise`, or a rejection with the signal's reason, whichever comes first. */
+  /** Settles as `promise`, or rejects with the signal's reason, whichever comes first. */
   race<T>(promise: Promise<T>): Promise<T> {
     return raceAbort(promise, this.signal);
   }
 }
 
-/** `promise`, or a rejection with the signal's reason, whichever comes first. */
+/** Settles as `promise`, or rejects with the signal's reason, whichever comes first. */
 export function raceAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason);
