@@ -7,47 +7,47 @@ import type { ChunkSink } from './upload.ts';
 export interface PublishOptions {
   codec: Codec;
   sink: ChunkSink;
-  /** Keep the data map's record back: whoever gets it can open the file, nobody else can. */
+  /** Do not store the data map's record: only a user who has the record can decrypt the file. */
   isPrivate?: boolean;
-  /** Called often; costs should be small. */
+  /** Called often, so it should be cheap. */
   progress?(progress: PublishProgress): void;
   signal?: AbortSignal;
 }
 
-/** How far it is. `hashedBytes` and `sealedBytes` each go from 0 to `size`, one after the other. */
+/** Progress of publishing. `hashedBytes` and then `sealedBytes` go from 0 to `size`. */
 export interface PublishProgress {
-  /** Bytes to publish: the file, or the tar of the folder. */
+  /** Bytes to publish: of the file, or of the folder's tar. */
   size: number;
   hashedBytes: number;
   sealedBytes: number;
-  /** Chunks that the sink has, and those of them that it had before. */
+  /** Chunks that the sink has, and the number of them that it already had. */
   chunks: number;
   presentChunks: number;
 }
 
 export interface Published {
   address: Address;
-  /** Plaintext bytes: of the file, or of the tar of the folder. */
+  /** Plaintext bytes: of the file, or of the folder's tar. */
   size: number;
-  /** Chunks made, the data map's record included unless the file is private. */
+  /** Number of chunks, including the data map's record unless the file is private. */
   chunks: number;
   /** Chunks that the sink already had. */
   presentChunks: number;
-  /** Bytes of the chunks that it did not have. */
+  /** Bytes of the chunks that were uploaded. */
   uploadedBytes: number;
-  /** The data map's record: what a private file is opened with. */
+  /** The data map's record. It is the key to a private file. */
   record: Uint8Array<ArrayBuffer>;
 }
 
-/** Sealed chunks that wait for the sink at one time; each is up to 4 MiB of memory. */
+/** Most encrypted chunks that wait for the sink; each takes up to 4 MiB of memory. */
 const chunksInFlight = 4;
 
 /**
- * Self-encrypts a file and gives its chunks to the sink, sealing the next ones while earlier ones are on their
- * way. The data map's record goes last, once all chunks are stored: an address that answers is complete.
+ * Self-encrypts a file and passes its chunks to the sink. Encryption continues while earlier chunks are uploaded. The
+ * data map's record is stored last, after all chunks: if an address can be resolved, its file is complete.
  *
- * @throws AntwayError `UNSUPPORTED` for fewer than 3 bytes, `TOO_LARGE` for what no data map can hold, and what the
- *   sink throws. Rejects with the signal's reason when that is aborted.
+ * @throws AntwayError `UNSUPPORTED` for fewer than 3 bytes, `TOO_LARGE` for a file that exceeds any data map, and the
+ *   errors of the sink. Rejects with the signal's reason when aborted.
  */
 export async function publishFile(source: RandomAccess, options: PublishOptions): Promise<Published> {
   const { codec, sink, isPrivate = false, progress } = options;
@@ -68,7 +68,7 @@ export async function publishFile(source: RandomAccess, options: PublishOptions)
   });
   try {
     const { address, record } = await encryptFile(codec, source, {
-      // The record is held back here in any case: it follows when the rest is stored.
+      // Keep the record back here in any case. It is stored below, after all chunks.
       isPrivate: true,
       emit: (chunk) => queue.add(chunk),
       progress(hashedBytes, sealedBytes) {
@@ -85,7 +85,7 @@ export async function publishFile(source: RandomAccess, options: PublishOptions)
     const { size, chunks, presentChunks } = state;
     return { address, size, chunks, presentChunks, uploadedBytes, record };
   } catch (error) {
-    // One failed upload ends the others. What it ended with is the reason of all that follows from that.
+    // A failed upload aborts the others. The signal's reason is the first error; later errors follow from it.
     await queue.abort(error);
     throw queue.signal.reason;
   }
@@ -102,7 +102,7 @@ export async function publishFolder(
   return publishFile(await createTarchive(entries), options);
 }
 
-/** Chunks on their way to the sink, a bounded number at a time. */
+/** Uploads to the sink, with a limited number at a time. */
 class UploadQueue {
   readonly signal: AbortSignal;
   readonly #controller = new AbortController();
@@ -120,7 +120,7 @@ class UploadQueue {
     this.signal = signal ? AbortSignal.any([signal, this.#controller.signal]) : this.#controller.signal;
   }
 
-  /** Done when there is room for the chunk, not when it is stored. */
+  /** Resolves when the upload has started, not when the chunk is stored. */
   async add(chunk: EncryptedChunk): Promise<void> {
     while (this.#inFlight.size >= chunksInFlight) await Promise.race(this.#inFlight);
     this.signal.throwIfAborted();
@@ -134,13 +134,13 @@ class UploadQueue {
     this.#inFlight.add(upload);
   }
 
-  /** Done when all that was added is stored. */
+  /** Resolves when all added chunks are stored. */
   async drain(): Promise<void> {
     await Promise.all(this.#inFlight);
     this.signal.throwIfAborted();
   }
 
-  /** Done when no upload is under way any more. */
+  /** Aborts all uploads. Resolves when none is running any more. */
   async abort(reason: unknown): Promise<void> {
     this.#controller.abort(reason);
     await Promise.all(this.#inFlight);

@@ -3,9 +3,9 @@ import { AntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { bufferAccess, type RandomAccess } from '../self-encryption/file.ts';
 
-/** One file of a folder: where it will be found in the archive, and its bytes. */
+/** One file of a folder: its path in the archive, and its bytes. */
 export interface TarchiveEntry {
-  /** Relative, with `/` between folders. Brought to Unicode NFC. */
+  /** Relative, with `/` between folders. Converted to Unicode NFC. */
   path: string;
   source: RandomAccess;
 }
@@ -16,7 +16,7 @@ const indexPath = 'archive.tar.idx';
 const blockBytes = 512;
 const endBytes = 2 * blockBytes;
 
-/** A run of the archive's bytes. What lies between two runs is padding: zeros. */
+/** A run of the archive's bytes. The gap between two runs is padding: zeros. */
 interface Run {
   /** Position of the first byte in the archive. */
   start: number;
@@ -24,11 +24,12 @@ interface Run {
 }
 
 /**
- * Lays files out as a tarchive: a tar whose last member, `archive.tar.idx`, has a line `path offset size` for
- * each of the others. The archive is never in memory: `read` composes headers, pieces of the sources and
- * padding. The same paths and bytes always give the same archive, whatever their order, owner, mode or time.
+ * Lays files out as a tarchive: a tar whose last member, `archive.tar.idx`, has a line `path offset size` for each
+ * other member. The archive is never in memory: `read` composes headers, pieces of the sources and padding. The same
+ * paths and bytes always give the same archive, independent of their order, owner, mode or time.
  *
- * Paths that ustar has no room for are carried by pax blocks in front of their header; the index counts them.
+ * A path that does not fit into a ustar header is stored in pax blocks before its header. The offsets in the index
+ * include these blocks.
  *
  * @throws AntwayError `UNSUPPORTED` for a path that readers refuse, two entries with one path, or no entries;
  *   `TOO_LARGE` for more entries or a longer index than readers accept.
@@ -54,16 +55,16 @@ export async function createTarchive(entries: readonly TarchiveEntry[]): Promise
       `The archive's index would have ${indexBytes.length} bytes, over the limit of ${limits.indexBytes}.`,
     );
   }
-  // AntTP finds the index by its name between two zero bytes. A member that fills its last block may leave
-  // another byte in front of the header; a pax comment puts its padding there instead.
+  // AntTP finds the index by its name between two zero bytes. A member that fills its last block may end with another
+  // byte directly before the header. A pax comment puts its own padding there instead.
   const comment = layout.endsInPadding ? {} : { pax: { comment: 'index' } };
   await layout.add({ name: indexPath, size: indexBytes.length, ...comment }, bufferAccess(indexBytes));
   return layout.finish();
 }
 
 /**
- * Lays files out as an ordinary tar, in the order in which they come. As `createTarchive`, but that paths are taken as
- * they are: plain names that the caller made.
+ * Lays files out as an ordinary tar, in the given order. As `createTarchive`, but paths are not checked: the caller
+ * must pass plain names.
  */
 export async function createTar(entries: Iterable<TarchiveEntry>): Promise<RandomAccess> {
   const layout = new Layout();
@@ -72,8 +73,8 @@ export async function createTar(entries: Iterable<TarchiveEntry>): Promise<Rando
 }
 
 /**
- * A path as it stands in the archive.
- * @throws AntwayError `UNSUPPORTED` with the reason: the rules are those by which readers refuse a member.
+ * Returns a path in the form that the archive stores.
+ * @throws AntwayError `UNSUPPORTED` with the reason. Readers refuse members by the same rules.
  */
 function checkedPath(path: string): string {
   const normal = path.normalize('NFC');
@@ -81,7 +82,7 @@ function checkedPath(path: string): string {
   let why: string | undefined;
   if (normal === '') why = 'it is empty';
   else if (normal.startsWith('/')) why = 'it starts with “/”';
-  // The index is read line by line.
+  // The index is parsed line by line.
   else if (/[\0\n\r]/.test(normal)) why = 'it holds a NUL or a line break';
   else if (segments.includes('..') || segments.includes('.')) why = 'it has a “.” or “..” segment';
   else if (segments.includes('')) why = 'it has an empty segment';
@@ -106,14 +107,14 @@ function sortedByPath(entries: readonly TarchiveEntry[]): TarchiveEntry[] {
   return sorted;
 }
 
-/** Positions of headers and data as members are added one behind the other. */
+/** Computes the positions of headers and data as members are added. */
 class Layout {
   readonly #runs: Run[] = [];
   #size = 0;
   /** Whether the byte before the next header is known to be zero. */
   endsInPadding = true;
 
-  /** @returns position of the member's first data byte. */
+  /** @returns the position of the member's first data byte. */
   async add(header: Pick<TarHeader, 'name' | 'size' | 'pax'>, source: RandomAccess): Promise<number> {
     const bytes = await headerBytes(header);
     this.#runs.push({ start: this.#size, source: bufferAccess(bytes) });
@@ -129,7 +130,7 @@ class Layout {
   }
 }
 
-/** Bytes put together from runs in ascending order, with zeros where there is none. */
+/** Composes bytes from runs in ascending order, with zeros in the gaps. */
 class Composed implements RandomAccess {
   readonly #runs: readonly Run[];
 
@@ -165,12 +166,12 @@ class Composed implements RandomAccess {
   }
 }
 
-/** The blocks in front of a member's data: its header, and before that what pax needs for a long path. */
+/** Returns the blocks before a member's data: its header, preceded by pax blocks for a long path. */
 async function headerBytes(
   header: Pick<TarHeader, 'name' | 'size' | 'pax'>,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const { readable, controller } = createTarPacker();
-  // `add` queues the header's blocks before it returns; the body that it then waits for is never written here.
+  // `add` queues the header's blocks before it returns. It then waits for the body, which is never written here.
   controller.add({ ...header, mtime: new Date(0), mode: 0o644, uid: 0, gid: 0 });
   const reader = readable.getReader();
   const blocks = [];
@@ -196,7 +197,7 @@ async function headerBytes(
 const typeflagAt = 156;
 const paxHeader = 0x78; // "x"
 
-/** The size field of a tar header: twelve bytes, octal. */
+/** Reads the size field of a tar header: twelve bytes, octal. */
 function sizeIn(header: Uint8Array): number {
   return Number.parseInt(new TextDecoder().decode(header.subarray(124, 135)), 8);
 }

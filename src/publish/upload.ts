@@ -2,9 +2,9 @@ import type { Address } from '../address.ts';
 import { AntwayError, asAntwayError, isAbort } from '../errors.ts';
 import type { EncryptedChunk } from '../self-encryption/file.ts';
 
-/** A peer that takes chunks. The HTTP transport of a peer is one. */
+/** A peer that accepts chunks, for example the HTTP transport of a peer. */
 export interface ChunkTarget {
-  /** Names the peer in errors. */
+  /** Identifies the peer in errors. */
   readonly url: string;
   has(address: Address, signal: AbortSignal): Promise<boolean>;
   put(
@@ -14,16 +14,16 @@ export interface ChunkTarget {
   ): Promise<'stored' | 'present'>;
 }
 
-/** Where published chunks go: peers, a folder. */
+/** A destination of published chunks: peers, or a folder. */
 export interface ChunkSink {
-  /** Done when the chunk is safe there. `present`: it already was, and no bytes were written. */
+  /** Resolves when the chunk is stored. `present`: it was already stored, and no bytes were written. */
   store(chunk: EncryptedChunk, signal: AbortSignal): Promise<'stored' | 'present'>;
 }
 
 export interface UploadOptions {
-  /** What the peers ask of writers, as `Authorization: Bearer <token>`. */
+  /** The peers' write token, sent as `Authorization: Bearer <token>`. */
   token?: string;
-  /** Wait before the second try, in milliseconds; doubled for each one after it. */
+  /** Delay before the second try, in milliseconds. It doubles for each further try. */
   firstRetryMs?: number;
 }
 
@@ -31,8 +31,8 @@ const maxTries = 5;
 const defaultFirstRetryMs = 500;
 
 /**
- * A sink that gives every chunk to every one of `targets`: a chunk is stored once all of them have it.
- * A peer that has a chunk is not sent it again; one that cannot be reached is tried 5 times, ever later.
+ * A sink that sends every chunk to every one of `targets`: a chunk is stored once all of them have it. A peer that
+ * already has a chunk does not get it again. An unreachable peer is tried 5 times, with growing delays.
  */
 export function uploadTo(targets: readonly ChunkTarget[], options: UploadOptions = {}): ChunkSink {
   return {
@@ -46,11 +46,11 @@ export function uploadTo(targets: readonly ChunkTarget[], options: UploadOptions
 }
 
 /**
- * Gives one chunk to one peer.
+ * Sends one chunk to one peer.
  *
- * @throws AntwayError `REFUSED` when the token is missing or wrong, `TOO_LARGE` when the chunk is over the peer's
- *   limit or the peer is full, `PEERS_UNREACHABLE` when it did not answer after all tries. Rejects with
- *   the signal's reason when that is aborted.
+ * @throws AntwayError `REFUSED` if the token is missing or wrong, `TOO_LARGE` if the chunk exceeds the peer's limit or
+ *   the peer is full, `PEERS_UNREACHABLE` if it did not answer after all tries. Rejects with the signal's reason when
+ *   aborted.
  */
 export async function uploadChunk(
   { address, bytes }: EncryptedChunk,
@@ -77,13 +77,13 @@ export async function uploadChunk(
           { cause: error },
         );
       }
-      // Jitter: uploads that failed together must not come back together.
+      // Jitter, so that uploads that failed together do not retry together.
       await wait(firstRetryMs * 2 ** (tries - 1) * (0.5 + Math.random()), signal);
     }
   }
 }
 
-/** Rejects with the signal's reason when that is aborted before `milliseconds` have passed. */
+/** Rejects with the signal's reason if it aborts before `milliseconds` have passed. */
 function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = () => {
