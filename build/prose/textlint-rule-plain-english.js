@@ -10,6 +10,7 @@ const rules = [
     pattern: /\b(persons?|somebody|nobody|whoever|whomever)\b/gi,
     message: 'Say “the user” or “you”, or name the part.',
   },
+  { pattern: /\b(kept)\b/g, message: 'Say “stored” or “cached”.' },
   { pattern: /\b(Faces?|unsealed|unopened)\b/g, message: 'Use the standard term (transport, encrypted).' },
 ];
 

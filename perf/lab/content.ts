@@ -15,12 +15,12 @@ export interface Expected {
   size: number;
   /** SHA-256 of the body, or of what stands at `samples`, one after the other. */
   sha256: string;
-  /** Of a long body 4 KiB are kept at each of these positions; a short one is kept whole. */
+  /** Of a long body the check stores 4 KiB at each of these positions; of a short body it stores all. */
   samples?: number[];
 }
 
 export const sampleBytes = 4096;
-/** Longer bodies are read as streams, and only parts of them are kept. */
+/** Longer bodies are read as streams, and only parts of them are stored. */
 const keptBytes = 8 * 1024 * 1024;
 const samplesPerBody = 16;
 

@@ -20,7 +20,7 @@ const height = 220;
 const margin = { left: 64, right: 16, top: 12, bottom: 28 };
 const colours = ['#2f6f8f', '#b5542d', '#4d7c3a', '#7a4b8c', '#a68a00', '#555555'];
 
-/** A page that draws kept runs: self-contained, without scripts, one chart to a scenario. */
+/** A page that draws stored runs: self-contained, without scripts, one chart to a scenario. */
 export function historyPage(runs: readonly LabRun[]): string {
   const charts = chartsOf(runs);
   const rows = runs.map(

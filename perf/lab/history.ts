@@ -15,7 +15,7 @@ export async function keepInHistory(run: LabRun): Promise<string> {
   return path;
 }
 
-/** All kept runs, the oldest first. */
+/** All stored runs, the oldest first. */
 export async function readHistory(): Promise<LabRun[]> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.json')).sort();
   return Promise.all(

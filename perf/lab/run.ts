@@ -1,7 +1,7 @@
 import type { Machine } from '../machine.ts';
 import type { Measure, Role, Scale, Target } from './scenario.ts';
 
-/** One timed run of a case, as it is kept. */
+/** One timed run of a case, as it is stored. */
 export interface Sample {
   case: string;
   /** From 0. Only what was measured in one round is compared. */

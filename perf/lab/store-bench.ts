@@ -58,7 +58,7 @@ function antwayStore(): TimedStore {
   };
 }
 
-/** One transaction for each few chunks, relaxed durability, and no books kept. */
+/** One transaction for each few chunks, relaxed durability, and no bookkeeping. */
 async function plainStore(): Promise<TimedStore> {
   const opening = indexedDB.open(plainName);
   opening.onupgradeneeded = () => opening.result.createObjectStore('chunks');

@@ -4,7 +4,7 @@ import playwright from '../../playwright.config.ts';
 import type { MeasuringPage } from './page.ts';
 import type { Ask, Measurement } from './worker.ts';
 
-/** A browser with a profile on disk: what is private to a window is kept in memory. */
+/** A browser with a profile on disk: a private window stores in memory. */
 export interface MeasuringBrowser {
   /** Its name and version. */
   name: string;

@@ -1,5 +1,5 @@
 // `pnpm perf:store`: the chunk store by itself. `--full` takes 20,000 small chunks and 4 GiB of large ones, `--firefox`
-// that browser. No time makes it fail; a chunk that is not there, a total that is wrong and a ceiling that is not kept do.
+// that browser. No time makes it fail; a chunk that is not there, a wrong total and an exceeded ceiling do.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -46,7 +46,7 @@ test('where no database opens, sites are served from memory, and the shell says 
   expect(await gateway.fetch(`/${added.id}/a.txt`)).toMatchObject({ status: 200, text: 'a private text' });
   expect(JSON.parse((await gateway.fetch('/-/manifests')).text)).toEqual([added]);
 
-  // No answer to the question of a first visit could be kept, so it is not asked, and no script runs.
+  // The browser could not store an answer to the question of a first visit, so it is not asked, and no script runs.
   const page = await after.newPage();
   const response = await page.goto(`${gateway.url}/${address}/`);
   expect(response!.status()).toBe(200);

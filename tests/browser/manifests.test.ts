@@ -67,7 +67,7 @@ test('a manifest that is kept is listed by its name, and deleting it in the libr
   expect(await sites()).toMatchObject([{ ...kept, path: `/${id}`, lastOpened: null }]);
   await gateway.openPage(`/${id}/folder/secret.txt`);
   await expect.poll(sites).toMatchObject([{ ...kept, path: `/${id}/`, lastOpened: expect.any(Number) }]);
-  // That it is called so is no part of what is kept in the clear.
+  // The name is not stored in the clear.
   expect(await dumpSettings(gateway.shell)).not.toContain('Private');
 
   await gateway.fetch(`/-/visits?address=${id}`, { method: 'DELETE' });

@@ -36,7 +36,7 @@ function changeSettings(
   );
 }
 
-/** The addresses of the pointers that are kept, sorted. */
+/** The addresses of the stored pointers, sorted. */
 function keptPointers(gateway: Gateway): Promise<string[]> {
   return gateway.shell.evaluate(async () => {
     const request = indexedDB.open('antway');
@@ -67,7 +67,7 @@ test('a pointer leads to the newest of what several peers give, and what was see
   const sites = async () => JSON.parse((await gateway.fetch('/-/sites')).text).sites as { path: string }[];
   await expect.poll(sites).toMatchObject([{ path, kind: 'file' }]);
 
-  // A newer one is found by a worker that knows nothing but what it kept.
+  // A worker that knows only the stored pointers finds a newer one.
   await stopWorkers(gateway.shell);
   await say('the newest text', 3n, ahead);
   expect(await textAt(gateway)).toBe('the newest text');

@@ -27,7 +27,7 @@ test('mixed load over failing and lying peers brings no wrong byte, hangs nowher
   const peers = new FaultyPeers(store, random);
   try {
     await peers.start();
-    // So little is kept that most of it comes from the peers every time.
+    // The cache is so small that most chunks come from the peers every time.
     const cache = { maxBytes: 16 * 1024 ** 2, memoryBytes: 8 * 1024 ** 2 };
     const gateway = await openGateway({ peers: peers.urls, cache });
     const report = await soak({ gateway, browser, peers, resources, random, seconds });

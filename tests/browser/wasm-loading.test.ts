@@ -72,7 +72,7 @@ test('each worker of an origin keeps its own files, and takes nothing from anoth
       '/sw.js': (script) => withoutNativeCipher + withoutSimd + script,
     },
   });
-  /** What is kept, by the name of the cache, but for the shell's files. */
+  /** The cached files without the shell's, by the name of the cache. */
   const kept = () =>
     page.evaluate(async () => {
       const files: Record<string, string[]> = {};

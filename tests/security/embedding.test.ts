@@ -499,7 +499,7 @@ attack(
     await frame.locator('#link').click();
     await expect.poll(() => host.requests.includes('/account.html')).toBe(true);
     await frame
-      // The policy may have kept the element out of the frame; the test looks at the requests.
+      // The policy may have removed the element from the frame; the test looks at the requests.
       .locator('#transfer')
       .click({ timeout: 1_000 })
       .catch(() => {});

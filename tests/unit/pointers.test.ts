@@ -137,7 +137,7 @@ describe('a pointer', () => {
     give(1n, 0);
     vi.advanceTimersByTime(limits.pointerMs.fresh);
     expect(await read(one)).toBe(page(1));
-    // Nor after the worker was stopped: what was seen is kept.
+    // Nor after the worker was stopped: it stores the pointers that it has seen.
     expect(await read(resolver())).toBe(page(1));
     expect(new DataView(memory.kept.get(owner.address.hex)!.buffer).getBigUint64(1953)).toBe(2n);
   });

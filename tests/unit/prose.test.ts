@@ -34,7 +34,7 @@ function findingsIn(name: string, text: string): string[] {
 
 it('finds sentences in comments that begin with a clause, and not in code', () => {
   const text = `/**
- * A store. What is seen is kept.
+ * A store. What is seen is stored.
  * @returns \`What is code\`, what a sentence contains.
  */
 const text = 'What a string says.'; // Whoever asks gets it.

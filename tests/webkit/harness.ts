@@ -98,7 +98,7 @@ export class Page implements DrivenPage {
   }
 }
 
-/** A WebKitGTK with a profile that is kept in a folder, and its driver. */
+/** A WebKitGTK with a profile in a folder, and its driver. */
 export class WebKit {
   private constructor(
     private readonly display: Display,

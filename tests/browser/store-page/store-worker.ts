@@ -30,7 +30,7 @@ const peers: ChunkPeers = {
 const stats = new Stats();
 const store = new IndexedDbStore(stats, 1);
 const codec = new Codec({ brotliDecoderWasm: () => fetch(decoderWasmUrl) });
-// Nothing opened is kept in memory, so that every read is one of the store.
+// No decrypted chunk stays in memory, so every read is one of the store.
 const chunks = new Chunks({ codec, store, peers, stats, memoryBytes: 0 });
 const manifests = {
   has: async () => false,

@@ -21,7 +21,7 @@ export function startWorker(records: Records, manifests = noManifests) {
   const stats = new Stats();
   const store = new IndexedDbStore(stats);
   const peers = new MemoryPeers(records);
-  // Nothing opened is kept in memory, so that every read is one of the store.
+  // No decrypted chunk stays in memory, so every read is one of the store.
   const chunks = new Chunks({ codec, store, peers, stats, memoryBytes: 0 });
   const library = new Library({
     store,
