@@ -93,10 +93,13 @@ class Walk {
     return 'archive';
   }
 
-  /** Reads the only file of a manifest that stands for one file. The file may be an archive. */
+  /**
+   * Reads the only file of a manifest that stands for one file. The file may be an archive. Its first chunk tells only that,
+   * so the inventory is whole without it.
+   */
   async #sole(source: ManifestSource): Promise<Content['kind']> {
     const map = source.kind === 'embedded' ? await this.#map(source.map) : await this.#record(source.address);
-    const start = map && (await this.#start(map, Math.min(blockBytes, map.size)));
+    const start = map && (await this.#peek(map, Math.min(blockBytes, map.size)).catch(() => undefined));
     return start && isTar(start) ? 'archive' : 'file';
   }
 
@@ -135,12 +138,17 @@ class Walk {
     return { kind, hashes, sizes, isWhole: this.#isWhole };
   }
 
-  /** Reads the first bytes of a file. */
+  /** Reads the first bytes of a file. Without them, the inventory is not whole. */
   async #start(map: DataMap, length: number): Promise<Uint8Array | undefined> {
+    return (await this.#peek(map, length)) ?? this.#missing();
+  }
+
+  /** Reads the first bytes of a file. Returns undefined if a chunk of them is missing. */
+  async #peek(map: DataMap, length: number): Promise<Uint8Array | undefined> {
     const bytes = new Uint8Array(length);
     for (let i = 0; i < map.count && map.offsets[i]! < length; i++) {
       const part = await this.#source.read(map, i);
-      if (!part) return this.#missing();
+      if (!part) return undefined;
       bytes.set(part.subarray(0, length - map.offsets[i]!), map.offsets[i]!);
     }
     return bytes;

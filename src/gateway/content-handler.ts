@@ -242,7 +242,10 @@ export class ContentHandler {
     if (!isNeeded) return policy;
     // For a navigation, browsers report no client. They report the navigating page as referrer, unless that
     // page forbids it.
-    return { ...policy, clientAddress: this.#addressOf(await clientUrl(request, context)) };
+    return {
+      ...policy,
+      clientAddress: this.#addressOf(await clientUrl(request, context, this.#options.deployment)),
+    };
   }
 
   /** @returns null for a page of this origin that is not content, undefined for all other URLs. */

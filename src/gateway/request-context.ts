@@ -56,10 +56,16 @@ export async function mayUseApi(
 }
 
 /**
- * Returns the URL of the page or worker that sent the request. A client without its own URL, such as a
- * `srcdoc` frame, has the URL of its parent as referrer. HTML cannot change a referrer, only omit it.
+ * Returns the URL of the page or worker that sent the request, or the referrer of a request without a client. On an embedding
+ * site, a client without its own URL, such as a `srcdoc` frame, has the URL of its parent as referrer. HTML cannot change a
+ * referrer, only omit it.
  */
-export async function clientUrl(request: Request, context: RequestContext): Promise<string> {
-  const client = await context.client();
-  return client && /^https?:/.test(client.url) ? client.url : request.referrer;
+export async function clientUrl(
+  request: Request,
+  context: RequestContext,
+  { mode }: Deployment,
+): Promise<string> {
+  const url = (await context.client())?.url;
+  const isOwn = url !== undefined && (mode !== 'embedded' || /^https?:/.test(url));
+  return isOwn ? url : request.referrer;
 }

@@ -68,3 +68,22 @@ it('is the same for a reader and for the library', async () => {
     expect(inventory.kind, name).toBe(kind);
   }
 });
+
+it('of a manifest of one file needs none of the file’s chunks to know them all', async () => {
+  const blake3 = await codec.blake3();
+  const file = await seal(text);
+  const map = decodeDataMap(file.records.get(file.address.hex)!)!;
+  const manifest = encodeManifest({ entries: [{ source: { kind: 'embedded', map } }] });
+  const missing = [async () => undefined, () => Promise.reject(new Error('no peer has it'))];
+  for (const read of missing) {
+    const inventory = await takeInventory(Address.fromBytes(blake3(manifest)), {
+      manifests: { get: async () => manifest },
+      denied: new Set(),
+      blake3,
+      record: async () => undefined,
+      read,
+    });
+    expect(inventory).toMatchObject({ kind: 'file', isWhole: true });
+    expect(inventory.sizes).toHaveLength(map.count);
+  }
+});

@@ -37,7 +37,7 @@ for(const type of['controllerchange','message','messageerror'])container.addEven
 const shim = new TextEncoder().encode(`<script>${shimScript}</script>`);
 
 /** Increase this version when the shim changes, because the ETags of documents are valid forever. */
-const shimVersion = 1;
+const shimVersion = 2;
 
 /** How many bytes of a document the gateway searches for the shim's position. */
 const scannedBytes = 16 * 1024;

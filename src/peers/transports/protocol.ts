@@ -186,10 +186,7 @@ export function parseInfo(value: unknown): PeerInfo {
       hashes.every((hash) => typeof hash === 'string' && /^[0-9a-f]{64}$/i.test(hash))
     )
   ) {
-    throw new AntwayError(
-      'UNSUPPORTED',
-      'The peer describes its WebTransport transport in a way that is not known.',
-    );
+    throw new AntwayError('UNSUPPORTED', 'The peer describes its WebTransport in a way that is not known.');
   }
   return {
     name: String(info.name ?? ''),
