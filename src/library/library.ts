@@ -6,6 +6,7 @@ import type { ByteSource } from '../content/byte-source.ts';
 import type { DataMaps } from '../content/data-maps.ts';
 import { addressesOf, type Inventory, takeInventory } from '../content/inventory.ts';
 import type { Content } from '../content/resolver.ts';
+import { AntwayError } from '../errors.ts';
 import { loadBlake3 } from '../self-encryption/blake3.ts';
 import type { Stats } from '../stats/stats.ts';
 import { Contents, tally } from './contents.ts';
@@ -190,9 +191,19 @@ export class Library {
     return exportSite(address, await this.#inventory(address), this.#options);
   }
 
-  /** Imports a site from such a file, and pins it; see `importSite`. */
-  async import(file: ReadableStream<Uint8Array>): Promise<Imported> {
-    const begin = (address: Address) => this.pins.addImported(address);
+  /**
+   * Imports a site from such a file, and pins it; see `importSite`.
+   * @param expected the address that the file must be of; any address if not given.
+   */
+  async import(file: ReadableStream<Uint8Array>, expected?: Address): Promise<Imported> {
+    const begin = async (address: Address) => {
+      if (expected && !address.equals(expected)) {
+        throw new AntwayError('CORRUPT', `This is the file of another site, ${address}.`, {
+          address: expected.hex,
+        });
+      }
+      await this.pins.addImported(address);
+    };
     const imported = await importSite(file, begin, this.#options);
     await this.pins.pin(Address.fromHex(imported.address));
     return imported;

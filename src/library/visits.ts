@@ -98,7 +98,7 @@ const mostCharacters = 2_000;
  */
 export function parseVisit(value: unknown): Visit {
   const { address, path, name, title, icon, kind, lastOpened } = (value ?? {}) as Record<string, unknown>;
-  const root = /^\/([a-z\d][\w.-]{0,99})\/?$/i.exec(String(path))?.[1];
+  const root = typeof path === 'string' ? /^\/([a-z\d][\w.-]{0,99})\/?$/i.exec(path)?.[1] : undefined;
   const isText = (text: unknown) =>
     text === null || (typeof text === 'string' && text.length <= mostCharacters);
   const isVisit =
@@ -108,12 +108,33 @@ export function parseVisit(value: unknown): Visit {
     (name === null || name === root) &&
     isText(title) &&
     isText(icon) &&
-    (icon === null || /^\/[^/\\]/.test(icon as string)) &&
     ['archive', 'file', 'record'].includes(kind as string) &&
-    (lastOpened === null || (Number.isSafeInteger(lastOpened) && (lastOpened as number) <= Date.now()));
+    (lastOpened === null ||
+      (Number.isSafeInteger(lastOpened) &&
+        (lastOpened as number) >= 0 &&
+        (lastOpened as number) <= Date.now()));
   if (!isVisit) throw new AntwayError('REFUSED', 'This is not a visit.');
   const { hex } = Address.fromHex(address);
-  return { address: hex, path, name, title, icon, kind, lastOpened } as Visit;
+  return {
+    address: hex,
+    path,
+    name,
+    title,
+    icon: iconHere(icon as string | null),
+    kind,
+    lastOpened,
+  } as Visit;
+}
+
+/** The path and query of an icon, without the browser's tolerance for odd URLs. @throws AntwayError `REFUSED`. */
+function iconHere(icon: string | null): string | null {
+  if (icon === null) return null;
+  const origin = 'http://gateway.invalid';
+  const url = URL.canParse(icon, origin) ? new URL(icon, origin) : undefined;
+  if (url?.origin === origin && icon.startsWith('/') && !url.pathname.startsWith('/-/')) {
+    return url.pathname + url.search;
+  }
+  throw new AntwayError('REFUSED', 'The icon of this visit is not a file of a site.');
 }
 
 async function removeOldest(store: IDBObjectStore): Promise<void> {

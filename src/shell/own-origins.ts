@@ -140,7 +140,8 @@ async function giveSettings(
   const fields: [string, string | Blob][] = [['settings', JSON.stringify(settings)]];
   // Send the manifest with the settings: once an origin has settings, its pages no longer ask for a private site's
   // manifest.
-  if (hasManifest) fields.push(['manifest', await gateway.manifest(address)]);
+  const manifest = hasManifest && (await gateway.manifest(address).catch(() => null));
+  if (manifest) fields.push(['manifest', manifest]);
   await askSite(address, 'origin', { ...options, method: 'PUT', body: { fields } });
   await gateway.reportOrigin(address, { settingsId });
 }

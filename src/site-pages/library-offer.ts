@@ -1,8 +1,11 @@
 import { Address } from '../address.ts';
-import { parseSettings, type Settings } from '../config.ts';
+import { formatPeer, parsePeer, parseSettings, type Settings } from '../config.ts';
 import { AntwayError } from '../errors.ts';
 import { isLanguage } from '../languages.ts';
 import type { LibraryOffer, OfferedSite } from './messages.ts';
+
+/** Most entries of an offer. More of them could not be shown to the user, or would take for ever. */
+const most = { sites: 10_000, peers: 32, names: 1_000, denied: 10_000 };
 
 /** Host names at which the same gateway runs without origins of sites. */
 const formerHosts = ['127.0.0.1', 'localhost', '[::1]'];
@@ -27,19 +30,34 @@ export function formerOrigin(
  */
 export function parseOffer(value: unknown, origin: string): LibraryOffer {
   const { language, sites, settings, restricted } = (value ?? {}) as Partial<LibraryOffer>;
-  if (
-    !Array.isArray(sites) ||
-    !sites.every(isSite) ||
-    !Array.isArray(restricted) ||
-    !restricted.every(isHex)
-  ) {
+  if (!isList(sites, isSite) || !isList(restricted, isHex)) {
     throw new AntwayError('REFUSED', 'This is not a library.');
   }
   return {
     language: isLanguage(language) ? language : 'en',
-    sites,
-    settings: parseSettings(settings, origin),
-    restricted,
+    sites: sites.map((site) => ({ ...site, address: site.address.toLowerCase() })),
+    settings: offeredSettings(settings, origin),
+    restricted: restricted.map((address) => address.toLowerCase()),
+  };
+}
+
+/** An array without holes, of at most so many elements as an offer has sites. */
+function isList<T>(value: unknown, isElement: (element: unknown) => element is T): value is T[] {
+  return Array.isArray(value) && value.length <= most.sites && Array.from(value).every(isElement);
+}
+
+/** The settings with each peer as the gateway writes it, so that the user sees what is set. */
+function offeredSettings(value: unknown, origin: string): Settings {
+  const settings = parseSettings(value, origin);
+  const { peers, names = {}, denied = [] } = settings;
+  const isTooLarge =
+    (peers?.length ?? 0) > most.peers ||
+    Object.keys(names).length > most.names ||
+    denied.length > most.denied;
+  if (isTooLarge) throw new AntwayError('TOO_LARGE', 'These settings are too large to be taken over.');
+  return {
+    ...settings,
+    ...(peers && { peers: peers.map((peer) => formatPeer(parsePeer(peer, origin, 'peers'))) }),
   };
 }
 

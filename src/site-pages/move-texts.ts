@@ -12,7 +12,9 @@ const en = {
   sites: (sites: number, pinned: number, isPrivate: number) =>
     `${sites} ${sites === 1 ? 'site' : 'sites'}: ${pinned} pinned, ${isPrivate} private`,
   peers: (peers: readonly string[]) => `Peers, unless you set some here: ${peers.join(', ')}`,
-  names: (names: readonly string[]) => `Names: ${names.join(', ')}`,
+  names: (names: readonly string[], all: number) =>
+    `Names: ${names.join(', ')}${all > names.length ? `, and ${all - names.length} more` : ''}`,
+  usePeersOfPeers: 'Peers that these peers name are used too, unless you decided that here',
   denied: (count: number) => `${count} blocked ${count === 1 ? 'address' : 'addresses'}`,
   limits: 'Limits and transport, unless you set them here',
   restricted: (count: number) => `${count} ${count === 1 ? 'site' : 'sites'} to open without scripts`,
@@ -48,7 +50,10 @@ const de: MoveTexts = {
   sites: (sites, pinned, isPrivate) =>
     `${sites} ${sites === 1 ? 'Seite' : 'Seiten'}: ${pinned} angeheftet, ${isPrivate} privat`,
   peers: (peers) => `Peers, falls Sie hier keine festgelegt haben: ${peers.join(', ')}`,
-  names: (names) => `Namen: ${names.join(', ')}`,
+  names: (names, all) =>
+    `Namen: ${names.join(', ')}${all > names.length ? ` und ${all - names.length} weitere` : ''}`,
+  usePeersOfPeers:
+    'Auch Peers, die von diesen Peers genannt werden, falls Sie das hier nicht festgelegt haben',
   denied: (count) => `${count} gesperrte ${count === 1 ? 'Adresse' : 'Adressen'}`,
   limits: 'Grenzen und Übertragungsart, falls Sie hier keine festgelegt haben',
   restricted: (count) => `${count} ${count === 1 ? 'Seite' : 'Seiten'}, die ohne Skripte geöffnet werden`,

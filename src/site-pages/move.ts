@@ -36,9 +36,10 @@ function ask(origin: string, offer: LibraryOffer, port: MovePort): void {
       of(({ isPrivate }) => isPrivate),
     ),
     settings.peers && t.peers(settings.peers),
-    settings.names && t.names(Object.keys(settings.names)),
+    settings.names && t.names(namesOf(settings.names), Object.keys(settings.names).length),
     settings.denied && t.denied(settings.denied.length),
-    (settings.cache || settings.transport || settings.usePeersOfPeers !== undefined) && t.limits,
+    settings.usePeersOfPeers && t.usePeersOfPeers,
+    (settings.cache || settings.transport) && t.limits,
     offer.restricted.length > 0 && t.restricted(offer.restricted.length),
   ];
   const list = document.createElement('ul');
@@ -64,7 +65,16 @@ function ask(origin: string, offer: LibraryOffer, port: MovePort): void {
   actions.append(take, cancel);
   show(heading(t.question(origin)), paragraph(t.intro), list, paragraph(t.onlyIfAsked), actions);
   // The least harmful button gets the focus.
-  cancel.focus();
+  cancel.focus({ preventScroll: true });
+}
+
+/** Most names that the page shows. */
+const mostNames = 12;
+
+/** The first names with the beginnings of their addresses. */
+function namesOf(names: Record<string, string>): string[] {
+  const first = Object.entries(names).slice(0, mostNames);
+  return first.map(([name, address]) => `${name} (${address.slice(0, 8)}…)`);
 }
 
 async function run(takeOver: TakeOver, port: MovePort): Promise<void> {

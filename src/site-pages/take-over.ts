@@ -1,4 +1,5 @@
 import type { Settings } from '../config.ts';
+import { limits } from '../limits.ts';
 import { mergeSettings } from './library-offer.ts';
 import type { LibraryOffer, OfferedSite } from './messages.ts';
 import { type MovePort, MoveProblem } from './move-port.ts';
@@ -19,6 +20,8 @@ export class TakeOver {
   readonly #offer: LibraryOffer;
   readonly #port: MovePort;
   readonly #taken = new Set<OfferedSite>();
+  /** The names of this origin after the merge, with their addresses. */
+  #names: Record<string, string> = {};
 
   constructor(offer: LibraryOffer, port: MovePort) {
     this.#offer = offer;
@@ -58,6 +61,7 @@ export class TakeOver {
     if (JSON.stringify(merged) !== JSON.stringify(own)) {
       await ask('settings', 'PUT', JSON.stringify(merged));
     }
+    ({ names: this.#names } = await ask<{ names: Record<string, string> }>('config'));
     const decided = new Set((await ask<{ address: string }[]>('trust')).map(({ address }) => address));
     for (const address of this.#offer.restricted) {
       if (decided.has(address)) continue;
@@ -69,35 +73,50 @@ export class TakeOver {
     const { address, isPinned, isPrivate } = site;
     // The manifest comes before the visit, so that the visit of a private site is stored without its title.
     if (isPrivate) await this.#takeManifest(address);
-    if (site.lastOpened !== null) await noteVisit(site);
+    if (site.lastOpened !== null) await this.#noteVisit(site);
     if (!isPinned) return;
     if (!(await isPinComplete(address))) await this.#takePinned(address);
-    if (site.lastOpened === null) await noteVisit(site);
+    if (site.lastOpened === null) await this.#noteVisit(site);
     // The shell on this origin then copies the pin to the site's own origin.
     await ask('origins', 'POST', JSON.stringify({ address }));
   }
 
   async #takeManifest(address: string): Promise<void> {
     const manifest = await this.#port.get('manifest', address);
+    if (manifest.size > limits.manifestBytes) {
+      throw new MoveProblem('TOO_LARGE', `A manifest has at most ${limits.manifestBytes} bytes.`);
+    }
     const { id } = await ask<{ id: string }>('manifests?check', 'POST', manifest);
     if (id !== address) throw new MoveProblem('CORRUPT', `This is the manifest of ${id}, another site.`);
-    await ask('manifests', 'POST', manifest);
+    const { isKept } = await ask<{ isKept: boolean }>('manifests', 'POST', manifest);
+    // Without storage, the keys of the site would be lost with the other library.
+    if (!isKept) throw new MoveProblem('REFUSED', 'This browser lets the gateway store nothing here.');
   }
 
   /** Imports all chunks of a site, and pins the site. */
   async #takePinned(address: string): Promise<void> {
     const file = await this.#port.get('site', address);
-    const imported = await ask<{ address: string; refused: { reason: string }[] }>('import', 'POST', file);
+    const imported = await ask<{ refused: { reason: string }[] }>(`import?address=${address}`, 'POST', file);
     const [refused] = imported.refused;
     if (refused) throw new MoveProblem('CORRUPT', refused.reason);
-    if (imported.address !== address) throw new MoveProblem('CORRUPT', `This was ${imported.address}.`);
   }
-}
 
-async function noteVisit(site: OfferedSite): Promise<void> {
-  const { address, path, name, kind, lastOpened, isPrivate } = site;
-  const { title, icon } = isPrivate ? { title: null, icon: null } : site;
-  await ask('visits', 'POST', JSON.stringify({ address, path, name, title, icon, kind, lastOpened }));
+  async #noteVisit(site: OfferedSite): Promise<void> {
+    const { address, kind, lastOpened, isPrivate } = site;
+    const { title, icon } = isPrivate ? { title: null, icon: null } : site;
+    const { path, name } = this.#hasSameName(site)
+      ? site
+      : { path: `/${address}${site.path.endsWith('/') ? '/' : ''}`, name: null };
+    await ask('visits', 'POST', JSON.stringify({ address, path, name, title, icon, kind, lastOpened }));
+  }
+
+  /** Whether the name of a site, if it has one, means the same at both origins. The name at this origin takes precedence. */
+  #hasSameName({ name }: OfferedSite): boolean {
+    if (name === null) return true;
+    const here = Object.hasOwn(this.#names, name) ? this.#names[name] : undefined;
+    const offered = this.#offer.settings.names?.[name];
+    return here !== undefined && (offered === undefined || offered.toLowerCase() === here);
+  }
 }
 
 async function isPinComplete(wanted: string): Promise<boolean> {

@@ -58,12 +58,28 @@ describe('an offer', () => {
     expect(parseOffer({ ...offer, language: 'xx' }, here).language).toBe('en');
   });
 
+  it('has addresses and peers as the gateway writes them', () => {
+    const settings = { peers: ['HTTPS://Peer.example:443/'] };
+    const sites = [{ ...site, address: a.toUpperCase() }];
+    const parsed = parseOffer({ ...offer, sites, settings, restricted: [b.toUpperCase()] }, here);
+    expect(parsed.sites[0]!.address).toBe(a);
+    expect(parsed.restricted).toEqual([b]);
+    expect(parsed.settings.peers).toEqual(['https://peer.example']);
+  });
+
   it.each<[string, unknown, string]>([
     ['nothing', null, 'REFUSED'],
     ['no sites', { ...offer, sites: undefined }, 'REFUSED'],
     ['a site without an address', { ...offer, sites: [{ ...site, address: 'x' }] }, 'REFUSED'],
     ['a title that is no text', { ...offer, sites: [{ ...site, title: {} }] }, 'REFUSED'],
     ['a decision for no address', { ...offer, restricted: ['x'] }, 'REFUSED'],
+    ['sites that are not there', { ...offer, sites: Array(3) }, 'REFUSED'],
+    ['an endless list', { ...offer, sites: Array(2 ** 32 - 1) }, 'REFUSED'],
+    [
+      'more peers than can be shown',
+      { ...offer, settings: { peers: Array.from({ length: 33 }, (_, i) => `https://p${i}.example`) } },
+      'TOO_LARGE',
+    ],
     ['no settings', { ...offer, settings: undefined }, 'BAD_CONFIG'],
     ['what only the host may set', { ...offer, settings: { trusted: [a] } }, 'BAD_CONFIG'],
     [

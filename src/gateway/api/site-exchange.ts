@@ -2,6 +2,7 @@ import { blake3 } from '@noble/hashes/blake3.js';
 import { Address } from '../../address.ts';
 import { AntwayError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
+import type { ManifestStore } from '../state/manifest-store.ts';
 import { deniedHash, type SiteSettings } from '../state/site-settings.ts';
 import type { ApiContext } from './endpoint.ts';
 
@@ -36,7 +37,9 @@ export async function settingsForSite(
     ),
     appearance,
   };
-  const settingsId = Address.fromBytes(blake3(new TextEncoder().encode(JSON.stringify(settings)))).hex;
+  const hasManifest = await manifests.has(address);
+  const identified = new TextEncoder().encode(JSON.stringify({ settings, hasManifest }));
+  const settingsId = Address.fromBytes(blake3(identified)).hex;
   const { bytes } = await store.summary();
   const elsewhere = bytes + (await origins.storedBytes(address));
   const maxBytes = Math.max(
@@ -44,7 +47,7 @@ export async function settingsForSite(
     Math.min(limits.leastStoreBytes, effective.config.cache.maxBytes),
   );
   settings.settings.cache = { ...settings.settings.cache, maxBytes: coarse(maxBytes) };
-  return { settings, settingsId, hasManifest: await manifests.has(address) };
+  return { settings, settingsId, hasManifest };
 }
 
 /**
@@ -71,15 +74,12 @@ export async function receiveSettings(
     throw new AntwayError('REFUSED', 'The body is not a form.', {}, { cause });
   });
   const manifest = form.get('manifest');
+  // Security: a script of the site can make the storage of the manifest fail. The settings must arrive all the same.
+  let failure: unknown;
   if (manifest instanceof Blob) {
-    if (manifest.size > limits.manifestBytes) {
-      throw new AntwayError('TOO_LARGE', `A manifest has at most ${limits.manifestBytes} bytes.`);
-    }
-    const { id } = await manifests.add(new Uint8Array(await manifest.arrayBuffer()));
-    if (id !== address.hex) {
-      await manifests.remove(Address.fromHex(id));
-      throw new AntwayError('REFUSED', 'This is the manifest of another site.', { address: address.hex });
-    }
+    await addManifest(address, manifest, manifests).catch((error) => {
+      failure = error;
+    });
     resolver.forget(address);
   }
   const settings = form.get('settings');
@@ -92,4 +92,15 @@ export async function receiveSettings(
   }
   const { appearance } = await configuration.received!.put(value);
   await chosen.set(appearance).catch(() => undefined);
+  if (failure) throw failure;
+}
+
+async function addManifest(address: Address, manifest: Blob, manifests: ManifestStore): Promise<void> {
+  if (manifest.size > limits.manifestBytes) {
+    throw new AntwayError('TOO_LARGE', `A manifest has at most ${limits.manifestBytes} bytes.`);
+  }
+  const { id } = await manifests.add(new Uint8Array(await manifest.arrayBuffer()));
+  if (id === address.hex) return;
+  await manifests.remove(Address.fromHex(id));
+  throw new AntwayError('REFUSED', 'This is the manifest of another site.', { address: address.hex });
 }

@@ -35,5 +35,8 @@ export const exportSite: Endpoint = {
 /** `/-/import`: imports a site from a file of `/-/export`. */
 export const importSite: Endpoint = {
   // Browsers without `Request.body` hold the blob in a file until the library reads it.
-  POST: async (_, request, { library }) => library.import(request.body ?? (await request.blob()).stream()),
+  POST: async (url, request, { library }) => {
+    const expected = url.searchParams.has('address') ? addressIn(url) : undefined;
+    return library.import(request.body ?? (await request.blob()).stream(), expected);
+  },
 };

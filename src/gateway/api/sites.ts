@@ -41,7 +41,10 @@ export const visits: Endpoint = {
   async POST(_, request, { library }) {
     const visit = parseVisit(await jsonOf(request));
     const before = await library.visits.get(Address.fromHex(visit.address));
-    if (!before || (before.lastOpened ?? 0) < (visit.lastOpened ?? 0)) await library.visited(visit);
+    if (!before) return library.visited(visit);
+    // Security: of a listed site, another library may change the time only, and not where the entry leads.
+    const { lastOpened } = visit;
+    if ((before.lastOpened ?? 0) < (lastOpened ?? 0)) await library.visited({ ...before, lastOpened });
   },
   async DELETE(url, _, { library }) {
     await library.forgetVisit(addressIn(url));

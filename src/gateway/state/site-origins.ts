@@ -157,6 +157,9 @@ function isShare(value: unknown): value is Share {
   return isSize(stored) && (total === null || isSize(total));
 }
 
+/** No device stores more bytes. */
+const mostBytes = 1e15;
+
 function isSize(value: unknown): value is number {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
+  return typeof value === 'number' && value >= 0 && value <= mostBytes;
 }

@@ -32,6 +32,8 @@ class LibraryMove {
   #state: MoveState = { step: 'rest' };
   readonly #listeners = new Set<() => void>();
   #stop = new AbortController();
+  /** Addresses of the sites that the window was offered. */
+  #offered = new Set<string>();
 
   get state(): MoveState {
     return this.#state;
@@ -84,7 +86,10 @@ class LibraryMove {
     port.onmessage = async ({ data: request }: MessageEvent<MoveRequest>) => {
       if (request.kind === 'cancelled') return this.#set({ step: 'cancelled' });
       if (request.kind === 'done') {
-        return this.#set({ step: 'done', copied: request.copied, failed: request.failed });
+        // Sites that were opened since the offer are not copied.
+        const { sites } = await libraryHere(signal);
+        const missing = sites.filter(({ address }) => !this.#offered.has(address)).length;
+        return this.#set({ step: 'done', copied: request.copied, failed: request.failed + missing });
       }
       let answer: MoveAnswer;
       try {
@@ -96,7 +101,9 @@ class LibraryMove {
       port.postMessage(answer);
     };
     try {
-      port.postMessage(await libraryHere(signal));
+      const offer = await libraryHere(signal);
+      this.#offered = new Set(offer.sites.map(({ address }) => address));
+      port.postMessage(offer);
     } catch (error) {
       console.warn('antway: the library could not be offered:', asGatewayApiError(error).message);
     }
