@@ -3,7 +3,7 @@ import { cpus, loadavg, totalmem } from 'node:os';
 import type { Browser } from '@playwright/test';
 import { fromRoot } from '../tests/browser/paths.ts';
 
-/** What numbers depend on, to be shown beside them. */
+/** The machine and the versions that the numbers depend on, to be shown beside them. */
 export interface Machine {
   date: string;
   commit: string;

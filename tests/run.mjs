@@ -21,7 +21,7 @@ import {
 const suites = ['unit', 'rust', 'browser', 'firefox', 'webkit'];
 /** Only if it is asked for: it downloads large packages. The browser tests include a few of the sites. */
 const thirdParty = 'third-party';
-/** What `--quick` runs; of the browser tests those with the tag `@smoke`. */
+/** The suites of `--quick`. Of the browser tests it runs those with the tag `@smoke`. */
 const quickSuites = ['unit', 'rust', 'browser'];
 /** How long `--full` lets the soak test run, in seconds. */
 const fullSoakSeconds = 600;

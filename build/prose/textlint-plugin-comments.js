@@ -3,7 +3,7 @@
  * gives each comment to the rules as a paragraph.
  */
 const comment = /\/\*\*?([\s\S]*?)\*\/|^[ \t]*\/\/[/!]?[ \t]?(.*)$|[^:'"`]\/\/[ \t](.*)$/gm;
-/** What is no prose: code, URLs, tags with their types and names, rules of other linters. */
+/** Parts of comments that are no prose: code, URLs, tags, and the names of linter rules. */
 const noProse = /`[^`]*`|https?:\/\/\S+|@(?:param|returns|throws)\b|biome-ignore.*|@ts-\S+.*|<reference.*/g;
 
 const blank = (text) => text.replace(/[^\n]/g, ' ');
@@ -13,7 +13,7 @@ const withoutStars = (text) => text.replace(/^([ \t]*)\*/gm, '$1 ');
 
 class CommentProcessor {
   availableExtensions() {
-    return ['.ts', '.tsx', '.mjs', '.rs'];
+    return ['.ts', '.tsx', '.js', '.mjs', '.rs'];
   }
 
   processor() {

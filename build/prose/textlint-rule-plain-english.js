@@ -1,8 +1,8 @@
 /** A textlint rule: patterns that make a sentence hard to read once. */
 const rules = [
   {
-    // A clause as a subject: “What is seen is kept”. A question ends with a question mark.
-    pattern: /(?:^|[.:;!?]\s+)((?:What|Who|Whoever|Whatever|Whichever|That which)\s(?![^.!?]*\?))/g,
+    // A clause as a subject, as in “what is read is checked”. A question ends with a question mark.
+    pattern: /(?:^\s*|[.:;!?]\s+)((?:What|Who|Whoever|Whatever|Whichever|That which)\s(?![^.!?]*\?))/g,
     message: 'Name the subject. Do not begin a sentence with a clause.',
   },
   { pattern: /\b(such a one|so is one|those of it|one of those that)\b/gi, message: 'Name the thing.' },

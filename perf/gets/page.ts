@@ -1,4 +1,4 @@
-/** What the page is asked to do. */
+/** The task of the page. */
 export interface Ask {
   /** Of the WebTransport face. */
   url: string;

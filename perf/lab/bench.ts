@@ -7,7 +7,7 @@ import { bufferAccess, encryptFile, unshrink } from '../../src/self-encryption/f
 import { takeStored } from '../../src/self-encryption/stored.ts';
 import { xorPad } from '../../src/self-encryption/xor.ts';
 
-/** What of self-encryption is timed: all of it, or one of its stages. */
+/** The timed stages of self-encryption: all, or one. */
 export const stages = [
   'seal',
   'open',
@@ -34,7 +34,7 @@ export async function timeStage(stage: Stage, content: Bytes, platform: CodecPla
   return performance.now() - startedMs;
 }
 
-/** What was compressed before, by content and position: to compress takes most of the time, and is the same every time. */
+/** Compressed parts, by content and position. Compression takes most of the time and always gives the same bytes. */
 const compressedBefore = new WeakMap<ArrayBuffer, Map<string, Bytes>>();
 
 /** A platform whose encoder remembers, for stages that only start from what is compressed. */

@@ -3,13 +3,13 @@ import type { LabRun, ScenarioRun } from './run.ts';
 import { areApart, type Distribution, distribution } from './statistics.ts';
 import { isRate, measured, ratiosTo } from './summary.ts';
 
-/** What became of a case between two runs. `noise`: the difference is no larger than what rounds differ among themselves. */
+/** The change of a case between two runs. `noise`: the difference is no larger than what rounds differ among themselves. */
 export type Change = 'faster' | 'slower' | 'noise';
 
 export interface Comparison {
   scenario: string;
   case: string;
-  /** What is compared: the ratio to the ceiling, where both have one, since it depends less on the machine. */
+  /** The compared value: the ratio to the ceiling, where both have one, since it depends less on the machine. */
   unit: 'of the ceiling' | 'MB/s' | 'requests/s' | 'ms';
   before: Distribution;
   after: Distribution;

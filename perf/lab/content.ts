@@ -100,7 +100,7 @@ export class LargeFile implements RandomAccess {
   }
 }
 
-/** What a page must get for a file, or for a part of it (`end` is exclusive). */
+/** The bytes that a page must get for a file, or for a part of it (`end` is exclusive). */
 export async function expectedOf(
   { size }: RandomAccess,
   read: RandomAccess['read'],

@@ -69,7 +69,7 @@ export async function processorMs(browser: Browser): Promise<number> {
   }
 }
 
-/** What `Runtime.getHeapUsage` tells, in bytes. */
+/** The result of `Runtime.getHeapUsage`, in bytes. */
 interface HeapUsage {
   usedSize: number;
   embedderHeapUsedSize: number;

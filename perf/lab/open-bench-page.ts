@@ -24,5 +24,5 @@ export async function openBenchPage(lab: Lab): Promise<OpenBenchPage> {
   return { page, folder };
 }
 
-/** What `evaluate` calls in such a page has this in its global scope. */
+/** The global scope of functions that `evaluate` calls in such a page. */
 export type BenchGlobal = typeof globalThis & { benchPage: BenchPage };

@@ -4,7 +4,7 @@ import type { Browser } from '@playwright/test';
 import { markdownTable } from '../numbers.ts';
 import { WorkerInspector } from './inspector.ts';
 
-/** What of a CPU profile (`.cpuprofile`, V8's format) is used here. */
+/** The members of a CPU profile (`.cpuprofile`, V8's format) that are used here. */
 export interface CpuProfile {
   nodes: {
     id: number;

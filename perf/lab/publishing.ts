@@ -7,7 +7,7 @@ export interface PublishedFile {
   address: string;
   /** Addresses of all its records, the data map's last. */
   records: string[];
-  /** What moving all of them must bring, one after the other. */
+  /** The expected results of moving all of them, one after the other. */
   sealed: Expected;
 }
 

@@ -12,7 +12,7 @@ export interface Wanted extends Expected {
   range?: readonly [number, number];
 }
 
-/** What each reader asks for, one after the other. All readers of a page read at the same time. */
+/** The requests of each reader, one after the other. All readers of a page read at the same time. */
 export type Readers = readonly (readonly Wanted[])[];
 
 /**
@@ -52,7 +52,7 @@ interface Got {
   kept: Uint8Array<ArrayBuffer>;
 }
 
-/** What a page has read. */
+/** The bytes that a page has read. */
 interface PageReading {
   all: Got[];
   latenciesMs: number[];

@@ -13,7 +13,7 @@ export interface Request {
   range?: readonly [start: number, end: number];
 }
 
-/** What readers ask for, wherever it comes from: each its requests one after the other, all readers at once. */
+/** The requests of readers. Each reader sends its requests one after the other, and all readers read at once. */
 export class Reading {
   private constructor(
     private readonly plan: readonly (readonly { request: Request; expected: Expected }[])[],

@@ -21,7 +21,7 @@ export interface CaseDescription {
   group?: string;
 }
 
-/** What came of a scenario. */
+/** The results of a scenario. */
 export interface ScenarioRun {
   name: string;
   summary: string;
@@ -35,7 +35,7 @@ export interface ScenarioRun {
   seconds: number;
 }
 
-/** What `pnpm perf` stores. */
+/** The file that `pnpm perf` stores. */
 export interface LabRun {
   format: 1;
   machine: Machine;

@@ -1,7 +1,7 @@
 import type { Lab } from './lab.ts';
 
 /**
- * Who does the work of a case:
+ * The program that does the work of a case:
  *
  * - `gateway`: Antway;
  * - `ceiling`: a service worker that answers the same from memory, which no gateway can do faster;
@@ -14,7 +14,7 @@ export const roles = ['gateway', 'ceiling', 'static', 'bare', 'anttp', 'native']
 export type Role = (typeof roles)[number];
 export type Baseline = Exclude<Role, 'gateway'>;
 
-/** What one timed run did. */
+/** The results of one timed run. */
 export interface Measured {
   /** Of bodies, or of plaintext. */
   bytes: number;
@@ -40,12 +40,12 @@ export interface Case {
 }
 
 /**
- * What a scenario is about: bytes or requests per second (more is better), or the 95th percentile of the latency or
+ * The measure of a scenario: bytes or requests per second (more is better), or the 95th percentile of the latency or
  * the whole time, in milliseconds (less is better).
  */
 export type Measure = 'bytes' | 'requests' | 'p95' | 'time';
 
-/** What a case should reach. */
+/** The target of a case. */
 export interface Target {
   case: string;
   /** The scenario's own measure, if not given. */

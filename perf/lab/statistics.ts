@@ -9,7 +9,7 @@ export function percentile(values: readonly number[], share: number): number {
   return sorted[Math.max(Math.ceil(share * sorted.length) - 1, 0)]!;
 }
 
-/** What a set of values looks like. */
+/** A description of a set of values. */
 export interface Distribution {
   median: number;
   least: number;

@@ -4,7 +4,7 @@ import { VerifiedChunk } from '../../src/chunks/verified-chunk.ts';
 import { loadBlake3 } from '../../src/self-encryption/blake3.ts';
 import { Stats } from '../../src/stats/stats.ts';
 
-/** What is timed of storing: Antway's chunk store, or nothing but the database's own requests. */
+/** The subject of the timing: Antway's chunk store, or nothing but the database's own requests. */
 export type StoreKind = 'antway' | 'plain';
 
 export interface StoreTimes {

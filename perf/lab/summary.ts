@@ -4,7 +4,7 @@ import { type Distribution, distribution } from './statistics.ts';
 
 export const baselines = roles.filter((role): role is Baseline => role !== 'gateway');
 
-/** What came of a case over all rounds. */
+/** The results of a case over all rounds. */
 export interface CaseSummary extends CaseDescription {
   milliseconds: Distribution;
   megabytesPerSecond: number;
@@ -96,7 +96,7 @@ export function summarise(run: ScenarioRun): CaseSummary[] {
   });
 }
 
-/** What became of a target. `isMet` is undefined when it was not measured. */
+/** The outcome of a target. `isMet` is undefined when it was not measured. */
 export interface Outcome {
   scenario: string;
   target: Target;

@@ -1,4 +1,4 @@
-/** What a link does to what passes, in each direction. */
+/** The effect of a link on packets, in each direction. */
 export interface LinkOptions {
   /** One way, in milliseconds. */
   delayMs: number;

@@ -28,15 +28,15 @@ export interface FirstByte {
   medianMs: number;
   /** One round trip, and the site's bytes at the link's rate. */
   limitMs: number;
-  /** What the link carried, by what the sites have: more than 1 by headers and what was sent twice. */
+  /** Bytes on the link divided by bytes of the sites. Headers and retransmissions make it more than 1. */
   carriedShare: number;
 }
 
 export interface LinkTransfer extends Transfer {
-  /** What the page got. */
+  /** The bytes that the page received. */
   mbitPerSecond: number;
   shareOfLink: number;
-  /** What was on the link meanwhile: headers, what was sent again, and chunks that came too late. */
+  /** Other bytes on the link: headers, retransmissions, and chunks that came too late. */
   onLinkMbitPerSecond: number;
 }
 

@@ -53,7 +53,7 @@ export class LinkRelay {
     return this.#opened(await relayUdp(this.#way, targetPort));
   }
 
-  /** What became of the datagrams. */
+  /** The outcome of the datagrams. */
   get tally(): { up: LinkTally; down: LinkTally } {
     return { up: this.#way.up.link.tally, down: this.#way.down.link.tally };
   }

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
-/** What `h2load` told. */
+/** The results of `h2load`. */
 export interface LoadResult {
   requestsPerSecond: number;
   /** Answers with a status of 2xx. */

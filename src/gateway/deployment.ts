@@ -22,7 +22,7 @@ export interface Deployment {
   /** How content shares the origin. The policies depend on it. */
   readonly mode: Mode;
   /**
-   * Who decides which addresses may run scripts: the user, the user's settings for this site, or the server
+   * The authority over scripts of addresses: the user, the user's settings for this site, or the server
    * config.
    */
   readonly trust: 'user' | 'site-settings' | 'server-config';

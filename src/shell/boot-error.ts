@@ -12,7 +12,7 @@ export type BootErrorCode =
   | 'NOT_ANSWERED'
   | 'NOTHING_HERE';
 
-/** What happened, and what the user can do about it. */
+/** A description of the problem, and advice for the user. */
 export interface BootProblemText {
   message: string;
   advice: string;
@@ -31,7 +31,7 @@ export class BootError extends Error {
     this.advice = advice;
   }
 
-  /** What the user can do about it. */
+  /** Advice for the user. */
   readonly advice: string;
 }
 

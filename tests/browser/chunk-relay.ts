@@ -58,7 +58,7 @@ export class ChunkRelay {
     for (const pass of this.#waiting.splice(0)) pass();
   }
 
-  /** What is held is not answered any more. */
+  /** Drops the waiting requests: they get no answer. */
   drop(): void {
     this.#waiting = [];
     this.#server.closeAllConnections();

@@ -9,7 +9,7 @@ import { StaticHost, type StaticHostOptions } from './static-host.ts';
 
 export const dropInFolder = fromRoot('dist-drop-in');
 
-/** What the sites in `tests/sites/embedding` show. */
+/** The content of the sites in `tests/sites/embedding`. */
 export interface Published {
   /** The sample site, as a tarchive. */
   site: string;
@@ -46,7 +46,7 @@ export function serveSite(
   });
 }
 
-/** What of a page with the drop-in works. */
+/** The working parts of a page with the drop-in. */
 export interface EmbeddingReport {
   isControlled: boolean;
   /** Width in pixels of each picture, by its id; 0 for one that did not load. */
@@ -106,7 +106,7 @@ export const hostileFiles = {
 
 export const accountText = 'An account';
 
-/** What became of the attacks on a site. */
+/** The outcome of the attacks on a site. */
 export interface AttackReport {
   script: 'ran' | 'refused';
   isStyled: boolean;

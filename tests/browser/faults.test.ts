@@ -16,7 +16,7 @@ import { noise, publish } from './publish.ts';
 import { copyStore, type Published, publishFile } from './stores.ts';
 import { sha256 } from './tar.ts';
 
-/** What all peers hold, in a store that each of them gets a copy of. */
+/** The content of all peers. Each gets a copy of this store. */
 interface Content {
   store: string;
   file: Published;
@@ -84,7 +84,7 @@ interface Fault {
   /** The longest time without a byte: what the client may wait in vain, before it turns to another peer. */
   deadlineMs: number;
   peer: PeerOptions;
-  /** What becomes of it once a client runs. */
+  /** The fault, which begins once a client runs. */
   onceRunning?(peer: PeerProcess): Promise<void>;
   /** Whether `/-/peers` shows what it is. */
   shows(faulty: Seen, chunksOfOthers: number): void;
@@ -407,7 +407,7 @@ interface Seen extends PeerTally {
   state: string;
 }
 
-/** What `/-/peers` tells. A peer that was never asked has a state and nothing else. */
+/** The answer of `/-/peers`. A peer that was never asked has a state and nothing else. */
 async function seenPeers(gateway: Gateway): Promise<Seen[]> {
   const { text } = await gateway.fetch('/-/peers');
   const none = { chunks: 0, failures: {} };

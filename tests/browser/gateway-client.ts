@@ -1,7 +1,7 @@
 import type { StatsSnapshot } from '../../src/stats/stats.ts';
 import type { PeerProcess } from './peer.ts';
 
-/** What a page got from `fetch`. */
+/** A response to `fetch` in a page. */
 export interface Answer {
   status: number;
   headers: Record<string, string>;
@@ -11,7 +11,7 @@ export interface Answer {
   text: string;
 }
 
-/** What of `RequestInit` can be handed to a page. */
+/** The members of `RequestInit` that can be passed to a page. */
 export type FetchOptions = Pick<RequestInit, 'cache' | 'mode' | 'method'> & {
   headers?: Record<string, string>;
   body?: string;
@@ -55,7 +55,7 @@ export class GatewayClient<Page extends DrivenPage> {
     return this.host.url;
   }
 
-  /** What the shell gets when it fetches a path of the gateway. */
+  /** Fetches a path of the gateway in the shell. */
   fetch(path: string, options?: FetchOptions): Promise<Answer> {
     return fetchIn(this.shell, path, options);
   }

@@ -66,7 +66,7 @@ export async function stopWorkers(page: Page): Promise<void> {
   await session.detach();
 }
 
-/** What Shift-reload does: the request goes past the worker, and the page that comes has none. */
+/** Reloads like Shift-reload: the request goes past the worker, and the new page has no worker. */
 export async function hardReload(page: Page): Promise<void> {
   const session = await page.context().newCDPSession(page);
   const loaded = page.waitForEvent('load');

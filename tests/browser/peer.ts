@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fromRoot } from './paths.ts';
 
-/** What a peer prints when it is ready. */
+/** The output of a peer that is ready. */
 interface Listening {
   http: string;
   webTransport: string | null;
@@ -16,7 +16,7 @@ interface Listening {
 export interface PeerOptions {
   /** More flags for `antway-peer serve`. */
   flags?: readonly string[];
-  /** What it asks of writers; if not given, it takes writes from its own machine. */
+  /** The token that writers need. If not given, the peer takes writes from its own machine. */
   token?: string;
   /** Another program that takes the flags of `serve`. */
   binary?: string;
@@ -36,7 +36,7 @@ export class PeerProcess {
     readonly listening: Listening,
     private readonly store: string,
     private readonly ownsStore: boolean,
-    /** What it wrote to its log so far, line by line. */
+    /** The lines of its log so far. */
     readonly log: readonly string[],
   ) {}
 

@@ -16,7 +16,7 @@ export interface HostConfig {
   usePeersOfPeers?: boolean;
 }
 
-/** What a test of any browser is run with. */
+/** The processes that a test of any browser can start. */
 export interface Processes {
   /** A new empty folder, gone after the test. */
   folder: string;

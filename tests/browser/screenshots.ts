@@ -118,7 +118,7 @@ async function shoot(page: Page, name: string, fullPage = false): Promise<void> 
   await page.setViewportSize(window);
 }
 
-/** What systems show when they ask whether to install the app. */
+/** Takes the screenshots for the installation dialogs of systems. */
 async function shootForManifest(page: Page, device: string): Promise<void> {
   await page.emulateMedia({ colorScheme: 'light' });
   const name = device === 'phone' ? 'narrow' : 'wide';

@@ -20,7 +20,7 @@ export interface StaticHostOptions {
   headers?: Record<string, string>;
 }
 
-/** What static hosting gives a site: files, an index per folder, 404, the headers it was told to send. Nothing else. */
+/** A static host for a site: files, an index per folder, 404, the headers it was told to send. Nothing else. */
 export class StaticHost {
   /** Paths that were asked for, in order. */
   readonly requests: string[] = [];

@@ -133,7 +133,7 @@ async function expectSite(gateway: Gateway): Promise<void> {
   expect(style.sha256).toBe(sha256(style.text));
 }
 
-/** What the worker counts and what the peer counts are the same, however the chunks came. */
+/** Checks that the worker and the peer count the same, by either transport. */
 async function expectChunks(
   gateway: Gateway,
   peer: PeerProcess,

@@ -3,7 +3,7 @@ import { distFolder } from './paths.ts';
 import { noise, publish } from './publish.ts';
 import { StaticHost } from './static-host.ts';
 
-/** What a browser without the draft “Modern Algorithms in WebCrypto” does. */
+/** Removes the draft “Modern Algorithms in WebCrypto” from a browser. */
 const withoutNativeCipher = `
   const importKey = crypto.subtle.importKey;
   crypto.subtle.importKey = function (...parameters) {

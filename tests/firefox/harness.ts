@@ -30,7 +30,7 @@ export function launchFirefox(profile: string, { isPrivate = false } = {}): Prom
   });
 }
 
-/** What of puppeteer's connection is used beyond its types. */
+/** Members of puppeteer's connection that its types lack. */
 interface BidiConnection {
   connection: {
     send(

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Fixtures } from './fixtures.ts';
 
-/** What is asked. Paths and header values may hold `{site}` and the like for addresses, `{etag}` for the ETag of
+/** The request. Paths and header values may hold `{site}` and the like for addresses, `{etag}` for the ETag of
  * the path itself, and `{etag /…}` for that of another. */
 export interface CaseRequest {
   method: string;
@@ -32,7 +32,7 @@ export interface Case {
   isOwn: boolean;
 }
 
-/** What came. Header names are in lower case. */
+/** The response. Header names are in lower case. */
 export interface Received {
   status: number;
   headers: Record<string, string>;
@@ -70,7 +70,7 @@ function textOf(header: ExpectedHeader): string {
   return header !== null && 'not' in header ? header.not : '';
 }
 
-/** What differs from what is expected, in words; empty when nothing does. */
+/** Differences from the expected response, in words. */
 export function differences(
   expected: Expected,
   received: Received,
@@ -108,7 +108,7 @@ export function describeRequest({ method, path, headers, body, as }: CaseRequest
   return [start, ...lines].join(', ');
 }
 
-/** What is expected, in words. */
+/** The expected response, in words. */
 export function describeExpected({ status, headers = {}, body }: Expected): string {
   const parts = [String(status)];
   for (const [name, wanted] of Object.entries(headers)) {

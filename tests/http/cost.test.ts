@@ -4,7 +4,7 @@ import { noise, publish } from '../browser/publish.ts';
 import { hugeMiddle, publishHugeFile } from './huge-file.ts';
 import { makeTarchive } from './tarchive.ts';
 
-/** What a cold request may cost at the peer, in chunks: records of data maps among them. */
+/** The chunks that a cold request may cost at the peer, including records of data maps. */
 let peer: PeerProcess;
 let gateway: Gateway;
 

@@ -21,7 +21,7 @@ export const hugeSize = (parts - 1) * part + hugeEnd.length;
 /** Position of the one chunk in the middle that exists; it begins past 4 GiB. */
 export const hugeMiddle = 1_050 * part;
 
-/** What fills every part but the last: it tells its own position in it, every 64 bytes. */
+/** The content of every part but the last. It tells its own position in it, every 64 bytes. */
 const filler = Buffer.alloc(part, '|');
 for (let at = 0; at + 64 <= part; at += 64) filler.write(String(at).padStart(10, '0'), at);
 

@@ -1,4 +1,4 @@
-/** What `docs/reference/http-cases.md` begins with. The rules behind the cases are in `docs/reference/http.md`. */
+/** The beginning of `docs/reference/http-cases.md`. The rules behind the cases are in `docs/reference/http.md`. */
 export const introduction = `# HTTP cases
 
 Each line is a case of \`tests/http/cases.ts\`: a request to the gateway and the answer to expect. [HTTP](http.md) states the

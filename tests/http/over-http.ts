@@ -8,7 +8,7 @@ const timeoutMs = 30_000;
 /** More than any case expects: what is longer was not asked for. */
 const maxBytes = 8 * 1024 * 1024;
 
-/** What browsers send when a user goes to a page. */
+/** Headers of a browser that navigates to a page. */
 const navigation = {
   Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8',
   'Sec-Fetch-Mode': 'navigate',

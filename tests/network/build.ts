@@ -5,7 +5,7 @@ import { fromRoot } from '../browser/paths.ts';
 /** Kept between runs, as the network's crates take some ten minutes to build. */
 const targetFolder = fromRoot('tests/network/target');
 
-/** What the test runs. */
+/** The programs that the test runs. */
 export const programs = {
   devnet: `${targetFolder}/release/antway-devnet`,
   peer: `${targetFolder}/release/antway-peer`,

@@ -14,7 +14,7 @@ export interface Item {
   path?: string;
   /** Its sealed chunks by address, its record included. */
   chunks: Map<string, Uint8Array>;
-  /** What to open, below the address, and the SHA-256 of what has to come. */
+  /** Paths below the address, and the SHA-256 of the expected content. */
   paths: { path: string; size: number; sha256: string }[];
 }
 

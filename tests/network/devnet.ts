@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { programs } from './build.ts';
 
-/** What the network prints when it is up and holds everything. */
+/** The output of the network when it is up and stores everything. */
 interface Ready {
   /** Multiaddresses of nodes to begin with. */
   bootstrap: string[];
@@ -18,7 +18,7 @@ interface Ready {
 export interface DevnetContent {
   files: readonly string[];
   chunksFolder: string;
-  /** What the pointer points to. */
+  /** The target of the pointer. */
   pointTo: string;
 }
 

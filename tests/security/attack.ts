@@ -2,11 +2,11 @@ import { test } from '../browser/harness.ts';
 
 /** One row of the table in docs/reference/attacks.md. */
 export interface Attack {
-  /** What is attacked: the heading that the row stands under. */
+  /** The target of the attack: the heading above the row. */
   group: string;
-  /** What the attacker does. */
+  /** The action of the attacker. */
   name: string;
-  /** What happens instead. */
+  /** The outcome instead. */
   outcome: string;
   /** Other browsers whose suites try the same. */
   alsoIn: readonly ('Firefox' | 'WebKitGTK')[];

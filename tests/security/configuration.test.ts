@@ -125,7 +125,7 @@ async function expectDenied(): Promise<void> {
   await tab.close();
 }
 
-/** What the configuration does stays as it was. */
+/** Checks that the configuration still has its effects. */
 async function expectInForce(): Promise<void> {
   expect(await configIn(page)).toMatchObject({ isolation: 'subdomain', denied: [denied], peers: [peer.url] });
   await expectDenied();

@@ -11,7 +11,7 @@ interface Leak {
   name: string;
   /** The page, with the URL of the outside. */
   body(outside: string): string;
-  /** What a user is led to click. */
+  /** The element that the page lures the user to click. */
   click?: string;
   /** Paths that are asked of the outside once the page has trust: then the attack itself works. */
   reachedWithTrust: readonly string[];

@@ -13,7 +13,7 @@ export const ran = (what: string) => `console.log('RAN ${what}')`;
 /** A picture of 7 by 7 pixels. */
 export const picture = '<svg xmlns="http://www.w3.org/2000/svg" width="7" height="7"/>';
 
-/** What a test gets from the harness. */
+/** The fixtures of a test. */
 export interface Parts {
   startPeer(): Promise<PeerProcess>;
   openGateway(config: HostConfig): Promise<Gateway>;

@@ -40,7 +40,7 @@ async function open(url: string, title?: string): Promise<Page> {
   return page;
 }
 
-/** What a frame in a page shows, once it is loaded: nothing of it where the browser refused. */
+/** The content of a frame in a page, once it is loaded. The browser shows a page of its own for a refused frame. */
 async function framed(page: Page, url: string): Promise<string> {
   const frame = await page.evaluateHandle((src) => {
     const frame = document.createElement('iframe');

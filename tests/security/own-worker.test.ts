@@ -10,7 +10,7 @@ import { attack } from './attack.ts';
 
 const group = 'A site brings a service worker of its own';
 
-/** What a site does without malice: it removes workers of an earlier version and registers its own. */
+/** A site without malice: it removes workers of an earlier version and registers its own. */
 const unregisterAll = `(async () => {
   const registrations = await navigator.serviceWorker.getRegistrations();
   await Promise.all(registrations.map((registration) => registration.unregister()));

@@ -12,9 +12,9 @@ interface ScriptAttack {
   files: Files;
   /** Documents to visit; the site's start page if not given. */
   paths?: readonly string[];
-  /** What a user is led to click there. */
+  /** The element that the page lures the user to click. */
   clicks?: readonly string[];
-  /** What runs once the user trusts the site: then the attack itself works. Empty if browsers never run it. */
+  /** The message of the attack once the user trusts the site: then it works. Empty if browsers never run it. */
   runsWithTrust: readonly string[];
 }
 

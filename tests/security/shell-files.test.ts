@@ -14,7 +14,7 @@ type Fixtures = Parameters<Body>[0];
 
 const attack = (name: string, outcome: string, body: Body) => declare(group, name, outcome, body);
 
-/** What a forged shell would say. */
+/** The text of a forged shell. */
 const forgery = 'FORGED SHELL';
 
 interface Scene {

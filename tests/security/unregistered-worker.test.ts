@@ -21,7 +21,7 @@ const unregister = (page: Page) =>
 const hasWorker = (page: Page) =>
   page.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
 
-/** What the gateway keeps for the user. */
+/** The data that the gateway stores for the user. */
 async function state(shell: Page) {
   const json = async (name: string) => JSON.parse((await fetchIn(shell, `/-/${name}`)).text);
   const [{ sites }, settings, { pins }, trust] = await Promise.all(

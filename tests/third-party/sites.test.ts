@@ -62,7 +62,7 @@ test('the table of docs/reference/third-party-sites.md lists these sites', () =>
 interface Outcome {
   context: BrowserContext;
   page: Page;
-  /** What the console calls an error, and what was thrown, without the origin. */
+  /** Errors of the console and uncaught exceptions, without the origin. */
   problems: string[];
   warnings: string[];
 }

@@ -10,9 +10,9 @@ export interface Site {
   package: Package;
   /** Files beside the package's: the page that uses a library. Its own files are published unchanged. */
   pages?: Files;
-  /** What the page that is opened is called, with a query if there is one. */
+  /** Path of the page to open, with its query. */
   path: string;
-  /** What `check` looks at, for the table. */
+  /** A description of `check`, for the table. */
   checked: string;
   /** Whether every run of the tests includes the site. The others are large, and need the registry. */
   isAlwaysTested: boolean;

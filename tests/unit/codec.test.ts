@@ -17,7 +17,7 @@ const compress = await nodePlatform.brotliEncoder!();
 const decompress = await loadBrotliDecoder(nodePlatform.brotliDecoderWasm());
 
 /**
- * What a hostile publisher can make: a chunk of a valid map that opens with the map's keys to any compressed
+ * A chunk of a hostile publisher: a chunk of a valid map that opens with the map's keys to any compressed
  * bytes, whatever the map says of them.
  */
 async function forge(

@@ -14,7 +14,7 @@ const base = 'https://gateway.example/';
 const address = 'ab'.repeat(32);
 const hash = 'cd'.repeat(32);
 
-/** What a gateway works by whose host has this file. */
+/** The configuration of a gateway whose host has this file. */
 function configOf(file: unknown): Config {
   return combine(parseServerConfig(file, base), {}, base).config;
 }

@@ -7,7 +7,7 @@ const { scripts } = JSON.parse(readFileSync(fromRoot('package.json'), 'utf8')) a
   scripts: Record<string, string>;
 };
 
-/** What a script and the modules that it imports at once want of elsewhere. */
+/** Packages that a script and its static imports need. */
 function wantedBy(file: string, seen = new Set<string>()): string[] {
   if (seen.has(file)) return [];
   seen.add(file);

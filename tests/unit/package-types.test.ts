@@ -41,7 +41,7 @@ describe('the npm package', { timeout: 120_000 }, () => {
     }
   }
 
-  /** What docs/reference/api.md shows. */
+  /** The declarations in docs/reference/api.md. */
   const documented = readFileSync(join(root, 'docs/reference/api.md'), 'utf8');
   const snippet = (start: string): string => {
     const at = documented.indexOf(`\`\`\`js\n${start}`);

@@ -13,7 +13,7 @@ function compressedBytes(path: string): number {
   return gzipSync(readFileSync(path), { level: 9 }).length;
 }
 
-/** What the shell's document names, and so is loaded before it shows anything. */
+/** The compressed bytes that the browser loads before the shell shows anything: the files that its document names. */
 function shellBytes(): number {
   const document = readFileSync(join(built.shell, 'index.html'), 'utf8');
   const paths = Array.from(

@@ -20,7 +20,7 @@ function headers(options: Partial<PolicyRequest>): Record<string, string> {
   return policy.headers;
 }
 
-/** What a policy comes to, in a word. */
+/** The outcome of a policy, in a word. */
 function verdict(policy: Policy): 'scripts' | 'no scripts' | 'refused' {
   if (policy.refusal !== undefined) return 'refused';
   return policy.headers['Content-Security-Policy']!.includes("script-src 'none'") ? 'no scripts' : 'scripts';

@@ -21,11 +21,11 @@ class OpeningPeers extends MemoryPeers {
   readonly opened: PrefetchRange[] = [];
   /** Chunks of the file, without its maps, that were sent for each request. */
   readonly sent: number[] = [];
-  /** What became of each request. */
+  /** The outcome of each request. */
   readonly ends: Promise<void>[] = [];
   /** Called before a record is sent; what it waits for, the answer waits for. */
   beforeRecord: (request: number, hex: string, signal: AbortSignal) => Promise<void> = async () => {};
-  /** What is sent after everything else. */
+  /** Addresses of the records that the peer sends last. */
   more: Address[] = [];
 
   constructor(

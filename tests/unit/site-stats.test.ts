@@ -6,7 +6,7 @@ import { Stats } from '../../src/stats/stats.ts';
 
 const peer = 'https://peer.example';
 
-/** What a worker counts. */
+/** The counters of a worker. */
 function counted(): Stats {
   const stats = new Stats();
   stats.requestStarted();

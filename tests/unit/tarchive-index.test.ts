@@ -115,7 +115,7 @@ describe('a path', () => {
 });
 
 describe('the index of a tar', () => {
-  /** What is read of a tar, and how much. */
+  /** The reads of a tar: positions and lengths. */
   function watched(bytes: Uint8Array): { source: ByteSource; reads: number[] } {
     const reads: number[] = [];
     const source = memorySource(bytes);

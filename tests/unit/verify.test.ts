@@ -17,7 +17,7 @@ beforeAll(async () => {
 }, 300_000);
 
 let folder: string;
-/** What the host serves: a copy of the build. */
+/** The folder that the host serves: a copy of the build. */
 let web: string;
 let server: Server;
 let compresses = false;

@@ -15,7 +15,7 @@ function setUp({ isWaiting = true } = {}) {
     waiting: isWaiting ? waiting.worker : null,
   };
   const told: Update[] = [];
-  /** What each look finds; the last for good. */
+  /** The result of each look for an update. The last result repeats. */
   const busy: Busy[] = [{ answers: 0, isPublishing: false }];
   let reloads = 0;
   const update = new WorkerUpdate({

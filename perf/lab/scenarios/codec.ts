@@ -21,7 +21,7 @@ const ciphers = ['browser', 'browser, WebCrypto', 'browser, libsodium'] as const
 /** Back ends of the cipher. */
 const aeads = { browser: 'kernel', 'browser, WebCrypto': 'native', 'browser, libsodium': 'sodium' } as const;
 
-/** What is done to chunks, stage by stage. */
+/** The processing of chunks, stage by stage. */
 export const codec: Scenario = {
   name: 'codec',
   summary:

@@ -16,7 +16,7 @@ export type WorkerCommand =
   | { do: 'limit'; bytes: number }
   | { do: 'pins' };
 
-/** What a command ends with. */
+/** The result of a command. */
 export interface WorkerState {
   pins: ListedPin[];
   /** Chunks that this worker asked peers for. */

@@ -16,7 +16,7 @@ const noManifests: ManifestStorage = {
   list: async () => [],
 };
 
-/** What a worker has of its own over the databases of its origin: several may share them. */
+/** The objects of one worker over the databases of its origin. Several workers may share these. */
 export function startWorker(records: Records, manifests = noManifests) {
   const stats = new Stats();
   const store = new IndexedDbStore(stats);

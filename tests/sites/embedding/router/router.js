@@ -1,9 +1,9 @@
-/* What Turbo and its like do: fetch the page that a link leads to, and put it into this document. */
+/* A router like Turbo: it fetches the page that a link leads to, and puts it into this document. */
 async function visit(url, headers) {
   const response = await fetch(url, { headers });
   const page = new DOMParser().parseFromString(await response.text(), 'text/html');
   document.body.replaceChildren(...page.body.childNodes);
-  // What a parser like this one makes does not run: a script of the same text does.
+  // A script that a parser like this one made does not run. A new element with the same text does.
   for (const script of document.body.querySelectorAll('script')) {
     const copy = document.createElement('script');
     copy.textContent = script.textContent;
