@@ -40,6 +40,22 @@ export class Gateway extends GatewayClient<Page> {
   }
 }
 
+/** A new page with the shell at a URL, whose worker runs. */
+export async function openShellIn(context: BrowserContext, url: string): Promise<Page> {
+  const shell = await context.newPage();
+  await shell.goto(url);
+  await shell.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
+  return shell;
+}
+
+/** A new page at a URL that leads to a document with this title. */
+export async function openTitled(context: BrowserContext, url: string, title: string): Promise<Page> {
+  const page = await context.newPage();
+  await page.goto(url);
+  await expect(page).toHaveTitle(title);
+  return page;
+}
+
 /** The `code` of an error answer as JSON. */
 export function errorCode({ text }: Answer): string {
   return (JSON.parse(text) as { code: string }).code;

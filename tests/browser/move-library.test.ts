@@ -6,7 +6,7 @@ import type { Settings } from '../../src/config.ts';
 import type { SiteOrigin } from '../../src/gateway/state/site-origins.ts';
 import type { ListedSite } from '../../src/shell/gateway-api.ts';
 import { makeTarchive } from '../http/tarchive.ts';
-import { expect, fetchIn, openWithoutScripts, test, trustSite } from './harness.ts';
+import { expect, fetchIn, openShellIn, openWithoutScripts, test, trustSite } from './harness.ts';
 import { makePrivateManifest } from './manifests.ts';
 import { distFolder } from './paths.ts';
 import type { PeerProcess } from './peer.ts';
@@ -46,12 +46,7 @@ function writeConfig(config: Partial<HostConfig>): void {
   writeFileSync(configFile, JSON.stringify({ peers: [peer.url], ...config }));
 }
 
-async function openShell(origin: string, fragment = ''): Promise<Page> {
-  const shell = await context.newPage();
-  await shell.goto(`${origin}/${fragment}`);
-  await shell.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
-  return shell;
-}
+const openShell = (origin: string, fragment = '') => openShellIn(context, `${origin}/${fragment}`);
 
 async function publishSite(name: string): Promise<string> {
   return publish(await makeTarchive(siteFiles(name)), peer);

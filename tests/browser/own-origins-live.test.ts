@@ -2,7 +2,7 @@ import { AxeBuilder } from '@axe-core/playwright';
 import type { BrowserContext, Page } from '@playwright/test';
 import { Address } from '../../src/address.ts';
 import { makeTarchive } from '../http/tarchive.ts';
-import { expect, fetchIn, test } from './harness.ts';
+import { expect, fetchIn, openShellIn, openTitled, test } from './harness.ts';
 import type { PeerProcess } from './peer.ts';
 import { noise, publish } from './publish.ts';
 
@@ -33,19 +33,9 @@ const publishSite = async (title: string) =>
     peer,
   );
 
-async function openShell(fragment: string): Promise<Page> {
-  const shell = await context.newPage();
-  await shell.goto(`${root}/${fragment}`);
-  await shell.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
-  return shell;
-}
+const openShell = (fragment: string) => openShellIn(context, `${root}/${fragment}`);
 
-async function visit(url: string, title: string): Promise<Page> {
-  const page = await context.newPage();
-  await page.goto(url);
-  await expect(page).toHaveTitle(title);
-  return page;
-}
+const visit = (url: string, title: string) => openTitled(context, url, title);
 
 /** Has the browser promise to keep an origin whose page asks for it. */
 async function grantPersistence(page: Page, origin: string): Promise<void> {

@@ -5,7 +5,7 @@ import { Address } from '../../src/address.ts';
 import type { SiteOrigin } from '../../src/gateway/state/site-origins.ts';
 import type { ListedSite } from '../../src/shell/gateway-api.ts';
 import { makeTarchive } from '../http/tarchive.ts';
-import { expect, fetchIn, stopWorkers, test } from './harness.ts';
+import { expect, fetchIn, openShellIn, openTitled, stopWorkers, test } from './harness.ts';
 import { makePrivateManifest } from './manifests.ts';
 import { distFolder } from './paths.ts';
 import type { PeerProcess } from './peer.ts';
@@ -45,19 +45,9 @@ function writeConfig(config: Partial<HostConfig>): void {
   writeFileSync(configFile, JSON.stringify({ peers: [peer.url], ...config }));
 }
 
-async function openShell(fragment = ''): Promise<Page> {
-  const shell = await context.newPage();
-  await shell.goto(`${root}/${fragment}`);
-  await shell.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
-  return shell;
-}
+const openShell = (fragment = '') => openShellIn(context, `${root}/${fragment}`);
 
-async function visit(url: string, title: string): Promise<Page> {
-  const page = await context.newPage();
-  await page.goto(url);
-  await expect(page).toHaveTitle(title);
-  return page;
-}
+const visit = (url: string, title: string) => openTitled(context, url, title);
 
 async function sites(shell: Page): Promise<ListedSite[]> {
   return JSON.parse((await fetchIn(shell, '/-/sites')).text).sites;

@@ -1,6 +1,6 @@
 import type { BrowserContext, Page } from '@playwright/test';
 import { Address } from '../../src/address.ts';
-import { expect, fetchIn, test, trustSite } from '../browser/harness.ts';
+import { expect, fetchIn, openShellIn, test, trustSite } from '../browser/harness.ts';
 import type { PeerProcess } from '../browser/peer.ts';
 import { publish } from '../browser/publish.ts';
 import { makeTarchive } from '../http/tarchive.ts';
@@ -32,12 +32,7 @@ test.beforeEach(async ({ startPeer, startHost, browser }) => {
 
 test.afterEach(() => context.close());
 
-async function openShell(origin: string): Promise<Page> {
-  const shell = await context.newPage();
-  await shell.goto(origin);
-  await shell.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
-  return shell;
-}
+const openShell = (origin: string) => openShellIn(context, origin);
 
 /** A page of the attacker where the user trusts it: it is of the same origin as the shell there. */
 async function openTrusted(): Promise<Page> {
