@@ -6,7 +6,7 @@ import { parseServerConfig, type ServerConfig } from '../src/config.ts';
 import { AntwayError } from '../src/errors.ts';
 import { embeddedAt } from '../src/gateway/deployment.ts';
 import { ServerConfigFile, type ServerConfigSource } from '../src/gateway/state/server-config.ts';
-import { settings } from '../src/gateway/state/state-store.ts';
+import { stateStore } from '../src/gateway/state/state-store.ts';
 import { filesCacheName } from './caches.ts';
 import { forgetFilesBut, installSodium } from './kept-files.ts';
 import { workOnPinsLater } from './pins-later.ts';
@@ -111,7 +111,7 @@ function hostConfig(config: ServerConfig | undefined, script: string): ServerCon
       fetch: async () => withPeers(parseServerConfig(config, origin, 'Antway’s options')),
     };
   }
-  const file = new ServerConfigFile(origin, settings, new URL('antway.json', script).pathname);
+  const file = new ServerConfigFile(origin, stateStore, new URL('antway.json', script).pathname);
   return {
     // `fetch` below rejects a config without peers, but `ServerConfigFile` has stored it by then.
     async stored() {

@@ -7,7 +7,7 @@ import { AntwayError } from '../src/errors.ts';
 import { deploymentAt, framedPages } from '../src/gateway/deployment.ts';
 import type { RequestContext } from '../src/gateway/request-context.ts';
 import { ServerConfigFile } from '../src/gateway/state/server-config.ts';
-import { settings } from '../src/gateway/state/state-store.ts';
+import { stateStore } from '../src/gateway/state/state-store.ts';
 import { deleteFormerCaches, filesCacheName, shellCacheName } from './caches.ts';
 import { forgetFilesBut, installSodium } from './kept-files.ts';
 import { workOnPinsLater } from './pins-later.ts';
@@ -26,7 +26,7 @@ const gateway = createWorkerGateway(deployment, {
     brotliDecoderWasm: () => shellCache.readWasm(decoder),
     sodiumWasm: () => filesCache.readWasm(sodium),
   },
-  serverConfig: new ServerConfigFile(origin, settings),
+  serverConfig: new ServerConfigFile(origin, stateStore),
   buildHash,
 });
 const shellCache = new VerifiedFiles(shellCacheName(), gateway.stats);

@@ -4,7 +4,7 @@ import { notifyPages } from '../src/gateway/api/broadcast.ts';
 import { createGateway, type Gateway, type GatewayDependencies } from '../src/gateway/create-gateway.ts';
 import type { Deployment } from '../src/gateway/deployment.ts';
 import type { RequestClient } from '../src/gateway/request-context.ts';
-import { settings } from '../src/gateway/state/state-store.ts';
+import { stateStore } from '../src/gateway/state/state-store.ts';
 import { Stats } from '../src/stats/stats.ts';
 
 declare const self: ServiceWorkerGlobalScope;
@@ -16,7 +16,7 @@ export function createWorkerGateway(
 ): Gateway {
   const stats = new Stats();
   const store = new IndexedDbStore(stats);
-  return createGateway(deployment, { ...dependencies, stats, store, state: settings, notify: notifyPages });
+  return createGateway(deployment, { ...dependencies, stats, store, state: stateStore, notify: notifyPages });
 }
 
 /** Returns the page or worker that sent a request, if the browser reports it. */

@@ -13,8 +13,8 @@ beforeEach(async () => {
   freshIndexedDb();
   vi.resetModules();
   const { ManifestStore } = await import('../../src/gateway/state/manifest-store.ts');
-  const { settings } = await import('../../src/gateway/state/state-store.ts');
-  start = () => new ManifestStore(loadBlake3, settings);
+  const { stateStore } = await import('../../src/gateway/state/state-store.ts');
+  start = () => new ManifestStore(loadBlake3, stateStore);
 });
 
 afterEach(() => {

@@ -7,7 +7,7 @@ let store: UseStore | undefined;
  * The database for all data except chunks, which have their own database. It opens on first use.
  * @throws AntwayError `REFUSED` if the browser does not open it.
  */
-export const settings: UseStore = async (mode, callback) => {
+export const stateStore: UseStore = async (mode, callback) => {
   store ??= createStore('antway', 'settings');
   let isOpen = false;
   try {
