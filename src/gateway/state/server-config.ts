@@ -114,7 +114,7 @@ export class ServerConfigFile implements ServerConfigSource {
 }
 
 function unanswered(why: string): AntwayError {
-  return new AntwayError('BAD_CONFIG', `antway.json: ${why}. What is known of it stays in force.`, {
+  return new AntwayError('BAD_CONFIG', `antway.json: ${why}. The last known file stays in force.`, {
     isUnanswered: true,
   });
 }

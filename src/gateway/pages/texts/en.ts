@@ -36,7 +36,7 @@ export const en: PageTexts = {
     return `Of ${of}, ${chunks} kept on this device; how many there are is told by one that is not.`;
   },
 
-  attempts: { caption: 'What was tried', peer: 'Peer', how: 'How', result: 'Result', time: 'Time' },
+  attempts: { caption: 'Attempts', peer: 'Peer', how: 'How', result: 'Result', time: 'Time' },
   stages: { connect: 'connecting', request: 'asking', receive: 'receiving', verify: 'checking' },
 
   contentsOf: (name) => `Contents of ${name}`,

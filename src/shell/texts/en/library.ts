@@ -1,7 +1,7 @@
 /** English: the library. */
 export const library = {
   title: 'Library',
-  intro: 'What was opened in this browser, and what is kept for good.',
+  intro: 'Sites that you opened or pinned in this browser.',
   search: 'Search the library',
   sort: 'Sort by',
   sorts: { opened: 'Last opened', title: 'Title', size: 'Size' },

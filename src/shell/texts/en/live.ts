@@ -1,7 +1,7 @@
 /** English: the live screen. */
 export const live = {
   title: 'Live',
-  intro: 'What the gateway does, as it happens.',
+  intro: 'The work of the gateway, as it happens.',
   view: 'Figures of',
   viewAll: 'All of this gateway',
   viewOwn: 'The gateway’s own origin',
@@ -9,7 +9,7 @@ export const live = {
   viewAllNoteMore: (count: number) =>
     `The gateway’s own origin and the ${count} sites opened last that have origins of their own, together.`,
   viewOwnNote:
-    'What was opened on the gateway’s own origin. Sites with origins of their own do not count here.',
+    'Sites and files on the gateway’s own origin. Sites with origins of their own do not count here.',
   viewSiteNote: 'As the origin of this site reports it.',
   siteMissing: (title: string) => `${title} is missing here`,
   siteOld: (title: string) => `The figures of ${title} are old`,

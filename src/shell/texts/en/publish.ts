@@ -29,7 +29,7 @@ export const publish = {
   badPeer: 'A peer is an https:// URL without a path, or http:// on this computer.',
   whoTitle: 'For whom',
   public: 'Public',
-  publicNote: 'Whoever has the address can open it.',
+  publicNote: 'Everyone who has the address can open it.',
   private: 'Private',
   privateNote:
     'The key stays out of the peers. Only the link that you get opens it: keep it, it cannot be made again without the files.',
@@ -40,7 +40,7 @@ export const publish = {
   saveTar: 'Save as a tar',
   saveChunks: 'Save the chunks',
   saveNote: 'For those who upload with the network’s own tools.',
-  savePrivateNote: 'What opens the chunks is not among them, but in a link that you get.',
+  savePrivateNote: 'The key to the chunks is not among them. You get it in a link.',
   saveCancelled: 'Cancelled. Nothing was saved.',
   saving: 'Writing the file …',
   phases: {

@@ -1,7 +1,7 @@
 /** English: the settings. */
 export const settings = {
   title: 'Settings',
-  intro: 'What you set here goes before what the host of this gateway configured, in this browser only.',
+  intro: 'Your settings take precedence over those of the host of this gateway, in this browser only.',
   saved: 'Saved.',
   appearance: 'Appearance',
   theme: 'Theme',
@@ -37,7 +37,7 @@ export const settings = {
   storage: 'Storage',
   ceiling: 'Keep at most',
   ceilingUnit: 'GB',
-  ceilingNote: 'What was used least recently goes first. Pinned sites stay.',
+  ceilingNote: 'The gateway deletes the least recently used chunks first. Pinned sites stay.',
   ceilingBad: 'This must be a number above 0.',
   names: 'Names',
   namesNote: 'A name is a short way to an address: /name/ opens it.',
