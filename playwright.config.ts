@@ -20,7 +20,7 @@ export default defineConfig({
     'security/**/*.test.ts',
     'third-party/**/*.test.ts',
   ],
-  globalSetup: './tests/browser/build-fixtures.ts',
+  globalSetup: './tests/browser/global-setup.ts',
   outputDir: 'test-results/browser',
   // Every test has peers, a host and a browser profile of its own; two at a time fill two cores.
   workers: 2,

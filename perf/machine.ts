@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpus, loadavg, totalmem } from 'node:os';
 import type { Browser } from '@playwright/test';
-import { fromRoot } from '../tests/browser/paths.ts';
+import { fromRoot } from '../tests/support/paths.ts';
 
 /** The machine and the versions that the numbers depend on, to be shown beside them. */
 export interface Machine {

@@ -1,7 +1,7 @@
 import { type Published, publishFolder } from '../src/publish/publish.ts';
 import type { TarchiveEntry } from '../src/publish/tarchive.ts';
-import type { PeerProcess } from '../tests/browser/peer.ts';
-import { codec } from '../tests/browser/publish.ts';
+import type { PeerProcess } from '../tests/support/peer-process.ts';
+import { codec } from '../tests/support/publish.ts';
 
 /** Stores files at a peer as one tarchive. */
 export function publishSite(peer: PeerProcess, entries: readonly TarchiveEntry[]): Promise<Published> {

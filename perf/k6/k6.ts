@@ -2,7 +2,7 @@ import { execFile, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { fromRoot } from '../../tests/browser/paths.ts';
+import { fromRoot } from '../../tests/support/paths.ts';
 
 const version = 'v1.8.1';
 const folder = fromRoot('perf/k6/.bin');

@@ -5,7 +5,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import playwright from '../../playwright.config.ts';
-import { fromRoot } from '../../tests/browser/paths.ts';
+import { fromRoot } from '../../tests/support/paths.ts';
 import { expectedOf, noiseFiles, pictureSizes, sha256 } from '../lab/content.ts';
 import { Lab, LabMachine } from '../lab/lab.ts';
 import type { PublishedFile } from '../lab/publishing.ts';

@@ -1,7 +1,7 @@
 // `pnpm perf:compare A B`: what became faster or slower between two runs.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fromRoot } from '../../tests/browser/paths.ts';
+import { fromRoot } from '../../tests/support/paths.ts';
 import { machineLine } from '../machine.ts';
 import { compare, comparisonTable } from './compare.ts';
 import type { LabRun } from './run.ts';

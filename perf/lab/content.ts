@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { limits } from '../../src/limits.ts';
 import type { RandomAccess } from '../../src/self-encryption/file.ts';
-import { noise, RepeatingFile } from '../../tests/browser/publish.ts';
+import { noise, RepeatingFile } from '../../tests/support/publish.ts';
 
 /** A file of the lab. */
 export interface LabFile {

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { type Browser, type BrowserContext, expect, type Page } from '@playwright/test';
 import type { StatsSnapshot, TransportName } from '../../src/stats/stats.ts';
-import { stopWorkers } from '../../tests/browser/harness.ts';
-import type { PeerProcess } from '../../tests/browser/peer.ts';
+import { stopWorkers } from '../../tests/support/chromium.ts';
+import type { PeerProcess } from '../../tests/support/peer-process.ts';
 import { MemoryWatch } from './inspector.ts';
 import { WorkerProfile } from './profile.ts';
 import { type Readers, readAll } from './read.ts';

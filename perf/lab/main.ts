@@ -2,7 +2,7 @@
 // is wrong, or does not come from where it should. Never because of a time.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fromRoot } from '../../tests/browser/paths.ts';
+import { fromRoot } from '../../tests/support/paths.ts';
 import { launchBrowser } from '../browser.ts';
 import { describeMachine } from '../machine.ts';
 import { keepInHistory } from './history.ts';

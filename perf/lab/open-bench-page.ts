@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test';
 import { build } from 'vite';
-import { fromRoot } from '../../tests/browser/paths.ts';
+import { fromRoot } from '../../tests/support/paths.ts';
 import type { BenchPage } from './bench-page/bench-page.ts';
 import type { Lab } from './lab.ts';
 

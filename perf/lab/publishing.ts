@@ -1,5 +1,5 @@
 import { encryptFile, type RandomAccess } from '../../src/self-encryption/file.ts';
-import { codec } from '../../tests/browser/publish.ts';
+import { codec } from '../../tests/support/publish.ts';
 import { type Expected, sampleBytes, sha256 } from './content.ts';
 
 export interface PublishedFile {

@@ -1,6 +1,6 @@
 import { bufferAccess } from '../../src/self-encryption/file.ts';
-import type { PeerProcess } from '../../tests/browser/peer.ts';
-import { noise, publish, RepeatingFile } from '../../tests/browser/publish.ts';
+import type { PeerProcess } from '../../tests/support/peer-process.ts';
+import { noise, publish, RepeatingFile } from '../../tests/support/publish.ts';
 import { publishSite } from '../publish-site.ts';
 
 /** A site of which one page is read. */

@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test';
-import { Gateway } from '../../tests/browser/harness.ts';
-import type { PeerProcess } from '../../tests/browser/peer.ts';
+import { Gateway } from '../../tests/support/chromium.ts';
+import type { PeerProcess } from '../../tests/support/peer-process.ts';
 
 export interface Transfer {
   bytes: number;

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { fromRoot } from '../../tests/browser/paths.ts';
+import { fromRoot } from '../../tests/support/paths.ts';
 import type { RelayPorts, RelayRequest, RelayTally } from './relay-messages.ts';
 
 /** A relay that runs in a process of its own. */

@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test';
-import { errorCode, expect, type Gateway, test } from './harness.ts';
-import type { PeerProcess } from './peer.ts';
-import { publish } from './publish.ts';
+import { errorCode, expect, type Gateway, test } from '../support/chromium.ts';
+import type { PeerProcess } from '../support/peer-process.ts';
+import { publish } from '../support/publish.ts';
 import {
   anttpFixture,
   appendToTar,
@@ -12,7 +12,7 @@ import {
   memberHashes,
   sha256,
   type TarFormat,
-} from './tar.ts';
+} from '../support/tar.ts';
 
 let peer: PeerProcess;
 let gateway: Gateway;

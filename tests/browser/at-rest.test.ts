@@ -1,10 +1,10 @@
 import type { Page } from '@playwright/test';
 import { loadBlake3 } from '../../src/self-encryption/blake3.ts';
-import { expect, test } from './harness.ts';
-import { makePrivateManifest } from './manifests.ts';
-import { expectPin, listSites, pinAction } from './pins.ts';
-import { noise, publish } from './publish.ts';
-import { anttpFixture, makeTarchive, sha256 } from './tar.ts';
+import { expect, test } from '../support/chromium.ts';
+import { makePrivateManifest } from '../support/manifests.ts';
+import { expectPin, listSites, pinAction } from '../support/pins.ts';
+import { noise, publish } from '../support/publish.ts';
+import { anttpFixture, makeTarchive, sha256 } from '../support/tar.ts';
 
 /** Texts of what is opened below. */
 const plaintexts = [

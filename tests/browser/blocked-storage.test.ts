@@ -1,9 +1,9 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, Gateway, test } from './harness.ts';
-import { makePrivateManifest } from './manifests.ts';
-import { noise, publish } from './publish.ts';
-import { makeTarchive, sha256 } from './tar.ts';
+import { expect, Gateway, test } from '../support/chromium.ts';
+import { makePrivateManifest } from '../support/manifests.ts';
+import { noise, publish } from '../support/publish.ts';
+import { makeTarchive, sha256 } from '../support/tar.ts';
 
 test('where no database opens, sites are served from memory, and the shell says so', async ({
   playwright,

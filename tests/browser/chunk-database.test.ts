@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test';
+import { expect, Gateway, stopWorkers, test } from '../support/chromium.ts';
+import { publish } from '../support/publish.ts';
 import { randomBytes } from '../support/random.ts';
-import { expect, Gateway, stopWorkers, test } from './harness.ts';
-import { publish } from './publish.ts';
 
 /** Makes the chunk database as version 1 of its layout was, with chunks in it. */
 function makeVersion1(page: Page, chunks: { address: string; base64: string }[]): Promise<void> {

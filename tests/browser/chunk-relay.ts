@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { PeerProcess } from './peer.ts';
+import type { PeerProcess } from '../support/peer-process.ts';
 
 /**
  * A peer's HTTP face with a counter and a gate: which chunks were given out, and how often; and a point from which on

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { build } from 'vite';
 import { libsodiumWasm } from '../../build/libsodium-wasm.ts';
-import { vectorDetail, vectorInput, vectors } from '../unit/vectors.ts';
+import { expect, test } from '../support/chromium.ts';
+import { fromRoot } from '../support/paths.ts';
+import { PeerProcess } from '../support/peer-process.ts';
+import { vectorDetail, vectorInput, vectors } from '../support/vectors.ts';
 import type { CodecPage } from './codec-page/codec-page.ts';
-import { expect, test } from './harness.ts';
-import { fromRoot } from './paths.ts';
-import { PeerProcess } from './peer.ts';
 
 const sealable = vectors.filter((vector) => !vector.encrypt_error);
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Page } from '@playwright/test';
-import { fromRoot } from './paths.ts';
+import { fromRoot } from '../support/paths.ts';
 
 /** How a page received a body, down to when each piece came. */
 export interface Download {

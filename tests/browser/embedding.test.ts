@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { build } from 'vite';
 import type { Antway as InPage } from '../../src/drop-in/antway.ts';
+import { test as base, errorCode, expect, fetchIn, hardReload, stopWorkers } from '../support/chromium.ts';
 import {
   dropInFolder,
   lookAtPlainSite,
@@ -11,12 +12,11 @@ import {
   pageText,
   publishContent,
   serveSite,
-} from './embedding-site.ts';
-import { test as base, errorCode, expect, fetchIn, hardReload, stopWorkers } from './harness.ts';
-import { fromRoot } from './paths.ts';
-import type { PeerProcess } from './peer.ts';
-import { publish } from './publish.ts';
-import { StaticHost, type StaticHostOptions } from './static-host.ts';
+} from '../support/embedding-site.ts';
+import { fromRoot } from '../support/paths.ts';
+import type { PeerProcess } from '../support/peer-process.ts';
+import { publish } from '../support/publish.ts';
+import { StaticHost, type StaticHostOptions } from '../support/static-host.ts';
 
 declare const Antway: InPage;
 

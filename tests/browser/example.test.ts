@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { expect, test } from './harness.ts';
-import { fromRoot } from './paths.ts';
+import { expect, test } from '../support/chromium.ts';
+import { fromRoot } from '../support/paths.ts';
 
 test('the other site that npm start serves shows content of the sample site', async ({ page, folder }) => {
   const script = "import('./src/cli/serve.mjs').then(({ serve }) => serve())";

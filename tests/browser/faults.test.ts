@@ -6,15 +6,15 @@ import { join } from 'node:path';
 import { limits } from '../../src/limits.ts';
 import { loadBlake3 } from '../../src/self-encryption/blake3.ts';
 import type { PeerTally } from '../../src/stats/stats.ts';
+import { test as base, expect, type Gateway } from '../support/chromium.ts';
+import { announcing, urlOf } from '../support/info-proxy.ts';
+import { hostilePeer } from '../support/paths.ts';
+import { type PeerOptions, PeerProcess } from '../support/peer-process.ts';
+import { noise, publish } from '../support/publish.ts';
 import { randomBytes } from '../support/random.ts';
-import { announcing, urlOf } from './announcing.ts';
+import { copyStore, type Published, publishFile } from '../support/stores.ts';
+import { sha256 } from '../support/tar.ts';
 import { type Download, download, hasReceived, longestPause } from './downloads.ts';
-import { test as base, expect, type Gateway } from './harness.ts';
-import { hostilePeer } from './paths.ts';
-import { type PeerOptions, PeerProcess } from './peer.ts';
-import { noise, publish } from './publish.ts';
-import { copyStore, type Published, publishFile } from './stores.ts';
-import { sha256 } from './tar.ts';
 
 /** The content of all peers. Each gets a copy of this store. */
 interface Content {

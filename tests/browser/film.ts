@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { RandomAccess } from '../../src/self-encryption/file.ts';
-import { fromRoot } from './paths.ts';
+import { fromRoot } from '../support/paths.ts';
 
 const id = {
   segment: 0x18538067,

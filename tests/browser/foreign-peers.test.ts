@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import { urlOf } from './announcing.ts';
-import { errorCode, expect, type Gateway, test } from './harness.ts';
-import { publish } from './publish.ts';
+import { errorCode, expect, type Gateway, test } from '../support/chromium.ts';
+import { urlOf } from '../support/info-proxy.ts';
+import { publish } from '../support/publish.ts';
 
 /** Chunks by address, as a peer would be given them. */
 class Chunks extends Map<string, Buffer> {

@@ -4,12 +4,12 @@ import { limits } from '../../src/limits.ts';
 import { loadBlake3 } from '../../src/self-encryption/blake3.ts';
 import { DataMap, encodeBincode } from '../../src/self-encryption/data-map.ts';
 import { deriveKeys } from '../../src/self-encryption/keys.ts';
-import { publishMap, sealAt } from '../http/huge-file.ts';
-import { linesOf, makeTarchive } from '../http/tarchive.ts';
-import { type Answer, errorCode, expect, type Gateway, test } from './harness.ts';
-import type { PeerProcess } from './peer.ts';
-import { codec, noise, publish } from './publish.ts';
-import { sha256 } from './tar.ts';
+import { type Answer, errorCode, expect, type Gateway, test } from '../support/chromium.ts';
+import { publishMap, sealAt } from '../support/huge-file.ts';
+import type { PeerProcess } from '../support/peer-process.ts';
+import { codec, noise, publish } from '../support/publish.ts';
+import { sha256 } from '../support/tar.ts';
+import { linesOf, makeTarchive } from '../support/tarchive.ts';
 
 let peer: PeerProcess;
 let gateway: Gateway;

@@ -1,8 +1,8 @@
+import { expect, type Gateway, test } from '../support/chromium.ts';
+import { hostilePeer } from '../support/paths.ts';
+import type { PeerProcess } from '../support/peer-process.ts';
+import { type ChunkSink, publish, RepeatingFile } from '../support/publish.ts';
 import { pieced } from './film.ts';
-import { expect, type Gateway, test } from './harness.ts';
-import { hostilePeer } from './paths.ts';
-import type { PeerProcess } from './peer.ts';
-import { type ChunkSink, publish, RepeatingFile } from './publish.ts';
 
 /** Five chunks. */
 const size = 20_000_000;

@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, type Gateway, test } from './harness.ts';
-import { publishManyChunks } from './many-chunks.ts';
-import { fromRoot, hostilePeer } from './paths.ts';
-import type { PeerOptions } from './peer.ts';
-import { expectPin, pinAction } from './pins.ts';
-import { publish, RepeatingFile } from './publish.ts';
-import { anttpFixture, sha256 } from './tar.ts';
+import { expect, type Gateway, test } from '../support/chromium.ts';
+import { publishManyChunks } from '../support/many-chunks.ts';
+import { fromRoot, hostilePeer } from '../support/paths.ts';
+import type { PeerOptions } from '../support/peer-process.ts';
+import { expectPin, pinAction } from '../support/pins.ts';
+import { publish, RepeatingFile } from '../support/publish.ts';
+import { anttpFixture, sha256 } from '../support/tar.ts';
 
 const { address } = anttpFixture('tarchive_site');
 

@@ -11,10 +11,10 @@ import {
   type HostConfig,
   test,
   trustSite,
-} from './harness.ts';
-import type { PeerProcess } from './peer.ts';
-import { noise, publish } from './publish.ts';
-import { makeTarchive, sha256 } from './tar.ts';
+} from '../support/chromium.ts';
+import type { PeerProcess } from '../support/peer-process.ts';
+import { noise, publish } from '../support/publish.ts';
+import { makeTarchive, sha256 } from '../support/tar.ts';
 
 const denied = 'de'.repeat(32);
 const text = 'Two thousand bytes of text. '.repeat(72).slice(0, 2_000);

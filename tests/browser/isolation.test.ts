@@ -1,10 +1,10 @@
 import type { BrowserContext, Page } from '@playwright/test';
 import { Address } from '../../src/address.ts';
-import { makeTarchive } from '../http/tarchive.ts';
-import { expect, fetchIn, Gateway, hardReload, test, trustSite } from './harness.ts';
-import type { PeerProcess } from './peer.ts';
-import { publish } from './publish.ts';
-import type { Files } from './tar.ts';
+import { expect, fetchIn, Gateway, hardReload, test, trustSite } from '../support/chromium.ts';
+import type { PeerProcess } from '../support/peer-process.ts';
+import { publish } from '../support/publish.ts';
+import type { Files } from '../support/tar.ts';
+import { makeTarchive } from '../support/tarchive.ts';
 
 /** A script that says that it ran, in a place where nothing else of the page is needed. */
 const ran = (what: string) => `console.log('RAN ${what}')`;

@@ -2,7 +2,7 @@ import { Lab, LabMachine } from '../../perf/lab/lab.ts';
 import { runScenario } from '../../perf/lab/runner.ts';
 import { scenarios } from '../../perf/lab/scenarios/index.ts';
 import { outcomes } from '../../perf/lab/summary.ts';
-import { expect, test } from './harness.ts';
+import { expect, test } from '../support/chromium.ts';
 
 // The lab with its smallest contents, for function only: every body is checked, and so is where it came from. What
 // `pnpm perf` measures works, then; no time makes a test fail. All share one browser and one peer.

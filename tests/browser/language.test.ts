@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
-import { expect, Gateway, test } from './harness.ts';
-import { publish } from './publish.ts';
-import { makeTarchive } from './tar.ts';
+import { expect, Gateway, test } from '../support/chromium.ts';
+import { publish } from '../support/publish.ts';
+import { makeTarchive } from '../support/tar.ts';
 
 const unknown = 'ab'.repeat(32);
 

@@ -1,10 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BrowserContext, CDPSession } from '@playwright/test';
-import { expect, Gateway, test } from './harness.ts';
-import { makePrivateManifest } from './manifests.ts';
-import type { PeerProcess } from './peer.ts';
-import { publish } from './publish.ts';
+import { expect, Gateway, test } from '../support/chromium.ts';
+import { makePrivateManifest } from '../support/manifests.ts';
+import type { PeerProcess } from '../support/peer-process.ts';
+import { publish } from '../support/publish.ts';
 import { UploadGate } from './upload-gate.ts';
 
 /**

@@ -3,11 +3,11 @@ import { encode } from '@msgpack/msgpack';
 import type { Page } from '@playwright/test';
 import { limits } from '../../src/limits.ts';
 import { bufferAccess, encryptFile } from '../../src/self-encryption/file.ts';
-import { type Answer, errorCode, expect, type Gateway, test } from './harness.ts';
-import { fromRoot } from './paths.ts';
-import type { PeerProcess } from './peer.ts';
-import { expectPin, listSites, pinAction } from './pins.ts';
-import { codec, publish } from './publish.ts';
+import { type Answer, errorCode, expect, type Gateway, test } from '../support/chromium.ts';
+import { fromRoot } from '../support/paths.ts';
+import type { PeerProcess } from '../support/peer-process.ts';
+import { expectPin, listSites, pinAction } from '../support/pins.ts';
+import { codec, publish } from '../support/publish.ts';
 
 const header = Buffer.from([0xc1, 0x41, 0x4e, 0x54, 1]);
 const secret = 'a private file, whose keys only its manifest holds';

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { limits } from '../../src/limits.ts';
 import { createTarchive } from '../../src/publish/tarchive.ts';
 import { bufferAccess, type RandomAccess } from '../../src/self-encryption/file.ts';
+import { expect, type Gateway, test } from '../support/chromium.ts';
+import { PeerProcess } from '../support/peer-process.ts';
+import { noise, publish } from '../support/publish.ts';
+import { sha256 } from '../support/tar.ts';
 import { paddedFilm, pieced } from './film.ts';
-import { expect, type Gateway, test } from './harness.ts';
-import { PeerProcess } from './peer.ts';
-import { noise, publish } from './publish.ts';
-import { sha256 } from './tar.ts';
 
 const page = `<!doctype html><title>Media</title>
 <video src="film.webm" muted></video><audio src="sound.wav" muted></audio>

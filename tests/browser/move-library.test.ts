@@ -5,14 +5,14 @@ import { Address } from '../../src/address.ts';
 import type { Settings } from '../../src/config.ts';
 import type { SiteOrigin } from '../../src/gateway/state/site-origins.ts';
 import type { ListedSite } from '../../src/shell/gateway-api.ts';
-import { makeTarchive } from '../http/tarchive.ts';
-import { expect, fetchIn, openShellIn, openWithoutScripts, test, trustSite } from './harness.ts';
-import { makePrivateManifest } from './manifests.ts';
-import { distFolder } from './paths.ts';
-import type { PeerProcess } from './peer.ts';
-import { expectPin, pinAction } from './pins.ts';
-import type { HostConfig } from './processes.ts';
-import { publish } from './publish.ts';
+import { expect, fetchIn, openShellIn, openWithoutScripts, test, trustSite } from '../support/chromium.ts';
+import { makePrivateManifest } from '../support/manifests.ts';
+import { distFolder } from '../support/paths.ts';
+import type { PeerProcess } from '../support/peer-process.ts';
+import { expectPin, pinAction } from '../support/pins.ts';
+import type { HostConfig } from '../support/processes.ts';
+import { publish } from '../support/publish.ts';
+import { makeTarchive } from '../support/tarchive.ts';
 
 /** A site whose title tells whether its scripts run. */
 const siteFiles = (name: string) => ({

@@ -1,10 +1,10 @@
 import type { Page } from '@playwright/test';
 import { limits } from '../../src/limits.ts';
+import { test as base, errorCode, expect, Gateway, stopWorkers } from '../support/chromium.ts';
+import type { PeerProcess } from '../support/peer-process.ts';
+import { publish } from '../support/publish.ts';
 import { randomBytes } from '../support/random.ts';
-import { test as base, errorCode, expect, Gateway, stopWorkers } from './harness.ts';
-import type { PeerProcess } from './peer.ts';
-import { publish } from './publish.ts';
-import { makeTarchive } from './tar.ts';
+import { makeTarchive } from '../support/tar.ts';
 
 /**
  * A site of six chunks. Opening its front page may bring the first three, which one OPEN asks for, and the last with

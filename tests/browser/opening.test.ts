@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test';
-import { expect, hardReload, openWithoutScripts, test } from './harness.ts';
-import { publish } from './publish.ts';
-import { makeTarchive } from './tar.ts';
+import { expect, hardReload, openWithoutScripts, test } from '../support/chromium.ts';
+import { publish } from '../support/publish.ts';
+import { makeTarchive } from '../support/tar.ts';
 
 /** A site whose page tells its own URL, which shows that it came from the site and that its script ran. */
 function makeSite(folder: string): Buffer {

@@ -1,10 +1,10 @@
 import { AxeBuilder } from '@axe-core/playwright';
 import type { BrowserContext, Page } from '@playwright/test';
 import { Address } from '../../src/address.ts';
-import { makeTarchive } from '../http/tarchive.ts';
-import { expect, fetchIn, openShellIn, openTitled, test } from './harness.ts';
-import type { PeerProcess } from './peer.ts';
-import { noise, publish } from './publish.ts';
+import { expect, fetchIn, openShellIn, openTitled, test } from '../support/chromium.ts';
+import type { PeerProcess } from '../support/peer-process.ts';
+import { noise, publish } from '../support/publish.ts';
+import { makeTarchive } from '../support/tarchive.ts';
 
 let peer: PeerProcess;
 let host: PeerProcess;

@@ -4,14 +4,14 @@ import type { BrowserContext, Page } from '@playwright/test';
 import { Address } from '../../src/address.ts';
 import type { SiteOrigin } from '../../src/gateway/state/site-origins.ts';
 import type { ListedSite } from '../../src/shell/gateway-api.ts';
-import { makeTarchive } from '../http/tarchive.ts';
-import { expect, fetchIn, openShellIn, openTitled, stopWorkers, test } from './harness.ts';
-import { makePrivateManifest } from './manifests.ts';
-import { distFolder } from './paths.ts';
-import type { PeerProcess } from './peer.ts';
-import { expectPin } from './pins.ts';
-import type { HostConfig } from './processes.ts';
-import { publish } from './publish.ts';
+import { expect, fetchIn, openShellIn, openTitled, stopWorkers, test } from '../support/chromium.ts';
+import { makePrivateManifest } from '../support/manifests.ts';
+import { distFolder } from '../support/paths.ts';
+import type { PeerProcess } from '../support/peer-process.ts';
+import { expectPin } from '../support/pins.ts';
+import type { HostConfig } from '../support/processes.ts';
+import { publish } from '../support/publish.ts';
+import { makeTarchive } from '../support/tarchive.ts';
 
 /** A site whose title tells whether its scripts run. */
 const siteFiles = (name: string) => ({

@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Page } from '@playwright/test';
 import { limits } from '../../src/limits.ts';
+import { errorCode, expect, fetchIn, Gateway, stopWorkers, test } from '../support/chromium.ts';
+import { type ManyChunks, publishManyChunks } from '../support/many-chunks.ts';
+import { PeerProcess } from '../support/peer-process.ts';
+import { expectPin, listPins, listSites, pinAction, unpin } from '../support/pins.ts';
+import { publish } from '../support/publish.ts';
 import { randomBytes } from '../support/random.ts';
 import { ChunkRelay } from './chunk-relay.ts';
-import { errorCode, expect, fetchIn, Gateway, stopWorkers, test } from './harness.ts';
-import { type ManyChunks, publishManyChunks } from './many-chunks.ts';
-import { PeerProcess } from './peer.ts';
-import { expectPin, listPins, listSites, pinAction, unpin } from './pins.ts';
-import { publish } from './publish.ts';
 
 // One peer with a site of a thousand chunks, for all tests of a worker.
 test.describe.configure({ mode: 'default' });

@@ -1,9 +1,9 @@
 import { Address } from '../../src/address.ts';
 import { limits } from '../../src/limits.ts';
-import { PointerOwner } from '../unit/support/pointers.ts';
-import { errorCode, expect, type Gateway, stopWorkers, test } from './harness.ts';
-import type { PeerProcess } from './peer.ts';
-import { publish } from './publish.ts';
+import { errorCode, expect, type Gateway, stopWorkers, test } from '../support/chromium.ts';
+import type { PeerProcess } from '../support/peer-process.ts';
+import { PointerOwner } from '../support/pointers.ts';
+import { publish } from '../support/publish.ts';
 
 const owner = new PointerOwner(21);
 const path = `/${owner.address.hex}`;

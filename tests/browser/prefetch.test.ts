@@ -1,8 +1,8 @@
+import { expect, test } from '../support/chromium.ts';
+import type { PeerProcess } from '../support/peer-process.ts';
+import { publish, RepeatingFile } from '../support/publish.ts';
 import { randomBytes } from '../support/random.ts';
-import { expect, test } from './harness.ts';
-import type { PeerProcess } from './peer.ts';
-import { publish, RepeatingFile } from './publish.ts';
-import { anttpFixture } from './tar.ts';
+import { anttpFixture } from '../support/tar.ts';
 
 /** How often a peer was asked by each operation over WebTransport. */
 async function asked(peer: PeerProcess): Promise<{ open: number; get: number }> {

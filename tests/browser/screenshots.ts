@@ -3,11 +3,11 @@ import { dirname, join } from 'node:path';
 import type { BrowserContextOptions, Page } from '@playwright/test';
 import { listFolder } from '../../src/cli/folder.ts';
 import { createTarchive } from '../../src/publish/tarchive.ts';
-import { expect, Gateway, openWithoutScripts, test, trustSite } from './harness.ts';
-import { linkOf, makePrivateManifest } from './manifests.ts';
-import { fromRoot } from './paths.ts';
-import type { PeerProcess } from './peer.ts';
-import { noise, publish } from './publish.ts';
+import { expect, Gateway, openWithoutScripts, test, trustSite } from '../support/chromium.ts';
+import { linkOf, makePrivateManifest } from '../support/manifests.ts';
+import { fromRoot } from '../support/paths.ts';
+import type { PeerProcess } from '../support/peer-process.ts';
+import { noise, publish } from '../support/publish.ts';
 
 /** A minute of activity is what the live screen shows; half of one is enough to see. */
 const activityMs = 35_000;

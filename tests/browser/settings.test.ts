@@ -1,8 +1,8 @@
 import type { ConfigSources, Settings } from '../../src/config.ts';
 import type { Probe } from '../../src/peers/probe.ts';
-import { errorCode, expect, type Gateway, stopWorkers, test } from './harness.ts';
-import type { PeerProcess } from './peer.ts';
-import { publish } from './publish.ts';
+import { errorCode, expect, type Gateway, stopWorkers, test } from '../support/chromium.ts';
+import type { PeerProcess } from '../support/peer-process.ts';
+import { publish } from '../support/publish.ts';
 
 const content = 'something to read';
 

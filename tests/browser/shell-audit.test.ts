@@ -3,8 +3,8 @@ import { createServer } from 'node:net';
 import { AxeBuilder } from '@axe-core/playwright';
 import { chromium, type Page } from '@playwright/test';
 import lighthouse, { desktopConfig } from 'lighthouse';
-import { expect, Gateway, openWithoutScripts, test } from './harness.ts';
-import { publish } from './publish.ts';
+import { expect, Gateway, openWithoutScripts, test } from '../support/chromium.ts';
+import { publish } from '../support/publish.ts';
 
 const screens = ['', '#library', '#live', '#publish', '#settings'];
 

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator, Page } from '@playwright/test';
-import { expect, type Gateway, test } from './harness.ts';
-import type { PeerProcess } from './peer.ts';
-import { publish } from './publish.ts';
+import { expect, type Gateway, test } from '../support/chromium.ts';
+import type { PeerProcess } from '../support/peer-process.ts';
+import { publish } from '../support/publish.ts';
 
 /** No screen has more stops than this. */
 const mostStops = 80;

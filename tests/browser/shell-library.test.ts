@@ -1,10 +1,10 @@
 import type { Locator, Page } from '@playwright/test';
 import { listFolder } from '../../src/cli/folder.ts';
 import { createTarchive } from '../../src/publish/tarchive.ts';
-import { expect, type Gateway, openWithoutScripts, test } from './harness.ts';
-import { fromRoot } from './paths.ts';
-import type { PeerProcess } from './peer.ts';
-import { noise, publish } from './publish.ts';
+import { expect, type Gateway, openWithoutScripts, test } from '../support/chromium.ts';
+import { fromRoot } from '../support/paths.ts';
+import type { PeerProcess } from '../support/peer-process.ts';
+import { noise, publish } from '../support/publish.ts';
 
 const short = (address: string) => `${address.slice(0, 8)}…${address.slice(-6)}`;
 const rows = (page: Page) => page.locator('.site-row');

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { StatsSnapshot } from '../../src/stats/stats.ts';
-import { expect, test } from './harness.ts';
-import { noise, publish } from './publish.ts';
+import { expect, test } from '../support/chromium.ts';
+import { noise, publish } from '../support/publish.ts';
 
 test('the live screen shows a file being read: its chunks, rates, times, and where they came from', {
   tag: '@smoke',

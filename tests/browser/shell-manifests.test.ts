@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
-import { expect, type Gateway, openWithoutScripts, test } from './harness.ts';
-import { linkOf, makePrivateManifest } from './manifests.ts';
-import type { PeerProcess } from './peer.ts';
-import { publish } from './publish.ts';
+import { expect, type Gateway, openWithoutScripts, test } from '../support/chromium.ts';
+import { linkOf, makePrivateManifest } from '../support/manifests.ts';
+import type { PeerProcess } from '../support/peer-process.ts';
+import { publish } from '../support/publish.ts';
 
 let peer: PeerProcess;
 let gateway: Gateway;

@@ -6,10 +6,10 @@ import { unpackTar } from 'modern-tar';
 import { listFolder } from '../../src/cli/folder.ts';
 import { publishFile } from '../../src/publish/publish.ts';
 import { createTarchive } from '../../src/publish/tarchive.ts';
-import { expect, fetchIn, Gateway, openWithoutScripts, test } from './harness.ts';
+import { expect, fetchIn, Gateway, openWithoutScripts, test } from '../support/chromium.ts';
+import type { PeerProcess } from '../support/peer-process.ts';
+import { codec, noise, publish } from '../support/publish.ts';
 import { residentBytes } from './memory.ts';
-import type { PeerProcess } from './peer.ts';
-import { codec, noise, publish } from './publish.ts';
 import { UploadGate } from './upload-gate.ts';
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');

@@ -1,8 +1,8 @@
 import type { Page } from '@playwright/test';
-import { expect, type Gateway, test } from './harness.ts';
-import { linkOf, makePrivateManifest } from './manifests.ts';
-import type { PeerProcess } from './peer.ts';
-import { publish } from './publish.ts';
+import { expect, type Gateway, test } from '../support/chromium.ts';
+import { linkOf, makePrivateManifest } from '../support/manifests.ts';
+import type { PeerProcess } from '../support/peer-process.ts';
+import { publish } from '../support/publish.ts';
 
 const names = ['Open', 'Library', 'Live', 'Publish', 'Settings'] as const;
 

@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test';
-import { expect, type Gateway, test } from './harness.ts';
-import type { PeerProcess } from './peer.ts';
-import { publish } from './publish.ts';
+import { expect, type Gateway, test } from '../support/chromium.ts';
+import type { PeerProcess } from '../support/peer-process.ts';
+import { publish } from '../support/publish.ts';
 
 let first: PeerProcess;
 let second: PeerProcess;

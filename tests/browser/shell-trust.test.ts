@@ -1,7 +1,7 @@
 import type { Locator, Page } from '@playwright/test';
-import { expect, type Gateway, test, trustSite } from './harness.ts';
-import type { PeerProcess } from './peer.ts';
-import { publish } from './publish.ts';
+import { expect, type Gateway, test, trustSite } from '../support/chromium.ts';
+import type { PeerProcess } from '../support/peer-process.ts';
+import { publish } from '../support/publish.ts';
 
 const site = (number: number) =>
   Buffer.from(`<!doctype html><title>still</title><script>document.title = 'ran ${number}'</script>`);

@@ -2,11 +2,11 @@ import { cpSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator, Page } from '@playwright/test';
 import { Address } from '../../src/address.ts';
-import { expect, Gateway, test } from './harness.ts';
-import { distFolder } from './paths.ts';
-import type { PeerProcess } from './peer.ts';
-import { publish } from './publish.ts';
-import { makeTarchive } from './tar.ts';
+import { expect, Gateway, test } from '../support/chromium.ts';
+import { distFolder } from '../support/paths.ts';
+import type { PeerProcess } from '../support/peer-process.ts';
+import { publish } from '../support/publish.ts';
+import { makeTarchive } from '../support/tar.ts';
 
 const addressBox = (page: Page) => page.getByRole('textbox', { name: 'Open an address' });
 const region = (page: Page, name: string) => page.getByRole('region', { name });

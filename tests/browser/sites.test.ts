@@ -1,10 +1,10 @@
 import { limits } from '../../src/limits.ts';
+import { expect, stopWorkers, test } from '../support/chromium.ts';
+import { publishManyChunks } from '../support/many-chunks.ts';
+import { expectPin, listSites, pinAction } from '../support/pins.ts';
+import { publish } from '../support/publish.ts';
 import { randomBytes } from '../support/random.ts';
-import { expect, stopWorkers, test } from './harness.ts';
-import { publishManyChunks } from './many-chunks.ts';
-import { expectPin, listSites, pinAction } from './pins.ts';
-import { publish } from './publish.ts';
-import { makeTarchive } from './tar.ts';
+import { makeTarchive } from '../support/tar.ts';
 
 test.beforeEach(() => test.slow());
 

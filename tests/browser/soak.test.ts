@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import { expect, test } from '../support/chromium.ts';
 import { testSeed } from '../support/random.ts';
-import { expect, test } from './harness.ts';
 import { FaultyPeers, growth, printReport, publishContent, randomNumbers, soak } from './soak.ts';
 
 /** A minute in the suite; `pnpm soak` sets how long. */

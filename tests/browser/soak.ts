@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from '@playwright/test';
 import { limits } from '../../src/limits.ts';
+import { expect, type Gateway, stopWorkers } from '../support/chromium.ts';
+import { hostilePeer } from '../support/paths.ts';
+import { type PeerOptions, PeerProcess } from '../support/peer-process.ts';
+import { noise, publish, RepeatingFile } from '../support/publish.ts';
+import { copyStore } from '../support/stores.ts';
+import { makeTarchive, sha256 } from '../support/tar.ts';
 import { type Download, download } from './downloads.ts';
-import { expect, type Gateway, stopWorkers } from './harness.ts';
-import { hostilePeer } from './paths.ts';
-import { type PeerOptions, PeerProcess } from './peer.ts';
-import { noise, publish, RepeatingFile } from './publish.ts';
-import { copyStore } from './stores.ts';
-import { makeTarchive, sha256 } from './tar.ts';
 
 /** Numbers in [0, 1), the same for the same seed (mulberry32). */
 export function randomNumbers(seed: number): () => number {

@@ -5,11 +5,11 @@ import { encode } from '@msgpack/msgpack';
 import fc from 'fast-check';
 import { build } from 'vite';
 import { Address } from '../../src/address.ts';
+import { expect, test } from '../support/chromium.ts';
+import { fromRoot } from '../support/paths.ts';
+import { PeerProcess } from '../support/peer-process.ts';
+import { noise, publish } from '../support/publish.ts';
 import { testSeed } from '../support/random.ts';
-import { expect, test } from './harness.ts';
-import { fromRoot } from './paths.ts';
-import { PeerProcess } from './peer.ts';
-import { noise, publish } from './publish.ts';
 import type { Step, StorePage } from './store-page/store-page.ts';
 
 /** How many runs: more are for a night (`ANTWAY_MODEL_RUNS`). */

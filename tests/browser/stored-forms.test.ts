@@ -1,10 +1,10 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
-import { expect, Gateway, stopWorkers, test } from './harness.ts';
-import { expectPin, pinAction } from './pins.ts';
-import { noise, publish } from './publish.ts';
-import { sha256 } from './tar.ts';
+import { expect, Gateway, stopWorkers, test } from '../support/chromium.ts';
+import { expectPin, pinAction } from '../support/pins.ts';
+import { noise, publish } from '../support/publish.ts';
+import { sha256 } from '../support/tar.ts';
 
 /** A record of some bytes and three chunks of about 1 MB. */
 const large = noise(17, 3_000_000);

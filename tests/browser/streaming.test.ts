@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import type { Browser, Page } from '@playwright/test';
 import { limits } from '../../src/limits.ts';
 import { loadBlake3 } from '../../src/self-encryption/blake3.ts';
-import { expect, type Gateway, test } from './harness.ts';
-import { fromRoot, hostilePeer } from './paths.ts';
-import { PeerProcess } from './peer.ts';
-import { noise, publish, RepeatingFile } from './publish.ts';
-import { sha256 } from './tar.ts';
+import { expect, type Gateway, test } from '../support/chromium.ts';
+import { fromRoot, hostilePeer } from '../support/paths.ts';
+import { PeerProcess } from '../support/peer-process.ts';
+import { noise, publish, RepeatingFile } from '../support/publish.ts';
+import { sha256 } from '../support/tar.ts';
 
 const part = limits.plaintextChunkBytes;
 

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
+import { expect, type Gateway, test } from '../support/chromium.ts';
+import { announcing, urlOf } from '../support/info-proxy.ts';
+import type { PeerProcess } from '../support/peer-process.ts';
+import { publish } from '../support/publish.ts';
 import { randomBytes } from '../support/random.ts';
-import { announcing, urlOf } from './announcing.ts';
-import { expect, type Gateway, test } from './harness.ts';
-import type { PeerProcess } from './peer.ts';
-import { publish } from './publish.ts';
-import { anttpFixture, sha256 } from './tar.ts';
+import { anttpFixture, sha256 } from '../support/tar.ts';
 
 const { address, tar } = anttpFixture('tarchive_site');
 /** The record of the fixture's data map and its three chunks. */

@@ -4,21 +4,21 @@ import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import packageJson from '../../package.json' with { type: 'json' };
 import { limits } from '../../src/limits.ts';
-import { ChunkRelay } from './chunk-relay.ts';
+import { expect, fetchIn, openWithoutScripts, stopWorkers } from '../support/chromium.ts';
+import { test } from '../support/chromium-deployments.ts';
 import {
   beginDownload,
   type Deployment,
   finishDownload,
   nextVersion,
   lookForUpdate as update,
-} from './deployment.ts';
-import { test } from './deployments.ts';
-import { expect, fetchIn, openWithoutScripts, stopWorkers } from './harness.ts';
-import { publishManyChunks } from './many-chunks.ts';
-import { distFolder } from './paths.ts';
-import { expectPin, pinAction } from './pins.ts';
-import { publish, RepeatingFile } from './publish.ts';
-import { makeTarchive } from './tar.ts';
+} from '../support/deployment.ts';
+import { publishManyChunks } from '../support/many-chunks.ts';
+import { distFolder } from '../support/paths.ts';
+import { expectPin, pinAction } from '../support/pins.ts';
+import { publish, RepeatingFile } from '../support/publish.ts';
+import { makeTarchive } from '../support/tar.ts';
+import { ChunkRelay } from './chunk-relay.ts';
 import { UploadGate } from './upload-gate.ts';
 
 const { version } = packageJson;

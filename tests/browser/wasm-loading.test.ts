@@ -1,7 +1,7 @@
-import { expect, fetchIn, stopWorkers, test } from './harness.ts';
-import { distFolder } from './paths.ts';
-import { noise, publish } from './publish.ts';
-import { StaticHost } from './static-host.ts';
+import { expect, fetchIn, stopWorkers, test } from '../support/chromium.ts';
+import { distFolder } from '../support/paths.ts';
+import { noise, publish } from '../support/publish.ts';
+import { StaticHost } from '../support/static-host.ts';
 
 /** Removes the draft “Modern Algorithms in WebCrypto” from a browser. */
 const withoutNativeCipher = `

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Page } from '@playwright/test';
-import { expect, fetchIn, type Gateway, test } from './harness.ts';
-import { publish, RepeatingFile } from './publish.ts';
-import { makeTarchive } from './tar.ts';
+import { expect, fetchIn, type Gateway, test } from '../support/chromium.ts';
+import { publish, RepeatingFile } from '../support/publish.ts';
+import { makeTarchive } from '../support/tar.ts';
 
 const size = 60_000_000;
 const firstPart = 4_000_000;

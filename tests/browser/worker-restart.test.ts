@@ -1,7 +1,7 @@
-import { expect, type Gateway, stopWorkers, test } from './harness.ts';
-import { hostilePeer } from './paths.ts';
-import { publish, RepeatingFile } from './publish.ts';
-import { anttpFixture } from './tar.ts';
+import { expect, type Gateway, stopWorkers, test } from '../support/chromium.ts';
+import { hostilePeer } from '../support/paths.ts';
+import { publish, RepeatingFile } from '../support/publish.ts';
+import { anttpFixture } from '../support/tar.ts';
 
 test('a killed worker starts again for the next request, and has lost nothing', { tag: '@smoke' }, async ({
   startPeer,

@@ -7,9 +7,9 @@ import {
   pageText,
   publishContent,
   serveSite,
-} from '../browser/embedding-site.ts';
-import { publish } from '../browser/publish.ts';
-import { makeTarchive } from '../http/tarchive.ts';
+} from '../support/embedding-site.ts';
+import { publish } from '../support/publish.ts';
+import { makeTarchive } from '../support/tarchive.ts';
 import { test } from './harness.ts';
 
 const crab = 720;

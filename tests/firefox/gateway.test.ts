@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { keptFiles, makeKeptSite, seenText } from '../browser/kept-site.ts';
-import { PeerProcess } from '../browser/peer.ts';
-import { noise, publish } from '../browser/publish.ts';
-import { copyStore } from '../browser/stores.ts';
-import { sha256 } from '../browser/tar.ts';
+import { keptFiles, makeKeptSite, seenText } from '../support/offline-site.ts';
+import { PeerProcess } from '../support/peer-process.ts';
+import { noise, publish } from '../support/publish.ts';
+import { copyStore } from '../support/stores.ts';
+import { sha256 } from '../support/tar.ts';
 import { Gateway, launchFirefox, type Page, test } from './harness.ts';
 
 /** Holds what is read; the tests never change it. */

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import puppeteer, { type Browser, type HTTPResponse, type Page } from 'puppeteer-core';
 import { test as base } from 'vitest';
-import { GatewayClient } from '../browser/gateway-client.ts';
-import type { PeerProcess } from '../browser/peer.ts';
-import { type Processes, processes } from '../browser/processes.ts';
+import { GatewayClient } from '../support/gateway-client.ts';
+import type { PeerProcess } from '../support/peer-process.ts';
+import { type Processes, processes } from '../support/processes.ts';
 
 export type { Page };
 

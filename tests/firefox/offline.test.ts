@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { publish } from '../browser/publish.ts';
+import { publish } from '../support/publish.ts';
 import { Gateway, launchFirefox, setOffline, test } from './harness.ts';
 
 test('offline, what was not kept is an OFFLINE page, which opens it by itself when there is a network again', async ({

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 import { Address } from '../../src/address.ts';
-import { fetchIn } from '../browser/gateway-client.ts';
-import { publish } from '../browser/publish.ts';
-import { makeTarchive } from '../http/tarchive.ts';
+import { fetchIn } from '../support/gateway-client.ts';
+import { publish } from '../support/publish.ts';
+import { makeTarchive } from '../support/tarchive.ts';
 import { test } from './harness.ts';
 
 const files = {

@@ -1,8 +1,8 @@
 import { beforeAll, expect } from 'vitest';
 import { Address } from '../../src/address.ts';
-import { PeerProcess } from '../browser/peer.ts';
-import { publish } from '../browser/publish.ts';
-import { makeTarchive } from '../http/tarchive.ts';
+import { PeerProcess } from '../support/peer-process.ts';
+import { publish } from '../support/publish.ts';
+import { makeTarchive } from '../support/tarchive.ts';
 import { test } from './harness.ts';
 
 let library: PeerProcess;

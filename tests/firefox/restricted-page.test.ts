@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { publish } from '../browser/publish.ts';
-import { makeTarchive } from '../browser/tar.ts';
+import { publish } from '../support/publish.ts';
+import { makeTarchive } from '../support/tar.ts';
 import { test } from './harness.ts';
 
 test('a page with a sandbox and an opener policy loads, and its pictures and frames come from the worker', async ({

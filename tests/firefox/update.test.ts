@@ -9,9 +9,9 @@ import {
   finishDownload,
   lookForUpdate,
   nextVersion,
-} from '../browser/deployment.ts';
-import { fetchIn } from '../browser/gateway-client.ts';
-import { publish, RepeatingFile } from '../browser/publish.ts';
+} from '../support/deployment.ts';
+import { fetchIn } from '../support/gateway-client.ts';
+import { publish, RepeatingFile } from '../support/publish.ts';
 import { type Page, test } from './harness.ts';
 
 /** It takes some seconds. Firefox reads it whole, whether or not the page does. */

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ChunkSink } from '../browser/publish.ts';
+import type { ChunkSink } from '../support/publish.ts';
 import { cases } from './cases.ts';
 import { renderDocument } from './document.ts';
 import { runCases } from './exchange.ts';

@@ -1,3 +1,4 @@
+import { hugeBytes, hugeEnd, hugeMiddle, hugeSize } from '../support/huge-file.ts';
 import type { Case, CaseRequest, Expected, ExpectedHeader } from './case.ts';
 import {
   alphabet,
@@ -9,7 +10,6 @@ import {
   svg,
   tornFile,
 } from './fixtures.ts';
-import { hugeBytes, hugeEnd, hugeMiddle, hugeSize } from './huge-file.ts';
 
 type Headers = Record<string, ExpectedHeader>;
 type Row = [name: string, request: CaseRequest, expected: Expected];

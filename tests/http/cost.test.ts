@@ -1,8 +1,8 @@
-import { expect, type Gateway, test } from '../browser/harness.ts';
-import type { PeerProcess } from '../browser/peer.ts';
-import { noise, publish } from '../browser/publish.ts';
-import { hugeMiddle, publishHugeFile } from './huge-file.ts';
-import { makeTarchive } from './tarchive.ts';
+import { expect, type Gateway, test } from '../support/chromium.ts';
+import { hugeMiddle, publishHugeFile } from '../support/huge-file.ts';
+import type { PeerProcess } from '../support/peer-process.ts';
+import { noise, publish } from '../support/publish.ts';
+import { makeTarchive } from '../support/tarchive.ts';
 
 /** The chunks that a cold request may cost at the peer, including records of data maps. */
 let peer: PeerProcess;

@@ -2,11 +2,11 @@ import { encode } from '@msgpack/msgpack';
 import { Address } from '../../src/address.ts';
 import { loadBlake3 } from '../../src/self-encryption/blake3.ts';
 import { DataMap } from '../../src/self-encryption/data-map.ts';
-import { type ChunkSink, noise, publish } from '../browser/publish.ts';
-import type { Files } from '../browser/tar.ts';
-import { PointerOwner } from '../unit/support/pointers.ts';
-import { publishHugeFile, publishMap, sealAt } from './huge-file.ts';
-import { makeTarchive } from './tarchive.ts';
+import { publishHugeFile, publishMap, sealAt } from '../support/huge-file.ts';
+import { PointerOwner } from '../support/pointers.ts';
+import { type ChunkSink, noise, publish } from '../support/publish.ts';
+import type { Files } from '../support/tar.ts';
+import { makeTarchive } from '../support/tarchive.ts';
 
 export const alphabet = 'abcdefghijklmnopqrstuvwxyz';
 export const homePage = '<!doctype html><title>Home</title><p>Home</p>';

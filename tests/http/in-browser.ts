@@ -1,6 +1,6 @@
 import type { Page, Response } from '@playwright/test';
-import { fetchIn } from '../browser/harness.ts';
-import { sha256 } from '../browser/tar.ts';
+import { fetchIn } from '../support/chromium.ts';
+import { sha256 } from '../support/tar.ts';
 import type { Received } from './case.ts';
 import type { Exchange } from './exchange.ts';
 

@@ -1,6 +1,6 @@
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { sha256 } from '../browser/tar.ts';
+import { sha256 } from '../support/tar.ts';
 import type { CaseRequest, Received } from './case.ts';
 import type { Exchange } from './exchange.ts';
 

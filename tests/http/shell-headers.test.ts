@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { get, type IncomingHttpHeaders } from 'node:http';
 import { Address } from '../../src/address.ts';
 import { shellHeaders } from '../../sw/shell-headers.ts';
-import { expect, test } from '../browser/harness.ts';
+import { expect, test } from '../support/chromium.ts';
 
 const siteLabel = Address.fromHex('5e'.repeat(32)).base32;
 const dist = new URL('../../dist/', import.meta.url);

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { run, SetupError } from '../../src/cli/setup.mjs';
-import { fromRoot } from '../browser/paths.ts';
+import { fromRoot } from '../support/paths.ts';
 
 /** Kept between runs, as the network's crates take some ten minutes to build. */
 const targetFolder = fromRoot('tests/network/target');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { chunkFolderSink } from '../../src/cli/chunk-folder.ts';
 import { publishFile, publishFolder } from '../../src/publish/publish.ts';
 import { bufferAccess } from '../../src/self-encryption/file.ts';
-import { codec, noise } from '../browser/publish.ts';
+import { codec, noise } from '../support/publish.ts';
 
 /** Something that the network holds. */
 export interface Item {

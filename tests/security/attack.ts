@@ -1,4 +1,4 @@
-import { test } from '../browser/harness.ts';
+import { test } from '../support/chromium.ts';
 
 /** One row of the table in docs/reference/attacks.md. */
 export interface Attack {

@@ -1,11 +1,11 @@
 import { createServer, request as httpRequest, type Server } from 'node:http';
 import type { Page } from '@playwright/test';
 import { Address } from '../../src/address.ts';
-import { urlOf } from '../browser/announcing.ts';
-import { expect, fetchIn, stopWorkers, test } from '../browser/harness.ts';
-import type { PeerProcess } from '../browser/peer.ts';
-import { publish } from '../browser/publish.ts';
-import { makeTarchive } from '../http/tarchive.ts';
+import { expect, fetchIn, stopWorkers, test } from '../support/chromium.ts';
+import { urlOf } from '../support/info-proxy.ts';
+import type { PeerProcess } from '../support/peer-process.ts';
+import { publish } from '../support/publish.ts';
+import { makeTarchive } from '../support/tarchive.ts';
 import { attack } from './attack.ts';
 
 const group = 'The host’s configuration';

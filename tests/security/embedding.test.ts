@@ -1,13 +1,13 @@
 import type { Page } from '@playwright/test';
 import { lookup } from 'mrmime';
 import type { Antway as InPage } from '../../src/drop-in/antway.ts';
-import { dropInFolder } from '../browser/embedding-site.ts';
-import { expect, fetchIn, test } from '../browser/harness.ts';
-import type { PeerProcess } from '../browser/peer.ts';
-import { publish } from '../browser/publish.ts';
-import { StaticHost } from '../browser/static-host.ts';
-import type { Files } from '../browser/tar.ts';
-import { makeTarchive } from '../http/tarchive.ts';
+import { expect, fetchIn, test } from '../support/chromium.ts';
+import { dropInFolder } from '../support/embedding-site.ts';
+import type { PeerProcess } from '../support/peer-process.ts';
+import { publish } from '../support/publish.ts';
+import { StaticHost } from '../support/static-host.ts';
+import type { Files } from '../support/tar.ts';
+import { makeTarchive } from '../support/tarchive.ts';
 import { attack } from './attack.ts';
 
 declare const Antway: InPage;

@@ -1,5 +1,5 @@
 import { Address } from '../../src/address.ts';
-import { errorCode, expect, fetchIn } from '../browser/harness.ts';
+import { errorCode, expect, fetchIn } from '../support/chromium.ts';
 import { attack } from './attack.ts';
 import { Outside, picture, ran, Scene } from './hostile-site.ts';
 
@@ -396,8 +396,8 @@ attack(
   'The redirect stays on the origin.',
   async ({ startPeer, startHost, context }) => {
     const peer = await startPeer();
-    const { publish } = await import('../browser/publish.ts');
-    const { makeTarchive } = await import('../http/tarchive.ts');
+    const { publish } = await import('../support/publish.ts');
+    const { makeTarchive } = await import('../support/tarchive.ts');
     const site = await publish(
       await makeTarchive({ 'index.html': page('Own'), 'evil.example/a.txt': 'a' }),
       peer,

@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test';
-import { expect } from '../browser/harness.ts';
+import { expect } from '../support/chromium.ts';
 import { attack } from './attack.ts';
 import { Outside, picture, ran, Scene } from './hostile-site.ts';
 

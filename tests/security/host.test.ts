@@ -1,9 +1,9 @@
 import { request as httpRequest } from 'node:http';
 import { blake3 } from 'hash-wasm';
 import { Address } from '../../src/address.ts';
-import { expect } from '../browser/harness.ts';
-import { publish } from '../browser/publish.ts';
-import { makeTarchive } from '../http/tarchive.ts';
+import { expect } from '../support/chromium.ts';
+import { publish } from '../support/publish.ts';
+import { makeTarchive } from '../support/tarchive.ts';
 import { attack } from './attack.ts';
 import { ran } from './hostile-site.ts';
 

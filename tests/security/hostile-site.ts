@@ -1,11 +1,11 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { BrowserContext, Page } from '@playwright/test';
-import { expect, type Gateway, type HostConfig } from '../browser/harness.ts';
-import type { PeerProcess } from '../browser/peer.ts';
-import { publish } from '../browser/publish.ts';
-import type { Files } from '../browser/tar.ts';
-import { makeTarchive } from '../http/tarchive.ts';
+import { expect, type Gateway, type HostConfig } from '../support/chromium.ts';
+import type { PeerProcess } from '../support/peer-process.ts';
+import { publish } from '../support/publish.ts';
+import type { Files } from '../support/tar.ts';
+import { makeTarchive } from '../support/tarchive.ts';
 
 /** A script that says in the console that it ran. */
 export const ran = (what: string) => `console.log('RAN ${what}')`;

@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test';
-import { expect, type Gateway, test } from '../browser/harness.ts';
-import { linkOf, makePrivateManifest } from '../browser/manifests.ts';
-import type { PeerProcess } from '../browser/peer.ts';
+import { expect, type Gateway, test } from '../support/chromium.ts';
+import { linkOf, makePrivateManifest } from '../support/manifests.ts';
+import type { PeerProcess } from '../support/peer-process.ts';
 import { attack } from './attack.ts';
 
 const group = 'Links with a manifest';

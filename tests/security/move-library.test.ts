@@ -1,9 +1,9 @@
 import type { BrowserContext, Page } from '@playwright/test';
 import { Address } from '../../src/address.ts';
-import { expect, fetchIn, openShellIn, test, trustSite } from '../browser/harness.ts';
-import type { PeerProcess } from '../browser/peer.ts';
-import { publish } from '../browser/publish.ts';
-import { makeTarchive } from '../http/tarchive.ts';
+import { expect, fetchIn, openShellIn, test, trustSite } from '../support/chromium.ts';
+import type { PeerProcess } from '../support/peer-process.ts';
+import { publish } from '../support/publish.ts';
+import { makeTarchive } from '../support/tarchive.ts';
 import { attack } from './attack.ts';
 
 const group = 'Moving a library';

@@ -1,11 +1,11 @@
 import type { BrowserContext, Page } from '@playwright/test';
 import { Address } from '../../src/address.ts';
-import { expect, fetchIn, test } from '../browser/harness.ts';
-import type { PeerProcess } from '../browser/peer.ts';
-import type { HostConfig } from '../browser/processes.ts';
-import { publish } from '../browser/publish.ts';
-import type { Files } from '../browser/tar.ts';
-import { makeTarchive } from '../http/tarchive.ts';
+import { expect, fetchIn, test } from '../support/chromium.ts';
+import type { PeerProcess } from '../support/peer-process.ts';
+import type { HostConfig } from '../support/processes.ts';
+import { publish } from '../support/publish.ts';
+import type { Files } from '../support/tar.ts';
+import { makeTarchive } from '../support/tarchive.ts';
 import { attack } from './attack.ts';
 
 const group = 'A site brings a service worker of its own';

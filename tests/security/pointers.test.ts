@@ -1,8 +1,8 @@
 import { Address } from '../../src/address.ts';
-import { expect, type Gateway, stopWorkers } from '../browser/harness.ts';
-import type { PeerProcess } from '../browser/peer.ts';
-import { publish } from '../browser/publish.ts';
-import { PointerOwner } from '../unit/support/pointers.ts';
+import { expect, type Gateway, stopWorkers } from '../support/chromium.ts';
+import type { PeerProcess } from '../support/peer-process.ts';
+import { PointerOwner } from '../support/pointers.ts';
+import { publish } from '../support/publish.ts';
 import { attack } from './attack.ts';
 
 const group = 'Pointers';

@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test';
-import { expect } from '../browser/harness.ts';
-import type { Files } from '../browser/tar.ts';
+import { expect } from '../support/chromium.ts';
+import type { Files } from '../support/tar.ts';
 import { attack } from './attack.ts';
 import { Outside, picture, ran, Scene } from './hostile-site.ts';
 

@@ -1,11 +1,11 @@
 import type { Page } from '@playwright/test';
-import { Deployment, nextVersion } from '../browser/deployment.ts';
-import { test as deployments } from '../browser/deployments.ts';
-import { dropInFolder } from '../browser/embedding-site.ts';
-import { expect, fetchIn, type Gateway, stopWorkers } from '../browser/harness.ts';
-import { publish } from '../browser/publish.ts';
-import { StaticHost } from '../browser/static-host.ts';
-import { makeTarchive } from '../http/tarchive.ts';
+import { expect, fetchIn, type Gateway, stopWorkers } from '../support/chromium.ts';
+import { test as deployments } from '../support/chromium-deployments.ts';
+import { Deployment, nextVersion } from '../support/deployment.ts';
+import { dropInFolder } from '../support/embedding-site.ts';
+import { publish } from '../support/publish.ts';
+import { StaticHost } from '../support/static-host.ts';
+import { makeTarchive } from '../support/tarchive.ts';
 import { attack as declare } from './attack.ts';
 
 const group = 'The shell’s own files';

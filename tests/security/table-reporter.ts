@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { FullResult, Reporter, Suite } from '@playwright/test/reporter';
-import { fromRoot } from '../browser/paths.ts';
+import { fromRoot } from '../support/paths.ts';
 import { type Attack, attackAnnotation } from './attack.ts';
 
 const documentPath = fromRoot('docs/reference/attacks.md');

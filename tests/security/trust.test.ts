@@ -8,11 +8,11 @@ import {
   stopWorkers,
   test,
   trustSite,
-} from '../browser/harness.ts';
-import type { PeerProcess } from '../browser/peer.ts';
-import { publish } from '../browser/publish.ts';
-import { makeTarchive } from '../http/tarchive.ts';
-import { PointerOwner } from '../unit/support/pointers.ts';
+} from '../support/chromium.ts';
+import type { PeerProcess } from '../support/peer-process.ts';
+import { PointerOwner } from '../support/pointers.ts';
+import { publish } from '../support/publish.ts';
+import { makeTarchive } from '../support/tarchive.ts';
 import { attack } from './attack.ts';
 
 const group = 'Trust in path mode';

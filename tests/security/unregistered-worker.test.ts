@@ -1,9 +1,9 @@
 import type { Page } from '@playwright/test';
 import { Address } from '../../src/address.ts';
-import { expect, fetchIn, type Gateway } from '../browser/harness.ts';
-import { expectPin, pinAction } from '../browser/pins.ts';
-import { publish } from '../browser/publish.ts';
-import { makeTarchive } from '../http/tarchive.ts';
+import { expect, fetchIn, type Gateway } from '../support/chromium.ts';
+import { expectPin, pinAction } from '../support/pins.ts';
+import { publish } from '../support/publish.ts';
+import { makeTarchive } from '../support/tarchive.ts';
 import { attack } from './attack.ts';
 
 const group = 'The worker’s registration';

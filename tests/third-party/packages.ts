@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
-import { fromRoot } from '../browser/paths.ts';
-import type { Files } from '../browser/tar.ts';
+import { fromRoot } from '../support/paths.ts';
+import type { Files } from '../support/tar.ts';
 
 /** A package of a registry at one version. The hash makes sure that the registry gives the same bytes every time. */
 export interface Package {

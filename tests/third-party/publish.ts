@@ -2,9 +2,9 @@ import { brotliCompressSync, constants } from 'node:zlib';
 import { nodePlatform } from '../../src/cli/platform.ts';
 import { Codec } from '../../src/self-encryption/codec.ts';
 import { bufferAccess, encryptFile } from '../../src/self-encryption/file.ts';
-import type { ChunkSink } from '../browser/publish.ts';
-import type { Files } from '../browser/tar.ts';
-import { makeTarchive } from '../http/tarchive.ts';
+import type { ChunkSink } from '../support/publish.ts';
+import type { Files } from '../support/tar.ts';
+import { makeTarchive } from '../support/tarchive.ts';
 
 /** The publisher's quality 6 takes ten times as long for tens of megabytes. Readers cannot tell the difference. */
 const codec = new Codec({

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Browser, BrowserContext, Page } from '@playwright/test';
 import { Address } from '../../src/address.ts';
-import { expect, test } from '../browser/harness.ts';
-import { fromRoot } from '../browser/paths.ts';
+import { expect, test } from '../support/chromium.ts';
+import { fromRoot } from '../support/paths.ts';
 import { publishFiles } from './publish.ts';
 import { filesOf, type Host, type Site, sites } from './sites.ts';
 import { StaticServer } from './static-server.ts';

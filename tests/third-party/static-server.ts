@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { lookup } from 'mrmime';
-import { urlOf } from '../browser/announcing.ts';
-import type { Files } from '../browser/tar.ts';
+import { urlOf } from '../support/info-proxy.ts';
+import type { Files } from '../support/tar.ts';
 
 /** An ordinary static host, to compare with: files, an index for each folder, 404, single byte ranges. */
 export class StaticServer {

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { fromRoot } from '../browser/paths.ts';
 import { introduction } from '../http/introduction.ts';
 import { renderAttacks } from '../security/table-reporter.ts';
+import { fromRoot } from '../support/paths.ts';
 
 const documents = [
   'README.md',

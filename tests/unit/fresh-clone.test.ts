@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { fromRoot } from '../browser/paths.ts';
+import { fromRoot } from '../support/paths.ts';
 
 const { scripts } = JSON.parse(readFileSync(fromRoot('package.json'), 'utf8')) as {
   scripts: Record<string, string>;

@@ -4,7 +4,7 @@ import { takeInventory } from '../../src/content/inventory.ts';
 import { encodeManifest, type ManifestSource } from '../../src/content/manifest.ts';
 import { Resolver } from '../../src/content/resolver.ts';
 import { decodeDataMap } from '../../src/self-encryption/data-map.ts';
-import { makeTarchive } from '../http/tarchive.ts';
+import { makeTarchive } from '../support/tarchive.ts';
 import { chunksOver } from './support/fake-network.ts';
 import { codec, type Records, seal } from './support/sealed.ts';
 

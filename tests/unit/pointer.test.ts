@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { Address } from '../../src/address.ts';
 import { newestPointer, type Pointer, parsePointer } from '../../src/content/pointer.ts';
-import { PointerOwner } from './support/pointers.ts';
+import { PointerOwner } from '../support/pointers.ts';
 
 interface Vector {
   address: string;

@@ -7,8 +7,8 @@ import { AntwayError, type Attempt } from '../../src/errors.ts';
 import { limits } from '../../src/limits.ts';
 import type { FetchOptions } from '../../src/peers/selection/pool.ts';
 import { Stats } from '../../src/stats/stats.ts';
+import { PointerOwner } from '../support/pointers.ts';
 import { MemoryPeers, MemoryStore } from './support/fake-network.ts';
-import { PointerOwner } from './support/pointers.ts';
 import { codec, type Records, seal } from './support/sealed.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;

@@ -11,7 +11,7 @@ import {
   encodeDataMap,
 } from '../../src/self-encryption/data-map.ts';
 import { bufferAccess, encryptFile, unshrink } from '../../src/self-encryption/file.ts';
-import { fromHex, storedChunk, vectorDetail, vectorInput, vectors } from './vectors.ts';
+import { fromHex, storedChunk, vectorDetail, vectorInput, vectors } from '../support/vectors.ts';
 
 const sealable = vectors.filter((vector) => !vector.encrypt_error);
 

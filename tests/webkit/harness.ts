@@ -7,10 +7,10 @@ import { createInterface } from 'node:readline';
 import { Builder, By, until, type WebDriver } from 'selenium-webdriver';
 import { DriverService } from 'selenium-webdriver/remote';
 import { test as base } from 'vitest';
-import { type DrivenPage, GatewayClient } from '../browser/gateway-client.ts';
-import { fromRoot } from '../browser/paths.ts';
-import type { PeerProcess } from '../browser/peer.ts';
-import { type Processes, processes } from '../browser/processes.ts';
+import { type DrivenPage, GatewayClient } from '../support/gateway-client.ts';
+import { fromRoot } from '../support/paths.ts';
+import type { PeerProcess } from '../support/peer-process.ts';
+import { type Processes, processes } from '../support/processes.ts';
 
 /** A display for browsers that have none, on a number of its own. */
 class Display {

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { Address } from '../../src/address.ts';
-import { publish } from '../browser/publish.ts';
-import { makeTarchive } from '../http/tarchive.ts';
+import { publish } from '../support/publish.ts';
+import { makeTarchive } from '../support/tarchive.ts';
 import { test } from './harness.ts';
 
 const files = {

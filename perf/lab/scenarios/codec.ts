@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { nodePlatform } from '../../../src/cli/platform.ts';
-import { noise } from '../../../tests/browser/publish.ts';
+import { noise } from '../../../tests/support/publish.ts';
 import { type Stage, timeStage } from '../bench.ts';
 import { text } from '../content.ts';
 import type { Lab } from '../lab.ts';

@@ -1,5 +1,5 @@
 import { bufferAccess } from '../../../src/self-encryption/file.ts';
-import { noise } from '../../../tests/browser/publish.ts';
+import { noise } from '../../../tests/support/publish.ts';
 import { firstByteMs } from '../../link/measure.ts';
 import { RelayClient } from '../../link/relay-client.ts';
 import { noiseFiles } from '../content.ts';

@@ -8,9 +8,9 @@ import type { Deployment } from '../../../src/gateway/deployment.ts';
 import type { RequestContext } from '../../../src/gateway/request-context.ts';
 import type { FetchOptions } from '../../../src/peers/selection/pool.ts';
 import { Stats } from '../../../src/stats/stats.ts';
-import { sha256 } from '../../browser/tar.ts';
 import type { Received } from '../../http/case.ts';
 import type { Exchange } from '../../http/exchange.ts';
+import { sha256 } from '../../support/tar.ts';
 import { MemoryPeers } from './fake-network.ts';
 import type { Records } from './sealed.ts';
 

@@ -1,5 +1,5 @@
 import type { StatsSnapshot } from '../../src/stats/stats.ts';
-import type { PeerProcess } from './peer.ts';
+import type { PeerProcess } from './peer-process.ts';
 
 /** A response to `fetch` in a page. */
 export interface Answer {

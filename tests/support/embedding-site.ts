@@ -3,7 +3,7 @@ import { listFolder } from '../../src/cli/folder.ts';
 import type { Antway } from '../../src/drop-in/antway.ts';
 import { createTarchive } from '../../src/publish/tarchive.ts';
 import { fromRoot } from './paths.ts';
-import type { PeerProcess } from './peer.ts';
+import type { PeerProcess } from './peer-process.ts';
 import { publish } from './publish.ts';
 import { StaticHost, type StaticHostOptions } from './static-host.ts';
 

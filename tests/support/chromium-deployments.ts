@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
+import { test as base, type HostConfig } from './chromium.ts';
 import { buildNext, Deployment } from './deployment.ts';
-import { test as base, type HostConfig } from './harness.ts';
 
 interface Fixtures {
   /** Starts a host that serves `dist`. */

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { embedBuild } from '../../build/embed-build.ts';
-import { urlOf } from './announcing.ts';
+import { urlOf } from './info-proxy.ts';
 import { distFolder, fromRoot } from './paths.ts';
-import type { PeerProcess } from './peer.ts';
+import type { PeerProcess } from './peer-process.ts';
 import type { HostConfig } from './processes.ts';
 
 /** The version of the build that is newer than `dist`. */

@@ -1,6 +1,6 @@
 import { type BrowserContext, test as base, expect, type Page } from '@playwright/test';
 import { type Answer, GatewayClient } from './gateway-client.ts';
-import type { PeerProcess } from './peer.ts';
+import type { PeerProcess } from './peer-process.ts';
 import { type HostConfig, type Processes, processes } from './processes.ts';
 
 export { type Answer, type FetchOptions, fetchIn } from './gateway-client.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { distFolder } from './paths.ts';
-import { type PeerOptions, PeerProcess } from './peer.ts';
+import { type PeerOptions, PeerProcess } from './peer-process.ts';
 
 /** The contents of `antway.json`. */
 export interface HostConfig {

@@ -1,5 +1,5 @@
 import { packTar } from 'modern-tar';
-import type { Files } from '../browser/tar.ts';
+import type { Files } from './tar.ts';
 
 const blockBytes = 512;
 const endBytes = 2 * blockBytes;

@@ -3,7 +3,7 @@ import { nodePlatform } from '../../src/cli/platform.ts';
 import { Codec } from '../../src/self-encryption/codec.ts';
 import { type DataMap, decodeDataMap } from '../../src/self-encryption/data-map.ts';
 import { bufferAccess, encryptFile } from '../../src/self-encryption/file.ts';
-import type { PeerProcess } from './peer.ts';
+import type { PeerProcess } from './peer-process.ts';
 
 const codec = new Codec(nodePlatform);
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { linkSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { PeerProcess } from './peer.ts';
+import type { PeerProcess } from './peer-process.ts';
 import { publish, RepeatingFile } from './publish.ts';
 
 export interface Published {

@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test';
 import type { Site } from '../../src/library/library.ts';
 import type { ListedPin } from '../../src/library/pin-state.ts';
-import { expect, fetchIn } from './harness.ts';
+import { expect, fetchIn } from './chromium.ts';
 
 export type { ListedPin, Site };
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, request as httpRequest, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { PeerProcess } from './peer.ts';
+import type { PeerProcess } from './peer-process.ts';
 
 /** The peer's HTTP face, but its `/-/info` names another UDP port. */
 export async function announcing(peer: PeerProcess, udpPort: number): Promise<Server> {

@@ -1,6 +1,6 @@
 import { encode } from '@msgpack/msgpack';
 import { Address } from '../../src/address.ts';
-import type { PeerProcess } from './peer.ts';
+import type { PeerProcess } from './peer-process.ts';
 import { noise, publish } from './publish.ts';
 
 /** Chunks of a small file: its record and three parts. */

@@ -9,7 +9,7 @@ import {
 } from '../../src/self-encryption/data-map.ts';
 import { partBoundaries } from '../../src/self-encryption/file.ts';
 import { deriveKeys } from '../../src/self-encryption/keys.ts';
-import { type ChunkSink, codec } from '../browser/publish.ts';
+import { type ChunkSink, codec } from './publish.ts';
 
 const part = limits.plaintextChunkBytes;
 const parts = 1_100;

@@ -1,6 +1,6 @@
 import { blake3 } from '@noble/hashes/blake3.js';
 import { ml_dsa65 } from '@noble/post-quantum/ml-dsa.js';
-import { Address } from '../../../src/address.ts';
+import { Address } from '../../src/address.ts';
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 

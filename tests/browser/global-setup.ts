@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
+import { fromRoot } from '../support/paths.ts';
 import { printSeed } from '../support/random.ts';
-import { fromRoot } from './paths.ts';
 
 /** Before the first test: builds the peer that lies, which only tests need. */
 export default function buildFixtures(): void {
