@@ -1,5 +1,6 @@
 import { Address } from './address.ts';
 import { AntwayError } from './errors.ts';
+import { PeerUrl } from './peer-url.ts';
 
 /**
  * How sites are isolated from each other.
@@ -13,26 +14,9 @@ export type Isolation = 'auto' | 'path' | 'subdomain';
 /** The transports used to reach peers: any transport that works, or only the named one. */
 export type TransportChoice = 'auto' | 'webtransport' | 'http';
 
-/**
- * The program that serves chunks: a peer of this protocol, or another program (AntTP, antd) with its own HTTP
- * interface.
- */
-export type PeerKind = 'antway' | 'anttp' | 'antd';
-
-/** One configured peer: the origin it listens on, and the certificates it may present. */
-export interface PeerConfig {
-  /**
-   * Origin, such as `https://peer.example:4433` or `http://127.0.0.1:8080`. The prefix `anttp+` or `antd+` marks the
-   * other kinds of peer (`splitPeerUrl`).
-   */
-  url: string;
-  /** SHA-256 of acceptable self-signed certificates, 64 hex digits each. Empty if the certificate is CA-signed. */
-  certificateHashes: readonly string[];
-}
-
 /** The effective configuration: `antway.json` and the user's settings, checked, with defaults filled in. */
 export interface Config {
-  peers: readonly PeerConfig[];
+  peers: readonly PeerUrl[];
   /** Whether peers that the configured peers name may be used too. */
   usePeersOfPeers: boolean;
   transport: TransportChoice;
@@ -184,7 +168,7 @@ function parseConfig(root: Record<string, unknown>, baseUrl: string, quotaBytes 
   if (typeof usePeersOfPeers !== 'boolean') throw bad('usePeersOfPeers', 'it must be true or false');
   const maxBytes = Math.min(Math.floor(quotaBytes / 10), defaultCache.maxBytes);
   return {
-    peers: listAt('peers', root.peers).map((peer, i) => parsePeer(peer, baseUrl, `peers[${i}]`)),
+    peers: listAt('peers', root.peers).map((peer, i) => PeerUrl.parse(peer, baseUrl, `peers[${i}]`)),
     usePeersOfPeers,
     transport,
     isolation,
@@ -196,52 +180,6 @@ function parseConfig(root: Record<string, unknown>, baseUrl: string, quotaBytes 
       memoryBytes: bytesAt('cache.memoryBytes', cache.memoryBytes, defaultCache.memoryBytes),
     },
   };
-}
-
-/**
- * Parses a peer's URL: `https://host:port`, optionally with `#sha-256=<hex>[,<hex>]`. `http://` is allowed only on
- * loopback. The prefix `anttp+` or `antd+` marks AntTP or the antd daemon, which take no hashes.
- * @throws AntwayError `BAD_CONFIG` naming `key`.
- */
-export function parsePeer(value: unknown, baseUrl: string, key = 'peers'): PeerConfig {
-  const { kind, origin: written } = splitPeerUrl(typeof value === 'string' ? value : '');
-  const isUrl = (written === '/' && kind === 'antway') || /^https?:\/\//i.test(written);
-  if (!isUrl || !URL.canParse(written, baseUrl)) throw bad(key, 'it must be a URL, or / for this host');
-  const url = new URL(written, baseUrl);
-  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url.hostname))) {
-    throw bad(key, 'it must be an https:// URL, or http:// on loopback');
-  }
-  if (url.username || url.password || url.search || url.pathname !== '/') {
-    throw bad(key, 'it must be an origin, with nothing but #sha-256=… after it');
-  }
-  let certificateHashes: string[] = [];
-  if (url.hash) {
-    const match = /^#sha-256=([0-9a-f]{64}(?:,[0-9a-f]{64})*)$/i.exec(url.hash);
-    if (!match) throw bad(key, 'what follows # must be sha-256=<64 hex digits>[,<64 hex digits>…]');
-    certificateHashes = match[1]!.toLowerCase().split(',');
-    if (url.protocol !== 'https:') throw bad(key, 'certificate hashes need an https:// URL');
-    if (kind !== 'antway')
-      throw bad(key, 'AntTP and antd are asked by HTTP, which certificate hashes do not help');
-  }
-  return { url: kind === 'antway' ? url.origin : `${kind}+${url.origin}`, certificateHashes };
-}
-
-/** Formats a peer so that `parsePeer` can parse it. */
-export function formatPeer({ url, certificateHashes }: PeerConfig): string {
-  return certificateHashes.length === 0 ? url : `${url}#sha-256=${certificateHashes.join(',')}`;
-}
-
-/** Splits a peer's URL into its kind and the rest. After `parsePeer`, the rest is an origin. */
-export function splitPeerUrl(url: string): { kind: PeerKind; origin: string } {
-  for (const kind of ['anttp', 'antd'] as const) {
-    if (url.startsWith(`${kind}+`)) return { kind, origin: url.slice(kind.length + 1) };
-  }
-  return { kind: 'antway', origin: url };
-}
-
-/** Whether a URL's host name refers to this machine. */
-export function isLoopback(hostname: string): boolean {
-  return /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }
 
 function parseNames(value: unknown): Map<string, Address> {

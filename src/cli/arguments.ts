@@ -1,6 +1,6 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { Address } from '../address.ts';
-import { parsePeer, splitPeerUrl } from '../config.ts';
+import { PeerUrl } from '../peer-url.ts';
 
 /** The origin of the peer that `npm start` runs, if the default port is free. */
 const defaultPeer = 'http://antway.localhost:8080';
@@ -9,8 +9,8 @@ export interface PublishArguments {
   command: 'publish';
   /** The file or folder to publish. */
   path: string;
-  /** Origins of peers. Each peer gets every chunk. */
-  peers: string[];
+  /** Each peer gets every chunk. */
+  peers: PeerUrl[];
   token: string | undefined;
   /** The folder that gets the chunks. If it is set, no chunk is uploaded to a peer. */
   out: string | undefined;
@@ -26,7 +26,7 @@ export interface GetArguments {
   address: Address;
   /** The text after the address and its `/`: the path of a member or a folder, exactly as the archive spells it. */
   path: string | undefined;
-  peers: string[];
+  peers: PeerUrl[];
   /** A folder with stored chunks. If it is set, no peer is asked. */
   from: string | undefined;
   /** The file to write. Undefined means standard output. */
@@ -118,7 +118,7 @@ function parsePublish(args: string[], env: NodeJS.ProcessEnv): Arguments {
     peers: peersFrom(values.peer),
     token: values.token ?? (env.ANTWAY_TOKEN || undefined),
     out: values.out,
-    gateway: values.gateway === undefined ? undefined : originFrom('--gateway', values.gateway),
+    gateway: values.gateway === undefined ? undefined : peerFrom('--gateway', values.gateway).origin,
     ignore: values.ignore,
     json: values.json,
   };
@@ -159,7 +159,7 @@ function parseVerify(args: string[]): Arguments {
   if (values.version) return { command: 'version' };
   return {
     command: 'verify',
-    gateway: originFrom('the gateway', only(positionals, 'the URL of a gateway')),
+    gateway: peerFrom('the gateway', only(positionals, 'the URL of a gateway')).origin,
     build: values.build,
     json: values.json,
   };
@@ -172,17 +172,16 @@ function only(positionals: readonly string[], what: string): string {
   return first;
 }
 
-function peersFrom(urls: readonly string[] = [defaultPeer]): string[] {
-  return [...new Set(urls.map((url) => originFrom('--peer', url)))];
+function peersFrom(urls: readonly string[] = [defaultPeer]): PeerUrl[] {
+  const peers = urls.map((url) => peerFrom('--peer', url));
+  return [...new Map(peers.map((peer) => [peer.id, peer])).values()];
 }
 
-function originFrom(option: string, value: string): string {
+function peerFrom(option: string, value: string): PeerUrl {
   try {
-    if (URL.canParse(value)) {
-      const { url, certificateHashes } = parsePeer(value, value, option);
-      // Node has no WebTransport, and its fetch() has no option to accept a pinned certificate.
-      if (certificateHashes.length === 0 && splitPeerUrl(url).kind === 'antway') return url;
-    }
+    const peer = PeerUrl.parse(value);
+    // Node has no WebTransport, and its fetch() has no option to accept a pinned certificate.
+    if (peer.certificateHashes.length === 0 && peer.kind === 'antway') return peer;
   } catch {
     // The error is thrown below, with the name of the option.
   }

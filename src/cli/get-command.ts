@@ -30,13 +30,7 @@ const memoryBytes = 64 * 1024 ** 2;
 export async function getCommand(options: GetArguments, signal: AbortSignal): Promise<void> {
   const { address, from, out, json } = options;
   const stats = new Stats();
-  const pool =
-    from === undefined
-      ? new PeerPool(
-          options.peers.map((url) => ({ url, certificateHashes: [] })),
-          stats,
-        )
-      : undefined;
+  const pool = from === undefined ? new PeerPool(options.peers, stats) : undefined;
   const peers = pool ?? chunkFolderSource(from!);
   const chunks = new Chunks({
     codec: new Codec(nodePlatform),

@@ -34,7 +34,7 @@ export async function publishCommand(options: PublishArguments, signal: AbortSig
     sink:
       out === undefined
         ? uploadTo(
-            options.peers.map((url) => new HttpTransport(url)),
+            options.peers.map((peer) => new HttpTransport(peer)),
             options.token === undefined ? {} : { token: options.token },
           )
         : await chunkFolderSink(out),
@@ -53,7 +53,7 @@ export async function publishCommand(options: PublishArguments, signal: AbortSig
   const address = published.address.hex;
   // The file name in the URL is not part of the address. It sets the media type and the name of a download.
   const urlPath = `/${address}/${folder ? '' : encodeURIComponent(basename(resolve(path)))}`;
-  const gateway = options.gateway ?? (out === undefined ? options.peers[0] : undefined);
+  const gateway = options.gateway ?? (out === undefined ? options.peers[0]?.origin : undefined);
   const url = gateway === undefined ? undefined : gateway + urlPath;
   const { size, chunks, presentChunks, uploadedBytes } = published;
   if (json) {
@@ -65,7 +65,7 @@ export async function publishCommand(options: PublishArguments, signal: AbortSig
       chunks,
       presentChunks,
       uploadedBytes,
-      ...(out === undefined ? { peers: options.peers } : { out }),
+      ...(out === undefined ? { peers: options.peers.map(String) } : { out }),
       leftOut: folder?.leftOut ?? [],
     });
     print(printableJson(summary));

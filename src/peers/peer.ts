@@ -1,16 +1,18 @@
 import type { Address } from '../address.ts';
-import { type PeerConfig, type PeerKind, splitPeerUrl, type TransportChoice } from '../config.ts';
-import { AntwayError, type Attempt, asAntwayError } from '../errors.ts';
+import type { TransportChoice } from '../config.ts';
+import { type AntwayError, type Attempt, asAntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
+import type { PeerUrl } from '../peer-url.ts';
 import type { Stats, TransportName } from '../stats/stats.ts';
 import { Watchdog } from '../util/watchdog.ts';
 import { CircuitBreaker, type Permit } from './selection/circuit-breaker.ts';
 import { PeerHealth } from './selection/health.ts';
 import { lostHedge } from './selection/hedge.ts';
 import { HttpTransport } from './transports/http.ts';
-import { type PeerInfo, type PrefetchRange, webTransportPath } from './transports/protocol.ts';
-import type { Transport } from './transports/transport.ts';
-import { type WebTransportEndpoint, WebTransportTransport } from './transports/webtransport.ts';
+import type { PeerInfo, PrefetchRange } from './transports/protocol.ts';
+import { noTransport, type Transport } from './transports/transport.ts';
+import { WebTransportTransport } from './transports/webtransport.ts';
+import { webTransportEndpointOf } from './transports/webtransport-endpoint.ts';
 
 export type PeerState = 'idle' | 'webtransport' | 'http' | 'unreachable' | 'banned';
 
@@ -46,8 +48,7 @@ export interface PeerOptions {
 
 /** One peer: its transports, and its health as measured by its answers. */
 export class Peer {
-  readonly url: string;
-  readonly kind: PeerKind;
+  readonly url: PeerUrl;
   /** The URL of the peer that named this peer; null for a configured peer. */
   readonly namedBy: string | null;
   readonly health = new PeerHealth();
@@ -65,21 +66,19 @@ export class Peer {
   #lastTransport: TransportName | undefined;
   #lastUsed = 0;
 
-  constructor({ url, certificateHashes }: PeerConfig, options: PeerOptions) {
+  constructor(url: PeerUrl, options: PeerOptions) {
     const { stats, transport, namedBy, onBytes } = options;
     this.url = url;
-    this.kind = splitPeerUrl(url).kind;
     this.namedBy = namedBy;
     this.#stats = stats;
     this.#transport = transport;
     // Only WebTransport lets a page accept a self-signed certificate.
-    const http = certificateHashes.length === 0 ? new HttpTransport(url, onBytes) : undefined;
+    const http = url.certificateHashes.length === 0 ? new HttpTransport(url, onBytes) : undefined;
     if (transport !== 'webtransport') this.#http = http;
-    if (this.kind !== 'antway') return;
+    if (url.kind !== 'antway') return;
     this.#pointers = http;
     if (transport !== 'http' && WebTransportTransport.isSupported) {
-      const endpoint = () => webTransportEndpointOf({ url, certificateHashes });
-      this.#webTransport = new WebTransportTransport(endpoint, onBytes);
+      this.#webTransport = new WebTransportTransport(() => webTransportEndpointOf(url), onBytes);
     }
   }
 
@@ -118,7 +117,7 @@ export class Peer {
         last = asAntwayError(error);
         const { code, message, details } = last;
         report({
-          peer: this.url,
+          peer: this.id,
           transport: transport.name,
           stage,
           code,
@@ -126,12 +125,17 @@ export class Peer {
           milliseconds: Math.round(elapsed()),
           ...(details.answered ? { answered: true } : {}),
         });
-        this.#stats.peerFailed(this.url, transport.name, code);
+        this.#stats.peerFailed(this.id, transport.name, code);
         if (!this.#isWorthAnotherTransport(transport, last, request)) throw last;
       }
     }
     this.health.unreachable(request);
     throw last ?? noTransport(this.url, this.#transport);
+  }
+
+  /** Identifies the peer in rankings, counters and errors. */
+  get id(): string {
+    return this.url.id;
   }
 
   get givesPointers(): boolean {
@@ -153,7 +157,7 @@ export class Peer {
       const { code } = asAntwayError(error);
       // NOT_FOUND is not counted as a failure: most addresses are no pointers. A wrong pointer does not ban the peer,
       // because peers cannot check signatures.
-      if (!signal.aborted && code !== 'NOT_FOUND') this.#stats.peerFailed(this.url, 'http', code);
+      if (!signal.aborted && code !== 'NOT_FOUND') this.#stats.peerFailed(this.id, 'http', code);
       throw error;
     } finally {
       watchdog.stop();
@@ -188,7 +192,7 @@ export class Peer {
     const onFirstByte = () => {
       since = performance.now();
       this.health.began(since - startedAt);
-      this.#stats.prefetchBegan(this.url, since - startedAt);
+      this.#stats.prefetchBegan(this.id, since - startedAt);
     };
     try {
       await this.#webTransport?.prefetch(address, range, signal, onFirstByte, async (of, bytes) => {
@@ -196,15 +200,15 @@ export class Peer {
         await onRecord(of, bytes);
         this.health.received(receivedMs, bytes.length);
         this.#lastTransport = 'webtransport';
-        this.#stats.prefetched(this.url, bytes.length);
+        this.#stats.prefetched(this.id, bytes.length);
         since = performance.now();
       });
-      this.#stats.prefetchEnded(this.url, performance.now() - startedAt);
+      this.#stats.prefetchEnded(this.id, performance.now() - startedAt);
     } catch (error) {
       if (signal.aborted) return;
       const { code } = asAntwayError(error);
       if (code === 'CORRUPT') this.#ban();
-      this.#stats.peerFailed(this.url, 'webtransport', code);
+      this.#stats.peerFailed(this.id, 'webtransport', code);
     }
   }
 
@@ -261,14 +265,14 @@ export class Peer {
 
   #ban(request?: Permit): void {
     this.health.ban(request);
-    this.#stats.peerBanned(this.url);
+    this.#stats.peerBanned(this.id);
   }
 
   #succeeded(transport: Transport, firstByteMs: number, totalMs: number, bytes: number): void {
     this.#lastTransport = transport.name;
     if (transport === this.#webTransport) this.#webTransportCircuit.succeeded();
     this.health.succeeded(firstByteMs, totalMs, bytes);
-    this.#stats.fromPeer(this.url, transport.name, bytes, { firstByteMs, totalMs });
+    this.#stats.fromPeer(this.id, transport.name, bytes, { firstByteMs, totalMs });
   }
 
   #isWorthAnotherTransport(transport: Transport, { code, details }: AntwayError, request: Permit): boolean {
@@ -288,43 +292,4 @@ export class Peer {
     if (transport === this.#webTransport) this.#webTransportCircuit.failed();
     return true;
   }
-}
-
-/** The error for a peer if this browser supports none of its transports. */
-export function noTransport(url: string, transport: TransportChoice): AntwayError {
-  const limit = { auto: '', webtransport: ' by WebTransport alone', http: ' by HTTP alone' }[transport];
-  return new AntwayError('PEERS_UNREACHABLE', `This browser has no way to reach ${url}${limit}.`);
-}
-
-/**
- * Returns a peer's WebTransport endpoint and its certificates, from the configuration or from the peer's HTTP
- * transport.
- * @throws AntwayError `UNSUPPORTED` if the peer has no WebTransport, or as `HttpTransport.info`.
- */
-export async function webTransportEndpointOf({
-  url,
-  certificateHashes,
-}: PeerConfig): Promise<WebTransportEndpoint> {
-  if (certificateHashes.length > 0) return { url: url + webTransportPath, certificateHashes };
-  return webTransportEndpointIn(await new HttpTransport(url).info(), url);
-}
-
-/** @throws AntwayError `UNSUPPORTED` if the description of the peer at `url` has no usable WebTransport. */
-export function webTransportEndpointIn(
-  { webTransport, operations }: PeerInfo,
-  url: string,
-): WebTransportEndpoint {
-  if (!webTransport) throw new AntwayError('UNSUPPORTED', `${url} has no WebTransport.`);
-  const { protocol, hostname } = new URL(url);
-  if (protocol === 'http:' && webTransport.certificateHashes.length === 0) {
-    throw new AntwayError('UNSUPPORTED', `${url} does not tell its WebTransport certificate.`);
-  }
-  // Loopback names may resolve to ::1 first, where a peer bound to 127.0.0.1 does not listen. QUIC gets no refusal from
-  // there and would only time out.
-  const host = /(^|\.)localhost$/.test(hostname) ? '127.0.0.1' : hostname;
-  return {
-    url: `https://${host}:${webTransport.port}${webTransport.path}`,
-    certificateHashes: webTransport.certificateHashes,
-    operations,
-  };
 }

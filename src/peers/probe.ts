@@ -1,11 +1,13 @@
 import { Address } from '../address.ts';
-import { type PeerConfig, splitPeerUrl, type TransportChoice } from '../config.ts';
+import type { TransportChoice } from '../config.ts';
 import { asAntwayError } from '../errors.ts';
+import type { PeerUrl } from '../peer-url.ts';
 import type { TransportName } from '../stats/stats.ts';
-import { noTransport, webTransportEndpointIn, webTransportEndpointOf } from './peer.ts';
 import { HttpTransport } from './transports/http.ts';
 import type { PeerInfo } from './transports/protocol.ts';
+import { noTransport } from './transports/transport.ts';
 import { WebTransportTransport } from './transports/webtransport.ts';
+import { webTransportEndpointIn, webTransportEndpointOf } from './transports/webtransport-endpoint.ts';
 
 /** The result of probing a peer. */
 export interface Probe {
@@ -25,20 +27,18 @@ export interface Probe {
  *   reason.
  */
 export async function probePeer(
-  peer: PeerConfig,
+  peer: PeerUrl,
   transport: TransportChoice,
   signal: AbortSignal,
 ): Promise<Probe> {
   const http =
-    peer.certificateHashes.length === 0 && transport !== 'webtransport'
-      ? new HttpTransport(peer.url)
-      : undefined;
-  if (splitPeerUrl(peer.url).kind !== 'antway') {
-    if (!http) throw noTransport(peer.url, transport);
+    peer.certificateHashes.length === 0 && transport !== 'webtransport' ? new HttpTransport(peer) : undefined;
+  if (peer.kind !== 'antway') {
+    if (!http) throw noTransport(peer, transport);
     return probeChunks(http, signal);
   }
   const mayWebTransport = transport !== 'http' && WebTransportTransport.isSupported;
-  if (!http && !mayWebTransport) throw noTransport(peer.url, transport);
+  if (!http && !mayWebTransport) throw noTransport(peer, transport);
   // `info` is requested twice over HTTP, so that the second request measures an open connection.
   const info = await http?.info(signal);
   let webTransportProblem: string | null = null;
@@ -69,12 +69,12 @@ async function probeChunks(http: HttpTransport, signal: AbortSignal): Promise<Pr
 }
 
 async function probeWebTransport(
-  peer: PeerConfig,
+  peer: PeerUrl,
   known: PeerInfo | undefined,
   signal: AbortSignal,
 ): Promise<Omit<Probe, 'webTransportProblem'>> {
   const transport = new WebTransportTransport(async () =>
-    known ? webTransportEndpointIn(known, peer.url) : webTransportEndpointOf(peer),
+    known ? webTransportEndpointIn(known, peer) : webTransportEndpointOf(peer),
   );
   try {
     await transport.connect();

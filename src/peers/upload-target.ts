@@ -1,13 +1,14 @@
 import type { Address } from '../address.ts';
-import type { PeerConfig } from '../config.ts';
 import { AntwayError } from '../errors.ts';
-import { noTransport, webTransportEndpointOf } from './peer.ts';
+import type { PeerUrl } from '../peer-url.ts';
 import { HttpTransport, type PutOptions } from './transports/http.ts';
+import { noTransport } from './transports/transport.ts';
 import { WebTransportTransport } from './transports/webtransport.ts';
+import { webTransportEndpointOf } from './transports/webtransport-endpoint.ts';
 
 /** The interface of a peer that accepts chunks. */
 export interface UploadTarget {
-  /** The peer's URL, as of `PeerConfig`. */
+  /** Identifies the peer in errors. */
   readonly url: string;
   /** Whether the peer stores a chunk. @throws as `HttpTransport.has`. */
   has(address: Address, signal: AbortSignal): Promise<boolean>;
@@ -20,9 +21,9 @@ export interface UploadTarget {
  * pinned certificates needs WebTransport, because browsers accept no pinned certificates over HTTP.
  * @throws AntwayError `PEERS_UNREACHABLE` if the browser has no WebTransport for such a peer.
  */
-export function uploadTargetAt(peer: PeerConfig): UploadTarget {
-  if (peer.certificateHashes.length === 0) return new HttpTransport(peer.url);
-  if (!WebTransportTransport.isSupported) throw noTransport(peer.url, 'auto');
+export function uploadTargetAt(peer: PeerUrl): UploadTarget {
+  if (peer.certificateHashes.length === 0) return new HttpTransport(peer);
+  if (!WebTransportTransport.isSupported) throw noTransport(peer, 'auto');
   return new PinnedTarget(peer);
 }
 
@@ -30,8 +31,8 @@ class PinnedTarget implements UploadTarget {
   readonly url: string;
   readonly #transport: WebTransportTransport;
 
-  constructor(peer: PeerConfig) {
-    this.url = peer.url;
+  constructor(peer: PeerUrl) {
+    this.url = peer.id;
     this.#transport = new WebTransportTransport(() => webTransportEndpointOf(peer));
   }
 

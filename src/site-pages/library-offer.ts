@@ -1,7 +1,8 @@
 import { Address } from '../address.ts';
-import { formatPeer, parsePeer, parseSettings, type Settings } from '../config.ts';
+import { parseSettings, type Settings } from '../config.ts';
 import { AntwayError } from '../errors.ts';
 import { isLanguage } from '../languages.ts';
+import { PeerUrl } from '../peer-url.ts';
 import type { LibraryOffer, OfferedSite } from './messages.ts';
 
 /** Most entries of an offer. More of them could not be shown to the user, or would take for ever. */
@@ -57,7 +58,7 @@ function offeredSettings(value: unknown, origin: string): Settings {
   if (isTooLarge) throw new AntwayError('TOO_LARGE', 'These settings are too large to be taken over.');
   return {
     ...settings,
-    ...(peers && { peers: peers.map((peer) => formatPeer(parsePeer(peer, origin, 'peers'))) }),
+    ...(peers && { peers: peers.map((peer) => String(PeerUrl.parse(peer, origin))) }),
   };
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseArguments, UsageError } from '../../src/cli/arguments.ts';
+import { PeerUrl } from '../../src/peer-url.ts';
 
 /** Of digits alone: a parser that guesses types would make a number of it. */
 const address = `${'0123456789'.repeat(6)}0123`;
@@ -47,7 +48,7 @@ describe('the command line', () => {
     expect(parseArguments([...args, '--peer', 'https://a.example'], {})).toEqual({
       command: 'publish',
       path: 'site',
-      peers: ['https://a.example', 'http://[::1]:8080'],
+      peers: ['https://a.example', 'http://[::1]:8080'].map((url) => PeerUrl.parse(url)),
       token: undefined,
       out: undefined,
       gateway: undefined,
@@ -74,7 +75,9 @@ describe('the command line', () => {
   });
 
   it('asks the peer that npm start makes, if none is named', () => {
-    expect(parseArguments(['get', address], {})).toMatchObject({ peers: ['http://antway.localhost:8080'] });
+    expect(parseArguments(['get', address], {})).toMatchObject({
+      peers: [PeerUrl.parse('http://antway.localhost:8080')],
+    });
   });
 
   it.each([

@@ -1,13 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type Config,
-  combine,
-  parsePeer,
-  parseServerConfig,
-  parseSettings,
-  type Settings,
-  splitPeerUrl,
-} from '../../src/config.ts';
+import { type Config, combine, parseServerConfig, parseSettings, type Settings } from '../../src/config.ts';
 import { AntwayError } from '../../src/errors.ts';
 
 const base = 'https://gateway.example/';
@@ -62,10 +54,7 @@ describe('antway.json', () => {
       transport: 'http',
       usePeersOfPeers: true,
     });
-    expect(config.peers.map(({ url }) => url)).toEqual([
-      'https://peer.example:4433',
-      'http://127.0.0.1:8080',
-    ]);
+    expect(config.peers.map(String)).toEqual(['https://peer.example:4433', 'http://127.0.0.1:8080']);
     expect(config).toMatchObject({ isolation: 'subdomain', transport: 'http', usePeersOfPeers: true });
     expect(Array.from(config.names, ([name, { hex }]) => [name, hex])).toEqual([
       ['docs', address],
@@ -156,7 +145,7 @@ describe('what a user sets', () => {
       { ...host, transport: 'webtransport', cache: { maxBytes: 5, memoryBytes: 6 } },
     );
     expect(config).toMatchObject({
-      peers: [{ url: 'https://mine.example' }],
+      peers: [{ id: 'https://mine.example' }],
       transport: 'http',
       cache: { maxBytes: 7, memoryBytes: 6 },
     });
@@ -188,7 +177,7 @@ describe('what a user sets', () => {
 
   it('stands alone where the host has no file, and is then its own peer', () => {
     expect(over({}, null)).toMatchObject({
-      config: { peers: [{ url: 'https://gateway.example' }] },
+      config: { peers: [{ id: 'https://gateway.example' }] },
       sources: { peers: 'default' },
     });
     expect(over({ peers: [] }, null)).toMatchObject({ config: { peers: [] }, sources: { peers: 'user' } });
@@ -213,69 +202,6 @@ describe('what a user sets', () => {
     expect(over({}, host, 500 * gibibyte).config.cache.maxBytes).toBe(4 * gibibyte);
     expect(over({}, { cache: { maxBytes: 9 * gibibyte } }, gibibyte).config.cache.maxBytes).toBe(
       9 * gibibyte,
-    );
-  });
-});
-
-describe('a peer in the configuration', () => {
-  it('is reduced to its origin', () => {
-    expect(parsePeer('https://Peer.Example:443/', base)).toEqual({
-      url: 'https://peer.example',
-      certificateHashes: [],
-    });
-  });
-
-  it('written as a path is on the host of the page', () => {
-    expect(parsePeer('/', base).url).toBe('https://gateway.example');
-  });
-
-  it('may be AntTP or antd, which is a part of its name', () => {
-    expect(parsePeer('anttp+HTTP://127.0.0.1:18888/', base).url).toBe('anttp+http://127.0.0.1:18888');
-    expect(splitPeerUrl('anttp+http://127.0.0.1:18888')).toEqual({
-      kind: 'anttp',
-      origin: 'http://127.0.0.1:18888',
-    });
-    expect(splitPeerUrl(parsePeer('antd+https://Antd.Example:443', base).url)).toEqual({
-      kind: 'antd',
-      origin: 'https://antd.example',
-    });
-    expect(splitPeerUrl('https://peer.example')).toEqual({ kind: 'antway', origin: 'https://peer.example' });
-  });
-
-  it('may pin certificates, in either case', () => {
-    const other = '12'.repeat(32);
-    expect(parsePeer(`https://peer.example:4433#sha-256=${hash.toUpperCase()},${other}`, base)).toEqual({
-      url: 'https://peer.example:4433',
-      certificateHashes: [hash, other],
-    });
-  });
-
-  it.each(['http://127.0.0.1:8080', 'http://localhost:1', 'http://antway.localhost', 'http://[::1]:8080'])(
-    'may be reached without TLS on loopback: %s',
-    (url) => {
-      expect(parsePeer(url, base).url).toBe(url);
-    },
-  );
-
-  it.each([
-    ['without TLS beyond loopback', 'http://peer.example'],
-    ['without TLS at a name that only looks like loopback', 'http://127.0.0.1.example'],
-    ['without TLS at a name that only ends like loopback', 'http://notlocalhost'],
-    ['with credentials', 'https://user:secret@peer.example'],
-    ['with a path', 'https://peer.example/v1'],
-    ['with a query', 'https://peer.example/?a'],
-    ['with a certificate hash that is too short', `https://peer.example#sha-256=${hash.slice(1)}`],
-    ['with another hash than SHA-256', `https://peer.example#sha-1=${hash}`],
-    ['with certificate hashes but without TLS', `http://127.0.0.1:1#sha-256=${hash}`],
-    ['of another kind, without TLS beyond loopback', 'anttp+http://anttp.example'],
-    ['of another kind, with certificate hashes', `antd+https://antd.example#sha-256=${hash}`],
-    ['of another kind, as a path', 'antd+/'],
-    ['of a kind that is not known', 'other+https://peer.example'],
-    ['that is no URL', 'https://'],
-    ['of another scheme', 'data:text/plain,'],
-  ])('is refused %s', (_, url) => {
-    expect(() => parsePeer(url, base, 'peers[3]')).toThrow(
-      expect.objectContaining({ code: 'BAD_CONFIG', details: { key: 'peers[3]' } }),
     );
   });
 });

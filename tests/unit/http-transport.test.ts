@@ -1,9 +1,12 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Address } from '../../src/address.ts';
 import { limits } from '../../src/limits.ts';
+import { PeerUrl } from '../../src/peer-url.ts';
 import { HttpTransport } from '../../src/peers/transports/http.ts';
 import { randomBytes } from '../support/random.ts';
 import { closedPort, startHttpPeer } from './support/http-peer.ts';
+
+const transportTo = (url: string) => new HttpTransport(PeerUrl.parse(url));
 
 const address = Address.fromHex('ab'.repeat(32));
 const { signal } = new AbortController();
@@ -20,7 +23,7 @@ describe('a peer’s HTTP face, asked for a chunk', () => {
   it('gives the bytes in a buffer of exactly their size, from /chunk/<address>', async () => {
     const bytes = randomBytes(300_000);
     const peer = await startHttpPeer((_, response) => response.end(bytes));
-    const received = await new HttpTransport(peer.url).fetch(address, signal);
+    const received = await transportTo(peer.url).fetch(address, signal);
     expect(Buffer.compare(received, bytes)).toBe(0);
     expect(received.buffer.byteLength).toBe(bytes.length);
     expect(peer.requests).toMatchObject([{ method: 'GET', path: `/chunk/${address.hex}` }]);
@@ -31,14 +34,14 @@ describe('a peer’s HTTP face, asked for a chunk', () => {
   it('gives a chunk of the largest size, and an empty one', async () => {
     const largest = Buffer.alloc(limits.chunkBytes);
     const peer = await startHttpPeer((_, response) => response.end(largest));
-    expect(await new HttpTransport(peer.url).fetch(address, signal)).toHaveLength(limits.chunkBytes);
+    expect(await transportTo(peer.url).fetch(address, signal)).toHaveLength(limits.chunkBytes);
     const empty = await startHttpPeer((_, response) => response.end());
-    expect(await new HttpTransport(empty.url).fetch(address, signal)).toHaveLength(0);
+    expect(await transportTo(empty.url).fetch(address, signal)).toHaveLength(0);
   });
 
   it('says NOT_FOUND for 404', async () => {
     const peer = await startHttpPeer((_, response) => response.writeHead(404).end('no'));
-    await expect(new HttpTransport(peer.url).fetch(address, signal)).rejects.toMatchObject({
+    await expect(transportTo(peer.url).fetch(address, signal)).rejects.toMatchObject({
       code: 'NOT_FOUND',
     });
   });
@@ -47,7 +50,7 @@ describe('a peer’s HTTP face, asked for a chunk', () => {
     'says PEERS_UNREACHABLE for %i, and that the peer did answer',
     async (status) => {
       const peer = await startHttpPeer((_, response) => response.writeHead(status).end());
-      await expect(new HttpTransport(peer.url).fetch(address, signal)).rejects.toMatchObject({
+      await expect(transportTo(peer.url).fetch(address, signal)).rejects.toMatchObject({
         code: 'PEERS_UNREACHABLE',
         message: expect.stringContaining(String(status)),
         details: { answered: true },
@@ -56,9 +59,12 @@ describe('a peer’s HTTP face, asked for a chunk', () => {
   );
 
   it('says PEERS_UNREACHABLE when nothing listens', async () => {
-    const face = new HttpTransport(await closedPort());
-    const error = await face.fetch(address, signal).catch((error) => error);
-    expect(error).toMatchObject({ code: 'PEERS_UNREACHABLE', message: expect.stringContaining(face.url) });
+    const transport = transportTo(await closedPort());
+    const error = await transport.fetch(address, signal).catch((error) => error);
+    expect(error).toMatchObject({
+      code: 'PEERS_UNREACHABLE',
+      message: expect.stringContaining(transport.url),
+    });
     expect(error.details).not.toHaveProperty('answered');
   });
 
@@ -67,7 +73,7 @@ describe('a peer’s HTTP face, asked for a chunk', () => {
       response.writeHead(200, { 'Content-Length': 1000 });
       response.write(Buffer.alloc(500), () => response.destroy());
     });
-    await expect(new HttpTransport(peer.url).fetch(address, signal)).rejects.toMatchObject({
+    await expect(transportTo(peer.url).fetch(address, signal)).rejects.toMatchObject({
       code: 'PEERS_UNREACHABLE',
     });
   });
@@ -76,7 +82,7 @@ describe('a peer’s HTTP face, asked for a chunk', () => {
     const peer = await startHttpPeer((_, response) => {
       response.write(Buffer.alloc(500), () => response.destroy());
     });
-    await expect(new HttpTransport(peer.url).fetch(address, signal)).rejects.toMatchObject({
+    await expect(transportTo(peer.url).fetch(address, signal)).rejects.toMatchObject({
       code: 'PEERS_UNREACHABLE',
     });
   });
@@ -87,7 +93,7 @@ describe('a peer’s HTTP face, asked for a chunk', () => {
       response.writeHead(200, { 'Content-Length': limits.chunkBytes + 1 });
       response.write(Buffer.alloc(1000), () => sent++);
     });
-    await expect(new HttpTransport(peer.url).fetch(address, signal)).rejects.toMatchObject({
+    await expect(transportTo(peer.url).fetch(address, signal)).rejects.toMatchObject({
       code: 'CORRUPT',
     });
     await peer.hungUp;
@@ -104,7 +110,7 @@ describe('a peer’s HTTP face, asked for a chunk', () => {
       };
       more();
     });
-    await expect(new HttpTransport(peer.url).fetch(address, signal)).rejects.toMatchObject({
+    await expect(transportTo(peer.url).fetch(address, signal)).rejects.toMatchObject({
       code: 'CORRUPT',
     });
     await peer.hungUp;
@@ -116,7 +122,7 @@ describe('a peer’s HTTP face, asked for a chunk', () => {
     const peer = await startHttpPeer((_, response) =>
       response.writeHead(302, { Location: `${other.url}/elsewhere` }).end(),
     );
-    await expect(new HttpTransport(peer.url).fetch(address, signal)).rejects.toMatchObject({
+    await expect(transportTo(peer.url).fetch(address, signal)).rejects.toMatchObject({
       code: 'PEERS_UNREACHABLE',
     });
     expect(other.requests).toEqual([]);
@@ -125,7 +131,7 @@ describe('a peer’s HTTP face, asked for a chunk', () => {
   it('stops at once with the caller’s reason when aborted, and hangs up', async () => {
     const peer = await startHttpPeer((_, response) => void response.write('x'));
     const controller = new AbortController();
-    const fetching = new HttpTransport(peer.url).fetch(address, controller.signal);
+    const fetching = transportTo(peer.url).fetch(address, controller.signal);
     await until(() => peer.requests.length === 1);
     const reason = new Error('navigated away');
     controller.abort(reason);
@@ -136,7 +142,7 @@ describe('a peer’s HTTP face, asked for a chunk', () => {
   it('does not even ask when aborted before', async () => {
     const peer = await startHttpPeer((_, response) => response.end('x'));
     const reason = new Error('gone');
-    await expect(new HttpTransport(peer.url).fetch(address, AbortSignal.abort(reason))).rejects.toBe(reason);
+    await expect(transportTo(peer.url).fetch(address, AbortSignal.abort(reason))).rejects.toBe(reason);
     expect(peer.requests).toEqual([]);
   });
 
@@ -146,7 +152,7 @@ describe('a peer’s HTTP face, asked for a chunk', () => {
   ])('gives up on a peer that stalls %s', async (_, answer) => {
     const peer = await startHttpPeer((_, response) => answer(response));
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const fetching = new HttpTransport(peer.url).fetch(address, signal);
+    const fetching = transportTo(peer.url).fetch(address, signal);
     const rejected = expect(fetching).rejects.toMatchObject({
       code: 'PEERS_UNREACHABLE',
       message: expect.stringContaining('10 seconds'),
@@ -167,13 +173,13 @@ describe('a peer’s HTTP face, asked whether it has a chunk', () => {
     [404, false],
   ])('takes %i for %s', async (status, has) => {
     const peer = await startHttpPeer((_, response) => response.writeHead(status).end());
-    expect(await new HttpTransport(peer.url).has(address)).toBe(has);
+    expect(await transportTo(peer.url).has(address)).toBe(has);
     expect(peer.requests).toMatchObject([{ method: 'HEAD', path: `/chunk/${address.hex}` }]);
   });
 
   it('does not take a failure for a no', async () => {
     const peer = await startHttpPeer((_, response) => response.writeHead(500).end());
-    await expect(new HttpTransport(peer.url).has(address)).rejects.toMatchObject({
+    await expect(transportTo(peer.url).has(address)).rejects.toMatchObject({
       code: 'PEERS_UNREACHABLE',
     });
   });
@@ -186,7 +192,7 @@ describe('a peer’s HTTP face, given a chunk', () => {
   ])('takes %i for %s, and sends token and bytes', async (status, outcome) => {
     const peer = await startHttpPeer((_, response) => response.writeHead(status).end());
     const bytes = randomBytes(1000);
-    expect(await new HttpTransport(peer.url).put(address, bytes, { token: 'secret' })).toBe(outcome);
+    expect(await transportTo(peer.url).put(address, bytes, { token: 'secret' })).toBe(outcome);
     expect(peer.requests).toMatchObject([
       { method: 'PUT', path: `/chunk/${address.hex}`, headers: { authorization: 'Bearer secret' } },
     ]);
@@ -195,7 +201,7 @@ describe('a peer’s HTTP face, given a chunk', () => {
 
   it('sends no authorization without a token', async () => {
     const peer = await startHttpPeer((_, response) => response.writeHead(201).end());
-    await new HttpTransport(peer.url).put(address, new Uint8Array(3));
+    await transportTo(peer.url).put(address, new Uint8Array(3));
     expect(peer.requests[0]!.headers).not.toHaveProperty('authorization');
   });
 
@@ -211,7 +217,7 @@ describe('a peer’s HTTP face, given a chunk', () => {
     const peer = await startHttpPeer((_, response) =>
       response.writeHead(status).end(JSON.stringify({ message: 'because' })),
     );
-    await expect(new HttpTransport(peer.url).put(address, new Uint8Array(3))).rejects.toMatchObject({
+    await expect(transportTo(peer.url).put(address, new Uint8Array(3))).rejects.toMatchObject({
       code,
       message: expect.stringContaining('because'),
     });
@@ -223,9 +229,11 @@ describe('a peer’s HTTP face, given a chunk', () => {
     const bytes = new Uint8Array(limits.minBytesPerSecond * 20);
     let isOver = false;
     const rejected = expect(
-      new HttpTransport(peer.url).put(address, bytes).finally(() => {
-        isOver = true;
-      }),
+      transportTo(peer.url)
+        .put(address, bytes)
+        .finally(() => {
+          isOver = true;
+        }),
     ).rejects.toMatchObject({ code: 'PEERS_UNREACHABLE' });
     await until(() => peer.requests.length === 1);
     await vi.advanceTimersByTimeAsync(limits.stallMs + 19_000);
@@ -246,7 +254,7 @@ describe('a peer’s HTTP face, asked for what it is', () => {
       peers: ['https://other.example'],
     };
     const peer = await startHttpPeer((_, response) => response.end(JSON.stringify(info)));
-    expect(await new HttpTransport(peer.url).info()).toEqual(info);
+    expect(await transportTo(peer.url).info()).toEqual(info);
     expect(peer.requests).toMatchObject([{ path: '/-/info' }]);
   });
 
@@ -258,7 +266,7 @@ describe('a peer’s HTTP face, asked for what it is', () => {
     ['megabytes', 200, `{"protocol": 1, "name": "${'x'.repeat(1_000_000)}"}`],
   ])('is UNSUPPORTED when it answers with %s', async (_, status, body) => {
     const peer = await startHttpPeer((_, response) => response.writeHead(status).end(body));
-    await expect(new HttpTransport(peer.url).info()).rejects.toMatchObject({ code: 'UNSUPPORTED' });
+    await expect(transportTo(peer.url).info()).rejects.toMatchObject({ code: 'UNSUPPORTED' });
   });
 });
 
@@ -266,14 +274,14 @@ describe('AntTP, asked for a chunk,', () => {
   it('gives its bytes, from its own path', async () => {
     const bytes = randomBytes(1_000);
     const server = await startHttpPeer((_, response) => response.end(bytes));
-    const face = new HttpTransport(`anttp+${server.url}`);
-    expect(Buffer.compare(await face.fetch(address, signal), bytes)).toBe(0);
+    const transport = transportTo(`anttp+${server.url}`);
+    expect(Buffer.compare(await transport.fetch(address, signal), bytes)).toBe(0);
     expect(server.requests).toMatchObject([{ method: 'GET', path: `/anttp-0/binary/chunk/${address.hex}` }]);
   });
 
   it.each([404, 410])('has none with status %i', async (status) => {
     const server = await startHttpPeer((_, response) => response.writeHead(status).end('no'));
-    const fetching = new HttpTransport(`anttp+${server.url}`).fetch(address, signal);
+    const fetching = transportTo(`anttp+${server.url}`).fetch(address, signal);
     await expect(fetching).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 });
@@ -281,7 +289,7 @@ describe('AntTP, asked for a chunk,', () => {
 describe('antd, asked for a chunk,', () => {
   const answering = async (body: string) => {
     const server = await startHttpPeer((_, response) => response.end(body));
-    return { server, fetch: () => new HttpTransport(`antd+${server.url}`).fetch(address, signal) };
+    return { server, fetch: () => transportTo(`antd+${server.url}`).fetch(address, signal) };
   };
 
   it.each([

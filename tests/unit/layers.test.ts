@@ -22,6 +22,7 @@ const layers = [
     'src/stats',
     'src/errors',
     'src/config',
+    'src/peer-url',
     'src/limits',
     'src/languages',
     'src/themes',

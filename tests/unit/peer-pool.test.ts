@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Address } from '../../src/address.ts';
 import { AntwayError } from '../../src/errors.ts';
 import { limits } from '../../src/limits.ts';
+import { PeerUrl } from '../../src/peer-url.ts';
 import { PeerPool } from '../../src/peers/selection/pool.ts';
 import { rendezvousScore } from '../../src/peers/selection/ranking.ts';
 import { Stats } from '../../src/stats/stats.ts';
@@ -38,7 +39,7 @@ function pool(...urls: string[]) {
   const address = addressAskedInOrder(urls);
   const stats = new Stats();
   const peers = new PeerPool(
-    urls.map((url) => ({ url, certificateHashes: [] })),
+    urls.map((url) => PeerUrl.parse(url)),
     stats,
   );
   return { address, peers, stats, fetch: () => peers.fetch(address, { signal, verify }) };
@@ -259,7 +260,10 @@ describe('when no peer has the chunk, the error', () => {
   });
 
   it('is PEERS_UNREACHABLE for a peer that only WebTransport can reach, on a platform without it', async () => {
-    const peers = new PeerPool([{ url: 'https://peer.example', certificateHashes: ['ab'] }], new Stats());
+    const peers = new PeerPool(
+      [PeerUrl.parse(`https://peer.example#sha-256=${'ab'.repeat(32)}`)],
+      new Stats(),
+    );
     await expect(peers.fetch(addressAskedInOrder([]), { signal, verify })).rejects.toMatchObject({
       code: 'PEERS_UNREACHABLE',
       details: { attempts: [] },

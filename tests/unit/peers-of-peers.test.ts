@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Address } from '../../src/address.ts';
 import { limits } from '../../src/limits.ts';
+import { PeerUrl } from '../../src/peer-url.ts';
 import { PeerPool } from '../../src/peers/selection/pool.ts';
 import { Stats } from '../../src/stats/stats.ts';
 import { closedPort, startHttpPeer } from './support/http-peer.ts';
@@ -19,7 +20,7 @@ async function naming(peers: unknown) {
 
 function poolOf(urls: readonly string[], usePeersOfPeers: boolean) {
   return new PeerPool(
-    urls.map((url) => ({ url, certificateHashes: [] })),
+    urls.map((url) => PeerUrl.parse(url)),
     new Stats(),
     { usePeersOfPeers },
   );

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Address } from '../../src/address.ts';
 import { nodePlatform } from '../../src/cli/platform.ts';
+import { PeerUrl } from '../../src/peer-url.ts';
 import { HttpTransport } from '../../src/peers/transports/http.ts';
 import { type PublishProgress, publishFile } from '../../src/publish/publish.ts';
 import { type ChunkSink, uploadChunk, uploadTo } from '../../src/publish/upload.ts';
@@ -10,6 +11,8 @@ import { loadBlake3 } from '../../src/self-encryption/blake3.ts';
 import { Codec } from '../../src/self-encryption/codec.ts';
 import { decodeDataMap } from '../../src/self-encryption/data-map.ts';
 import { bufferAccess, type EncryptedChunk } from '../../src/self-encryption/file.ts';
+
+const transportTo = (url: string) => new HttpTransport(PeerUrl.parse(url));
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 
@@ -74,7 +77,7 @@ describe('uploading a chunk', () => {
   it('gives it to every peer', async () => {
     const peers = [await startPeer(), await startPeer()];
     const chunk = await makeChunk('for all');
-    const sink = uploadTo(peers.map(({ url }) => new HttpTransport(url)));
+    const sink = uploadTo(peers.map(({ url }) => transportTo(url)));
     expect(await sink.store(chunk, new AbortController().signal)).toBe('stored');
     for (const { held } of peers) expect(held.get(chunk.address.hex)?.toString()).toBe('for all');
   });
@@ -83,26 +86,24 @@ describe('uploading a chunk', () => {
     const peer = await startPeer();
     const chunk = await makeChunk('known');
     peer.held.set(chunk.address.hex, Buffer.from(chunk.bytes));
-    expect(await uploadChunk(chunk, new HttpTransport(peer.url))).toBe('present');
+    expect(await uploadChunk(chunk, transportTo(peer.url))).toBe('present');
     expect(peer.requests).toEqual(['HEAD']);
   });
 
   it('tries again when the peer is busy, or hangs up', async () => {
     const peer = await startPeer([answer(503, 'busy'), hangUp, answer(500, 'disk trouble')]);
     const chunk = await makeChunk('persistent');
-    expect(await uploadChunk(chunk, new HttpTransport(peer.url), quick)).toBe('stored');
+    expect(await uploadChunk(chunk, transportTo(peer.url), quick)).toBe('stored');
     expect(peer.requests.filter((method) => method === 'PUT')).toHaveLength(4);
     expect(peer.held.has(chunk.address.hex)).toBe(true);
   });
 
   it('gives up after five tries, and says so', async () => {
     const peer = await startPeer(Array.from({ length: 5 }, () => answer(503, 'busy')));
-    await expect(uploadChunk(await makeChunk('x'), new HttpTransport(peer.url), quick)).rejects.toMatchObject(
-      {
-        code: 'PEERS_UNREACHABLE',
-        message: expect.stringContaining('after 5 tries'),
-      },
-    );
+    await expect(uploadChunk(await makeChunk('x'), transportTo(peer.url), quick)).rejects.toMatchObject({
+      code: 'PEERS_UNREACHABLE',
+      message: expect.stringContaining('after 5 tries'),
+    });
   });
 
   it.each([
@@ -112,12 +113,10 @@ describe('uploading a chunk', () => {
     [507, 'TOO_LARGE'],
   ])('does not insist when the peer answers %i', async (status, code) => {
     const peer = await startPeer([answer(status, 'the peer’s own words')]);
-    await expect(uploadChunk(await makeChunk('x'), new HttpTransport(peer.url), quick)).rejects.toMatchObject(
-      {
-        code,
-        message: expect.stringContaining('the peer’s own words'),
-      },
-    );
+    await expect(uploadChunk(await makeChunk('x'), transportTo(peer.url), quick)).rejects.toMatchObject({
+      code,
+      message: expect.stringContaining('the peer’s own words'),
+    });
     expect(peer.requests).toEqual(['HEAD', 'PUT']);
   });
 
@@ -130,14 +129,14 @@ describe('uploading a chunk', () => {
         response.writeHead(201).end();
       },
     ]);
-    await uploadChunk(await makeChunk('x'), new HttpTransport(peer.url), { token: '0123' });
+    await uploadChunk(await makeChunk('x'), transportTo(peer.url), { token: '0123' });
     expect(shown).toBe('Bearer 0123');
   });
 
   it('stops waiting for its next try when it is aborted', async () => {
     const peer = await startPeer([answer(503, 'busy')]);
     const abort = new AbortController();
-    const upload = uploadChunk(await makeChunk('x'), new HttpTransport(peer.url), {
+    const upload = uploadChunk(await makeChunk('x'), transportTo(peer.url), {
       firstRetryMs: 60_000,
       signal: abort.signal,
     });

@@ -98,10 +98,10 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-describe('a peer’s WebTransport face', () => {
+describe('a peer’s WebTransport transport', () => {
   it('sends a GET for one address, and gives the bytes of the answer', async () => {
-    const face = new WebTransportTransport(endpoint);
-    const fetching = face.fetch(address, never);
+    const transport = new WebTransportTransport(endpoint);
+    const fetching = transport.fetch(address, never);
     await settle();
     const [stream] = FakeSession.all[0]!.streams;
     expect(stream!.sent).toEqual([1, 1, ...address.bytes]);
@@ -113,43 +113,43 @@ describe('a peer’s WebTransport face', () => {
   });
 
   it('uses one session for all requests, and a new one after it closed', async () => {
-    const face = new WebTransportTransport(endpoint);
-    void face.fetch(address, never).catch(() => undefined);
-    void face.fetch(address, never).catch(() => undefined);
+    const transport = new WebTransportTransport(endpoint);
+    void transport.fetch(address, never).catch(() => undefined);
+    void transport.fetch(address, never).catch(() => undefined);
     await settle();
     expect(FakeSession.all).toHaveLength(1);
-    expect(face.isConnected).toBe(true);
+    expect(transport.isConnected).toBe(true);
     FakeSession.all[0]!.close();
     await settle();
-    expect(face.isConnected).toBe(false);
-    void face.fetch(address, never).catch(() => undefined);
+    expect(transport.isConnected).toBe(false);
+    void transport.fetch(address, never).catch(() => undefined);
     await settle();
     expect(FakeSession.all).toHaveLength(2);
   });
 
   it('resets a stream whose caller goes away, and keeps the session', async () => {
-    const face = new WebTransportTransport(endpoint);
+    const transport = new WebTransportTransport(endpoint);
     const controller = new AbortController();
-    const fetching = face.fetch(address, controller.signal);
+    const fetching = transport.fetch(address, controller.signal);
     await settle();
     controller.abort(new Error('gone'));
     await expect(fetching).rejects.toThrow('gone');
     await settle();
     expect(FakeSession.all[0]!.streams[0]!.isCancelled).toBe(true);
-    expect(face.isConnected).toBe(true);
+    expect(transport.isConnected).toBe(true);
   });
 
   it('resets a stream that opens only after its caller has gone: it would take up the peer’s limit', async () => {
-    const face = new WebTransportTransport(endpoint);
+    const transport = new WebTransportTransport(endpoint);
     let open = (_: FakeStream) => {};
-    void face.fetch(address, never).catch(() => undefined);
+    void transport.fetch(address, never).catch(() => undefined);
     await settle();
     FakeSession.all[0]!.open = () =>
       new Promise((resolve) => {
         open = resolve;
       });
     const controller = new AbortController();
-    const fetching = face.fetch(address, controller.signal);
+    const fetching = transport.fetch(address, controller.signal);
     await settle();
     controller.abort(new Error('gone'));
     await expect(fetching).rejects.toThrow('gone');
@@ -160,19 +160,21 @@ describe('a peer’s WebTransport face', () => {
   });
 
   it('gives up a session on which nothing moves', async () => {
-    const face = new WebTransportTransport(endpoint);
-    const rejected = expect(face.fetch(address, never)).rejects.toMatchObject({ code: 'PEERS_UNREACHABLE' });
+    const transport = new WebTransportTransport(endpoint);
+    const rejected = expect(transport.fetch(address, never)).rejects.toMatchObject({
+      code: 'PEERS_UNREACHABLE',
+    });
     await vi.advanceTimersByTimeAsync(limits.stallMs);
     await rejected;
     expect(FakeSession.all[0]!.isClosed).toBe(true);
-    expect(face.isConnected).toBe(false);
+    expect(transport.isConnected).toBe(false);
   });
 
   it('keeps a session on which another answer moves', async () => {
-    const face = new WebTransportTransport(endpoint);
-    const slow = expect(face.fetch(address, never)).rejects.toMatchObject({ code: 'PEERS_UNREACHABLE' });
+    const transport = new WebTransportTransport(endpoint);
+    const slow = expect(transport.fetch(address, never)).rejects.toMatchObject({ code: 'PEERS_UNREACHABLE' });
     await settle();
-    const moving = face.fetch(address, never);
+    const moving = transport.fetch(address, never);
     await settle();
     const [, stream] = FakeSession.all[0]!.streams;
     const answer = found(1, 2, 3, 4, 5);
@@ -187,8 +189,8 @@ describe('a peer’s WebTransport face', () => {
   });
 
   it('gives up an answer that comes a byte at a time', async () => {
-    const face = new WebTransportTransport(endpoint);
-    const rejected = expect(face.fetch(address, never)).rejects.toMatchObject({
+    const transport = new WebTransportTransport(endpoint);
+    const rejected = expect(transport.fetch(address, never)).rejects.toMatchObject({
       code: 'PEERS_UNREACHABLE',
       message: expect.stringContaining('took more than'),
     });
@@ -203,61 +205,65 @@ describe('a peer’s WebTransport face', () => {
   });
 
   it('does not close the session that has taken the place of a dead one', async () => {
-    const face = new WebTransportTransport(endpoint);
-    const stalled = expect(face.fetch(address, never)).rejects.toMatchObject({ code: 'PEERS_UNREACHABLE' });
+    const transport = new WebTransportTransport(endpoint);
+    const stalled = expect(transport.fetch(address, never)).rejects.toMatchObject({
+      code: 'PEERS_UNREACHABLE',
+    });
     await vi.advanceTimersByTimeAsync(limits.stallMs - 100);
     const [dead] = FakeSession.all;
     dead!.close();
     await settle();
-    void face.fetch(address, never).catch(() => undefined);
+    void transport.fetch(address, never).catch(() => undefined);
     await vi.advanceTimersByTimeAsync(200);
     await stalled;
     expect(FakeSession.all).toHaveLength(2);
     expect(FakeSession.all[1]!.isClosed).toBe(false);
-    expect(face.isConnected).toBe(true);
+    expect(transport.isConnected).toBe(true);
   });
 
   it('sends its caller to HTTP while it connects, and goes on connecting', async () => {
     FakeSession.isReady = false;
-    const face = new WebTransportTransport(endpoint);
-    const rejected = expect(face.fetch(address, never)).rejects.toMatchObject({ code: 'PEERS_UNREACHABLE' });
+    const transport = new WebTransportTransport(endpoint);
+    const rejected = expect(transport.fetch(address, never)).rejects.toMatchObject({
+      code: 'PEERS_UNREACHABLE',
+    });
     await vi.advanceTimersByTimeAsync(limits.connectGraceMs);
     await rejected;
-    expect(face.isConnected).toBe(false);
+    expect(transport.isConnected).toBe(false);
     FakeSession.all[0]!.becomeReady();
     await settle();
-    expect(face.isConnected).toBe(true);
-    void face.fetch(address, never).catch(() => undefined);
+    expect(transport.isConnected).toBe(true);
+    void transport.fetch(address, never).catch(() => undefined);
     await settle();
     expect(FakeSession.all).toHaveLength(1);
   });
 
   it('is not taken for connected when it was closed while connecting', async () => {
     FakeSession.isReady = false;
-    const face = new WebTransportTransport(endpoint);
-    void face.fetch(address, never).catch(() => undefined);
+    const transport = new WebTransportTransport(endpoint);
+    void transport.fetch(address, never).catch(() => undefined);
     await settle();
-    face.close();
+    transport.close();
     FakeSession.all[0]!.becomeReady();
     await settle();
     expect(FakeSession.all[0]!.isClosed).toBe(true);
-    expect(face.isConnected).toBe(false);
+    expect(transport.isConnected).toBe(false);
   });
 
   it('gives a connection up that does not come about in time', async () => {
     FakeSession.isReady = false;
-    const face = new WebTransportTransport(endpoint);
-    void face.fetch(address, never).catch(() => undefined);
+    const transport = new WebTransportTransport(endpoint);
+    void transport.fetch(address, never).catch(() => undefined);
     await vi.advanceTimersByTimeAsync(limits.connectTimeoutMs);
     expect(FakeSession.all[0]!.isClosed).toBe(true);
-    void face.fetch(address, never).catch(() => undefined);
+    void transport.fetch(address, never).catch(() => undefined);
     await settle();
     expect(FakeSession.all).toHaveLength(2);
   });
 
   it('refuses an answer that no chunk can be, before reading it', async () => {
-    const face = new WebTransportTransport(endpoint);
-    const rejected = expect(face.fetch(address, never)).rejects.toMatchObject({ code: 'CORRUPT' });
+    const transport = new WebTransportTransport(endpoint);
+    const rejected = expect(transport.fetch(address, never)).rejects.toMatchObject({ code: 'CORRUPT' });
     await settle();
     const [stream] = FakeSession.all[0]!.streams;
     stream!.answer(0, 0xff, 0xff, 0xff, 0xff);
@@ -267,13 +273,13 @@ describe('a peer’s WebTransport face', () => {
   });
 
   describe('opens files ahead', () => {
-    /** Asks for a file, and lets the peer react. @returns the face, whose session is up. */
+    /** Asks for a file, and lets the peer react. @returns the transport, whose session is up. */
     async function open(
-      react: (stream: FakeStream, face: WebTransportTransport) => void | Promise<void>,
+      react: (stream: FakeStream, transport: WebTransportTransport) => void | Promise<void>,
     ): Promise<WebTransportTransport> {
-      const face = new WebTransportTransport(endpoint);
+      const transport = new WebTransportTransport(endpoint);
       const range = { start: 0, length: 0 };
-      const opening = face
+      const opening = transport
         .prefetch(
           address,
           range,
@@ -283,18 +289,18 @@ describe('a peer’s WebTransport face', () => {
         )
         .catch(() => undefined);
       await settle();
-      await react(FakeSession.all[0]!.streams[0]!, face);
+      await react(FakeSession.all[0]!.streams[0]!, transport);
       await opening;
-      return face;
+      return transport;
     }
 
     it('unless the peer refuses that as something unknown, until there is another session', async () => {
-      const face = await open((stream) => stream.fail(1));
-      expect([face.isConnected, face.canPrefetch]).toEqual([true, false]);
+      const transport = await open((stream) => stream.fail(1));
+      expect([transport.isConnected, transport.canPrefetch]).toEqual([true, false]);
       FakeSession.all[0]!.close();
       await settle();
-      await face.connect();
-      expect(face.canPrefetch).toBe(true);
+      await transport.connect();
+      expect(transport.canPrefetch).toBe(true);
     });
 
     it.each<[string, (stream: FakeStream) => void]>([
@@ -308,22 +314,22 @@ describe('a peer’s WebTransport face', () => {
     });
 
     it('also after one that was too slow, while other answers came', async () => {
-      const face = await open(async (_, face) => {
+      const transport = await open(async (_, transport) => {
         await vi.advanceTimersByTimeAsync(limits.stallMs - 1_000);
-        const moving = face.fetch(address, never);
+        const moving = transport.fetch(address, never);
         await settle();
         FakeSession.all[0]!.streams[1]!.answer(...found(1));
         await moving;
         await vi.advanceTimersByTimeAsync(1_000);
       });
-      expect(face.isConnected).toBe(true);
-      expect(face.canPrefetch).toBe(true);
+      expect(transport.isConnected).toBe(true);
+      expect(transport.canPrefetch).toBe(true);
     });
   });
 
   it('asks whether a chunk is there, and stores one with the token', async () => {
-    const face = new WebTransportTransport(endpoint);
-    const asking = [face.has(address, never), face.has(address, never)];
+    const transport = new WebTransportTransport(endpoint);
+    const asking = [transport.has(address, never), transport.has(address, never)];
     await settle();
     const { streams } = FakeSession.all[0]!;
     expect(streams[0]!.sent).toEqual([2, 1, ...address.bytes]);
@@ -331,7 +337,7 @@ describe('a peer’s WebTransport face', () => {
     streams[1]!.answer(1);
     expect(await Promise.all(asking)).toEqual([true, false]);
 
-    const putting = face.put(address, Uint8Array.of(7, 8, 9), { token: 'é' });
+    const putting = transport.put(address, Uint8Array.of(7, 8, 9), { token: 'é' });
     await settle();
     expect(streams[2]!.sent).toEqual([3, 0, 2, 0xc3, 0xa9, 0, 0, 0, 3, 7, 8, 9]);
     streams[2]!.answer(0, ...address.bytes);
@@ -346,16 +352,16 @@ describe('a peer’s WebTransport face', () => {
     [6, 'TOO_LARGE'],
     [9, 'CORRUPT'],
   ])('says why a chunk was not stored: status %i is %s', async (status, code) => {
-    const face = new WebTransportTransport(endpoint);
-    const rejected = expect(face.put(address, Uint8Array.of(1), {})).rejects.toMatchObject({ code });
+    const transport = new WebTransportTransport(endpoint);
+    const rejected = expect(transport.put(address, Uint8Array.of(1), {})).rejects.toMatchObject({ code });
     await settle();
     FakeSession.all[0]!.streams[0]!.answer(status, ...new Uint8Array(32));
     await rejected;
   });
 
   it('does not take for stored what the peer received as something else', async () => {
-    const face = new WebTransportTransport(endpoint);
-    const rejected = expect(face.put(address, Uint8Array.of(1), {})).rejects.toMatchObject({
+    const transport = new WebTransportTransport(endpoint);
+    const rejected = expect(transport.put(address, Uint8Array.of(1), {})).rejects.toMatchObject({
       code: 'CORRUPT',
     });
     await settle();

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { nodePlatform } from '../../../src/cli/platform.ts';
+import { PeerUrl } from '../../../src/peer-url.ts';
 import { HttpTransport } from '../../../src/peers/transports/http.ts';
 import { publishFolder } from '../../../src/publish/publish.ts';
 import { createTarchive } from '../../../src/publish/tarchive.ts';
@@ -75,7 +76,7 @@ function publishCases(
         let lastMs = startedMs;
         const { size, presentChunks } = await publishFolder(entries, {
           codec,
-          sink: uploadTo([new HttpTransport(lab.peer.url)]),
+          sink: uploadTo([new HttpTransport(PeerUrl.parse(lab.peer.url))]),
           progress() {
             latenciesMs.push(performance.now() - lastMs);
             lastMs = performance.now();

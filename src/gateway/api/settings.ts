@@ -1,6 +1,7 @@
-import { type Config, formatPeer, parsePeer } from '../../config.ts';
+import type { Config } from '../../config.ts';
 import { AntwayError } from '../../errors.ts';
 import { isLanguage, languages } from '../../languages.ts';
+import { PeerUrl } from '../../peer-url.ts';
 import { probePeer } from '../../peers/probe.ts';
 import { isTheme, themes } from '../../themes.ts';
 import { jsonOf, objectOf } from './body.ts';
@@ -40,8 +41,8 @@ export const appearance: Endpoint = {
 export const testPeer: Endpoint = {
   async POST(_, request, { effective: { config }, deployment: { origin } }) {
     const { url } = objectOf(await jsonOf(request));
-    const peer = parsePeer(url, origin, 'url');
-    return { url: peer.url, ...(await probePeer(peer, config.transport, request.signal)) };
+    const peer = PeerUrl.parse(url, origin, 'url');
+    return { url: peer.id, ...(await probePeer(peer, config.transport, request.signal)) };
   },
 };
 
@@ -68,7 +69,7 @@ export const reset: Endpoint = {
 
 function asJson(config: Config): Record<string, unknown> {
   return {
-    peers: config.peers.map(formatPeer),
+    peers: config.peers.map(String),
     usePeersOfPeers: config.usePeersOfPeers,
     transport: config.transport,
     isolation: config.isolation,

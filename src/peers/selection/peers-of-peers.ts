@@ -1,5 +1,5 @@
-import { isLoopback, type PeerConfig, parsePeer } from '../../config.ts';
 import { limits } from '../../limits.ts';
+import { PeerUrl } from '../../peer-url.ts';
 import type { Peer } from '../peer.ts';
 
 /** Delay before a peer that could not be asked is asked for other peers again, in milliseconds. */
@@ -11,18 +11,18 @@ const askAgainMs = 60_000;
  */
 export class PeersOfPeers {
   readonly #configured: readonly Peer[];
-  readonly #onFound: (peer: PeerConfig, namedBy: string) => void;
+  readonly #onFound: (peer: PeerUrl, namedBy: string) => void;
   readonly #known: Set<string>;
   /** When each peer may be asked next, in milliseconds since 1970. */
   readonly #askAt: Map<Peer, number>;
 
   /** @param onFound called with each new peer, at most `limits.peersOfPeers` times. */
-  constructor(configured: readonly Peer[], onFound: (peer: PeerConfig, namedBy: string) => void) {
+  constructor(configured: readonly Peer[], onFound: (peer: PeerUrl, namedBy: string) => void) {
     this.#configured = configured;
     this.#onFound = onFound;
-    this.#known = new Set(configured.map(({ url }) => url));
+    this.#known = new Set(configured.map(({ id }) => id));
     // AntTP and antd name no other peers.
-    const asked = configured.filter(({ kind }) => kind === 'antway');
+    const asked = configured.filter(({ url }) => url.kind === 'antway');
     this.#askAt = new Map(asked.map((peer) => [peer, 0]));
   }
 
@@ -45,17 +45,16 @@ export class PeersOfPeers {
 
   #add(url: string, namedBy: Peer): void {
     if (this.#known.size >= this.#configured.length + limits.peersOfPeers) return;
-    let found: PeerConfig;
+    let found: PeerUrl;
     try {
-      found = parsePeer(url, namedBy.url);
+      found = PeerUrl.parse(url, namedBy.url.origin);
     } catch (error) {
-      console.warn(`antway: ${namedBy.url} names a peer that cannot be one`, error);
+      console.warn(`antway: ${namedBy.id} names a peer that cannot be one`, error);
       return;
     }
     // Security: only a peer on this machine may direct the browser to other ports of this machine.
-    const isNear = ({ url }: { url: string }) => isLoopback(new URL(url).hostname);
-    if (this.#known.has(found.url) || (isNear(found) && !isNear(namedBy))) return;
-    this.#known.add(found.url);
-    this.#onFound(found, namedBy.url);
+    if (this.#known.has(found.id) || (found.isLoopback && !namedBy.url.isLoopback)) return;
+    this.#known.add(found.id);
+    this.#onFound(found, namedBy.id);
   }
 }

@@ -1,7 +1,8 @@
 import type { Address } from '../../address.ts';
-import type { PeerConfig, PeerKind, TransportChoice } from '../../config.ts';
+import type { TransportChoice } from '../../config.ts';
 import { AntwayError, type Attempt } from '../../errors.ts';
 import { limits } from '../../limits.ts';
+import type { PeerKind, PeerUrl } from '../../peer-url.ts';
 import { RateMeter } from '../../stats/rate.ts';
 import type { PeerTally, Stats } from '../../stats/stats.ts';
 import { transferMs, Watchdog } from '../../util/watchdog.ts';
@@ -75,13 +76,13 @@ export class PeerPool implements ChunkPeers {
   readonly #hedges = new HedgeBudget(limits.hedgeShare, limits.hedgeBurst);
 
   constructor(
-    peers: readonly PeerConfig[],
+    peers: readonly PeerUrl[],
     stats: Stats,
     { transport = 'auto', usePeersOfPeers = false }: PeerPoolOptions = {},
   ) {
-    const unique = new Map(peers.map((peer) => [peer.url, peer]));
+    const unique = new Map(peers.map((peer) => [peer.id, peer]));
     const onBytes = (bytes: number) => this.#rate.record(bytes, performance.now());
-    const start = (peer: PeerConfig, namedBy: string | null = null) =>
+    const start = (peer: PeerUrl, namedBy: string | null = null) =>
       new Peer(peer, { stats, transport, namedBy, onBytes });
     this.#peers = Array.from(unique.values(), (peer) => start(peer));
     this.#stats = stats;
@@ -117,7 +118,7 @@ export class PeerPool implements ChunkPeers {
       }
     }
     const asked = new Set(attempts.map(({ peer }) => peer));
-    throw failure(address, [...banned.filter(({ url }) => !asked.has(url)).map(leftOut), ...attempts]);
+    throw failure(address, [...banned.filter(({ id }) => !asked.has(id)).map(leftOut), ...attempts]);
   }
 
   /** Asks peers in this order, with hedging. Every failure is added to `attempts`. */
@@ -145,7 +146,7 @@ export class PeerPool implements ChunkPeers {
       maxParallel: limits.parallelTries,
       mayHedge: () => this.#hedges.spend(),
     });
-    for (const other of hedged) this.#stats.hedged(order[other]!.url, other === index);
+    for (const other of hedged) this.#stats.hedged(order[other]!.id, other === index);
     return value;
   }
 
@@ -218,9 +219,9 @@ export class PeerPool implements ChunkPeers {
   describe(): PeerDescription[] {
     const tallies = this.#stats.snapshot().peers;
     return this.#peers.map((peer) => ({
-      ...tallies.find((tally) => tally.url === peer.url),
-      url: peer.url,
-      kind: peer.kind,
+      ...tallies.find((tally) => tally.url === peer.id),
+      url: peer.id,
+      kind: peer.url.kind,
       namedBy: peer.namedBy,
       state: peer.state,
     }));
@@ -239,7 +240,7 @@ export class PeerPool implements ChunkPeers {
       .map((peer) => ({
         peer,
         isOpen: peer.health.circuit === 'open',
-        score: rendezvousScore(address, peer.url, peer.health.weight),
+        score: rendezvousScore(address, peer.id, peer.health.weight),
       }))
       .sort((a, b) => Number(a.isOpen) - Number(b.isOpen) || b.score - a.score)
       .map(({ peer }) => peer);
@@ -272,7 +273,7 @@ function openPatience({ health }: Peer): { stallMs: number; totalMs: number } {
 
 function leftOut(peer: Peer): Attempt {
   return {
-    peer: peer.url,
+    peer: peer.id,
     transport: 'http',
     stage: 'connect',
     code: 'CORRUPT',

@@ -1,7 +1,7 @@
 import type { Address } from '../../address.ts';
-import type { PeerKind } from '../../config.ts';
 import { AntwayError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
+import type { PeerKind } from '../../peer-url.ts';
 
 /** How one kind of peer serves chunks over HTTP. */
 export interface Dialect {

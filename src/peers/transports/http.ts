@@ -1,7 +1,7 @@
 import type { Address } from '../../address.ts';
-import { splitPeerUrl } from '../../config.ts';
 import { AntwayError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
+import type { PeerUrl } from '../../peer-url.ts';
 import { transferMs, Watchdog } from '../../util/watchdog.ts';
 import { ByteReader } from './byte-reader.ts';
 import { type Dialect, dialects } from './dialect.ts';
@@ -20,23 +20,20 @@ export interface PutOptions {
  */
 export class HttpTransport implements Transport {
   readonly name = 'http';
-  readonly #origin: string;
+  readonly #peer: PeerUrl;
   readonly #dialect: Dialect;
-
   readonly #onBytes: (length: number) => void;
 
-  /**
-   * @param url the peer's, as of `PeerConfig`.
-   * @param onBytes called with the number of bytes of every arriving piece.
-   */
-  constructor(
-    readonly url: string,
-    onBytes: (length: number) => void = () => {},
-  ) {
+  /** @param onBytes called with the number of bytes of every arriving piece. */
+  constructor(peer: PeerUrl, onBytes: (length: number) => void = () => {}) {
+    this.#peer = peer;
+    this.#dialect = dialects[peer.kind];
     this.#onBytes = onBytes;
-    const { kind, origin } = splitPeerUrl(url);
-    this.#origin = origin;
-    this.#dialect = dialects[kind];
+  }
+
+  /** Identifies the peer in errors. */
+  get url(): string {
+    return this.#peer.id;
   }
 
   async fetch(
@@ -135,7 +132,7 @@ export class HttpTransport implements Transport {
     const watchdog = new Watchdog({ stallMs, totalMs: stallMs + transferMs(limits.chunkBytes), signal });
     let reader: ByteReader | undefined;
     try {
-      const response = await fetch(this.#origin + path, {
+      const response = await fetch(this.#peer.origin + path, {
         cache: 'no-store', // chunks have their own store
         credentials: 'omit',
         redirect: 'error',

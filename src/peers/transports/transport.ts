@@ -1,4 +1,7 @@
 import type { Address } from '../../address.ts';
+import type { TransportChoice } from '../../config.ts';
+import { AntwayError } from '../../errors.ts';
+import type { PeerUrl } from '../../peer-url.ts';
 import type { TransportName } from '../../stats/stats.ts';
 
 /** One transport of a peer. The bytes that it returns are not verified. */
@@ -17,4 +20,10 @@ export interface Transport {
     onFirstByte?: () => void,
     expectedBytes?: number,
   ): Promise<Uint8Array<ArrayBuffer>>;
+}
+
+/** The error for a peer if this browser supports none of its transports. */
+export function noTransport({ id }: PeerUrl, transport: TransportChoice): AntwayError {
+  const limit = { auto: '', webtransport: ' by WebTransport alone', http: ' by HTTP alone' }[transport];
+  return new AntwayError('PEERS_UNREACHABLE', `This browser has no way to reach ${id}${limit}.`);
 }

@@ -20,19 +20,10 @@ import {
   statuses,
 } from './protocol.ts';
 import type { Transport } from './transport.ts';
+import type { WebTransportEndpoint } from './webtransport-endpoint.ts';
 
 /** Time limit for one chunk, or for a batch of small chunks that together are no larger. */
 const chunkMs = limits.stallMs + transferMs(limits.chunkBytes);
-
-/** The endpoint of a peer's WebTransport transport. */
-export interface WebTransportEndpoint {
-  /** `https://host:port/path`. */
-  url: string;
-  /** SHA-256 of acceptable certificates, hex; empty for a CA-signed certificate. */
-  certificateHashes: readonly string[];
-  /** Operations that the peer lists; undefined if the peer was not asked. */
-  operations?: readonly number[];
-}
 
 /**
  * A peer's WebTransport transport. It has one session, which connects on the first request and again after it closed.

@@ -1,4 +1,4 @@
-import { splitPeerUrl } from '../../config.ts';
+import { PeerUrl } from '../../peer-url.ts';
 import type { PeerState } from '../../peers/peer.ts';
 import type { PeerTally, TransportTally } from '../../stats/stats.ts';
 import type { PeerStatus } from '../gateway-api.ts';
@@ -60,7 +60,7 @@ function sum(transports: readonly TransportTally[], key: 'chunks' | 'bytes'): nu
 
 /** The host of a peer's URL. Adds the kind of an AntTP or antd peer. */
 export function hostOf(url: string): string {
-  const { kind, origin } = splitPeerUrl(url);
-  const host = URL.canParse(origin) ? new URL(origin).host : origin;
+  const { kind, origin } = PeerUrl.parse(url);
+  const { host } = new URL(origin);
   return kind === 'antway' ? host : `${host} (${{ anttp: 'AntTP', antd: 'antd' }[kind]})`;
 }

@@ -1,4 +1,5 @@
-import { errorStatus } from '../../errors.ts';
+import { AntwayError, errorStatus } from '../../errors.ts';
+import { PeerUrl } from '../../peer-url.ts';
 import { bucketCount, type HistogramSnapshot, histogramSnapshot } from '../../stats/histogram.ts';
 import type { PeerTally, StatsSnapshot, Tally, TransportTally } from '../../stats/stats.ts';
 import type { CacheState } from '../gateway-api.ts';
@@ -77,17 +78,18 @@ function ifValid<T>(read: () => T): T | undefined {
   try {
     return read();
   } catch (error) {
-    if (error instanceof NotStats) return undefined;
+    if (error instanceof NotStats || error instanceof AntwayError) return undefined;
     throw error;
   }
 }
 
 function peerTally(value: unknown): PeerTally {
   const { url, webtransport, http, corrupt, bans, hedges } = fields(value);
-  if (typeof url !== 'string' || url.length > longestUrl || !URL.canParse(url)) throw new NotStats();
+  const { id } = PeerUrl.parse(url);
+  if (id.length > longestUrl) throw new NotStats();
   const { won, lost } = fields(hedges);
   return {
-    url,
+    url: id,
     webtransport: transportTally(webtransport),
     http: transportTally(http),
     corrupt: count(corrupt),

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { formatPeer, parsePeer, splitPeerUrl } from '../../config.ts';
+import { PeerUrl } from '../../peer-url.ts';
 import type { GatewayConfig } from '../gateway-api.ts';
 import { hostOf } from '../live/peer-rows.ts';
 import { ProblemText } from '../problem-text.tsx';
@@ -22,7 +22,7 @@ export function PublishTargets({ state, config }: Props) {
   const [form, setForm] = useState(kept);
   const [problem, setProblem] = useState<'peer' | 'none' | null>(null);
   const t = texts.publish;
-  const known = (config?.peers ?? []).filter(takesChunks);
+  const known = (config?.peers ?? []).filter((url) => takesChunks(PeerUrl.parse(url)));
 
   function change(part: Partial<typeof kept>) {
     setForm(Object.assign(kept, part) && { ...kept });
@@ -33,9 +33,9 @@ export function PublishTargets({ state, config }: Props) {
     const peers = known.filter((url) => !form.unchecked.has(url));
     if (form.other.trim()) {
       try {
-        const peer = parsePeer(form.other.trim(), location.origin);
-        if (!takesChunks(peer.url)) throw new TypeError('AntTP and antd are not written to.');
-        peers.push(formatPeer(peer));
+        const peer = PeerUrl.parse(form.other.trim(), location.origin);
+        if (!takesChunks(peer)) throw new TypeError('AntTP and antd are not written to.');
+        peers.push(String(peer));
       } catch {
         setProblem('peer');
         document.getElementById('other-peer')?.focus();
@@ -141,6 +141,6 @@ export function PublishTargets({ state, config }: Props) {
 }
 
 /** Whether a peer accepts chunks from this page. AntTP and antd have their own ways to upload, which cost money. */
-function takesChunks(url: string): boolean {
-  return splitPeerUrl(url).kind === 'antway';
+function takesChunks({ kind }: PeerUrl): boolean {
+  return kind === 'antway';
 }

@@ -4,9 +4,9 @@ import sodiumWasmUrl from 'virtual:libsodium.wasm?url';
 import decoderWasmUrl from 'brotli-dec-wasm/web/bg.wasm?url';
 import brotliWasm from 'brotli-wasm';
 import { createTarPacker } from 'modern-tar';
-import { parsePeer } from '../../config.ts';
 import { encodeManifest } from '../../content/manifest.ts';
 import { asAntwayError, isAbort } from '../../errors.ts';
+import { PeerUrl } from '../../peer-url.ts';
 import { uploadTargetAt } from '../../peers/upload-target.ts';
 import { type Published, type PublishProgress, publishFile } from '../../publish/publish.ts';
 import { createTarchive } from '../../publish/tarchive.ts';
@@ -48,7 +48,7 @@ async function run(request: Exclude<PublishRequest, { task: 'cancel' }>): Promis
       return { type: 'measured', bytes: source.size, chunks: chunkCount(source.size) + 1 };
     case 'publish': {
       const { peers, token, isPrivate } = request;
-      const targets = peers.map((url) => uploadTargetAt(parsePeer(url, self.location.origin)));
+      const targets = peers.map((url) => uploadTargetAt(PeerUrl.parse(url)));
       const published = await seal(source, uploadTo(targets, token ? { token } : {}), isPrivate);
       const { presentChunks, uploadedBytes } = published;
       return { type: 'published', presentChunks, uploadedBytes, ...sealedAs(request, published) };

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { parsePeer } from '../../config.ts';
+import { PeerUrl } from '../../peer-url.ts';
 import { formatMilliseconds } from '../format.ts';
 import { asGatewayApiError, gateway } from '../gateway-api.ts';
 import { Icon } from '../icons.tsx';
@@ -18,8 +18,8 @@ export function PeersSection({ settings }: { settings: SettingsState }) {
 
   function problemOf(text: string): string | null {
     try {
-      const { url } = parsePeer(text, location.origin);
-      return urls.some((other) => originOf(other) === url) ? t.duplicatePeer : null;
+      const { id } = PeerUrl.parse(text, location.origin);
+      return urls.some((other) => originOf(other) === id) ? t.duplicatePeer : null;
     } catch {
       return texts.publish.badPeer;
     }
@@ -178,7 +178,7 @@ function PeerEntry({ url, onUp, onDown, onRemove }: EntryProps) {
 /** The name of a peer for the user: its URL without certificate hashes, with its kind. */
 function originOf(text: string): string {
   try {
-    return parsePeer(text, location.origin).url;
+    return PeerUrl.parse(text, location.origin).id;
   } catch {
     return text;
   }

@@ -1,0 +1,45 @@
+import { AntwayError } from '../../errors.ts';
+import type { PeerUrl } from '../../peer-url.ts';
+import { HttpTransport } from './http.ts';
+import { type PeerInfo, webTransportPath } from './protocol.ts';
+
+/** The endpoint of a peer's WebTransport transport. */
+export interface WebTransportEndpoint {
+  /** `https://host:port/path`. */
+  url: string;
+  /** SHA-256 of acceptable certificates, hex; empty for a CA-signed certificate. */
+  certificateHashes: readonly string[];
+  /** Operations that the peer lists; undefined if the peer was not asked. */
+  operations?: readonly number[];
+}
+
+/**
+ * Returns a peer's WebTransport endpoint and its certificates, from the configuration or from the peer's HTTP
+ * transport.
+ * @throws AntwayError `UNSUPPORTED` if the peer has no WebTransport, or as `HttpTransport.info`.
+ */
+export async function webTransportEndpointOf(peer: PeerUrl): Promise<WebTransportEndpoint> {
+  const { origin, certificateHashes } = peer;
+  if (certificateHashes.length > 0) return { url: origin + webTransportPath, certificateHashes };
+  return webTransportEndpointIn(await new HttpTransport(peer).info(), peer);
+}
+
+/** @throws AntwayError `UNSUPPORTED` if the description of the peer has no usable WebTransport. */
+export function webTransportEndpointIn(
+  { webTransport, operations }: PeerInfo,
+  { origin }: PeerUrl,
+): WebTransportEndpoint {
+  if (!webTransport) throw new AntwayError('UNSUPPORTED', `${origin} has no WebTransport.`);
+  const { protocol, hostname } = new URL(origin);
+  if (protocol === 'http:' && webTransport.certificateHashes.length === 0) {
+    throw new AntwayError('UNSUPPORTED', `${origin} does not tell its WebTransport certificate.`);
+  }
+  // Loopback names may resolve to ::1 first, where a peer bound to 127.0.0.1 does not listen. QUIC gets no refusal from
+  // there and would only time out.
+  const host = /(^|\.)localhost$/.test(hostname) ? '127.0.0.1' : hostname;
+  return {
+    url: `https://${host}:${webTransport.port}${webTransport.path}`,
+    certificateHashes: webTransport.certificateHashes,
+    operations,
+  };
+}
