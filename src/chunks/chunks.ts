@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import type { Address } from '../address.ts';
 import { toHex } from '../address.ts';
 import { AntwayError } from '../errors.ts';
@@ -7,6 +6,7 @@ import type { Codec } from '../self-encryption/codec.ts';
 import type { DataMap } from '../self-encryption/data-map.ts';
 import type { ChunkState, Stats } from '../stats/stats.ts';
 import type { Trace } from '../stats/trace.ts';
+import { LruCache } from '../util/lru-cache.ts';
 import { SingleFlight } from '../util/single-flight.ts';
 import { readAheadChunks } from './read-ahead.ts';
 import type { ChunkStore } from './store.ts';
@@ -45,7 +45,7 @@ export class Chunks {
   readonly #store: ChunkStore;
   readonly #peers: ChunkPeers;
   readonly #stats: Stats;
-  readonly #decrypted: LRUCache<string, Uint8Array<ArrayBuffer>>;
+  readonly #decrypted: LruCache<Uint8Array<ArrayBuffer>>;
   readonly #coming = new Set<ComingChunks>();
   readonly #fetching = new SingleFlight<VerifiedChunk>();
   readonly #decrypting = new SingleFlight<Uint8Array<ArrayBuffer>>();
@@ -55,10 +55,7 @@ export class Chunks {
     this.#store = store;
     this.#peers = peers;
     this.#stats = stats;
-    this.#decrypted = new LRUCache({
-      maxSize: Math.max(memoryBytes, 1),
-      sizeCalculation: (bytes) => Math.max(bytes.length, 1),
-    });
+    this.#decrypted = new LruCache(memoryBytes, (bytes) => bytes.length);
   }
 
   /** Number of chunks that a reader should request ahead. */

@@ -1,6 +1,6 @@
-import { LRUCache } from 'lru-cache';
 import type { Address } from '../address.ts';
 import { type DataMap, decodeDataMap } from '../self-encryption/data-map.ts';
+import { LruCache } from '../util/lru-cache.ts';
 
 /** A record, decoded as far as it is a data map. */
 export interface DecodedRecord {
@@ -16,10 +16,10 @@ const bytesPerChunk = 80;
 
 /** A cache of decoded data maps, so that each record is decoded once for all callers. */
 export class DataMaps {
-  readonly #decoded = new LRUCache<string, DecodedRecord>({
-    maxSize: rememberedBytes,
-    sizeCalculation: ({ map }) => ((map?.count ?? 0) + 1) * bytesPerChunk,
-  });
+  readonly #decoded = new LruCache<DecodedRecord>(
+    rememberedBytes,
+    ({ map }) => ((map?.count ?? 0) + 1) * bytesPerChunk,
+  );
 
   /** Returns the decoded record at an address, if it is in the cache. */
   known({ hex }: Address): DecodedRecord | undefined {

@@ -1,8 +1,8 @@
-import { LRUCache } from 'lru-cache';
 import type { Address } from '../address.ts';
 import { equalBytes } from '../address.ts';
 import { limits } from '../limits.ts';
 import type { ChunkPeers } from '../peers/selection/pool.ts';
+import { LruCache } from '../util/lru-cache.ts';
 import { SingleFlight } from '../util/single-flight.ts';
 import { newestPointer, type Pointer, parsePointer } from './pointer.ts';
 
@@ -24,7 +24,7 @@ interface Looked {
 export class Pointers {
   readonly #peers: ChunkPeers;
   readonly #memory: PointerMemory | undefined;
-  readonly #looked = new LRUCache<string, Looked>({ max: 1_000 });
+  readonly #looked = new LruCache<Looked>(1_000);
   readonly #looking = new SingleFlight<Pointer | undefined>();
 
   constructor(peers: ChunkPeers, memory: PointerMemory | undefined) {

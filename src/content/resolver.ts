@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import type { Address } from '../address.ts';
 import type { Chunks } from '../chunks/chunks.ts';
 import type { VerifiedChunk } from '../chunks/verified-chunk.ts';
@@ -11,6 +10,7 @@ import type { DataMap } from '../self-encryption/data-map.ts';
 import { unshrink } from '../self-encryption/file.ts';
 import type { Trace } from '../stats/trace.ts';
 import { AbortGroup } from '../util/abort-group.ts';
+import { LruCache } from '../util/lru-cache.ts';
 import { SingleFlight } from '../util/single-flight.ts';
 import { Archive, type Member } from './archive.ts';
 import { type ByteSource, memorySource } from './byte-source.ts';
@@ -122,10 +122,7 @@ export class Resolver {
   readonly #chunks: Chunks;
   readonly #maps: DataMaps;
   readonly #prefetcher: Prefetcher;
-  readonly #known = new LRUCache<string, Content>({
-    maxSize: rememberedBytes,
-    sizeCalculation: sizeOf,
-  });
+  readonly #known = new LruCache<Content>(rememberedBytes, sizeOf);
   readonly #resolving = new SingleFlight<Content>();
   /** The callers that resolve each address. Afterwards they read the prefetched chunks. */
   readonly #readers = new Map<string, AbortGroup>();
