@@ -1,10 +1,9 @@
-import { encode } from '@msgpack/msgpack';
 import { Address } from '../address.ts';
 import { AntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { Blake3 } from '../self-encryption/blake3.ts';
 import { type DataMap, encodeDataMap, isPlaintextSize, MapBuilder } from '../self-encryption/data-map.ts';
-import { decodeUntrusted } from '../self-encryption/message-pack.ts';
+import { decodeUntrusted, type Encodable, encode } from '../self-encryption/message-pack.ts';
 import { type RefusedEntry, refusalOfPath } from './tarchive-index.ts';
 
 /** `C1 "ANT"`. The version follows. */
@@ -108,7 +107,7 @@ export function encodeManifest({ name, entries }: ManifestContent): Uint8Array<A
   return bytes;
 }
 
-function encodeSource(source: ManifestSource): Record<string, unknown> {
+function encodeSource(source: ManifestSource): Encodable {
   if (source.kind === 'public') return { Public: { address: source.address.bytes } };
   const { map } = source;
   const chunks = new Uint8Array(chunkBytes * map.count);

@@ -1,8 +1,7 @@
-import { encode } from '@msgpack/msgpack';
 import { Address, equalBytes } from '../address.ts';
 import { AntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
-import { decodeUntrusted } from './message-pack.ts';
+import { decodeUntrusted, encode } from './message-pack.ts';
 
 const version = 1;
 

@@ -1,5 +1,3 @@
-import { decode } from '@msgpack/msgpack';
-
 /** Limits for a MessagePack value from an untrusted source. */
 export interface ValueLimits {
   /** Most levels of nested arrays and maps. */
@@ -9,104 +7,212 @@ export interface ValueLimits {
 }
 
 /**
- * Decodes one MessagePack value from an untrusted source.
+ * Decodes one MessagePack value from an untrusted source. Integers beyond 2⁵³ become the nearest number, binary data
+ * a view of `bytes`, and an extension `{ type, data }`.
  *
- * Security: the library's decoder allocates as many elements as an array's header claims, before it has seen one. A
- * record of a few hundred bytes with nested headers could take gigabytes. Therefore the structure is checked first,
- * without allocations.
+ * Security: a header may claim more values than follow it. It is checked before memory is allocated for its values.
  *
- * @throws Error if the bytes are not exactly one value, or exceed the limits.
+ * @throws Error if the bytes are not exactly one value, exceed the limits, or contain a map whose key is neither text
+ *   nor a number, or is `__proto__`.
  */
 export function decodeUntrusted(bytes: Uint8Array, limits: ValueLimits): unknown {
-  checkStructure(bytes, limits);
-  return decode(bytes);
+  const decoder = new Decoder(bytes, limits);
+  const value = decoder.value(0);
+  if (!decoder.isAtEnd) throw new RangeError('The bytes are not one value');
+  return value;
 }
 
-function checkStructure(bytes: Uint8Array, { maxDepth, maxValues }: ValueLimits): void {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  /** Number of missing values in each open array or map, the innermost last. */
-  const open = [1];
-  let at = 0;
-  /** Number of values read or announced by a header so far. */
-  let values = 1;
-  while (open.length > 0) {
-    if (open.at(-1) === 0) {
-      open.pop();
-      continue;
-    }
-    open[open.length - 1]!--;
-    if (at >= bytes.length) throw new RangeError('The value ends early');
-    const { skip, holds } = readHead(view, at);
-    at += skip;
-    if (holds === 0) continue;
-    values += holds;
-    if (values > maxValues || open.length > maxDepth) throw new RangeError('The value is past its limits');
-    // Each value takes at least one byte.
-    if (holds > bytes.length - at) throw new RangeError('The value ends early');
-    open.push(holds);
+const textDecoder = new TextDecoder('utf-8', { ignoreBOM: true });
+const textEncoder = new TextEncoder();
+
+class Decoder {
+  readonly #bytes: Uint8Array;
+  readonly #view: DataView;
+  readonly #maxDepth: number;
+  /** How many more values the headers may announce. */
+  #remaining: number;
+  #at = 0;
+
+  constructor(bytes: Uint8Array, { maxDepth, maxValues }: ValueLimits) {
+    this.#bytes = bytes;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#maxDepth = maxDepth;
+    this.#remaining = maxValues - 1;
   }
-  if (at !== bytes.length) throw new RangeError('The bytes are not one value');
+
+  get isAtEnd(): boolean {
+    return this.#at === this.#bytes.length;
+  }
+
+  /** @param depth number of arrays and maps around the value. */
+  value(depth: number): unknown {
+    const type = this.#uint(0);
+    if (type < 0x80) return type;
+    if (type < 0x90) return this.#map(type - 0x80, depth);
+    if (type < 0xa0) return this.#array(type - 0x90, depth);
+    if (type < 0xc0) return this.#text(type - 0xa0);
+    if (type === 0xc0) return null;
+    if (type === 0xc1) throw new RangeError('There is no such type');
+    if (type < 0xc4) return type === 0xc3;
+    if (type < 0xc7) return this.#take(this.#uint(type - 0xc4));
+    if (type < 0xca) return this.#extension(this.#uint(type - 0xc7));
+    if (type === 0xca) return this.#view.getFloat32(this.#skip(4));
+    if (type === 0xcb) return this.#view.getFloat64(this.#skip(8));
+    if (type < 0xd0) return this.#uint(type - 0xcc);
+    if (type < 0xd4) return this.#int(type - 0xd0);
+    if (type < 0xd9) return this.#extension(1 << (type - 0xd4));
+    if (type < 0xdc) return this.#text(this.#uint(type - 0xd9));
+    if (type < 0xde) return this.#array(this.#uint(type - 0xdb), depth);
+    if (type < 0xe0) return this.#map(this.#uint(type - 0xdd), depth);
+    return type - 0x100;
+  }
+
+  #array(length: number, depth: number): unknown[] {
+    this.#enter(length, depth);
+    const values: unknown[] = [];
+    for (let i = 0; i < length; i++) values.push(this.value(depth + 1));
+    return values;
+  }
+
+  #map(length: number, depth: number): Record<string, unknown> {
+    this.#enter(2 * length, depth);
+    const map: Record<string, unknown> = {};
+    for (let i = 0; i < length; i++) {
+      const key = this.value(depth + 1);
+      if ((typeof key !== 'string' && typeof key !== 'number') || key === '__proto__') {
+        throw new RangeError('A map has an impossible key');
+      }
+      map[key] = this.value(depth + 1);
+    }
+    return map;
+  }
+
+  /** Checks the header of an array or map. @param count number of the values inside. */
+  #enter(count: number, depth: number): void {
+    if (count === 0) return;
+    this.#remaining -= count;
+    if (this.#remaining < 0 || depth >= this.#maxDepth) throw new RangeError('The value is past its limits');
+    // Each value takes at least one byte.
+    if (count > this.#bytes.length - this.#at) throw new RangeError('The value ends early');
+  }
+
+  #extension(length: number): { type: number; data: Uint8Array } {
+    return { type: this.#int(0), data: this.#take(length) };
+  }
+
+  #text(length: number): string {
+    return textDecoder.decode(this.#take(length));
+  }
+
+  /** Reads an unsigned number of `2 ** exponent` bytes. */
+  #uint(exponent: number): number {
+    const at = this.#skip(1 << exponent);
+    if (exponent === 0) return this.#bytes[at]!;
+    if (exponent === 1) return this.#view.getUint16(at);
+    return exponent === 2 ? this.#view.getUint32(at) : Number(this.#view.getBigUint64(at));
+  }
+
+  /** Reads a signed number of `2 ** exponent` bytes. */
+  #int(exponent: number): number {
+    const at = this.#skip(1 << exponent);
+    if (exponent === 0) return this.#view.getInt8(at);
+    if (exponent === 1) return this.#view.getInt16(at);
+    return exponent === 2 ? this.#view.getInt32(at) : Number(this.#view.getBigInt64(at));
+  }
+
+  #take(length: number): Uint8Array {
+    const start = this.#skip(length);
+    return this.#bytes.subarray(start, start + length);
+  }
+
+  /** Moves past the next bytes. @returns the position of the first. */
+  #skip(length: number): number {
+    const start = this.#at;
+    if (length > this.#bytes.length - start) throw new RangeError('The value ends early');
+    this.#at += length;
+    return start;
+  }
 }
 
-/**
- * Reads the type byte at a position. @returns the distance to the next value, and the number of values inside this one.
- */
-function readHead(view: DataView, at: number): { skip: number; holds: number } {
-  const type = view.getUint8(at);
-  const leaf = (skip: number) => ({ skip, holds: 0 });
-  if (type <= 0x7f || type >= 0xe0) return leaf(1);
-  if (type <= 0x8f) return { skip: 1, holds: 2 * (type & 0x0f) };
-  if (type <= 0x9f) return { skip: 1, holds: type & 0x0f };
-  if (type <= 0xbf) return leaf(1 + (type & 0x1f));
-  switch (type) {
-    case 0xc0: // nil
-    case 0xc2: // false
-    case 0xc3: // true
-      return leaf(1);
-    case 0xc4: // bin
-    case 0xd9: // str
-      return leaf(2 + view.getUint8(at + 1));
-    case 0xc5:
-    case 0xda:
-      return leaf(3 + view.getUint16(at + 1));
-    case 0xc6:
-    case 0xdb:
-      return leaf(5 + view.getUint32(at + 1));
-    case 0xc7: // ext: its length, its type, its bytes
-      return leaf(3 + view.getUint8(at + 1));
-    case 0xc8:
-      return leaf(4 + view.getUint16(at + 1));
-    case 0xc9:
-      return leaf(6 + view.getUint32(at + 1));
-    case 0xcc: // uint
-    case 0xd0: // int
-      return leaf(2);
-    case 0xcd:
-    case 0xd1:
-      return leaf(3);
-    case 0xca: // float
-    case 0xce:
-    case 0xd2:
-      return leaf(5);
-    case 0xcb:
-    case 0xcf:
-    case 0xd3:
-      return leaf(9);
-    case 0xd4: // fixext of 1, 2, 4, 8 and 16 bytes
-    case 0xd5:
-    case 0xd6:
-    case 0xd7:
-    case 0xd8:
-      return leaf(2 + 2 ** (type - 0xd4));
-    case 0xdc:
-      return { skip: 3, holds: view.getUint16(at + 1) };
-    case 0xdd:
-      return { skip: 5, holds: view.getUint32(at + 1) };
-    case 0xde:
-      return { skip: 3, holds: 2 * view.getUint16(at + 1) };
-    case 0xdf:
-      return { skip: 5, holds: 2 * view.getUint32(at + 1) };
-    default:
-      throw new RangeError('There is no such type');
+/** A value for `encode`. Numbers are non-negative integers. */
+export type Encodable =
+  | null
+  | number
+  | string
+  | Uint8Array
+  | readonly Encodable[]
+  | { readonly [key: string]: Encodable };
+
+/** Encodes a value as MessagePack, each header and number in its shortest form, as crate `rmp-serde` writes it. */
+export function encode(value: Encodable): Uint8Array<ArrayBuffer> {
+  const encoder = new Encoder();
+  encoder.value(value);
+  return encoder.bytes();
+}
+
+class Encoder {
+  #buffer = new Uint8Array(1024);
+  #length = 0;
+
+  bytes(): Uint8Array<ArrayBuffer> {
+    return this.#buffer.slice(0, this.#length);
+  }
+
+  value(value: Encodable): void {
+    if (value === null) this.#head(0xc0, 1, 0, 0);
+    else if (typeof value === 'number') this.#head(0x00, 0x80, 0xcc, value);
+    else if (typeof value === 'string') {
+      // The text is written behind the longest head, because the head has its length.
+      this.#reserve(5 + 3 * value.length);
+      const start = this.#length + 5;
+      const { written } = textEncoder.encodeInto(value, this.#buffer.subarray(start));
+      this.#head(0xa0, 0x20, 0xd9, written);
+      this.#buffer.copyWithin(this.#length, start, start + written);
+      this.#length += written;
+    } else if (value instanceof Uint8Array) {
+      this.#head(0xc4, 0x00, 0xc4, value.length);
+      this.#append(value);
+    } else if (Array.isArray(value)) {
+      this.#head(0x90, 0x10, 0xdb, value.length, 1);
+      for (const element of value) this.value(element);
+    } else {
+      const fields = Object.entries(value);
+      this.#head(0x80, 0x10, 0xdd, fields.length, 1);
+      for (const [key, field] of fields) {
+        this.value(key);
+        this.value(field);
+      }
+    }
+  }
+
+  /**
+   * Writes a type and a number. A number below `fixedEnd` is added to the type `fixed`. Otherwise the number follows
+   * the type in `2 ** exponent` bytes.
+   * @param type the type for the exponent 0. The types for larger exponents follow it.
+   */
+  #head(fixed: number, fixedEnd: number, type: number, number: number, leastExponent = 0): void {
+    let exponent = leastExponent;
+    while (exponent < 3 && number >= 256 ** (1 << exponent)) exponent++;
+    const width = number < fixedEnd ? 0 : 1 << exponent;
+    this.#reserve(1 + width);
+    this.#buffer[this.#length] = width === 0 ? fixed + number : type + exponent;
+    // A typed array stores the lowest byte of a number.
+    for (let i = width, rest = number; i > 0; i--, rest = Math.floor(rest / 256))
+      this.#buffer[this.#length + i] = rest;
+    this.#length += 1 + width;
+  }
+
+  #append(bytes: Uint8Array): void {
+    this.#reserve(bytes.length);
+    this.#buffer.set(bytes, this.#length);
+    this.#length += bytes.length;
+  }
+
+  #reserve(count: number): void {
+    const needed = this.#length + count;
+    if (needed <= this.#buffer.length) return;
+    const larger = new Uint8Array(2 * needed);
+    larger.set(this.#buffer);
+    this.#buffer = larger;
   }
 }
