@@ -5,7 +5,6 @@ import { embeddedBuild } from './build/embed-build.ts';
 import { libsodiumWasm } from './build/libsodium-wasm.ts';
 import { sitePages } from './build/site-pages.ts';
 import { wasmHashes } from './build/wasm-hashes.ts';
-import { withoutEntities } from './build/without-entities.ts';
 import { classicDefines, withoutPreloading } from './build/worker.ts';
 import packageJson from './package.json' with { type: 'json' };
 
@@ -133,5 +132,5 @@ function buildAsClassicScript(config: InlineConfig): void {
       transform: { define: classicDefines },
     },
   };
-  config.plugins = [withoutPreloading, libsodiumWasm(), wasmHashes(), withoutEntities];
+  config.plugins = [withoutPreloading, libsodiumWasm(), wasmHashes()];
 }

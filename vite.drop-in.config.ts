@@ -3,7 +3,6 @@ import { defineConfig, type EnvironmentOptions } from 'vite';
 import { writeIntegrity } from './build/integrity.ts';
 import { libsodiumWasm } from './build/libsodium-wasm.ts';
 import { wasmHashes } from './build/wasm-hashes.ts';
-import { withoutEntities } from './build/without-entities.ts';
 import { classicDefines, withoutPreloading } from './build/worker.ts';
 import packageJson from './package.json' with { type: 'json' };
 
@@ -45,7 +44,7 @@ const bundles = {
 export default defineConfig({
   publicDir: false,
   define: { __ANTWAY_VERSION__: JSON.stringify(process.env.ANTWAY_VERSION ?? packageJson.version) },
-  plugins: [libsodiumWasm(), wasmHashes(), withoutPreloading, withoutEntities],
+  plugins: [libsodiumWasm(), wasmHashes(), withoutPreloading],
   build: {
     outDir,
     // Several builds fill it.

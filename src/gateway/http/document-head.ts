@@ -1,4 +1,4 @@
-import { type Handler, Parser } from 'htmlparser2';
+import { htmlTokens } from './html-tokens.ts';
 
 /** Metadata from the head of an HTML document. */
 export interface DocumentHead {
@@ -24,30 +24,21 @@ const charsetBytes = 1024;
  */
 export function readHead(start: Uint8Array, contentType: string): DocumentHead {
   const head: DocumentHead = { title: null, iconHref: null };
-  let inTitle = false;
-  // The body may contain an SVG, which can also have a title.
-  let isOver = false;
-  let text = '';
-  const handler: Partial<Handler> = {
-    onopentag(name, { rel = '', href }) {
-      if (name === 'body' || name === 'svg') isOver = true;
-      if (isOver) return;
-      if (name === 'title' && head.title === null) inTitle = true;
-      const isIcon = name === 'link' && rel.toLowerCase().split(/\s+/).includes('icon');
-      if (isIcon && href) head.iconHref ??= href.replaceAll('&amp;', '&');
-    },
-    ontext(data) {
-      if (inTitle) text += data;
-    },
-    onclosetag(name) {
-      if (name !== 'title' || !inTitle) return;
-      inTitle = false;
-      const title = text.replace(/\s+/g, ' ').trim();
-      if (title !== '') head.title = Array.from(title).slice(0, titleCharacters).join('');
-    },
-  };
-  new Parser(handler, { decodeEntities: false }).end(decode(start, contentType));
+  for (const { kind, name, attributes, text } of htmlTokens(decode(start, contentType))) {
+    if (kind !== 'open') continue;
+    // The body may contain an SVG, which can also have a title.
+    if (name === 'body' || name === 'svg') break;
+    if (name === 'title') head.title ??= titleOf(text);
+    const href = attributes.get('href');
+    const isIcon = name === 'link' && attributes.get('rel')?.toLowerCase().split(/\s+/).includes('icon');
+    if (isIcon && href) head.iconHref ??= href.replaceAll('&amp;', '&');
+  }
   return head;
+}
+
+function titleOf(text: string): string | null {
+  const title = text.replace(/\s+/g, ' ').trim();
+  return Array.from(title).slice(0, titleCharacters).join('') || null;
 }
 
 function decode(bytes: Uint8Array, contentType: string): string {

@@ -1,6 +1,6 @@
-import { Parser } from 'htmlparser2';
 import { type ByteSource, memorySource, slice } from '../../content/byte-source.ts';
 import type { Trace } from '../../stats/trace.ts';
+import { htmlTokens } from '../http/html-tokens.ts';
 import type { Representation } from '../http/representation.ts';
 
 /**
@@ -76,25 +76,15 @@ export function shimPosition(start: Uint8Array): number | undefined {
   if ((a === 0xfe && b === 0xff) || (a === 0xff && b === 0xfe)) return undefined;
   let at = a === 0xef && b === 0xbb && c === 0xbf ? 3 : 0;
   const first = at;
-  let isOver = false;
-  const parser = new Parser(
-    {
-      onprocessinginstruction(name) {
-        if (!isOver && name.toLowerCase() === '!doctype') at = first + parser.endIndex + 1;
-      },
-      onopentag(name) {
-        if (isOver) return;
-        if (name === 'html' || name === 'head') at = first + parser.endIndex + 1;
-        if (name !== 'html') isOver = true;
-      },
-      ontext(text) {
-        if (/\S/.test(text)) isOver = true;
-      },
-    },
-    { decodeEntities: false },
-  );
-  // Decode each byte to one character, so that the parser's positions are byte positions.
-  parser.write(new TextDecoder('latin1').decode(start.subarray(first)));
+  // Decode each byte to one character, so that the positions of tokens are byte positions.
+  const html = new TextDecoder('latin1').decode(start.subarray(first));
+  for (const { kind, name, text, end } of htmlTokens(html)) {
+    if (kind === 'doctype' || (kind === 'open' && (name === 'html' || name === 'head'))) at = first + end;
+    // A browser creates the head before any other opening tag, before `</p>` and `</br>`, and before text.
+    if (kind === 'open' && name !== 'html') break;
+    if (kind === 'close' && (name === 'p' || name === 'br')) break;
+    if (kind === 'text' && /\S/.test(text)) break;
+  }
   return at;
 }
 
