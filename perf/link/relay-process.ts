@@ -1,7 +1,7 @@
 // The relay in a process of its own, so that what measures does not hold it up. Speaks by Node's IPC.
 import { execFileSync } from 'node:child_process';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { infoProxy } from './info-proxy.ts';
+import { infoProxy } from '../../tests/support/info-proxy.ts';
 import { LinkRelay } from './relay.ts';
 import type { RelayPorts, RelayRequest, RelayTally } from './relay-messages.ts';
 
@@ -13,7 +13,7 @@ process.once('message', async ({ link, httpPort, webTransportPort, isRealTime }:
   const relay = new LinkRelay(link);
   const port = await relay.udp(webTransportPort);
   const face = async (operations: (known: number[]) => number[], hasWebTransport = true) => {
-    const proxy = await infoProxy(httpPort, (info) => ({
+    const proxy = await infoProxy(`http://127.0.0.1:${httpPort}`, (info) => ({
       ...info,
       operations: operations(info.operations),
       webTransport: hasWebTransport ? { ...info.webTransport, port } : null,

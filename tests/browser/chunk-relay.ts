@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { forward, LoopbackServer } from '../support/loopback-server.ts';
 import type { PeerProcess } from '../support/peer-process.ts';
 
 /**
@@ -11,8 +11,7 @@ export class ChunkRelay {
   /** How often each chunk was given out whole, by address. */
   readonly given = new Map<string, number>();
   readonly #peer: PeerProcess;
-  readonly #server = createServer((incoming, outgoing) => void this.#pass(incoming, outgoing));
-  readonly #agent = new Agent({ keepAlive: true });
+  #server!: LoopbackServer;
   #left = Number.POSITIVE_INFINITY;
   #waiting: (() => void)[] = [];
   #onFull: (() => void) | undefined;
@@ -23,13 +22,12 @@ export class ChunkRelay {
 
   static async start(peer: PeerProcess): Promise<ChunkRelay> {
     const relay = new ChunkRelay(peer);
-    relay.#server.listen(0, '127.0.0.1');
-    await once(relay.#server, 'listening');
+    relay.#server = await LoopbackServer.start((incoming, outgoing) => void relay.#pass(incoming, outgoing));
     return relay;
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return this.#server.url;
   }
 
   /** All that were given out, each as often as it was. */
@@ -61,14 +59,11 @@ export class ChunkRelay {
   /** Drops the waiting requests: they get no answer. */
   drop(): void {
     this.#waiting = [];
-    this.#server.closeAllConnections();
+    this.#server.dropConnections();
   }
 
-  async stop(): Promise<void> {
-    this.#server.close();
-    this.#server.closeAllConnections();
-    this.#agent.destroy();
-    await once(this.#server, 'close');
+  stop(): Promise<void> {
+    return this.#server.stop();
   }
 
   async #pass(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
@@ -79,13 +74,9 @@ export class ChunkRelay {
     }
     if (outgoing.destroyed) return;
     try {
-      const { hostname, port } = new URL(this.#peer.url);
-      const { method, url: path, headers } = incoming;
-      const asked = request({ agent: this.#agent, hostname, port, method, path, headers });
-      incoming.pipe(asked);
-      const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+      const answer = await forward(incoming, this.#peer.url);
       const body = Buffer.concat(await answer.toArray());
-      const isInfo = path === '/-/info' && answer.statusCode === 200;
+      const isInfo = incoming.url === '/-/info' && answer.statusCode === 200;
       // Over HTTP only: what goes by WebTransport could not be counted here.
       const sent = isInfo ? withoutWebTransport(body) : body;
       outgoing.writeHead(answer.statusCode!, { ...answer.headers, 'content-length': sent.length });

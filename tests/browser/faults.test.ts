@@ -7,7 +7,7 @@ import { limits } from '../../src/limits.ts';
 import { loadBlake3 } from '../../src/self-encryption/blake3.ts';
 import type { PeerTally } from '../../src/stats/stats.ts';
 import { test as base, expect, type Gateway } from '../support/chromium.ts';
-import { announcing, urlOf } from '../support/info-proxy.ts';
+import { announceUdpPort } from '../support/info-proxy.ts';
 import { hostilePeer } from '../support/paths.ts';
 import { type PeerOptions, PeerProcess } from '../support/peer-process.ts';
 import { noise, publish } from '../support/publish.ts';
@@ -195,8 +195,8 @@ test(`where UDP is blocked, HTTP serves: the first byte comes within ${seconds(3
   const peers = await Promise.all([1, 2, 3].map(() => startHolder(content.store)));
   const blackHole = createSocket('udp4').bind(0, '127.0.0.1');
   await once(blackHole, 'listening');
-  const proxies = await Promise.all(peers.map((peer) => announcing(peer, blackHole.address().port)));
-  const gateway = await openGateway({ peers: proxies.map(urlOf) });
+  const proxies = await Promise.all(peers.map((peer) => announceUdpPort(peer, blackHole.address().port)));
+  const gateway = await openGateway({ peers: proxies.map(({ url }) => url) });
   const pauses = [];
   for (const published of [content.file, ...content.small]) {
     pauses.push(longestPause(await expectWhole(gateway, published)));
@@ -211,7 +211,7 @@ test(`where UDP is blocked, HTTP serves: the first byte comes within ${seconds(3
     expect(['http', 'idle']).toContain(state);
     expect(webtransport.chunks).toBe(0);
   }
-  for (const proxy of proxies) proxy.close();
+  await Promise.all(proxies.map((proxy) => proxy.stop()));
   blackHole.close();
 });
 

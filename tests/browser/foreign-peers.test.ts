@@ -1,7 +1,5 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
 import { errorCode, expect, type Gateway, test } from '../support/chromium.ts';
-import { urlOf } from '../support/info-proxy.ts';
+import { LoopbackServer } from '../support/loopback-server.ts';
 import { publish } from '../support/publish.ts';
 
 /** Chunks by address, as a peer would be given them. */
@@ -12,6 +10,8 @@ class Chunks extends Map<string, Buffer> {
 }
 
 interface Foreign {
+  server: LoopbackServer;
+  /** As a configuration names it. */
   url: string;
   /** Paths, in the order of the requests. */
   asked: string[];
@@ -21,10 +21,10 @@ interface Foreign {
  * Answers as recorded of AntTP (raw bytes) and antd (base64 in JSON).
  * @param allowsPages whether it sends the CORS header, which not every antd does.
  */
-function foreign(kind: 'anttp' | 'antd', chunks: Chunks, allowsPages = true): Server & { asked: string[] } {
+async function startForeign(kind: 'anttp' | 'antd', chunks: Chunks, allowsPages = true): Promise<Foreign> {
   const paths = { anttp: '/anttp-0/binary/chunk/', antd: '/v1/chunks/' };
   const asked: string[] = [];
-  const server = createServer(({ url = '' }, response) => {
+  const server = await LoopbackServer.start(({ url = '' }, response) => {
     asked.push(url);
     const bytes = url.startsWith(paths[kind]) ? chunks.get(url.slice(paths[kind].length)) : undefined;
     const cors = allowsPages ? { 'Access-Control-Allow-Origin': '*' } : {};
@@ -35,7 +35,7 @@ function foreign(kind: 'anttp' | 'antd', chunks: Chunks, allowsPages = true): Se
       response.writeHead(200, { ...cors, 'Content-Type': 'application/json' }).end(json);
     }
   });
-  return Object.assign(server, { asked });
+  return { server, url: `${kind}+${server.url}`, asked };
 }
 
 const startTest = test.extend<{
@@ -43,18 +43,13 @@ const startTest = test.extend<{
 }>({
   // biome-ignore lint/correctness/noEmptyPattern: Playwright reads from the pattern what a fixture needs
   start: async ({}, use) => {
-    const started: Server[] = [];
-    await use(async (kind, chunks, allowsPages) => {
-      const server = foreign(kind, chunks, allowsPages);
-      server.listen(0, '127.0.0.1');
-      await once(server, 'listening');
-      started.push(server);
-      return { url: `${kind}+${urlOf(server)}`, asked: server.asked };
+    const started: Foreign[] = [];
+    await use(async (...options) => {
+      const peer = await startForeign(...options);
+      started.push(peer);
+      return peer;
     });
-    for (const server of started) {
-      server.closeAllConnections();
-      server.close();
-    }
+    await Promise.all(started.map(({ server }) => server.stop()));
   },
 });
 

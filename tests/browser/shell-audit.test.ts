@@ -1,9 +1,8 @@
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { AxeBuilder } from '@axe-core/playwright';
 import { chromium, type Page } from '@playwright/test';
 import lighthouse, { desktopConfig } from 'lighthouse';
 import { expect, Gateway, openWithoutScripts, test } from '../support/chromium.ts';
+import { freePort } from '../support/loopback-server.ts';
 import { publish } from '../support/publish.ts';
 
 const screens = ['', '#library', '#live', '#publish', '#settings'];
@@ -163,14 +162,5 @@ for (const [device, { config }] of Object.entries(forms)) {
     } finally {
       await browser.close();
     }
-  });
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
   });
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { expect, type Gateway, test } from '../support/chromium.ts';
-import { announcing, urlOf } from '../support/info-proxy.ts';
+import { announceUdpPort } from '../support/info-proxy.ts';
 import type { PeerProcess } from '../support/peer-process.ts';
 import { publish } from '../support/publish.ts';
 import { randomBytes } from '../support/random.ts';
@@ -73,11 +73,11 @@ test.describe('chunks come over HTTP where the UDP port that the peer announces'
     socket.close();
     const peer = await startPeer();
     await peer.putFixture('anttp/tarchive_site');
-    const proxy = await announcing(peer, port);
-    const gateway = await openGateway({ peers: [urlOf(proxy)] });
+    const proxy = await announceUdpPort(peer, port);
+    const gateway = await openGateway({ peers: [proxy.url] });
     await expectSite(gateway);
     await expectChunks(gateway, peer, { webtransport: 0, http: chunksOfSite });
-    proxy.close();
+    await proxy.stop();
   });
 
   test('swallows every packet, as behind a firewall', async ({ startPeer, openGateway }) => {
@@ -85,11 +85,11 @@ test.describe('chunks come over HTTP where the UDP port that the peer announces'
     await once(socket, 'listening');
     const peer = await startPeer();
     await peer.putFixture('anttp/tarchive_site');
-    const proxy = await announcing(peer, socket.address().port);
-    const gateway = await openGateway({ peers: [urlOf(proxy)] });
+    const proxy = await announceUdpPort(peer, socket.address().port);
+    const gateway = await openGateway({ peers: [proxy.url] });
     await expectSite(gateway);
     await expectChunks(gateway, peer, { webtransport: 0, http: chunksOfSite });
-    proxy.close();
+    await proxy.stop();
     socket.close();
   });
 });

@@ -1,5 +1,4 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { LoopbackServer } from '../support/loopback-server.ts';
 
 /** A promise and the way to resolve it. */
 function deferred(): { promise: Promise<void>; resolve: () => void } {
@@ -10,26 +9,30 @@ function deferred(): { promise: Promise<void>; resolve: () => void } {
   return { promise, resolve };
 }
 
-/** Stands before a peer: counts what is stored through it, and can hold everything back after so many chunks. */
+/** A proxy of a peer that counts the chunks stored through it, and can hold requests after a number of chunks. */
 export class UploadGate {
+  /** How often each path was stored. */
   readonly stored = new Map<string, number>();
-  readonly #server: Server;
+  #server!: LoopbackServer;
   #holdAfter = Number.POSITIVE_INFINITY;
   #opened = deferred();
   #held = deferred();
 
-  private constructor(target: string) {
-    this.#server = createServer(async (request, response) => {
+  private constructor() {}
+
+  /** @param target the peer's origin. */
+  static async start(target: string): Promise<UploadGate> {
+    const gate = new UploadGate();
+    gate.#server = await LoopbackServer.start(async (request, response) => {
       const origin = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Allow-Headers': '*' };
       if (request.method === 'OPTIONS') {
         response.writeHead(204, { ...origin, 'Access-Control-Allow-Methods': 'GET, HEAD, PUT' }).end();
         return;
       }
-      const body: Buffer[] = [];
-      for await (const piece of request) body.push(piece);
-      if (request.method === 'PUT' && this.stored.size >= this.#holdAfter) {
-        this.#held.resolve();
-        await this.#opened.promise;
+      const body: Buffer[] = await request.toArray();
+      if (request.method === 'PUT' && gate.stored.size >= gate.#holdAfter) {
+        gate.#held.resolve();
+        await gate.#opened.promise;
         // The client has gone.
         response.destroy();
         return;
@@ -40,23 +43,18 @@ export class UploadGate {
         headers: { authorization },
         ...(request.method === 'PUT' ? { body: Buffer.concat(body) } : {}),
       });
-      if (answer.status === 201) this.stored.set(request.url!, (this.stored.get(request.url!) ?? 0) + 1);
-      if (answer.status === 200 && request.method === 'PUT') this.stored.set(request.url!, 2);
+      if (answer.status === 201) gate.stored.set(request.url!, (gate.stored.get(request.url!) ?? 0) + 1);
+      if (answer.status === 200 && request.method === 'PUT') gate.stored.set(request.url!, 2);
       response.writeHead(answer.status, origin).end(Buffer.from(await answer.arrayBuffer()));
     });
-  }
-
-  static async start(target: string): Promise<UploadGate> {
-    const gate = new UploadGate(target);
-    await new Promise<void>((resolve) => gate.#server.listen(0, '127.0.0.1', resolve));
     return gate;
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return this.#server.url;
   }
 
-  /** Done when a chunk waits. */
+  /** Resolves when a chunk waits. */
   get held(): Promise<void> {
     return this.#held.promise;
   }
@@ -71,7 +69,6 @@ export class UploadGate {
   }
 
   stop(): Promise<void> {
-    this.#server.closeAllConnections();
-    return new Promise((resolve) => this.#server.close(() => resolve()));
+    return this.#server.stop();
   }
 }

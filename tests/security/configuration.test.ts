@@ -1,8 +1,7 @@
-import { createServer, request as httpRequest, type Server } from 'node:http';
 import type { Page } from '@playwright/test';
 import { Address } from '../../src/address.ts';
 import { expect, fetchIn, stopWorkers, test } from '../support/chromium.ts';
-import { urlOf } from '../support/info-proxy.ts';
+import { LoopbackServer, passOn } from '../support/loopback-server.ts';
 import type { PeerProcess } from '../support/peer-process.ts';
 import { publish } from '../support/publish.ts';
 import { makeTarchive } from '../support/tarchive.ts';
@@ -25,48 +24,44 @@ class Front {
   readonly cookies: string[] = [];
   asked = 0;
 
-  private constructor(readonly server: Server) {}
+  private constructor(readonly server: LoopbackServer) {}
 
   static async start(host: PeerProcess): Promise<Front> {
-    const server = createServer({ maxHeaderSize: 2 ** 20 }, (request, response) => {
-      const { method, headers, url } = request;
-      if (url === path) {
-        front.asked++;
-        const { cookie = '', authorization } = headers;
-        front.cookies.push(cookie);
-        const given = front.answer?.(cookie, authorization);
-        if (given) {
-          response.writeHead(given.status, { 'Content-Type': 'text/plain', ...given.headers });
-          response.end(given.body);
-          return;
+    const server = await LoopbackServer.start(
+      (request, response) => {
+        const { headers, url } = request;
+        if (url === path) {
+          front.asked++;
+          const { cookie = '', authorization } = headers;
+          front.cookies.push(cookie);
+          const given = front.answer?.(cookie, authorization);
+          if (given) {
+            response.writeHead(given.status, { 'Content-Type': 'text/plain', ...given.headers });
+            response.end(given.body);
+            return;
+          }
         }
-      }
-      // The host behind takes any cookies: this is about the file alone.
-      const { cookie: _, ...others } = headers;
-      const passedOn = httpRequest(host.url + url, { method, headers: others }, (answer) => {
-        response.writeHead(answer.statusCode!, answer.headers);
-        answer.pipe(response);
-      });
-      passedOn.on('error', () => request.socket.destroy());
-      request.pipe(passedOn);
-    });
+        // The host behind takes any cookies: this is about the file alone.
+        const { cookie: _, ...others } = headers;
+        void passOn(request, response, host.url, others);
+      },
+      { maxHeaderSize: 2 ** 20 },
+    );
     const front = new Front(server);
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return front;
   }
 
   /** Origin by a name, below which sites have names. */
   get root(): string {
-    return `http://antway.localhost:${new URL(urlOf(this.server)).port}`;
+    return `http://antway.localhost:${this.server.port}`;
   }
 
   originOf(address: string): string {
     return this.root.replace('//', `//${Address.fromHex(address).base32}.`);
   }
 
-  async close(): Promise<void> {
-    this.server.closeAllConnections();
-    await new Promise((resolve) => this.server.close(resolve));
+  close(): Promise<void> {
+    return this.server.stop();
   }
 }
 

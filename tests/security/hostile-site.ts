@@ -1,7 +1,7 @@
-import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { BrowserContext, Page } from '@playwright/test';
 import { expect, type Gateway, type HostConfig } from '../support/chromium.ts';
+import { LoopbackServer } from '../support/loopback-server.ts';
 import type { PeerProcess } from '../support/peer-process.ts';
 import { publish } from '../support/publish.ts';
 import type { Files } from '../support/tar.ts';
@@ -76,27 +76,25 @@ export interface Hit {
 /** A server of another origin, which content may not reach. Answers everything with an empty page of its own. */
 export class Outside implements AsyncDisposable {
   private constructor(
-    readonly url: string,
+    private readonly server: LoopbackServer,
     /** In the order in which they came. Those for the browser's icon are left out. */
     readonly hits: Hit[],
-    private readonly close: () => Promise<void>,
   ) {}
 
   static async start(): Promise<Outside> {
     const hits: Hit[] = [];
-    const server = createServer((request, response) => {
+    const server = await LoopbackServer.start((request, response) => {
       const path = request.url!.slice(1);
       if (path !== 'favicon.ico') hits.push({ path, headers: request.headers });
       response.setHeader('Access-Control-Allow-Origin', '*');
       response.setHeader('Content-Type', 'text/html');
       response.end('<!doctype html><title>Outside</title>');
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as AddressInfo;
-    return new Outside(`http://127.0.0.1:${port}`, hits, async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    });
+    return new Outside(server, hits);
+  }
+
+  get url(): string {
+    return this.server.url;
   }
 
   /** Paths that were asked for, without their slash, each once. */
@@ -104,7 +102,7 @@ export class Outside implements AsyncDisposable {
     return [...new Set(this.hits.map(({ path }) => path))].sort();
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.close();
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.server.stop();
   }
 }

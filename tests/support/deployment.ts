@@ -1,11 +1,10 @@
 import { execFile } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, request as httpRequest, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { embedBuild } from '../../build/embed-build.ts';
-import { urlOf } from './info-proxy.ts';
+import { LoopbackServer, passOn } from './loopback-server.ts';
 import { distFolder, fromRoot } from './paths.ts';
 import type { PeerProcess } from './peer-process.ts';
 import type { HostConfig } from './processes.ts';
@@ -19,9 +18,9 @@ export class Deployment {
   drops: ((path: string) => boolean) | undefined;
   readonly #web: string;
   readonly #peer: PeerProcess;
-  readonly #server: Server;
+  readonly #server: LoopbackServer;
 
-  private constructor(web: string, peer: PeerProcess, server: Server) {
+  private constructor(web: string, peer: PeerProcess, server: LoopbackServer) {
     this.#web = web;
     this.#peer = peer;
     this.#server = server;
@@ -38,26 +37,16 @@ export class Deployment {
     const configFile = join(folder, 'deployment.json');
     writeFileSync(configFile, JSON.stringify(config));
     const peer = await startPeer(['--web', web, '--web-config', configFile]);
-    const server = createServer((request, response) => {
-      if (deployment.drops?.(request.url!)) {
-        request.socket.destroy();
-        return;
-      }
-      const { method, headers } = request;
-      const passedOn = httpRequest(peer.url + request.url, { method, headers }, (answer) => {
-        response.writeHead(answer.statusCode!, answer.headers);
-        answer.pipe(response);
-      });
-      passedOn.on('error', () => request.socket.destroy());
-      request.pipe(passedOn);
+    const server = await LoopbackServer.start((request, response) => {
+      if (deployment.drops?.(request.url!)) request.socket.destroy();
+      else void passOn(request, response, peer.url);
     });
     const deployment = new Deployment(web, peer, server);
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return deployment;
   }
 
   get url(): string {
-    return urlOf(this.#server);
+    return this.#server.url;
   }
 
   /** Puts a build in place of the one that is served. */
@@ -79,11 +68,7 @@ export class Deployment {
 
   /** No host any more, until the test is over. */
   async close(): Promise<void> {
-    if (this.#server.listening) {
-      const closed = new Promise((resolve) => this.#server.close(resolve));
-      this.#server.closeAllConnections();
-      await closed;
-    }
+    await this.#server.stop();
     await this.#peer.kill();
   }
 }

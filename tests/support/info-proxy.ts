@@ -1,29 +1,28 @@
-import { once } from 'node:events';
-import { createServer, request as httpRequest, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import type { PeerProcess } from './peer-process.ts';
+import { forward, LoopbackServer, passOn } from './loopback-server.ts';
 
-/** The peer's HTTP face, but its `/-/info` names another UDP port. */
-export async function announcing(peer: PeerProcess, udpPort: number): Promise<Server> {
-  const server = createServer(async (request, response) => {
-    if (request.url !== '/-/info') {
-      const passedOn = httpRequest(peer.url + request.url, { method: request.method }, (answer) => {
-        response.writeHead(answer.statusCode!, answer.headers);
-        answer.pipe(response);
-      });
-      request.pipe(passedOn);
-      return;
-    }
-    const info = await (await fetch(`${peer.url}/-/info`)).json();
-    info.webTransport.port = udpPort;
-    response.writeHead(200, { 'Content-Type': 'application/json', 'Access-Control-Allow-Origin': '*' });
-    response.end(JSON.stringify(info));
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return server;
+/** The parts of a peer's `/-/info` that tests and measurements change. */
+export interface Info {
+  operations: number[];
+  webTransport: { port: number } | null;
 }
 
-export function urlOf(server: Server): string {
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+/** A peer's HTTP interface, except that `/-/info` is what `rewrite` makes of it. @param peer its origin. */
+export function infoProxy(peer: string, rewrite: (info: Info) => Info): Promise<LoopbackServer> {
+  return LoopbackServer.start(async (request, response) => {
+    if (request.url !== '/-/info') return passOn(request, response, peer);
+    try {
+      const answer = await forward(request, peer);
+      const info = JSON.parse(Buffer.concat(await answer.toArray()).toString());
+      const body = JSON.stringify(rewrite(info));
+      const headers = { ...answer.headers, 'content-length': Buffer.byteLength(body) };
+      response.writeHead(answer.statusCode!, headers).end(body);
+    } catch {
+      request.socket.destroy();
+    }
+  });
+}
+
+/** A peer whose `/-/info` names another UDP port. */
+export function announceUdpPort({ url }: { url: string }, port: number): Promise<LoopbackServer> {
+  return infoProxy(url, (info) => ({ ...info, webTransport: { ...info.webTransport, port } }));
 }

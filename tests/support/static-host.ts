@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join, normalize } from 'node:path';
 import { lookup } from 'mrmime';
+import { LoopbackServer } from './loopback-server.ts';
 
 /** A file in place of the folder's: its bytes, or what the folder's are made into. */
 type Override = string | Buffer | ((original: Buffer) => string | Buffer);
@@ -25,15 +24,13 @@ export class StaticHost {
   /** Paths that were asked for, in order. */
   readonly requests: string[] = [];
 
-  private constructor(
-    private readonly server: Server,
-    private readonly options: StaticHostOptions,
-  ) {}
+  #server!: LoopbackServer;
+
+  private constructor(private readonly options: StaticHostOptions) {}
 
   static async start(options: StaticHostOptions): Promise<StaticHost> {
-    const server = createServer();
-    const host = new StaticHost(server, options);
-    server.on('request', async (request, response) => {
+    const host = new StaticHost(options);
+    host.#server = await LoopbackServer.start(async (request, response) => {
       const { pathname } = new URL(request.url!, 'http://host');
       host.requests.push(pathname);
       const path = pathname.endsWith('/') ? `${pathname}index.html` : pathname;
@@ -46,13 +43,12 @@ export class StaticHost {
       });
       response.end(request.method === 'HEAD' ? undefined : (body ?? 'There is no such file.'));
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return host;
   }
 
   /** Origin, without a slash at its end. */
   get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+    return this.#server.url;
   }
 
   async #read(path: string): Promise<string | Buffer | undefined> {
@@ -74,8 +70,7 @@ export class StaticHost {
     return Object.entries(replace).reduce((text, [from, to]) => text.replaceAll(from, to), bytes.toString());
   }
 
-  async stop(): Promise<void> {
-    this.server.closeAllConnections();
-    await new Promise((resolve) => this.server.close(resolve));
+  stop(): Promise<void> {
+    return this.#server.stop();
   }
 }

@@ -4,8 +4,8 @@ import { Address } from '../../src/address.ts';
 import { expect, test } from '../support/chromium.ts';
 import { fromRoot } from '../support/paths.ts';
 import { publishFiles } from './publish.ts';
+import { serveFiles } from './serve-files.ts';
 import { filesOf, type Host, type Site, sites } from './sites.ts';
-import { StaticServer } from './static-server.ts';
 import { documentWithTable } from './table.ts';
 
 const documentPath = fromRoot('docs/reference/third-party-sites.md');
@@ -19,7 +19,7 @@ for (const site of tested) {
   test(`${site.name} behaves as on a static host`, async ({ browser, startPeer, startHost }) => {
     test.setTimeout(240_000);
     const files = filesOf(site);
-    const server = await StaticServer.start(files);
+    const server = await serveFiles(files);
     const expected = await tryOut(browser, site, { origin: server.url, hasOwnWorkers: true });
     const workers = () =>
       expected.page.evaluate(async () => (await navigator.serviceWorker.getRegistrations()).length);

@@ -1,8 +1,7 @@
 import dns from 'node:dns';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it, vi } from 'vitest';
 import { resolvableName, resolveLocalhostNames } from '../../src/cli/localhost.ts';
+import { LoopbackServer } from '../support/loopback-server.ts';
 
 const lookup = dns.lookup;
 afterEach(() => {
@@ -30,16 +29,10 @@ it('connects to a name below localhost with fetch, where the resolver knows no s
     return (lookup as (name: string, ...rest: unknown[]) => void)(known, ...rest);
   };
   dns.lookup = vi.fn(strict) as unknown as typeof dns.lookup;
-  const server = createServer((request, response) => response.end(request.headers.host));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const host = `site.antway.localhost:${(server.address() as AddressInfo).port}`;
-  try {
-    await expect(fetch(`http://${host}/`)).rejects.toThrow();
-    resolveLocalhostNames();
-    expect(await (await fetch(`http://${host}/`)).text()).toBe(host);
-    expect(asked.filter((name) => name !== '127.0.0.1')).toEqual(['site.antway.localhost', 'localhost']);
-  } finally {
-    server.closeAllConnections();
-    server.close();
-  }
+  await using server = await LoopbackServer.start((request, response) => response.end(request.headers.host));
+  const host = `site.antway.localhost:${server.port}`;
+  await expect(fetch(`http://${host}/`)).rejects.toThrow();
+  resolveLocalhostNames();
+  expect(await (await fetch(`http://${host}/`)).text()).toBe(host);
+  expect(asked.filter((name) => name !== '127.0.0.1')).toEqual(['site.antway.localhost', 'localhost']);
 });

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { root } from '../../src/cli/setup.mjs';
+import { LoopbackServer } from '../support/loopback-server.ts';
 
 describe('npm start', () => {
   let data: string;
@@ -77,13 +77,10 @@ describe('npm start', () => {
   });
 
   it('does not take a port from another program', async () => {
-    const other = createServer();
-    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
-    const address = other.address();
-    const port = typeof address === 'object' && address ? address.port : 0;
+    await using other = await LoopbackServer.start(() => undefined);
+    const { port } = other;
     start({ ANTWAY_PORT: String(port) });
     const [code] = await once(started, 'close');
-    other.close();
     expect(code).toBe(1);
     expect(output).toContain(`Port ${port} (ANTWAY_PORT) is taken`);
   });

@@ -10,13 +10,12 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { buildCli, built, root } from '../../src/cli/setup.mjs';
+import { freePort, LoopbackServer } from '../support/loopback-server.ts';
 import { randomBytes } from '../support/random.ts';
 
 interface Outcome {
@@ -354,31 +353,22 @@ describe('antway without a result', () => {
   });
 
   it('stops with code 130 when it is interrupted, and leaves nothing behind', async () => {
-    const silent = createServer(() => {}); // takes the request, and never answers
-    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-    const asked = once(silent, 'request');
+    let isAsked = () => {};
+    const asked = new Promise<void>((resolve) => {
+      isAsked = resolve;
+    });
+    await using silent = await LoopbackServer.start(() => isAsked()); // takes the request, and never answers
     const out = join(scratch, 'out');
     mkdirSync(out);
     const child = spawn(process.execPath, [
       built.cli,
       ...['get', 'ab'.repeat(32), '--out', join(out, 'file')],
-      ...['--peer', `http://127.0.0.1:${(silent.address() as AddressInfo).port}`],
+      ...['--peer', silent.url],
     ]);
     const ended = outcome(child);
     await asked;
     child.kill('SIGINT');
     expect((await ended).code).toBe(130);
     expect(readdirSync(out)).toEqual([]);
-    silent.closeAllConnections();
-    silent.close();
   });
 });
-
-/** A port on which nothing listens. */
-async function freePort(): Promise<number> {
-  const server = createTcpServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}

@@ -1,5 +1,3 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { AntTp } from '../../perf/lab/anttp.ts';
 import { compare, comparisonTable } from '../../perf/lab/compare.ts';
@@ -21,6 +19,7 @@ import { rotated, runScenario } from '../../perf/lab/runner.ts';
 import type { Case, Scenario } from '../../perf/lab/scenario.ts';
 import { areApart, distribution, percentile } from '../../perf/lab/statistics.ts';
 import { outcomes, ratiosTo, summarise } from '../../perf/lab/summary.ts';
+import { LoopbackServer } from '../support/loopback-server.ts';
 
 describe('statistics', () => {
   it('take the nearest rank as a percentile', () => {
@@ -301,19 +300,14 @@ describe('the contents', () => {
 describe('an AntTP', () => {
   async function withServer(status: number, work: (url: string, bodies: string[]) => Promise<void>) {
     const bodies: string[] = [];
-    const server = createServer(async (request, response) => {
+    await using server = await LoopbackServer.start(async (request, response) => {
       const parts: Buffer[] = await request.toArray();
       bodies.push(
         `${request.method} ${request.url} ${request.headers['x-store-type']} ${Buffer.concat(parts)}`,
       );
       response.writeHead(status).end();
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    try {
-      await work(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, bodies);
-    } finally {
-      server.close();
-    }
+    await work(server.url, bodies);
   }
 
   it('is filled record by record, and keeps them to itself', async () => {

@@ -1,5 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Address } from '../../src/address.ts';
 import { nodePlatform } from '../../src/cli/platform.ts';
@@ -11,6 +10,7 @@ import { loadBlake3 } from '../../src/self-encryption/blake3.ts';
 import { Codec } from '../../src/self-encryption/codec.ts';
 import { decodeDataMap } from '../../src/self-encryption/data-map.ts';
 import { bufferAccess, type EncryptedChunk } from '../../src/self-encryption/file.ts';
+import { LoopbackServer } from '../support/loopback-server.ts';
 
 const transportTo = (url: string) => new HttpTransport(PeerUrl.parse(url));
 
@@ -24,19 +24,16 @@ interface FaultyPeer {
   requests: string[];
 }
 
-const servers: Server[] = [];
+const servers: LoopbackServer[] = [];
 afterEach(async () => {
-  for (const server of servers.splice(0)) {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  }
+  await Promise.all(servers.splice(0).map((server) => server.stop()));
 });
 
 /** @param faults answers to the first PUTs; after these it behaves. */
 async function startPeer(faults: Answer[] = []): Promise<FaultyPeer> {
   const held = new Map<string, Buffer>();
   const requests: string[] = [];
-  const server = createServer(async (request, response) => {
+  const server = await LoopbackServer.start(async (request, response) => {
     const name = request.url!.replace('/chunk/', '');
     requests.push(request.method!);
     if (request.method === 'HEAD') {
@@ -51,8 +48,7 @@ async function startPeer(faults: Answer[] = []): Promise<FaultyPeer> {
     response.writeHead(201).end();
   });
   servers.push(server);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, held, requests };
+  return { url: server.url, held, requests };
 }
 
 function answer(status: number, message: string): Answer {

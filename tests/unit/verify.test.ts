@@ -2,14 +2,13 @@ import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { embedBuild, filesOf } from '../../build/embed-build.ts';
 import { buildCli, buildShell, built } from '../../src/cli/setup.mjs';
+import { LoopbackServer } from '../support/loopback-server.ts';
 
 beforeAll(async () => {
   await buildShell();
@@ -19,7 +18,7 @@ beforeAll(async () => {
 let folder: string;
 /** The folder that the host serves: a copy of the build. */
 let web: string;
-let server: Server;
+let server: LoopbackServer;
 let compresses = false;
 
 beforeEach(async () => {
@@ -27,20 +26,17 @@ beforeEach(async () => {
   web = join(folder, 'web');
   cpSync(built.shell, web, { recursive: true });
   compresses = false;
-  server = createServer((request, response) => {
+  server = await LoopbackServer.start((request, response) => {
     const path = request.url === '/' ? 'index.html' : request.url!.slice(1);
     if (!filesOf(web).includes(path)) return response.writeHead(404).end('nothing here');
     const bytes = readFileSync(join(web, path));
     if (compresses) return response.writeHead(200, { 'Content-Encoding': 'gzip' }).end(gzipSync(bytes));
     return response.writeHead(200).end(bytes);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
 });
 
 afterEach(async () => {
-  server.closeAllConnections();
-  await new Promise((resolve) => server.close(resolve));
+  await server.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -63,7 +59,7 @@ async function verify(...args: string[]): Promise<{ code: number | null; stdout:
   return { code, ...output };
 }
 
-const url = (host = '127.0.0.1') => `http://${host}:${(server.address() as AddressInfo).port}`;
+const url = (host = '127.0.0.1') => `http://${host}:${server.port}`;
 
 /** A script of the shell's, which the worker verifies. */
 const script = () => `assets/${readdirSync(join(web, 'assets')).find((name) => name.endsWith('.js'))}`;

@@ -1,12 +1,12 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { onTestFinished } from 'vitest';
+import { freePort, LoopbackServer } from '../../support/loopback-server.ts';
 
 /** A real HTTP server on loopback for the length of a test, which answers as it is told to. */
 export interface HttpPeer {
   url: string;
   requests: { method: string; path: string; headers: IncomingMessage['headers']; body: Buffer }[];
-  server: Server;
+  server: LoopbackServer;
   /** Done when a client has closed a connection before it was sent the whole answer. */
   hungUp: Promise<void>;
 }
@@ -19,7 +19,7 @@ export async function startHttpPeer(
   const hungUp = new Promise<void>((resolve) => {
     hangUp = resolve;
   });
-  const server = createServer(async (request, response) => {
+  const server = await LoopbackServer.start(async (request, response) => {
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(part as Buffer);
     const { method = '', url = '', headers } = request;
@@ -29,19 +29,11 @@ export async function startHttpPeer(
     });
     answer(request, response);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    return new Promise((resolve) => void server.close(() => resolve()));
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests, server, hungUp };
+  onTestFinished(() => server.stop());
+  return { url: server.url, requests, server, hungUp };
 }
 
 /** The URL of a port on which nothing listens. */
 export async function closedPort(): Promise<string> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return `http://127.0.0.1:${port}`;
+  return `http://127.0.0.1:${await freePort()}`;
 }
