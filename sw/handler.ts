@@ -7,9 +7,9 @@ import { AntwayError } from '../src/errors.ts';
 import { embeddedAt } from '../src/gateway/deployment.ts';
 import { ServerConfigFile, type ServerConfigSource } from '../src/gateway/state/server-config.ts';
 import { stateStore } from '../src/gateway/state/state-store.ts';
+import { loadAead } from '../src/self-encryption/aead.ts';
+import { registerBackgroundSync } from './background-sync.ts';
 import { filesCacheName } from './caches.ts';
-import { forgetFilesBut, installSodium } from './kept-files.ts';
-import { workOnPinsLater } from './pins-later.ts';
 import { VerifiedFiles } from './verified-files.ts';
 import { clientOf, createWorkerGateway } from './worker-gateway.ts';
 
@@ -57,17 +57,18 @@ export function createHandler(options: HandlerOptions = {}): AntwayHandler {
   const fileOf = (url: string, sha256: string) => ({ url: assets + url.split('/').pop(), sha256 });
   const brotli = fileOf(decoderWasmUrl, decoderHash);
   const sodium = fileOf(sodiumWasmUrl, sodiumHash);
+  const readSodium = () => files.readWasm(sodium);
   const { origin, pathname: workerPath } = self.location;
   const gateway = createWorkerGateway(embeddedAt(origin, prefix, workerPath), {
-    platform: { brotliDecoderWasm: () => files.readWasm(brotli), sodiumWasm: () => files.readWasm(sodium) },
+    platform: { brotliDecoderWasm: () => files.readWasm(brotli), sodiumWasm: readSodium },
     serverConfig: hostConfig(options.config, script),
   });
   const files = new VerifiedFiles(filesCacheName(), gateway.stats);
-  const wakeLater = workOnPinsLater(gateway);
+  const requestSync = registerBackgroundSync(gateway);
   self.addEventListener('install', (event) =>
-    event.waitUntil(Promise.all([files.read(brotli), installSodium(files, sodium)])),
+    event.waitUntil(Promise.all([files.read(brotli), loadAead(undefined, readSodium)])),
   );
-  self.addEventListener('activate', (event) => event.waitUntil(forgetFilesBut(files, [brotli, sodium])));
+  self.addEventListener('activate', (event) => event.waitUntil(files.forgetOthers([brotli, sodium])));
   self.addEventListener('message', (event) => {
     if (event.data?.type === 'antway:claim') event.waitUntil(self.clients.claim());
   });
@@ -83,7 +84,7 @@ export function createHandler(options: HandlerOptions = {}): AntwayHandler {
       const response = await gateway.handle(event.request, {
         waitUntil: (work) => event.waitUntil(work),
         client: () => clientOf(event),
-        wakeLater,
+        requestSync,
       });
       return response ?? fetch(event.request);
     },

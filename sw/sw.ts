@@ -8,9 +8,9 @@ import { deploymentAt, framedPages } from '../src/gateway/deployment.ts';
 import type { RequestContext } from '../src/gateway/request-context.ts';
 import { ServerConfigFile } from '../src/gateway/state/server-config.ts';
 import { stateStore } from '../src/gateway/state/state-store.ts';
-import { deleteFormerCaches, filesCacheName, shellCacheName } from './caches.ts';
-import { forgetFilesBut, installSodium } from './kept-files.ts';
-import { workOnPinsLater } from './pins-later.ts';
+import { loadAead } from '../src/self-encryption/aead.ts';
+import { registerBackgroundSync } from './background-sync.ts';
+import { filesCacheName, shellCacheName } from './caches.ts';
 import { ShellFiles, shellDocument, sitePage } from './shell-files.ts';
 import { VerifiedFiles } from './verified-files.ts';
 import { clientOf, createWorkerGateway } from './worker-gateway.ts';
@@ -19,12 +19,14 @@ declare const self: ServiceWorkerGlobalScope;
 
 const decoder = { url: decoderWasmUrl, sha256: decoderHash };
 const sodium = { url: sodiumWasmUrl, sha256: sodiumHash };
+/** Fetches and stores libsodium on the first call. The codec calls it only where WebCrypto lacks the cipher. */
+const readSodium = () => filesCache.readWasm(sodium);
 const { origin, host, pathname: workerPath } = self.location;
 const deployment = deploymentAt(origin, workerPath);
 const gateway = createWorkerGateway(deployment, {
   platform: {
     brotliDecoderWasm: () => shellCache.readWasm(decoder),
-    sodiumWasm: () => filesCache.readWasm(sodium),
+    sodiumWasm: readSodium,
   },
   serverConfig: new ServerConfigFile(origin, stateStore),
   buildHash,
@@ -32,7 +34,7 @@ const gateway = createWorkerGateway(deployment, {
 const shellCache = new VerifiedFiles(shellCacheName(), gateway.stats);
 const filesCache = new VerifiedFiles(filesCacheName(), gateway.stats);
 const shellFiles = new ShellFiles(shellCache, host, decoder);
-const wakeLater = workOnPinsLater(gateway);
+const requestSync = registerBackgroundSync(gateway);
 /** On a site's own origin every path belongs to the site. The shell is on another origin. */
 const isSite = deployment.kind === 'site';
 
@@ -62,12 +64,11 @@ self.addEventListener('install', (event) => {
   // If an older version is active and works offline, the new version must also work offline. Otherwise the
   // old version stays.
   const mustStore = self.registration.active !== null;
-  event.waitUntil(Promise.all([shellFiles.install(mustStore), installSodium(filesCache, sodium)]));
+  event.waitUntil(Promise.all([shellFiles.install(mustStore), loadAead(undefined, readSodium)]));
 });
 
 self.addEventListener('activate', (event) => {
-  const forgetting = [shellFiles.forgetOthers(), forgetFilesBut(filesCache, [sodium]), deleteFormerCaches()];
-  event.waitUntil(Promise.all(forgetting));
+  event.waitUntil(Promise.all([shellFiles.forgetOthers(), filesCache.forgetOthers([sodium])]));
   // The page that installs the worker uses the worker's endpoints at once.
   event.waitUntil(self.clients.claim());
 });
@@ -128,7 +129,7 @@ async function answer(event: FetchEvent): Promise<Response> {
   const context: RequestContext = {
     waitUntil: (work) => event.waitUntil(work),
     client: () => clientOf(event),
-    wakeLater,
+    requestSync,
     ...(isSite
       ? { sitePage: () => answerFile(event, sitePage) }
       : { reloadPages, recheckFiles: () => shellFiles.install(false) }),

@@ -169,7 +169,7 @@ export function createGateway(deployment: Deployment, dependencies: GatewayDepen
       trust,
     };
     const content = new ContentHandler({ ...parts, local, ownOrigins });
-    const api: Omit<ApiContext, 'endTrust' | 'wakeLater' | 'waitUntil'> = {
+    const api: Omit<ApiContext, 'endTrust' | 'requestSync' | 'waitUntil'> = {
       ...parts,
       configuration,
       broadcast,

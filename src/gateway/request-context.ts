@@ -17,7 +17,7 @@ export interface RequestContext {
    * Asks the browser to wake the worker when there is a network. Has no effect in browsers without this
    * feature.
    */
-  wakeLater(): void;
+  requestSync(): void;
   /**
    * On a site's own origin: returns the page that fetches the user's settings before the site's first
    * content.

@@ -13,7 +13,7 @@ import type { ManifestStore } from './state/manifest-store.ts';
 export interface RequestHandlerOptions {
   deployment: Deployment;
   effective: EffectiveConfig;
-  api: Omit<ApiContext, 'endTrust' | 'wakeLater' | 'waitUntil'>;
+  api: Omit<ApiContext, 'endTrust' | 'requestSync' | 'waitUntil'>;
   content: ContentHandler;
   manifests: ManifestStore;
 }
@@ -70,7 +70,7 @@ export class RequestHandler {
     }
     return answerApi(name, request, {
       ...api,
-      wakeLater: () => context.wakeLater(),
+      requestSync: () => context.requestSync(),
       waitUntil: (work) => context.waitUntil(work),
       endTrust: (address) => this.#endTrust(address, context),
     });

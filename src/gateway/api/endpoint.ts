@@ -45,7 +45,7 @@ export interface ApiContext {
    * Asks the browser to wake the worker when there is a network. Has no effect in browsers without this
    * feature.
    */
-  wakeLater(): void;
+  requestSync(): void;
   /** Keeps the worker alive until the promise settles. */
   waitUntil(work: Promise<unknown>): void;
 }

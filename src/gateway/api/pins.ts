@@ -15,14 +15,14 @@ export const pins: Endpoint = {
     if (url.searchParams.has('watch')) broadcast.watch();
     return { pins: await library.pins.list() };
   },
-  async POST(_, request, { library, wakeLater }) {
+  async POST(_, request, { library, requestSync }) {
     const { address: text, action } = objectOf(await jsonOf(request));
     const address = Address.fromHex(required(text, 'address'));
     if (!isPinAction(action)) {
       throw new AntwayError('REFUSED', `“action” is one of ${pinActions.join(', ')}.`);
     }
     const state = await library.pins[action](address);
-    wakeLater();
+    requestSync();
     return { address: address.hex, ...state };
   },
   DELETE: (url, _, { library }) => library.unpin(addressIn(url)),

@@ -65,7 +65,7 @@ export function contextOf(origin: string): RequestContext {
   return {
     waitUntil: (work) => void work.catch(() => undefined),
     client: async () => ({ url: `${origin}/`, isTopLevel: true }),
-    wakeLater: () => undefined,
+    requestSync: () => undefined,
   };
 }
 

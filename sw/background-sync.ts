@@ -16,7 +16,7 @@ const syncTag = 'antway-pins';
  * @returns a function that requests a `sync` event. The browser fires the event as soon as there is a
  *   network, even if no page is open then.
  */
-export function workOnPinsLater(gateway: Gateway): () => void {
+export function registerBackgroundSync(gateway: Gateway): () => void {
   self.addEventListener('sync', (event) => {
     const { tag, waitUntil } = event as ExtendableEvent & { tag: string };
     if (tag === syncTag) waitUntil.call(event, finishPins(gateway));
