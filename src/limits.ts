@@ -73,7 +73,7 @@ export const limits = Object.freeze({
   /** The exact size of a pointer record, in bytes. */
   pointerBytes: 5_303,
   /** Most pointers whose newest record a browser stores. */
-  keptPointers: 1_000,
+  storedPointers: 1_000,
   /** Longest chain of pointers that the resolver follows. */
   pointerDepth: 8,
   /** Peers that are asked for a pointer at the same time. */

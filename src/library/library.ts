@@ -108,12 +108,7 @@ export class Library {
       const title = visit.title ?? names.get(address) ?? null;
       sites.push({ kind, ...visit, title, ...share, pin, isManifest: names.has(address) });
     };
-    for (const visit of visits) {
-      const isRevealing = names.has(visit.address) && (visit.title ?? visit.icon) !== null;
-      // An earlier version stored title and icon of a manifest.
-      if (isRevealing) await this.visits.add(visit, true);
-      await add(visit.address, isRevealing ? { ...visit, title: null, icon: null } : visit);
-    }
+    for (const visit of visits) await add(visit.address, visit);
     const opened = new Set(visits.map(({ address }) => address));
     for (const address of new Set([...pins.keys(), ...names.keys()])) {
       if (opened.has(address)) continue;

@@ -16,28 +16,25 @@ async function say(text: string, counter: bigint, peer: PeerProcess): Promise<Ui
 }
 
 /** Writes pointers that no site uses, and when all were used: the real one first. */
-function changeSettings(
-  gateway: Gateway,
-  { real, fakes, unnoted }: { real: string; fakes: string[]; unnoted: number },
-): Promise<void> {
+function changeSettings(gateway: Gateway, { real, fakes }: { real: string; fakes: string[] }): Promise<void> {
   return gateway.shell.evaluate(
-    async ([real, fakes, unnoted]) => {
+    async ([real, fakes]) => {
       const request = indexedDB.open('antway');
       await new Promise((resolve) => request.addEventListener('success', resolve));
       const transaction = request.result.transaction('settings', 'readwrite');
       const settings = transaction.objectStore('settings');
       for (const address of fakes) settings.put(new Uint8Array(8), `pointer:${address}`);
-      const noted = fakes.slice(unnoted).map((address, i) => [address, 1_000 + i] as const);
+      const noted = fakes.map((address, i) => [address, 1_000 + i] as const);
       settings.put(Object.fromEntries([[real, 999], ...noted]), 'pointers-used');
       await new Promise((resolve) => transaction.addEventListener('complete', resolve));
       request.result.close();
     },
-    [real, fakes, unnoted] as const,
+    [real, fakes] as const,
   );
 }
 
 /** The addresses of the stored pointers, sorted. */
-function keptPointers(gateway: Gateway): Promise<string[]> {
+function storedPointers(gateway: Gateway): Promise<string[]> {
   return gateway.shell.evaluate(async () => {
     const request = indexedDB.open('antway');
     await new Promise((resolve) => request.addEventListener('success', resolve));
@@ -101,18 +98,18 @@ test('a browser keeps so many pointers; those that were not used for longest go'
   expect(await textAt(gateway)).toBe('the text');
   await gateway.settled();
 
-  // As many as can be. The real one is the oldest of those whose use is noted; some are from before it was.
+  // As many as can be. The real one was used least recently.
   const fake = (i: number) => i.toString(16).padStart(64, '0');
-  const fakes = Array.from({ length: limits.keptPointers - 1 }, (_, i) => fake(i));
-  await changeSettings(gateway, { real: owner.address.hex, fakes, unnoted: 2 });
+  const fakes = Array.from({ length: limits.storedPointers - 1 }, (_, i) => fake(i));
+  await changeSettings(gateway, { real: owner.address.hex, fakes });
   await stopWorkers(gateway.shell);
   // Used again.
   expect(await textAt(gateway)).toBe('the text');
   expect((await gateway.fetch(`/${other.address.hex}`)).text).toBe('another text');
   await expect
-    .poll(() => keptPointers(gateway))
+    .poll(() => storedPointers(gateway))
     .toEqual([owner.address.hex, other.address.hex, ...fakes.slice(1)].sort());
-  expect(await keptPointers(gateway)).toHaveLength(limits.keptPointers);
+  expect(await storedPointers(gateway)).toHaveLength(limits.storedPointers);
 });
 
 test('a peer that gives what the owner did not sign leads nowhere', async ({ startPeer, openGateway }) => {

@@ -2,7 +2,6 @@ import type { BrowserContext, Page } from '@playwright/test';
 import { Address } from '../../src/address.ts';
 import {
   expect,
-  fetchIn,
   type Gateway,
   openWithoutScripts,
   stopWorkers,
@@ -440,27 +439,5 @@ test.describe('of a pointer', () => {
     const body = JSON.stringify({ address: pointer, decision: 'trusted', allVersions: true });
     await gateway.fetch('/-/trust', { method: 'POST', body });
     expect(await listed()).toMatchObject([{ address: pointer, allVersions: true }]);
-  });
-
-  test('decisions of an earlier version keep working', async () => {
-    await point(1);
-    await gateway.shell.evaluate(
-      async (sites) => {
-        const request = indexedDB.open('antway');
-        await new Promise((resolve) => request.addEventListener('success', resolve));
-        const transaction = request.result.transaction('settings', 'readwrite');
-        transaction.objectStore('settings').put(sites, 'trust');
-        await new Promise((resolve) => transaction.addEventListener('complete', resolve));
-        request.result.close();
-      },
-      [pointer, site].map((address) => ({ address, decision: 'trusted', decidedAt: 1 })),
-    );
-    await stopWorkers(gateway.shell);
-    for (const address of [pointer, site]) {
-      const page = await context.newPage();
-      await page.goto(`${gateway.url}/${address}/`);
-      await expect(page).toHaveTitle(/^ran/);
-    }
-    expect((await fetchIn(gateway.shell, '/-/trust')).status).toBe(200);
   });
 });

@@ -1,4 +1,3 @@
-import { createStore, get, set } from 'idb-keyval';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { parseVisit, type Visit } from '../../src/library/visits.ts';
 import { freshIndexedDb } from './support/indexed-db.ts';
@@ -41,18 +40,6 @@ it('what a kept manifest opens is remembered without its title and icon, and lis
   const listed = (await library.list()).find(({ address }) => address === kept);
   expect(listed).toMatchObject({ title: 'Letters', icon: null, isManifest: true });
   await pins.close();
-});
-
-it('a title that an earlier version has written goes when what was opened is listed, or opened again', async () => {
-  const settings = createStore('antway-test', 'settings');
-  for (const forget of ['list', 'visited'] as const) {
-    await set(`site:${kept}`, visitTo(kept), settings);
-    const { library, pins } = start();
-    if (forget === 'list') expect(await library.list()).toMatchObject([{ title: 'Letters', icon: null }]);
-    else await library.visited({ ...visitTo(kept), title: null, icon: null });
-    expect(await get(`site:${kept}`, settings)).toMatchObject({ title: null, icon: null });
-    await pins.close();
-  }
 });
 
 it('a visit from elsewhere is read as it was noted', () => {

@@ -13,7 +13,7 @@ const range = () => IDBKeyRange.bound(prefix, `${prefix}\uffff`);
  */
 const usesKey = 'pointers-used';
 
-/** Milliseconds since 1970, by hex address. Pointers that were stored by older versions are missing here. */
+/** Milliseconds since 1970, by hex address. */
 type Uses = Record<string, number>;
 
 /**
@@ -37,20 +37,11 @@ export class PointerStore implements PointerMemory {
 
   async put({ hex }: Address, record: Uint8Array<ArrayBuffer>): Promise<void> {
     await this.#state('readwrite', async (store) => {
-      const [before, keys] = await Promise.all([
-        promisifyRequest<Uses | undefined>(store.get(usesKey)),
-        promisifyRequest(store.getAllKeys(range())),
-      ]);
-      const uses: Uses = { ...before, [hex]: Date.now() };
-      const addresses = new Set(keys.map((key) => String(key).slice(prefix.length))).add(hex);
-      const excess = Math.max(addresses.size - limits.keptPointers, 0);
-      const useOf = (address: string) => uses[address] ?? 0;
-      for (const address of [...addresses].sort((a, b) => useOf(a) - useOf(b)).slice(0, excess)) {
-        store.delete(keyOf(address));
-        delete uses[address];
-      }
+      const before = await promisifyRequest<Uses | undefined>(store.get(usesKey));
+      const newestFirst = Object.entries({ ...before, [hex]: Date.now() }).sort(([, a], [, b]) => b - a);
+      for (const [address] of newestFirst.splice(limits.storedPointers)) store.delete(keyOf(address));
       store.put(record, keyOf(hex));
-      store.put(uses, usesKey);
+      store.put(Object.fromEntries(newestFirst) satisfies Uses, usesKey);
       await promisifyRequest(store.transaction);
     }).catch(warn);
   }
@@ -65,5 +56,5 @@ export class PointerStore implements PointerMemory {
 }
 
 function warn(error: unknown): void {
-  console.warn('antway: the pointer was not kept', error);
+  console.warn('antway: the pointer was not stored', error);
 }

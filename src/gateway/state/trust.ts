@@ -1,4 +1,4 @@
-import { delMany, get, type UseStore, update } from 'idb-keyval';
+import { del, get, type UseStore, update } from 'idb-keyval';
 import type { Address } from '../../address.ts';
 import type { Config } from '../../config.ts';
 import type { TrustTokens } from './trust-tokens.ts';
@@ -13,7 +13,7 @@ export interface DecidedSite {
   decidedAt: number;
   /**
    * The content to which the trust is bound, because a pointer can lead to other content later. If undefined,
-   * the decision applies to all content of the address, as in decisions of earlier versions.
+   * the decision applies to all content of the address.
    */
   content?: string;
   /** Set if the user trusts all content that the pointer's owner publishes. */
@@ -27,8 +27,6 @@ export interface DecidedSite {
 export type DecisionFor = (content: Address) => Decision | undefined;
 
 const key = 'trust';
-/** The key of a token that earlier versions stored. */
-const formerTokenKey = 'trust-token';
 
 /** The user's decision about each site. The server config decides about sites without a user decision. */
 export class Trust {
@@ -102,7 +100,7 @@ export class Trust {
   /** Deletes every decision and invalidates the tokens, so that open forms cannot decide any more. */
   async clear(): Promise<void> {
     this.#tokens.clear();
-    await this.#changing(delMany([key, formerTokenKey], this.#state));
+    await this.#changing(del(key, this.#state));
   }
 
   #change(change: (sites: DecidedSite[]) => DecidedSite[]): Promise<void> {
