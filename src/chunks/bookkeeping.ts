@@ -32,7 +32,7 @@ const addressBytes = 32;
  * @returns the chunks that are in the database now, and the totals.
  */
 export async function storeBatch(
-  { chunks, metadata, holds, totals }: WriteStores,
+  { chunks, metadata, pinReferences, totals }: WriteStores,
   batch: readonly VerifiedChunk[],
   touched: readonly Address[],
   { maxBytes, leastBlobBytes }: { maxBytes: number; leastBlobBytes: number },
@@ -41,7 +41,7 @@ export async function storeBatch(
   const [before, known, owners, used] = await Promise.all([
     readTotals(totals),
     Promise.all(batch.map(({ address }) => metadataOf(metadata, address))),
-    Promise.all(batch.map(({ address }) => anyReference(holds, address))),
+    Promise.all(batch.map(({ address }) => anyReference(pinReferences, address))),
     Promise.all(touched.map((address) => metadataOf(metadata, address))),
   ]);
   const after = { ...before };
@@ -100,7 +100,7 @@ export async function deleteChunk(stores: WriteStores, address: Address): Promis
  * @returns the size in bytes of each stored chunk; undefined if the owner does not exist (any more).
  */
 export async function addPinReferences(
-  { metadata, holds, pins }: PinOwnerStores,
+  { metadata, pinReferences, pins }: PinOwnerStores,
   owner: Address,
   addresses: readonly Address[],
 ): Promise<(number | undefined)[] | undefined> {
@@ -110,7 +110,7 @@ export async function addPinReferences(
   ]);
   if (!isOwner) return undefined;
   for (const [i, address] of addresses.entries()) {
-    holds.put({ chunk: address.bytes }, referenceKey(owner, address));
+    pinReferences.put({ chunk: address.bytes }, referenceKey(owner, address));
     const metadatum = known[i];
     if (metadatum?.lastUsed !== undefined) metadata.put({ size: metadatum.size }, address.bytes);
   }
@@ -133,10 +133,10 @@ export async function removePinReferencesSlice(
   if ((await isPinOwner(stores.pins, owner)) !== (except !== undefined)) return { gone: [], last: undefined };
   const from = after ? referenceKey(owner, after) : referenceKey(owner, lowest);
   const range = IDBKeyRange.bound(from, referenceKey(owner, highest), after !== undefined);
-  const keys = await promisifyRequest(stores.holds.getAllKeys(range, sliceChunks));
+  const keys = await promisifyRequest(stores.pinReferences.getAllKeys(range, sliceChunks));
   const referenced = keys.map((key) => Address.fromBytes(new Uint8Array(key as ArrayBuffer, addressBytes)));
   const released = referenced.filter(({ hex }) => !except?.has(hex));
-  for (const address of released) stores.holds.delete(referenceKey(owner, address));
+  for (const address of released) stores.pinReferences.delete(referenceKey(owner, address));
   return { gone: await freeChunks(stores, released), last: referenced.at(-1) };
 }
 
@@ -144,7 +144,7 @@ export async function removePinReferencesSlice(
 export async function freeChunks(stores: WriteStores, addresses: readonly Address[]): Promise<RemovedChunks> {
   const [known, owners] = await Promise.all([
     Promise.all(addresses.map((address) => metadataOf(stores.metadata, address))),
-    Promise.all(addresses.map((address) => anyReference(stores.holds, address))),
+    Promise.all(addresses.map((address) => anyReference(stores.pinReferences, address))),
   ]);
   const gone: RemovedChunks = [];
   for (const [i, address] of addresses.entries()) {
@@ -155,25 +155,13 @@ export async function freeChunks(stores: WriteStores, addresses: readonly Addres
   return gone;
 }
 
-/** Returns the first owner of a reference after `owner`, in the order of addresses. */
-export async function nextPinOwner(
-  holds: IDBObjectStore,
-  owner: Address | undefined,
-): Promise<Address | undefined> {
-  const after = owner ? referenceKey(owner, highest) : lowest.bytes;
-  const key = await promisifyRequest(holds.getKey(IDBKeyRange.lowerBound(after, true)));
-  return key === undefined
-    ? undefined
-    : Address.fromBytes(new Uint8Array(key as ArrayBuffer, 0, addressBytes));
-}
-
 /** Whether the pin exists. A pin that is being removed does not count. */
-export async function isPinOwner(pins: IDBObjectStore, { bytes }: Address): Promise<boolean> {
+async function isPinOwner(pins: IDBObjectStore, { bytes }: Address): Promise<boolean> {
   const pin = await promisifyRequest<PinOwner | undefined>(pins.get(bytes));
   return pin !== undefined && !pin.isRemoved;
 }
 
-export async function readTotals(totals: IDBObjectStore): Promise<Totals> {
+async function readTotals(totals: IDBObjectStore): Promise<Totals> {
   return (await promisifyRequest<Totals | undefined>(totals.get('all'))) ?? { count: 0, bytes: 0 };
 }
 
@@ -198,8 +186,8 @@ function metadataOf(metadata: IDBObjectStore, { bytes }: Address): Promise<Metad
   return promisifyRequest(metadata.get(bytes));
 }
 
-function anyReference(holds: IDBObjectStore, { bytes }: Address): Promise<IDBValidKey | undefined> {
-  return promisifyRequest(holds.index('chunk').getKey(bytes));
+function anyReference(pinReferences: IDBObjectStore, { bytes }: Address): Promise<IDBValidKey | undefined> {
+  return promisifyRequest(pinReferences.index('chunk').getKey(bytes));
 }
 
 const lowest = Address.fromBytes(new Uint8Array(addressBytes));

@@ -7,9 +7,7 @@ import {
   deleteChunk,
   evictSlice,
   freeChunks,
-  isPinOwner,
   type Metadata,
-  nextPinOwner,
   removePinReferencesSlice,
   sliceChunks,
   storeBatch,
@@ -169,16 +167,6 @@ export class IndexedDbStore implements PinningStore {
 
   retainPinReferences(owner: Address, chunks: ReadonlySet<string>): Promise<void> {
     return this.#release(owner, chunks);
-  }
-
-  async removeAbandonedPinReferences(): Promise<void> {
-    const next = (after: Address | undefined) =>
-      this.#database.store('holds')('readonly', (holds) => nextPinOwner(holds, after));
-    for (let owner = await next(undefined); owner; owner = await next(owner)) {
-      const found = owner;
-      const isOwner = await this.pins('readonly', (pins) => isPinOwner(pins, found));
-      if (!isOwner) await this.removePinReferences(found);
-    }
   }
 
   async free(chunks: readonly Address[]): Promise<void> {

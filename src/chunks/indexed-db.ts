@@ -1,13 +1,14 @@
 import { promisifyRequest, type UseStore } from 'idb-keyval';
 
-const version = 2;
+/** Versions 1 and 2 were development builds. */
+const version = 3;
 
 /** Names of the object stores in the chunk database. */
 export const storeNames = {
   chunks: 'chunks',
   metadata: 'metadata',
   totals: 'totals',
-  holds: 'holds',
+  pinReferences: 'pinReferences',
   contents: 'contents',
   pins: 'pins',
 } as const;
@@ -23,7 +24,7 @@ export interface DatabaseEvents {
 type StoreName = keyof typeof storeNames;
 
 /** Stores that change together when chunks are stored or deleted. */
-const written = ['chunks', 'metadata', 'totals', 'holds'] as const satisfies StoreName[];
+const written = ['chunks', 'metadata', 'totals', 'pinReferences'] as const satisfies StoreName[];
 /** The same stores and the pins, which own references to chunks. */
 const writtenWithPins = [...written, 'pins'] as const satisfies StoreName[];
 
@@ -38,8 +39,8 @@ export type PinOwnerStores = Record<(typeof writtenWithPins)[number], IDBObjectS
  * - `metadata`: raw address → `{ size, lastUsed }`, indexed by `lastUsed`, so that eviction never reads values. A chunk
  *   with a pin reference has no `lastUsed`, so eviction never finds it;
  * - `totals`: `all` → `{ count, bytes }`, changed in the transactions that change the others;
- * - `holds`: raw address of a pin ‖ raw address of a chunk → `{ chunk }`, indexed by `chunk`: the pin references, to
- *   stored chunks and others. One row per pair instead of a counter, so that adding a reference twice has no effect;
+ * - `pinReferences`: raw address of a pin ‖ raw address of a chunk → `{ chunk }`, indexed by `chunk`. Also for
+ *   chunks that are not stored. One row per pair instead of a counter, so that adding a reference twice has no effect;
  * - `contents`: raw address of a site or file → its list of chunks, which never changes;
  * - `pins`: raw address → what the user asked for.
  *
@@ -154,19 +155,16 @@ export class ChunkDatabase {
   }
 }
 
-/** Each function upgrades the layout from the version of its position to the next version. */
-const upgrades: readonly ((database: IDBDatabase) => void)[] = [
-  (database) => {
-    database.createObjectStore(storeNames.chunks);
-    database.createObjectStore(storeNames.metadata).createIndex('lastUsed', 'lastUsed');
-    database.createObjectStore(storeNames.totals);
-  },
-  (database) => {
-    database.createObjectStore(storeNames.holds).createIndex('chunk', 'chunk');
-    database.createObjectStore(storeNames.contents);
-    database.createObjectStore(storeNames.pins);
-  },
-];
+/** Adds the object stores that an earlier version did not have. */
+function addStores(database: IDBDatabase): void {
+  const indexes: Partial<Record<StoreName, string>> = { metadata: 'lastUsed', pinReferences: 'chunk' };
+  for (const name of Object.values(storeNames)) {
+    if (database.objectStoreNames.contains(name)) continue;
+    const store = database.createObjectStore(name);
+    const index = indexes[name];
+    if (index) store.createIndex(index, index);
+  }
+}
 
 async function openDatabase(name: string): Promise<IDBDatabase> {
   try {
@@ -180,9 +178,7 @@ async function openDatabase(name: string): Promise<IDBDatabase> {
 
 function requestDatabase(name: string, wanted?: number): Promise<IDBDatabase> {
   const request = indexedDB.open(name, wanted);
-  request.onupgradeneeded = ({ oldVersion }) => {
-    for (const upgrade of upgrades.slice(oldVersion)) upgrade(request.result);
-  };
+  request.onupgradeneeded = () => addStores(request.result);
   return promisifyRequest(request);
 }
 

@@ -79,8 +79,6 @@ export interface PinningStore extends ChunkStore {
    * Removes the references of an owner to all chunks except these (hex). Deletes the chunks without another reference.
    */
   retainPinReferences(owner: Address, chunks: ReadonlySet<string>): Promise<void>;
-  /** Removes the references of owners that do not exist any more. */
-  removeAbandonedPinReferences(): Promise<void>;
   /** Deletes the given chunks that have no reference. */
   free(chunks: readonly Address[]): Promise<void>;
   /** Evicts chunks until `bytes` more can be stored. @returns whether they can be stored. */

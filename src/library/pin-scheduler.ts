@@ -1,4 +1,3 @@
-import type { PinningStore } from '../chunks/store.ts';
 import { asAntwayError } from '../errors.ts';
 import type { Pin } from './pin.ts';
 import type { PinCompletion } from './pin-completion.ts';
@@ -8,7 +7,6 @@ import type { PinRegistry } from './pin-registry.ts';
 export interface PinSchedulerOptions {
   registry: PinRegistry;
   completion: PinCompletion;
-  store: Pick<PinningStore, 'removeAbandonedPinReferences'>;
   /** Called after every change of a pin. */
   onChange(): void;
 }
@@ -23,7 +21,6 @@ export class PinScheduler {
   #state: 'idle' | 'working' | 'closed' = 'idle';
   #working: Promise<void> | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #isSwept = false;
 
   constructor(options: PinSchedulerOptions) {
     this.#options = options;
@@ -69,7 +66,6 @@ export class PinScheduler {
     const { registry } = this.#options;
     if (this.#state === 'idle') this.#state = 'working';
     for (const { address } of await registry.removed()) await registry.finishRemoving(address);
-    await this.#sweep();
     while (this.#state === 'working') {
       const now = Date.now();
       const next = (await registry.all()).find((pin) => pin.isWaiting && pin.retryAt <= now);
@@ -78,17 +74,6 @@ export class PinScheduler {
       await next.work;
     }
     this.#schedule((await registry.loaded()) ?? []);
-  }
-
-  /** Runs once per worker: earlier versions could leave references of removed pins. */
-  async #sweep(): Promise<void> {
-    if (this.#isSwept) return;
-    this.#isSwept = true;
-    try {
-      await this.#options.store.removeAbandonedPinReferences();
-    } catch (error) {
-      console.warn('antway: abandoned pin references were not removed', error);
-    }
   }
 
   /** Schedules the next retry. It runs only if the worker is still alive then. */

@@ -3,8 +3,8 @@ import { expect, Gateway, stopWorkers, test } from '../support/chromium.ts';
 import { publish } from '../support/publish.ts';
 import { randomBytes } from '../support/random.ts';
 
-/** Makes the chunk database as version 1 of its layout was, with chunks in it. */
-function makeVersion1(page: Page, chunks: { address: string; base64: string }[]): Promise<void> {
+/** Makes a chunk database of an earlier version, which had fewer object stores, with chunks in it. */
+function makeEarlierVersion(page: Page, chunks: { address: string; base64: string }[]): Promise<void> {
   return page.evaluate(async (chunks) => {
     await new Promise<void>((resolve, reject) => {
       const deleting = indexedDB.deleteDatabase('antway-chunks');
@@ -53,7 +53,7 @@ function describeDatabase(page: Page, version?: number): Promise<{ version: numb
   }, version);
 }
 
-test('chunks that an earlier version stored are there after the upgrade, counted and evictable', {
+test('an upgrade of the database adds object stores; the chunks remain, counted and evictable', {
   tag: '@smoke',
 }, async ({ startPeer, startHost, page }) => {
   const peer = await startPeer();
@@ -68,15 +68,15 @@ test('chunks that an earlier version stored are there after the upgrade, counted
   const host = await startHost({ peers: [peer.url], cache: { maxBytes: bytes + 1_000 } });
   // A page of the origin that has no worker.
   await page.goto(`${host.url}/icon.svg`);
-  await makeVersion1(page, chunks);
+  await makeEarlierVersion(page, chunks);
 
   const gateway = await Gateway.open(host, page);
   // No peer has it.
   expect((await gateway.fetch(`/${address}`)).text).toBe(file.toString());
   expect(await gateway.cache()).toMatchObject({ count: 4, bytes });
   expect(await describeDatabase(page)).toEqual({
-    version: 2,
-    stores: ['chunks', 'contents', 'holds', 'metadata', 'pins', 'totals'],
+    version: 3,
+    stores: ['chunks', 'contents', 'metadata', 'pinReferences', 'pins', 'totals'],
   });
   // They go when there is no more room.
   for (let i = 0; i < 4; i++) {

@@ -146,14 +146,14 @@ class Run {
   async #check(pins: ListedPin[]): Promise<string | undefined> {
     const blake3 = await loadBlake3();
     const database = await done(indexedDB.open('antway-chunks'));
-    const names = ['chunks', 'metadata', 'totals', 'holds'];
+    const names = ['chunks', 'metadata', 'totals', 'pinReferences'];
     const transaction = database.transaction(names);
     const all = async (name: string) => {
       const store = transaction.objectStore(name);
       const [keys, values] = await Promise.all([done(store.getAllKeys()), done(store.getAll())]);
       return keys.map((key, i) => [key as ArrayBuffer, values[i]] as const);
     };
-    const [chunks, metadata, totals, holds] = await Promise.all(names.map(all));
+    const [chunks, metadata, totals, references] = await Promise.all(names.map(all));
     database.close();
 
     let total = 0;
@@ -164,7 +164,7 @@ class Run {
       stored.set(toHex(new Uint8Array(key)), bytes.length);
       total += bytes.length;
     }
-    const held = new Set(holds!.map(([, { chunk }]) => toHex(chunk as Uint8Array)));
+    const held = new Set(references!.map(([, { chunk }]) => toHex(chunk as Uint8Array)));
     if (metadata!.length !== chunks!.length) return 'metadata and chunks are not of the same number';
     for (const [key, { size, lastUsed }] of metadata!) {
       const hex = toHex(new Uint8Array(key));
