@@ -28,14 +28,14 @@ const addressBytes = 32;
 /**
  * Stores the chunks of a batch that are not stored yet, as far as there is room. Updates `lastUsed` of recently read
  * chunks.
- * @param leastBlobBytes minimum size of a chunk that is stored as a Blob.
+ * @param withBlobs whether large chunks are stored as Blobs.
  * @returns the chunks that are in the database now, and the totals.
  */
 export async function storeBatch(
   { chunks, metadata, pinReferences, totals }: WriteStores,
   batch: readonly VerifiedChunk[],
   touched: readonly Address[],
-  { maxBytes, leastBlobBytes }: { maxBytes: number; leastBlobBytes: number },
+  { maxBytes, withBlobs }: { maxBytes: number; withBlobs: boolean },
 ): Promise<{ kept: VerifiedChunk[]; totals: Totals }> {
   const now = Date.now();
   const [before, known, owners, used] = await Promise.all([
@@ -48,7 +48,7 @@ export async function storeBatch(
   const kept = batch.filter(({ address, bytes }, i) => {
     if (known[i]) return true;
     if (after.bytes + bytes.length > maxBytes) return false;
-    chunks.put(toStoredForm(bytes, leastBlobBytes), address.bytes);
+    chunks.put(toStoredForm(bytes, withBlobs), address.bytes);
     const metadatum: Metadata = { size: bytes.length, ...(owners[i] ? {} : { lastUsed: now }) };
     metadata.put(metadatum, address.bytes);
     after.count++;

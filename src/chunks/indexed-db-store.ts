@@ -16,7 +16,7 @@ import {
 import { ChunkDatabase } from './indexed-db.ts';
 import { SizeIndex } from './size-index.ts';
 import type { PinningStore, StoreSummary, WriteOutcome } from './store.ts';
-import { fromStoredForm, isLost, leastBlobBytes, type StoredForm } from './stored-form.ts';
+import { fromStoredForm, isLarge, isLost, type StoredForm } from './stored-form.ts';
 import type { VerifiedChunk } from './verified-chunk.ts';
 import { WriteQueue, type Written } from './write-queue.ts';
 
@@ -47,8 +47,8 @@ export class IndexedDbStore implements PinningStore {
   #touchesWrittenAt = 0;
   /** Why the last batch was not stored completely; undefined if it was. */
   #refusal: WriteOutcome | undefined;
-  /** Minimum size of a chunk that is stored as a Blob. Infinite after writing a Blob has failed. */
-  #leastBlobBytes = leastBlobBytes();
+  /** False after writing a Blob has failed. Safari stores no Blobs in private windows. */
+  #withBlobs = true;
 
   constructor(stats: Stats, maxBytes = Number.POSITIVE_INFINITY) {
     this.#stats = stats;
@@ -210,9 +210,9 @@ export class IndexedDbStore implements PinningStore {
       await this.#evict(bytes);
       return this.#write(batch, bytes);
     }
-    if (!batch.some(({ bytes }) => bytes.length >= this.#leastBlobBytes)) throw error;
-    const kept = await this.#write(batch, bytes, Number.POSITIVE_INFINITY);
-    this.#leastBlobBytes = Number.POSITIVE_INFINITY;
+    if (!this.#withBlobs || !batch.some(({ bytes }) => isLarge(bytes))) throw error;
+    const kept = await this.#write(batch, bytes, false);
+    this.#withBlobs = false;
     console.warn('antway: this browser stores no Blobs', error);
     return kept;
   }
@@ -221,13 +221,13 @@ export class IndexedDbStore implements PinningStore {
   async #write(
     batch: readonly VerifiedChunk[],
     bytes: number,
-    leastBlobBytes = this.#leastBlobBytes,
+    withBlobs = this.#withBlobs,
   ): Promise<Set<VerifiedChunk>> {
     // Make room before the write, so that the store never exceeds the ceiling.
     if (bytes > 0) await this.makeRoom(bytes);
     const touched = [...this.#touched.values()].slice(0, touchesPerWrite);
     const { kept } = await this.#database.write((stores) =>
-      storeBatch(stores, batch, touched, { maxBytes: this.#maxBytes, leastBlobBytes }),
+      storeBatch(stores, batch, touched, { maxBytes: this.#maxBytes, withBlobs }),
     );
     for (const { hex } of touched) this.#touched.delete(hex);
     this.#touchesWrittenAt = Date.now();

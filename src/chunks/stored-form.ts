@@ -4,24 +4,19 @@
  */
 export type StoredForm = ArrayBuffer | Blob;
 
-const kibibyte = 1024;
+/** The smallest measured size at which Blobs are faster in Chromium and Firefox (docs/decisions/0011). */
+const leastBlobBytes = 1024 * 1024;
 
-/**
- * Returns the minimum size at which a Blob is faster to write and read than a buffer, as measured
- * (docs/reference/benchmarks.md). Infinite in other browsers; Safari stores no Blobs in a private window.
- */
-export function leastBlobBytes(): number {
-  const { navigator } = globalThis;
-  if (navigator && 'userAgentData' in navigator) return 256 * kibibyte; // Chromium
-  if (/ Firefox\//.test(navigator?.userAgent ?? '')) return 1024 * kibibyte;
-  return Number.POSITIVE_INFINITY;
-}
-
-/** @param leastBlobBytes minimum size of a chunk that becomes a Blob. */
-export function toStoredForm(bytes: Uint8Array<ArrayBuffer>, leastBlobBytes: number): StoredForm {
-  if (bytes.length >= leastBlobBytes) return new Blob([bytes]);
+/** @param withBlobs whether the browser can store Blobs. */
+export function toStoredForm(bytes: Uint8Array<ArrayBuffer>, withBlobs: boolean): StoredForm {
+  if (withBlobs && isLarge(bytes)) return new Blob([bytes]);
   // The database would store the whole backing buffer of a view.
   return bytes.byteLength === bytes.buffer.byteLength ? bytes.buffer : bytes.slice().buffer;
+}
+
+/** Whether a chunk becomes a Blob, where the browser can store Blobs. */
+export function isLarge({ length }: Uint8Array): boolean {
+  return length >= leastBlobBytes;
 }
 
 /** @throws DOMException that satisfies `isLost`, if the browser has lost a Blob's file. */

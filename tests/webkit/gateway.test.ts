@@ -127,6 +127,9 @@ test('what was seen opens without host and peer after the browser was restarted,
   const store = join(folder, 'store');
   copyStore(library.storeFolder, store);
   const peer = await startPeer({ store });
+  // Its chunks are stored as Blobs.
+  const large = noise(10, 9_000_000);
+  const largeAddress = await publish(large, peer);
   const host = await startHost({ peers: [peer.url] });
   const profile = join(folder, 'profile');
 
@@ -136,6 +139,7 @@ test('what was seen opens without host and peer after the browser was restarted,
     const page = await gateway.openPage(`/${address}/`);
     await page.follow('Open without scripts');
     await expectSeen(page);
+    await gateway.fetch(`/${largeAddress}`);
     await gateway.settled();
   } finally {
     await before.close();
@@ -153,6 +157,7 @@ test('what was seen opens without host and peer after the browser was restarted,
     const gateway = await Gateway.open(host, after);
     expect(await gateway.fetch(`/${address}/seen.svg`)).toMatchObject({ status: 200, text: svg });
     expect((await gateway.fetch(`/${address}/unseen.html`)).status).toBe(504);
+    expect((await gateway.fetch(`/${largeAddress}`)).sha256).toBe(sha256(large));
   } finally {
     await after.close();
   }

@@ -1,10 +1,9 @@
 import 'fake-indexeddb/auto';
 import { vi } from 'vitest';
 
-/** An origin without databases, in a browser that stores no Blobs. */
+/** An origin without databases. */
 export function freshIndexedDb(): void {
   vi.stubGlobal('indexedDB', new IDBFactory());
-  vi.stubGlobal('navigator', { userAgent: 'a test' });
 }
 
 /** A request as the fake makes it: what throws in `operation` fires at the request, and bubbles to its transaction. */
