@@ -15,7 +15,7 @@ import {
 } from './bookkeeping.ts';
 import { ChunkDatabase } from './indexed-db.ts';
 import { SizeIndex } from './size-index.ts';
-import type { PinningStore, StoreSummary, WriteOutcome } from './store.ts';
+import type { PinningStore, StoreChange, StoreSummary, WriteOutcome } from './store.ts';
 import { fromStoredForm, isLarge, isLost, type StoredForm } from './stored-form.ts';
 import type { VerifiedChunk } from './verified-chunk.ts';
 import { WriteQueue, type Written } from './write-queue.ts';
@@ -143,12 +143,8 @@ export class IndexedDbStore implements PinningStore {
     this.#index.forget();
   }
 
-  get changes(): number {
-    return this.#index.changes;
-  }
-
-  get losses(): number {
-    return this.#index.losses;
+  onChange(listener: (change: StoreChange) => void): () => void {
+    return this.#index.changes.listen(listener);
   }
 
   async addPinReferences(owner: Address, chunks: readonly Address[], signal?: AbortSignal): Promise<boolean> {

@@ -1,6 +1,8 @@
 import { promisifyRequest, type UseStore } from 'idb-keyval';
 import type { Address } from '../address.ts';
+import { Emitter } from '../util/emitter.ts';
 import { addressOfKey, type Metadata } from './bookkeeping.ts';
+import type { StoreChange } from './store.ts';
 
 /** Metadata records that the index reads in one transaction. */
 const metadataSlice = 1_000;
@@ -9,21 +11,11 @@ const metadataSlice = 1_000;
 export class SizeIndex {
   readonly #metadata: () => UseStore;
   #sizes: { map: Map<string, number>; loaded: Promise<void> } | undefined;
-  #changes = 0;
-  #losses = 0;
+  /** Emitted after every change of the sizes. */
+  readonly changes = new Emitter<StoreChange>();
 
   constructor(metadata: () => UseStore) {
     this.#metadata = metadata;
-  }
-
-  /** Counts changes. */
-  get changes(): number {
-    return this.#changes;
-  }
-
-  /** Counts changes that removed chunks. */
-  get losses(): number {
-    return this.#losses;
   }
 
   /** The size in bytes of each stored chunk, by hex address. The map follows later changes. */
@@ -43,42 +35,39 @@ export class SizeIndex {
   /** Call this when chunks were stored. */
   added(chunks: readonly { address: Address; bytes: Uint8Array }[]): void {
     for (const { address, bytes } of chunks) this.#sizes?.map.set(address.hex, bytes.length);
-    if (chunks.length > 0) this.#changes++;
+    if (chunks.length > 0) this.changes.emit('stored');
   }
 
   /** Call this when chunks were deleted. */
   removed(chunks: readonly { address: Address }[]): void {
     if (chunks.length === 0) return;
     for (const { address } of chunks) this.#sizes?.map.delete(address.hex);
-    this.#changes++;
-    this.#losses++;
+    this.changes.emit('removed');
   }
 
   /** Call this with sizes that were read from the database: another worker may have stored or evicted these chunks. */
   found(addresses: readonly Address[], sizes: readonly (number | undefined)[]): void {
     const map = this.#sizes?.map;
     if (!map) return;
-    let [hasChanged, hasLost] = [false, false];
+    let change: StoreChange | undefined;
     for (const [i, { hex }] of addresses.entries()) {
       const size = sizes[i];
       if (map.get(hex) === size) continue;
-      hasChanged = true;
       if (size !== undefined) {
         map.set(hex, size);
+        change ??= 'stored';
       } else {
         map.delete(hex);
-        hasLost = true;
+        change = 'removed';
       }
     }
-    if (hasChanged) this.#changes++;
-    if (hasLost) this.#losses++;
+    if (change) this.changes.emit(change);
   }
 
   /** Discards the index. The next use loads it again. */
   forget(): void {
     this.#sizes = undefined;
-    this.#changes++;
-    this.#losses++;
+    this.changes.emit('removed');
   }
 
   /**

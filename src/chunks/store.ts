@@ -41,6 +41,9 @@ export interface ChunkStore {
  */
 export type WriteOutcome = 'stored' | 'ceiling' | 'quota' | 'failed';
 
+/** A change of the store. `removed`: chunks were removed or may have been; others may have been stored, too. */
+export type StoreChange = 'stored' | 'removed';
+
 /** The part of a pin that the store uses: a record of the object store `pins`, by the address of its content. */
 export interface PinOwner {
   /** Whether the pin is being removed. Such a pin gets no more references. */
@@ -61,10 +64,8 @@ export interface PinningStore extends ChunkStore {
   sizes(): Promise<ReadonlyMap<string, number>>;
   /** Discards `sizes`, because another worker has changed the store. The next call reads them again. */
   forgetSizes(): void;
-  /** Counts changes of `sizes`. */
-  readonly changes: number;
-  /** Counts changes that removed chunks. */
-  readonly losses: number;
+  /** Calls the listener after every change of `sizes`. @returns a function that removes the listener. */
+  onChange(listener: (change: StoreChange) => void): () => void;
   /**
    * Adds references to chunks, stored or not. The store evicts none of them. Adding a reference twice has no effect.
    * @returns false, without an effect, if the owner does not exist or is being removed.

@@ -187,7 +187,7 @@ export function createGateway(deployment: Deployment, dependencies: GatewayDepen
     const effective = await configuration.current();
     if (current?.effective !== effective) {
       const former = current;
-      former?.library.pins.close();
+      former?.library.close();
       if (former) setTimeout(() => former.peers.close(), handOverMs);
       current = configured(effective);
     }
@@ -219,10 +219,10 @@ export function createGateway(deployment: Deployment, dependencies: GatewayDepen
       return !(await library.pins.isUnfinished());
     },
     handOver() {
-      void current?.library.pins.close();
+      void current?.library.close();
     },
     close() {
-      void current?.library.pins.close();
+      void current?.library.close();
       current?.peers.close();
     },
   };

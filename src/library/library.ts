@@ -65,8 +65,9 @@ export class Library {
   readonly visits: Visits;
   readonly #options: LibraryOptions;
   readonly #contents: Contents;
-  /** Tallies by address, with the store's `changes` at the time of counting. */
-  readonly #tallies = new Map<string, { changes: number; tally: Tally; kind: Content['kind'] }>();
+  /** Tallies by address. Each change of the store replaces the map, also for tallies that are being counted. */
+  #tallies = new Map<string, Tally & { kind: Content['kind'] }>();
+  readonly #stopListening: () => void;
   /** The chunk (hex) whose absence ended the last inventory of a site; empty if it failed for another reason. */
   readonly #missing = new Map<string, string>();
 
@@ -76,6 +77,9 @@ export class Library {
     this.#contents = new Contents(() => options.store.contents);
     const { onPins, onVisits: _, settings: __, ...rest } = options;
     this.pins = new Pins({ ...rest, contents: this.#contents, onChange: onPins });
+    this.#stopListening = options.store.onChange(() => {
+      this.#tallies = new Map();
+    });
   }
 
   /**
@@ -204,6 +208,12 @@ export class Library {
     return imported;
   }
 
+  /** Stops the work on pins. Resolves when nothing more is written. Never rejects. */
+  async close(): Promise<void> {
+    this.#stopListening();
+    await this.pins.close();
+  }
+
   async #dropContents(address: Address): Promise<void> {
     this.#tallies.delete(address.hex);
     await this.#contents.delete(address);
@@ -214,22 +224,17 @@ export class Library {
     pin: PinState | null,
     budget: { inventories: number },
   ): Promise<Pick<Site, 'bytes' | 'chunks' | 'offline'> & { kind?: Content['kind'] }> {
-    const { store } = this.#options;
-    let known = this.#tallies.get(hex);
-    if (known?.changes !== store.changes) {
+    const tallies = this.#tallies;
+    let known = tallies.get(hex);
+    if (!known) {
       const inventory = await this.#inventory(Address.fromHex(hex), budget);
-      known = undefined;
       if (inventory) {
-        const { changes } = store;
         const { kind } = inventory;
-        known = { changes, tally: await tally(inventory, await store.sizes()), kind };
-        this.#tallies.set(hex, known);
+        known = { kind, ...(await tally(inventory, await this.#options.store.sizes())) };
+        tallies.set(hex, known);
       }
     }
-    if (known) {
-      const { chunks, bytes } = known.tally;
-      return { chunks, bytes, offline: chunks.stored === chunks.total, kind: known.kind };
-    }
+    if (known) return { ...known, offline: known.chunks.stored === known.chunks.total };
     const unknown = (stored = 0) => ({ stored, total: null });
     return {
       chunks: unknown(pin?.chunks.stored),

@@ -29,13 +29,16 @@ export class PinRegistry {
   readonly #records: PinRecords;
   readonly #channel = new PinChannel(() => void this.#synchronize());
   #pins: Promise<Map<string, Pin>> | undefined;
-  /** The store's `losses` when the pins were last counted. */
-  #countedLosses = 0;
-  #isClosed = false;
+  /** Whether chunks were removed since the pins were last counted. */
+  #isOutdated = false;
+  readonly #stopListening: () => void;
 
   constructor(options: PinRegistryOptions) {
     this.#options = options;
     this.#records = new PinRecords(() => options.store.pins);
+    this.#stopListening = options.store.onChange((change) => {
+      if (change === 'removed') this.#isOutdated = true;
+    });
   }
 
   /** All pins, oldest first. */
@@ -145,10 +148,9 @@ export class PinRegistry {
    * @returns whether chunks were removed.
    */
   async recount(): Promise<boolean> {
-    const { store } = this.#options;
     const pins = await this.all();
-    if (this.#countedLosses === store.losses) return false;
-    this.#countedLosses = store.losses;
+    if (!this.#isOutdated) return false;
+    this.#isOutdated = false;
     for (const pin of pins) if (!pin.running) await this.count(pin);
     return true;
   }
@@ -164,9 +166,9 @@ export class PinRegistry {
     this.#channel.announce();
   }
 
-  /** Stops listening to other workers. */
+  /** Stops listening to the store and to other workers. */
   close(): void {
-    this.#isClosed = true;
+    this.#stopListening();
     this.#channel.close();
   }
 
@@ -193,7 +195,7 @@ export class PinRegistry {
   async #synchronize(): Promise<void> {
     const { store, onChange, onSynchronized } = this.#options;
     store.forgetSizes();
-    if (!this.#pins || this.#isClosed) return;
+    if (!this.#pins) return;
     try {
       const pins = await this.#pins;
       // Take the keys before the records are read: a pin that is added in the meantime must not count as gone.

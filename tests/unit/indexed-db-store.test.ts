@@ -78,3 +78,37 @@ describe('flushing', () => {
     expect(summary.waiting).toBeGreaterThan(0);
   }, 10_000);
 });
+
+describe('a listener', () => {
+  it('learns that chunks were stored and removed, until it stops listening', async () => {
+    const store = new IndexedDbStore(new Stats());
+    const changes: string[] = [];
+    const stopListening = store.onChange((change) => changes.push(change));
+    const [first, second] = [chunkOf(1), chunkOf(2)];
+    await store.put(first);
+    await store.flush();
+    expect(changes).toEqual(['stored']);
+    await store.delete(first.address);
+    expect(changes).toEqual(['stored', 'removed']);
+    // Nothing is removed twice.
+    await store.delete(first.address);
+    stopListening();
+    await store.put(second);
+    await store.flush();
+    expect(changes).toEqual(['stored', 'removed']);
+  });
+
+  it('learns that another worker has removed a chunk, once the database says so', async () => {
+    const [here, there] = [new IndexedDbStore(new Stats()), new IndexedDbStore(new Stats())];
+    const chunk = chunkOf(1);
+    await here.put(chunk);
+    await here.flush();
+    await here.sizes();
+    const changes: string[] = [];
+    here.onChange((change) => changes.push(change));
+    await there.delete(chunk.address);
+    expect(changes).toEqual([]);
+    expect(await here.written(chunk.address)).toBe('failed');
+    expect(changes).toEqual(['removed']);
+  });
+});
