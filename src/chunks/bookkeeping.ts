@@ -158,7 +158,7 @@ export async function freeChunks(stores: WriteStores, addresses: readonly Addres
 /** Whether the pin exists. A pin that is being removed does not count. */
 async function isPinOwner(pins: IDBObjectStore, { bytes }: Address): Promise<boolean> {
   const pin = await promisifyRequest<PinOwner | undefined>(pins.get(bytes));
-  return pin !== undefined && !pin.isRemoved;
+  return pin !== undefined && pin.status !== 'removed';
 }
 
 async function readTotals(totals: IDBObjectStore): Promise<Totals> {

@@ -46,8 +46,8 @@ export type StoreChange = 'stored' | 'removed';
 
 /** The part of a pin that the store uses: a record of the object store `pins`, by the address of its content. */
 export interface PinOwner {
-  /** Whether the pin is being removed. Such a pin gets no more references. */
-  isRemoved?: boolean;
+  /** A `removed` pin gets no more references. Its record stays until it has no references. */
+  status: 'active' | 'paused' | 'removed';
 }
 
 /**

@@ -52,12 +52,10 @@ export class PinCompletion {
    * @throws AntwayError as `Chunks.record`, or `unstored`; the signal's reason when aborted.
    */
   async complete(pin: Pin, signal: AbortSignal): Promise<void> {
-    pin.running = 'fetching';
-    this.#options.onChange();
     const inventory = pin.inventory ?? (await this.#takeInventory(pin, signal));
     await this.#referenceInventory(pin, inventory, signal);
     if (pin.record.verified !== undefined) await this.#verify(pin, inventory, signal);
-    pin.running = 'fetching';
+    pin.enter('fetching');
     await this.#fetchMissing(pin, inventory, signal);
   }
 
@@ -70,7 +68,7 @@ export class PinCompletion {
     const sizes = await store.sizes();
     const found = { chunks: { stored: 0, total: 0 }, bytes: { stored: 0, total: 0 } };
     pin.tally = found;
-    const hold = this.#referencesFor(pin, signal);
+    const addReferences = this.#referencesFor(pin, signal);
     const inventory = await takeInventory(pin.address, {
       manifests,
       denied,
@@ -86,7 +84,7 @@ export class PinCompletion {
           const size = sizes.get(hex);
           if (size !== undefined) pin.stored(size, 0, false);
         }
-        await hold(addresses);
+        await addReferences(addresses);
       },
     });
     signal.throwIfAborted();
@@ -100,16 +98,16 @@ export class PinCompletion {
   /** Returns a function that adds references in batches of chunks that are found at the same moment. */
   #referencesFor(pin: Pin, signal: AbortSignal): (found: readonly Address[]) => Promise<void> {
     let waiting: Address[] = [];
-    let holding: Promise<void> | undefined;
+    let adding: Promise<void> | undefined;
     return (found) => {
       waiting.push(...found);
-      holding ??= pause().then(() => {
+      adding ??= pause().then(() => {
         const chunks = waiting;
         waiting = [];
-        holding = undefined;
+        adding = undefined;
         return this.#addReferences(pin, chunks, signal);
       });
-      return holding;
+      return adding;
     };
   }
 
@@ -135,7 +133,7 @@ export class PinCompletion {
 
   async #verify(pin: Pin, inventory: Inventory, signal: AbortSignal): Promise<void> {
     const { store, stats } = this.#options;
-    pin.running = 'verifying';
+    pin.enter('verifying');
     const blake3 = await loadBlake3();
     const all = [...addressesOf(inventory)];
     for (let i = pin.record.verified ?? 0; i < all.length; i++) {
@@ -146,7 +144,7 @@ export class PinCompletion {
         if (bytes) stats.damaged();
         await store.delete(address);
         signal.throwIfAborted();
-        await this.#pins.change(pin, { verified: i, isDamaged: true });
+        await this.#pins.change(pin, { verified: i, completion: 'damaged' });
         this.#options.onChange();
       } else if (i % notedEvery === 0) {
         signal.throwIfAborted();

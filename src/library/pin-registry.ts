@@ -43,13 +43,13 @@ export class PinRegistry {
 
   /** All pins, oldest first. */
   async all(): Promise<Pin[]> {
-    const pins = [...(await this.#load()).values()].filter(({ record }) => !record.isRemoved);
+    const pins = [...(await this.#load()).values()].filter(({ record }) => record.status !== 'removed');
     return pins.sort((a, b) => a.record.since - b.record.since);
   }
 
   /** Pins whose removal has begun, in this worker or in a worker that was stopped. */
   async removed(): Promise<Pin[]> {
-    return [...(await this.#load()).values()].filter(({ record }) => record.isRemoved);
+    return [...(await this.#load()).values()].filter(({ record }) => record.status === 'removed');
   }
 
   /** The pins in memory; undefined before they were loaded. */
@@ -61,7 +61,7 @@ export class PinRegistry {
   /** @throws AntwayError `NOT_FOUND` if the address is not pinned. */
   async get(address: Address): Promise<Pin> {
     const pin = (await this.#load()).get(address.hex);
-    if (pin && !pin.record.isRemoved) return pin;
+    if (pin && pin.record.status !== 'removed') return pin;
     throw notPinned(address);
   }
 
@@ -85,10 +85,11 @@ export class PinRegistry {
       );
     }
     const pins = await this.#load();
-    const initially: PinRecord = { since: Date.now(), isPaused: false, isDamaged: false, ...initial };
-    const added = (known: PinRecord = initially) => (known.isRemoved ? known : { ...known, ...change });
+    const initially: PinRecord = { since: Date.now(), status: 'active', completion: 'partial', ...initial };
+    const added = (known: PinRecord = initially) =>
+      known.status === 'removed' ? known : { ...known, ...change };
     let record = await this.#records.change(address, added);
-    while (record?.isRemoved) {
+    while (record?.status === 'removed') {
       await this.finishRemoving(address);
       record = await this.#records.change(address, added);
     }
@@ -105,9 +106,9 @@ export class PinRegistry {
   /** Changes members of a pin's record. @throws AntwayError `NOT_FOUND` if another worker has removed it. */
   async change(pin: Pin, change: Partial<PinRecord>): Promise<void> {
     const record = await this.#records.change(pin.address, (known) =>
-      known?.isRemoved ? known : known && { ...known, ...change },
+      known?.status === 'removed' ? known : known && { ...known, ...change },
     );
-    if (record && (!record.isRemoved || change.isRemoved)) {
+    if (record && (record.status !== 'removed' || change.status === 'removed')) {
       pin.record = record;
       return;
     }
@@ -124,7 +125,9 @@ export class PinRegistry {
   async finishRemoving(address: Address): Promise<void> {
     await this.#options.store.removePinReferences(address);
     // Delete the record unless another worker has pinned the address again in the meantime.
-    const record = await this.#records.change(address, (known) => (known?.isRemoved ? undefined : known));
+    const record = await this.#records.change(address, (known) =>
+      known?.status === 'removed' ? undefined : known,
+    );
     const pins = await this.#load();
     const pin = pins.get(address.hex);
     if (!record) {
@@ -151,7 +154,7 @@ export class PinRegistry {
     const pins = await this.all();
     if (!this.#isOutdated) return false;
     this.#isOutdated = false;
-    for (const pin of pins) if (!pin.running) await this.count(pin);
+    for (const pin of pins) if (!pin.isRunning) await this.count(pin);
     return true;
   }
 
@@ -203,18 +206,18 @@ export class PinRegistry {
       for (const [address, record] of await this.#records.all()) {
         const known = pins.get(address.hex);
         // The worker that is removing the pin finishes that.
-        if (record.isRemoved && !known?.record.isRemoved) continue;
+        if (record.status === 'removed' && known?.record.status !== 'removed') continue;
         left.delete(address.hex);
         const pin = known ?? new Pin(address, record);
         pins.set(address.hex, pin);
         pin.record = record;
-        if (record.isPaused) pin.pause();
+        if (record.status === 'paused') void pin.stop('The pin was paused.');
       }
       for (const hex of left) {
         const gone = pins.get(hex);
         if (gone) this.#drop(pins, gone);
       }
-      for (const pin of [...pins.values()].filter(({ running }) => !running)) {
+      for (const pin of [...pins.values()].filter(({ isRunning }) => !isRunning)) {
         // The cause of the problem may be gone.
         pin.problem = null;
         pin.resetRetries();
@@ -228,7 +231,7 @@ export class PinRegistry {
   }
 
   #drop(pins: Map<string, Pin>, pin: Pin): void {
-    pin.cancel();
+    void pin.stop('The pin was removed.');
     if (pins.get(pin.address.hex) === pin) pins.delete(pin.address.hex);
     this.#options.onChange();
   }

@@ -11,15 +11,15 @@ export interface PinSchedulerOptions {
   onChange(): void;
 }
 
+const idle = { name: 'idle', ended: Promise.resolve() } as const;
+
 /**
  * Completes one pin at a time, oldest first, and retries failed pins. It keeps no state that must survive, because the
  * browser can stop a worker at any time.
  */
 export class PinScheduler {
   readonly #options: PinSchedulerOptions;
-  /** `idle` until `work` is called, `working` until no pin can be worked on now, `closed` for ever. */
-  #state: 'idle' | 'working' | 'closed' = 'idle';
-  #working: Promise<void> | undefined;
+  #state: { name: 'idle' | 'working' | 'closed'; ended: Promise<void> } = idle;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(options: PinSchedulerOptions) {
@@ -28,13 +28,15 @@ export class PinScheduler {
 
   /** Resolves when no pin can be worked on now. Never rejects. */
   work(): Promise<void> {
-    this.#working ??= this.#work()
-      .catch((error) => console.warn('antway: pins cannot be worked on', error))
-      .finally(() => {
-        this.#working = undefined;
-        if (this.#state === 'working') this.#state = 'idle';
-      });
-    return this.#working;
+    if (this.#state.name === 'idle') {
+      const ended = this.#work()
+        .catch((error) => console.warn('antway: pins cannot be worked on', error))
+        .finally(() => {
+          if (this.#state.name === 'working') this.#state = idle;
+        });
+      this.#state = { name: 'working', ended };
+    }
+    return this.#state.ended;
   }
 
   /** Starts a pin again, without its former problem. */
@@ -55,23 +57,25 @@ export class PinScheduler {
 
   /** Stops the work. Resolves when nothing more is written. Never rejects. */
   async close(): Promise<void> {
-    this.#state = 'closed';
+    const { ended } = this.#state;
+    this.#state = { name: 'closed', ended };
     clearTimeout(this.#timer);
-    const reason = new DOMException('Another configuration is in force.', 'AbortError');
-    for (const { controller } of (await this.#options.registry.loaded()) ?? []) controller.abort(reason);
-    await this.#working;
+    for (const pin of (await this.#options.registry.loaded()) ?? []) void pin.stop('The work was stopped.');
+    await ended;
   }
 
   async #work(): Promise<void> {
-    const { registry } = this.#options;
-    if (this.#state === 'idle') this.#state = 'working';
+    const { registry, onChange } = this.#options;
     for (const { address } of await registry.removed()) await registry.finishRemoving(address);
-    while (this.#state === 'working') {
+    for (;;) {
+      const pins = await registry.all();
       const now = Date.now();
-      const next = (await registry.all()).find((pin) => pin.isWaiting && pin.retryAt <= now);
-      if (!next) break;
-      next.work = this.#workOn(next);
-      await next.work;
+      const next = pins.find((pin) => pin.dueAt <= now);
+      if (!next || this.#state.name === 'closed') break;
+      const work = next.run((signal) => this.#complete(next, signal));
+      onChange();
+      await work;
+      onChange();
     }
     this.#schedule((await registry.loaded()) ?? []);
   }
@@ -79,32 +83,27 @@ export class PinScheduler {
   /** Schedules the next retry. It runs only if the worker is still alive then. */
   #schedule(pins: readonly Pin[]): void {
     clearTimeout(this.#timer);
-    const times = pins.filter((pin) => pin.isWaiting).map(({ retryAt }) => retryAt);
-    const next = Math.min(...times);
-    if (this.#state === 'closed' || !Number.isFinite(next)) return;
+    const next = Math.min(...pins.map(({ dueAt }) => dueAt));
+    if (this.#state.name === 'closed' || !Number.isFinite(next)) return;
     this.#timer = setTimeout(() => void this.work(), Math.max(next - Date.now(), 0));
   }
 
-  async #workOn(pin: Pin): Promise<void> {
-    const { registry, completion, onChange } = this.#options;
-    pin.controller = new AbortController();
-    const { signal } = pin.controller;
+  /** Never rejects. */
+  async #complete(pin: Pin, signal: AbortSignal): Promise<void> {
+    const { registry, completion } = this.#options;
     try {
       await completion.complete(pin, signal);
       pin.problem = null;
       pin.resetRetries();
       await registry.count(pin);
-      if (pin.isComplete && (pin.record.isDamaged || !pin.record.wasComplete)) {
-        await registry.change(pin, { isDamaged: false, wasComplete: true });
+      if (pin.isComplete && pin.record.completion !== 'complete') {
+        await registry.change(pin, { completion: 'complete' });
         registry.announce();
       }
     } catch (error) {
       if (signal.aborted) return;
       const problem = asAntwayError(error);
-      pin.failed({ code: problem.code, message: problem.message }, isHopeless(problem));
-    } finally {
-      pin.running = undefined;
-      onChange();
+      pin.fail({ code: problem.code, message: problem.message }, isHopeless(problem));
     }
   }
 }

@@ -8,16 +8,23 @@ import type { PinState, Tally } from './pin-state.ts';
 export interface PinRecord extends PinOwner {
   /** Milliseconds since 1970. */
   since: number;
-  isPaused: boolean;
-  /** Whether a check found missing or damaged chunks that are not fetched again yet. */
-  isDamaged: boolean;
+  /**
+   * `partial` until all chunks were once referenced and stored, then `complete`: a chunk that is missing since then was
+   * lost. `damaged`: a check found missing or damaged chunks that are not fetched again yet.
+   */
+  completion: 'partial' | 'complete' | 'damaged';
   /** Position in the inventory that a running check has reached. */
   verified?: number | undefined;
   /** Whether the pin came from a file, so that its references may include more than its inventory. */
   isImported?: boolean;
-  /** Whether all chunks were once referenced and stored. Chunks that are missing since then were lost. */
-  wasComplete?: boolean;
 }
+
+/** What this worker does with a pin now. Times in milliseconds since 1970. */
+type Activity =
+  /** `retryAt` is infinite if waiting alone will not help. */
+  { name: 'waiting'; retryAt: number } | { name: Phase; controller: AbortController; ended: Promise<void> };
+
+type Phase = 'fetching' | 'verifying';
 
 /** Delays before a failed pin is retried, in milliseconds. */
 const retry = { firstMs: 5_000, maxMs: 300_000 };
@@ -29,14 +36,9 @@ export class Pin {
   inventory: Inventory | undefined;
   /** Before the inventory is known: the tally of the chunks found so far. */
   tally: Tally = { chunks: { stored: 0, total: 0 }, bytes: { stored: 0, total: 0 } };
-  running: 'fetching' | 'verifying' | undefined;
+  /** The last failure; null after a success or a change. */
   problem: PinState['problem'] = null;
-  /** When a failed pin may be retried, in milliseconds since 1970. */
-  retryAt = 0;
-  /** The running work, or the last one. */
-  work: Promise<void> | undefined;
-  /** Aborts the work. */
-  controller = new AbortController();
+  #activity: Activity = { name: 'waiting', retryAt: 0 };
   readonly #backoff = new Backoff(retry);
   #arrivals: { at: number; bytes: number }[] = [];
 
@@ -50,12 +52,42 @@ export class Pin {
     return this.inventory !== undefined && this.tally.chunks.stored === this.tally.chunks.total;
   }
 
-  /**
-   * Whether the pin needs work that may be done now. A pin whose chunks are all stored may still need its references.
-   */
-  get isWaiting(): boolean {
-    const { isPaused, isRemoved, verified, wasComplete } = this.record;
-    return !isPaused && !isRemoved && (!this.isComplete || !wasComplete || verified !== undefined);
+  /** Whether the pin is incomplete. A pin whose chunks are all stored may still need its references. */
+  get needsWork(): boolean {
+    const { status, completion, verified } = this.record;
+    return status === 'active' && (!this.isComplete || completion !== 'complete' || verified !== undefined);
+  }
+
+  /** When the pin may be worked on, in milliseconds since 1970; infinite if it needs no work or cannot continue. */
+  get dueAt(): number {
+    const activity = this.#activity;
+    return activity.name === 'waiting' && this.needsWork ? activity.retryAt : Number.POSITIVE_INFINITY;
+  }
+
+  get isRunning(): boolean {
+    return this.#activity.name !== 'waiting';
+  }
+
+  /** @param work must not reject. Its signal aborts when the pin is stopped. */
+  async run(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    const controller = new AbortController();
+    const running: Activity = { name: 'fetching', controller, ended: Promise.resolve() };
+    this.#activity = running;
+    running.ended = work(controller.signal);
+    await running.ended;
+    if (this.#activity === running) this.#activity = { name: 'waiting', retryAt: 0 };
+  }
+
+  /** Call this when running work enters another phase. */
+  enter(phase: Phase): void {
+    if (this.#activity.name !== 'waiting') this.#activity.name = phase;
+  }
+
+  /** Aborts the work. It can continue later. Resolves when it has ended. */
+  async stop(reason: string): Promise<void> {
+    if (this.#activity.name === 'waiting') return;
+    this.#activity.controller.abort(new DOMException(reason, 'AbortError'));
+    await this.#activity.ended;
   }
 
   /** Call this when a new chunk is on disk. @param wasFetched whether it came from a peer just now. */
@@ -66,35 +98,25 @@ export class Pin {
     if (wasFetched) this.#arrivals.push({ at: Date.now(), bytes: size });
   }
 
-  /** @param isHopeless whether waiting alone will not help. */
-  failed(problem: NonNullable<PinState['problem']>, isHopeless: boolean): void {
+  /** Call this when work has failed. @param isHopeless whether waiting alone will not help. */
+  fail(problem: NonNullable<PinState['problem']>, isHopeless: boolean): void {
     this.problem = problem;
-    this.retryAt = isHopeless ? Number.POSITIVE_INFINITY : Date.now() + this.#backoff.next();
+    const retryAt = isHopeless ? Number.POSITIVE_INFINITY : Date.now() + this.#backoff.next();
+    this.#activity = { name: 'waiting', retryAt };
   }
 
-  /** Call this after a success or a change: the next failure counts as the first. */
+  /** Lets the pin continue at once. The next failure counts as the first. */
   resetRetries(): void {
-    this.retryAt = 0;
+    if (this.#activity.name === 'waiting') this.#activity.retryAt = 0;
     this.#backoff.reset();
   }
 
-  /** Stops the work on this pin. It can continue later. */
-  pause(): void {
-    this.controller.abort(new DOMException('The pin was paused.', 'AbortError'));
-  }
-
-  /** Stops the work on this pin for good, because it is being removed. */
-  cancel(): void {
-    this.controller.abort(new DOMException('The pin was removed.', 'AbortError'));
-  }
-
   state(): PinState {
-    const bytesPerSecond = this.running === 'fetching' ? this.#rate() : null;
+    const bytesPerSecond = this.#activity.name === 'fetching' ? this.#rate() : null;
     const { stored, total } = this.tally.bytes;
-    const { isDamaged, wasComplete } = this.record;
     return {
-      state: this.isComplete ? 'complete' : isDamaged || wasComplete ? 'damaged' : 'partial',
-      activity: this.#activity(),
+      state: this.isComplete ? 'complete' : this.record.completion === 'partial' ? 'partial' : 'damaged',
+      activity: this.#visibleActivity(),
       chunks: { ...this.tally.chunks },
       bytes: { ...this.tally.bytes },
       bytesPerSecond,
@@ -103,9 +125,10 @@ export class Pin {
     };
   }
 
-  #activity(): PinState['activity'] {
-    if (this.record.isPaused) return 'paused';
-    return this.running ?? (this.isWaiting ? 'waiting' : 'idle');
+  #visibleActivity(): PinState['activity'] {
+    if (this.record.status === 'paused') return 'paused';
+    const { name } = this.#activity;
+    return name === 'waiting' && !this.needsWork ? 'idle' : name;
   }
 
   #rate(): number | null {

@@ -35,7 +35,7 @@ export class Pins {
 
   /** Whether a pin needs work: a reason to register a background sync. */
   async isUnfinished(): Promise<boolean> {
-    return (await this.#registry.all()).some((pin) => pin.isWaiting);
+    return (await this.#registry.all()).some((pin) => pin.needsWork);
   }
 
   /** Works on the pins. Resolves when no pin can be worked on now. Never rejects. */
@@ -45,21 +45,21 @@ export class Pins {
 
   /** Pins an address, or resumes its pin. @throws AntwayError `REFUSED` if storage is blocked. */
   async pin(address: Address): Promise<PinState> {
-    const pin = await this.#registry.add(address, {}, { isPaused: false });
+    const pin = await this.#registry.add(address, {}, { status: 'active' });
     this.#scheduler.restart(pin);
     return pin.state();
   }
 
   /** Adds a pin whose chunks come from a file. Nothing is fetched until `pin` is called. */
   async addImported(address: Address): Promise<void> {
-    await this.#registry.add(address, { isPaused: true }, { isImported: true });
+    await this.#registry.add(address, { status: 'paused' }, { isImported: true });
   }
 
   /** @throws AntwayError `NOT_FOUND` if the address is not pinned. The methods below throw it too. */
   async pause(address: Address): Promise<PinState> {
     const pin = await this.#registry.get(address);
-    await this.#registry.change(pin, { isPaused: true });
-    pin.pause();
+    await this.#registry.change(pin, { status: 'paused' });
+    void pin.stop('The pin was paused.');
     this.#registry.changed();
     return pin.state();
   }
@@ -72,7 +72,7 @@ export class Pins {
   /** Reads and hashes every chunk again, and fetches damaged and missing chunks. */
   async verify(address: Address): Promise<PinState> {
     const pin = await this.#registry.get(address);
-    await this.#registry.change(pin, { verified: 0, isPaused: false });
+    await this.#registry.change(pin, { verified: 0, status: 'active' });
     this.#scheduler.restart(pin);
     return pin.state();
   }
@@ -80,9 +80,8 @@ export class Pins {
   /** Removes a pin, and deletes the chunks that no other pin refers to. */
   async remove(address: Address): Promise<void> {
     const pin = await this.#registry.get(address);
-    await this.#registry.change(pin, { isRemoved: true });
-    pin.cancel();
-    await pin.work;
+    await this.#registry.change(pin, { status: 'removed' });
+    await pin.stop('The pin was removed.');
     await this.#registry.finishRemoving(address);
     this.retryNow();
   }

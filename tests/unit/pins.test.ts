@@ -193,7 +193,7 @@ describe('unpinning', () => {
     const before = start(records);
     expect(await pin(before)).toMatchObject(complete);
     await before.pins.close();
-    await update<PinRecord>(file.bytes, (record) => ({ ...record!, isRemoved: true }), before.store.pins);
+    await update<PinRecord>(file.bytes, (record) => ({ ...record!, status: 'removed' }), before.store.pins);
     expect(await countRows()).toMatchObject({ pinReferences: records.size });
     const { pins } = start(records);
     await pins.work();
