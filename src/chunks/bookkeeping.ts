@@ -36,7 +36,7 @@ export async function storeBatch(
   batch: readonly VerifiedChunk[],
   touched: readonly Address[],
   { maxBytes, withBlobs }: { maxBytes: number; withBlobs: boolean },
-): Promise<{ kept: VerifiedChunk[]; totals: Totals }> {
+): Promise<{ stored: VerifiedChunk[]; totals: Totals }> {
   const now = Date.now();
   const [before, known, owners, used] = await Promise.all([
     readTotals(totals),
@@ -45,7 +45,7 @@ export async function storeBatch(
     Promise.all(touched.map((address) => metadataOf(metadata, address))),
   ]);
   const after = { ...before };
-  const kept = batch.filter(({ address, bytes }, i) => {
+  const stored = batch.filter(({ address, bytes }, i) => {
     if (known[i]) return true;
     if (after.bytes + bytes.length > maxBytes) return false;
     chunks.put(toStoredForm(bytes, withBlobs), address.bytes);
@@ -60,28 +60,28 @@ export async function storeBatch(
     if (metadatum?.lastUsed !== undefined) metadata.put({ ...metadatum, lastUsed: now }, address.bytes);
   }
   totals.put(after, 'all');
-  return { kept, totals: after };
+  return { stored, totals: after };
 }
 
 /** Deletes the least recently used chunks without a pin reference, until `bytes` are free or a slice is done. */
 export async function evictSlice(
   stores: WriteStores,
   bytes: number,
-): Promise<{ gone: RemovedChunks; isLast: boolean }> {
+): Promise<{ removed: RemovedChunks; isLast: boolean }> {
   const index = stores.metadata.index('lastUsed');
   const [values, keys] = await Promise.all([
     promisifyRequest<Metadata[]>(index.getAll(null, sliceChunks)),
     promisifyRequest(index.getAllKeys(null, sliceChunks)),
   ]);
-  const gone: RemovedChunks = [];
+  const removed: RemovedChunks = [];
   let freed = 0;
   for (const [i, { size }] of values.entries()) {
     if (freed >= bytes) break;
     freed += size;
-    gone.push({ address: addressOfKey(keys[i]!), size });
+    removed.push({ address: addressOfKey(keys[i]!), size });
   }
-  await remove(stores, gone);
-  return { gone, isLast: values.length < sliceChunks && gone.length === values.length };
+  await remove(stores, removed);
+  return { removed, isLast: values.length < sliceChunks && removed.length === values.length };
 }
 
 /** Chunks that were deleted. */
@@ -90,9 +90,9 @@ export type RemovedChunks = { address: Address; size: number }[];
 /** Deletes one chunk in spite of its pin references, because its bytes are damaged. */
 export async function deleteChunk(stores: WriteStores, address: Address): Promise<RemovedChunks> {
   const known = await metadataOf(stores.metadata, address);
-  const gone = known ? [{ address, size: known.size }] : [];
-  await remove(stores, gone);
-  return gone;
+  const removed = known ? [{ address, size: known.size }] : [];
+  await remove(stores, removed);
+  return removed;
 }
 
 /**
@@ -129,15 +129,16 @@ export async function removePinReferencesSlice(
   owner: Address,
   after: Address | undefined,
   except: ReadonlySet<string> | undefined,
-): Promise<{ gone: RemovedChunks; last: Address | undefined }> {
-  if ((await isPinOwner(stores.pins, owner)) !== (except !== undefined)) return { gone: [], last: undefined };
+): Promise<{ removed: RemovedChunks; last: Address | undefined }> {
+  if ((await isPinOwner(stores.pins, owner)) !== (except !== undefined))
+    return { removed: [], last: undefined };
   const from = after ? referenceKey(owner, after) : referenceKey(owner, lowest);
   const range = IDBKeyRange.bound(from, referenceKey(owner, highest), after !== undefined);
   const keys = await promisifyRequest(stores.pinReferences.getAllKeys(range, sliceChunks));
   const referenced = keys.map((key) => Address.fromBytes(new Uint8Array(key as ArrayBuffer, addressBytes)));
   const released = referenced.filter(({ hex }) => !except?.has(hex));
   for (const address of released) stores.pinReferences.delete(referenceKey(owner, address));
-  return { gone: await freeChunks(stores, released), last: referenced.at(-1) };
+  return { removed: await freeChunks(stores, released), last: referenced.at(-1) };
 }
 
 /** Deletes the given chunks that have no reference. */
@@ -146,13 +147,13 @@ export async function freeChunks(stores: WriteStores, addresses: readonly Addres
     Promise.all(addresses.map((address) => metadataOf(stores.metadata, address))),
     Promise.all(addresses.map((address) => anyReference(stores.pinReferences, address))),
   ]);
-  const gone: RemovedChunks = [];
+  const removed: RemovedChunks = [];
   for (const [i, address] of addresses.entries()) {
     const size = known[i]?.size;
-    if (size !== undefined && !owners[i]) gone.push({ address, size });
+    if (size !== undefined && !owners[i]) removed.push({ address, size });
   }
-  await remove(stores, gone);
-  return gone;
+  await remove(stores, removed);
+  return removed;
 }
 
 /** Whether the pin exists. A pin that is being removed does not count. */
@@ -170,16 +171,16 @@ export function addressOfKey(key: IDBValidKey): Address {
   return Address.fromBytes(new Uint8Array(key as ArrayBuffer));
 }
 
-async function remove({ chunks, metadata, totals }: WriteStores, gone: RemovedChunks): Promise<void> {
-  if (gone.length === 0) return;
+async function remove({ chunks, metadata, totals }: WriteStores, removed: RemovedChunks): Promise<void> {
+  if (removed.length === 0) return;
   const { count, bytes } = await readTotals(totals);
   let freed = 0;
-  for (const { address, size } of gone) {
+  for (const { address, size } of removed) {
     chunks.delete(address.bytes);
     metadata.delete(address.bytes);
     freed += size;
   }
-  totals.put({ count: count - gone.length, bytes: bytes - freed } satisfies Totals, 'all');
+  totals.put({ count: count - removed.length, bytes: bytes - freed } satisfies Totals, 'all');
 }
 
 function metadataOf(metadata: IDBObjectStore, { bytes }: Address): Promise<Metadata | undefined> {

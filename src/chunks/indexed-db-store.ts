@@ -60,8 +60,8 @@ export class IndexedDbStore implements PinningStore {
     return this.#database.store('pins');
   }
 
-  get contents(): UseStore {
-    return this.#database.store('contents');
+  get inventories(): UseStore {
+    return this.#database.store('inventories');
   }
 
   /** Sets the ceiling and evicts chunks above it. */
@@ -180,20 +180,20 @@ export class IndexedDbStore implements PinningStore {
   }
 
   async #writeBatch(batch: readonly VerifiedChunk[], bytes: number): Promise<Written> {
-    let kept: ReadonlySet<VerifiedChunk> = new Set();
+    let stored: ReadonlySet<VerifiedChunk> = new Set();
     let refusal: Written['refusal'] = 'ceiling';
     try {
-      kept = await this.#write(batch, bytes).catch((error) => this.#writeAgain(batch, bytes, error));
+      stored = await this.#write(batch, bytes).catch((error) => this.#writeAgain(batch, bytes, error));
     } catch (error) {
       refusal = isQuotaExceeded(error) ? 'quota' : 'failed';
       this.#failed(error);
     }
-    if (batch.length > 0) this.#refusal = kept.size < batch.length ? refusal : undefined;
+    if (batch.length > 0) this.#refusal = stored.size < batch.length ? refusal : undefined;
     for (const chunk of batch) {
-      if (kept.has(chunk)) this.#stats.stored(chunk.bytes.length);
+      if (stored.has(chunk)) this.#stats.stored(chunk.bytes.length);
       else this.#stats.unstored();
     }
-    return { kept, refusal };
+    return { stored, refusal };
   }
 
   /** Retries a failed write if that can help: after eviction if the quota was exceeded, otherwise without Blobs. */
@@ -207,10 +207,10 @@ export class IndexedDbStore implements PinningStore {
       return this.#write(batch, bytes);
     }
     if (!this.#withBlobs || !batch.some(({ bytes }) => isLarge(bytes))) throw error;
-    const kept = await this.#write(batch, bytes, false);
+    const stored = await this.#write(batch, bytes, false);
     this.#withBlobs = false;
     console.warn('antway: this browser stores no Blobs', error);
-    return kept;
+    return stored;
   }
 
   /** @returns the chunks that are on disk now: all of them, unless pinned chunks leave no room. */
@@ -222,13 +222,13 @@ export class IndexedDbStore implements PinningStore {
     // Make room before the write, so that the store never exceeds the ceiling.
     if (bytes > 0) await this.makeRoom(bytes);
     const touched = [...this.#touched.values()].slice(0, touchesPerWrite);
-    const { kept } = await this.#database.write((stores) =>
+    const { stored } = await this.#database.write((stores) =>
       storeBatch(stores, batch, touched, { maxBytes: this.#maxBytes, withBlobs }),
     );
     for (const { hex } of touched) this.#touched.delete(hex);
     this.#touchesWrittenAt = Date.now();
-    this.#index.added(kept);
-    return new Set(kept);
+    this.#index.added(stored);
+    return new Set(stored);
   }
 
   /** Deletes least recently used chunks until `bytes` are free or none is left. @returns the number of freed bytes. */
@@ -236,10 +236,10 @@ export class IndexedDbStore implements PinningStore {
     let freed = 0;
     for (let isDone = false; !isDone && freed < bytes; ) {
       const missing = bytes - freed;
-      const { gone, isLast } = await this.#database.write((stores) => evictSlice(stores, missing));
-      this.#index.removed(gone);
-      for (const { size } of gone) freed += size;
-      isDone = isLast || gone.length === 0;
+      const { removed, isLast } = await this.#database.write((stores) => evictSlice(stores, missing));
+      this.#index.removed(removed);
+      for (const { size } of removed) freed += size;
+      isDone = isLast || removed.length === 0;
     }
     return freed;
   }
@@ -251,7 +251,7 @@ export class IndexedDbStore implements PinningStore {
       const slice = await this.#database.writeWithPins((stores) =>
         removePinReferencesSlice(stores, owner, from, except),
       );
-      this.#index.removed(slice.gone);
+      this.#index.removed(slice.removed);
       after = slice.last;
     } while (after);
   }

@@ -9,7 +9,7 @@ export const storeNames = {
   metadata: 'metadata',
   totals: 'totals',
   pinReferences: 'pinReferences',
-  contents: 'contents',
+  inventories: 'inventories',
   pins: 'pins',
 } as const;
 
@@ -41,7 +41,7 @@ export type PinOwnerStores = Record<(typeof writtenWithPins)[number], IDBObjectS
  * - `totals`: `all` → `{ count, bytes }`, changed in the transactions that change the others;
  * - `pinReferences`: raw address of a pin ‖ raw address of a chunk → `{ chunk }`, indexed by `chunk`. Also for
  *   chunks that are not stored. One row per pair instead of a counter, so that adding a reference twice has no effect;
- * - `contents`: raw address of a site or file → its list of chunks, which never changes;
+ * - `inventories`: raw address of a site or file → its list of chunks, which never changes;
  * - `pins`: raw address → what the user asked for.
  *
  * A later version may add to this layout but must not remove anything, so that an earlier version can still use the

@@ -13,7 +13,7 @@ const batchBytes = 8 * 1024 * 1024;
 
 /** The outcome of writing a batch. */
 export interface Written {
-  kept: ReadonlySet<VerifiedChunk>;
+  stored: ReadonlySet<VerifiedChunk>;
   /** Why the other chunks are not on disk. */
   refusal: Exclude<WriteOutcome, 'stored'>;
 }
@@ -91,13 +91,13 @@ export class WriteQueue {
       batch.push(waiting);
       bytes += length;
     }
-    const { kept, refusal } = await this.#write(
+    const { stored, refusal } = await this.#write(
       batch.map(({ chunk }) => chunk),
       bytes,
     );
     for (const { chunk, settle } of batch) {
       this.#waiting.delete(chunk.address.hex);
-      settle(kept.has(chunk) ? 'stored' : refusal);
+      settle(stored.has(chunk) ? 'stored' : refusal);
     }
     this.#bytes -= bytes;
   }

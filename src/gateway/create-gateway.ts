@@ -42,7 +42,7 @@ export interface GatewayPeers extends ChunkPeers {
 /** A store of encrypted chunks with an adjustable limit. */
 export interface GatewayStore extends PinningStore {
   readonly pins: UseStore;
-  readonly contents: UseStore;
+  readonly inventories: UseStore;
   setMaxBytes(bytes: number): Promise<void>;
 }
 

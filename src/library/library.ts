@@ -9,7 +9,7 @@ import type { Content } from '../content/resolver.ts';
 import { AntwayError } from '../errors.ts';
 import { loadBlake3 } from '../self-encryption/blake3.ts';
 import type { Stats } from '../stats/stats.ts';
-import { Contents, tally } from './contents.ts';
+import { InventoryStore, tally } from './inventory-store.ts';
 import type { PinState, Tally } from './pin-state.ts';
 import { Pins } from './pins.ts';
 import { exportSite, type Imported, importSite, type ManifestStorage } from './site-file.ts';
@@ -41,7 +41,7 @@ export interface Site {
 }
 
 export interface LibraryOptions {
-  store: PinningStore & { readonly pins: UseStore; readonly contents: UseStore };
+  store: PinningStore & { readonly pins: UseStore; readonly inventories: UseStore };
   chunks: Chunks;
   maps: DataMaps;
   manifests: ManifestStorage;
@@ -64,7 +64,7 @@ export class Library {
   readonly pins: Pins;
   readonly visits: Visits;
   readonly #options: LibraryOptions;
-  readonly #contents: Contents;
+  readonly #inventories: InventoryStore;
   /** Tallies by address. Each change of the store replaces the map, also for tallies that are being counted. */
   #tallies = new Map<string, Tally & { kind: Content['kind'] }>();
   readonly #stopListening: () => void;
@@ -74,9 +74,9 @@ export class Library {
   constructor(options: LibraryOptions) {
     this.#options = options;
     this.visits = new Visits(options.settings);
-    this.#contents = new Contents(() => options.store.contents);
+    this.#inventories = new InventoryStore(() => options.store.inventories);
     const { onPins, onVisits: _, settings: __, ...rest } = options;
-    this.pins = new Pins({ ...rest, contents: this.#contents, onChange: onPins });
+    this.pins = new Pins({ ...rest, inventories: this.#inventories, onChange: onPins });
     this.#stopListening = options.store.onChange(() => {
       this.#tallies = new Map();
     });
@@ -133,7 +133,7 @@ export class Library {
    * @returns chunks; `total` is null if the site may have more chunks than the stored ones reveal.
    */
   async storedShare(address: Address): Promise<{ stored: number; total: number | null }> {
-    const inventory = (await this.#contents.get(address)) ?? (await this.#takeStored(address, 'skip'));
+    const inventory = (await this.#inventories.get(address)) ?? (await this.#takeStored(address, 'skip'));
     if (!inventory) return { stored: 0, total: null };
     const { chunks } = await tally(inventory, await this.#options.store.sizes());
     return { stored: chunks.stored, total: inventory.isWhole ? chunks.total : null };
@@ -155,7 +155,7 @@ export class Library {
   async forget(address: Address): Promise<boolean> {
     const { store } = this.#options;
     await store.flush();
-    const inventory = (await this.#contents.get(address)) ?? (await this.#takeStored(address, 'skip'));
+    const inventory = (await this.#inventories.get(address)) ?? (await this.#takeStored(address, 'skip'));
     if (inventory) await store.free([...addressesOf(inventory)]);
     return this.forgetVisit(address);
   }
@@ -169,7 +169,7 @@ export class Library {
       await this.visits.forgetTime(address);
     } else {
       await this.visits.remove(address);
-      await this.#dropContents(address);
+      await this.#dropInventory(address);
     }
     this.#options.onVisits();
     return isPinned;
@@ -181,7 +181,7 @@ export class Library {
     const visit = await this.visits.get(address);
     if (visit && visit.lastOpened !== null) return;
     await this.visits.remove(address);
-    await this.#dropContents(address);
+    await this.#dropInventory(address);
   }
 
   /** Exports a site as a file; see `exportSite`. */
@@ -214,9 +214,9 @@ export class Library {
     await this.pins.close();
   }
 
-  async #dropContents(address: Address): Promise<void> {
+  async #dropInventory(address: Address): Promise<void> {
     this.#tallies.delete(address.hex);
-    await this.#contents.delete(address);
+    await this.#inventories.delete(address);
   }
 
   async #share(
@@ -249,7 +249,7 @@ export class Library {
     budget: { inventories: number } = { inventories: 1 },
   ): Promise<Inventory | undefined> {
     const { store } = this.#options;
-    const known = await this.#contents.get(address);
+    const known = await this.#inventories.get(address);
     if (known) return known;
     const sizes = await store.sizes();
     const missing = this.#missing.get(address.hex);
@@ -258,7 +258,7 @@ export class Library {
     const inventory = await this.#takeStored(address, 'stop');
     if (!inventory) return undefined;
     this.#missing.delete(address.hex);
-    await this.#contents.set(address, inventory);
+    await this.#inventories.set(address, inventory);
     return inventory;
   }
 

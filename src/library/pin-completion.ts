@@ -8,14 +8,14 @@ import { type AntwayError, asAntwayError, isAbsentSomewhere } from '../errors.ts
 import { limits } from '../limits.ts';
 import { loadBlake3 } from '../self-encryption/blake3.ts';
 import type { Stats } from '../stats/stats.ts';
-import { type Contents, pause, tally } from './contents.ts';
+import { type InventoryStore, pause, tally } from './inventory-store.ts';
 import type { Pin } from './pin.ts';
 import { isForAll, notPinned, unstored } from './pin-problem.ts';
 import type { PinRegistry } from './pin-registry.ts';
 
 export interface CompletionOptions {
   store: PinningStore;
-  contents: Contents;
+  inventories: InventoryStore;
   chunks: Chunks;
   maps: DataMaps;
   manifests: LocalManifests;
@@ -64,7 +64,7 @@ export class PinCompletion {
    * fetched.
    */
   async #takeInventory(pin: Pin, signal: AbortSignal): Promise<Inventory> {
-    const { store, contents, chunks, maps, manifests, denied } = this.#options;
+    const { store, inventories, chunks, maps, manifests, denied } = this.#options;
     const sizes = await store.sizes();
     const found = { chunks: { stored: 0, total: 0 }, bytes: { stored: 0, total: 0 } };
     pin.tally = found;
@@ -88,7 +88,7 @@ export class PinCompletion {
       },
     });
     signal.throwIfAborted();
-    await contents.set(pin.address, inventory);
+    await inventories.set(pin.address, inventory);
     pin.inventory = inventory;
     pin.tally = await tally(inventory, sizes);
     this.#options.onChange();

@@ -30,19 +30,19 @@ export function unstored(
     case 'ceiling':
       return new AntwayError(
         'TOO_LARGE',
-        `There is no room for the rest: ${bytes} bytes are kept, of at most ${maxBytes}. Let something else go, or raise the ceiling.`,
+        `There is no room for the rest: ${bytes} of at most ${maxBytes} bytes are stored. Delete another site, or raise the limit.`,
         details,
       );
     case 'quota':
       return new AntwayError(
         'TOO_LARGE',
-        `There is no room for the rest: ${bytes} bytes are kept, and the browser allows no more now. Let something else go, or make room on this device. It is tried again by itself.`,
+        `There is no room for the rest: ${bytes} bytes are stored, and the browser allows no more now. Delete another site, or free space on this device. The gateway tries again by itself.`,
         details,
       );
     case 'failed':
       return new AntwayError(
         'INTERNAL',
-        'The rest could not be stored: the browser’s storage failed. It is tried again by itself.',
+        'The rest could not be stored: the browser’s storage failed. The gateway tries again by itself.',
         details,
       );
   }

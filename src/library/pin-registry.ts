@@ -2,7 +2,7 @@ import type { UseStore } from 'idb-keyval';
 import type { Address } from '../address.ts';
 import type { PinningStore } from '../chunks/store.ts';
 import { AntwayError } from '../errors.ts';
-import { type Contents, tally } from './contents.ts';
+import { type InventoryStore, tally } from './inventory-store.ts';
 import { Pin, type PinRecord } from './pin.ts';
 import { PinChannel } from './pin-channel.ts';
 import { notPinned } from './pin-problem.ts';
@@ -10,7 +10,7 @@ import { PinRecords } from './pin-records.ts';
 
 export interface PinRegistryOptions {
   store: PinningStore & { readonly pins: UseStore };
-  contents: Contents;
+  inventories: InventoryStore;
   /** Addresses (hex) that cannot be pinned. */
   denied: ReadonlySet<string>;
   /** Called after every change of a pin. */
@@ -141,8 +141,8 @@ export class PinRegistry {
 
   /** Counts how much of a pin is stored. */
   async count(pin: Pin): Promise<void> {
-    const { store, contents } = this.#options;
-    pin.inventory ??= await contents.get(pin.address);
+    const { store, inventories } = this.#options;
+    pin.inventory ??= await inventories.get(pin.address);
     if (pin.inventory) pin.tally = await tally(pin.inventory, await store.sizes());
   }
 

@@ -11,7 +11,7 @@ import { limits } from '../limits.ts';
 import { createTar } from '../publish/tarchive.ts';
 import { loadBlake3 } from '../self-encryption/blake3.ts';
 import { bufferAccess, type RandomAccess } from '../self-encryption/file.ts';
-import { tally } from './contents.ts';
+import { tally } from './inventory-store.ts';
 
 /** Name of the file's first member. */
 const descriptionName = 'antway-site.json';

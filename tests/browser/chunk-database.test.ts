@@ -76,7 +76,7 @@ test('an upgrade of the database adds object stores; the chunks remain, counted 
   expect(await gateway.cache()).toMatchObject({ count: 4, bytes });
   expect(await describeDatabase(page)).toEqual({
     version: 3,
-    stores: ['chunks', 'contents', 'metadata', 'pinReferences', 'pins', 'totals'],
+    stores: ['chunks', 'inventories', 'metadata', 'pinReferences', 'pins', 'totals'],
   });
   // They go when there is no more room.
   for (let i = 0; i < 4; i++) {

@@ -149,15 +149,15 @@ test('a list of a thousand sites is told fast and in pieces', async ({ startPeer
     const storeOf = (database: IDBDatabase, name: string) =>
       database.transaction(name, 'readwrite').objectStore(name);
     const visit = await of(storeOf(settings, 'settings').get(`site:${address}`));
-    const inventory = await of(storeOf(chunks, 'contents').get(bytesOf(address)));
-    const [visits, contents] = [storeOf(settings, 'settings'), storeOf(chunks, 'contents')];
+    const inventory = await of(storeOf(chunks, 'inventories').get(bytesOf(address)));
+    const [visits, inventories] = [storeOf(settings, 'settings'), storeOf(chunks, 'inventories')];
     for (let i = 1; i < 1_000; i++) {
       const hex = i.toString(16).padStart(64, '0');
       visits.put({ ...visit, address: hex, lastOpened: i }, `site:${hex}`);
       // Twenty chunks each; the first four are those of the one that is there.
       const hashes = new Uint8Array(20 * 32).map((_, at) => at ^ i);
       hashes.set(inventory.hashes);
-      contents.put({ ...inventory, hashes, sizes: new Uint32Array(20).fill(1) }, bytesOf(hex));
+      inventories.put({ ...inventory, hashes, sizes: new Uint32Array(20).fill(1) }, bytesOf(hex));
     }
     settings.close();
     chunks.close();

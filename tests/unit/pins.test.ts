@@ -225,7 +225,7 @@ describe('a chunk that cannot be stored', () => {
     failPuts('chunks', name, () => isBroken);
     const stopped = await pin(worker);
     expect(stopped).toMatchObject({ state: 'partial', activity: 'waiting', problem: { code } });
-    expect(stopped!.problem!.message).toContain('It is tried again by itself.');
+    expect(stopped!.problem!.message).toContain('The gateway tries again by itself.');
     isBroken = false;
     later();
     await worker.pins.work();
@@ -289,7 +289,7 @@ it('what is closed has ended when that resolves, so that nothing comes back afte
     metadata: 0,
     totals: 0,
     pinReferences: 0,
-    contents: 0,
+    inventories: 0,
     pins: 0,
   });
 });

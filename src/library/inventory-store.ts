@@ -7,7 +7,7 @@ import type { Tally } from './pin-state.ts';
 const lookups = 2_000;
 
 /** The stored inventories. The content of an address never changes, so each inventory is taken once. */
-export class Contents {
+export class InventoryStore {
   readonly #store: () => UseStore;
 
   constructor(store: () => UseStore) {
