@@ -50,12 +50,12 @@ export const limits = Object.freeze({
   tarMetadataBytes: 1024 * 1024,
 
   /** Bytes of a file that one OPEN requests: three whole chunks, which cover a small archive completely. */
-  openBytes: 3 * 4_190_208,
+  prefetchBytes: 3 * 4_190_208,
   /**
    * Most chunks and bytes that are accepted from one OPEN. The data map cannot raise the limit. The rest is fetched.
    */
-  aheadChunks: 64,
-  aheadBytes: 32 * 1024 * 1024,
+  prefetchedChunks: 64,
+  prefetchedBytes: 32 * 1024 * 1024,
   /** Addresses in one GET or HAS request of the peer protocol. */
   addressesPerRequest: 64,
   /**

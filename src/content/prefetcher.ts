@@ -110,7 +110,7 @@ export class Prefetcher {
       if (of.equals(address)) onMap(chunk);
       await this.#chunks.receive(chunk);
       received += bytes.length;
-      if (prefetch.last?.equals(of) || received > limits.aheadBytes) session.stop();
+      if (prefetch.last?.equals(of) || received > limits.prefetchedBytes) session.stop();
     };
     try {
       await this.#peers.prefetch?.(address, range, { signal: session.signal, onRecord });
@@ -152,7 +152,7 @@ function expectPart(map: DataMap, prefetch: Prefetch): void {
   const start = 'last' in range ? Math.max(map.size - range.last, 0) : range.start;
   const length = 'last' in range ? range.last : range.length || map.size;
   const end = Math.min(start + length, map.size);
-  const most = scope === 'first' ? 1 : limits.aheadChunks;
+  const most = scope === 'first' ? 1 : limits.prefetchedChunks;
   const first = map.chunkAt(start);
   for (let i = first; i < map.count && map.offsets[i]! < end; i++) {
     const of = map.address(i);

@@ -102,13 +102,16 @@ function prefetchParts({ range, isInside, isHead }: ReadHint): PrefetchPart[] {
   if (isHead || (isInside && range)) return [{ range: first }];
   if (isInside) {
     // Fetch a small archive completely. For a large archive, only the end is needed, and then the member.
-    const isSmall = ({ size }: DataMap) => size <= limits.openBytes;
+    const isSmall = ({ size }: DataMap) => size <= limits.prefetchBytes;
     return [
-      { range: { start: 0, length: limits.openBytes }, scope: (file) => (isSmall(file) ? 'all' : 'first') },
+      {
+        range: { start: 0, length: limits.prefetchBytes },
+        scope: (file) => (isSmall(file) ? 'all' : 'first'),
+      },
       { range: { last: limits.indexTailBytes }, scope: (file) => (isSmall(file) ? 'none' : 'all') },
     ];
   }
-  const part = range ?? { start: 0, length: limits.openBytes };
+  const part = range ?? { start: 0, length: limits.prefetchBytes };
   if ('start' in part && part.start === 0) return [{ range: part }];
   const startIn = ({ size }: DataMap) => ('last' in part ? size - part.last : part.start);
   return [

@@ -158,7 +158,10 @@ describe('opening ahead', () => {
     const peers = new OpeningPeers(records);
     await over(peers).resolver.resolve(address, undefined, undefined, { isInside: true, isHead: false });
     await expect.poll(() => peers.sent).toEqual([3, 0]);
-    expect(peers.opened).toEqual([{ start: 0, length: limits.openBytes }, { last: limits.indexTailBytes }]);
+    expect(peers.opened).toEqual([
+      { start: 0, length: limits.prefetchBytes },
+      { last: limits.indexTailBytes },
+    ]);
     expect(peers.asked).toEqual([]);
   });
 
@@ -280,12 +283,12 @@ describe('what a peer was not asked for', () => {
   });
 
   it('does not count where the map claims more chunks for the range than it can have: they are not sent for', async () => {
-    const { address, records } = await claim(3 * limits.aheadChunks);
+    const { address, records } = await claim(3 * limits.prefetchedChunks);
     const peers = new OpeningPeers(records);
     over(peers).prefetcher.start(address, [{ range: { start: 0, length: 0 } }], never());
     await expect.poll(() => peers.ends.length).toBe(1);
     await expect(peers.ends[0]).rejects.toMatchObject({ name: 'AbortError' });
-    expect(peers.sent[0]).toBe(limits.aheadChunks);
+    expect(peers.sent[0]).toBe(limits.prefetchedChunks);
   });
 });
 

@@ -13,15 +13,16 @@ const singleRange = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i;
  * Parses a `Range` header before the size is known. The result is exact enough for a prefetch, not for a
  * response.
  * @returns undefined unless the header requests one range. For a range without an end, the result covers only
- *   its first bytes (`limits.openBytes`).
+ *   its first bytes (`limits.prefetchBytes`).
  */
 export function requestedPart(header: string): PrefetchRange | undefined {
   const [, first = '', last = ''] = singleRange.exec(header) ?? [];
-  if (first === '') return Number(last) > 0 ? { last: Math.min(Number(last), limits.openBytes) } : undefined;
+  if (first === '')
+    return Number(last) > 0 ? { last: Math.min(Number(last), limits.prefetchBytes) } : undefined;
   const start = Number(first);
-  const length = last === '' ? limits.openBytes : Number(last) - start + 1;
+  const length = last === '' ? limits.prefetchBytes : Number(last) - start + 1;
   if (!Number.isSafeInteger(start) || length < 1) return undefined;
-  return { start, length: Math.min(length, limits.openBytes) };
+  return { start, length: Math.min(length, limits.prefetchBytes) };
 }
 
 /**

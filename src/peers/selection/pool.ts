@@ -267,7 +267,7 @@ function openPatience({ health }: Peer): { stallMs: number; totalMs: number } {
   const total = ({ firstByte, rest }: { firstByte: number; rest: number }) => firstByte + rest;
   return {
     stallMs: Math.max(total(health.hedgeDelayMs), total(limits.firstPatienceMs)),
-    totalMs: transferMs(limits.openBytes),
+    totalMs: transferMs(limits.prefetchBytes),
   };
 }
 

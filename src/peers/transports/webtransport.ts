@@ -118,7 +118,7 @@ export class WebTransportTransport implements Transport {
     onRecord: (address: Address, bytes: Uint8Array<ArrayBuffer>) => Promise<void>,
   ): Promise<void> {
     // The time for the largest range that one OPEN requests.
-    const totalMs = limits.stallMs + transferMs(limits.openBytes);
+    const totalMs = limits.stallMs + transferMs(limits.prefetchBytes);
     const read = async (reader: ByteReader) => {
       await onRecord(address, await readAnswer(reader, onFirstByte));
       while (!(await reader.isAtEnd())) {
