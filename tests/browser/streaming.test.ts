@@ -54,7 +54,9 @@ test('aborting a download cancels the chunks that are under way at the peer', as
 }) => {
   // The record, the nested map's three chunks, and the first three of the file; then so slow that a chunk takes
   // a minute.
-  const slow = await startPeer({ binary: hostilePeer, flags: ['--fault', 'slow', '--honest-first', '7'] });
+  const honest = 7;
+  const flags = ['--fault', 'slow', '--honest-first', String(honest)];
+  const slow = await startPeer({ binary: hostilePeer, flags });
   const address = await publish(new RepeatingFile(8 * part), slow);
   const gateway = await openGateway({ peers: [slow.url] });
   await gateway.shell.evaluate(async (url) => {
@@ -62,6 +64,8 @@ test('aborting a download cancels the chunks that are under way at the peer', as
     await reader.read();
     Object.assign(globalThis, { reader });
   }, `/${address}`);
+  // A stream that is open once the honest answers have ended is a slow one.
+  await expect.poll(() => slow.metric('requests_total', { op: 'get' })).toBeGreaterThanOrEqual(honest);
   await expect.poll(() => slow.metric('streams')).toBeGreaterThan(0);
   await gateway.shell.evaluate(() =>
     (globalThis as unknown as { reader: ReadableStreamDefaultReader }).reader.cancel(),

@@ -5,8 +5,6 @@ export default defineConfig({
     include: ['tests/firefox/**/*.test.ts'],
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    // A real browser, processes and sockets on a busy machine: vitest says which test needed it.
-    retry: 1,
     // One browser at a time is what two cores have room for.
     fileParallelism: false,
   },

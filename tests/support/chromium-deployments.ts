@@ -8,6 +8,13 @@ interface Fixtures {
 }
 
 export const test = base.extend<Fixtures, { nextBuild: string }>({
+  // In a browser process of its own: one that has run many tests may let go of a replaced worker only after minutes.
+  context: async ({ playwright, launchOptions }, use) => {
+    const browser = await playwright.chromium.launch(launchOptions);
+    await use(await browser.newContext());
+    await browser.close();
+  },
+
   /** The folder of a newer build. */
   nextBuild: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads from the pattern what a fixture needs
