@@ -33,7 +33,7 @@ test.describe('an archive that AntTP made', () => {
     });
   }
 
-  test('is found at its own address, which redirects to the folder', async () => {
+  test('redirects from its address to the folder', async () => {
     const { address } = anttpFixture('tarchive_site');
     await peer.putFixture('anttp/tarchive_site');
     const page = await gateway.openPage(`/${address}`);
@@ -79,7 +79,7 @@ test.describe('an archive that AntTP made', () => {
     expect(JSON.parse(answer.text)).toHaveLength(300);
   });
 
-  test('costs its record and its three chunks, however many members are read', async () => {
+  test('costs its record and its three chunks, however many members a page reads', async () => {
     const { address, tar } = anttpFixture('tarchive_many300');
     await peer.putFixture('anttp/tarchive_many300');
     await servedHashes(gateway.shell, address, Object.keys(await memberHashes(tar)));
@@ -93,7 +93,7 @@ test('the smallest possible file is served', { tag: '@smoke' }, async () => {
   expect(await gateway.fetch(`/${address}`)).toMatchObject({ status: 200, text: 'abc' });
 });
 
-test('routes are also read from app-config.json', async ({ folder }) => {
+test('the gateway also reads routes from app-config.json', async ({ folder }) => {
   const address = await publish(
     makeTarchive(folder, {
       'app-config.json': JSON.stringify({ routeMap: { '': 'start.html', 'posts/*': 'post.html' } }),
@@ -187,7 +187,7 @@ test.describe('an index', () => {
     expect(page.url()).toBe(`${gateway.url}/${address}/docs/`);
   });
 
-  test('with lines that cannot be served says which and why, and serves the rest', async ({ folder }) => {
+  test('names each invalid line with the reason, and serves the other members', async ({ folder }) => {
     const files: Files = { 'good.txt': 'a good member' };
     const tar = makeTarchive(
       folder,
@@ -216,7 +216,7 @@ test.describe('a tar without an index', () => {
     pax: ['short.txt', `${long}.txt`, `${'ü'.repeat(100)}.txt`],
   };
   for (const [format, paths] of Object.entries(formats) as [TarFormat, string[]][]) {
-    test(`in ${format} form is served by its headers`, async ({ folder }) => {
+    test(`in ${format} format is served by its headers`, async ({ folder }) => {
       const files = Object.fromEntries(paths.map((path, i) => [path, `member ${i} of a ${format} tar`]));
       const tar = makeTar(folder, { 'folder/': '', ...files }, format);
       const address = await publish(tar, peer);

@@ -20,7 +20,7 @@ const plaintexts = [
   'routeMap',
 ];
 
-test('only ciphertext is written: no database or cache holds a word of what was read', async ({
+test('databases and caches hold only ciphertext of the pages that the user read', async ({
   startPeer,
   openGateway,
   folder,
@@ -66,7 +66,7 @@ test('only ciphertext is written: no database or cache holds a word of what was 
   }
 });
 
-test('each stored chunk has the hash it is kept under, and the totals agree', { tag: '@smoke' }, async ({
+test('each stored chunk hashes to its key, and the totals agree', { tag: '@smoke' }, async ({
   startPeer,
   openGateway,
 }) => {
@@ -104,7 +104,7 @@ test('each stored chunk has the hash it is kept under, and the totals agree', { 
   expect(await gateway.cache()).toMatchObject(total);
 });
 
-test('neither what is pinned nor what is imported is written in the clear, and each chunk has its hash', async ({
+test('pinned and imported sites are stored encrypted, and each chunk hashes to its key', async ({
   startPeer,
   openGateway,
   browser,
@@ -149,10 +149,7 @@ test('neither what is pinned nor what is imported is written in the clear, and e
   }
 });
 
-test('of a private site that is opened, neither its title nor anything else is written in the clear', async ({
-  startPeer,
-  openGateway,
-}) => {
+test('an opened private site is stored encrypted, also its title', async ({ startPeer, openGateway }) => {
   const peer = await startPeer();
   const title = 'A title that only its manifest opens';
   const publicTitle = 'A title that anybody can read';

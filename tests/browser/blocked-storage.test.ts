@@ -5,7 +5,7 @@ import { makePrivateManifest } from '../support/manifests.ts';
 import { noise, publish } from '../support/publish.ts';
 import { makeTarchive, sha256 } from '../support/tar.ts';
 
-test('where no database opens, sites are served from memory, and the shell says so', async ({
+test('sites are served from memory if no database opens, and the shell says so', async ({
   playwright,
   launchOptions,
   startPeer,
@@ -61,7 +61,7 @@ test('where no database opens, sites are served from memory, and the shell says 
   await after.close();
 });
 
-test('a database that opens too late is used from then on, by the same worker', async ({
+test('the same worker uses a database once it is open, even if it opens late', async ({
   startPeer,
   startHost,
   page,
@@ -103,7 +103,7 @@ test('a database that opens too late is used from then on, by the same worker', 
   expect((await gateway.stats()).startedAt).toBe(startedAt);
 });
 
-test('where site data is blocked, the shell says that the browser refuses', { tag: '@smoke' }, async ({
+test('the shell says that the browser blocks site data', { tag: '@smoke' }, async ({
   playwright,
   launchOptions,
   startHost,
@@ -126,7 +126,7 @@ test('where site data is blocked, the shell says that the browser refuses', { ta
   await context.close();
 });
 
-test('where the browser has hardly any room, what does not fit is served all the same', async ({
+test('a file that does not fit into the browser’s quota is served all the same', async ({
   page,
   startPeer,
   startHost,

@@ -53,7 +53,7 @@ function describeDatabase(page: Page, version?: number): Promise<{ version: numb
   }, version);
 }
 
-test('an upgrade of the database adds object stores; the chunks remain, counted and evictable', {
+test('a database upgrade adds object stores; the chunks remain, are counted and can be evicted', {
   tag: '@smoke',
 }, async ({ startPeer, startHost, page }) => {
   const peer = await startPeer();
@@ -89,7 +89,10 @@ test('an upgrade of the database adds object stores; the chunks remain, counted 
   expect((await gateway.fetch(`/${address}`)).status).toBe(404);
 });
 
-test('a database of a later version is used as far as it is known', async ({ startPeer, openGateway }) => {
+test('the worker uses the known object stores of a later database version', async ({
+  startPeer,
+  openGateway,
+}) => {
   const peer = await startPeer();
   const gateway = await openGateway({ peers: [peer.url] });
   const before = await publish(Buffer.from('stored before the later version'), peer);

@@ -50,7 +50,7 @@ for (const [aead, words] of [
 ] as const) {
   test.describe(`in Chromium with ${words}`, () => {
     for (const vector of sealable) {
-      test(`${vector.name} is sealed to the network’s own addresses, and opens again`, async () => {
+      test(`${vector.name} encrypts to the network’s own addresses, and decrypts again`, async () => {
         const { data_map, encrypted_chunks } = vectorDetail(vector.name);
         const sealed = await page.evaluate(
           ([aead, url]) => (globalThis as unknown as { codecPage: CodecPage }).codecPage.seal(aead, url),
@@ -65,7 +65,7 @@ for (const [aead, words] of [
     }
 
     for (const vector of sealable.filter(({ stored }) => stored)) {
-      test(`${vector.name} opens from the chunks that the network’s own crate made`, async () => {
+      test(`${vector.name} decrypts from the chunks of the network’s own crate`, async () => {
         const opened = await page.evaluate(
           ([aead, address, url]) =>
             (globalThis as unknown as { codecPage: CodecPage }).codecPage.open(aead, address, url),

@@ -99,7 +99,7 @@ for (const [where, base] of [
   });
 }
 
-test('content that is added or changed later works too', { tag: '@smoke' }, async ({
+test('content that the page adds or changes later shows too', { tag: '@smoke' }, async ({
   page,
   published,
   serve,
@@ -142,7 +142,7 @@ test('a content address inside another URL stays as it is', async ({ page, peer,
   ).toEqual([...others, ` ${host.url}/ant/${picture}`]);
 });
 
-test('an element whose address is corrected is shown, and its note goes', async ({
+test('an element shows its content once its address is corrected, and its note disappears', async ({
   page,
   peer,
   published,
@@ -213,7 +213,7 @@ test('imported style sheets and shorthands with variables show content', async (
   }
 });
 
-test('what was asked of the host at the first visit, before the worker, is loaded again', async ({
+test('content requested from the host before the worker controls the page is loaded again', async ({
   page,
   peer,
   published,
@@ -262,7 +262,7 @@ test('what was asked of the host at the first visit, before the worker, is loade
   await expect.poll(media).toEqual([true, 2]);
 });
 
-test('a page whose base is on another origin works', async ({ page, peer, published, serve }) => {
+test('a page with its base on another origin shows content', async ({ page, peer, published, serve }) => {
   const body = `<base href="https://cdn.example/"><img src="ant://${published.picture}">
     <p style="background: url(ant://${published.picture})">Drawn</p>`;
   const host = await serve('plain', {
@@ -305,7 +305,7 @@ test('a link with the attribute “download” saves the file, under its name', 
   }
 });
 
-test('content shows in shadow roots, and by style sheets that they adopt', async ({
+test('content shows in shadow roots and through their adopted style sheets', async ({
   page,
   published,
   serve,
@@ -355,7 +355,7 @@ test('content shows in shadow roots, and by style sheets that they adopt', async
     .toBe(`url("${host.url}/ant/${published.site}/assets/img/crab.png")`);
 });
 
-test('what comes from an address runs no scripts on the site’s origin, and asks the worker nothing', async ({
+test('content of an address runs no scripts on the site’s origin, and reaches no endpoint of the worker', async ({
   page,
   published,
   serve,
@@ -380,7 +380,7 @@ test.describe('on a site whose router swaps pages', () => {
   const isSame = (page: Page) => page.evaluate(() => 'isSame' in globalThis);
 
   for (const link of ['By its address', 'By its path']) {
-    test(`links to content are left to the browser: ${link}`, async ({ page, published, serve }) => {
+    test(`the browser follows links to content: ${link}`, async ({ page, published, serve }) => {
       const host = await serve('router');
       await page.goto(host.url);
       await ready(page);
@@ -392,7 +392,7 @@ test.describe('on a site whose router swaps pages', () => {
     });
   }
 
-  test('its own pages are swapped, and links are marked only as long as they lead to content', async ({
+  test('the router swaps its own pages, and links are marked only while they lead to content', async ({
     page,
     serve,
   }) => {
@@ -415,11 +415,7 @@ test.describe('on a site whose router swaps pages', () => {
     expect(await isSame(page)).toBe(true);
   });
 
-  test('the worker gives a router no page of an address, and gives data', async ({
-    page,
-    published,
-    serve,
-  }) => {
+  test('the worker gives a router data of an address, but no page', async ({ page, published, serve }) => {
     const host = await serve('router');
     await page.goto(host.url);
     await ready(page);
@@ -455,7 +451,12 @@ test.describe('on a site whose router swaps pages', () => {
   });
 });
 
-test('the site’s owner can let an address run scripts', async ({ page, peer, published, serve }) => {
+test('an address runs scripts if the site’s configuration trusts it', async ({
+  page,
+  peer,
+  published,
+  serve,
+}) => {
   const attributes = `data-peers="${peer.url}" data-trusted="${published.page}"`;
   const host = await serve('plain', { files: { '/index.html': withScript(attributes) } });
   await page.goto(host.url);
@@ -467,7 +468,7 @@ test('the site’s owner can let an address run scripts', async ({ page, peer, p
   expect((await fetchIn(page, `/ant/${published.page}`)).status).toBe(200);
 });
 
-test('a page of an address that could not be opened opens when the network is back', async ({
+test('a page of an address that failed to open opens when the network is back', async ({
   page,
   peer,
   published,
@@ -491,7 +492,7 @@ test('a page of an address that could not be opened opens when the network is ba
   expect(refused).toEqual([]);
 });
 
-test('an archive’s pages, listings and errors lead on below the prefix', async ({
+test('links in an archive’s pages, listings and errors stay below the prefix', async ({
   page,
   published,
   serve,
@@ -519,7 +520,7 @@ for (const [attributes, key] of [
   ['data-peers="https://peer.example" data-prefix="/elsewhere"', 'prefix'],
   ['', 'peers'],
 ] as const) {
-  test(`a script element with ${attributes || 'no attribute at all'} is told what is wrong: ${key}`, async ({
+  test(`a script element with ${attributes || 'no attribute at all'} logs the wrong attribute: ${key}`, async ({
     page,
     serve,
   }) => {
@@ -573,7 +574,7 @@ test('every key of the configuration has an attribute that the worker obeys', as
   expect((await fetchIn(page, `/ant/${published.page}`)).status).toBe(451);
 });
 
-test('without attributes the site’s antway.json is in force', async ({ page, peer, published, serve }) => {
+test('the site’s antway.json is effective without attributes', async ({ page, peer, published, serve }) => {
   const files = {
     // Of a tool that loads scripts.
     '/repo/index.html': withScript(
@@ -675,7 +676,7 @@ test.describe('where no service worker can run', () => {
     await standIn.stop();
   });
 
-  test('and none is named, the page says why content is not there', async ({ page, serve }) => {
+  test('the page says why content is missing if it names no gateway', async ({ page, serve }) => {
     const host = await serve('plain');
     await page.goto(insecure(host));
     expect(await problemIn(page)).toMatchObject({ code: 'INSECURE_CONTEXT' });
@@ -722,7 +723,7 @@ test('a site’s own worker answers content addresses with the imported handler'
   expect(await peer.chunksGiven()).toBeGreaterThan(0);
 });
 
-test('a page whose site’s worker lacks the handler is told so', async ({ page, serve }) => {
+test('a page logs that its site’s worker lacks the handler', async ({ page, serve }) => {
   const host = await serve('own-worker', {
     files: { '/sw.js': 'addEventListener("activate", (event) => event.waitUntil(clients.claim()));' },
   });
@@ -730,7 +731,7 @@ test('a page whose site’s worker lacks the handler is told so', async ({ page,
   expect(await problemIn(page)).toMatchObject({ code: 'HANDLER_MISSING' });
 });
 
-test('a page whose site registers no worker is told so, and shows why content is missing', async ({
+test('a page logs that its site registers no worker, and shows why content is missing', async ({
   page,
   serve,
 }) => {
@@ -743,7 +744,7 @@ test('a page whose site registers no worker is told so, and shows why content is
   await expect(page.getByRole('note')).toContainText('This site has no worker');
 });
 
-test('a site’s own worker may be registered late', async ({ page, serve }) => {
+test('content works once a site registers its own worker late', async ({ page, serve }) => {
   await page.clock.install();
   const register = readFileSync(fromRoot('tests/sites/embedding/own-worker/site.js'), 'utf8');
   const host = await serve('own-worker', {
@@ -761,7 +762,7 @@ function dropInAt(path: string): Record<string, Buffer> {
   return Object.fromEntries(names.map((name) => [path + name, readFileSync(join(dropInFolder, name))]));
 }
 
-test('a worker whose script moves takes over from the one before', async ({
+test('a worker with a moved script takes over from the former worker', async ({
   page,
   peer,
   published,
@@ -785,11 +786,7 @@ test('a worker whose script moves takes over from the one before', async ({
   }
 });
 
-test('a site that wants Antway no more takes it out of its visitors’ browsers', async ({
-  page,
-  published,
-  serve,
-}) => {
+test('a site removes Antway from its visitors’ browsers', async ({ page, published, serve }) => {
   const files: Record<string, string> = {};
   const host = await serve('plain', { files });
   await page.goto(host.url);
@@ -826,7 +823,7 @@ test.describe('with a bundler', () => {
     { find: /^antway\/workbox$/, replacement: join(dropInFolder, 'workbox.mjs') },
   ];
 
-  test('a site with Workbox adds content addresses as a route, and both keep their caches', async ({
+  test('a site with Workbox adds content addresses as a route, and each leaves the other’s caches alone', async ({
     page,
     serve,
   }) => {
@@ -866,7 +863,7 @@ test.describe('with a bundler', () => {
     expect(host.requests.slice(before)).not.toContain('/index.html');
   });
 
-  test('an application of one page uses the module', async ({ page, serve }) => {
+  test('a single-page application uses the module', async ({ page, serve }) => {
     await build({
       configFile: false,
       logLevel: 'error',
@@ -884,7 +881,7 @@ test.describe('with a bundler', () => {
   });
 });
 
-test('other attributes are in force at the next load, though a page with the former is open', async ({
+test('changed attributes are effective at the next load, even while a page with the former attributes is open', async ({
   page,
   peer,
   published,
@@ -911,7 +908,7 @@ test('other attributes are in force at the next load, though a page with the for
   expect((await fetchIn(page, `/ant/${published.page}`)).status).toBe(451);
 });
 
-test('an update of the worker waits for the pages that are open', async ({ page, serve }) => {
+test('an update of the worker waits until open pages are closed', async ({ page, serve }) => {
   const files: Record<string, (script: Buffer) => string> = {};
   const host = await serve('plain', { files });
   await page.goto(host.url);
@@ -929,7 +926,7 @@ test('an update of the worker waits for the pages that are open', async ({ page,
   await expect.poll(state).toEqual(['activated', 'installed']);
 });
 
-test('after a hard reload the worker takes the page over again', async ({ page, serve }) => {
+test('the worker controls a page again after a hard reload', async ({ page, serve }) => {
   const host = await serve('plain');
   await page.goto(host.url);
   await ready(page);
@@ -939,12 +936,7 @@ test('after a hard reload the worker takes the page over again', async ({ page, 
   expect(await page.evaluate(() => navigator.serviceWorker.controller !== null)).toBe(true);
 });
 
-test('a page pins content, which then is there without peer and host', async ({
-  page,
-  peer,
-  published,
-  serve,
-}) => {
+test('content that a page pins opens without peer and host', async ({ page, peer, published, serve }) => {
   const host = await serve('plain');
   await page.goto(host.url);
   await ready(page);

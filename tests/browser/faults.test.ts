@@ -150,7 +150,7 @@ const faults: Fault[] = [
   },
 ];
 
-test.describe('of three peers, one', () => {
+test.describe('one of three peers', () => {
   for (const { name, deadlineMs, peer: options, onceRunning, shows } of faults) {
     test(`${name}: no wait for a byte is longer than ${seconds(deadlineMs)}`, async ({
       content,
@@ -187,7 +187,7 @@ test.describe('of three peers, one', () => {
   }
 });
 
-test(`where UDP is blocked, HTTP serves: the first byte comes within ${seconds(3 * connectGraceMs)}`, async ({
+test(`HTTP serves if UDP is blocked: the first byte comes within ${seconds(3 * connectGraceMs)}`, async ({
   content,
   startHolder,
   openGateway,
@@ -215,7 +215,7 @@ test(`where UDP is blocked, HTTP serves: the first byte comes within ${seconds(3
   blackHole.close();
 });
 
-test('peers that come back with other certificates and ports are served by HTTP at once, then by WebTransport', {
+test('restarted peers with other certificates and ports serve by HTTP at once, then by WebTransport', {
   tag: '@smoke',
 }, async ({ content, startHolder, startPeer, openGateway }) => {
   test.setTimeout(120_000);
@@ -267,7 +267,11 @@ test('peers that come back with other certificates and ports are served by HTTP 
   report('all by WebTransport again', Date.now() - restartedAt, await seenPeers(gateway));
 });
 
-test('a client outlives its peers’ certificates', async ({ content, startHolder, openGateway }) => {
+test('a client reads on after its peers’ certificates expire', async ({
+  content,
+  startHolder,
+  openGateway,
+}) => {
   // Each is shown for eight seconds. Sessions end when they are idle, so that new ones must be opened.
   const flags = ['--certificate-lifetime', '12s', '--idle-timeout', '3s'];
   const peers = await Promise.all([1, 2, 3].map(() => startHolder(content.store, { flags })));
@@ -298,7 +302,7 @@ test('a client outlives its peers’ certificates', async ({ content, startHolde
 test.describe('a download of 200 MB', () => {
   const large = 200_000_000;
 
-  test(`goes on through the restart of a peer, with no pause of more than ${seconds(2 * stallMs)}`, async ({
+  test(`continues while a peer restarts, with no pause longer than ${seconds(2 * stallMs)}`, async ({
     startHolder,
     startPeer,
     openGateway,
@@ -338,7 +342,7 @@ test.describe('a download of 200 MB', () => {
   });
 });
 
-test(`when all peers are gone a request fails within ${seconds(2 * stallMs)}, and is answered when they are back`, async ({
+test(`a request without any peer fails within ${seconds(2 * stallMs)}, and succeeds when the peers are back`, async ({
   content,
   startHolder,
   startPeer,

@@ -24,7 +24,7 @@ test.afterEach(async () => {
   expect((await gateway.fetch('/-/health')).status).toBe(200);
 });
 
-test('paths that lead out, are absolute or are no text are refused by name; odd ones are just names', {
+test('paths that leave the archive, are absolute or hold control characters are refused by name; unusual names are served', {
   tag: '@smoke',
 }, async () => {
   const content = 'what every entry points to';
@@ -59,7 +59,7 @@ test('paths that lead out, are absolute or are no text are refused by name; odd 
   expect(await page.locator('img').count()).toBe(0);
 });
 
-test('100,000 entries open, also as a page; one more is too large', async () => {
+test('an archive of 100,000 entries opens, also as a page; one more entry is too large', async () => {
   const content = 'one content for all';
   const archive = (count: number) =>
     makeTarchive({ 'real.txt': content }, ([real]) => {
@@ -88,7 +88,7 @@ test('100,000 entries open, also as a page; one more is too large', async () => 
   expectError(tooMany, 507, 'TOO_LARGE');
 });
 
-test('entries that overlap, or hold the index itself, are just their bytes', async () => {
+test('entries that overlap or contain the index serve their bytes', async () => {
   const files = { 'a.txt': 'A'.repeat(600), 'b.txt': 'B'.repeat(600) };
   const tar = await makeTarchive(files, (lines) => {
     const [a, b] = lines;
@@ -100,7 +100,7 @@ test('entries that overlap, or hold the index itself, are just their bytes', asy
   expect((await gateway.fetch(`/${address}/all.bin`)).sha256).toBe(sha256(tar.subarray(0, 3584)));
 });
 
-test('an index that lies about sizes: what lies outside is refused, the rest is inside the archive', async () => {
+test('an index with wrong sizes has its entries outside the archive refused', async () => {
   const tar = await makeTarchive({ 'real.txt': 'real', 'other.txt': 'other' }, ([real]) =>
     [
       `real.txt ${real!.offset} 4`,
@@ -119,21 +119,21 @@ test('an index that lies about sizes: what lies outside is refused, the rest is 
   }
 });
 
-test('an index whose first entry is no member is not believed: the headers are', async () => {
+test('the headers replace an index whose first entry is not a member', async () => {
   const tar = await makeTarchive({ 'real.txt': 'real' }, () => 'fake.txt 700 4\n');
   const address = await publish(tar, peer);
   expect((await gateway.fetch(`/${address}/real.txt`)).text).toBe('real');
   expect((await gateway.fetch(`/${address}/fake.txt`)).status).toBe(404);
 });
 
-test('an index of garbage is not believed: the headers are', async () => {
+test('the headers replace an index of garbage', async () => {
   const address = await publish(await makeTarchive({ 'real.txt': 'real' }, () => noise(5, 20_000)), peer);
   expect((await gateway.fetch(`/${address}/real.txt`)).text).toBe('real');
   const listed = JSON.parse((await gateway.fetch(`/${address}/?format=json`)).text) as { path: string }[];
   expect(listed.map(({ path }) => path)).toEqual(['real.txt']);
 });
 
-test('a tar whose header claims more than there is serves what comes before it', async () => {
+test('a tar with a header that claims too many bytes serves the members before it', async () => {
   const tar = await makeTarchive({ 'first.txt': 'first', 'second.txt': 'second' }, null);
   // GNU's binary size of the second member: 2^62.
   const header = tar.subarray(1024, 1536);
@@ -147,7 +147,7 @@ test('a tar whose header claims more than there is serves what comes before it',
   expect((await gateway.fetch(`/${address}/second.txt`)).status).toBe(404);
 });
 
-test('patterns made to run for ever do not', async () => {
+test('patterns with exponential backtracking match in bounded time', async () => {
   const routeMap = { [`${'*a'.repeat(60)}b`]: 'index.html', [`${'{a,a}'.repeat(50)}*c`]: 'index.html' };
   const address = await publish(
     await makeTarchive({ 'app-conf.json': JSON.stringify({ routeMap }), 'index.html': 'home', 'x.txt': 'x' }),
@@ -157,7 +157,7 @@ test('patterns made to run for ever do not', async () => {
   expect((await gateway.fetch(`/${address}/x.txt`)).text).toBe('x');
 });
 
-test('routes that are no routes are named, and the rest serves', async () => {
+test('invalid routes are named, and the other members are served', async () => {
   for (const conf of ['{', '[]', '{"routeMap": 7}', '{"routeMap": {"a": {}}}', ' '.repeat(2 * 1024 ** 2)]) {
     const address = await publish(await makeTarchive({ 'app-conf.json': conf, 'x.txt': 'x' }), peer);
     expect((await gateway.fetch(`/${address}/x.txt`)).text).toBe('x');
@@ -181,7 +181,7 @@ test('a nested data map that claims gigabytes is refused before any of it is fet
   expect(await peer.chunksGiven()).toBe(1);
 });
 
-test('a chunk that unpacks to more than its data map says is corrupt', async () => {
+test('a chunk that decompresses to more than its data map says is corrupt', async () => {
   // At this quality it takes a second, at the default one twenty.
   const params = { [constants.BROTLI_PARAM_QUALITY]: 5 };
   const bomb = brotliCompressSync(Buffer.alloc(256 * 1024 ** 2), { params });

@@ -7,7 +7,7 @@ import { pieced } from './film.ts';
 /** Five chunks. */
 const size = 20_000_000;
 
-test.describe('when a chunk in the middle is at no peer', () => {
+test.describe('if no peer has a chunk in the middle', () => {
   let gateway: Gateway;
   let path: string;
 
@@ -17,7 +17,7 @@ test.describe('when a chunk in the middle is at no peer', () => {
     gateway = await openGateway({ peers: [peer.url] });
   });
 
-  test('a fetch begins well and fails', async () => {
+  test('a fetch succeeds and its body fails', async () => {
     const { status, declared, received, outcome } = await gateway.shell.evaluate(async (url) => {
       const response = await fetch(url);
       const declared = Number(response.headers.get('Content-Length'));
@@ -51,7 +51,7 @@ test.describe('when a chunk in the middle is at no peer', () => {
     });
   }
 
-  test('an XMLHttpRequest is broken off and has no load', async () => {
+  test('an XMLHttpRequest fires error and no load', async () => {
     const events = await gateway.shell.evaluate(
       (url) =>
         new Promise<string[]>((resolve) => {
@@ -70,7 +70,7 @@ test.describe('when a chunk in the middle is at no peer', () => {
     expect([['error'], ['abort']]).toContainEqual(events);
   });
 
-  test('a picture has an error and no load', async () => {
+  test('a picture fires error and no load', async () => {
     const event = await gateway.shell.evaluate(
       (url) =>
         new Promise((resolve) => {

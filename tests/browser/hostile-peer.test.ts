@@ -29,7 +29,7 @@ const hostile = (fault: string, overHttp: boolean, ...flags: string[]): PeerOpti
 for (const [transport, spoken] of Object.entries(transports)) {
   test.describe(`over ${spoken}`, () => {
     for (const [fault, does] of Object.entries(lies)) {
-      test(`a peer that ${does} is named, left out, and nothing of it reaches the page`, async ({
+      test(`a peer that ${does} is named and banned, and none of its bytes reach the page`, async ({
         startPeer,
         openGateway,
       }) => {
@@ -83,7 +83,7 @@ for (const [transport, spoken] of Object.entries(transports)) {
       });
     }
 
-    test('a peer that lies in the middle of a file makes the body fail, never end early', async ({
+    test('a body fails instead of ending early if a peer lies in the middle of a file', async ({
       startPeer,
       openGateway,
     }) => {
@@ -117,7 +117,7 @@ for (const [fault, does] of Object.entries({
   busy: 'is busy',
   reset: 'breaks off in the middle',
 })) {
-  test(`the next peer is asked when one ${does}, which is no lie`, async ({ startPeer, openGateway }) => {
+  test(`the next peer serves if a peer ${does}, without a penalty`, async ({ startPeer, openGateway }) => {
     const [unable, able] = await Promise.all([startPeer(hostile(fault, false)), startPeer()]);
     await Promise.all([unable, able].map((peer) => peer.putFixture('anttp/tarchive_site')));
     const gateway = await openGateway({ peers: [unable.url, able.url] });
@@ -134,7 +134,7 @@ async function expectStates(gateway: Gateway, expected: Record<string, string>):
   expect(states).toEqual(expected);
 }
 
-test('many small chunks wanted at once share requests, and a peer that breaks off in the middle costs the others nothing', async ({
+test('many small chunks requested at once share requests, and a response that breaks off delays only its own chunk', async ({
   startPeer,
   openGateway,
 }) => {

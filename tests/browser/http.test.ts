@@ -55,7 +55,7 @@ test('HEAD answers as GET does, without the body', async () => {
   }
 });
 
-test('every answer tells what it cost: whole, part, none, not changed, missing, refused', async () => {
+test('every answer states its cost: whole, part, none, not changed, missing, refused', async () => {
   const gateway = await open();
   const { etag = '' } = (await gateway.fetch(`/${site}/text.txt`)).headers;
   const answers: [status: number, path: string, options?: Parameters<typeof gateway.fetch>[1]][] = [
@@ -111,7 +111,7 @@ test('a range that is streamed is as exact as one that is not', async () => {
   expect(answer.sha256).toBe(sha256(large.subarray(100_001, 2_900_001)));
 });
 
-test('types come from names, and from the bytes where a name tells nothing', async () => {
+test('the type comes from the name, or from the bytes if the name has no known extension', async () => {
   const gateway = await open();
   const types = {
     'text.txt': 'text/plain; charset=utf-8',
@@ -133,7 +133,7 @@ test('types come from names, and from the bytes where a name tells nothing', asy
   }
 });
 
-test('a folder is listed as a page for people and as JSON for programs', async () => {
+test('a folder is listed as a page for users and as JSON for programs', async () => {
   const gateway = await open();
   const page = await gateway.openPage(`/${site}/folder`);
   await expect(page).toHaveURL(`${gateway.url}/${site}/folder/`);
@@ -150,7 +150,7 @@ test('a folder is listed as a page for people and as JSON for programs', async (
   }
 });
 
-test('a record’s own bytes are given with ?format=raw', async () => {
+test('?format=raw returns a record’s own bytes', async () => {
   const gateway = await open();
   const raw = await gateway.fetch(`/${site}?format=raw`);
   const record = await (await fetch(`${peer.url}/chunk/${site}`)).arrayBuffer();
@@ -158,7 +158,7 @@ test('a record’s own bytes are given with ?format=raw', async () => {
   expect(raw.headers['content-type']).toBe('application/octet-stream');
 });
 
-test('every error is a page for people and JSON for programs, with its status and code', async () => {
+test('every error is a page for users and JSON for programs, with its status and code', async () => {
   const gateway = await open();
   const unknownVersion = encodeDataMap(mapOf(3, 100)).with(1, 2);
   const tooLarge = encodeDataMap(mapOf(20, limits.plaintextChunkBytes, 1));
@@ -197,7 +197,7 @@ test('content can only be read', async () => {
 });
 
 test.describe('a site that is not trusted', () => {
-  test('runs no scripts: in its pages, its pictures, or files of its own', async () => {
+  test('runs no scripts in its pages, its pictures or its script files', async () => {
     const gateway = await open();
     const page = await gateway.openPage(`/${site}/`);
     await expect(page.getByText('front page')).toBeVisible();
@@ -221,7 +221,7 @@ test.describe('a site that is not trusted', () => {
 });
 
 test.describe('a site that the host trusts', () => {
-  test('runs scripts, without a question', async () => {
+  test('runs scripts without a question', async () => {
     const gateway = await open({ trusted: [site] });
     const page = await gateway.openPage(`/${site}/`);
     await expect(page).toHaveTitle('ran in a file');

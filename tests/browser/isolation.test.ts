@@ -56,7 +56,7 @@ test.describe('in path mode', () => {
     hostile = await publish(await makeTarchive(hostileFiles), peer);
   });
 
-  test('nothing of a hostile site runs, in no way, until it is trusted', async ({ openGateway }) => {
+  test('no script of a hostile site runs before the user trusts it', async ({ openGateway }) => {
     const gateway = await openGateway({ peers: [peer.url] });
     await decide(gateway, hostile, 'restricted');
     expect(await runAll(gateway, hostile)).toEqual([]);
@@ -103,7 +103,7 @@ test.describe('in path mode', () => {
     expect(scopes).toEqual(['/']);
   });
 
-  test('content cannot answer for the user, nor use or show what is the gateway’s', async ({
+  test('content cannot answer a question for the user, nor use or show the gateway’s pages and endpoints', async ({
     openGateway,
   }) => {
     const address = await publish(
@@ -138,7 +138,7 @@ test.describe('in path mode', () => {
     expect(await tab.evaluate(() => self.origin)).toBe('null');
   });
 
-  test('a script of a trusted site gets none of the endpoints', async ({ openGateway }) => {
+  test('a script of a trusted site reaches none of the endpoints', async ({ openGateway }) => {
     const gateway = await openGateway({ peers: [peer.url], trusted: [hostile] });
     const page = await gateway.openPage(`/${hostile}/`);
     for (const name of ['stats', 'trust', 'sites', 'config', 'settings', 'cache']) {
@@ -152,7 +152,7 @@ test.describe('in path mode', () => {
     expect(forged).toBe(403);
   });
 
-  test('another site of the web cannot make the gateway decide or keep anything', async ({ openGateway }) => {
+  test('another web site cannot change decisions or stored data of the gateway', async ({ openGateway }) => {
     const gateway = await openGateway({ peers: [peer.url] });
     for (const [endpoint, fields] of [
       ['trust', { token: 'guess', address: hostile, decision: 'trusted', return: '/' }],
@@ -181,7 +181,7 @@ test.describe('in path mode', () => {
     expect(await decisions(gateway)).toEqual({});
   });
 
-  test('the question comes with the first visit, and its answer is kept and can be taken back', async ({
+  test('the question comes with the first visit; the user can revoke the stored answer', async ({
     playwright,
     launchOptions,
     startHost,
@@ -222,7 +222,7 @@ test.describe('in path mode', () => {
     await context.close();
   });
 
-  test('a frame is never the question, and runs no scripts of a site that is not trusted', async ({
+  test('a frame never shows the question, and runs no scripts of a site without trust', async ({
     openGateway,
   }) => {
     const framing = await publish(
@@ -269,7 +269,7 @@ test.describe('in subdomain mode', () => {
 
   test.afterEach(() => context.close());
 
-  test('addresses and names of the gateway lead to the site’s own origin, also at the first visit', async () => {
+  test('addresses and names on the gateway’s origin redirect to the site’s own origin, also at the first visit', async () => {
     const address = await publish(await makeTarchive(siteFiles('First')), peer);
     const page = await context.newPage();
     await page.goto(`${root}/${address}/page.html?a=x%20y`);
@@ -298,7 +298,7 @@ test.describe('in subdomain mode', () => {
     await expect(page).toHaveTitle('Deep');
   });
 
-  test('a site runs its scripts, and every path is its own', async () => {
+  test('a site runs its scripts, and owns every path of its origin', async () => {
     const address = await publish(await makeTarchive(siteFiles('Whole')), peer);
     const page = await visit(originOf(address), 'Whole');
     await expect(page.locator('html')).toHaveAttribute('data-ran', 'yes');
@@ -323,7 +323,7 @@ test.describe('in subdomain mode', () => {
     expect(worker).toEqual({ waiting: false, script: `${originOf(address)}/sw.js` });
   });
 
-  test('a site reads nothing of another or of the gateway, and each has its own store', async () => {
+  test('a site reads no data of other sites or of the gateway, and each has its own storage', async () => {
     const [a, b] = await Promise.all(
       ['Alice', 'Bob'].map(async (name) => publish(await makeTarchive(siteFiles(name)), peer)),
     );
@@ -399,7 +399,7 @@ test.describe('in subdomain mode', () => {
     expect(await peer.chunksGiven()).toBe(before);
   });
 
-  test('opened by an IP address the gateway says that it needs a name', async () => {
+  test('the gateway says that it needs a host name if it is opened by an IP address', async () => {
     const address = await publish(await makeTarchive(siteFiles('Nowhere')), peer);
     const page = await context.newPage();
     await page.goto(`http://127.0.0.1:${port}/${address}/`);

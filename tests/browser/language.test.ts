@@ -7,7 +7,7 @@ import { makeTarchive } from '../support/tar.ts';
 
 const unknown = 'ab'.repeat(32);
 
-test('pages that the worker makes speak the language chosen in the settings', { tag: '@smoke' }, async ({
+test('pages of the worker use the language chosen in the settings', { tag: '@smoke' }, async ({
   startPeer,
   openGateway,
   folder,
@@ -44,7 +44,7 @@ test('pages that the worker makes speak the language chosen in the settings', { 
   await expectPage(shell, `${gateway.url}/${unknown}`, 'en', 'Not found');
 });
 
-test('pages that the worker makes have the theme chosen in the settings', async ({
+test('pages of the worker have the theme chosen in the settings', async ({
   startPeer,
   openGateway,
   folder,
@@ -86,7 +86,7 @@ test('pages that the worker makes have the theme chosen in the settings', async 
   expect(await grounds()).toEqual(dark);
 });
 
-test('what the worker says is English, and marked as that beside what the shell says of it', async ({
+test('messages of the worker are English and marked as English in a translated shell', async ({
   startPeer,
   openGateway,
 }) => {
@@ -107,7 +107,12 @@ test('what the worker says is English, and marked as that beside what the shell 
   await expect(problem.locator('.code')).toHaveText('PEERS_UNREACHABLE');
 });
 
-test('without a choice it is the browser’s', async ({ playwright, launchOptions, startHost, folder }) => {
+test('pages use the browser’s language if the user chose none', async ({
+  playwright,
+  launchOptions,
+  startHost,
+  folder,
+}) => {
   const host = await startHost({ peers: [] });
   const profile = join(folder, 'profile');
   mkdirSync(join(profile, 'Default'), { recursive: true });

@@ -43,7 +43,7 @@ test.describe('the installed app', () => {
 
   const windows = () => context.pages().length;
 
-  test('is told by a system which files and links are its own', async () => {
+  test('declares its file types and links to the system', async () => {
     const { fileHandlers } = await session.send('PWA.getOsAppState', { manifestId: `${gateway.url}/` });
     expect(fileHandlers).toEqual([
       {
@@ -54,7 +54,7 @@ test.describe('the installed app', () => {
     ]);
   });
 
-  test('opens a file in the window that is there, whatever it shows, and back leads to that', async ({
+  test('opens a launched file while another screen is visible, and back returns to that screen', async ({
     folder,
   }) => {
     const letter = await publish(Buffer.from('a letter'), peer);
@@ -80,7 +80,7 @@ test.describe('the installed app', () => {
     }
   });
 
-  test('says what is wrong with a file that is no manifest, and stays', async ({ folder }) => {
+  test('explains why a file is not a manifest, and stays on its screen', async ({ folder }) => {
     const file = join(folder, 'other.ant');
     writeFileSync(file, 'just some text');
     for (const screen of ['Open', 'Settings']) {
@@ -93,7 +93,7 @@ test.describe('the installed app', () => {
     }
   });
 
-  test('opens a link in the window that is there', async () => {
+  test('opens a launched link in the open window', async () => {
     const letter = await publish(Buffer.from('a letter'), peer);
     const before = windows();
     const url = `${gateway.url}/#open=${encodeURIComponent(`web+ant:${letter}/letter.txt`)}`;
@@ -103,7 +103,7 @@ test.describe('the installed app', () => {
     expect(windows()).toBe(before);
   });
 
-  test('goes on with an upload when a link or a file comes', async ({ folder }) => {
+  test('continues an upload when the system opens a link or a file', async ({ folder }) => {
     const letter = await publish(Buffer.from('a letter'), peer);
     const file = join(folder, 'diary.ant');
     writeFileSync(file, await makePrivateManifest('Diary', { 'diary.txt': 'Fog again.' }, peer));

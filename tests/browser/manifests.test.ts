@@ -20,7 +20,7 @@ test.beforeEach(async ({ startPeer, openGateway }) => {
   gateway = await openGateway({ peers: [peer.url] });
 });
 
-test('a manifest opens as an archive, after a reload and offline too, and its keys are on no peer', {
+test('a manifest opens as an archive, also after a reload and offline, and no peer has its keys', {
   tag: '@smoke',
 }, async () => {
   const manifest = await privateManifest();
@@ -44,7 +44,7 @@ test('a manifest opens as an archive, after a reload and offline too, and its ke
   await expect(page.getByRole('heading')).toHaveText('Contents of Private');
 });
 
-test('what is kept of a manifest is not its text, and forgetting it forgets it', async () => {
+test('a stored manifest is encrypted, and deleting it deletes its key', async () => {
   const manifest = await privateManifest();
   const { id } = JSON.parse((await add(manifest)).text);
   expect((await gateway.fetch(`/${id}/folder/secret.txt`)).text).toBe(secret);
@@ -60,7 +60,7 @@ test('what is kept of a manifest is not its text, and forgetting it forgets it',
   expect(await dumpSettings(gateway.shell)).not.toContain(id);
 });
 
-test('a manifest that is kept is listed by its name, and deleting it in the library deletes it', async () => {
+test('a stored manifest is listed by its name, and deleting its site in the library deletes it', async () => {
   const sites = () => listSites(gateway.shell);
   const { id } = JSON.parse((await add(await privateManifest())).text);
   const kept = { address: id, title: 'Private', isManifest: true };
@@ -88,7 +88,7 @@ test('a manifest that is kept is listed by its name, and deleting it in the libr
   expect(await sites()).toMatchObject([{ title: 'anna.txt', isManifest: true }]);
 });
 
-test('the network’s own example opens, and so does one at a public address', async () => {
+test('the network’s own example manifest opens, and so does a manifest at a public address', async () => {
   const example = readFileSync(fromRoot('tests/fixtures/self-encryption/manifest1.ant'));
   const { id, name } = JSON.parse((await add(example)).text);
   expect(name).toBe('site');
@@ -103,7 +103,7 @@ test('the network’s own example opens, and so does one at a public address', a
   expect((await gateway.fetch(`/${address}/folder/secret.txt`)).text).toBe(secret);
 });
 
-test('manifests that are none are refused with a reason, and nothing of them is kept', async () => {
+test('invalid manifests are refused with a reason and not stored', async () => {
   const entry = (path: string) => ({ path, source: { Public: { address: Buffer.alloc(32, 7) } } });
   const chunks = Buffer.alloc(3 * 68, 1);
   const embedded = (data_map: unknown) =>

@@ -41,7 +41,7 @@ for (const [element, middle] of [
   ['video', 15],
   ['audio', 300],
 ] as const) {
-  test(`a ${element} plays from its middle without what lies before and after`, async () => {
+  test(`a ${element} plays from its middle without the chunks before and after`, async () => {
     const before = await peer.chunksGiven();
     const media = await gateway.openPage(`/${address}/`);
     const player = media.locator(element);
@@ -68,7 +68,7 @@ for (const [element, middle] of [
   });
 }
 
-test('a saved attachment is the content', { tag: '@smoke' }, async () => {
+test('a saved attachment has the bytes of the content', { tag: '@smoke' }, async () => {
   const shown = await gateway.openPage(`/${address}/`);
   const [download] = await Promise.all([
     shown.waitForEvent('download'),
@@ -87,7 +87,7 @@ test('a link with the attribute `download`, which Chromium follows past the work
   expect(await download.failure()).not.toBeNull();
 });
 
-test('a PDF opens in the browser’s own viewer, and is read in parts', async () => {
+test('a PDF opens in the browser’s own viewer, which reads it in parts', async () => {
   const shown = await gateway.shell.context().newPage();
   const response = await shown.goto(`${gateway.url}/${address}/paper.pdf`);
   expect(response!.headers()['content-type']).toBe('application/pdf');

@@ -90,7 +90,7 @@ async function agree(popup: Page): Promise<void> {
   await take.click();
 }
 
-test('a library moves to the address with origins of sites, where its pins open offline, and is deleted at the former one when the user says so', async () => {
+test('a library moves to the address with origins of sites; its pins open offline there, and the user can delete the former library', async () => {
   test.setTimeout(180_000);
   const [pinned, visited, named] = await Promise.all(['Pinned', 'Visited', 'Named'].map(publishSite));
   const manifest = await makePrivateManifest('Letters', siteFiles('Private'), peer);
@@ -190,7 +190,7 @@ function stored(page: Page): Promise<string> {
   });
 }
 
-test('a move that is cancelled, or whose window is closed, leaves both libraries as they were', async () => {
+test('a cancelled move leaves both libraries as they were, also if its window is closed', async () => {
   const address = await publishSite('Stays');
   const shell = await openShell(former);
   await visit(address, openWithoutScripts);
@@ -205,7 +205,7 @@ test('a move that is cancelled, or whose window is closed, leaves both libraries
   expect(await addresses(await openShell(root))).toEqual([]);
 });
 
-test('a site that cannot be moved is named with its reason, the others move, and another try moves it', async ({
+test('a site that fails to move is named with the reason, the others move, and a second attempt moves it', async ({
   startPeer,
 }) => {
   test.setTimeout(120_000);
@@ -236,7 +236,7 @@ test('a site that cannot be moved is named with its reason, the others move, and
   await expectPin(there, other, { state: 'complete' });
 });
 
-test('the offer is made once, and stays in the settings', { tag: '@smoke' }, async () => {
+test('the shell offers the move once, and the settings still offer it', { tag: '@smoke' }, async () => {
   const shell = await openShell(former);
   // There is nothing to move yet.
   await expect(offerIn(shell).getByRole('link', { name: 'Open it there' })).toHaveAttribute(
@@ -274,7 +274,7 @@ for (const [where, prepare] of [
     },
   ],
 ] as const) {
-  test(`no move is offered where ${where}`, async () => {
+  test(`the shell offers no move if ${where}`, async () => {
     await prepare();
     const shell = await openShell(former, '#settings');
     await expect(shell.getByRole('region', { name: 'Reset' })).toBeVisible();

@@ -43,8 +43,8 @@ const test = base.extend<Fixtures>({
     use(({ url, storeFolder }) => startPeer({ http: new URL(url).host, store: storeFolder })),
 });
 
-test.describe('when the peers are gone', () => {
-  test('what was seen opens, also after a reload', async ({ seen: { gateway, page, address } }) => {
+test.describe('without peers', () => {
+  test('seen content opens, also after a reload', async ({ seen: { gateway, page, address } }) => {
     await page.reload();
     await expectSeen(page);
     // From disk as well, and not only from the worker's memory.
@@ -54,7 +54,7 @@ test.describe('when the peers are gone', () => {
     await expectSeen(await gateway.openPage(`/${address}/`));
   });
 
-  test('what was not seen is a page with 504 and its code, and JSON for a script', async ({
+  test('unseen content is a page with 504 and its code, and JSON for a script', async ({
     seen: { gateway, address, peer },
   }) => {
     for (const path of [`/${address}/unseen.html`, `/${'ab'.repeat(32)}`]) {
@@ -73,7 +73,7 @@ test.describe('when the peers are gone', () => {
     }
   });
 
-  test('what was not seen opens once a peer is back', async ({
+  test('unseen content opens once a peer is back', async ({
     seen: { gateway, page, address, peer },
     startAgain,
   }) => {
@@ -86,7 +86,7 @@ test.describe('when the peers are gone', () => {
   });
 });
 
-test('what was seen opens without host and peers after the browser was restarted', async ({
+test('seen content opens without host and peers after a restart of the browser', async ({
   playwright,
   launchOptions,
   startPeer,
@@ -114,9 +114,9 @@ test('what was seen opens without host and peers after the browser was restarted
   await after.close();
 });
 
-test('offline, what was seen opens and what was not is a page with 503 OFFLINE', { tag: '@smoke' }, async ({
-  seen: { gateway, page, address },
-}) => {
+test('seen content opens without network, and unseen content is a page with 503 OFFLINE', {
+  tag: '@smoke',
+}, async ({ seen: { gateway, page, address } }) => {
   await page.context().setOffline(true);
 
   await page.reload();
@@ -140,7 +140,7 @@ test('offline, what was seen opens and what was not is a page with 503 OFFLINE',
   await expect(page.getByText('Nothing of it is kept on this device.')).toBeVisible();
 });
 
-test('the page of what could not be opened opens it by itself when the network is back', async ({
+test('an error page opens its content by itself when the network is back', async ({
   seen: { gateway, page, address, peer },
   startAgain,
 }) => {
@@ -153,7 +153,7 @@ test('the page of what could not be opened opens it by itself when the network i
   await expect(page.getByText('This page was not seen.')).toBeVisible({ timeout: 30_000 });
 });
 
-test('when the network is back, peers that could not be reached are asked anew; a page tries once', async ({
+test('the worker asks unreachable peers again when the network is back, and an error page tries once', async ({
   startPeer,
   openGateway,
 }) => {

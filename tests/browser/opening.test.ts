@@ -15,7 +15,7 @@ function makeSite(folder: string): Buffer {
 
 test.describe('the first visit, before there is a worker', () => {
   for (const how of ['by address', 'by name']) {
-    test(`may be to a page far down, ${how}, and keeps path, query and hash`, async ({
+    test(`opens a deep link, ${how}, with path, query and hash`, async ({
       startPeer,
       startHost,
       page,
@@ -37,7 +37,7 @@ test.describe('the first visit, before there is a worker', () => {
     });
   }
 
-  test('asks before a site runs scripts, and then goes on to the page', async ({
+  test('asks before a site runs scripts, and then opens the page', async ({
     startPeer,
     startHost,
     page,
@@ -55,7 +55,12 @@ test.describe('the first visit, before there is a worker', () => {
     await expect(page).toHaveTitle('');
   });
 
-  test('of a file that can run no scripts asks nothing', async ({ startPeer, startHost, page, folder }) => {
+  test('opens a file that cannot run scripts without a question', async ({
+    startPeer,
+    startHost,
+    page,
+    folder,
+  }) => {
     const peer = await startPeer();
     const address = await publish(makeSite(folder), peer);
     const host = await startHost({ peers: [peer.url] });
@@ -94,7 +99,7 @@ test('a second visit works without host and peers', async ({ startPeer, openGate
   await expect(page.getByRole('textbox', { name: 'Open an address' })).toBeVisible();
 });
 
-test('a path that is nothing is said to be nothing, once', async ({ startPeer, openGateway }) => {
+test('an invalid path is reported once', async ({ startPeer, openGateway }) => {
   const peer = await startPeer();
   const gateway = await openGateway({ peers: [peer.url] });
   const page = await gateway.shell.context().newPage();
@@ -104,7 +109,7 @@ test('a path that is nothing is said to be nothing, once', async ({ startPeer, o
   expect(loads()).toBeLessThanOrEqual(2);
 });
 
-test('a browser that keeps the worker from answering is told so, and the page does not load for ever', async ({
+test('a page says that the browser prevents the worker from answering, and does not reload for ever', async ({
   startPeer,
   openGateway,
   folder,
@@ -122,10 +127,10 @@ test('a browser that keeps the worker from answering is told so, and the page do
   expect(loads()).toBe(2);
 });
 
-test.describe('a browser without service workers is told so', () => {
+test.describe('a page says that the browser has no service workers', () => {
   const address = 'ab'.repeat(32);
 
-  test('over an unprotected connection, where browsers have none', async ({ startPeer, startHost, page }) => {
+  test('over an insecure connection', async ({ startPeer, startHost, page }) => {
     const peer = await startPeer();
     const host = await startHost({ peers: [peer.url] });
     const { port } = new URL(host.url);
@@ -138,7 +143,7 @@ test.describe('a browser without service workers is told so', () => {
     }
   });
 
-  test('where the browser leaves them out', async ({ startPeer, startHost, page }) => {
+  test('if the browser has turned them off', async ({ startPeer, startHost, page }) => {
     const peer = await startPeer();
     const host = await startHost({ peers: [peer.url] });
     await page.addInitScript(() => Reflect.deleteProperty(Navigator.prototype, 'serviceWorker'));

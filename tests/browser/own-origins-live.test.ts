@@ -48,7 +48,7 @@ async function grantPersistence(page: Page, origin: string): Promise<void> {
   });
 }
 
-test('the live screen shows what a site reads on its own origin, alone and with everything else', async () => {
+test('the live screen shows the requests of a site on its own origin, alone and in the total', async () => {
   test.slow();
   const address = await publishSite('Cinema');
   const shell = await openShell('#live');
@@ -91,7 +91,7 @@ test('the live screen shows what a site reads on its own origin, alone and with 
   await expect(shell.locator('iframe')).toHaveCount(0, { timeout: 40_000 });
 });
 
-test('a site whose origin the browser keeps apart is named on the live screen, and hides nothing else', {
+test('the live screen names a site with partitioned storage, and still shows the others', {
   tag: '@smoke',
 }, async () => {
   const address = await publishSite('Apart');
@@ -111,7 +111,7 @@ test('a site whose origin the browser keeps apart is named on the live screen, a
   await expect(figure(shell, 'Served')).toHaveText(/MB$/);
 });
 
-test('a pinned site that the browser may clear says so, and has a button that asks the browser', async () => {
+test('a pinned site that the browser may evict says so, and has a button that requests persistent storage', async () => {
   test.slow();
   const address = await publishSite('Keeper');
   await openShell('');

@@ -81,7 +81,7 @@ test('a site opens with its scripts on an origin of its own, without a question,
   }
 });
 
-test('what cannot run scripts, parts of pages and downloads stay on the gateway’s origin', async () => {
+test('files that cannot run scripts, parts of pages and downloads stay on the gateway’s origin', async () => {
   const address = await publish(await makeTarchive(siteFiles('Parts')), peer);
   const shell = await openShell();
   const page = await context.newPage();
@@ -111,7 +111,7 @@ test('a redirect to a site’s origin is temporary and not stored', async () => 
   expect(answers).toEqual([[302, 'no-store']]);
 });
 
-test('a direct link to a site’s origin meets the user’s settings before its first content', async () => {
+test('a direct link to a site’s origin applies the user’s settings before its first content', async () => {
   const [open, blocked, target] = await Promise.all(
     ['Open', 'Blocked', 'Elsewhere'].map(async (name) => publish(await makeTarchive(siteFiles(name)), peer)),
   );
@@ -148,7 +148,7 @@ test('a direct link to a site’s origin meets the user’s settings before its 
   expect(dump).not.toContain(target);
 });
 
-test('an address that leads to nothing is not listed, although its origin was opened', async () => {
+test('an address without content is not listed, although its origin was opened', async () => {
   const shell = await openShell('#library');
   const nothing = 'ab'.repeat(32);
   const page = await context.newPage();
@@ -187,7 +187,7 @@ test('a change of settings and a reset reach the origins of sites', async () => 
   expect(await page.evaluate(() => localStorage.length)).toBe(0);
 });
 
-test('a browser that keeps the storage of a site apart shows where to manage it', async () => {
+test('the shell shows where to manage a site if the browser partitions its storage', async () => {
   // Below bare “localhost” each name is a site of its own for the browser.
   const address = await publish(await makeTarchive(siteFiles('Apart')), peer);
   root = `http://localhost:${new URL(host.url).port}`;
@@ -203,7 +203,7 @@ test('a browser that keeps the storage of a site apart shows where to manage it'
   await expect(library.getByText('Everything of this site was deleted')).toBeVisible();
 });
 
-test('a private site gets an origin of its own, which keeps its manifest encrypted', async () => {
+test('a private site gets an origin of its own, which stores its manifest encrypted', async () => {
   const manifest = await makePrivateManifest('Private', siteFiles('Private'), peer);
   const shell = await openShell();
   const id: string = await shell.evaluate(
@@ -237,7 +237,7 @@ test('a private site gets an origin of its own, which keeps its manifest encrypt
   await expect(page).toHaveTitle('Private, running');
 });
 
-test('a profile from before has its pins and its trusted sites, also offline, and moves them to their origins', async () => {
+test('a profile of path mode moves its pins and trusted sites to their origins, also offline', async () => {
   test.setTimeout(180_000);
   const [pinned, trusted] = await Promise.all(
     ['Pinned', 'Trusted'].map(async (name) => publish(await makeTarchive(siteFiles(name)), peer)),

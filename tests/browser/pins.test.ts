@@ -60,7 +60,7 @@ test.describe('a pin of a thousand chunks', () => {
     expect(await expectPin(gateway.shell, site.address, complete)).toMatchObject({ bytesPerSecond: null });
   });
 
-  test('goes on after its tab was closed and the worker ended', async ({ openGateway }) => {
+  test('continues after its tab was closed and the worker ended', async ({ openGateway }) => {
     const gateway = await openGateway({ peers: [relay.url] });
     const context = gateway.shell.context();
     const { held } = relay.holdAfter(300);
@@ -75,7 +75,7 @@ test.describe('a pin of a thousand chunks', () => {
     await expectComplete(again.shell);
   });
 
-  test('goes on after the worker was killed, at each of three places', async ({ openGateway }) => {
+  test('continues after the worker was killed, at each of three places', async ({ openGateway }) => {
     const gateway = await openGateway({ peers: [relay.url] });
     // In the inventory, at its end, and among the files' parts.
     for (const chunks of [2, 250, 300]) {
@@ -90,7 +90,7 @@ test.describe('a pin of a thousand chunks', () => {
     await expectComplete(gateway.shell, { interruptions: 3 });
   });
 
-  test('goes on after the browser was killed', async ({ playwright, launchOptions, startHost, folder }) => {
+  test('continues after the browser was killed', async ({ playwright, launchOptions, startHost, folder }) => {
     const host = await startHost({ peers: [relay.url] });
     const profile = `${folder}/profile`;
     const before = await playwright.chromium.launchPersistentContext(profile, launchOptions);
@@ -110,7 +110,9 @@ test.describe('a pin of a thousand chunks', () => {
     await after.close();
   });
 
-  test('waits while its peer is dead, and goes on by itself when it is back', async ({ openGateway }) => {
+  test('waits while its peer is down, and continues by itself when the peer is back', async ({
+    openGateway,
+  }) => {
     const gateway = await openGateway({ peers: [relay.url] });
     const { held } = relay.holdAfter(500);
     await pinAction(gateway.shell, site.address, 'pin');
@@ -123,7 +125,7 @@ test.describe('a pin of a thousand chunks', () => {
     await expectComplete(gateway.shell);
   });
 
-  test('goes on without a page when the browser says that there is a network again', async ({
+  test('continues without a page when the browser fires a sync event', async ({
     playwright,
     launchOptions,
     startHost,
@@ -149,7 +151,7 @@ test.describe('a pin of a thousand chunks', () => {
     await after.close();
   });
 
-  test('waits when the ceiling is too low, and goes on when it is raised', async ({ openGateway }) => {
+  test('waits while the limit is too low, and continues when the user raises it', async ({ openGateway }) => {
     const gateway = await openGateway({ peers: [relay.url], cache: { maxBytes: 3_000_000 } });
     await pinAction(gateway.shell, site.address, 'pin');
     const waiting = await expectPin(gateway.shell, site.address, { activity: 'waiting' });
@@ -162,7 +164,7 @@ test.describe('a pin of a thousand chunks', () => {
     await expectComplete(gateway.shell);
   });
 
-  test('waits when the browser’s quota is full, and goes on by itself when there is room', async ({
+  test('waits while the browser’s quota is full, and continues by itself when there is room', async ({
     startHost,
     page,
   }) => {
@@ -181,7 +183,9 @@ test.describe('a pin of a thousand chunks', () => {
     await expectComplete(gateway.shell, { interruptions: 20 });
   });
 
-  test('can be paused, stays so when the worker ends, and goes on when told to', async ({ openGateway }) => {
+  test('can be paused, stays paused when the worker ends, and continues when the user resumes it', async ({
+    openGateway,
+  }) => {
     const gateway = await openGateway({ peers: [relay.url] });
     const { held } = relay.holdAfter(100);
     await pinAction(gateway.shell, site.address, 'pin');
@@ -201,7 +205,7 @@ test.describe('a pin of a thousand chunks', () => {
   });
 });
 
-test('what is unpinned is gone, but for what another pin holds', async ({ openGateway }) => {
+test('unpinning deletes a site’s chunks, except the chunks of other pins', async ({ openGateway }) => {
   const gateway = await openGateway({ peers: [relay.url] });
   // The same files as the large one begins with.
   const part = await publishManyChunks(peer, 40, { bytesPerFile });
@@ -224,7 +228,7 @@ test('what is unpinned is gone, but for what another pin holds', async ({ openGa
   expect([missing.status, errorCode(missing)]).toEqual([404, 'NOT_FOUND']);
 });
 
-test('what is pinned stays when what is opened fills the store again and again', { tag: '@smoke' }, async ({
+test('pinned chunks stay while opened content fills the store again and again', { tag: '@smoke' }, async ({
   openGateway,
 }) => {
   const gateway = await openGateway({ peers: [relay.url], cache: { maxBytes: 200_000 } });
@@ -244,7 +248,7 @@ test('what is pinned stays when what is opened fills the store again and again',
 });
 
 test.describe('verifying', () => {
-  test('finds what the disk has lost or changed, and gets it from peers', async ({ openGateway }) => {
+  test('finds missing and damaged chunks, and fetches them from peers', async ({ openGateway }) => {
     const gateway = await openGateway({ peers: [relay.url] });
     const kept = await publishManyChunks(peer, 40, { seed: 8 });
     await pinAction(gateway.shell, kept.address, 'pin');
@@ -280,7 +284,7 @@ test.describe('verifying', () => {
   });
 });
 
-test('what is not there to be pinned says so, and what is asked for wrongly too', async ({ openGateway }) => {
+test('a pin of missing content and an invalid request fail with a reason', async ({ openGateway }) => {
   const denied = 'de'.repeat(32);
   const gateway = await openGateway({ peers: [relay.url], denied: [denied] });
   const nothing = '00'.repeat(32);

@@ -50,7 +50,7 @@ function storedPointers(gateway: Gateway): Promise<string[]> {
 
 const textAt = async (gateway: Gateway) => (await gateway.fetch(path)).text;
 
-test('a pointer leads to the newest of what several peers give, and what was seen opens without them', {
+test('a pointer leads to the newest version of several peers, and a seen version opens without them', {
   tag: '@smoke',
 }, async ({ startPeer, openGateway }) => {
   const [behind, ahead] = [await startPeer(), await startPeer()];
@@ -83,7 +83,7 @@ test('a pointer leads to the newest of what several peers give, and what was see
   expect(errorCode(await gateway.fetch(path))).toBe('PEERS_UNREACHABLE');
 });
 
-test('a browser keeps so many pointers; those that were not used for longest go', async ({
+test('a browser stores a bounded number of pointers, and drops the least recently used', async ({
   startPeer,
   openGateway,
 }) => {
@@ -112,7 +112,7 @@ test('a browser keeps so many pointers; those that were not used for longest go'
   expect(await storedPointers(gateway)).toHaveLength(limits.storedPointers);
 });
 
-test('a peer that gives what the owner did not sign leads nowhere', async ({ startPeer, openGateway }) => {
+test('a pointer record without the owner’s signature leads nowhere', async ({ startPeer, openGateway }) => {
   const [liar, honest] = [await startPeer(), await startPeer()];
   await say('the text', 1n, honest);
   const forged = Uint8Array.from(await say('another text', 2n, liar));

@@ -35,7 +35,10 @@ test.describe('on a warm session', () => {
     expect(await timed()).toEqual([begun! + 1, ended! + 1]);
   });
 
-  test('so does a nested map, of which the peer opens the levels', async ({ startPeer, openGateway }) => {
+  test('a cold file with a nested map comes in one round trip, because the peer decrypts the levels', async ({
+    startPeer,
+    openGateway,
+  }) => {
     const peer = await startPeer();
     await peer.putFixture('anttp/tiny3');
     const size = 13_000_000;

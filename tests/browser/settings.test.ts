@@ -26,8 +26,8 @@ async function configOf(gateway: Gateway): Promise<Settings & { sources: ConfigS
   return JSON.parse((await gateway.fetch('/-/config')).text);
 }
 
-test.describe('what a user sets', () => {
-  test('is in force at once, outlives the worker, and is taken back', async ({ startPeer, openGateway }) => {
+test.describe('a setting', () => {
+  test('is effective at once, outlives the worker, and can be reset', async ({ startPeer, openGateway }) => {
     const peer = await startPeer();
     const address = await holding(peer);
     const gateway = await openGateway({ peers: [] });
@@ -55,7 +55,7 @@ test.describe('what a user sets', () => {
     expect((await configOf(gateway)).sources.peers).toBe('host');
   });
 
-  test('that is not valid is refused naming the key, and changes nothing', async ({ openGateway }) => {
+  test('is refused by its key if it is invalid, and changes nothing', async ({ openGateway }) => {
     const gateway = await openGateway({ peers: ['/'] });
     const good = { transport: 'http' };
     await put(gateway, good);
@@ -76,7 +76,7 @@ test.describe('what a user sets', () => {
     expect(await settingsOf(gateway)).toEqual(good);
   });
 
-  test('can leave WebTransport out, or use nothing else', async ({ startPeer, openGateway }) => {
+  test('can exclude WebTransport, or use only WebTransport', async ({ startPeer, openGateway }) => {
     const peer = await startPeer();
     const gateway = await openGateway({ peers: [peer.url], transport: 'http' });
     const addresses = await Promise.all(['one', 'two'].map((text) => publish(Buffer.from(text), peer)));
@@ -138,7 +138,7 @@ test('a peer can be tried before it is used', { tag: '@smoke' }, async ({ startP
   expect(await gateway.peers()).toEqual([]);
 });
 
-test('peers that a peer names are asked only when the user, or the host, wants that', async ({
+test('peers of peers are used only if the user or the host turns them on', async ({
   startPeer,
   openGateway,
 }) => {
@@ -157,10 +157,7 @@ test('peers that a peer names are asked only when the user, or the host, wants t
   ]);
 });
 
-test('a reset forgets what the user did here, and on request the chunks', async ({
-  startPeer,
-  openGateway,
-}) => {
+test('a reset deletes the user’s data, and on request the chunks', async ({ startPeer, openGateway }) => {
   const peer = await startPeer();
   const address = await holding(peer);
   const gateway = await openGateway({ peers: [peer.url] });

@@ -13,7 +13,7 @@ const viewports = {
 };
 
 for (const [device, viewport] of Object.entries(viewports)) {
-  test(`axe finds nothing on any screen, light or dark, on a ${device}`, async ({
+  test(`axe finds no violation on any screen, light or dark, on a ${device}`, async ({
     startPeer,
     openGateway,
   }) => {
@@ -48,7 +48,7 @@ for (const [device, viewport] of Object.entries(viewports)) {
   });
 }
 
-test('axe finds nothing on the offer to move the library, nor on the page that takes it over', async ({
+test('axe finds no violation on the offer to move the library and on the page that takes it over', async ({
   startPeer,
   openGateway,
 }) => {
@@ -121,7 +121,7 @@ const forms = {
 
 for (const [device, { config }] of Object.entries(forms)) {
   test(
-    `Lighthouse finds the shell quick, accessible and made by the book on a ${device}`,
+    `Lighthouse finds the shell fast, accessible and standards-compliant on a ${device}`,
     { tag: '@release' },
     async ({ startHost }, info) => {
       test.setTimeout(600_000);

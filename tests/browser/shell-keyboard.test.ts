@@ -99,7 +99,7 @@ test('content is one step away, and every control is reached in the order of the
   }
 });
 
-test('a site is opened, kept, found, forgotten and deleted by keyboard alone', async () => {
+test('a user opens, pins, finds, unpins and deletes a site by keyboard alone', async () => {
   const letter = await publish(Buffer.from('a letter'), peer);
   const box = shell.getByRole('textbox', { name: 'Open an address' });
   await tabTo(box);
@@ -139,7 +139,7 @@ test('a site is opened, kept, found, forgotten and deleted by keyboard alone', a
   await expect(heading()).toBeFocused();
 });
 
-test('settings are made by keyboard alone', async () => {
+test('a user changes settings by keyboard alone', async () => {
   await goTo('Settings');
   await tabTo(shell.getByRole('radio', { name: 'As the system' }));
   await press('ArrowRight');
@@ -166,7 +166,7 @@ test('settings are made by keyboard alone', async () => {
   await expect(peers.getByRole('radio', { name: 'WebTransport only' })).toBeChecked();
 });
 
-test('a file is published by keyboard alone: the focus follows each step', async ({ folder }) => {
+test('a user publishes a file by keyboard alone, and the focus follows each step', async ({ folder }) => {
   const file = join(folder, 'letter.txt');
   writeFileSync(file, 'Dear reader');
   // Early: the browser may handle a key before it has begun to intercept file choosers.

@@ -38,7 +38,7 @@ test.describe('the library', () => {
     await of.getByRole('button', { name: /^More for/ }).click();
   }
 
-  test('shows what was opened, how much of it is stored, and whether it works offline', async () => {
+  test('shows opened sites, how much of each is stored, and whether it works offline', async () => {
     const file = row(shell, short(letter));
     await expect(file).toContainText('Ready offline');
     await expect(file.locator('.site-facts > span').first()).toHaveText(/^\d+ B$/);
@@ -64,7 +64,7 @@ test.describe('the library', () => {
     await expect(rows(shell)).toHaveCount(0);
   });
 
-  test('pins a site until all of it is here, verifies it, and lets it go again', async () => {
+  test('pins a whole site, verifies it, and unpins it', async () => {
     const site = rows(shell).nth(1);
     const title = (await site.getByRole('link').textContent())!;
     await site.getByRole('button', { name: `Pin: ${title}` }).click();
@@ -83,7 +83,7 @@ test.describe('the library', () => {
     await expect(site.getByRole('button', { name: `Pin: ${title}` })).toBeVisible();
   });
 
-  test('a site goes to a file, is deleted when the user says so twice, and comes back from the file', async () => {
+  test('a site is exported to a file, deleted after two confirmations, and imported from the file', async () => {
     const file = row(shell, short(letter));
     await file.getByRole('button', { name: /^Pin:/ }).click();
     await expect(file.locator('.pin-fact')).toHaveText('Pinned');
@@ -120,7 +120,7 @@ test.describe('the library', () => {
     await expect(shell.getByText('Dear reader')).toBeVisible();
   });
 
-  test('what cannot be imported is refused with the reason and a code', async () => {
+  test('an invalid import is refused with the reason and a code', async () => {
     await shell
       .locator('input[name=import]')
       .setInputFiles({ name: 'x.tar', mimeType: 'application/x-tar', buffer: noise(1, 5000) });
@@ -128,7 +128,7 @@ test.describe('the library', () => {
     await expect(rows(shell)).toHaveCount(2);
   });
 
-  test('sites are called what they call themselves, here and on the start page', async () => {
+  test('sites show their own titles, here and on the start page', async () => {
     await shell.goto(`${gateway.url}/${sample}/`);
     const title = await shell.title();
     await shell.goto(`${gateway.url}/#library`);
@@ -178,7 +178,7 @@ async function visitThousandSites(shell: Page, url: string): Promise<void> {
   await shell.reload();
 }
 
-test('of a thousand sites only those that are seen are laid out, and each is found', {
+test('a list of a thousand sites renders only the visible ones, and the search finds each', {
   tag: '@smoke',
 }, async ({ openGateway }) => {
   const { shell, url } = await openGateway({ peers: [] });
@@ -201,7 +201,7 @@ test('of a thousand sites only those that are seen are laid out, and each is fou
   await expect(rows(shell).nth(2)).toContainText('Site number 2');
 });
 
-test('back leads to where one was: to the same place, search and order', async ({ openGateway }) => {
+test('back restores the scroll position, search and order', async ({ openGateway }) => {
   const { shell, url } = await openGateway({ peers: [] });
   // Where the screens' links stay in sight.
   await shell.setViewportSize({ width: 390, height: 844 });

@@ -79,14 +79,14 @@ test('a manifest opens as a chosen file, and offline with its peer gone', async 
   await expectDiary(shell);
 });
 
-test('a manifest opens as a dropped file, and the page shows that it can be dropped', async () => {
+test('a manifest opens as a dropped file, and the page shows the drop target', async () => {
   const hint = shell.getByText('to open it');
   await expect(hint).toHaveCount(0);
   await drop(shell, { files: [path] }, () => expect(hint).toBeVisible());
   await expectDiary(shell);
 });
 
-test('a manifest opens as a pasted file, and a link that is pasted beside the box as if it were in it', async () => {
+test('a manifest opens as a pasted file, and a link opens when it is pasted outside the box', async () => {
   const address = await publish(Buffer.from('what was linked to'), peer);
   /** Resolves to whether it is left to the browser. */
   const pasteInto = (selector: string, data: { bytes?: number[]; type?: string; text?: string }) =>
@@ -127,14 +127,14 @@ test('a link opens when its text is dropped', async () => {
   await expect(shell.getByText('what was linked to')).toBeVisible();
 });
 
-test('a dropped text that is no address stays in the box, with the reason', async () => {
+test('a dropped text that is not an address stays in the box, with the reason', async () => {
   await drop(shell, { text: 'hello' });
   await expect(addressBox(shell)).toHaveValue('hello');
   await expect(note(shell)).toContainText('“hello” is neither an address');
   await expect(shell.getByText('to open it')).toHaveCount(0);
 });
 
-test('what is no manifest is refused with the gateway’s reason and code', async ({ folder }) => {
+test('a file that is not a manifest is refused with the gateway’s reason and code', async ({ folder }) => {
   const other = join(folder, 'other.ant');
   writeFileSync(other, 'just some text');
   await shell.locator('input[type=file]').setInputFiles(other);

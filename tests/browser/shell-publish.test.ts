@@ -123,7 +123,7 @@ test.describe('publishing', () => {
     await expect(shell.getByText('Dear reader')).toBeVisible();
   });
 
-  test('a wrong token is said by the peer, and the right one goes on', async ({ folder }) => {
+  test('the peer refuses a wrong token, and the upload continues with the right one', async ({ folder }) => {
     write(folder, { 'a.txt': 'something' });
     await choose(shell, join(folder, 'a.txt'), 'files');
     await shell.getByLabel('Write token').fill('wrong');
@@ -135,7 +135,7 @@ test.describe('publishing', () => {
     await expect(shell.getByRole('region', { name: 'Published' })).toBeVisible();
   });
 
-  test('without a peer, or with what is none, nothing is sent and the reason is said', async ({ folder }) => {
+  test('without a valid peer nothing is sent, and the shell shows the reason', async ({ folder }) => {
     write(folder, { 'a.txt': 'something' });
     await choose(shell, join(folder, 'a.txt'), 'files');
     const targets = shell.getByRole('region', { name: 'Where to' });
@@ -149,7 +149,7 @@ test.describe('publishing', () => {
     expect(storedFiles(peer.storeFolder)).toEqual([]);
   });
 
-  test('what is private opens by its link alone, and its map is on no peer', async ({ folder, context }) => {
+  test('a private file opens by its link alone, and no peer has its map', async ({ folder, context }) => {
     const site = write(join(folder, 'diary'), files);
     await choose(shell, site);
     await shell.getByLabel('Write token').fill('open sesame');
@@ -210,7 +210,7 @@ test.describe('publishing', () => {
     await shell.waitForURL(`${gateway.url}${root}`);
   });
 
-  test('a cancelled upload goes on where it was: each chunk is sent once', async ({ folder }) => {
+  test('a cancelled upload continues where it stopped: each chunk is sent once', async ({ folder }) => {
     const site = write(join(folder, 'big'), { 'a.bin': repeated(3, 12 * 4_190_208) });
     const gate = await UploadGate.start(peer.url);
     await choose(shell, site);
@@ -245,7 +245,7 @@ test.describe('choosing', () => {
 
   const small = { 'index.html': '<h1>Here</h1>', 'b/c.txt': 'deeper' };
 
-  test('a folder comes from the browser’s own picker, where there is one', async () => {
+  test('a folder comes from the browser’s own picker, if the browser has one', async () => {
     await shell.evaluate(async () => {
       const root = await navigator.storage.getDirectory();
       const site = await root.getDirectoryHandle('site', { create: true });
@@ -262,7 +262,7 @@ test.describe('choosing', () => {
     await expect(shell.getByRole('region', { name: 'site' })).toContainText('2 files, 19 B');
   });
 
-  test('a folder is dropped, and another chosen instead', async ({ folder }) => {
+  test('a chosen folder replaces a dropped folder', async ({ folder }) => {
     const session = await shell.context().newCDPSession(shell);
     const files = [write(join(folder, 'dropped'), small)];
     for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
@@ -276,7 +276,9 @@ test.describe('choosing', () => {
     await expect(shell.getByText('There is no index.html')).toBeVisible();
   });
 
-  test('what is too small, or has no files, is refused with the reason', async ({ folder }) => {
+  test('a file that is too small and a folder without files are refused with the reason', async ({
+    folder,
+  }) => {
     write(folder, { tiny: 'ab', 'e/.DS_Store': 'x' });
     await choose(shell, join(folder, 'tiny'), 'files');
     await shell.getByLabel('Another peer').fill('http://127.0.0.1:9');
@@ -321,7 +323,7 @@ test.describe('choosing', () => {
     expect(await resultOf(shell, 'Address')).toBe(address.hex);
   });
 
-  test('the chunks of something private are saved without its map, and the link opens them', async ({
+  test('the chunks of a private file are saved without its map, and the link opens them', async ({
     folder,
     startPeer,
     startHost,
@@ -375,7 +377,7 @@ test.describe('choosing', () => {
     );
   });
 
-  test('a text that is dropped on a field goes into it, and what was chosen stays', async ({ folder }) => {
+  test('a text dropped on a field goes into the field, and the chosen files stay', async ({ folder }) => {
     await choose(shell, write(join(folder, 'site'), small));
     const field = shell.getByLabel('Another peer');
     await field.scrollIntoViewIfNeeded();
@@ -390,9 +392,7 @@ test.describe('choosing', () => {
     await expect(shell.getByRole('region', { name: 'site' })).toContainText('2 files, 19 B');
   });
 
-  test('a folder that is read slowly does not take the place of what was chosen after it', async ({
-    folder,
-  }) => {
+  test('a slowly read folder does not replace files that were chosen after it', async ({ folder }) => {
     await shell.evaluate(async () => {
       const slow = await (await navigator.storage.getDirectory()).getDirectoryHandle('slow', {
         create: true,
@@ -438,11 +438,9 @@ test.describe('choosing', () => {
   });
 });
 
-test('to a peer that has only pinned certificates is published by WebTransport', { tag: '@smoke' }, async ({
-  folder,
-  startPeer,
-  openGateway,
-}) => {
+test('a file is published by WebTransport to a peer that has only pinned certificates', {
+  tag: '@smoke',
+}, async ({ folder, startPeer, openGateway }) => {
   test.setTimeout(120_000);
   const peer = await startPeer({ token: 'open sesame' });
   const { webTransport, certificateHashes } = peer.listening;
@@ -508,7 +506,7 @@ function repeated(seed: number, size: number): Buffer {
   return Buffer.alloc(size, noise(seed, 500_003));
 }
 
-test('while something is published, links open beside it and leaving asks first', async ({
+test('links open in a new tab during a publication, and leaving asks first', async ({
   folder,
   startPeer,
   openGateway,
@@ -563,10 +561,7 @@ test('while something is published, links open beside it and leaving asks first'
   }
 });
 
-test('a private link that could not be kept here is not left without asking', async ({
-  folder,
-  openGateway,
-}) => {
+test('leaving asks first if a private link could not be stored', async ({ folder, openGateway }) => {
   const { shell, url } = await openGateway({ peers: [] });
   await shell.goto(`${url}/#publish`);
   await shell.evaluate(() => {

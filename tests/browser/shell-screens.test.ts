@@ -42,7 +42,7 @@ test('each screen has a URL, and back and forward lead through them', { tag: '@s
   await expect(heading()).toHaveText('Library');
 });
 
-test('every control of every screen has a name for those who do not see it', async () => {
+test('every control of every screen has an accessible name', async () => {
   for (const name of names) {
     await navigation().getByRole('link', { name }).click();
     const nameless = await shell.locator('a, button, input:not([hidden]), select').evaluateAll((elements) =>
@@ -59,7 +59,7 @@ test('every control of every screen has a name for those who do not see it', asy
   }
 });
 
-test('a link of ours, and something shared, open as if they were pasted, and once only', async () => {
+test('a web+ant link and a shared text open once, as pasted text does', async () => {
   const address = await publish(Buffer.from('a letter'), peer);
   const link = (text: string) => shell.goto(`${gateway.url}/#open=${encodeURIComponent(text)}`);
   /** As the browser sends what another program shares: a form, which the page cannot see. */
@@ -104,7 +104,7 @@ test('a link of ours, and something shared, open as if they were pasted, and onc
   expect(asked).not.toContain('just');
 });
 
-test('what comes in while the shell is open does not load it anew', async () => {
+test('an incoming link does not reload an open shell', async () => {
   const manifest = await makePrivateManifest('Diary', { 'a.txt': 'Fog again.' }, peer);
   await navigation().getByRole('link', { name: 'Settings' }).click();
   await shell.evaluate(() => Object.assign(window, { isSameDocument: true }));
@@ -116,7 +116,7 @@ test('what comes in while the shell is open does not load it anew', async () => 
   await shell.waitForURL(/\/[0-9a-f]{64}\/$/);
 });
 
-test('a link with a manifest in its fragment opens it, and one that is broken says why', async () => {
+test('a link with a manifest in its fragment opens it, and a broken link shows the reason', async () => {
   const manifest = await makePrivateManifest('Diary', { 'a.txt': 'Fog again.' }, peer);
   const text = linkOf(manifest).slice('ant://manifest/'.length);
   await shell.goto('about:blank');
@@ -129,7 +129,7 @@ test('a link with a manifest in its fragment opens it, and one that is broken sa
   await expect(shell.locator('#address-note .code')).toHaveText('CORRUPT');
 });
 
-test('an installed app has what systems ask for', async () => {
+test('the web app manifest meets the criteria of browsers', async () => {
   const manifest = JSON.parse((await gateway.fetch('/manifest.webmanifest')).text);
   expect(manifest.share_target).toMatchObject({ action: '/-/share', method: 'POST' });
   expect(manifest.launch_handler.client_mode[0]).toBe('navigate-existing');
@@ -170,7 +170,7 @@ const offer = (outcome: 'accepted' | 'dismissed' = 'dismissed') =>
   }, outcome);
 const notice = () => shell.getByText('Install Antway, and it opens');
 
-test('who installs it is not to lose what it keeps: the browser is asked for that', async () => {
+test('an installed app requests persistent storage', async () => {
   for (const text of ['the first', 'the second']) {
     await gateway.openPage(`/${await publish(Buffer.from(text), peer)}`);
   }
@@ -185,7 +185,7 @@ test('who installs it is not to lose what it keeps: the browser is asked for tha
   await expect(notice()).toHaveCount(0);
 });
 
-test('installing is offered after the second site, and not again once it was declined', async () => {
+test('the shell offers to install it after the second site, and not again after a refusal', async () => {
   await gateway.openPage(`/${await publish(Buffer.from('the first'), peer)}`);
   await shell.reload();
   await expect(shell.getByRole('region', { name: 'Last opened' }).getByRole('link')).toHaveCount(1);
@@ -204,7 +204,7 @@ test('installing is offered after the second site, and not again once it was dec
   await expect(notice()).toHaveCount(0);
 });
 
-test('nothing moves for those who want less motion', async () => {
+test('no animation runs if the user prefers reduced motion', async () => {
   await shell.emulateMedia({ reducedMotion: 'reduce' });
   for (const name of names) {
     await navigation().getByRole('link', { name }).click();

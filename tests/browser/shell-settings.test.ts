@@ -57,7 +57,7 @@ test('a peer is added, tested, moved and removed, and the host’s list is used 
   await expect.poll(async () => (await config()).peers).toEqual([first.url]);
 });
 
-test('transport, peers of peers and the ceiling are set, and stay after a reload', async () => {
+test('a user sets the transport, peers of peers and the limit, and they stay after a reload', async () => {
   const peers = section('Peers');
   await peers.getByRole('radio', { name: 'HTTP only' }).check();
   await peers.getByLabel('Also use peers that these peers know').check();
@@ -78,7 +78,7 @@ test('transport, peers of peers and the ceiling are set, and stay after a reload
   await expect(section('Storage').getByLabel('Keep at most')).toHaveValue('2.5');
 });
 
-test('a name is given to an address, opens it, and is taken away; the host’s stay', async () => {
+test('a user names an address, opens it by the name and removes the name; the host’s names stay', async () => {
   const letter = await publish(Buffer.from('a letter'), first);
   const names = section('Names');
   await expect(names.getByRole('listitem')).toHaveText(/hosts.*by the host/);
@@ -99,7 +99,7 @@ test('a name is given to an address, opens it, and is taken away; the host’s s
   await expect(names.getByRole('listitem')).toHaveCount(1);
 });
 
-test('a blocked address is not opened, until it is allowed again', async () => {
+test('a blocked address does not open until the user allows it again', async () => {
   const letter = await publish(Buffer.from('a letter'), first);
   const denied = section('Blocked addresses');
   await denied.getByLabel('Address to block').fill('nonsense');
@@ -131,7 +131,7 @@ test('the theme and the language are chosen, hold after a reload, and the focus 
   await expect(shell.getByRole('heading', { level: 1 })).toHaveText('Settings');
 });
 
-test('everything is deleted, after a warning whose harmless answer has the focus', async () => {
+test('a reset deletes all data, after a warning with the focus on its harmless answer', async () => {
   const letter = await publish(Buffer.from('a letter'), first);
   await gateway.fetch(`/${letter}`);
   await gateway.settled();
@@ -156,7 +156,7 @@ test('everything is deleted, after a warning whose harmless answer has the focus
   await expect(section('Appearance').getByRole('radio', { name: 'As the system' })).toBeChecked();
 });
 
-test('a language of the browser that there is a catalogue for is spoken', async ({ browser }) => {
+test('the shell uses the browser’s language if it has a catalogue for it', async ({ browser }) => {
   const context = await browser.newContext({ locale: 'de-AT' });
   const page = await context.newPage();
   await page.goto(gateway.url);

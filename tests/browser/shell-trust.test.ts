@@ -45,7 +45,7 @@ async function titleOf(path: string): Promise<string> {
   return title;
 }
 
-test('sites that were decided about are listed by bookmark or short address', { tag: '@smoke' }, async () => {
+test('sites with a decision are listed by bookmark or short address', { tag: '@smoke' }, async () => {
   await goToSettings();
   await expect(section).toContainText('What you answer is listed here.');
   await expect(section.getByRole('listitem')).toHaveCount(0);
@@ -60,7 +60,7 @@ test('sites that were decided about are listed by bookmark or short address', { 
   );
 });
 
-test('a decision is changed by keyboard, and holds at the next visit', async () => {
+test('a user changes a decision by keyboard, and it holds at the next visit', async () => {
   await visit(`/${plain}`, 'Open without scripts');
   expect(await titleOf(`/${plain}`)).toBe('still');
 
@@ -83,7 +83,7 @@ test('a decision is changed by keyboard, and holds at the next visit', async () 
   expect(await titleOf(`/${plain}`)).toBe('still');
 });
 
-test('a decision that is taken back is asked for again, and its row goes', async () => {
+test('a revoked decision disappears from the list, and the next visit asks again', async () => {
   await visit('/garden', 'Trust this site');
   await visit(`/${plain}`, 'Open without scripts');
 
@@ -98,7 +98,7 @@ test('a decision that is taken back is asked for again, and its row goes', async
   await expect(shell.getByRole('heading')).toHaveText('First visit to this site');
 });
 
-test('a site that the host trusts is listed, can be restricted, and goes back to what the host decided', async ({
+test('a site that the host trusts is listed; a user can restrict it and restore the host’s decision', async ({
   openGateway,
 }) => {
   gateway = await openGateway({ peers: [peer.url], trusted: [plain] });

@@ -35,7 +35,7 @@ test.describe('with a peer', () => {
     shell = gateway.shell;
   });
 
-  test('the address box opens every way to write an address', async () => {
+  test('the address box opens every notation of an address', async () => {
     const base32 = Address.fromHex(letter).base32;
     const cases = [
       [letter, `/${letter}`, 'a letter'],
@@ -59,7 +59,7 @@ test.describe('with a peer', () => {
     }
   });
 
-  test('the address box says what is wrong, and only once it was asked to open', async () => {
+  test('the address box shows an error only after the user submits', async () => {
     const note = shell.locator('#address-note');
     await addressBox(shell).fill(letter.slice(1));
     await expect(note).not.toContainText('63');
@@ -77,7 +77,7 @@ test.describe('with a peer', () => {
     await expect(shell.getByRole('link', { name: 'index.txt' })).toBeVisible();
   });
 
-  test('what was opened is listed, newest first, opens again, and goes when removed', async () => {
+  test('opened sites are listed, newest first; a user opens them again and removes them', async () => {
     const recent = region(shell, 'Last opened');
     await expect(recent).toContainText('Nothing yet');
     await shell.goto(`${gateway.url}/library/`);
@@ -98,7 +98,7 @@ test.describe('with a peer', () => {
     await expect(recent.getByRole('link')).toHaveText([new RegExp(letter)]);
   });
 
-  test('what is opened in another tab, and deleted in the library, is seen on the start page', async () => {
+  test('the start page shows sites that another tab opens, and drops sites that the library deletes', async () => {
     const recent = region(shell, 'Last opened');
     await expect(recent).toContainText('Nothing yet');
     await gateway.openPage('/library/');
@@ -151,7 +151,7 @@ test.describe('with a peer', () => {
     await expect(statusLine(shell)).toHaveText('Running, but no peer answers');
   });
 
-  test('a network that goes while the page starts is seen to be gone', async () => {
+  test('the shell notices a network loss while the page starts', async () => {
     // Between the first picture of the page and its first listener: too short to be hit from outside.
     await shell.addInitScript(() => {
       const goOffline = (_: unknown, observer: MutationObserver) => {
@@ -175,7 +175,7 @@ test('the shell also opens by the name of its file', { tag: '@smoke' }, async ({
   await expect(shell.getByText('Nothing yet.')).toBeVisible();
 });
 
-test('a newer version is offered, and put in place when the user says so', async ({
+test('the shell offers a newer version, and installs it when the user accepts', async ({
   page,
   startPeer,
   folder,
@@ -208,7 +208,7 @@ test('a newer version is offered, and put in place when the user says so', async
 });
 
 test.describe('without a worker', () => {
-  test('a page over an unprotected connection says so, and what to do', async ({ page, startHost }) => {
+  test('a page over an insecure connection says so, and what to do', async ({ page, startHost }) => {
     const host = await startHost({ peers: [] });
     const url = host.url.replace('127.0.0.1', 'insecure.test');
     for (const path of ['/', `/${'ab'.repeat(32)}/`]) {

@@ -64,7 +64,7 @@ async function imported(page: Page, file: string | Buffer): Promise<Imported> {
   return json as Imported;
 }
 
-test('a site goes to another device as a file, without any network, and opens there', async ({
+test('a site moves to another device as a file, without any network, and opens there', async ({
   startPeer,
   openGateway,
   browser,
@@ -156,7 +156,7 @@ test('wrong chunks are refused by name, and a good copy brings the rest', async 
   expect((await there.cache()).count).toBe(200);
 });
 
-test('a private manifest goes along, is not a chunk at the other end, and opens there', {
+test('an export includes a private manifest, which opens on the other device and is not stored as a chunk', {
   tag: '@smoke',
 }, async ({ startPeer, openGateway, browser, folder }) => {
   const peer = await startPeer();
@@ -177,7 +177,7 @@ test('a private manifest goes along, is not a chunk at the other end, and opens 
   expect((await there.cache()).count).toBe(3);
 });
 
-test('what is no exported site is not taken, and says why', async ({ openGateway, folder }) => {
+test('a file that is not an exported site is refused with the reason', async ({ openGateway, folder }) => {
   const gateway = await openGateway({ peers: [nowhere], denied: ['de'.repeat(32)] });
   const described = (description: object) =>
     packTar([entry('antway-site.json', Buffer.from(JSON.stringify(description)))]);

@@ -10,7 +10,7 @@ import { makeTarchive } from '../support/tar.ts';
 test.beforeEach(() => test.slow());
 
 mayRetry('once, 14 chunks were left instead of 8 after the last forgotten site; never reproduced', () => {
-  test('what was opened is listed with its title and icon, and with whether all of it is here', async ({
+  test('an opened site is listed with its title and icon, and with whether it is complete', async ({
     startPeer,
     openGateway,
     folder,
@@ -101,7 +101,7 @@ mayRetry('once, 14 chunks were left instead of 8 after the last forgotten site; 
   });
 });
 
-test('a manifest is marked once all its files were seen, and forgetting half of it frees that half', {
+test('a manifest counts as complete once all its files were read, and deleting half of it frees that half', {
   tag: '@smoke',
 }, async ({ startPeer, openGateway }) => {
   const peer = await startPeer();
@@ -130,7 +130,7 @@ test('a manifest is marked once all its files were seen, and forgetting half of 
   expect((await gateway.cache()).count).toBe(20);
 });
 
-test('a list of a thousand sites is told fast and in pieces', async ({ startPeer, openGateway }) => {
+test('the worker lists a thousand sites fast and in pieces', async ({ startPeer, openGateway }) => {
   const peer = await startPeer();
   const address = await publish(Buffer.from('one of many'), peer);
   const gateway = await openGateway({ peers: [peer.url] });

@@ -14,7 +14,7 @@ const seed = Number(process.env.ANTWAY_SOAK_SEED ?? testSeed);
  */
 const mostGrowth = { renderers: 256, peers: 128 };
 
-test('mixed load over failing and lying peers brings no wrong byte, hangs nowhere and leaves nothing open or in memory', async ({
+test('mixed load over failing and lying peers yields no wrong byte, no hang, no open stream and no leak', async ({
   folder,
   openGateway,
   browser,

@@ -37,7 +37,7 @@ const steps = fc.array(
   { minLength: 10, maxLength: 30 },
 );
 
-test('whatever is read, pinned, evicted and ended: no pinned chunk is lost, and the books are right', async ({
+test('random reads, pins, evictions and restarts lose no pinned chunk, and the counters are right', async ({
   page,
 }) => {
   test.setTimeout(60_000 + runs * 20_000);

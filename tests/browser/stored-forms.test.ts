@@ -81,7 +81,7 @@ test('large chunks are stored as Blobs and small ones as buffers, and both are r
   expect((await gateway.stats()).chunks).toMatchObject({ damaged: 0, disk: { count: 8 } });
 });
 
-test('a Blob whose file is gone is a damaged chunk: counted, forgotten and fetched again', async ({
+test('a Blob with a missing file is a damaged chunk: it is counted, deleted and fetched again', async ({
   playwright,
   launchOptions,
   startPeer,
@@ -117,7 +117,7 @@ test('a Blob whose file is gone is a damaged chunk: counted, forgotten and fetch
 });
 
 for (const fails of ['at once', 'with its transaction'] as const) {
-  test(`where a Blob cannot be stored (it fails ${fails}) buffers are`, async ({
+  test(`chunks are stored as buffers if a Blob cannot be stored (it fails ${fails})`, async ({
     startPeer,
     openGateway,
     context,

@@ -74,7 +74,7 @@ test('aborting a download cancels the chunks that are under way at the peer', as
   expect(await slow.metric('requests_total', { op: 'get', outcome: 'cancelled' })).toBeGreaterThan(0);
 });
 
-test('so does aborting one whose chunks come ahead', async ({ startPeer, openGateway, browser }) => {
+test('aborting a download also cancels prefetched chunks', async ({ startPeer, openGateway, browser }) => {
   test.setTimeout(180_000);
   // The request that opens the session, then the record and the first of three chunks that are asked for with it.
   const warm = 4;
@@ -166,7 +166,7 @@ test.describe('a file of 1 GiB', () => {
     expect(bytes).toBeLessThanOrEqual(maxStored);
   });
 
-  test('costs a range in its middle no chunks but its own', async () => {
+  test('serves a range in its middle with only the chunks of the range', async () => {
     const start = 100 * part - 1_000;
     const answer = await gateway.fetch(`/${address}`, {
       headers: { Range: `bytes=${start}-${start + 1_999}` },
@@ -217,7 +217,7 @@ test.describe('a file of 1 GiB', () => {
     await expectStopped();
   });
 
-  test('waits at the peer while the page takes none of it', async () => {
+  test('pauses at the peer while the page does not read', async () => {
     await gateway.shell.evaluate(async (url) => {
       const reader = (await fetch(url)).body!.getReader();
       await reader.read();

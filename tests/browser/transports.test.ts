@@ -23,7 +23,7 @@ test('chunks come over WebTransport', { tag: '@smoke' }, async ({ startPeer, ope
   expect(await peer.metric('sessions')).toBe(1);
 });
 
-test('each chunk of a file comes once, on a new session and on a warm one', async ({
+test('each chunk of a file comes once, on a new and on a warm session', async ({
   startPeer,
   openGateway,
 }) => {
@@ -94,7 +94,7 @@ test.describe('chunks come over HTTP where the UDP port that the peer announces'
   });
 });
 
-test('a peer that was restarted, with other certificates, is reached over WebTransport again', async ({
+test('a peer that restarts with other certificates is reached over WebTransport again', async ({
   startPeer,
   openGateway,
 }) => {

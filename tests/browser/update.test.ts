@@ -75,7 +75,7 @@ function aScript(build: string): string {
 const begin = (page: Page, path: string) => page.evaluate(beginDownload, path);
 const finish = (page: Page) => page.evaluate(finishDownload);
 
-test('an update waits for a download; it ends whole, then the new version serves from the same chunks', {
+test('an update waits until a download completes; then the new version serves from the same chunks', {
   tag: '@smoke',
 }, async ({ page, startPeer, deploy, nextBuild, folder }) => {
   const peer = await startPeer();
@@ -124,7 +124,7 @@ test('an update waits for a download; it ends whole, then the new version serves
   });
 });
 
-test('a version that takes over at once still lets the old one finish what it is sending', async ({
+test('a download completes although a new version takes over at once', async ({
   page,
   startPeer,
   deploy,
@@ -145,7 +145,7 @@ test('a version that takes over at once still lets the old one finish what it is
   await expect.poll(() => versionFor(shell)).toBe(nextVersion);
 });
 
-test('an update waits for what the page publishes, is taken back, and comes all the same when the user says so', async ({
+test('an update waits for a publication; the user can cancel it, or reload anyway', async ({
   page,
   startPeer,
   deploy,
@@ -188,7 +188,7 @@ test('an update waits for what the page publishes, is taken back, and comes all 
   }
 });
 
-test('a pin that is under way goes on in the new version', async ({ page, startPeer, deploy, nextBuild }) => {
+test('a pin continues in the new version', async ({ page, startPeer, deploy, nextBuild }) => {
   const peer = await startPeer();
   const site = await publishManyChunks(peer, 200);
   const relay = await ChunkRelay.start(peer);
@@ -215,7 +215,7 @@ test('a pin that is under way goes on in the new version', async ({ page, startP
   }
 });
 
-test.describe('an update that cannot be installed leaves the version before in place:', () => {
+test.describe('an update that fails to install leaves the former version in place:', () => {
   const faults: Record<string, (deployment: Deployment, build: string) => void> = {
     'a file is missing': (deployment, build) => deployment.remove(aScript(build)),
     'the host answers with its start page for a file that is not there': (deployment, build) =>
@@ -287,7 +287,7 @@ test('an older version can take over again, and finds the chunks', async ({
   expect((await fetchIn(shell, `/${address}`)).text).toBe('a letter');
 });
 
-test('an update deletes the files of the version before, and no cache of anybody else', async ({
+test('an update deletes the files of the former version, and no foreign cache', async ({
   page,
   deploy,
   nextBuild,

@@ -30,7 +30,7 @@ for (const { browser, prelude, isWanted } of [
   { browser: 'a browser that lacks SIMD', prelude: withoutSimd, isWanted: false },
   { browser: 'a browser that lacks both', prelude: withoutNativeCipher + withoutSimd, isWanted: true },
 ]) {
-  test(`libsodium is ${isWanted ? '' : 'not '}fetched and kept in ${browser}`, async ({
+  test(`libsodium is ${isWanted ? '' : 'not '}fetched and cached in ${browser}`, async ({
     page,
     startPeer,
   }) => {
@@ -62,7 +62,7 @@ for (const { browser, prelude, isWanted } of [
   });
 }
 
-test('each worker of an origin keeps its own files, and takes nothing from another’s', {
+test('each worker of an origin caches its own files, and uses none of another’s', {
   tag: '@smoke',
 }, async ({ page }) => {
   const host = await StaticHost.start({

@@ -15,7 +15,7 @@ interface Download {
 }
 type DownloadWindow = typeof globalThis & { download: Download };
 
-test('a killed worker makes the body fail, and a range picks up where it broke off', {
+test('the body fails if the worker is killed, and a range request continues where it broke off', {
   tag: '@smoke',
 }, async ({ startPeer, openGateway }) => {
   const peer = await startPeer();
@@ -45,7 +45,7 @@ test('a killed worker makes the body fail, and a range picks up where it broke o
   expect(whole).toEqual({ status: 206, size, sha256: expected.digest('hex') });
 });
 
-test('a page goes on after its worker was killed: another one answers, with what is kept', async ({
+test('a page works after its worker was killed: another worker answers from the store', async ({
   startPeer,
   openGateway,
   folder,

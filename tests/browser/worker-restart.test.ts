@@ -3,7 +3,7 @@ import { hostilePeer } from '../support/paths.ts';
 import { publish, RepeatingFile } from '../support/publish.ts';
 import { anttpFixture } from '../support/tar.ts';
 
-test('a killed worker starts again for the next request, and has lost nothing', { tag: '@smoke' }, async ({
+test('a killed worker starts again for the next request, with its store intact', { tag: '@smoke' }, async ({
   startPeer,
   openGateway,
 }) => {
@@ -45,7 +45,7 @@ test('a worker killed before every request of a page still serves all of them', 
   }
 });
 
-test('a page that is open stays usable after its worker was killed', async ({ startPeer, openGateway }) => {
+test('an open page stays usable after its worker was killed', async ({ startPeer, openGateway }) => {
   const peer = await startPeer();
   await peer.putFixture('anttp/tarchive_site');
   const { address } = anttpFixture('tarchive_site');
@@ -57,7 +57,10 @@ test('a page that is open stays usable after its worker was killed', async ({ st
   await expect(page.locator('body')).toHaveText('hello docs');
 });
 
-test('a download whose worker is killed fails, and never ends early', async ({ startPeer, openGateway }) => {
+test('a download fails instead of ending early if its worker is killed', async ({
+  startPeer,
+  openGateway,
+}) => {
   // Honest for the maps and the first chunks, then so slow that the worker is killed in the middle.
   const peer = await startPeer({ binary: hostilePeer, flags: ['--fault', 'slow', '--honest-first', '7'] });
   const file = new RepeatingFile(60_000_000);

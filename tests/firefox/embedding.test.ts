@@ -44,7 +44,7 @@ for (const base of ['/', '/repo/']) {
   });
 }
 
-test('a site runs and applies nothing of an address that it does not trust', async ({
+test('a site runs no script and applies no style of an address that it does not trust', async ({
   browser,
   startPeer,
 }) => {

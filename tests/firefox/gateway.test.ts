@@ -70,7 +70,7 @@ test('a site runs its scripts once the user says so', async ({ openGateway }) =>
   await page.waitForFunction(() => document.title === 'Scripted');
 });
 
-test('the kernel opens chunks, though WebCrypto lacks the cipher, and libsodium is not kept', async ({
+test('the kernel decrypts chunks although WebCrypto lacks the cipher, and libsodium is not cached', async ({
   openGateway,
 }) => {
   const file = noise(10, 300_000);
@@ -94,7 +94,7 @@ test('the kernel opens chunks, though WebCrypto lacks the cipher, and libsodium 
   expect((await gateway.fetch(`/${fileAddress}`)).sha256).toBe(sha256(file));
 });
 
-test('without WebTransport, HTTP serves', async ({ startPeer, openGateway, folder }) => {
+test('HTTP serves if a peer has no WebTransport', async ({ startPeer, openGateway, folder }) => {
   copyStore(library.storeFolder, folder);
   const gateway = await openGateway(await startPeer({ webTransport: 'none', store: folder }));
   expect((await gateway.fetch(`/${address}/seen.svg`)).text).toBe(svg);
@@ -129,7 +129,7 @@ test('a range is answered with exactly its bytes, and a film plays from its midd
   expect(at).toBeGreaterThan(15);
 });
 
-test('what was seen opens without host and peer after the browser was restarted, and what was not is a 504', async ({
+test('seen content opens without host and peer after a restart of the browser, and unseen content is a 504', async ({
   startPeer,
   startHost,
   folder,

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { publish } from '../support/publish.ts';
 import { Gateway, launchFirefox, setOffline, test } from './harness.ts';
 
-test('offline, what was not kept is an OFFLINE page, which opens it by itself when there is a network again', async ({
+test('unseen content is an OFFLINE page, which opens the content by itself when the network is back', async ({
   startPeer,
   startHost,
   folder,
@@ -41,7 +41,7 @@ test('offline, what was not kept is an OFFLINE page, which opens it by itself wh
   }
 });
 
-test('private windows keep what was opened until the last of them is closed, and no longer', async ({
+test('private windows store opened content until the last of them is closed', async ({
   startPeer,
   startHost,
   folder,

@@ -18,7 +18,7 @@ beforeAll(async () => {
   return () => library.stop();
 });
 
-test('a site on its own origin sees no worker, and its own is refused', async ({ browser, startHost }) => {
+test('a site on its own origin sees no worker, and cannot register one', async ({ browser, startHost }) => {
   const host = await startHost({ peers: [library.url], isolation: 'subdomain' });
   const { port } = new URL(host.url);
   const page = await browser.newPage();

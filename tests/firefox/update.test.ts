@@ -20,7 +20,7 @@ const file = new RepeatingFile(60_000_000);
 /** The version of the worker that answers a page. */
 const versionFor = async (page: Page) => JSON.parse((await fetchIn(page, '/-/health')).text).version;
 
-test('a download that is under way at an update ends whole; then the new version serves from the same chunks', {
+test('a download completes during an update; then the new version serves from the same chunks', {
   timeout: 180_000,
 }, async ({ browser, startPeer, folder }) => {
   const hash = createHash('sha256');

@@ -17,7 +17,7 @@ test.beforeEach(async ({ startPeer, openGateway }) => {
 const fileCost = 1 + 1;
 const archiveCost = fileCost + 1; // and the last chunk, for the index
 
-test('HEAD of a file costs no chunk but the map and the first', async () => {
+test('HEAD of a file costs only the map and the first chunk', async () => {
   const address = await publish(noise(21, 300_000), peer);
   const answer = await gateway.fetch(`/${address}`, { method: 'HEAD' });
   expect([answer.status, answer.headers['content-length']]).toEqual([200, '300000']);

@@ -60,7 +60,7 @@ for (const [i, { group, name }] of cases.entries()) {
   });
 }
 
-test('docs/reference/http-cases.md says what this run gave (UPDATE_DOCS=1 writes it)', () => {
+test('docs/reference/http-cases.md matches this run (UPDATE_DOCS=1 writes it)', () => {
   const text = renderDocument(introduction, cases, [{ title: 'Antway', results }]);
   if (process.env.UPDATE_DOCS) writeFileSync(documentPath, text);
   expect(readFileSync(documentPath, 'utf8')).toBe(text);

@@ -220,13 +220,13 @@ attack(
   },
 );
 
-test('a host that has never given the file works without one, and so does one that cannot say', async () => {
+test('the gateway works with a host that has never sent the file or answers with an error', async () => {
   front.answer = () => ({ status: 404 });
   await openShell();
   expect(await configIn(page)).toMatchObject({ peers: [front.root], problem: null });
 });
 
-test('with nothing known, a status that says nothing leads to the defaults and a clear problem', async () => {
+test('an unclear status without a stored file leads to the defaults and a clear problem', async () => {
   front.answer = () => ({ status: 403 });
   await openShell();
   const { peers, problem } = await configIn(page);
@@ -237,7 +237,7 @@ test('with nothing known, a status that says nothing leads to the defaults and a
   await expect.poll(() => configIn(page)).toMatchObject({ isolation: 'subdomain', problem: null });
 });
 
-test('a host behind a login is asked with credentials when it refuses to be asked without', async () => {
+test('the worker requests the file with credentials if the host refuses a request without', async () => {
   front.answer = (cookies) => (cookies.includes('session=1') ? undefined : { status: 401 });
   await page.context().addCookies([{ name: 'session', value: '1', url: front.root, httpOnly: true }]);
   await openShell();

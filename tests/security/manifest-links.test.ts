@@ -79,7 +79,7 @@ attack(
   },
 );
 
-test('a user who says so opens it, and is not asked again for what is stored', async () => {
+test('a user confirms a link with a manifest once, and opens a stored manifest without a question', async () => {
   const page = await lead(`${gateway.url}/${fragment()}/a.txt`);
   await page.getByRole('button', { name: 'Open it' }).click();
   await page.waitForURL(/\/[0-9a-f]{64}\/a\.txt$/);
@@ -90,7 +90,7 @@ test('a user who says so opens it, and is not asked again for what is stored', a
   await shell.waitForURL(/\/[0-9a-f]{64}\/b\.txt$/);
 });
 
-test('what the user enters in the shell opens without a question', async () => {
+test('a link that the user enters in the shell opens without a question', async () => {
   await shell.getByRole('textbox', { name: 'Open an address' }).fill(link);
   await shell.getByRole('button', { name: 'Open', exact: true }).click();
   await shell.waitForURL(/\/[0-9a-f]{64}\/$/);

@@ -218,7 +218,7 @@ attack(
   },
 );
 
-test('a document with the shim is built as without it', async ({ startPeer, startHost, context }) => {
+test('a document has the same DOM with and without the shim', async ({ startPeer, startHost, context }) => {
   const { visit } = await openSite(startPeer, startHost, context);
   for (const [path, title, mode] of [
     ['', 'Own', 'CSS1Compat'],

@@ -419,7 +419,7 @@ test.describe('of a pointer', () => {
     },
   );
 
-  test('a user who trusts its owner is not asked again', async () => {
+  test('an update opens without a question if the user trusts the owner', async () => {
     await point(1);
     const page = await ask(`/${pointer}/`);
     await trustButton(page).click();
@@ -431,7 +431,7 @@ test.describe('of a pointer', () => {
     await expect(page).toHaveTitle('ran 2');
   });
 
-  test('the shell trusts one version, or all of them when it says so', async () => {
+  test('the shell trusts one version, or all versions if the request says so', async () => {
     await point(1);
     const listed = async () => JSON.parse((await gateway.fetch('/-/trust')).text);
     await decide(pointer, 'trusted');

@@ -37,7 +37,7 @@ describe('an address in hex', () => {
 });
 
 describe('an address in bytes', () => {
-  it('is a copy: what becomes of the original does not change it', () => {
+  it('is a copy: changes of the original do not change it', () => {
     const bytes = new Uint8Array(32).fill(7);
     const address = Address.fromBytes(bytes);
     bytes[0] = 8;
@@ -51,13 +51,13 @@ describe('an address in bytes', () => {
     expect(address.bytes[0]).toBe(10);
   });
 
-  it.each([0, 31, 33])('is refused with BAD_ADDRESS when there are %i of them', (length) => {
+  it.each([0, 31, 33])('is refused with BAD_ADDRESS if it has %i bytes', (length) => {
     expect(() => Address.fromBytes(new Uint8Array(length))).toThrow(
       expect.objectContaining({ code: 'BAD_ADDRESS' }),
     );
   });
 
-  it('equals another one with the same bytes, and only that', () => {
+  it('equals only an address with the same bytes', () => {
     const address = Address.fromHex(hex);
     expect(address.equals(Address.fromHex(hex.toUpperCase()))).toBe(true);
     expect(address.equals(Address.fromHex(`01${hex.slice(2)}`))).toBe(false);

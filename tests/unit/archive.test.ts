@@ -34,7 +34,7 @@ describe('a path in an archive', () => {
     expect(site.find(path)).toEqual({ kind: 'redirect', path: folder });
   });
 
-  it('of a folder without index.html leads to what the folder holds', () => {
+  it('of a folder without index.html leads to the folder’s listing', () => {
     expect(site.find('docs/')).toMatchObject({
       kind: 'folder',
       path: 'docs/',
@@ -43,7 +43,7 @@ describe('a path in an archive', () => {
   });
 
   it.each(['A.txt', 'docs/guide', 'docs/guide.txt/', 'blog/2023/', '/', '/a.txt', 'docs//guide.txt', '..'])(
-    '“%s” that is not there leads nowhere, and says so',
+    '“%s” that does not exist leads nowhere, with the reason',
     (path) => {
       expect(site.find(path)).toEqual({ kind: 'missing', reason: 'it is not in the archive' });
     },

@@ -58,7 +58,7 @@ function answer({ chunks, on }: Asked, count: number, from = 0): void {
 }
 
 describe('requests for small chunks', () => {
-  it('go out at once and alone when nobody else asks', async () => {
+  it('go out at once and alone if there are no others', async () => {
     const fetching = fetch(7);
     await settle();
     expect(chunksAsked()).toEqual([[7]]);
@@ -67,7 +67,7 @@ describe('requests for small chunks', () => {
     expect(await fetching).toEqual(bytesOf(7));
   });
 
-  it('of the same moment go together, and each gets its own answer as soon as it is there', async () => {
+  it('made at the same time share a stream, and each gets its own answer at once', async () => {
     const fetching = range(0, 5).map((number) => fetch(number));
     await settle();
     expect(chunksAsked()).toEqual([[0, 1, 2, 3, 4]]);
@@ -81,7 +81,7 @@ describe('requests for small chunks', () => {
     expect(await Promise.all(fetching)).toEqual(range(0, 5).map(bytesOf));
   });
 
-  it('are no more to a stream than the protocol has', async () => {
+  it('share a stream up to the limit of the protocol', async () => {
     for (const number of range(0, limits.addressesPerRequest + 3)) void fetch(number);
     await settle();
     expect(asked.map(({ chunks }) => chunks.length)).toEqual([limits.addressesPerRequest, 3]);
@@ -109,7 +109,7 @@ describe('requests for small chunks', () => {
     expect(chunksAsked().at(-1)).toEqual([12]);
   });
 
-  it('that are given up are not asked for; a stream ends when nobody waits for the rest', async () => {
+  it('that are aborted are not sent; a stream is reset when its last request is aborted', async () => {
     const [first, second, third] = range(0, 3).map(() => new AbortController());
     const fetching = [first, second, third].map((controller, i) => fetch(i, controller!.signal));
     const gone = new Error('gone');
@@ -124,7 +124,7 @@ describe('requests for small chunks', () => {
     for (const result of await settled) expect(result).toMatchObject({ status: 'rejected', reason: gone });
   });
 
-  it('get what the peer says of each, and the others theirs', async () => {
+  it('each get their own result or error from the peer', async () => {
     const fetching = range(0, 3).map((number) => fetch(number));
     await settle();
     const { on, end } = asked[0]!;
@@ -141,7 +141,7 @@ describe('requests for small chunks', () => {
     ]);
   });
 
-  it('are asked for one by one when the stream breaks, but for the one whose answer broke', async () => {
+  it('are repeated one by one if the stream breaks, except the one with the broken answer', async () => {
     const fetching = range(0, 4).map((number) => fetch(number));
     const settled = Promise.allSettled(fetching);
     await settle();

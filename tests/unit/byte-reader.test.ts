@@ -40,7 +40,7 @@ describe('a byte reader', () => {
     );
   });
 
-  it('reads to the end what is not longer than it may be', async () => {
+  it('reads a stream to its end if it is not longer than the limit', async () => {
     await fc.assert(
       fc.asyncProperty(someBytes, cuts, fc.nat(400), async (bytes, pieces, maxBytes) => {
         const reader = new ByteReader(inPieces(split(bytes, pieces)), () => {});
@@ -87,7 +87,7 @@ describe('a byte reader', () => {
     expect(cancelled).toBe('too much');
   });
 
-  it('tells of every piece that arrives, and passes the stream’s failure on', async () => {
+  it('reports every piece that arrives, and rejects with the stream’s error', async () => {
     let arrivals = 0;
     const broken = new ReadableStream<Uint8Array>({
       start(controller) {

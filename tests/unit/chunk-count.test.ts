@@ -11,7 +11,7 @@ describe('the chunks that a file will have', () => {
     3 * limits.plaintextChunkBytes - 1,
     3 * limits.plaintextChunkBytes + 1,
     5 * limits.plaintextChunkBytes,
-  ])('are as many as sealing makes of %i bytes', async (size) => {
+  ])('are as many as encryption makes of %i bytes', async (size) => {
     let made = 0;
     const source = { size, read: async (start: number, end: number) => new Uint8Array(end - start) };
     await encryptFile(new Codec(nodePlatform), source, {

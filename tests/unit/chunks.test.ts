@@ -12,7 +12,7 @@ const blake3 = await loadBlake3();
 const addressOf = (bytes: Uint8Array) => Address.fromBytes(blake3(bytes));
 
 describe('a verified chunk', () => {
-  it('is made of bytes that hash to their address, and only of those', () => {
+  it('is made only of bytes that hash to their address', () => {
     const bytes = noise(1000);
     expect(VerifiedChunk.verify(addressOf(bytes), bytes, blake3).bytes).toBe(bytes);
     expect(() => VerifiedChunk.verify(addressOf(noise(1000, 2)), bytes, blake3)).toThrow(
@@ -31,7 +31,7 @@ describe('a verified chunk', () => {
 });
 
 describe('a record', () => {
-  it('comes from the peers once, is kept, and then comes from the store', async () => {
+  it('comes from the peers once, is stored, and then comes from the store', async () => {
     const { address, records } = await seal(noise(300));
     const { chunks, peers, store, stats } = chunksOver(records);
     const { bytes } = await chunks.record(address);
@@ -53,14 +53,14 @@ describe('a record', () => {
     expect(stats.snapshot().chunks.damaged).toBe(1);
   });
 
-  it('that peers send wrong is neither given nor kept', async () => {
+  it('with wrong bytes from peers is neither returned nor stored', async () => {
     const address = addressOf(noise(10));
     const { chunks, store } = chunksOver(new Map([[address.hex, noise(10, 2)]]));
     await expect(chunks.record(address)).rejects.toMatchObject({ code: 'CORRUPT' });
     expect(store.held.size).toBe(0);
   });
 
-  it('that many ask for at the same time is fetched once, and a failure is not remembered', async () => {
+  it('with many callers at the same time is fetched once, and a failure is not remembered', async () => {
     const { address, records } = await seal(noise(300));
     const { chunks, peers, stats } = chunksOver(records);
     peers.beforeAnswer = async () => {
@@ -74,7 +74,7 @@ describe('a record', () => {
     await expect(chunks.record(address)).resolves.toBeInstanceOf(VerifiedChunk);
   });
 
-  it('is no longer fetched when all who asked have gone', async () => {
+  it('is no longer fetched when all callers have aborted', async () => {
     const { address, records } = await seal(noise(300));
     const { chunks, peers } = chunksOver(records);
     peers.beforeAnswer = (_, signal) => untilAborted(signal);
@@ -92,10 +92,10 @@ describe('a record', () => {
   });
 });
 
-describe('an opened chunk', () => {
+describe('a decrypted chunk', () => {
   const plain = noise(3000);
 
-  it('is fetched, kept sealed, and then found opened in memory', async () => {
+  it('is fetched, stored encrypted, and then found decrypted in memory', async () => {
     const { map, records } = await seal(plain);
     const { chunks, peers, store, stats } = chunksOver(records);
     const first = await chunks.read(map, 1);
@@ -107,7 +107,7 @@ describe('an opened chunk', () => {
     expect(stats.snapshot().chunks.disk.count).toBe(0);
   });
 
-  it('comes from the store when memory has not got it', async () => {
+  it('comes from the store if it is not in memory', async () => {
     const { map, records } = await seal(plain);
     const { chunks, peers, stats } = chunksOver(records, { memoryBytes: 0 });
     await chunks.read(map, 1);
@@ -139,7 +139,7 @@ describe('an opened chunk', () => {
     expect(stats.snapshot().chunks.damaged).toBe(1);
   });
 
-  it('that is good but does not open with a wrong map is CORRUPT, and stays in the store', async () => {
+  it('that does not decrypt because of a wrong map is CORRUPT, and stays in the store', async () => {
     const { map, records } = await seal(plain);
     const { chunks, peers, store } = chunksOver(records);
     await chunks.read(map, 0);
@@ -150,7 +150,7 @@ describe('an opened chunk', () => {
     expect(peers.asked).toHaveLength(1);
   });
 
-  it('opens alike from peers and from the store where the map’s source hash is not the plaintext’s', async () => {
+  it('decrypts alike from peers and from the store if the map’s source hash is not the plaintext’s', async () => {
     const { map, records } = await seal(plain);
     const srcHashes = new Uint8Array(96).fill(7);
     const sealed = await codec.encrypt(plain.subarray(0, 1000), deriveKeys(srcHashes, 0, 0));
@@ -165,7 +165,7 @@ describe('an opened chunk', () => {
     expect(store.deleted).toEqual([]);
   });
 
-  it('is not given to who knows only its address', async () => {
+  it('needs its keys, not only its address', async () => {
     const { map, records } = await seal(plain);
     const { chunks } = chunksOver(records);
     await chunks.read(map, 0);
@@ -174,7 +174,7 @@ describe('an opened chunk', () => {
     expect((await chunks.record(map.address(0))).bytes).toEqual(records.get(map.address(0).hex));
   });
 
-  it('is decrypted once for all who ask at the same time', async () => {
+  it('is decrypted once for all callers at the same time', async () => {
     const { map, records } = await seal(plain);
     const { chunks, peers, stats } = chunksOver(records);
     const opened = await Promise.all([1, 2, 3].map(() => chunks.read(map, 0)));
@@ -183,14 +183,14 @@ describe('an opened chunk', () => {
     expect(stats.snapshot().chunks.joined).toBe(2);
   });
 
-  it('is not looked for on behalf of a caller who has gone', async () => {
+  it('is not looked up for a caller that has aborted', async () => {
     const { map, records } = await seal(plain);
     const { chunks, peers } = chunksOver(records);
     await expect(chunks.read(map, 0, AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone');
     expect(peers.asked).toEqual([]);
   });
 
-  it('is fetched anew for who comes just after the last one left', async () => {
+  it('is fetched again for a caller that comes just after the last one aborted', async () => {
     const { map, records } = await seal(plain);
     const { chunks, peers } = chunksOver(records);
     peers.beforeAnswer = (_, signal) => untilAborted(signal);

@@ -269,7 +269,7 @@ describe('antway with a folder of chunks', () => {
     expect(JSON.parse(got.stderr)).toMatchObject({ code: 'NOT_FOUND', address });
   });
 
-  it('leaves out git’s folder, empty folders and what is to be ignored, and says so', async () => {
+  it('leaves out git’s folder, empty folders and ignored files, and lists them', async () => {
     mkdirSync(join(site, '.git'));
     writeFileSync(join(site, '.git/HEAD'), 'ref: refs/heads/main');
     mkdirSync(join(site, 'drafts'));
@@ -308,7 +308,7 @@ describe('antway with a folder of chunks', () => {
     expect((await antway(['publish', site, '--out', chunks, '--ignore', 'dangling'])).code).toBe(0);
   });
 
-  it('puts the gateway that it is told of into the URL', async () => {
+  it('puts the given gateway into the URL', async () => {
     const { url, address } = await publishJson([site, '--out', chunks, '--gateway', 'https://gate.example']);
     expect(url).toBe(`https://gate.example/${address}/`);
   });
@@ -340,7 +340,7 @@ describe('antway without a result', () => {
     expect((await antway(['--version'])).stdout.toString()).toBe(`${version}\n`);
   });
 
-  it('ends with code 1 where the fault is elsewhere', async () => {
+  it('ends with code 1 if the command line is right and the command fails', async () => {
     const nothing = await antway(['publish', join(scratch, 'nothing'), '--out', scratch]);
     expect(nothing).toMatchObject({ code: 1, stderr: expect.stringMatching(/^NOT_FOUND: /) });
     mkdirSync(join(scratch, 'empty'));

@@ -29,7 +29,7 @@ async function forge(
   return { map, sealed: await aead.encrypt(keysOf(map, 0), new Uint8Array(compressed)) };
 }
 
-describe('a sealed file', () => {
+describe('an encrypted file', () => {
   const max = limits.plaintextChunkBytes;
   const anySize = fc.oneof(fc.integer({ min: 3, max: 60 }), fc.integer({ min: 3, max: 100_000 }));
 
@@ -46,7 +46,7 @@ describe('a sealed file', () => {
     return { map, root };
   }
 
-  it('opens to the same bytes, for sizes of all kinds', async () => {
+  it('decrypts to the same bytes, for sizes of all kinds', async () => {
     await fc.assert(
       fc.asyncProperty(anySize, fc.integer({ min: 1, max: 1000 }), async (size, seed) => {
         const { root } = await roundTrip(size, seed);
@@ -83,7 +83,7 @@ describe('a sealed file', () => {
     );
   });
 
-  it('that is private keeps its map back', async () => {
+  it('that is private does not emit its map', async () => {
     const emitted: string[] = [];
     const { address, record } = await encryptFile(codec, bufferAccess(noise(100)), {
       isPrivate: true,
@@ -94,7 +94,7 @@ describe('a sealed file', () => {
     expect(emitted).not.toContain(address.hex);
   });
 
-  it('is not sealed any further once the signal aborts', async () => {
+  it('is not encrypted any further once the signal aborts', async () => {
     const controller = new AbortController();
     let emitted = 0;
     const sealing = encryptFile(codec, bufferAccess(noise(1000)), {
@@ -109,7 +109,7 @@ describe('a sealed file', () => {
   });
 });
 
-describe.each(['kernel', 'sodium'] as const)('a sealed chunk, opened by %s', (aead) => {
+describe.each(['kernel', 'sodium'] as const)('an encrypted chunk, decrypted by %s', (aead) => {
   const codec = new Codec({ ...nodePlatform, aead });
 
   it('that was changed anywhere is CORRUPT', async () => {
@@ -133,7 +133,7 @@ describe.each(['kernel', 'sodium'] as const)('a sealed chunk, opened by %s', (ae
     }
   });
 
-  it('does not open as another chunk of its map, nor at another level', async () => {
+  it('does not decrypt as another chunk of its map, nor at another level', async () => {
     const { map, records } = await seal(noise(3000));
     const sealed = records.get(map.address(0).hex)!;
     await expect(codec.decrypt(map, 1, sealed)).rejects.toEqual(corrupt);
@@ -141,7 +141,7 @@ describe.each(['kernel', 'sodium'] as const)('a sealed chunk, opened by %s', (ae
     await expect(codec.decrypt(nested, 0, sealed)).rejects.toEqual(corrupt);
   });
 
-  it('opens from the middle of a larger buffer, at any alignment', async () => {
+  it('decrypts from the middle of a larger buffer, at any alignment', async () => {
     const bytes = noise(3000);
     const { map, records } = await seal(bytes);
     const sealed = records.get(map.address(0).hex)!;
@@ -183,7 +183,7 @@ describe.each(['kernel', 'sodium'] as const)('a sealed chunk, opened by %s', (ae
     await expect(codec.decrypt(map, 0, sealed)).rejects.toEqual(corrupt);
   });
 
-  it('that opens to another size than the map says is CORRUPT', async () => {
+  it('that decrypts to another size than the map says is CORRUPT', async () => {
     const right = await forge(compress(noise(10)));
     await expect(codec.decrypt(right.map, 0, right.sealed)).resolves.toEqual(noise(10));
     for (const size of [9, 11]) {
@@ -192,7 +192,7 @@ describe.each(['kernel', 'sodium'] as const)('a sealed chunk, opened by %s', (ae
     }
   });
 
-  it('opens into a buffer that it is given, and leaves its own alone otherwise', async () => {
+  it('decrypts into a given buffer, and otherwise does not change its input', async () => {
     const plain = noise(1_500_000);
     const { map, records } = await seal(plain);
     const sealed = records.get(map.address(0).hex)!;
@@ -207,7 +207,7 @@ describe.each(['kernel', 'sodium'] as const)('a sealed chunk, opened by %s', (ae
 });
 
 describe('the Brotli decoder', () => {
-  it('gives what was compressed, or CORRUPT: nothing else, and it works on after any damage', () => {
+  it('returns the original bytes or CORRUPT, and works on after any damage', () => {
     const text = new TextEncoder().encode('The quick brown fox jumps over the lazy dog. '.repeat(100));
     const compressed = compress(text);
     const damage = fc.array(fc.tuple(fc.nat(compressed.length - 1), fc.nat(255)), {
@@ -246,7 +246,7 @@ describe('the Brotli decoder', () => {
 describe('a Brotli stream that only stores its bytes', () => {
   const taken = (stream: Uint8Array, maxBytes: number) => takeStored(stream.slice(), maxBytes);
 
-  it('is what the encoder makes of noise, and is taken apart to the same bytes', () => {
+  it('is the encoder’s output for noise, and decodes to the same bytes', () => {
     for (const length of [200, 1_000, 65_536, 300_001, limits.plaintextChunkBytes, limits.largestPartBytes]) {
       const plain = noise(length, 9);
       const opened = taken(compress(plain), length);
@@ -255,12 +255,12 @@ describe('a Brotli stream that only stores its bytes', () => {
     }
   });
 
-  it('is left to the decoder when it holds more than it may', () => {
+  it('is left to the decoder if it holds more than its limit', () => {
     expect(taken(compress(noise(1_000)), 1_000)).toBeDefined();
     expect(taken(compress(noise(1_000)), 999)).toBeUndefined();
   });
 
-  it('is left to the decoder when anything in it is compressed, or stands behind it', () => {
+  it('is left to the decoder if a part is compressed or bytes follow it', () => {
     expect(taken(compress(new TextEncoder().encode('again and '.repeat(1_000))), 10_000)).toBeUndefined();
     const mixed = new Uint8Array(5_000_000);
     mixed.set(noise(2_000_000));
@@ -269,7 +269,7 @@ describe('a Brotli stream that only stores its bytes', () => {
     expect(taken(new Uint8Array(), 10)).toBeUndefined();
   });
 
-  it('never gives what the decoder would not, whatever was damaged', () => {
+  it('never returns other bytes than the decoder, after any damage', () => {
     const plain = noise(300, 3);
     const compressed = compress(plain);
     const damage = fc.array(fc.tuple(fc.oneof(fc.nat(5), fc.nat(compressed.length - 1)), fc.nat(255)), {
@@ -295,7 +295,7 @@ describe('a Brotli stream that only stores its bytes', () => {
 describe('a nested map', () => {
   const nested = new DataMap(new Uint8Array(96), new Uint8Array(96), Uint32Array.of(10, 10, 10), 1);
 
-  it('that leads to another one for ever is TOO_LARGE after eight levels', async () => {
+  it('with endless nesting is TOO_LARGE after eight levels', async () => {
     const inner = encodeBincode(nested);
     const sizes = Uint32Array.of(100, 100, inner.length - 200);
     const outer = new DataMap(new Uint8Array(96), new Uint8Array(96), sizes, 1);
@@ -350,7 +350,7 @@ describe('a codec', () => {
     expect(tries).toBe(2);
   });
 
-  it('without a compressor says that it only reads', async () => {
+  it('without a compressor refuses to encrypt', async () => {
     const reader = new Codec({ aead: 'sodium', brotliDecoderWasm: nodePlatform.brotliDecoderWasm });
     await expect(
       encryptFile(reader, bufferAccess(noise(30)), { emit: async () => {} }),
@@ -360,7 +360,7 @@ describe('a codec', () => {
   });
 });
 
-describe.each(['kernel', 'sodium'] as const)('a codec that opens many chunks at once by %s', (aead) => {
+describe.each(['kernel', 'sodium'] as const)('a codec that decrypts many chunks at once by %s', (aead) => {
   it.each([
     ['stored', noise(60_000)],
     ['compressed', new TextEncoder().encode('this and that, '.repeat(4_000))],
@@ -377,7 +377,7 @@ describe.each(['kernel', 'sodium'] as const)('a codec that opens many chunks at 
 });
 
 describe('the pad', () => {
-  it('is XORed over any number of bytes, at any alignment, and twice is nothing', () => {
+  it('is XORed over any number of bytes, at any alignment, and twice gives the input', () => {
     const padding = fc.uint8Array({ minLength: 52, maxLength: 52 });
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 400 }), padding, fc.nat(7), (bytes, pad, offset) => {

@@ -65,7 +65,7 @@ describe('antway.json', () => {
     expect(config.cache).toEqual({ maxBytes: 0, memoryBytes: 1 });
   });
 
-  it('keeps the defaults of the cache for what is not set', () => {
+  it('uses the defaults of the cache for missing keys', () => {
     expect(configOf({ cache: { maxBytes: 5 } }).cache).toEqual({
       maxBytes: 5,
       memoryBytes: 64 * 1024 ** 2,
@@ -114,7 +114,7 @@ describe('antway.json', () => {
   });
 });
 
-describe('what a user sets', () => {
+describe('the user’s settings', () => {
   const host = {
     peers: ['https://host.example'],
     names: { docs: address },
@@ -124,7 +124,7 @@ describe('what a user sets', () => {
   const over = (settings: Settings, file: object | null = host, quota?: number) =>
     combine(file && parseServerConfig(file, base), parseSettings(settings, base), base, quota);
 
-  it('is nothing at first: all is as the host or this program has it', () => {
+  it('are empty at first: all values come from the host or the defaults', () => {
     const { config, sources } = over({});
     expect(config).toEqual(configOf(host));
     expect(sources).toEqual({
@@ -139,7 +139,7 @@ describe('what a user sets', () => {
     });
   });
 
-  it('takes the place of the host’s peers, transport and sizes, each by itself', () => {
+  it('replace the host’s peers, transport and sizes, each by itself', () => {
     const { config, sources } = over(
       { peers: ['https://mine.example'], transport: 'http', cache: { maxBytes: 7 } },
       { ...host, transport: 'webtransport', cache: { maxBytes: 5, memoryBytes: 6 } },
@@ -156,7 +156,7 @@ describe('what a user sets', () => {
     });
   });
 
-  it('adds to the host’s names, and may give one of them another address', () => {
+  it('add to the host’s names, and may give one of them another address', () => {
     const { config, sources } = over(
       { names: { docs: hash, mine: hash } },
       { names: { docs: address, news: address } },
@@ -169,13 +169,13 @@ describe('what a user sets', () => {
     expect(sources.names).toEqual({ docs: 'user', news: 'host', mine: 'user' });
   });
 
-  it('adds to what the host denies, and lifts nothing of it', () => {
+  it('add to the host’s deny list, and remove nothing from it', () => {
     const { config, sources } = over({ denied: [address, hash] });
     expect([...config.denied]).toEqual([address, hash]);
     expect(sources.denied).toEqual({ [address]: 'host', [hash]: 'user' });
   });
 
-  it('stands alone where the host has no file, and is then its own peer', () => {
+  it('apply without a host’s file, with the host as the peer', () => {
     expect(over({}, null)).toMatchObject({
       config: { peers: [{ id: 'https://gateway.example' }] },
       sources: { peers: 'default' },
@@ -196,7 +196,7 @@ describe('what a user sets', () => {
     expect(badKeyOf(value, parseSettings)).toBe(key);
   });
 
-  it('leaves the store a tenth of what the browser gives, and at most 4 GiB', () => {
+  it('give the store a tenth of the browser’s quota by default, and at most 4 GiB', () => {
     const gibibyte = 1024 ** 3;
     expect(over({}, host, 5 * gibibyte).config.cache.maxBytes).toBe(gibibyte / 2);
     expect(over({}, host, 500 * gibibyte).config.cache.maxBytes).toBe(4 * gibibyte);

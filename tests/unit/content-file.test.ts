@@ -103,7 +103,7 @@ describe('a stream of a file', () => {
     expect(asked()).toEqual([]);
   });
 
-  it('fetches a bounded number of chunks ahead, and no more while nobody reads on', async () => {
+  it('fetches a bounded number of chunks ahead, and no more while the reader pauses', async () => {
     const { file, asked } = open();
     const reader = file.stream(0, plain.length).getReader();
     await reader.read();
@@ -123,7 +123,7 @@ describe('a stream of a file', () => {
     expect(peers.mostUnderWay).toBe(limits.readAhead.first);
   });
 
-  it('stops what is under way when it is cancelled', async () => {
+  it('stops its fetches when it is cancelled', async () => {
     const { file, peers, asked } = open();
     const reader = file.stream(0, plain.length).getReader();
     await reader.read();
@@ -138,7 +138,7 @@ describe('a stream of a file', () => {
     expect(peers.underWay).toBe(0);
   });
 
-  it('fails with the signal’s reason, and stops what is under way, when that aborts', async () => {
+  it('fails with the signal’s reason and stops its fetches when the signal aborts', async () => {
     const { file, peers } = open();
     peers.beforeAnswer = (_, signal) => untilAborted(signal);
     const controller = new AbortController();
@@ -151,7 +151,7 @@ describe('a stream of a file', () => {
     expect(peers.underWay).toBe(0);
   });
 
-  it('fails at once when the signal has aborted before', async () => {
+  it('fails at once if the signal has aborted before', async () => {
     const { file, asked } = open();
     const stream = file.stream(0, 10, AbortSignal.abort(new Error('gone')));
     await expect(stream.getReader().read()).rejects.toThrow('gone');
@@ -190,7 +190,7 @@ describe('a stream of a file', () => {
     expect(peers.aborted).toHaveLength(limits.readAhead.first - 1);
   });
 
-  it('of nothing ends at once', async () => {
+  it('of an empty range ends at once', async () => {
     const { file, asked } = open();
     expect(await collect(file.stream(5, 5))).toHaveLength(0);
     expect(asked()).toEqual([]);
@@ -207,7 +207,7 @@ describe('a part of a source', () => {
   });
 });
 
-describe('a source in memory, or one that is read piece by piece', () => {
+describe('a source in memory or in pieces', () => {
   const large = noise(3 * limits.streamPieceBytes);
   it.each([
     ['in memory', memorySource(large)],

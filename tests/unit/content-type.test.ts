@@ -34,7 +34,7 @@ describe('the type of a name', () => {
   );
 
   it.each(['x.constructor', 'x.__proto__', 'x.toString', 'x.valueof'])(
-    'is not looked for among what every JavaScript object has: %s',
+    'is not a property that every JavaScript object has: %s',
     (name) => {
       expect(typeOfName(name)).toBeUndefined();
     },
@@ -80,7 +80,7 @@ describe('the type of bytes without a telling name', () => {
     expect(sniffType(text.subarray(0, 1023))).toBe('text/plain; charset=utf-8');
   });
 
-  it('is always some type, whatever the bytes', () => {
+  it('is always a valid type, for any bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 1100 }), (bytes) => {
         expect(sniffType(bytes)).toMatch(/^[a-z]+\/[a-z0-9.+-]+(; charset=utf-8)?$/);

@@ -29,7 +29,7 @@ describe('a content address in a page', () => {
     'ant://a b',
     'https://a.example/',
     'ant://manifest/wUFOVAGBp2VudHJpZXOQ',
-  ])('%j is none', (uri) => expect(() => urlOf(uri, '/ant/')).toThrow(badAddress));
+  ])('%j is not an address', (uri) => expect(() => urlOf(uri, '/ant/')).toThrow(badAddress));
 
   it.each([
     '/..',
@@ -42,7 +42,7 @@ describe('a content address in a page', () => {
     '/.\t.\n/logout',
     '/..\u0001',
     '/../x?y#z',
-  ])('that leaves its address by %j is none', (path) => {
+  ])('that leaves its address by %j is invalid', (path) => {
     for (const start of [`ant://${hex}`, hex, 'ant://docs']) {
       expect(() => urlOf(start + path, '/ant/')).toThrow(badAddress);
     }

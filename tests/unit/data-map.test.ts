@@ -64,7 +64,7 @@ describe('a data map', () => {
     );
   });
 
-  it('differs from one that differs in any part', () => {
+  it('differs from a map with any different part', () => {
     const map = () => decodeDataMap(encode([1, three(), null]))!;
     expect(map().equals(map())).toBe(true);
     expect(map().equals(decodeDataMap(encode([1, three(), 1]))!)).toBe(false);
@@ -121,7 +121,7 @@ describe('a record', () => {
     expect(decodeDataMap(encode(value))).toBeUndefined();
   });
 
-  it('is just bytes when something follows the data map, or its end is missing', () => {
+  it('is plain bytes if something follows the data map, or its end is missing', () => {
     const record = encode([1, three(), null]);
     expect(decodeDataMap(record)).toBeDefined();
     expect(decodeDataMap(Uint8Array.of(...record, 0xc0))).toBeUndefined();
@@ -129,7 +129,7 @@ describe('a record', () => {
     expect(decodeDataMap(new Uint8Array())).toBeUndefined();
   });
 
-  it('is just bytes, or a map within the limits, or UNSUPPORTED, whatever it holds', () => {
+  it('is plain bytes, a map within the limits, or UNSUPPORTED, for any bytes', () => {
     const record = [...encode([1, three(), null])];
     const damage = fc.array(fc.tuple(fc.nat(record.length - 1), fc.nat(255)), { minLength: 1, maxLength: 4 });
     fc.assert(

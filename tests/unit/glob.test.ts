@@ -18,7 +18,7 @@ const comparable = recorded.patterns.filter(({ pattern }) => !/[?[]/.test(patter
 
 describe('a glob', () => {
   it.each(comparable.filter(({ matches }) => matches !== null))(
-    'matches what crate globset matches: $pattern',
+    'matches the same paths as crate globset: $pattern',
     ({ pattern, matches }) => {
       const glob = Glob.parse(pattern)!;
       expect(texts(pattern).filter((text) => glob.matches(text))).toEqual(
@@ -56,7 +56,7 @@ describe('a glob', () => {
     );
   });
 
-  it('never throws, whatever the pattern', () => {
+  it('never throws, for any pattern', () => {
     const pattern = fc.string({ unit: fc.constantFrom(...'ab*?[]{},\\/-!') });
     fc.assert(fc.property(pattern, fc.string(), (glob, text) => void Glob.parse(glob)?.matches(text)));
   });

@@ -12,7 +12,7 @@ time for request:    26.47ms       1.84s    299.74ms    300.31ms    86.53%
 time for connect:     9.30ms       3.10s       1.02s    604.22ms    57.13%
 `;
 
-test('what h2load tells at its end is read', () => {
+test('the summary of h2load is parsed', () => {
   expect(parseH2load(told('10000 2xx, 0 3xx, 0 4xx, 0 5xx'), 10_000)).toEqual({
     requestsPerSecond: 1765.68,
     good: 10_000,
@@ -21,7 +21,7 @@ test('what h2load tells at its end is read', () => {
   });
 });
 
-test('every answer that is not 2xx counts as bad, and so does every one that did not come', () => {
+test('every answer that is not 2xx counts as bad, and so does every missing answer', () => {
   expect(parseH2load(told('9980 2xx, 0 3xx, 15 4xx, 0 5xx'), 10_000).bad).toBe(20);
 });
 

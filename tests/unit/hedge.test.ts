@@ -42,7 +42,7 @@ describe('hedge', () => {
     expect(b.state.started).toBe(false);
   });
 
-  it('asks the next beside one that is slow, takes the first answer and aborts the other', async () => {
+  it('asks the next peer if one is slow, takes the first answer and aborts the other', async () => {
     const [a, b] = [manual(), manual()];
     const result = hedge([a.attempt, b.attempt], options());
     await vi.advanceTimersByTimeAsync(100);

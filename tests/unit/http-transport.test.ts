@@ -117,7 +117,7 @@ describe('a peer’s HTTP face, asked for a chunk', () => {
     expect(sent).toBeLessThan(10 * limits.chunkBytes);
   });
 
-  it('never follows a redirect: the peer that was configured is the one that is asked', async () => {
+  it('never follows a redirect to another server', async () => {
     const other = await startHttpPeer((_, response) => response.end('bytes'));
     const peer = await startHttpPeer((_, response) =>
       response.writeHead(302, { Location: `${other.url}/elsewhere` }).end(),
@@ -213,7 +213,7 @@ describe('a peer’s HTTP face, given a chunk', () => {
     [507, 'TOO_LARGE'],
     [500, 'PEERS_UNREACHABLE'],
     [503, 'PEERS_UNREACHABLE'],
-  ])('says for %i: %s, with what the peer said', async (status, code) => {
+  ])('maps status %i to %s, with the peer’s message', async (status, code) => {
     const peer = await startHttpPeer((_, response) =>
       response.writeHead(status).end(JSON.stringify({ message: 'because' })),
     );
@@ -243,7 +243,7 @@ describe('a peer’s HTTP face, given a chunk', () => {
   });
 });
 
-describe('a peer’s HTTP face, asked for what it is', () => {
+describe('a peer’s `/-/info` over HTTP', () => {
   it('gives the peer’s own description', async () => {
     const info = {
       name: 'p',

@@ -20,7 +20,7 @@ if (process.env.UPDATE_KERNEL) {
   writeFileSync(generated, source);
 }
 
-it('the kernel’s WebAssembly is what its sources make', () => {
+it('the kernel’s WebAssembly matches its sources', () => {
   expect(kernelWasm === made).toBe(true);
 });
 
@@ -74,7 +74,7 @@ describe('the cipher of the kernel', () => {
     nonce: fc.uint8Array({ minLength: 12, maxLength: 12 }),
   }) as fc.Arbitrary<Record<'pad' | 'key' | 'nonce', Uint8Array<ArrayBuffer>>>;
 
-  it('seals and opens as libsodium does, and XORs the pad', async () => {
+  it('encrypts and decrypts as libsodium does, and XORs the pad', async () => {
     const sodium = await loadSodium();
     const lengths = fc.oneof(fc.nat(600), fc.nat(70_000));
     await fc.assert(
@@ -131,7 +131,7 @@ describe('the cipher of the kernel', () => {
     }
   });
 
-  it('keeps apart what is opened, sealed and hashed at the same time', async () => {
+  it('separates chunks that are decrypted, encrypted and hashed at the same time', async () => {
     const texts = [noise(600_000, 1), noise(100, 2), noise(1_000_000, 3)];
     const keys = texts.map((_, i) => ({ pad: noise(52, i), key: noise(32, i), nonce: noise(12, i) }));
     const sealed = await Promise.all(texts.map((text, i) => kernel.encrypt(keys[i]!, text)));
@@ -144,7 +144,7 @@ describe('the cipher of the kernel', () => {
     expect(same(await Promise.all(again), sealed)).toBe(true);
   });
 
-  it('does not open what was changed anywhere, or cut', async () => {
+  it('refuses to decrypt changed or truncated bytes', async () => {
     await fc.assert(
       fc.asyncProperty(
         secret,

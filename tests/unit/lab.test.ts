@@ -115,7 +115,7 @@ describe('a summary', () => {
 });
 
 describe('a report', () => {
-  it('has a row for each case, with units, and what failed', () => {
+  it('has a row for each case, with units and failures', () => {
     const run = runOf({ hot: [8000, 8000], ceiling: [10_000, 10_000] });
     run.targets = [{ case: 'hot', of: 'ceiling', atLeast: 0.85 }];
     run.failures = [{ case: 'cold', message: 'no such byte\n  at somewhere' }];
@@ -162,7 +162,7 @@ describe('a comparison of two runs', () => {
   });
 });
 
-describe('the page of all kept runs', () => {
+describe('the page of all stored runs', () => {
   it('draws each gateway case over the runs, and escapes what it is told', () => {
     const run = runOf({ hot: [80], ceiling: [100] });
     run.summary = 'a < b';
@@ -241,7 +241,7 @@ describe('the options', () => {
     });
   });
 
-  it('are refused with what there is instead', () => {
+  it('are refused with the list of valid values', () => {
     expect(() => parseLabOptions(['three'], known)).toThrow(
       'There is no scenario “three”. There are one, two.',
     );
@@ -310,7 +310,7 @@ describe('an AntTP', () => {
     await work(server.url, bodies);
   }
 
-  it('is filled record by record, and keeps them to itself', async () => {
+  it('is filled record by record, and stores them only locally', async () => {
     await withServer(201, async (url, bodies) => {
       const antTp = new AntTp(url);
       await antTp.put('', Buffer.from('a record'));
@@ -319,7 +319,7 @@ describe('an AntTP', () => {
     });
   });
 
-  it('that takes no records makes only what is measured of it fail', async () => {
+  it('that takes no records fails only its own measurements', async () => {
     await withServer(403, async (url) => {
       const antTp = new AntTp(url);
       await expect(antTp.put('', Buffer.from('a record'))).resolves.toBeUndefined();

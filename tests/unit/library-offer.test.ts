@@ -36,7 +36,7 @@ describe('the origin that may offer its library', () => {
     '#127.0.0.1@evil.example',
     '#antway.localhost',
     '#x.localhost',
-  ])('is none for “%s”', (fragment) => {
+  ])('is invalid for “%s”', (fragment) => {
     expect(formerOrigin(place, fragment)).toBeUndefined();
   });
 
@@ -118,7 +118,7 @@ describe('merged settings', () => {
     });
   });
 
-  it('deny what either side denies, once', () => {
+  it('deny the addresses of both sides, each once', () => {
     expect(mergeSettings({ denied: [a] }, { denied: [a.toUpperCase(), b] }).denied).toEqual([a, b]);
   });
 });

@@ -30,7 +30,7 @@ function visitTo(address: string): Visit {
   };
 }
 
-it('what a kept manifest opens is remembered without its title and icon, and listed by the manifest’s name', async () => {
+it('a site of a stored manifest is remembered without its title and icon, and listed by the manifest’s name', async () => {
   const { library, pins } = start();
   for (const address of [kept, open]) await library.visited(visitTo(address));
   const visits = await library.visits.list();

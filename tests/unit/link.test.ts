@@ -18,7 +18,7 @@ describe('the arithmetic of a link', () => {
     expect([0, 0, 0, 100].map((nowMs) => link.datagram(1_250, nowMs))).toEqual([10, 20, 30, 110]);
   });
 
-  it('drops what would wait longer than the queue is long', () => {
+  it('drops packets that would wait longer than the queue allows', () => {
     const link = new Link({ ...perfect, bitsPerSecond: 1e6, queueMs: 50 });
     const arrivals = Array.from({ length: 20 }, () => link.datagram(1_250, 0));
     expect(arrivals.filter((at) => at !== undefined)).toEqual([10, 20, 30, 40, 50, 60]);
@@ -117,7 +117,7 @@ describe('the relay', () => {
     }
   });
 
-  it('holds datagrams to the rate, and drops what its queue cannot hold', async () => {
+  it('limits datagrams to the rate, and drops those that its queue cannot hold', async () => {
     const link = relay({ bitsPerSecond: 8e6, queueMs: 100 });
     const target = await udpSocket();
     const port = await link.udp(target.address().port);

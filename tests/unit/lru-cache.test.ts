@@ -62,7 +62,7 @@ describe('a cache of the least recently used', () => {
     expect(keysOf(cache)).toBe('bc');
   });
 
-  it('holds the most recently used entries that fit, whatever happens', () => {
+  it('holds the most recently used entries that fit, after any sequence of calls', () => {
     const action = fc.record({
       kind: fc.constantFrom('get', 'set', 'delete'),
       key: fc.constantFrom(...'abcdef'),

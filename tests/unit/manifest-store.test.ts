@@ -38,7 +38,7 @@ it('two workers that begin at the same time use one key', async () => {
   expect(await namesIn(start())).toEqual(['One', 'Two']);
 });
 
-it('what is added after another worker has forgotten the key can be opened later', async () => {
+it('a manifest added after another worker deleted the key can be opened later', async () => {
   const [here, there] = [start(), start()];
   await here.add(manifestOf('One'));
   await there.clear();
@@ -48,7 +48,7 @@ it('what is added after another worker has forgotten the key can be opened later
   expect(await later.get(Address.fromHex(id))).toEqual(manifestOf('Two'));
 });
 
-it('a worker that remembers a forgotten key opens what another has kept under a new one', async () => {
+it('a worker with a deleted key in memory opens a manifest stored under a new key', async () => {
   const [here, there] = [start(), start()];
   await here.add(manifestOf('One'));
   await there.clear();
@@ -57,7 +57,7 @@ it('a worker that remembers a forgotten key opens what another has kept under a 
   expect(await here.get(Address.fromHex(id))).toEqual(manifestOf('Two'));
 });
 
-it('one that cannot be opened any more does not hide the others, and comes back when it is added again', async () => {
+it('a manifest that cannot be decrypted does not hide the others, and returns when it is added again', async () => {
   const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
   const manifests = start();
   await manifests.add(manifestOf('One'));
@@ -73,7 +73,7 @@ it('one that cannot be opened any more does not hide the others, and comes back 
   expect(await namesIn(manifests)).toEqual(['One', 'Two']);
 });
 
-it('where the browser keeps nothing it opens from memory, and says that it is not kept', async () => {
+it('a manifest opens from memory if the browser stores nothing, and reports that it is not stored', async () => {
   vi.stubGlobal('indexedDB', {
     open() {
       throw new DOMException('It is blocked.', 'SecurityError');

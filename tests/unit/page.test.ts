@@ -45,14 +45,14 @@ function archiveOf(paths: string[], refused: Archive['refused'] = []) {
 }
 
 describe('HTML', () => {
-  it('escapes every value, and what was made by itself not twice', () => {
+  it('escapes every value, and its own output not twice', () => {
     const item = html`<li>${hostile}</li>`;
     expect(html`<ul title="${hostile}">${[item, item]}${5}</ul>`.text).toBe(
       `<ul title="&lt;script&gt;alert(&quot;1 &amp; 2&quot;)&lt;/script&gt;&#39;">${`<li>&lt;script&gt;alert(&quot;1 &amp; 2&quot;)&lt;/script&gt;&#39;</li>`.repeat(2)}5</ul>`,
     );
   });
 
-  it('of a page holds no text of others unescaped, whatever it is', () => {
+  it('of a page escapes all foreign text', () => {
     const text = fc.string({ unit: fc.constantFrom('<', '>', '"', "'", '&', 'a', '/') });
     const plain = page(english, '', html``);
     const tags = (document: string) => document.match(/<[^>]*>/g)!.length;

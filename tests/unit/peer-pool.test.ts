@@ -66,12 +66,12 @@ describe('the peers', () => {
     ['lies', lies],
     ['fails', fails],
     ['has not got it', hasNot],
-  ])('make up for one that %s', async (_, start) => {
+  ])('serve in place of a peer that %s', async (_, start) => {
     const { fetch } = pool((await start()).url, (await has()).url);
     await expect(fetch()).resolves.toBe(verify(right));
   });
 
-  it('make up for one that is not there', async () => {
+  it('serve in place of a peer that is down', async () => {
     const { fetch } = pool(await closedPort(), (await has()).url);
     await expect(fetch()).resolves.toBe(verify(right));
   });
@@ -91,7 +91,7 @@ describe('the peers', () => {
     expect(stats.snapshot().peers[0]!.corrupt).toBe(2);
   });
 
-  it('that lied are asked before giving up when nobody else answers', async () => {
+  it('that lied are asked before giving up if no other peer answers', async () => {
     clock();
     let body: Buffer = Buffer.from('something else');
     const mended = await startHttpPeer((_, response) => response.end(body));
@@ -134,7 +134,7 @@ describe('the peers', () => {
     expect(peers.describe()[0]!.http!.failures.PEERS_UNREACHABLE).toBe(2);
   });
 
-  it('stop being asked when the caller goes away, and nobody is blamed', async () => {
+  it('are not asked any longer when the caller aborts, and none is penalised', async () => {
     const silent = await startHttpPeer(() => {});
     const next = await has();
     const { address, peers, stats } = pool(silent.url, next.url);
@@ -170,7 +170,7 @@ describe('when no peer has the chunk, the error', () => {
     });
   });
 
-  it('is CORRUPT before NOT_FOUND, and names who lied', async () => {
+  it('is CORRUPT rather than NOT_FOUND, and names the lying peers', async () => {
     const liar = await lies();
     const { fetch } = pool((await hasNot()).url, liar.url, (await fails()).url);
     await expect(fetch()).rejects.toMatchObject({

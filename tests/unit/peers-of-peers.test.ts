@@ -68,7 +68,7 @@ describe('peers that a configured one names', () => {
     expect(known(pool).at(-1)).toEqual({ url: 'https://right.example', namedBy: first.url });
   });
 
-  it('are a few, whatever it names', async () => {
+  it('are limited in number', async () => {
     const crowd = Array.from({ length: 50 }, (_, i) => `https://peer-${i}.example`);
     const pool = poolOf([(await naming(crowd)).url], true);
     pool.warm();

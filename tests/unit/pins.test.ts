@@ -64,7 +64,7 @@ const idle = () => new Promise((resolve) => setTimeout(resolve, 50));
 const complete = { state: 'complete', activity: 'idle', problem: null } as const;
 
 describe('of several workers over one database', () => {
-  it('one pins what another has stored since the first looked', async () => {
+  it('a worker pins chunks that another worker stored since its last read', async () => {
     const [here, there] = [start(nothing), start(records)];
     expect((await here.store.sizes()).size).toBe(0);
     await read(there);
@@ -80,7 +80,7 @@ describe('of several workers over one database', () => {
     expect((await here.store.sizes()).has(file.hex)).toBe(true);
   });
 
-  it('one fetches what another has evicted since the first looked', async () => {
+  it('a worker fetches chunks that another worker evicted since its last read', async () => {
     const [here, there] = [start(records), start(records)];
     await read(here);
     expect((await here.store.sizes()).size).toBe(records.size);
@@ -89,7 +89,7 @@ describe('of several workers over one database', () => {
     expect(await countRows()).toMatchObject({ chunks: records.size, pinReferences: records.size });
   });
 
-  it('one stops when another unpins what it is fetching, and holds nothing of it', async () => {
+  it('a worker stops when another unpins its site, and leaves no reference', async () => {
     const [here, there] = [start(records), start(records)];
     const { opened, open } = gate();
     here.peers.beforeAnswer = (hex) => (hex === file.hex ? Promise.resolve() : opened);
@@ -102,7 +102,7 @@ describe('of several workers over one database', () => {
     expect(await countRows()).toMatchObject({ pins: 0, pinReferences: 0 });
   });
 
-  it('one that hears nothing of it does not bring back a pin that another has removed', async () => {
+  it('a worker does not restore a pin that another worker removed', async () => {
     vi.stubGlobal(
       'BroadcastChannel',
       class {
@@ -120,7 +120,7 @@ describe('of several workers over one database', () => {
     expect(await countRows()).toMatchObject({ pins: 0, pinReferences: 0 });
   });
 
-  it('one lists what another has pinned', async () => {
+  it('a worker lists the pins of another worker', async () => {
     const [here, there] = [start(records), start(records)];
     expect(await here.pins.list()).toEqual([]);
     expect(await pin(there)).toMatchObject(complete);

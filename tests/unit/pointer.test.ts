@@ -79,7 +79,7 @@ describe('the newest of several pointers', () => {
     newestPointer(b, [a]),
   ];
 
-  it('has the larger counter, whatever the target', () => {
+  it('has the larger counter, for any target', () => {
     const [old, young] = [pointer(255n, low), pointer(256n, high)];
     expect(newestOf(old, young)).toEqual(Array(4).fill(young));
     const last = pointer(finalCounter, high, 'pointer');
@@ -91,19 +91,19 @@ describe('the newest of several pointers', () => {
     expect(newestOf(a, b)).toEqual(Array(4).fill(a));
   });
 
-  it('has the smaller kind, with the same counter, whatever the target', () => {
+  it('has the smaller kind, with the same counter, for any target', () => {
     const [chunk, other] = [pointer(7n, high, 'chunk'), pointer(7n, low, 'pointer')];
     expect(newestOf(chunk, other)).toEqual(Array(4).fill(chunk));
   });
 
-  it('is the one that was seen first, with the final counter', () => {
+  it('is the first seen record, with the final counter', () => {
     const [a, b] = [pointer(finalCounter, low), pointer(finalCounter, high)];
     expect([newestPointer(a, [b, b, b]), newestPointer(b, [a, a, a])]).toEqual([a, b]);
     const other = pointer(finalCounter, low, 'pointer');
     expect(newestPointer(other, [a, b])).toBe(other);
   });
 
-  it('is what most answers give, with the final counter and none seen before', () => {
+  it('is the record of most answers, with the final counter and no record seen before', () => {
     const [a, b] = [pointer(finalCounter, low), pointer(finalCounter, high)];
     const seen = pointer(9n, low);
     for (const known of [undefined, seen]) {
@@ -119,7 +119,7 @@ describe('the newest of several pointers', () => {
     expect([newestPointer(undefined, [a, b]), newestPointer(undefined, [b, a])]).toEqual([a, a]);
   });
 
-  it('is the one that was seen, where nobody answers', () => {
+  it('is the record seen before, if no peer answers', () => {
     const seen = pointer(1n, low);
     expect([newestPointer(seen, []), newestPointer(undefined, [])]).toEqual([seen, undefined]);
   });

@@ -172,7 +172,7 @@ describe('a pointer', () => {
     expect(peers.asked.filter((hex) => hex === owner.address.hex)).toHaveLength(1);
   });
 
-  it('that was kept and is damaged is asked for again', async () => {
+  it('with a damaged stored record is requested again', async () => {
     const { versions, peers, memory, resolver } = await setUp();
     peers.given.set(owner.address.hex, [owner.sign(3n, versions[2]!)]);
     const damaged = owner.sign(9n, versions[0]!);

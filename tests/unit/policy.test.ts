@@ -85,7 +85,7 @@ describe('the policy of an answer', () => {
     expect(verdict(policyOf(request({ ...use, mode: 'path' })))).toBe('no scripts');
   });
 
-  it('leaves the client alone for what pages are mostly made of', () => {
+  it('does not look up the client for subresources of pages', () => {
     for (const destination of ['document', 'image', 'style', 'font', 'video', 'audio', 'track', '']) {
       expect(dependsOnClient(request({ destination })), destination).toBe(false);
     }
@@ -134,7 +134,7 @@ describe('a restricted document', () => {
     expect(policy({ contentType: 'text/html; charset=utf-8' }).join()).toContain('sandbox');
   });
 
-  it('turns off what elements can do without a script', () => {
+  it('turns off features of elements that need no script', () => {
     expect(headers({})).toMatchObject({
       'X-DNS-Prefetch-Control': 'off',
       'Permissions-Policy': expect.stringContaining('geolocation=()'),

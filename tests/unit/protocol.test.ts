@@ -56,8 +56,8 @@ describe('an answer', () => {
   });
 });
 
-describe('what a peer says of itself', () => {
-  it('is read, and what is not known of it is left out', () => {
+describe('a peer’s information', () => {
+  it('is read without unknown fields', () => {
     expect(parseInfo({ name: 'p', version: '1.2', protocol: 1, webTransport, limits: {} })).toEqual({
       name: 'p',
       version: '1.2',

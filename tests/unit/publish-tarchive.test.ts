@@ -63,7 +63,7 @@ describe('a tarchive', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('lists every member at the position of its data, whatever its path and size', async () => {
+  it('lists every member at the position of its data, for any path and size', async () => {
     const tar = await readAll(await createTarchive(awkward));
     const index = await readIndex(tar);
     expect(index.map(({ path }) => path)).toEqual(awkward.map(({ path }) => path).sort());
@@ -89,7 +89,7 @@ describe('a tarchive', () => {
     }
   });
 
-  it('has the same bytes whatever the order of its entries', async () => {
+  it('has the same bytes for any order of its entries', async () => {
     const tar = await readAll(await createTarchive(awkward));
     const again = await readAll(await createTarchive([...awkward].reverse()));
     expect(Buffer.compare(tar, again)).toBe(0);

@@ -180,7 +180,7 @@ describe('publishing a file', () => {
     expect(decodeDataMap(published.record)!.size).toBe(text.length);
   });
 
-  it('keeps a bounded number of chunks under way while it seals more', async () => {
+  it('uploads a bounded number of chunks at a time while it encrypts more', async () => {
     // Ten parts; the content does not matter, only that sealing is faster than the sink.
     const source = { size: 10 * 4_190_208, read: async (a: number, b: number) => new Uint8Array(b - a) };
     const sink = slowSink(150);
@@ -198,7 +198,7 @@ describe('publishing a file', () => {
     }
   });
 
-  it('fails with what the sink failed with, and leaves no upload running', async () => {
+  it('fails with the sink’s error, and leaves no upload running', async () => {
     let running = 0;
     const failing: ChunkSink = {
       async store(_, signal) {
@@ -232,7 +232,7 @@ describe('publishing a file', () => {
     await expect(publishing).rejects.toThrow('enough');
   });
 
-  it('refuses what cannot be self-encrypted', async () => {
+  it('refuses a file that cannot be self-encrypted', async () => {
     await expect(
       publishFile(bufferAccess(text.subarray(0, 2)), { codec, sink: slowSink(0) }),
     ).rejects.toMatchObject({ code: 'UNSUPPORTED' });

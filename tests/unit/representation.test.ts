@@ -163,7 +163,7 @@ describe('a condition', () => {
     expect((await ask(memorySource(small), headers).answer).status).toBe(304);
   });
 
-  it('and a range mean nothing for what stands in for something missing', async () => {
+  it('and a range are ignored for an error document', async () => {
     const headers = { 'If-None-Match': etag, Range: 'bytes=0-1' };
     const response = await ask(memorySource(small), headers, { status: 404 }).answer;
     expect(response.status).toBe(404);
@@ -173,8 +173,8 @@ describe('a condition', () => {
   });
 });
 
-describe('what fails', () => {
-  it('before the first byte is thrown, so that it can be answered with a status', async () => {
+describe('an error', () => {
+  it('before the first byte is thrown, so that it becomes a status', async () => {
     await expect(ask(failing(0)).answer).rejects.toMatchObject({ code: 'NOT_FOUND' });
     const source = {
       ...memorySource(small),
@@ -183,7 +183,7 @@ describe('what fails', () => {
     await expect(ask(source).answer).rejects.toMatchObject({ code: 'OFFLINE' });
   });
 
-  it('after it makes the body fail, which never ends early and clean', async () => {
+  it('after the first byte makes the body fail instead of ending early', async () => {
     const { answer, told } = ask(failing(2));
     const response = await answer;
     expect(response.status).toBe(200);
@@ -191,7 +191,7 @@ describe('what fails', () => {
     expect(told).toEqual({ sent: 2 * limits.streamPieceBytes, ended: ['NOT_FOUND'] });
   });
 
-  it('because the page went away is no failure', async () => {
+  it('because the page aborted is not a failure', async () => {
     const controller = new AbortController();
     const { answer, told } = ask(memorySourceInPieces(), {}, { signal: controller.signal });
     const reader = (await answer).body!.getReader();

@@ -73,7 +73,7 @@ describe.each(['kernel', 'sodium'] as const)(
     );
 
     it.each(sealable.filter((vector) => vector.stored))(
-      '$name: the recorded chunks open to the plaintext',
+      '$name: the recorded chunks decrypt to the plaintext',
       async (vector) => {
         const map = decodeDataMap(storedChunk(vector.address))!;
         const plain = await openAll(codec, map, (address) => storedChunk(address.hex));

@@ -29,7 +29,7 @@ describe('the headers of the gateway’s own files', () => {
       `${site}.gateway.example/assets/ ${site}.gateway.example/sw.js`,
       'gateway.example',
     ],
-  ])('name at %s only what a policy can name', (host, styles, frames) => {
+  ])('list at %s only valid sources of a policy', (host, styles, frames) => {
     expect(directives('/index.html', host)).toMatchObject({ 'style-src': styles, 'frame-src': frames });
   });
 
@@ -41,7 +41,7 @@ describe('the headers of the gateway’s own files', () => {
     expect(ancestors('/-/root.html', '127.0.0.1')).toBe("'none'");
   });
 
-  it('let the page that takes over a library keep the window that opened it, and nobody frame it', () => {
+  it('let the page that takes over a library access its opener, and forbid frames', () => {
     const openerPolicy = (path: string) =>
       shellHeaders(path, 'antway.localhost')['Cross-Origin-Opener-Policy'];
     expect(openerPolicy('/-/move.html')).toBe('unsafe-none');

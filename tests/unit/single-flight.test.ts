@@ -12,7 +12,7 @@ function controlledWork() {
 const gone = (text = 'gone') => new Error(text);
 
 describe('a single flight', () => {
-  it('runs the work once for all who ask while it is under way', async () => {
+  it('runs the work once for all callers while it is under way', async () => {
     const flights = new SingleFlight<string>();
     const { runs, work } = controlledWork();
     let joined = 0;
@@ -44,7 +44,7 @@ describe('a single flight', () => {
     expect(runs).toHaveLength(3);
   });
 
-  it('gives its failure to all who joined', async () => {
+  it('gives its failure to all callers', async () => {
     const flights = new SingleFlight<string>();
     const { runs, work } = controlledWork();
     const { signal } = new AbortController();
@@ -56,7 +56,7 @@ describe('a single flight', () => {
     ]);
   });
 
-  it('lets one caller go at once with its own reason, and goes on for the others', async () => {
+  it('rejects one caller at once with its own reason, and continues for the others', async () => {
     const flights = new SingleFlight<string>();
     const { runs, work } = controlledWork();
     const [first, second] = [new AbortController(), new AbortController()];
@@ -69,7 +69,7 @@ describe('a single flight', () => {
     expect(await staying).toBe('done');
   });
 
-  it('aborts the work when the last caller has gone', async () => {
+  it('aborts the work when the last caller has aborted', async () => {
     const flights = new SingleFlight<string>();
     const { runs, work } = controlledWork();
     const controllers = [new AbortController(), new AbortController()];
@@ -86,7 +86,7 @@ describe('a single flight', () => {
     runs[0]!.reject(new Error('late: unhandled, it would fail this file'));
   });
 
-  it('never aborts work that somebody without a signal waits for', async () => {
+  it('never aborts work if a caller has no signal', async () => {
     const flights = new SingleFlight<string>();
     const { runs, work } = controlledWork();
     const controller = new AbortController();
@@ -99,7 +99,7 @@ describe('a single flight', () => {
     expect(await staying).toBe('done');
   });
 
-  it('starts anew for who comes after the work was aborted, even before it has ended', async () => {
+  it('starts again for a caller that comes after the work was aborted, even before it has ended', async () => {
     const flights = new SingleFlight<string>();
     const { runs, work } = controlledWork();
     const controller = new AbortController();
@@ -117,7 +117,7 @@ describe('a single flight', () => {
     expect(await Promise.all([coming, joining])).toEqual(['done', 'done']);
   });
 
-  it('does not start for a caller who has already gone', async () => {
+  it('does not start for a caller that has already aborted', async () => {
     const flights = new SingleFlight<string>();
     const { runs, work } = controlledWork();
     await expect(flights.run('key', AbortSignal.abort(gone()), work)).rejects.toThrow('gone');

@@ -82,7 +82,7 @@ describe('the counters of a site’s origin', () => {
   });
 });
 
-describe('what a site’s origin says of its storage', () => {
+describe('the storage report of a site’s origin', () => {
   const cache = {
     count: 3,
     bytes: 300,
@@ -111,7 +111,7 @@ describe('what a site’s origin says of its storage', () => {
 });
 
 describe('the figures of several origins', () => {
-  it('add up, and those of one stay as they are', () => {
+  it('add up, and those of one origin stay as they are', () => {
     const [a, b] = [counted().snapshot(), counted().snapshot()];
     b.startedAt = a.startedAt - 5;
     expect(sumStats([a])).toBe(a);

@@ -51,11 +51,11 @@ describe('a tar header', () => {
     ['beyond what a number holds', Uint8Array.of(0x80, 0, 0, 0, 0xff, ...new Uint8Array(7))],
     ['no number', new TextEncoder().encode('12345678x00\0')],
     ['decimal', new TextEncoder().encode('00000000999\0')],
-  ])('whose size is %s is none', (_, sizeField) => {
+  ])('with %s as its size is invalid', (_, sizeField) => {
     expect(parseTarHeader(tarHeader({ sizeField }))).toBeUndefined();
   });
 
-  it('is none when any byte was changed, or blocks are empty or short', () => {
+  it('is invalid if any byte was changed, or if its block is empty or short', () => {
     const block = tarHeader({ name: 'a.txt', size: 5 });
     fc.assert(
       fc.property(fc.nat(511), fc.integer({ min: 1, max: 255 }), (at, flip) => {
@@ -109,7 +109,7 @@ describe('a scan of a tar', () => {
     ]);
   });
 
-  it('takes from a global pax header what no other says', async () => {
+  it('takes from a global pax header the fields that no other header has', async () => {
     const { members } = await scan(
       tar(
         pax('g', { path: 'everywhere' }),

@@ -167,18 +167,18 @@ describe('the index of a tar', () => {
     expect(text(await readIndex(memorySource(tarchive({})), 1024))).toBe('');
   });
 
-  it('is none when the tar has no such member', async () => {
+  it('is missing if the tar has no such member', async () => {
     expect(await readIndex(memorySource(tar(tarMember({ name: 'a' }, 'x'))), 1024)).toBeUndefined();
     expect(await readIndex(memorySource(new Uint8Array(10_240)), 1024)).toBeUndefined();
     expect(await readIndex(memorySource(new Uint8Array()), 1024)).toBeUndefined();
   });
 
-  it('is none when another member follows it', async () => {
+  it('is ignored if another member follows it', async () => {
     const bytes = tar(tarMember({ name: 'archive.tar.idx' }, 'a 512 1\n'), tarMember({ name: 'b' }, 'x'));
     expect(await readIndex(memorySource(bytes), 10_240)).toBeUndefined();
   });
 
-  it('is none when its header says more than there is', async () => {
+  it('is ignored if its header claims too many bytes', async () => {
     const bytes = tar(
       tarMember({ name: 'a' }, 'x'),
       tarMember({ name: 'archive.tar.idx', size: 5000 }, 'a 512 1\n'),
@@ -193,7 +193,7 @@ describe('the index of a tar', () => {
     expect(reads).toHaveLength(1);
   });
 
-  it('is none, at the price of reading it all, when the text of a plain tar ends just as an index does', async () => {
+  it('is missing if the text of a plain tar only ends as an index does, after reading all of the tar', async () => {
     const text = 'some/file 512 100\n'.repeat(5000);
     expect(await readIndex(memorySource(tar(tarMember({ name: 'list' }, text))), 4096)).toBeUndefined();
   });

@@ -105,7 +105,7 @@ describe('a tarchive', () => {
     expect(archive.member(path)!.modified).toBe(0);
   });
 
-  it('refuses what its index may not hold, and serves the rest', async () => {
+  it('refuses invalid paths of its index, and serves the other members', async () => {
     const { archive } = await open(tarchive({ 'a.txt': 'hello' }, '../evil 512 5\nb.txt 999999999 5\n'));
     expect(await textOf(archive, 'a.txt')).toBe('hello');
     expect(archive.refused.map(({ path }) => path)).toEqual(['../evil', 'b.txt']);
@@ -157,7 +157,7 @@ describe('a plain tar', () => {
     expect(await textOf(archive, 'a')).toBe('new!');
   });
 
-  it('that is damaged serves what comes before, and says that something is missing', async () => {
+  it('that is damaged serves the members before the damage, and reports that others are missing', async () => {
     const { archive } = await open(tar(tarMember({ name: 'a' }, 'ok'), new Uint8Array(512).fill(7)));
     expect(await textOf(archive, 'a')).toBe('ok');
     expect(archive.refused).toMatchObject([
@@ -165,7 +165,7 @@ describe('a plain tar', () => {
     ]);
   });
 
-  it('with paths that lead out of it refuses those', async () => {
+  it('refuses paths that lead out of it', async () => {
     const { archive } = await open(
       tar(tarMember({ name: '../a' }), tarMember({ name: '/b' }), tarMember({ name: 'c' })),
     );

@@ -75,7 +75,7 @@ describe('a URL of the gateway', () => {
   });
 
   it.each([hex.slice(1), `${hex}0`, `0x${hex}`, hex.slice(0, 48), `${hex}${hex.slice(0, 32)}`])(
-    'that was meant as an address and is none says so: /%s',
+    'that looks like an address but is not is BAD_ADDRESS: /%s',
     (segment) => {
       expect(() => parse(`/${segment}/x`)).toThrow(badAddress);
     },
@@ -186,7 +186,7 @@ describe('a URL of a site that embeds the gateway', () => {
     '/repo/ant/photo.jpg',
   ])('is the site’s at %s', (path) => expect(embedded(path)).toEqual({ kind: 'other' }));
 
-  it('has one origin, whatever it is called and configured', () => {
+  it('has one origin, for any host name and configuration', () => {
     const site = `https://${address.base32}.gateway.example`;
     expect(contentOf(embedded(`/repo/ant/${hex}/`, 'subdomain')).root).toBe(`/repo/ant/${hex}`);
     const deployment = embeddedAt(site, '/ant/', '/sw.js');

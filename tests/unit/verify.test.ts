@@ -82,7 +82,7 @@ describe('antway verify', () => {
     );
   });
 
-  it('takes a name below localhost for this machine, and compressed answers for what they hold', async () => {
+  it('resolves a name below localhost to this machine, and decompresses answers', async () => {
     compresses = true;
     const { code, stdout, stderr } = await verify(url('gateway.localhost'));
     expect([code, stderr]).toEqual([0, '']);

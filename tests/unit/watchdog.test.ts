@@ -58,7 +58,7 @@ describe('the watchdog', () => {
     expect(watchdog.signal.aborted).toBe(false);
   });
 
-  it('ends a wait on what never comes', async () => {
+  it('ends a wait that would never end', async () => {
     const watchdog = new Watchdog(times);
     const waiting = expect(watchdog.race(new Promise(() => {}))).rejects.toEqual(unreachable);
     vi.advanceTimersByTime(1000);

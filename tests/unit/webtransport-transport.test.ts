@@ -127,7 +127,7 @@ describe('a peer’s WebTransport transport', () => {
     expect(FakeSession.all).toHaveLength(2);
   });
 
-  it('resets a stream whose caller goes away, and keeps the session', async () => {
+  it('resets a stream when its caller aborts, and leaves the session open', async () => {
     const transport = new WebTransportTransport(endpoint);
     const controller = new AbortController();
     const fetching = transport.fetch(address, controller.signal);
@@ -139,7 +139,7 @@ describe('a peer’s WebTransport transport', () => {
     expect(transport.isConnected).toBe(true);
   });
 
-  it('resets a stream that opens only after its caller has gone: it would take up the peer’s limit', async () => {
+  it('resets a stream that opens only after its caller has aborted, because it would count against the peer’s limit', async () => {
     const transport = new WebTransportTransport(endpoint);
     let open = (_: FakeStream) => {};
     void transport.fetch(address, never).catch(() => undefined);
@@ -159,7 +159,7 @@ describe('a peer’s WebTransport transport', () => {
     expect(late).toMatchObject({ isReset: true, isCancelled: true });
   });
 
-  it('gives up a session on which nothing moves', async () => {
+  it('gives up a session without any progress', async () => {
     const transport = new WebTransportTransport(endpoint);
     const rejected = expect(transport.fetch(address, never)).rejects.toMatchObject({
       code: 'PEERS_UNREACHABLE',
@@ -170,7 +170,7 @@ describe('a peer’s WebTransport transport', () => {
     expect(transport.isConnected).toBe(false);
   });
 
-  it('keeps a session on which another answer moves', async () => {
+  it('leaves a session open if another answer makes progress', async () => {
     const transport = new WebTransportTransport(endpoint);
     const slow = expect(transport.fetch(address, never)).rejects.toMatchObject({ code: 'PEERS_UNREACHABLE' });
     await settle();
@@ -359,7 +359,7 @@ describe('a peer’s WebTransport transport', () => {
     await rejected;
   });
 
-  it('does not take for stored what the peer received as something else', async () => {
+  it('does not count a chunk as stored if the peer received another address', async () => {
     const transport = new WebTransportTransport(endpoint);
     const rejected = expect(transport.put(address, Uint8Array.of(1), {})).rejects.toMatchObject({
       code: 'CORRUPT',

@@ -29,7 +29,7 @@ async function expectSeen(page: Page): Promise<void> {
   await page.waitFor(() => document.querySelector('img')?.naturalWidth === 7);
 }
 
-test('a site opens over HTTP, after the question of a first visit, and its links lead on', async ({
+test('a site opens over HTTP, after the question of a first visit, and its links work', async ({
   openGateway,
 }) => {
   const gateway = await openGateway(library);
@@ -70,7 +70,7 @@ test('a file of several chunks has every byte', async ({ openGateway }) => {
   });
 });
 
-test('the kernel opens chunks, though WebCrypto lacks the cipher, and libsodium is not kept', async ({
+test('the kernel decrypts chunks although WebCrypto lacks the cipher, and libsodium is not cached', async ({
   openGateway,
 }) => {
   const gateway = await openGateway(library);
@@ -119,7 +119,7 @@ test('a range is answered with exactly its bytes, and a film plays from its midd
   expect(at).toBeGreaterThan(15);
 });
 
-test('what was seen opens without host and peer after the browser was restarted, and what was not is a 504', async ({
+test('seen content opens without host and peer after a restart of the browser, and unseen content is a 504', async ({
   startPeer,
   startHost,
   folder,
