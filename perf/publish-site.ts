@@ -1,10 +1,10 @@
+import type { TarEntry } from '../src/archive/create-tar.ts';
 import { type Published, publishFolder } from '../src/publish/publish.ts';
-import type { TarchiveEntry } from '../src/publish/tarchive.ts';
 import type { PeerProcess } from '../tests/support/peer-process.ts';
 import { codec } from '../tests/support/publish.ts';
 
 /** Stores files at a peer as one tarchive. */
-export function publishSite(peer: PeerProcess, entries: readonly TarchiveEntry[]): Promise<Published> {
+export function publishSite(peer: PeerProcess, entries: readonly TarEntry[]): Promise<Published> {
   return publishFolder(entries, {
     codec,
     sink: {

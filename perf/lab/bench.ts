@@ -3,9 +3,10 @@ import { loadAead } from '../../src/self-encryption/aead.ts';
 import { loadBrotliDecoder } from '../../src/self-encryption/brotli.ts';
 import { Codec, type CodecPlatform } from '../../src/self-encryption/codec.ts';
 import type { DataMap } from '../../src/self-encryption/data-map.ts';
-import { bufferAccess, encryptFile, unshrink } from '../../src/self-encryption/file.ts';
+import { encryptFile, unshrink } from '../../src/self-encryption/file.ts';
 import { takeStored } from '../../src/self-encryption/stored.ts';
 import { xorPad } from '../../src/self-encryption/xor.ts';
+import { bufferAccess } from '../../src/util/random-access.ts';
 
 /** The timed stages of self-encryption: all, or one. */
 export const stages = [

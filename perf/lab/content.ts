@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { limits } from '../../src/limits.ts';
-import type { RandomAccess } from '../../src/self-encryption/file.ts';
+import type { RandomAccess } from '../../src/util/random-access.ts';
 import { noise, RepeatingFile } from '../../tests/support/publish.ts';
 
 /** A file of the lab. */

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Browser, type BrowserContext, chromium, type Page } from '@playwright/test';
 import playwright from '../../playwright.config.ts';
+import { createTarchive } from '../../src/archive/create-tar.ts';
 import { limits } from '../../src/limits.ts';
-import { createTarchive } from '../../src/publish/tarchive.ts';
-import { bufferAccess, type RandomAccess } from '../../src/self-encryption/file.ts';
 import type { TransportName } from '../../src/stats/stats.ts';
+import { bufferAccess, type RandomAccess } from '../../src/util/random-access.ts';
 import { distFolder, fromRoot } from '../../tests/support/paths.ts';
 import { type PeerOptions, PeerProcess } from '../../tests/support/peer-process.ts';
 import { noise } from '../../tests/support/publish.ts';
@@ -105,7 +105,7 @@ export class Lab {
 
   /** The same for files as one tarchive. */
   async publishArchive(files: readonly LabFile[], ...others: PeerProcess[]): Promise<PublishedFile> {
-    const tar = await createTarchive(files.map(({ name, source }) => ({ path: name, source })));
+    const tar = createTarchive(files.map(({ name, source }) => ({ path: name, source })));
     return this.publish(tar, ...others);
   }
 

@@ -1,4 +1,5 @@
-import { encryptFile, type RandomAccess } from '../../src/self-encryption/file.ts';
+import { encryptFile } from '../../src/self-encryption/file.ts';
+import type { RandomAccess } from '../../src/util/random-access.ts';
 import { codec } from '../../tests/support/publish.ts';
 import { type Expected, sampleBytes, sha256 } from './content.ts';
 

@@ -1,4 +1,4 @@
-import { bufferAccess } from '../../src/self-encryption/file.ts';
+import { bufferAccess } from '../../src/util/random-access.ts';
 import type { PeerProcess } from '../../tests/support/peer-process.ts';
 import { noise, publish, RepeatingFile } from '../../tests/support/publish.ts';
 import { publishSite } from '../publish-site.ts';

@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { AntwayError } from '../errors.ts';
-import type { RandomAccess } from '../self-encryption/file.ts';
+import type { RandomAccess } from '../util/random-access.ts';
 
 /**
  * A file on disk as `RandomAccess`. Each read opens and closes the file. Thus a folder with any number of files needs

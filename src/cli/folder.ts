@@ -1,12 +1,12 @@
 import { lstat, readdir, realpath, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import ignore from 'ignore';
+import type { TarEntry } from '../archive/create-tar.ts';
 import { AntwayError } from '../errors.ts';
-import type { TarchiveEntry } from '../publish/tarchive.ts';
 import { fileError, openDiskFile } from './disk-file.ts';
 
 export interface FolderListing {
-  entries: TarchiveEntry[];
+  entries: TarEntry[];
   /**
    * The parts of the folder that `entries` does not contain. The path of a left-out folder ends in `/` and stands for
    * all of its files.

@@ -1,8 +1,8 @@
+import type { RefusedEntry } from '../archive/tar-index.ts';
 import { AntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { ByteSource } from './byte-source.ts';
 import { RouteMap, routeMapNames } from './route-map.ts';
-import type { RefusedEntry } from './tarchive-index.ts';
 
 /** A file in an archive. */
 export interface Member {

@@ -1,9 +1,9 @@
 import type { Address } from '../address.ts';
-import { limits } from '../limits.ts';
 import type { Trace } from '../stats/trace.ts';
+import { bufferAccess, type RandomAccess, streamOf } from '../util/random-access.ts';
 
 /** Bytes that can be read at any position and streamed: a file, or a part of one. */
-export interface ByteSource {
+export interface ByteSource extends RandomAccess {
   /** In bytes. */
   readonly size: number;
   /** Reads the bytes from `start` up to `end`. They may be shared: do not write to them. */
@@ -28,41 +28,16 @@ export function slice(source: ByteSource, offset: number, size: number): ByteSou
 }
 
 /** Returns a source that streams by reading piece by piece. */
-export function randomAccessSource(of: Pick<ByteSource, 'size' | 'read'>): ByteSource {
+export function randomAccessSource(of: RandomAccess): ByteSource {
   return {
     size: of.size,
-    read: (start, end, signal, trace) => of.read(start, end, signal, trace),
+    read: (start, end, signal) => of.read(start, end, signal),
+    stream: (start, end, signal) => streamOf(of, start, end, signal),
     chunks: () => [],
-    stream(start, end, signal, trace) {
-      let at = start;
-      return new ReadableStream(
-        {
-          async pull(controller) {
-            signal?.throwIfAborted();
-            const next = Math.min(at + limits.streamPieceBytes, end);
-            if (next > at) controller.enqueue(await of.read(at, next, signal, trace));
-            at = next;
-            if (at >= end) controller.close();
-          },
-        },
-        { highWaterMark: 0 },
-      );
-    },
   };
 }
 
 /** Returns bytes in memory as a source. */
 export function memorySource(bytes: Uint8Array): ByteSource {
-  return {
-    size: bytes.length,
-    read: async (start, end) => bytes.subarray(start, end),
-    chunks: () => [],
-    stream: (start, end) =>
-      new ReadableStream({
-        start(controller) {
-          if (end > start) controller.enqueue(bytes.subarray(start, end));
-          controller.close();
-        },
-      }),
-  };
+  return randomAccessSource(bufferAccess(bytes));
 }

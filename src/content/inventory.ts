@@ -1,4 +1,5 @@
 import { Address } from '../address.ts';
+import { blockBytes, isTar } from '../archive/tar-header.ts';
 import { AntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { Blake3 } from '../self-encryption/blake3.ts';
@@ -7,8 +8,6 @@ import { unshrink } from '../self-encryption/file.ts';
 import type { DecodedRecord } from './data-maps.ts';
 import { isManifest, type ManifestSource, parseManifest, soleSource } from './manifest.ts';
 import type { Content, LocalManifests } from './resolver.ts';
-import { blockBytes } from './tar-header.ts';
-import { isTar } from './tarchive.ts';
 
 /** All chunks of a site or file: its record, the chunks of nested maps, and the chunks of all its files. */
 export interface Inventory {

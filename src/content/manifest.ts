@@ -1,10 +1,11 @@
 import { Address } from '../address.ts';
+import { refusalOfPath } from '../archive/member-path.ts';
+import type { RefusedEntry } from '../archive/tar-index.ts';
 import { AntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { Blake3 } from '../self-encryption/blake3.ts';
 import { type DataMap, encodeDataMap, isPlaintextSize, MapBuilder } from '../self-encryption/data-map.ts';
 import { decodeUntrusted, type Encodable, encode } from '../self-encryption/message-pack.ts';
-import { type RefusedEntry, refusalOfPath } from './tarchive-index.ts';
 
 /** `C1 "ANT"`. The version follows. */
 const header = [0xc1, 0x41, 0x4e, 0x54] as const;

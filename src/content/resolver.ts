@@ -1,4 +1,5 @@
 import type { Address } from '../address.ts';
+import { blockBytes, isTar } from '../archive/tar-header.ts';
 import type { Chunks } from '../chunks/chunks.ts';
 import type { VerifiedChunk } from '../chunks/verified-chunk.ts';
 import { AntwayError, isAbsentSomewhere } from '../errors.ts';
@@ -20,8 +21,7 @@ import { isManifest, type ManifestSource, parseManifest, soleSource } from './ma
 import type { Pointer } from './pointer.ts';
 import { type PointerMemory, Pointers } from './pointers.ts';
 import { Prefetcher, type PrefetchPart } from './prefetcher.ts';
-import { blockBytes } from './tar-header.ts';
-import { isTar, loadTarchive } from './tarchive.ts';
+import { loadTarchive } from './tarchive.ts';
 
 /** The content of an address. */
 export type Content =

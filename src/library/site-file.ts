@@ -1,5 +1,7 @@
-import { createTarDecoder, type ParsedTarEntry } from 'modern-tar';
 import { Address } from '../address.ts';
+import { createTar } from '../archive/create-tar.ts';
+import { ForwardAccess } from '../archive/forward-access.ts';
+import { DamagedTar, type TarMember, tarMembers } from '../archive/tar-members.ts';
 import type { Chunks } from '../chunks/chunks.ts';
 import type { PinningStore } from '../chunks/store.ts';
 import { VerifiedChunk } from '../chunks/verified-chunk.ts';
@@ -8,9 +10,8 @@ import { addressesOf, type Inventory } from '../content/inventory.ts';
 import type { Content } from '../content/resolver.ts';
 import { AntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
-import { createTar } from '../publish/tarchive.ts';
 import { loadBlake3 } from '../self-encryption/blake3.ts';
-import { bufferAccess, type RandomAccess } from '../self-encryption/file.ts';
+import { bufferAccess, type RandomAccess } from '../util/random-access.ts';
 import { tally } from './inventory-store.ts';
 
 /** Name of the file's first member. */
@@ -96,7 +97,7 @@ export async function exportSite(
       source: chunkAccess(chunk, sizes.get(chunk.hex)!, chunks),
     })),
   ];
-  return randomAccessSource(await createTar(entries));
+  return randomAccessSource(createTar(entries));
 }
 
 function textAccess(text: string): RandomAccess {
@@ -132,10 +133,25 @@ export async function importSite(
   begin: (address: Address) => Promise<void>,
   options: SiteFileOptions,
 ): Promise<Imported> {
-  const entries = readTar(file);
-  const first = await entries.next();
+  const tar = new ForwardAccess(file);
+  try {
+    return await importTar(tar, begin, options);
+  } catch (error) {
+    throw error instanceof DamagedTar ? damagedFile(error) : error;
+  } finally {
+    tar.cancel();
+  }
+}
+
+async function importTar(
+  tar: ForwardAccess,
+  begin: (address: Address) => Promise<void>,
+  options: SiteFileOptions,
+): Promise<Imported> {
+  const members = tarMembers(tar);
+  const first = await members.next();
   if (first.done) throw notASite('it is empty');
-  const address = readDescription(first.value.header.name, await bytesOf(first.value, mostDescriptionBytes));
+  const address = readDescription(first.value.path, await bytesOf(tar, first.value, mostDescriptionBytes));
   await begin(address);
   const imported: Imported = { address: address.hex, chunks: 0, bytes: 0, refused: [] };
   const blake3 = await loadBlake3();
@@ -146,15 +162,15 @@ export async function importSite(
     waiting = [];
     waitingBytes = 0;
   };
-  for await (const entry of entries) {
-    const { name } = entry.header;
+  for await (const member of members) {
+    const { path: name } = member;
     try {
       if (name === manifestName) {
-        await takeManifest(address, await bytesOf(entry, limits.manifestBytes), options);
+        await takeManifest(address, await bytesOf(tar, member, limits.manifestBytes), options);
         continue;
       }
       if (!/^[0-9a-f]{64}$/.test(name)) throw new AntwayError('CORRUPT', 'Its name is not that of a chunk.');
-      const bytes = await bytesOf(entry, limits.chunkBytes);
+      const bytes = await bytesOf(tar, member, limits.chunkBytes);
       const chunk = VerifiedChunk.verify(Address.fromHex(name), bytes, blake3);
       imported.chunks++;
       imported.bytes += bytes.length;
@@ -162,7 +178,7 @@ export async function importSite(
       waitingBytes += bytes.length;
     } catch (error) {
       // Refuse a wrong member. If the file itself is damaged, no further member can be read.
-      if (error instanceof DamagedFile || !(error instanceof AntwayError)) throw error;
+      if (error instanceof DamagedTar || !(error instanceof AntwayError)) throw error;
       imported.refused.push({ name: name.slice(0, 200), reason: error.message });
     }
     if (waiting.length === batch.chunks || waitingBytes >= batch.bytes) await storeWaiting();
@@ -238,54 +254,18 @@ function notASite(why: string): AntwayError {
   return new AntwayError('UNSUPPORTED', `This is not a site that was exported: ${why}.`);
 }
 
-/** Yields the members of a tar. @throws AntwayError `CORRUPT` if the file ends early or is not a tar. */
-async function* readTar(file: ReadableStream<Uint8Array>): AsyncGenerator<ParsedTarEntry, undefined> {
-  const reader = file.pipeThrough(createTarDecoder({ strict: true })).getReader();
-  try {
-    for (let next = await nextEntry(reader); next; next = await nextEntry(reader)) {
-      yield next;
-    }
-  } finally {
-    reader.cancel().catch(() => undefined);
-  }
-}
-
-async function nextEntry(
-  reader: ReadableStreamDefaultReader<ParsedTarEntry>,
-): Promise<ParsedTarEntry | undefined> {
-  try {
-    return (await reader.read()).value;
-  } catch (cause) {
-    throw damagedFile(cause);
-  }
-}
-
 /** @throws AntwayError `TOO_LARGE` if there are more than `most` bytes. */
-async function bytesOf({ header, body }: ParsedTarEntry, most: number): Promise<Uint8Array<ArrayBuffer>> {
-  if (header.size > most) {
-    await body.cancel();
-    throw new AntwayError('TOO_LARGE', `It has ${header.size} bytes; at most ${most} can be.`);
-  }
-  const bytes = new Uint8Array(header.size);
-  let at = 0;
-  try {
-    for (const reader = body.getReader(); ; ) {
-      const { done, value } = await reader.read();
-      if (done) break;
-      bytes.set(value, at);
-      at += value.length;
-    }
-  } catch (cause) {
-    throw damagedFile(cause);
-  }
-  if (at < bytes.length) throw damagedFile(undefined);
-  return bytes;
+async function bytesOf(
+  tar: ForwardAccess,
+  { offset, size }: TarMember,
+  most: number,
+): Promise<Uint8Array<ArrayBuffer>> {
+  if (size > most) throw new AntwayError('TOO_LARGE', `It has ${size} bytes; at most ${most} can be.`);
+  return tar.read(offset, offset + size);
 }
 
-class DamagedFile extends AntwayError {}
-
-function damagedFile(cause: unknown): DamagedFile {
-  return new DamagedFile(
+function damagedFile(cause: DamagedTar): AntwayError {
+  return new AntwayError(
     'CORRUPT',
     'The file is damaged, or ends early. What came until there is kept: import it again, from a good copy.',
     {},

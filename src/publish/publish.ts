@@ -1,7 +1,8 @@
 import type { Address } from '../address.ts';
+import { createTarchive, type TarEntry } from '../archive/create-tar.ts';
 import type { Codec } from '../self-encryption/codec.ts';
-import { type EncryptedChunk, encryptFile, type RandomAccess } from '../self-encryption/file.ts';
-import { createTarchive, type TarchiveEntry } from './tarchive.ts';
+import { type EncryptedChunk, encryptFile } from '../self-encryption/file.ts';
+import type { RandomAccess } from '../util/random-access.ts';
 import type { ChunkSink } from './upload.ts';
 
 export interface PublishOptions {
@@ -96,10 +97,10 @@ export async function publishFile(source: RandomAccess, options: PublishOptions)
  * @throws as `createTarchive` and `publishFile`.
  */
 export async function publishFolder(
-  entries: readonly TarchiveEntry[],
+  entries: readonly TarEntry[],
   options: PublishOptions,
 ): Promise<Published> {
-  return publishFile(await createTarchive(entries), options);
+  return publishFile(createTarchive(entries), options);
 }
 
 /** Uploads to the sink, with a limited number at a time. */

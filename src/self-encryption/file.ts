@@ -1,6 +1,7 @@
 import { Address } from '../address.ts';
 import { AntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
+import { bufferAccess, type RandomAccess } from '../util/random-access.ts';
 import type { Codec } from './codec.ts';
 import {
   bincodeBytes,
@@ -11,13 +12,6 @@ import {
   MapBuilder,
 } from './data-map.ts';
 import { deriveKeys } from './keys.ts';
-
-/** Bytes that can be read at any position: a `Blob`, a file on disk, a buffer. */
-export interface RandomAccess {
-  readonly size: number;
-  /** Reads exactly `end - start` bytes from `start`. */
-  read(start: number, end: number): Promise<Uint8Array>;
-}
 
 /** An encrypted chunk to be stored. */
 export interface EncryptedChunk {
@@ -167,9 +161,4 @@ export async function unshrink(
     current = decodeBincode(serialised);
   }
   return current;
-}
-
-/** Returns a buffer as `RandomAccess`. */
-export function bufferAccess(bytes: Uint8Array): RandomAccess {
-  return { size: bytes.length, read: async (start, end) => bytes.subarray(start, end) };
 }

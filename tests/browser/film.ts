@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { RandomAccess } from '../../src/self-encryption/file.ts';
+import type { RandomAccess } from '../../src/util/random-access.ts';
 import { fromRoot } from '../support/paths.ts';
 
 const id = {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { createTarchive } from '../../src/archive/create-tar.ts';
 import { limits } from '../../src/limits.ts';
-import { createTarchive } from '../../src/publish/tarchive.ts';
-import { bufferAccess, type RandomAccess } from '../../src/self-encryption/file.ts';
+import { bufferAccess, type RandomAccess } from '../../src/util/random-access.ts';
 import { expect, type Gateway, test } from '../support/chromium.ts';
 import { PeerProcess } from '../support/peer-process.ts';
 import { noise, publish } from '../support/publish.ts';
@@ -28,7 +28,7 @@ let chunks: number;
 test.beforeAll(async () => {
   test.setTimeout(180_000);
   peer = await PeerProcess.start();
-  const site = await mediaSite();
+  const site = mediaSite();
   chunks = Math.ceil(site.size / limits.plaintextChunkBytes);
   address = await publish(site, peer);
 });
@@ -99,7 +99,7 @@ test('a PDF opens in the browser’s own viewer, which reads it in parts', async
 });
 
 /** A film, a sound, a paper and a report in one archive of about 400 MB, most of it zeros. */
-function mediaSite(): Promise<RandomAccess> {
+function mediaSite(): RandomAccess {
   return createTarchive([
     { path: 'index.html', source: bufferAccess(Buffer.from(page)) },
     { path: 'film.webm', source: paddedFilm() },

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { BrowserContextOptions, Page } from '@playwright/test';
+import { createTarchive } from '../../src/archive/create-tar.ts';
 import { listFolder } from '../../src/cli/folder.ts';
-import { createTarchive } from '../../src/publish/tarchive.ts';
 import { expect, Gateway, openWithoutScripts, test, trustSite } from '../support/chromium.ts';
 import { linkOf, makePrivateManifest } from '../support/manifests.ts';
 import { fromRoot } from '../support/paths.ts';
@@ -23,7 +23,7 @@ for (const [device, options] of Object.entries(devices)) {
   test(`the gateway on a ${device}`, async ({ browser, startPeer, startHost, folder }) => {
     const peers = [await startPeer(), await startPeer()];
     const { entries } = await listFolder(fromRoot('tests/sites/sample'), []);
-    const sample = await publish(await createTarchive(entries), ...peers);
+    const sample = await publish(createTarchive(entries), ...peers);
     const film = await publish(noise(7, filmBytes), peers[0]!);
     const sites = await Promise.all(
       ['Field notes', 'The lighthouse keeper’s log', 'Odds and ends'].map((title) =>
@@ -92,7 +92,7 @@ async function publishSite(title: string, peers: readonly PeerProcess[]): Promis
     size: Buffer.byteLength(text),
     read: async (start: number, end: number) => Buffer.from(text).subarray(start, end),
   });
-  return publish(await createTarchive([{ path: 'index.html', source: read(page) }]), ...peers);
+  return publish(createTarchive([{ path: 'index.html', source: read(page) }]), ...peers);
 }
 
 function writeGarden(folder: string): string {

@@ -1,6 +1,6 @@
 import type { Locator, Page } from '@playwright/test';
+import { createTarchive } from '../../src/archive/create-tar.ts';
 import { listFolder } from '../../src/cli/folder.ts';
-import { createTarchive } from '../../src/publish/tarchive.ts';
 import { expect, type Gateway, openWithoutScripts, test } from '../support/chromium.ts';
 import { fromRoot } from '../support/paths.ts';
 import type { PeerProcess } from '../support/peer-process.ts';
@@ -21,7 +21,7 @@ test.describe('the library', () => {
   test.beforeEach(async ({ startPeer, openGateway }) => {
     peer = await startPeer();
     const { entries } = await listFolder(fromRoot('tests/sites/sample'), []);
-    sample = await publish(await createTarchive(entries), peer);
+    sample = await publish(createTarchive(entries), peer);
     letter = await publish(Buffer.from('Dear reader'), peer);
     gateway = await openGateway({ peers: [peer.url], trusted: [sample] });
     shell = gateway.shell;

@@ -3,9 +3,9 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { BrowserContext, Page } from '@playwright/test';
 import { unpackTar } from 'modern-tar';
+import { createTarchive } from '../../src/archive/create-tar.ts';
 import { listFolder } from '../../src/cli/folder.ts';
 import { publishFile } from '../../src/publish/publish.ts';
-import { createTarchive } from '../../src/publish/tarchive.ts';
 import { expect, fetchIn, Gateway, openWithoutScripts, test } from '../support/chromium.ts';
 import type { PeerProcess } from '../support/peer-process.ts';
 import { codec, noise, publish } from '../support/publish.ts';
@@ -94,7 +94,7 @@ test.describe('publishing', () => {
 
     // The very address that the command gives.
     const { entries } = await listFolder(write(join(folder, 'same'), files), []);
-    const same = await publishFile(await createTarchive(entries), {
+    const same = await publishFile(createTarchive(entries), {
       codec,
       sink: { store: async () => 'stored' },
     });
@@ -174,7 +174,7 @@ test.describe('publishing', () => {
     // The map's record, as a public publishing would have stored it, and the manifest that holds it.
     const { entries } = await listFolder(site, []);
     const chunks: string[] = [];
-    const { record, address } = await publishFile(await createTarchive(entries), {
+    const { record, address } = await publishFile(createTarchive(entries), {
       codec,
       isPrivate: true,
       sink: {
@@ -294,7 +294,7 @@ test.describe('choosing', () => {
     const site = write(join(folder, 'site'), small);
     await choose(shell, site);
     const { entries } = await listFolder(site, []);
-    const archive = await createTarchive(entries);
+    const archive = createTarchive(entries);
 
     const [tar] = await Promise.all([
       shell.waitForEvent('download'),
@@ -342,7 +342,7 @@ test.describe('choosing', () => {
 
     const chunks: string[] = [];
     const { entries } = await listFolder(site, []);
-    const { address, record } = await publishFile(await createTarchive(entries), {
+    const { address, record } = await publishFile(createTarchive(entries), {
       codec,
       isPrivate: true,
       sink: {

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { packTar, unpackTar } from 'modern-tar';
 import { MemoryWatch } from '../../perf/lab/inspector.ts';
-import { createTar } from '../../src/publish/tarchive.ts';
-import { bufferAccess } from '../../src/self-encryption/file.ts';
+import { createTar } from '../../src/archive/create-tar.ts';
+import { bufferAccess } from '../../src/util/random-access.ts';
 import { errorCode, expect, fetchIn, Gateway, stopWorkers, test } from '../support/chromium.ts';
 import { makePrivateManifest } from '../support/manifests.ts';
 import { publishManyChunks } from '../support/many-chunks.ts';
@@ -267,7 +267,7 @@ async function writeSiteFile(
     chunks: chunks.size,
     bytes: 0,
   };
-  const tar = await createTar([
+  const tar = createTar([
     { path: 'antway-site.json', source: bufferAccess(Buffer.from(JSON.stringify(description))) },
     ...Array.from(chunks, ([path, bytes]) => ({ path, source: bufferAccess(bytes) })),
   ]);

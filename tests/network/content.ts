@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { chunkFolderSink } from '../../src/cli/chunk-folder.ts';
 import { publishFile, publishFolder } from '../../src/publish/publish.ts';
-import { bufferAccess } from '../../src/self-encryption/file.ts';
+import { bufferAccess } from '../../src/util/random-access.ts';
 import { codec, noise } from '../support/publish.ts';
 
 /** Something that the network holds. */

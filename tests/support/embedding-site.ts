@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { createTarchive } from '../../src/archive/create-tar.ts';
 import { listFolder } from '../../src/cli/folder.ts';
 import type { Antway } from '../../src/drop-in/antway.ts';
-import { createTarchive } from '../../src/publish/tarchive.ts';
 import { fromRoot } from './paths.ts';
 import type { PeerProcess } from './peer-process.ts';
 import { publish } from './publish.ts';
@@ -25,7 +25,7 @@ export async function publishContent(peer: PeerProcess): Promise<Published> {
   const page = `<!doctype html><title>Page</title><p id="text">${pageText}</p><script>document.getElementById("text").textContent = "It ran a script"</script>`;
   const { entries } = await listFolder(fromRoot('tests/sites/sample'), []);
   return {
-    site: await publish(await createTarchive(entries), peer),
+    site: await publish(createTarchive(entries), peer),
     picture: await publish(readFileSync(fromRoot('tests/sites/sample/assets/img/crab.png')), peer),
     page: await publish(new TextEncoder().encode(page), peer),
   };

@@ -2,7 +2,8 @@ import { encode } from '@msgpack/msgpack';
 import { nodePlatform } from '../../src/cli/platform.ts';
 import { Codec } from '../../src/self-encryption/codec.ts';
 import { type DataMap, decodeDataMap } from '../../src/self-encryption/data-map.ts';
-import { bufferAccess, encryptFile } from '../../src/self-encryption/file.ts';
+import { encryptFile } from '../../src/self-encryption/file.ts';
+import { bufferAccess } from '../../src/util/random-access.ts';
 import type { PeerProcess } from './peer-process.ts';
 
 const codec = new Codec(nodePlatform);

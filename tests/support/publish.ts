@@ -2,7 +2,8 @@ import { createCipheriv } from 'node:crypto';
 import { nodePlatform } from '../../src/cli/platform.ts';
 import { limits } from '../../src/limits.ts';
 import { Codec } from '../../src/self-encryption/codec.ts';
-import { bufferAccess, encryptFile, type RandomAccess } from '../../src/self-encryption/file.ts';
+import { encryptFile } from '../../src/self-encryption/file.ts';
+import { bufferAccess, type RandomAccess } from '../../src/util/random-access.ts';
 
 /** Where chunks are stored: a peer, or a folder. */
 export interface ChunkSink {

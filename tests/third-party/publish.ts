@@ -1,7 +1,8 @@
 import { brotliCompressSync, constants } from 'node:zlib';
 import { nodePlatform } from '../../src/cli/platform.ts';
 import { Codec } from '../../src/self-encryption/codec.ts';
-import { bufferAccess, encryptFile } from '../../src/self-encryption/file.ts';
+import { encryptFile } from '../../src/self-encryption/file.ts';
+import { bufferAccess } from '../../src/util/random-access.ts';
 import type { ChunkSink } from '../support/publish.ts';
 import type { Files } from '../support/tar.ts';
 import { makeTarchive } from '../support/tarchive.ts';

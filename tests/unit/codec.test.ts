@@ -6,10 +6,11 @@ import { loadAead } from '../../src/self-encryption/aead.ts';
 import { loadBrotliDecoder } from '../../src/self-encryption/brotli.ts';
 import { Codec } from '../../src/self-encryption/codec.ts';
 import { DataMap, encodeBincode } from '../../src/self-encryption/data-map.ts';
-import { bufferAccess, encryptFile, partBoundaries, unshrink } from '../../src/self-encryption/file.ts';
+import { encryptFile, partBoundaries, unshrink } from '../../src/self-encryption/file.ts';
 import { keysOf } from '../../src/self-encryption/keys.ts';
 import { takeStored } from '../../src/self-encryption/stored.ts';
 import { xorPad } from '../../src/self-encryption/xor.ts';
+import { bufferAccess } from '../../src/util/random-access.ts';
 import { codec, noise, seal } from './support/sealed.ts';
 
 const corrupt = expect.objectContaining({ code: 'CORRUPT' });

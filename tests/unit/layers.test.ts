@@ -17,6 +17,7 @@ const layers = [
   ['src/chunks'],
   ['src/peers'],
   ['src/self-encryption'],
+  ['src/archive'],
   ['src/util'],
   [
     'src/stats',

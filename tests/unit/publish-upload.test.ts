@@ -9,7 +9,8 @@ import { type ChunkSink, uploadChunk, uploadTo } from '../../src/publish/upload.
 import { loadBlake3 } from '../../src/self-encryption/blake3.ts';
 import { Codec } from '../../src/self-encryption/codec.ts';
 import { decodeDataMap } from '../../src/self-encryption/data-map.ts';
-import { bufferAccess, type EncryptedChunk } from '../../src/self-encryption/file.ts';
+import type { EncryptedChunk } from '../../src/self-encryption/file.ts';
+import { bufferAccess } from '../../src/util/random-access.ts';
 import { LoopbackServer } from '../support/loopback-server.ts';
 
 const transportTo = (url: string) => new HttpTransport(PeerUrl.parse(url));

@@ -11,7 +11,8 @@ import {
   encodeBincode,
   encodeDataMap,
 } from '../../src/self-encryption/data-map.ts';
-import { bufferAccess, encryptFile, unshrink } from '../../src/self-encryption/file.ts';
+import { encryptFile, unshrink } from '../../src/self-encryption/file.ts';
+import { bufferAccess } from '../../src/util/random-access.ts';
 import { fromHex, storedChunk, vectorDetail, vectorInput, vectors } from '../support/vectors.ts';
 
 const sealable = vectors.filter((vector) => !vector.encrypt_error);

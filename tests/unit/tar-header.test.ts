@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { scanTar } from '../../src/archive/list-tar.ts';
+import { parseTarHeader } from '../../src/archive/tar-header.ts';
 import { memorySource } from '../../src/content/byte-source.ts';
-import { parseTarHeader, scanTar } from '../../src/content/tar-header.ts';
 import { limits } from '../../src/limits.ts';
 import { pax, tar, tarHeader, tarMember } from './support/tar.ts';
 

@@ -1,4 +1,4 @@
-import { bufferAccess } from '../../../src/self-encryption/file.ts';
+import { bufferAccess } from '../../../src/util/random-access.ts';
 import { noise } from '../../../tests/support/publish.ts';
 import { firstByteMs } from '../../link/measure.ts';
 import { RelayClient } from '../../link/relay-client.ts';

@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createTarchive } from '../../../src/archive/create-tar.ts';
 import { nodePlatform } from '../../../src/cli/platform.ts';
 import { PeerUrl } from '../../../src/peer-url.ts';
 import { HttpTransport } from '../../../src/peers/transports/http.ts';
 import { publishFolder } from '../../../src/publish/publish.ts';
-import { createTarchive } from '../../../src/publish/tarchive.ts';
 import { uploadTo } from '../../../src/publish/upload.ts';
 import { Codec } from '../../../src/self-encryption/codec.ts';
 import { type LabFile, noiseFiles, spreadSizes } from '../content.ts';
@@ -94,7 +94,7 @@ function publishCases(
       role: 'native',
       group,
       async prepare() {
-        const source = await createTarchive(filesOf(1).map(({ name, source }) => ({ path: name, source })));
+        const source = createTarchive(filesOf(1).map(({ name, source }) => ({ path: name, source })));
         await writeFile(tar, await source.read(0, source.size));
       },
       run: () => native.time('seal', tar),

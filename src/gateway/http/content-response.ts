@@ -1,6 +1,7 @@
 import type { Address } from '../../address.ts';
 import type { Archive, FolderEntry, Member } from '../../content/archive.ts';
 import { type ByteSource, memorySource } from '../../content/byte-source.ts';
+import { folderTar } from '../../content/folder-tar.ts';
 import type { Content, Resolver } from '../../content/resolver.ts';
 import { AntwayError } from '../../errors.ts';
 import type { Trace } from '../../stats/trace.ts';
@@ -9,7 +10,6 @@ import { languageHeaders } from '../pages/page.ts';
 import type { Reader } from '../pages/reader.ts';
 import { canRunScripts, isInactiveType, sniffBytes, sniffType, typeOfName } from './content-type.ts';
 import { contentDisposition } from './disposition.ts';
-import { folderTar } from './folder-tar.ts';
 import { ownPageHeaders, type PolicyRequest, policyOf } from './policy.ts';
 import { requestedPart } from './range.ts';
 import type { Representation } from './representation.ts';

@@ -3,23 +3,21 @@
 import sodiumWasmUrl from 'virtual:libsodium.wasm?url';
 import decoderWasmUrl from 'brotli-dec-wasm/web/bg.wasm?url';
 import brotliWasm from 'brotli-wasm';
-import { createTarPacker } from 'modern-tar';
+import { createTarchive, encodeMember, tarEnd } from '../../archive/create-tar.ts';
 import { encodeManifest } from '../../content/manifest.ts';
 import { asAntwayError, isAbort } from '../../errors.ts';
 import { PeerUrl } from '../../peer-url.ts';
 import { uploadTargetAt } from '../../peers/upload-target.ts';
 import { type Published, type PublishProgress, publishFile } from '../../publish/publish.ts';
-import { createTarchive } from '../../publish/tarchive.ts';
 import { type ChunkSink, uploadTo } from '../../publish/upload.ts';
 import { Codec } from '../../self-encryption/codec.ts';
 import { decodeDataMap } from '../../self-encryption/data-map.ts';
-import { chunkCount, type RandomAccess } from '../../self-encryption/file.ts';
+import { chunkCount, type EncryptedChunk } from '../../self-encryption/file.ts';
+import { type RandomAccess, streamOf } from '../../util/random-access.ts';
 import type { PublishAnswer, PublishInput, PublishRequest, Sealed } from './messages.ts';
 
 declare const self: DedicatedWorkerGlobalScope;
 
-/** The number of bytes per read when a tar is written. */
-const pieceBytes = 4 * 1024 * 1024;
 /** The minimum time between two progress messages, in milliseconds. More messages would only cost time. */
 const progressMs = 100;
 
@@ -54,7 +52,11 @@ async function run(request: Exclude<PublishRequest, { task: 'cancel' }>): Promis
       return { type: 'published', presentChunks, uploadedBytes, ...sealedAs(request, published) };
     }
     case 'tar':
-      return { type: 'saved', content: await tarOf(source), sealed: null };
+      return {
+        type: 'saved',
+        content: await blobOf(streamOf(source, 0, source.size, cancelling.signal)),
+        sealed: null,
+      };
     case 'chunks': {
       const tar = new ChunkTar();
       const published = await seal(source, tar, request.isPrivate);
@@ -114,45 +116,24 @@ function manifestOf({ name }: PublishInput, record: Uint8Array, size: number) {
 }
 
 /** Returns a blob instead of an array: browsers store large blobs on disk, not in memory. */
-function tarOf(source: RandomAccess): Promise<Blob> {
-  let at = 0;
-  const pieces = new ReadableStream<Uint8Array>(
-    {
-      async pull(stream) {
-        cancelling.signal.throwIfAborted();
-        const end = Math.min(at + pieceBytes, source.size);
-        stream.enqueue(await source.read(at, end));
-        at = end;
-        if (at === source.size) stream.close();
-      },
-    },
-    { highWaterMark: 0 },
-  );
+function blobOf(pieces: ReadableStream<Uint8Array>): Promise<Blob> {
   return new Response(pieces as ReadableStream<Uint8Array<ArrayBuffer>>).blob();
 }
 
 /** Writes chunks into a tar. Each entry is named by its address, like the files of `antway publish --out`. */
 class ChunkTar implements ChunkSink {
-  readonly #packer = createTarPacker();
-  readonly #content = new Response(this.#packer.readable as ReadableStream<Uint8Array<ArrayBuffer>>).blob();
-  /** The last write. A tar needs its entries one after the other. */
-  #last: Promise<void> = Promise.resolve();
+  readonly #pieces = new TransformStream<Uint8Array, Uint8Array>();
+  readonly #writer = this.#pieces.writable.getWriter();
+  readonly #content = blobOf(this.#pieces.readable);
 
-  async store({ address, bytes }: { address: { hex: string }; bytes: Uint8Array }): Promise<'stored'> {
-    const before = this.#last;
-    this.#last = (async () => {
-      await before;
-      const header = { name: address.hex, size: bytes.length, mtime: new Date(0), mode: 0o644 };
-      const writer = this.#packer.controller.add(header).getWriter();
-      await writer.write(bytes);
-      await writer.close();
-    })();
-    await this.#last;
+  async store({ address, bytes }: EncryptedChunk): Promise<'stored'> {
+    await this.#writer.write(encodeMember(address.hex, bytes));
     return 'stored';
   }
 
-  finish(): Promise<Blob> {
-    this.#packer.controller.finalize();
+  async finish(): Promise<Blob> {
+    await this.#writer.write(tarEnd);
+    await this.#writer.close();
     return this.#content;
   }
 }

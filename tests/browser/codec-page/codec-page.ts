@@ -7,7 +7,8 @@ import { type Address, equalBytes, toHex } from '../../../src/address.ts';
 import type { AeadName } from '../../../src/self-encryption/aead.ts';
 import { Codec } from '../../../src/self-encryption/codec.ts';
 import { type DataMap, decodeDataMap } from '../../../src/self-encryption/data-map.ts';
-import { bufferAccess, encryptFile, unshrink } from '../../../src/self-encryption/file.ts';
+import { encryptFile, unshrink } from '../../../src/self-encryption/file.ts';
+import { bufferAccess } from '../../../src/util/random-access.ts';
 
 export interface SealedInPage {
   aead: AeadName;

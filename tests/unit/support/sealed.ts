@@ -7,8 +7,9 @@ import {
   encodeDataMap,
   MapBuilder,
 } from '../../../src/self-encryption/data-map.ts';
-import { bufferAccess, encryptFile, partBoundaries } from '../../../src/self-encryption/file.ts';
+import { encryptFile, partBoundaries } from '../../../src/self-encryption/file.ts';
 import { deriveKeys } from '../../../src/self-encryption/keys.ts';
+import { bufferAccess } from '../../../src/util/random-access.ts';
 
 /** One codec for all tests of a file: loading its WebAssembly takes longer than most of them. */
 export const codec = new Codec({ ...nodePlatform, aead: 'sodium' });

@@ -1,7 +1,8 @@
-import type { Archive, Member } from '../../content/archive.ts';
-import { type ByteSource, randomAccessSource } from '../../content/byte-source.ts';
-import { AntwayError } from '../../errors.ts';
-import { createTarchive } from '../../publish/tarchive.ts';
+import { createTarchive } from '../archive/create-tar.ts';
+import { AntwayError } from '../errors.ts';
+import type { RandomAccess } from '../util/random-access.ts';
+import type { Archive, Member } from './archive.ts';
+import { type ByteSource, randomAccessSource } from './byte-source.ts';
 
 /**
  * The limit for files without a known size. Each of them costs a request before the first byte of the tar.
@@ -30,27 +31,27 @@ export async function folderTar(archive: Archive, folder: string, signal: AbortS
   for (const member of members) {
     entries.push({ path: member.path.slice(folder.length), source: await lazily(member, signal) });
   }
-  return randomAccessSource(await createTarchive(entries));
+  return randomAccessSource(createTarchive(entries));
 }
 
 /**
  * Loads a member when its bytes are needed, because the layout needs only sizes. Loads it at once if its size
  * is unknown.
  */
-async function lazily(member: Member, signal: AbortSignal): Promise<Pick<ByteSource, 'size' | 'read'>> {
+async function lazily(member: Member, signal: AbortSignal): Promise<RandomAccess> {
   if (member.size === undefined) return member.load(signal);
   const { size } = member;
   return {
     size,
-    async read(start, end) {
-      const source = await member.load(signal);
+    async read(start, end, reading) {
+      const source = await member.load(reading);
       if (source.size !== size) {
         throw new AntwayError(
           'CORRUPT',
           `“${member.path}” has ${source.size} bytes, its archive says ${size}.`,
         );
       }
-      return source.read(start, end, signal);
+      return source.read(start, end, reading);
     },
   };
 }

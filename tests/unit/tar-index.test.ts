@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { normalisePath, refusalOfPath } from '../../src/archive/member-path.ts';
+import { parseIndex, readIndex } from '../../src/archive/tar-index.ts';
 import { type ByteSource, memorySource } from '../../src/content/byte-source.ts';
-import { normalisePath, parseIndex, readIndex, refusalOfPath } from '../../src/content/tarchive-index.ts';
 import { limits } from '../../src/limits.ts';
 import { tar, tarchive, tarMember } from './support/tar.ts';
 

@@ -1,9 +1,8 @@
 import { AntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
-import type { ByteSource } from './byte-source.ts';
-import { blockBytes, parseTarHeader } from './tar-header.ts';
-
-export const indexName = 'archive.tar.idx';
+import type { RandomAccess } from '../util/random-access.ts';
+import { indexName, normalisePath, refusalOfPath } from './member-path.ts';
+import { blockBytes, paddedToBlock, parseTarHeader } from './tar-header.ts';
 
 /** A line of the index whose file can be served. */
 export interface IndexEntry {
@@ -32,7 +31,7 @@ export interface ParsedIndex {
  * @returns undefined if the tar has no index, or an index over 64 MiB.
  */
 export async function readIndex(
-  tar: ByteSource,
+  tar: RandomAccess,
   firstRead: number,
   signal?: AbortSignal,
 ): Promise<Uint8Array | undefined> {
@@ -58,8 +57,7 @@ function findIndex(tail: Uint8Array, end: number): Uint8Array | undefined {
     const header = parseTarHeader(tail.subarray(at, at + blockBytes));
     if (header?.type !== '0' || normalisePath(header.name) !== indexName) continue;
     const data = at + blockBytes;
-    const isLast =
-      data + header.size <= tail.length && end <= data + Math.ceil(header.size / blockBytes) * blockBytes;
+    const isLast = data + header.size <= tail.length && end <= data + paddedToBlock(header.size);
     return isLast ? tail.subarray(data, data + header.size) : undefined;
   }
   return undefined;
@@ -129,21 +127,6 @@ function dropFolders(entries: Map<string, IndexEntry>): void {
       if (entries.get(folder)?.size === 0) entries.delete(folder);
     }
   }
-}
-
-/** Removes `./`, which `tar` writes if it is given a folder as `.`: URLs cannot name it. */
-export function normalisePath(path: string): string {
-  return path.replace(/(?<=^|\/)(\.\/)+/g, '');
-}
-
-/** Returns why a path cannot be the path of a member; undefined if it can. */
-export function refusalOfPath(path: string): string | undefined {
-  if (path === '' || /(^|\/)\.?$/.test(path)) return 'it names no file';
-  if (path.length > limits.pathCharacters) return 'its path is too long';
-  if (path.startsWith('/')) return 'its path is absolute';
-  if (path.includes('\0')) return 'its path holds a NUL';
-  if (path.split('/').includes('..')) return 'its path leads out of the archive';
-  return undefined;
 }
 
 function refusalOfRange(offset: number, size: number, tarSize: number): string | undefined {
