@@ -11,7 +11,8 @@ import type { Content, LocalManifests } from './resolver.ts';
 
 /** All chunks of a site or file: its record, the chunks of nested maps, and the chunks of all its files. */
 export interface Inventory {
-  kind: Content['kind'];
+  /** Undefined if a chunk is missing that tells it. */
+  kind: Content['kind'] | undefined;
   /** Addresses, 32 bytes each, in the order of discovery, without duplicates. */
   hashes: Uint8Array<ArrayBuffer>;
   /**
@@ -66,11 +67,11 @@ class Walk {
     this.#source = source;
   }
 
-  async root(address: Address): Promise<Content['kind']> {
+  async root(address: Address): Promise<Inventory['kind']> {
     const map = await this.#record(address);
-    if (!map) return 'record';
+    if (!map) return this.#isWhole ? 'record' : undefined;
     const start = await this.#start(map, Math.min(blockBytes, map.size));
-    if (!start) return 'file';
+    if (!start) return undefined;
     if (isTar(start)) return 'archive';
     if (!isManifest(start)) return 'file';
     if (map.size > limits.manifestBytes) {
@@ -80,7 +81,7 @@ class Walk {
     return manifest ? this.manifest(manifest) : 'archive';
   }
 
-  async manifest(bytes: Uint8Array): Promise<Content['kind']> {
+  async manifest(bytes: Uint8Array): Promise<Inventory['kind']> {
     const { denied, blake3 } = this.#source;
     const manifest = parseManifest(bytes, blake3);
     const sole = soleSource(manifest);
@@ -93,13 +94,14 @@ class Walk {
   }
 
   /**
-   * Reads the only file of a manifest that stands for one file. The file may be an archive. Its first chunk tells only that,
-   * so the inventory is whole without it.
+   * Reads the only file of a manifest that stands for one file. The file may be an archive. Its first chunk tells only
+   * that, so the inventory is whole without it.
    */
-  async #sole(source: ManifestSource): Promise<Content['kind']> {
+  async #sole(source: ManifestSource): Promise<Inventory['kind']> {
     const map = source.kind === 'embedded' ? await this.#map(source.map) : await this.#record(source.address);
-    const start = map && (await this.#peek(map, Math.min(blockBytes, map.size)).catch(() => undefined));
-    return start && isTar(start) ? 'archive' : 'file';
+    if (!map) return this.#isWhole ? 'file' : undefined;
+    const start = await this.#peek(map, Math.min(blockBytes, map.size)).catch(() => undefined);
+    return start && (isTar(start) ? 'archive' : 'file');
   }
 
   async #entries(sources: readonly ManifestSource[]): Promise<void> {
@@ -126,7 +128,7 @@ class Walk {
     if (failed) throw failed.reason;
   }
 
-  finish(kind: Content['kind']): Inventory {
+  finish(kind: Inventory['kind']): Inventory {
     const hashes = new Uint8Array(32 * this.#sizes.size);
     const sizes = new Uint32Array(this.#sizes.size);
     let i = 0;

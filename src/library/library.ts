@@ -66,7 +66,7 @@ export class Library {
   readonly #options: LibraryOptions;
   readonly #inventories: InventoryStore;
   /** Tallies by address. Each change of the store replaces the map, also for tallies that are being counted. */
-  #tallies = new Map<string, Tally & { kind: Content['kind'] }>();
+  #tallies = new Map<string, Tally & { kind: Inventory['kind'] }>();
   readonly #stopListening: () => void;
   /** The chunk (hex) whose absence ended the last inventory of a site; empty if it failed for another reason. */
   readonly #missing = new Map<string, string>();
@@ -223,7 +223,7 @@ export class Library {
     hex: string,
     pin: PinState | null,
     budget: { inventories: number },
-  ): Promise<Pick<Site, 'bytes' | 'chunks' | 'offline'> & { kind?: Content['kind'] }> {
+  ): Promise<Pick<Site, 'bytes' | 'chunks' | 'offline'> & { kind?: Inventory['kind'] }> {
     const tallies = this.#tallies;
     let known = tallies.get(hex);
     if (!known) {
@@ -250,13 +250,13 @@ export class Library {
   ): Promise<Inventory | undefined> {
     const { store } = this.#options;
     const known = await this.#inventories.get(address);
-    if (known) return known;
+    if (known?.kind) return known;
     const sizes = await store.sizes();
     const missing = this.#missing.get(address.hex);
-    if ((missing !== undefined && !sizes.has(missing)) || budget.inventories === 0) return undefined;
+    if ((missing !== undefined && !sizes.has(missing)) || budget.inventories === 0) return known;
     budget.inventories--;
     const inventory = await this.#takeStored(address, 'stop');
-    if (!inventory) return undefined;
+    if (!inventory || (known && !inventory.kind)) return known;
     this.#missing.delete(address.hex);
     await this.#inventories.set(address, inventory);
     return inventory;

@@ -7,7 +7,6 @@ import type { PinningStore } from '../chunks/store.ts';
 import { VerifiedChunk } from '../chunks/verified-chunk.ts';
 import { type ByteSource, randomAccessSource } from '../content/byte-source.ts';
 import { addressesOf, type Inventory } from '../content/inventory.ts';
-import type { Content } from '../content/resolver.ts';
 import { AntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { loadBlake3 } from '../self-encryption/blake3.ts';
@@ -29,7 +28,7 @@ interface Description {
   version: number;
   /** The site's address, 64 hex digits. */
   address: string;
-  kind: Content['kind'];
+  kind: Inventory['kind'];
   chunks: number;
   bytes: number;
 }

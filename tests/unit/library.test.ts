@@ -1,6 +1,10 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { Address } from '../../src/address.ts';
+import { encodeManifest } from '../../src/content/manifest.ts';
 import { parseVisit, type Visit } from '../../src/library/visits.ts';
 import { freshIndexedDb } from './support/indexed-db.ts';
+import { codec, seal } from './support/sealed.ts';
+import { tarchive } from './support/tar.ts';
 import { startWorker } from './support/worker.ts';
 
 const kept = 'aa'.repeat(32);
@@ -39,6 +43,24 @@ it('a site of a stored manifest is remembered without its title and icon, and li
   expect(headOf(open)).toEqual(visitTo(open));
   const listed = (await library.list()).find(({ address }) => address === kept);
   expect(listed).toMatchObject({ title: 'Letters', icon: null, isManifest: true });
+  await pins.close();
+});
+
+it('lists a private archive as one once its first chunk is stored, also if it was listed before', async () => {
+  const { map, records } = await seal(tarchive({ 'index.html': '<p>private' }));
+  const manifest = encodeManifest({ entries: [{ source: { kind: 'embedded', map } }] });
+  const blake3 = await codec.blake3();
+  const id = Address.fromBytes(blake3(manifest));
+  const { library, pins } = startWorker(records, {
+    has: async () => true,
+    get: async () => manifest,
+    add: async () => ({ id: id.hex }),
+    list: async () => [{ id: id.hex, name: null }],
+  });
+  expect(await library.list()).toMatchObject([{ kind: 'file', chunks: { stored: 0, total: 3 } }]);
+  await pins.pin(id);
+  await pins.work();
+  expect(await library.list()).toMatchObject([{ kind: 'archive', offline: true }]);
   await pins.close();
 });
 
