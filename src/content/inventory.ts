@@ -1,12 +1,11 @@
 import { Address } from '../address.ts';
 import { blockBytes, isTar } from '../archive/tar-header.ts';
-import { AntwayError } from '../errors.ts';
-import { limits } from '../limits.ts';
 import type { Blake3 } from '../self-encryption/blake3.ts';
 import type { DataMap } from '../self-encryption/data-map.ts';
 import { unshrink } from '../self-encryption/file.ts';
 import type { DecodedRecord } from './data-maps.ts';
-import { isManifest, type ManifestSource, parseManifest, soleSource } from './manifest.ts';
+import { refuseDenied } from './deny-list.ts';
+import { checkManifestSize, isManifest, type ManifestSource, parseManifest, soleSource } from './manifest.ts';
 import type { Content, LocalManifests } from './resolver.ts';
 
 /** All chunks of a site or file: its record, the chunks of nested maps, and the chunks of all its files. */
@@ -48,11 +47,7 @@ const parallelEntries = 8;
  *   source.
  */
 export async function takeInventory(address: Address, source: InventorySource): Promise<Inventory> {
-  if (source.denied.has(address.hex)) {
-    throw new AntwayError('DENIED', 'This address is on the deny list of this gateway.', {
-      address: address.hex,
-    });
-  }
+  refuseDenied(address, source.denied);
   const walk = new Walk(source);
   const manifest = await source.manifests.get(address);
   return walk.finish(manifest ? await walk.manifest(manifest) : await walk.root(address));
@@ -74,9 +69,7 @@ class Walk {
     if (!start) return undefined;
     if (isTar(start)) return 'archive';
     if (!isManifest(start)) return 'file';
-    if (map.size > limits.manifestBytes) {
-      throw new AntwayError('TOO_LARGE', `A manifest has at most ${limits.manifestBytes} bytes.`);
-    }
+    checkManifestSize(map.size);
     const manifest = await this.#start(map, map.size);
     return manifest ? this.manifest(manifest) : 'archive';
   }

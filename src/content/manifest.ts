@@ -37,6 +37,12 @@ export function isManifest(start: Uint8Array): boolean {
   return header.every((byte, i) => start[i] === byte);
 }
 
+/** @throws AntwayError `TOO_LARGE` if a manifest cannot have so many bytes. */
+export function checkManifestSize(bytes: number): void {
+  if (bytes > limits.manifestBytes)
+    throw new AntwayError('TOO_LARGE', `A manifest has at most ${limits.manifestBytes} bytes.`);
+}
+
 /**
  * Parses a manifest (`.ant`): header, then MessagePack maps with named fields. Unknown fields are ignored.
  *
@@ -45,15 +51,13 @@ export function isManifest(start: Uint8Array): boolean {
  *   over 64 MiB or 100,000 entries.
  */
 export function parseManifest(bytes: Uint8Array, blake3: Blake3): Manifest {
+  checkManifestSize(bytes.length);
   if (!isManifest(bytes)) throw corrupt('it does not begin as one');
   if (bytes[4] !== version) {
     throw new AntwayError(
       'UNSUPPORTED',
       `This is a manifest of version ${bytes[4]}; version 1 is known here.`,
     );
-  }
-  if (bytes.length > limits.manifestBytes) {
-    throw new AntwayError('TOO_LARGE', `A manifest has at most ${limits.manifestBytes} bytes.`);
   }
   const root = asMap(decodeBody(bytes.subarray(5)), 'it');
   if (!Array.isArray(root.entries)) throw corrupt('it has no list of entries');

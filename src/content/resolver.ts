@@ -16,8 +16,9 @@ import { SingleFlight } from '../util/single-flight.ts';
 import { Archive, type Member } from './archive.ts';
 import { type ByteSource, memorySource } from './byte-source.ts';
 import { DataMaps } from './data-maps.ts';
+import { refuseDenied } from './deny-list.ts';
 import { ContentFile } from './file.ts';
-import { isManifest, type ManifestSource, parseManifest, soleSource } from './manifest.ts';
+import { checkManifestSize, isManifest, type ManifestSource, parseManifest, soleSource } from './manifest.ts';
 import type { Pointer } from './pointer.ts';
 import { type PointerMemory, Pointers } from './pointers.ts';
 import { Prefetcher, type PrefetchPart } from './prefetcher.ts';
@@ -185,7 +186,7 @@ export class Resolver {
     ofChunk: () => Promise<T>,
     ofPointer: () => Promise<T | undefined>,
   ): Promise<T> {
-    this.#admit(address);
+    refuseDenied(address, this.#denied);
     const mayBeChunk = this.#known.has(address.hex) || !(await this.#pointers.isKnown(address));
     if (!mayBeChunk) return (await ofPointer()) ?? ofChunk();
     try {
@@ -210,7 +211,7 @@ export class Resolver {
         });
       }
       at = pointer.target;
-      this.#admit(at);
+      refuseDenied(at, this.#denied);
       if (pointer.kind === 'chunk') return at;
     }
     throw new AntwayError('TOO_LARGE', `The pointer leads through more than ${limits.pointerDepth} others.`, {
@@ -225,7 +226,7 @@ export class Resolver {
    *   `Chunks.record`.
    */
   async resolve(address: Address, signal?: AbortSignal, trace?: Trace, hint?: ReadHint): Promise<Content> {
-    this.#admit(address);
+    refuseDenied(address, this.#denied);
     const known = this.#known.get(address.hex);
     if (known) return known;
     signal?.throwIfAborted();
@@ -254,16 +255,8 @@ export class Resolver {
 
   /** Returns the record's own bytes, not decrypted. */
   record(address: Address, signal?: AbortSignal, trace?: Trace): Promise<VerifiedChunk> {
-    this.#admit(address);
+    refuseDenied(address, this.#denied);
     return this.#chunks.record(address, { signal, trace });
-  }
-
-  #admit(address: Address): void {
-    if (this.#denied.has(address.hex)) {
-      throw new AntwayError('DENIED', 'This address is on the deny list of this gateway.', {
-        address: address.hex,
-      });
-    }
   }
 
   /** Forgets the resolved content of an address, because its local manifest was removed. */
@@ -291,9 +284,7 @@ export class Resolver {
     const start = await file.read(0, Math.min(blockBytes, file.size), signal, trace);
     if (isTar(start)) return { kind: 'archive', archive: await loadTarchive(file, signal), tar: file };
     if (!isManifest(start)) return { kind: 'file', source: file };
-    if (file.size > limits.manifestBytes) {
-      throw new AntwayError('TOO_LARGE', `A manifest has at most ${limits.manifestBytes} bytes.`);
-    }
+    checkManifestSize(file.size);
     return this.#loadManifest(await file.read(0, file.size, signal, trace), signal);
   }
 
@@ -330,7 +321,7 @@ export class Resolver {
 
   async #loadSource(source: ManifestSource, signal?: AbortSignal): Promise<ByteSource> {
     if (source.kind === 'embedded') return this.#loadFile(source.map, signal);
-    this.#admit(source.address);
+    refuseDenied(source.address, this.#denied);
     const { bytes } = await this.#chunks.record(source.address, { signal });
     const { map } = this.#maps.decode(source.address, bytes);
     return map ? this.#loadFile(map, signal) : memorySource(bytes);

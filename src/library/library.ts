@@ -5,7 +5,6 @@ import type { PinningStore } from '../chunks/store.ts';
 import type { ByteSource } from '../content/byte-source.ts';
 import type { DataMaps } from '../content/data-maps.ts';
 import { addressesOf, type Inventory, takeInventory } from '../content/inventory.ts';
-import type { Content } from '../content/resolver.ts';
 import { AntwayError } from '../errors.ts';
 import { loadBlake3 } from '../self-encryption/blake3.ts';
 import type { Stats } from '../stats/stats.ts';
@@ -19,17 +18,7 @@ import { type Visit, Visits } from './visits.ts';
  * A site or file that was opened or pinned, or whose manifest is stored on this device. Sizes in bytes, times in
  * milliseconds.
  */
-export interface Site {
-  address: string;
-  /** URL path that opens the site. */
-  path: string;
-  name: string | null;
-  title: string | null;
-  /** Path of its icon. */
-  icon: string | null;
-  kind: Content['kind'];
-  /** Null for a pin that was never opened, or whose visit was forgotten. */
-  lastOpened: number | null;
+export interface Site extends Visit {
   /** Totals are null until the inventory is known. */
   bytes: { stored: number; total: number | null };
   chunks: { stored: number; total: number | null };

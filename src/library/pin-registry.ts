@@ -1,6 +1,7 @@
 import type { UseStore } from 'idb-keyval';
 import type { Address } from '../address.ts';
 import type { PinningStore } from '../chunks/store.ts';
+import { refuseDenied } from '../content/deny-list.ts';
 import { AntwayError } from '../errors.ts';
 import { type InventoryStore, tally } from './inventory-store.ts';
 import { Pin, type PinRecord } from './pin.ts';
@@ -73,11 +74,7 @@ export class PinRegistry {
    */
   async add(address: Address, initial: Partial<PinRecord>, change: Partial<PinRecord>): Promise<Pin> {
     const { store, denied } = this.#options;
-    if (denied.has(address.hex)) {
-      throw new AntwayError('DENIED', 'This address is on the deny list of this gateway.', {
-        address: address.hex,
-      });
-    }
+    refuseDenied(address, denied);
     if (!(await store.summary()).available) {
       throw new AntwayError(
         'REFUSED',

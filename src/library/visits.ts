@@ -15,7 +15,7 @@ export interface Visit {
   /** Path of its icon. */
   icon: string | null;
   kind: Content['kind'];
-  /** Milliseconds since 1970. Null if the time was forgotten and the rest stays for a pin. */
+  /** Milliseconds since 1970. Null if the time was forgotten and the rest stays for a pin, or was never known. */
   lastOpened: number | null;
 }
 

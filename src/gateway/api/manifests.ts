@@ -1,6 +1,5 @@
 import { Address } from '../../address.ts';
 import { AntwayError } from '../../errors.ts';
-import { limits } from '../../limits.ts';
 import { apiHeaders } from '../http/policy.ts';
 import type { ManifestStore } from '../state/manifest-store.ts';
 import { required } from './body.ts';
@@ -12,7 +11,7 @@ export const manifests: Endpoint = {
   GET: (url, _request, { manifests }) =>
     url.searchParams.has('id') ? manifestOf(url, manifests) : listed(manifests.list()),
   async POST(url, request, { manifests }) {
-    const bytes = await bodyOf(request);
+    const bytes = new Uint8Array(await request.arrayBuffer());
     return url.searchParams.has('check') ? manifests.describe(bytes) : manifests.add(bytes);
   },
   async DELETE(url, _, { manifests, resolver }) {
@@ -28,10 +27,4 @@ async function manifestOf({ searchParams }: URL, manifests: ManifestStore): Prom
   return new Response(bytes, {
     headers: { ...apiHeaders(), 'Content-Type': 'application/vnd.autonomi.manifest' },
   });
-}
-
-async function bodyOf(request: Request): Promise<Uint8Array<ArrayBuffer>> {
-  const bytes = new Uint8Array(await request.arrayBuffer());
-  if (bytes.length <= limits.manifestBytes) return bytes;
-  throw new AntwayError('TOO_LARGE', `A manifest has at most ${limits.manifestBytes} bytes.`);
 }

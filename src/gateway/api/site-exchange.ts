@@ -1,5 +1,6 @@
 import { blake3 } from '@noble/hashes/blake3.js';
 import { Address } from '../../address.ts';
+import { checkManifestSize } from '../../content/manifest.ts';
 import { AntwayError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import type { ManifestStore } from '../state/manifest-store.ts';
@@ -96,9 +97,7 @@ export async function receiveSettings(
 }
 
 async function addManifest(address: Address, manifest: Blob, manifests: ManifestStore): Promise<void> {
-  if (manifest.size > limits.manifestBytes) {
-    throw new AntwayError('TOO_LARGE', `A manifest has at most ${limits.manifestBytes} bytes.`);
-  }
+  checkManifestSize(manifest.size);
   const { id } = await manifests.add(new Uint8Array(await manifest.arrayBuffer()));
   if (id === address.hex) return;
   await manifests.remove(Address.fromHex(id));
