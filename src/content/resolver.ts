@@ -5,7 +5,6 @@ import type { VerifiedChunk } from '../chunks/verified-chunk.ts';
 import { AntwayError, isAbsentSomewhere } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { ChunkPeers } from '../peers/selection/pool.ts';
-import type { PrefetchRange } from '../peers/transports/protocol.ts';
 import { loadBlake3 } from '../self-encryption/blake3.ts';
 import type { DataMap } from '../self-encryption/data-map.ts';
 import { unshrink } from '../self-encryption/file.ts';
@@ -21,7 +20,8 @@ import { ContentFile } from './file.ts';
 import { checkManifestSize, isManifest, type ManifestSource, parseManifest, soleSource } from './manifest.ts';
 import type { Pointer } from './pointer.ts';
 import { type PointerMemory, Pointers } from './pointers.ts';
-import { Prefetcher, type PrefetchPart } from './prefetcher.ts';
+import { Prefetcher } from './prefetcher.ts';
+import { prefetchParts, type ReadHint } from './read-hint.ts';
 import { loadTarchive } from './tarchive.ts';
 
 /** The content of an address. */
@@ -64,16 +64,6 @@ export interface ResolverOptions {
   denied?: ReadonlySet<string>;
 }
 
-/** A hint about the bytes that a request will read, so that they can be fetched together with the map. */
-export interface ReadHint {
-  /** The requested part of a file; undefined for the whole. */
-  range?: PrefetchRange | undefined;
-  /** Whether the URL names a path inside the address, as in an archive. */
-  isInside: boolean;
-  /** Whether the answer has no body. */
-  isHead: boolean;
-}
-
 /** Memory for resolved addresses, in bytes, so that a page's hundred requests parse their index once. */
 const rememberedBytes = 64 * 1024 * 1024;
 /** Estimated memory of an entry of an archive, or of any other object with a few fields, in bytes. */
@@ -90,35 +80,6 @@ function sizeOf(content: Content): number {
  */
 function mayBePointer(error: unknown): boolean {
   return error instanceof AntwayError && (error.code === 'NOT_FOUND' || isAbsentSomewhere(error));
-}
-
-/**
- * Returns the parts to prefetch together with the map: the first chunk (is it a tar?) and the part that will be read
- * next. This is the requested range or the beginning of the file. For a path inside an archive it is also the end,
- * where the index is.
- */
-function prefetchParts({ range, isInside, isHead }: ReadHint): PrefetchPart[] {
-  const first = { start: 0, length: 1 };
-  // The range refers to a member, whose position in the archive is not known yet.
-  if (isHead || (isInside && range)) return [{ range: first }];
-  if (isInside) {
-    // Fetch a small archive completely. For a large archive, only the end is needed, and then the member.
-    const isSmall = ({ size }: DataMap) => size <= limits.prefetchBytes;
-    return [
-      {
-        range: { start: 0, length: limits.prefetchBytes },
-        scope: (file) => (isSmall(file) ? 'all' : 'first'),
-      },
-      { range: { last: limits.indexTailBytes }, scope: (file) => (isSmall(file) ? 'none' : 'all') },
-    ];
-  }
-  const part = range ?? { start: 0, length: limits.prefetchBytes };
-  if ('start' in part && part.start === 0) return [{ range: part }];
-  const startIn = ({ size }: DataMap) => ('last' in part ? size - part.last : part.start);
-  return [
-    { range: part },
-    { range: first, scope: (file) => (startIn(file) < file.offsets[1]! ? 'none' : 'all') },
-  ];
 }
 
 /** Resolves addresses to their content. */

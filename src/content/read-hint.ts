@@ -1,0 +1,43 @@
+import { limits } from '../limits.ts';
+import type { PrefetchRange } from '../peers/transports/protocol.ts';
+import type { DataMap } from '../self-encryption/data-map.ts';
+import type { PrefetchPart } from './prefetcher.ts';
+
+/** A hint about the bytes that a request will read, so that they can be fetched together with the map. */
+export interface ReadHint {
+  /** The requested part of a file; undefined for the whole. */
+  range?: PrefetchRange | undefined;
+  /** Whether the URL names a path inside the address, as in an archive. */
+  isInside: boolean;
+  /** Whether the answer has no body. */
+  isHead: boolean;
+}
+
+/**
+ * Returns the parts to prefetch together with the map: the first chunk (is it a tar?) and the part that will be read
+ * next. This is the requested range or the beginning of the file. For a path inside an archive it is also the end,
+ * where the index is.
+ */
+export function prefetchParts({ range, isInside, isHead }: ReadHint): PrefetchPart[] {
+  const first = { start: 0, length: 1 };
+  // The range refers to a member, whose position in the archive is not known yet.
+  if (isHead || (isInside && range)) return [{ range: first }];
+  if (isInside) {
+    // Fetch a small archive completely. For a large archive, only the end is needed, and then the member.
+    const isSmall = ({ size }: DataMap) => size <= limits.prefetchBytes;
+    return [
+      {
+        range: { start: 0, length: limits.prefetchBytes },
+        scope: (file) => (isSmall(file) ? 'all' : 'first'),
+      },
+      { range: { last: limits.indexTailBytes }, scope: (file) => (isSmall(file) ? 'none' : 'all') },
+    ];
+  }
+  const part = range ?? { start: 0, length: limits.prefetchBytes };
+  if ('start' in part && part.start === 0) return [{ range: part }];
+  const startIn = ({ size }: DataMap) => ('last' in part ? size - part.last : part.start);
+  return [
+    { range: part },
+    { range: first, scope: (file) => (startIn(file) < file.offsets[1]! ? 'none' : 'all') },
+  ];
+}
