@@ -8,16 +8,17 @@ import type { Deployment } from './deployment.ts';
 import { answerContent } from './http/content-response.ts';
 import { canRunScripts, typeOfName } from './http/content-type.ts';
 import { type Observation, observe } from './http/observe-request.ts';
-import { dependsOnClient, type PolicyRequest, redirectHeaders } from './http/policy.ts';
+import { redirectHeaders } from './http/policy.ts';
 import { type BodyObserver, type Representation, respond } from './http/representation.ts';
 import { asDataHeader, isPageForScript } from './http/script-request.ts';
-import { type ContentTarget, parseTarget } from './http/target.ts';
+import type { ContentTarget } from './http/target.ts';
 import type { OwnOrigins } from './origins/own-origins.ts';
 import { withWorkerShim } from './origins/own-worker-shim.ts';
 import { errorResponse, isNavigation } from './pages/error-response.ts';
 import { readerOf } from './pages/reader.ts';
 import { question } from './pages/trust-question.ts';
-import { clientUrl, type RequestContext } from './request-context.ts';
+import { policyRequestOf } from './policy-request.ts';
+import type { RequestContext } from './request-context.ts';
 import type { ChosenAppearance } from './state/appearance.ts';
 import { type EffectiveConfig, isUntoldSite } from './state/configuration.ts';
 import { noteVisit } from './state/note-visit.ts';
@@ -107,7 +108,7 @@ export class ContentHandler {
     let decision = decisionFor(content);
     const moved = isTopLevel && decision !== 'restricted' && (await this.#movedTo(target, request));
     if (moved) return done(observer, moved);
-    const policy = await this.#policyRequest(target, request, context);
+    const policy = await policyRequestOf(target, request, context, this.#options);
     const mayRunScripts = await this.#mayRunScripts(target);
     const answer = await answerContent(target, {
       resolver,
@@ -218,45 +219,6 @@ export class ContentHandler {
           console.warn('antway: decisions cannot be read', error);
           return () => 'restricted';
         });
-    }
-  }
-
-  async #policyRequest(
-    target: ContentTarget,
-    request: Request,
-    context: RequestContext,
-  ): Promise<Omit<PolicyRequest, 'isTrusted'>> {
-    const { mode, origin, workerPath } = this.#options.deployment;
-    const policy = {
-      mode,
-      destination: request.destination,
-      requestMode: request.mode,
-      scope: {
-        origin,
-        pathPrefix: target.root + (target.path === undefined && target.root ? '' : '/'),
-        workerPath,
-      },
-      targetAddress: target.address.hex,
-    };
-    const isNeeded = [true, false].some((isTrusted) => dependsOnClient({ ...policy, isTrusted }));
-    if (!isNeeded) return policy;
-    // For a navigation, browsers report no client. They report the navigating page as referrer, unless that
-    // page forbids it.
-    return {
-      ...policy,
-      clientAddress: this.#addressOf(await clientUrl(request, context, this.#options.deployment)),
-    };
-  }
-
-  /** @returns null for a page of this origin that is not content, undefined for all other URLs. */
-  #addressOf(url: string): string | null | undefined {
-    const { deployment, effective } = this.#options;
-    if (!URL.canParse(url) || new URL(url).origin !== deployment.origin) return undefined;
-    try {
-      const target = parseTarget(new URL(url), effective.config, deployment);
-      return target.kind === 'content' || target.kind === 'redirect' ? target.content.address.hex : null;
-    } catch {
-      return undefined;
     }
   }
 

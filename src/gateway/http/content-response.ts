@@ -8,6 +8,7 @@ import type { Trace } from '../../stats/trace.ts';
 import { listingJson, listingPage } from '../pages/listing.ts';
 import { languageHeaders } from '../pages/page.ts';
 import type { Reader } from '../pages/reader.ts';
+import { cacheControl, caching, etagOf, type LocatedTarget } from './caching.ts';
 import { canRunScripts, isInactiveType, sniffBytes, sniffType, typeOfName } from './content-type.ts';
 import { contentDisposition } from './disposition.ts';
 import { ownPageHeaders, type PolicyRequest, policyOf } from './policy.ts';
@@ -72,15 +73,6 @@ export async function answerContent(target: ContentTarget, context: ContentConte
     opened.content,
     context,
   );
-}
-
-/** A target with the address of its content. */
-interface LocatedTarget extends ContentTarget {
-  /**
-   * The address of the content. It differs from the target's address if that address belongs to a pointer.
-   */
-  content: Address;
-  isMutable: boolean;
 }
 
 function answerOpened(
@@ -290,31 +282,6 @@ function contentHeaders(request: PolicyRequest): Record<string, string> {
   const policy = policyOf(request);
   if (policy.refusal !== undefined) throw new AntwayError('REFUSED', policy.refusal);
   return policy.headers;
-}
-
-/**
- * The ETag is unique per content, format and path. Two members, or a page and its JSON, never share an ETag.
- */
-function etagOf({ content }: LocatedTarget, format: string, path = ''): string {
-  return `"${content.hex}.${format}${path && `:${encodePath(path)}`}"`;
-}
-
-function caching(target: LocatedTarget): Record<string, string> {
-  const { path } = target;
-  return {
-    'Cache-Control': cacheControl(target),
-    // The response for a folder is its document or JSON, depending on `Accept`.
-    ...(path === '' || path?.endsWith('/') ? { Vary: 'Accept' } : {}),
-  };
-}
-
-/**
- * A chunk never changes. A name may get another address tomorrow, and a pointer may get another target at any
- * time.
- */
-function cacheControl({ name, isMutable }: LocatedTarget): string {
-  if (isMutable) return 'public, no-cache';
-  return name === undefined ? 'public, max-age=31536000, immutable' : 'public, max-age=60';
 }
 
 function namesMember({ path = '' }: ContentTarget): boolean {
