@@ -30,7 +30,7 @@ function showBar(stream: NodeJS.WriteStream): ProgressDisplay {
     update(progress) {
       const payload = { stage: stageOf(progress), size: formatBytes(progress.size), chunks: progress.chunks };
       // Hashing and encryption are one pass over the bytes each.
-      const done = progress.hashedBytes + progress.sealedBytes;
+      const done = progress.hashedBytes + progress.encryptedBytes;
       if (isStarted) bar.update(done, payload);
       else bar.start(2 * progress.size, done, payload);
       isStarted = true;
@@ -45,15 +45,15 @@ function showLines(stream: NodeJS.WriteStream): ProgressDisplay {
     update(progress) {
       if (Date.now() - lastLine < lineIntervalMs) return;
       lastLine = Date.now();
-      const { size, hashedBytes, sealedBytes, chunks } = progress;
-      const percent = Math.floor((50 * (hashedBytes + sealedBytes)) / size);
+      const { size, hashedBytes, encryptedBytes, chunks } = progress;
+      const percent = Math.floor((50 * (hashedBytes + encryptedBytes)) / size);
       stream.write(`${stageOf(progress)}: ${percent}% of ${formatBytes(size)}, ${chunks} chunks stored\n`);
     },
     stop() {},
   };
 }
 
-function stageOf({ size, hashedBytes, sealedBytes }: PublishProgress): string {
+function stageOf({ size, hashedBytes, encryptedBytes }: PublishProgress): string {
   if (hashedBytes < size) return 'Hashing';
-  return sealedBytes < size ? 'Sealing' : 'Storing';
+  return encryptedBytes < size ? 'Sealing' : 'Storing';
 }

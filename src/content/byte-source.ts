@@ -4,9 +4,6 @@ import { bufferAccess, type RandomAccess, streamOf } from '../util/random-access
 
 /** Bytes that can be read at any position and streamed: a file, or a part of one. */
 export interface ByteSource extends RandomAccess {
-  /** In bytes. */
-  readonly size: number;
-  /** Reads the bytes from `start` up to `end`. They may be shared: do not write to them. */
   read(start: number, end: number, signal?: AbortSignal, trace?: Trace): Promise<Uint8Array>;
   /**
    * Streams the bytes from `start` up to `end`, fetched as the consumer reads. Cancelling the stream, or aborting the

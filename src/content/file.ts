@@ -47,14 +47,14 @@ export class ContentFile implements ByteSource {
     const finish = () => signal?.removeEventListener('abort', onAbort);
 
     const parts = start < end ? this.#parts(start, end) : [];
-    const ahead: Promise<Uint8Array>[] = [];
+    const pending: Promise<Uint8Array>[] = [];
     let next = 0;
     let current: Uint8Array = new Uint8Array();
     const fetchAhead = () => {
-      while (next < parts.length && ahead.length < this.#chunks.readAhead) {
+      while (next < parts.length && pending.length < this.#chunks.readAhead) {
         const part = this.#part(parts[next++]!, controller.signal, trace);
         part.catch(() => undefined); // reported when its turn comes
-        ahead.push(part);
+        pending.push(part);
       }
     };
 
@@ -64,7 +64,7 @@ export class ContentFile implements ByteSource {
           try {
             if (current.length === 0) {
               fetchAhead();
-              const part = ahead.shift();
+              const part = pending.shift();
               if (!part) {
                 finish();
                 stream.close();
@@ -75,7 +75,7 @@ export class ContentFile implements ByteSource {
             }
             stream.enqueue(current.subarray(0, limits.streamPieceBytes));
             current = current.subarray(limits.streamPieceBytes);
-            if (current.length === 0 && ahead.length === 0 && next === parts.length) {
+            if (current.length === 0 && pending.length === 0 && next === parts.length) {
               finish();
               stream.close();
             }

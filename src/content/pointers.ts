@@ -13,10 +13,10 @@ export interface PointerMemory {
   put(address: Address, record: Uint8Array<ArrayBuffer>): Promise<void>;
 }
 
-interface Looked {
+interface Lookup {
   /** Undefined if no peer has a pointer. */
   pointer: Pointer | undefined;
-  /** Until when peers are not asked again, in milliseconds since 1970. */
+  /** Until when no peer is asked again, in milliseconds since 1970. */
   until: number;
 }
 
@@ -24,8 +24,8 @@ interface Looked {
 export class Pointers {
   readonly #peers: ChunkPeers;
   readonly #memory: PointerMemory | undefined;
-  readonly #looked = new LruCache<Looked>(1_000);
-  readonly #looking = new SingleFlight<Pointer | undefined>();
+  readonly #lookups = new LruCache<Lookup>(1_000);
+  readonly #asking = new SingleFlight<Pointer | undefined>();
 
   constructor(peers: ChunkPeers, memory: PointerMemory | undefined) {
     this.#peers = peers;
@@ -34,10 +34,10 @@ export class Pointers {
 
   /** Whether a pointer was seen at this address before, as far as it is remembered. Asks no peer. */
   async isKnown(address: Address): Promise<boolean> {
-    const looked = this.#looked.get(address.hex);
-    if (looked) return looked.pointer !== undefined;
-    const pointer = await this.#remembered(address);
-    if (pointer) this.#looked.set(address.hex, { pointer, until: 0 });
+    const last = this.#lookups.get(address.hex);
+    if (last) return last.pointer !== undefined;
+    const pointer = await this.#stored(address);
+    if (pointer) this.#lookups.set(address.hex, { pointer, until: 0 });
     return pointer !== undefined;
   }
 
@@ -47,33 +47,33 @@ export class Pointers {
    * @returns undefined if no peer has a pointer.
    */
   async newest(address: Address, signal?: AbortSignal): Promise<Pointer | undefined> {
-    const looked = this.#looked.get(address.hex);
-    if (looked && Date.now() < looked.until) return looked.pointer;
-    return this.#looking.run(address.hex, signal, async (shared) => {
-      const known = looked?.pointer ?? (await this.#remembered(address));
-      const given = await this.#ask(address, known, shared);
-      const pointer = newestPointer(known, given);
+    const last = this.#lookups.get(address.hex);
+    if (last && Date.now() < last.until) return last.pointer;
+    return this.#asking.run(address.hex, signal, async (shared) => {
+      const known = last?.pointer ?? (await this.#stored(address));
+      const answers = await this.#ask(address, known, shared);
+      const pointer = newestPointer(known, answers);
       if (pointer && pointer !== known) await this.#memory?.put(address, pointer.record);
       const { fresh, missing } = limits.pointerMs;
       // If no peer answered, ask again soon.
-      const until = Date.now() + (given.length > 0 ? fresh : missing);
-      this.#looked.set(address.hex, { pointer, until });
+      const until = Date.now() + (answers.length > 0 ? fresh : missing);
+      this.#lookups.set(address.hex, { pointer, until });
       return pointer;
     });
   }
 
   async #ask(address: Address, known: Pointer | undefined, signal: AbortSignal): Promise<Pointer[]> {
-    const open = (record: Uint8Array<ArrayBuffer>) =>
+    const verify = (record: Uint8Array<ArrayBuffer>) =>
       known && equalBytes(record, known.record) ? known : parsePointer(record, address);
-    return (await this.#peers.pointers?.(address, { signal, verify: open })) ?? [];
+    return (await this.#peers.pointers?.(address, { signal, verify })) ?? [];
   }
 
-  async #remembered(address: Address): Promise<Pointer | undefined> {
+  async #stored(address: Address): Promise<Pointer | undefined> {
     const record = await this.#memory?.get(address);
     try {
       return record && parsePointer(record, address);
     } catch (error) {
-      console.warn('antway: a kept pointer is damaged', error);
+      console.warn('antway: a stored pointer is damaged', error);
       return undefined;
     }
   }

@@ -23,7 +23,7 @@ export class PrefetchSession {
   #isPrepared = false;
   #hasEnded = false;
   /** Called when another record is expected, or when the session has ended. */
-  #told: (() => void)[] = [];
+  #waiters: (() => void)[] = [];
 
   /** Aborts when no more of the answer is needed. */
   get signal(): AbortSignal {
@@ -43,25 +43,25 @@ export class PrefetchSession {
       this.#arrivals.set(hex, arrival);
     }
     arrival.left++;
-    this.#tell();
+    this.#wakeWaiters();
   }
 
   /** Call this when all requested records are expected. */
   prepared(): void {
     this.#isPrepared = true;
-    this.#tell();
+    this.#wakeWaiters();
   }
 
   /**
    * Whether a record that a peer sends was requested. While nested maps are still being decrypted, this waits for them.
    * A peer sends records in the order in which they become known. So if a record is not known yet, the expected records
-   * before it will not arrive, and requests that wait for them are told so.
+   * before it will not arrive, and requests stop waiting for them.
    */
   async admits({ hex }: Address): Promise<boolean> {
     const isExpected = () => (this.#arrivals.get(hex)?.left ?? 0) > 0;
     while (!isExpected() && !this.#isPrepared && !this.#hasEnded) {
       this.#giveUp();
-      await new Promise<void>((resolve) => this.#told.push(resolve));
+      await new Promise<void>((resolve) => this.#waiters.push(resolve));
     }
     return isExpected();
   }
@@ -103,7 +103,7 @@ export class PrefetchSession {
   end(): void {
     this.#hasEnded = true;
     this.#giveUp();
-    this.#tell();
+    this.#wakeWaiters();
   }
 
   #stopIfUnwanted(): void {
@@ -114,7 +114,7 @@ export class PrefetchSession {
     for (const { resolve } of this.#arrivals.values()) resolve(undefined);
   }
 
-  #tell(): void {
-    for (const tell of this.#told.splice(0)) tell();
+  #wakeWaiters(): void {
+    for (const wake of this.#waiters.splice(0)) wake();
   }
 }

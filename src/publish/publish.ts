@@ -15,12 +15,12 @@ export interface PublishOptions {
   signal?: AbortSignal;
 }
 
-/** Progress of publishing. `hashedBytes` and then `sealedBytes` go from 0 to `size`. */
+/** Progress of publishing. `hashedBytes` and then `encryptedBytes` go from 0 to `size`. */
 export interface PublishProgress {
   /** Bytes to publish: of the file, or of the folder's tar. */
   size: number;
   hashedBytes: number;
-  sealedBytes: number;
+  encryptedBytes: number;
   /** Chunks that the sink has, and the number of them that it already had. */
   chunks: number;
   presentChunks: number;
@@ -55,7 +55,7 @@ export async function publishFile(source: RandomAccess, options: PublishOptions)
   const state: PublishProgress = {
     size: source.size,
     hashedBytes: 0,
-    sealedBytes: 0,
+    encryptedBytes: 0,
     chunks: 0,
     presentChunks: 0,
   };
@@ -72,8 +72,8 @@ export async function publishFile(source: RandomAccess, options: PublishOptions)
       // Keep the record back here in any case. It is stored below, after all chunks.
       isPrivate: true,
       emit: (chunk) => queue.add(chunk),
-      progress(hashedBytes, sealedBytes) {
-        Object.assign(state, { hashedBytes, sealedBytes });
+      progress(hashedBytes, encryptedBytes) {
+        Object.assign(state, { hashedBytes, encryptedBytes });
         report();
       },
       signal: queue.signal,

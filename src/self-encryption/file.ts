@@ -36,7 +36,7 @@ export interface EncryptOptions {
   /** Receives every encrypted chunk, in order. The next chunk is encrypted when the returned promise resolves. */
   emit(chunk: EncryptedChunk): Promise<void>;
   /** Called repeatedly with the bytes hashed and encrypted so far, each from 0 to the file's size. */
-  progress?(hashedBytes: number, sealedBytes: number): void;
+  progress?(hashedBytes: number, encryptedBytes: number): void;
   /** Do not emit the data map's record: only a user who has the record can decrypt the file. */
   isPrivate?: boolean;
   signal?: AbortSignal;

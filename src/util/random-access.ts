@@ -2,6 +2,7 @@ import { limits } from '../limits.ts';
 
 /** Bytes that can be read at any position: a `Blob`, a file on disk, a buffer. */
 export interface RandomAccess {
+  /** In bytes. */
   readonly size: number;
   /** Reads exactly `end - start` bytes from `start`. They may be shared: do not write to them. */
   read(start: number, end: number, signal?: AbortSignal): Promise<Uint8Array>;

@@ -190,11 +190,11 @@ describe('publishing a file', () => {
     expect(sink.mostInFlight).toBeGreaterThan(1);
     expect(sink.mostInFlight).toBeLessThanOrEqual(4);
     const last = seen.at(-1)!;
-    expect(last).toMatchObject({ hashedBytes: source.size, sealedBytes: source.size });
-    for (const [i, { hashedBytes, sealedBytes, chunks }] of seen.entries()) {
-      const before = seen[i - 1] ?? { hashedBytes: 0, sealedBytes: 0, chunks: 0 };
+    expect(last).toMatchObject({ hashedBytes: source.size, encryptedBytes: source.size });
+    for (const [i, { hashedBytes, encryptedBytes, chunks }] of seen.entries()) {
+      const before = seen[i - 1] ?? { hashedBytes: 0, encryptedBytes: 0, chunks: 0 };
       expect(hashedBytes).toBeGreaterThanOrEqual(before.hashedBytes);
-      expect(sealedBytes).toBeGreaterThanOrEqual(before.sealedBytes);
+      expect(encryptedBytes).toBeGreaterThanOrEqual(before.encryptedBytes);
       expect(chunks).toBeGreaterThanOrEqual(before.chunks);
     }
   });
@@ -228,7 +228,7 @@ describe('publishing a file', () => {
       codec,
       sink: slowSink(0),
       signal: abort.signal,
-      progress: ({ sealedBytes }) => sealedBytes > 0 && abort.abort(new Error('enough')),
+      progress: ({ encryptedBytes }) => encryptedBytes > 0 && abort.abort(new Error('enough')),
     });
     await expect(publishing).rejects.toThrow('enough');
   });

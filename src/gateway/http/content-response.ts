@@ -67,15 +67,15 @@ export async function answerContent(target: ContentTarget, context: ContentConte
     isHead: context.isHead,
     range: context.range ? requestedPart(context.range) : undefined,
   };
-  const opened = await trace.time('resolveMs', () => resolver.locate(target.address, signal, trace, hint));
-  return answerOpened(
-    { ...target, content: opened.address, isMutable: opened.isMutable },
-    opened.content,
+  const located = await trace.time('resolveMs', () => resolver.locate(target.address, signal, trace, hint));
+  return answerLocated(
+    { ...target, content: located.address, isMutable: located.isMutable },
+    located.content,
     context,
   );
 }
 
-function answerOpened(
+function answerLocated(
   target: LocatedTarget,
   content: Content,
   context: ContentContext,
@@ -178,11 +178,11 @@ async function inArchive(target: LocatedTarget, archive: Archive, context: Conte
 
 async function member(
   target: LocatedTarget,
-  { path, load: open }: Member,
+  { path, load }: Member,
   context: ContentContext,
 ): Promise<Answer> {
   const name = path.slice(path.lastIndexOf('/') + 1);
-  return file(target, await open(context.signal), name, etagOf(target, 'file', path), context, true);
+  return file(target, await load(context.signal), name, etagOf(target, 'file', path), context, true);
 }
 
 function notFound(answer: Answer): Answer {

@@ -223,12 +223,12 @@ function Chosen({ picked, measure, onChange }: ChosenProps) {
 function Work({ state: { task, progress, picked } }: { state: Extract<PublishState, { step: 'working' }> }) {
   const t = texts.publish;
   // Hashing is the first of two passes over the bytes, and the faster one.
-  const done = progress ? progress.hashedBytes * 0.2 + progress.sealedBytes * 0.8 : 0;
+  const done = progress ? progress.hashedBytes * 0.2 + progress.encryptedBytes * 0.8 : 0;
   const size = progress?.size ?? picked.bytes;
-  const isHashing = !progress || progress.sealedBytes === 0;
-  const isFinishing = progress !== null && progress.sealedBytes === progress.size;
+  const isHashing = !progress || progress.encryptedBytes === 0;
+  const isFinishing = progress !== null && progress.encryptedBytes === progress.size;
   const phase = isHashing ? t.phases.hashing : isFinishing ? t.phases.finishing : t.phases.sealing;
-  const bytes = isHashing ? (progress?.hashedBytes ?? 0) : progress.sealedBytes;
+  const bytes = isHashing ? (progress?.hashedBytes ?? 0) : progress.encryptedBytes;
   return (
     <Section id="work" title={picked.name || t.pickTitle}>
       <p class="work-line">
