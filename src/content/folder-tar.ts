@@ -4,14 +4,12 @@ import type { RandomAccess } from '../util/random-access.ts';
 import type { Archive, Member } from './archive.ts';
 import { type ByteSource, randomAccessSource } from './byte-source.ts';
 
-/**
- * The limit for files without a known size. Each of them costs a request before the first byte of the tar.
- */
+/** The limit for files without a known size. Each of them costs a request before the first byte of the tar. */
 const mostUnsized = 1_000;
 
 /**
- * Returns a folder of an archive as a new tarchive, with paths relative to the folder. Its bytes are
- * generated when they are read.
+ * Returns a folder of an archive as a new tarchive, with paths relative to the folder. Its bytes are generated when
+ * they are read.
  *
  * @param folder `''` for the whole archive, otherwise a path with a slash at its end.
  * @throws AntwayError `NOT_FOUND` if there is no such folder, and the errors of `createTarchive`.
@@ -35,8 +33,8 @@ export async function folderTar(archive: Archive, folder: string, signal: AbortS
 }
 
 /**
- * Loads a member when its bytes are needed, because the layout needs only sizes. Loads it at once if its size
- * is unknown.
+ * Loads a member when its bytes are needed, because the layout needs only sizes. Loads it at once if its size is
+ * unknown.
  */
 async function lazily(member: Member, signal: AbortSignal): Promise<RandomAccess> {
   if (member.size === undefined) return member.load(signal);

@@ -58,10 +58,7 @@ export class ContentHandler {
     this.#options = options;
   }
 
-  /**
-   * Never rejects: every error becomes a response. Keeps the worker alive until the fetched chunks are on
-   * disk.
-   */
+  /** Never rejects: every error becomes a response. Keeps the worker alive until the fetched chunks are on disk. */
   async handle(target: ContentTarget, request: Request, context: RequestContext): Promise<Response> {
     const { stats, store } = this.#options;
     let written = () => {};
@@ -166,8 +163,8 @@ export class ContentHandler {
   }
 
   /**
-   * Redirects to the origin of a site that has moved. The redirect works without a network, because the
-   * gateway does not resolve the path here. Files that cannot run scripts are shown on this origin.
+   * Redirects to the origin of a site that has moved. The redirect works without a network, because the gateway does
+   * not resolve the path here. Files that cannot run scripts are shown on this origin.
    */
   async #movedTo(target: ContentTarget, request: Request): Promise<Response | undefined> {
     const { ownOrigins, effective, library } = this.#options;
@@ -184,8 +181,8 @@ export class ContentHandler {
   }
 
   /**
-   * Redirects to the same path on the site's own origin. The redirect is temporary, because the user may
-   * later choose to open the site without scripts.
+   * Redirects to the same path on the site's own origin. The redirect is temporary, because the user may later choose
+   * to open the site without scripts.
    */
   #redirectToSite(origin: string, { root, search }: ContentTarget, request: Request): Response {
     const path = new URL(request.url).pathname.slice(root.length + 1);
@@ -199,10 +196,7 @@ export class ContentHandler {
     return !(await ownOrigins?.areAvailable()) || ownOrigins!.isTrustedFromBefore(address);
   }
 
-  /**
-   * If storage is blocked, the gateway cannot store a decision. Then it does not ask, and the site runs no
-   * scripts.
-   */
+  /** If storage is blocked, the gateway cannot store a decision. Then it does not ask, and the site runs no scripts. */
   async #decision({ address }: ContentTarget): Promise<DecisionFor> {
     const { deployment, effective, trust } = this.#options;
     switch (deployment.trust) {
@@ -210,8 +204,7 @@ export class ContentHandler {
         const decision = effective.received?.runsScripts === false ? 'restricted' : 'trusted';
         return () => decision;
       }
-      // Scripts of an address act with the rights of the embedding site, so only the owner of that site can
-      // allow them.
+      // Scripts of an address act with the rights of the embedding site, so only the owner of that site can allow them.
       case 'server-config':
         return () => (effective.config.trusted.has(address.hex) ? 'trusted' : 'restricted');
       case 'user':

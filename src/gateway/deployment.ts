@@ -1,14 +1,11 @@
 import type { Mode } from './http/policy.ts';
 import { type SiteHost, siteOfHost } from './origins/site-host.ts';
 
-/**
- * How a gateway is hosted. A worker has one value for its whole life. `deploymentAt` and `embeddedAt` create
- * it.
- */
+/** How a gateway is hosted. A worker has one value for its whole life. `deploymentAt` and `embeddedAt` create it. */
 export interface Deployment {
   /**
-   * `app`: the gateway's own origin with the shell. `site`: the origin of one site. `embedded`: a part of
-   * another site's origin.
+   * `app`: the gateway's own origin with the shell. `site`: the origin of one site. `embedded`: a part of another
+   * site's origin.
    */
   readonly kind: 'app' | 'site' | 'embedded';
   /** The origin of the gateway's URLs. */
@@ -21,22 +18,15 @@ export interface Deployment {
   readonly site: SiteHost | undefined;
   /** How content shares the origin. The policies depend on it. */
   readonly mode: Mode;
-  /**
-   * The authority over scripts of addresses: the user, the user's settings for this site, or the server
-   * config.
-   */
+  /** The authority over scripts of addresses: the user, the user's settings for this site, or the server config. */
   readonly trust: 'user' | 'site-settings' | 'server-config';
   /** Whether the gateway stores visits. */
   readonly recordsVisits: boolean;
   /**
-   * Whether responses may set headers that affect the whole origin, such as the opener policy and the agent
-   * cluster.
+   * Whether responses may set headers that affect the whole origin, such as the opener policy and the agent cluster.
    */
   readonly ownsOrigin: boolean;
-  /**
-   * Paths of the gateway's own documents that may use `/-/…`. Undefined if all pages except content may use
-   * it.
-   */
+  /** Paths of the gateway's own documents that may use `/-/…`. Undefined if all pages except content may use it. */
   readonly trustedPages: ReadonlySet<string> | undefined;
 }
 

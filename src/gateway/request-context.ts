@@ -13,31 +13,23 @@ export interface RequestContext {
   waitUntil(work: Promise<unknown>): void;
   /** Returns the client that sent the request. Undefined for a navigation, or if the client is gone. */
   client(): Promise<RequestClient | undefined>;
-  /**
-   * Asks the browser to wake the worker when there is a network. Has no effect in browsers without this
-   * feature.
-   */
+  /** Asks the browser to wake the worker when there is a network. Has no effect in browsers without this feature. */
   requestSync(): void;
-  /**
-   * On a site's own origin: returns the page that fetches the user's settings before the site's first
-   * content.
-   */
+  /** On a site's own origin: returns the page that fetches the user's settings before the site's first content. */
   sitePage?(): Promise<Response>;
   /**
    * Reloads the open pages whose URL `isOf` accepts, so that no page keeps rights that it has lost.
    * @param path the URL path to load instead. Default: each page's own URL.
    */
   reloadPages?(isOf: (url: URL) => boolean, path?: string): Promise<void>;
-  /**
-   * Verifies the shell's cached files again, because a page that was trusted until now may have changed them.
-   */
+  /** Verifies the shell's cached files again, because a page that was trusted until now may have changed them. */
   recheckFiles?(): Promise<void>;
 }
 
 /**
- * Whether a request may use `/-/…`. The request must come from one of the gateway's own pages, or from a page
- * of the site that embeds the gateway. A user may also open such a URL in a tab, except on a site's own
- * origin. The response is sandboxed, so no page can read it.
+ * Whether a request may use `/-/…`. The request must come from one of the gateway's own pages, or from a page of the
+ * site that embeds the gateway. A user may also open such a URL in a tab, except on a site's own origin. The response
+ * is sandboxed, so no page can read it.
  */
 export async function mayUseApi(
   request: Request,
@@ -56,9 +48,9 @@ export async function mayUseApi(
 }
 
 /**
- * Returns the URL of the page or worker that sent the request, or the referrer of a request without a client. On an embedding
- * site, a client without its own URL, such as a `srcdoc` frame, has the URL of its parent as referrer. HTML cannot change a
- * referrer, only omit it.
+ * Returns the URL of the page or worker that sent the request, or the referrer of a request without a client. On an
+ * embedding site, a client without its own URL, such as a `srcdoc` frame, has the URL of its parent as referrer. HTML
+ * cannot change a referrer, only omit it.
  */
 export async function clientUrl(
   request: Request,

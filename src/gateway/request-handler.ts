@@ -28,8 +28,7 @@ export class RequestHandler {
 
   /**
    * @returns undefined if the URL does not belong to the gateway: the shell and its assets.
-   * @throws AntwayError for an invalid address, and the errors of endpoints. Errors of content become
-   *   responses.
+   * @throws AntwayError for an invalid address, and the errors of endpoints. Errors of content become responses.
    */
   async handle(request: Request, context: RequestContext): Promise<Response | undefined> {
     const { content } = this.#options;
@@ -77,8 +76,8 @@ export class RequestHandler {
   }
 
   /**
-   * Revokes the rights of open pages of one address, or of all addresses. The response does not wait for
-   * this, because the shell that waits for the response may be one of the reloaded pages.
+   * Revokes the rights of open pages of one address, or of all addresses. The response does not wait for this, because
+   * the shell that waits for the response may be one of the reloaded pages.
    */
   #endTrust(address: Address | undefined, context: RequestContext): void {
     const isOf = (url: URL): boolean => {
@@ -99,8 +98,7 @@ export class RequestHandler {
   }
 
   /**
-   * A manifest that is stored on this origin is served here in every isolation mode, because no other origin
-   * has it.
+   * A manifest that is stored on this origin is served here in every isolation mode, because no other origin has it.
    */
   async #redirect(
     { location, isPermanent, content }: Extract<Target, { kind: 'redirect' }>,

@@ -3,16 +3,12 @@ import { type ContentTarget, encodePath } from './target.ts';
 
 /** A target with the address of its content. */
 export interface LocatedTarget extends ContentTarget {
-  /**
-   * The address of the content. It differs from the target's address if that address belongs to a pointer.
-   */
+  /** The address of the content. It differs from the target's address if that address belongs to a pointer. */
   content: Address;
   isMutable: boolean;
 }
 
-/**
- * The ETag is unique per content, format and path. Two members, or a page and its JSON, never share an ETag.
- */
+/** The ETag is unique per content, format and path. Two members, or a page and its JSON, never share an ETag. */
 export function etagOf({ content }: LocatedTarget, format: string, path = ''): string {
   return `"${content.hex}.${format}${path && `:${encodePath(path)}`}"`;
 }
@@ -27,10 +23,7 @@ export function caching(target: LocatedTarget): Record<string, string> {
   };
 }
 
-/**
- * A chunk never changes. A name may get another address tomorrow, and a pointer may get another target at any
- * time.
- */
+/** A chunk never changes. A name may get another address tomorrow, and a pointer may get another target at any time. */
 export function cacheControl({ name, isMutable }: LocatedTarget): string {
   if (isMutable) return 'public, no-cache';
   return name === undefined ? 'public, max-age=31536000, immutable' : 'public, max-age=60';

@@ -49,8 +49,8 @@ export interface ContentContext {
 
 /**
  * Finds the content of a URL.
- * @throws AntwayError `NOT_FOUND` for a missing member, `UNSUPPORTED` for an unknown format, `REFUSED` by the
- *   policy, or the error of resolving.
+ * @throws AntwayError `NOT_FOUND` for a missing member, `UNSUPPORTED` for an unknown format, `REFUSED` by the policy,
+ *   or the error of resolving.
  */
 export async function answerContent(target: ContentTarget, context: ContentContext): Promise<Answer> {
   // Check the policy before any fetch, because a refusal needs no content.
@@ -107,8 +107,8 @@ async function rawRecord(
 }
 
 /**
- * Returns a whole archive or one of its folders as a tar. If the archive is a tar, the whole archive is that
- * tar, unchanged.
+ * Returns a whole archive or one of its folders as a tar. If the archive is a tar, the whole archive is that tar,
+ * unchanged.
  */
 async function tar(
   target: LocatedTarget,
@@ -154,8 +154,7 @@ async function inArchive(target: LocatedTarget, archive: Archive, context: Conte
   if (target.path === undefined) return redirect(target, '/');
   const isFolder = target.path === '' || target.path.endsWith('/');
   const entries = isFolder && wantsJson(target, context) ? archive.folder(target.path) : undefined;
-  // This check comes before default documents and routes, because a client that accepts JSON wants the list
-  // of files.
+  // This check comes before default documents and routes, because a client that accepts JSON wants the list of files.
   if (entries) return listing(target, archive, target.path, entries, true, context);
   const found = archive.find(target.path);
   switch (found.kind) {
@@ -217,8 +216,7 @@ async function file(
 }
 
 /**
- * Returns the type of a nameless file from `?filename=`. Anyone can write a query, so only inactive types are
- * accepted.
+ * Returns the type of a nameless file from `?filename=`. Anyone can write a query, so only inactive types are accepted.
  */
 function typeOfQuery({ query }: LocatedTarget): string | undefined {
   const type = typeOfName(query.get('filename') ?? '');
@@ -226,9 +224,8 @@ function typeOfQuery({ query }: LocatedTarget): string | undefined {
 }
 
 /**
- * Returns the type of bytes whose name has no known type. A file at its own address may be a document,
- * because the user trusts the address. A member of an archive may be an upload of another user, so sniffing
- * never makes it a document.
+ * Returns the type of bytes whose name has no known type. A file at its own address may be a document, because the user
+ * trusts the address. A member of an archive may be an upload of another user, so sniffing never makes it a document.
  */
 async function sniffedType(
   source: ByteSource,

@@ -39,10 +39,7 @@ export function canRunScripts(contentType: string): boolean {
 const inactive =
   /^((image|audio|video|font)\/|text\/(plain|csv|markdown)\b|application\/(pdf|json|zip|gzip|octet-stream)\b)/;
 
-/**
- * Whether a file of this type cannot change a document, page or worker: it is not a script, style or
- * document.
- */
+/** Whether a file of this type cannot change a document, page or worker: it is not a script, style or document. */
 export function isInactiveType(contentType: string): boolean {
   return inactive.test(contentType) && !canRunScripts(contentType);
 }

@@ -3,9 +3,9 @@ import { htmlTokens } from './html-tokens.ts';
 /** Metadata from the head of an HTML document. */
 export interface DocumentHead {
   /**
-   * The title as written, with its character references (`&eacute;`). The code that shows the title decodes
-   * them: a page has the table of their names, but the worker would have to carry it. White space is
-   * collapsed. At most 1000 characters. Null if there is no title.
+   * The title as written, with its character references (`&eacute;`). The code that shows the title decodes them: a
+   * page has the table of their names, but the worker would have to carry it. White space is collapsed. At most 1000
+   * characters. Null if there is no title.
    */
   title: string | null;
   /** The first icon link. */

@@ -4,8 +4,8 @@ import type { BodyObserver } from './representation.ts';
 
 export interface Observation {
   /**
-   * Aborts when the request aborts, and when the client does not want the rest of the body. In the second
-   * case browsers do not abort the request's own signal.
+   * Aborts when the request aborts, and when the client does not want the rest of the body. In the second case browsers
+   * do not abort the request's own signal.
    */
   signal: AbortSignal;
   observer: BodyObserver;
@@ -30,8 +30,7 @@ export function observe(request: Request, stats: Stats, onEnd: () => void): Obse
     hasEnded = true;
     signal.removeEventListener('abort', onAbort);
     const totalMs = performance.now() - startedAt;
-    // Only complete bodies count for the timings. A redirect or an aborted request has no meaningful transfer
-    // time.
+    // Only complete bodies count for the timings. A redirect or an aborted request has no meaningful transfer time.
     const isWhole = !failure && !signal.aborted && firstByteMs !== undefined;
     stats.requestEnded(failure, isWhole ? { firstByteMs: firstByteMs!, totalMs } : undefined);
     onEnd();

@@ -1,7 +1,7 @@
 /**
- * The policy of a response for an address: what it may run and load, and who may use it. One pure function
- * decides. Its inputs are the requested address, the client and the destination of the response.
- * docs/explanation/security.md shows the matrix.
+ * The policy of a response for an address: what it may run and load, and who may use it. One pure function decides. Its
+ * inputs are the requested address, the client and the destination of the response. docs/explanation/security.md shows
+ * the matrix.
  */
 
 import type { Deployment } from '../deployment.ts';
@@ -27,9 +27,8 @@ export interface PolicyRequest {
   /** The requested address, in hex. */
   targetAddress: string;
   /**
-   * The address of the client page. For a frame, this is the embedding page. Null for a page that is not
-   * content: the shell, or a page of the embedding site. Undefined if unknown. Needed only if
-   * `dependsOnClient`.
+   * The address of the client page. For a frame, this is the embedding page. Null for a page that is not content: the
+   * shell, or a page of the embedding site. Undefined if unknown. Needed only if `dependsOnClient`.
    */
   clientAddress?: string | null | undefined;
   /** The `Content-Type` of the response, if it is known already. */
@@ -39,14 +38,11 @@ export interface PolicyRequest {
 /** The location of an address's own files. */
 export interface Scope {
   origin: string;
-  /**
-   * The encoded path prefix of the files, with a slash at its end. The path of a single file has no such
-   * slash.
-   */
+  /** The encoded path prefix of the files, with a slash at its end. The path of a single file has no such slash. */
   pathPrefix: string;
   /**
-   * The path of the worker's script. Firefox checks a policy again after the worker has responded, and then
-   * uses the URL of the worker's script as the source.
+   * The path of the worker's script. Firefox checks a policy again after the worker has responded, and then uses the
+   * URL of the worker's script as the source.
    */
   workerPath: string;
 }
@@ -54,38 +50,35 @@ export interface Scope {
 export type Policy = { headers: Record<string, string>; refusal?: never } | { refusal: string };
 
 /**
- * All top-level responses have the same value, so an opener of another origin cannot find out what the window
- * shows.
+ * All top-level responses have the same value, so an opener of another origin cannot find out what the window shows.
  */
 const openerPolicy = { 'Cross-Origin-Opener-Policy': 'same-origin-allow-popups' };
 
 /**
- * The HTML specification lets a browser return a network error if a sandboxed document has an opener policy.
- * The rule is about documents that *inherit* a sandbox. Chromium 156 and Firefox 153 load a document whose
- * own policy sandboxes it. If a browser ever refuses such documents, its canary test fails
- * (`tests/{security,firefox,webkit}`). In that case set this to false: restricted documents then lose the
- * opener policy and keep the sandbox, which is more important.
+ * The HTML specification lets a browser return a network error if a sandboxed document has an opener policy. The rule
+ * is about documents that *inherit* a sandbox. Chromium 156 and Firefox 153 load a document whose own policy sandboxes
+ * it. If a browser ever refuses such documents, its canary test fails (`tests/{security,firefox,webkit}`). In that case
+ * set this to false: restricted documents then lose the opener policy and keep the sandbox, which is more important.
  */
 const sandboxedHaveOpenerPolicy: boolean = true;
 
 /**
- * WebKit does not send a request for a document through the service worker if the navigating or framing page
- * is sandboxed without scripts. Every link and frame of a restricted page would then reach the host. In
- * WebKit the policy therefore has no sandbox, and only `script-src 'none'` blocks scripts. A worker cannot
- * test this behaviour itself, so it checks for a property that only WebKit's errors have.
+ * WebKit does not send a request for a document through the service worker if the navigating or framing page is
+ * sandboxed without scripts. Every link and frame of a restricted page would then reach the host. In WebKit the policy
+ * therefore has no sandbox, and only `script-src 'none'` blocks scripts. A worker cannot test this behaviour itself, so
+ * it checks for a property that only WebKit's errors have.
  */
 const canSandbox = !('line' in new Error());
 
 /**
- * Do not add `allow-scripts`, `allow-forms` or `allow-modals`. Without `allow-same-origin` no request would
- * reach the worker.
+ * Do not add `allow-scripts`, `allow-forms` or `allow-modals`. Without `allow-same-origin` no request would reach the
+ * worker.
  */
 const sandbox =
   'sandbox allow-same-origin allow-downloads allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation';
 
 /**
- * Headers of every response. `nosniff` makes the browser use the given type, so it never treats an image as a
- * document.
+ * Headers of every response. `nosniff` makes the browser use the given type, so it never treats an image as a document.
  */
 const always: Record<string, string> = {
   'X-Content-Type-Options': 'nosniff',
@@ -93,10 +86,7 @@ const always: Record<string, string> = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 };
 
-/**
- * Allows scripts and everything else that the site contains or loads, except plug-ins and framing by other
- * origins.
- */
+/** Allows scripts and everything else that the site contains or loads, except plug-ins and framing by other origins. */
 const trustedPolicy = "object-src 'none'; frame-ancestors 'self'";
 
 /** Disables features that elements and attributes can use without a script. */
@@ -121,9 +111,7 @@ const active = new Set([
   'manifest',
 ]);
 
-/**
- * Destinations that show a file, play it or pass it to a script as data. They do not run or apply the file.
- */
+/** Destinations that show a file, play it or pass it to a script as data. They do not run or apply the file. */
 const harmless = new Set(['', 'image', 'audio', 'video', 'track', 'font', 'document', 'iframe', 'frame']);
 
 /** Whether the policy of a response depends on the client. It takes time to find the client. */
@@ -134,9 +122,9 @@ export function dependsOnClient({ mode, isTrusted, destination }: PolicyRequest)
 }
 
 /**
- * Whether the browser would run or apply the response with the rights of the requesting document: scripts,
- * style sheets, workers, worklets, XSLT, modules of every type, manifests and plug-ins. Unknown destinations
- * of future browsers count too. Style sheets of the document's own address do not count.
+ * Whether the browser would run or apply the response with the rights of the requesting document: scripts, style
+ * sheets, workers, worklets, XSLT, modules of every type, manifests and plug-ins. Unknown destinations of future
+ * browsers count too. Style sheets of the document's own address do not count.
  */
 function isApplied({ destination, requestMode, clientAddress, targetAddress }: PolicyRequest): boolean {
   // A `use` element clones the SVG file's elements, with their handlers and links, into its own document.
@@ -159,10 +147,9 @@ export function policyOf(request: PolicyRequest): Policy {
     if (!isTrusted && !clientAddress) {
       return { refusal: `This address is not trusted, so no other page may use it as “${destination}”.` };
     }
-    // A page of another address that frames this address controls its fragment and its position on the page,
-    // so the framed document loses its trust. In embedded mode the client may be unknown, because the site
-    // can withhold the referrer from its own frames. In that case the sandbox and `frame-src` of restricted
-    // pages protect instead.
+    // A page of another address that frames this address controls its fragment and its position on the page, so the
+    // framed document loses its trust. In embedded mode the client may be unknown, because the site can withhold the
+    // referrer from its own frames. In that case the sandbox and `frame-src` of restricted pages protect instead.
     if (isTrusted && !isOwn && clientAddress !== null && (isClientKnown || mode === 'path')) {
       isTrusted = false;
     }
@@ -192,8 +179,7 @@ function headersOf(request: PolicyRequest): Record<string, string> {
 /**
  * Forbids all scripts, all resources of other addresses and origins, and framing by other origins.
  *
- * `Connection-Allowlist` would also stop preconnections, but with it Chromium 156 blocks every link to
- * another site.
+ * `Connection-Allowlist` would also stop preconnections, but with it Chromium 156 blocks every link to another site.
  */
 function restrictedPolicy({ scope, contentType = '' }: PolicyRequest): string {
   const own = sourceOf(scope);
@@ -217,8 +203,8 @@ function restrictedPolicy({ scope, contentType = '' }: PolicyRequest): string {
 }
 
 /**
- * Returns a source expression. Policies cannot name IPv6 hosts, and an unescaped comma or semicolon would end
- * the source list.
+ * Returns a source expression. Policies cannot name IPv6 hosts, and an unescaped comma or semicolon would end the
+ * source list.
  */
 function sourceOf({ origin, pathPrefix }: Scope): string {
   if (origin.endsWith(']') || origin.includes(']:')) return "'self'";
@@ -226,17 +212,15 @@ function sourceOf({ origin, pathPrefix }: Scope): string {
 }
 
 export interface OwnPageOptions {
-  /**
-   * The only script of the page: its hash, as `sha256-…`, and whether it may send requests to this origin.
-   */
+  /** The only script of the page: its hash, as `sha256-…`, and whether it may send requests to this origin. */
   script?: { hash: string; mayAsk: boolean } | undefined;
   /** As in `Deployment`. Default: true. */
   ownsOrigin?: boolean;
 }
 
 /**
- * Returns the headers of generated pages: listings and errors. These pages have one style element, and by
- * default no script.
+ * Returns the headers of generated pages: listings and errors. These pages have one style element, and by default no
+ * script.
  */
 export function ownPageHeaders({ script, ownsOrigin = true }: OwnPageOptions = {}): Record<string, string> {
   const asking = script?.mayAsk ? "; connect-src 'self'" : '';
@@ -262,10 +246,7 @@ export function apiHeaders(): Record<string, string> {
   };
 }
 
-/**
- * Returns the headers of redirects, so that a window with a redirect reveals no more than a window without
- * one.
- */
+/** Returns the headers of redirects, so that a window with a redirect reveals no more than a window without one. */
 export function redirectHeaders({ ownsOrigin }: Pick<Deployment, 'ownsOrigin'>): Record<string, string> {
   return ownsOrigin ? openerPolicy : {};
 }

@@ -14,10 +14,7 @@ export interface Representation {
   headers: Record<string, string>;
   /** 404 for a substitute of a missing file, which has no validators and no ranges. Default: 200. */
   status?: 404;
-  /**
-   * Whether the gateway generated it. Such a page is not a document of the site and runs no scripts of the
-   * site.
-   */
+  /** Whether the gateway generated it. Such a page is not a document of the site and runs no scripts of the site. */
   isOwnPage?: boolean;
 }
 
@@ -39,11 +36,10 @@ interface Exchange {
 }
 
 /**
- * Responds to a GET or HEAD request for a representation, with preconditions, a single byte range and exact
- * lengths.
+ * Responds to a GET or HEAD request for a representation, with preconditions, a single byte range and exact lengths.
  *
- * Resolves when the first byte is available, so an earlier error still becomes a response with a status. A
- * later error makes the body fail.
+ * Resolves when the first byte is available, so an earlier error still becomes a response with a status. A later error
+ * makes the body fail.
  *
  * @throws AntwayError `BAD_RANGE`, or the error of reading the source.
  */

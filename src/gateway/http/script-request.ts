@@ -1,15 +1,12 @@
 import { isNavigation } from '../pages/error-response.ts';
 import { canRunScripts } from './content-type.ts';
 
-/**
- * A script that sends this header treats the response as data, and does not insert it into its document as it
- * is.
- */
+/** A script that sends this header treats the response as data, and does not insert it into its document as it is. */
 export const asDataHeader = 'Antway-As-Data';
 
 /**
- * Whether a script requests a page. Routers do this and insert the page into their own document, where the
- * page's policy would not apply. Some routers accept any type as a page. Their request headers identify them.
+ * Whether a script requests a page. Routers do this and insert the page into their own document, where the page's
+ * policy would not apply. Some routers accept any type as a page. Their request headers identify them.
  */
 export function isPageForScript(request: Request, contentType: string): boolean {
   const { destination, headers } = request;

@@ -9,9 +9,7 @@ const apiPrefix = '/-/';
 /** The meaning of a URL of the gateway's origin. */
 export type Target =
   | { kind: 'content'; content: ContentTarget }
-  /**
-   * Content that has another URL in this isolation mode. `content` is the target for a response at this URL.
-   */
+  /** Content that has another URL in this isolation mode. `content` is the target for a response at this URL. */
   | { kind: 'redirect'; location: string; isPermanent: boolean; content: ContentTarget }
   /** One of Antway's own endpoints. `name` is the path behind `/-/`. */
   | { kind: 'api'; name: string }
@@ -32,11 +30,11 @@ export interface ContentTarget {
 }
 
 /**
- * Parses a URL of this worker's origin: the gateway's origin, or a site's own origin. A site that embeds the
- * gateway has only one origin, so the isolation mode has no effect there.
+ * Parses a URL of this worker's origin: the gateway's origin, or a site's own origin. A site that embeds the gateway
+ * has only one origin, so the isolation mode has no effect there.
  *
- * @throws AntwayError `BAD_ADDRESS` for an invalid address, and for a path that no archive can contain
- *   (encoded slashes, NUL, `..`, bad percent-encoding).
+ * @throws AntwayError `BAD_ADDRESS` for an invalid address, and for a path that no archive can contain (encoded
+ *   slashes, NUL, `..`, bad percent-encoding).
  */
 export function parseTarget(
   url: URL,
@@ -83,8 +81,7 @@ function queryOf({ searchParams, search }: URL): Pick<ContentTarget, 'query' | '
 }
 
 /**
- * Whether a segment is hex of about the right length. It is probably a mistyped address, and an error should
- * say so.
+ * Whether a segment is hex of about the right length. It is probably a mistyped address, and an error should say so.
  */
 function looksLikeAddress(segment: string): boolean {
   return /^(0x)?[0-9a-f]{48,96}$/i.test(segment);
@@ -99,8 +96,8 @@ function safelyDecoded(segment: string): string {
 }
 
 /**
- * Decodes a path segment by segment, because an encoded slash is part of a name and not a separator. No
- * member's name contains a slash.
+ * Decodes a path segment by segment, because an encoded slash is part of a name and not a separator. No member's name
+ * contains a slash.
  */
 function decodePath(encoded: string): string {
   return encoded.split('/').map(decodeSegment).join('/');
