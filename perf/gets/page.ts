@@ -1,6 +1,6 @@
 /** The task of the page. */
 export interface Ask {
-  /** Of the WebTransport face. */
+  /** Of the WebTransport transport. */
   url: string;
   /** SHA-256, hex. */
   certificateHashes: string[];

@@ -12,7 +12,7 @@ import { median } from '../numbers.ts';
 import { type Content, publishContent, publishFile, type Site } from './content.ts';
 import { firstByteMs, openWarm, type Transfer, transfer } from './measure.ts';
 import { RelayClient } from './relay-client.ts';
-import { type FaceName, faces, type RelayTally } from './relay-messages.ts';
+import { type RelayTally, type TransportName, transports } from './relay-messages.ts';
 import { linkTable } from './report.ts';
 
 /** One link. */
@@ -41,7 +41,7 @@ export interface LinkTransfer extends Transfer {
 }
 
 export interface Measurement extends Cell {
-  face: FaceName;
+  transport: TransportName;
   /** Not measured where OPEN is off, as it matters for the beginning alone, nor without a link. */
   transfer?: LinkTransfer;
   small: FirstByte;
@@ -53,7 +53,7 @@ const usage = `pnpm perf:link [options]
   --rtt 20,50,100     round trips, ms
   --loss 0,1,3        loss in each direction, %
   --rate 20,100       Mbit/s
-  --faces ${faces.join(',')}
+  --transports ${transports.join(',')}
   --seconds 45        size of the file: what the link carries in this time, at most 100 MB. Given up after twice that
   --repeats 5         pages of which the first byte is measured
   --queue <ms>        of the link; a round trip, and at least 50 ms, if not given
@@ -66,7 +66,7 @@ const { values } = parseArgs({
     rtt: { type: 'string', default: '20,50,100' },
     loss: { type: 'string', default: '0,1,3' },
     rate: { type: 'string', default: '20,100' },
-    faces: { type: 'string', default: faces.join(',') },
+    transports: { type: 'string', default: transports.join(',') },
     seconds: { type: 'string' },
     repeats: { type: 'string', default: '5' },
     queue: { type: 'string' },
@@ -79,7 +79,7 @@ const { values } = parseArgs({
 
 const seconds = Number(values.seconds ?? (values.quick ? 8 : 45));
 const repeats = Number(values.repeats);
-const wantedFaces = faces.filter((face) => values.faces.split(',').includes(face));
+const wantedTransports = transports.filter((transport) => values.transports.split(',').includes(transport));
 const largestFileBytes = 100e6;
 /** As good as no link: what the first byte takes here is service time. */
 const nearby: Cell = { rttMs: 0, lossPercent: 0, mbitPerSecond: 1000 };
@@ -102,8 +102,10 @@ async function main(): Promise<void> {
     for (const cell of [nearby, ...cells()]) {
       const file = cell === nearby ? undefined : await publishFile(peer, fileBytes(cell));
       // Loss means nothing for TCP here, so HTTP is measured without.
-      for (const face of wantedFaces.filter((face) => face !== 'http' || cell.lossPercent === 0)) {
-        const measurement = await measure({ browser, peer, folder, content, file, cell, face });
+      for (const transport of wantedTransports.filter(
+        (transport) => transport !== 'http' || cell.lossPercent === 0,
+      )) {
+        const measurement = await measure({ browser, peer, folder, content, file, cell, transport });
         measurements.push(measurement);
         console.error(linkTable(measurements).split('\n').at(-1));
       }
@@ -129,10 +131,18 @@ interface Setting {
   /** Of which the throughput is measured, if it is. */
   file: string | undefined;
   cell: Cell;
-  face: FaceName;
+  transport: TransportName;
 }
 
-async function measure({ browser, peer, folder, content, file, cell, face }: Setting): Promise<Measurement> {
+async function measure({
+  browser,
+  peer,
+  folder,
+  content,
+  file,
+  cell,
+  transport,
+}: Setting): Promise<Measurement> {
   const relay = await RelayClient.start({
     link: {
       delayMs: cell.rttMs / 2,
@@ -146,7 +156,7 @@ async function measure({ browser, peer, folder, content, file, cell, face }: Set
     isRealTime: values['real-time'],
   });
   const config = join(folder, 'antway.json');
-  await writeFile(config, JSON.stringify({ peers: [`http://127.0.0.1:${relay.ports[face]}`] }));
+  await writeFile(config, JSON.stringify({ peers: [`http://127.0.0.1:${relay.ports[transport]}`] }));
   const host = await PeerProcess.start({
     flags: ['--web', webFolder(folder), '--web-config', config],
     webTransport: 'none',
@@ -155,7 +165,7 @@ async function measure({ browser, peer, folder, content, file, cell, face }: Set
   const context = await browser.newContext();
   try {
     const page = await context.newPage();
-    await openWarm(page, host, face === 'http' ? 'http' : 'webtransport', content.warmUps);
+    await openWarm(page, host, transport === 'http' ? 'http' : 'webtransport', content.warmUps);
     const firstByte = async (sites: Site[]): Promise<FirstByte> => {
       const before = await relay.tally();
       const milliseconds: number[] = [];
@@ -172,10 +182,17 @@ async function measure({ browser, peer, folder, content, file, cell, face }: Set
     const small = await firstByte(content.smallSites);
     const large = await firstByte(content.largeSites);
     const moved =
-      file === undefined || face === 'webtransport-get'
+      file === undefined || transport === 'webtransport-get'
         ? undefined
         : await transferOver(relay, page, file, cell);
-    return { ...cell, face, ...(moved && { transfer: moved }), small, large, relay: await relay.tally() };
+    return {
+      ...cell,
+      transport,
+      ...(moved && { transfer: moved }),
+      small,
+      large,
+      relay: await relay.tally(),
+    };
   } finally {
     await context.close();
     await host.stop();

@@ -1,8 +1,8 @@
 import type { LinkOptions, LinkTally } from './link.ts';
 
 /** How the gateway gets its chunks: GET and OPEN over WebTransport, GET alone, or HTTP. */
-export const faces = ['webtransport', 'webtransport-get', 'http'] as const;
-export type FaceName = (typeof faces)[number];
+export const transports = ['webtransport', 'webtransport-get', 'http'] as const;
+export type TransportName = (typeof transports)[number];
 
 /** The first message to the process. */
 export interface RelayRequest {
@@ -13,8 +13,8 @@ export interface RelayRequest {
   isRealTime: boolean;
 }
 
-/** Its answer: ports of HTTP faces which offer what their names say. */
-export type RelayPorts = Record<FaceName, number>;
+/** Its answer: ports of HTTP transports which offer what their names say. */
+export type RelayPorts = Record<TransportName, number>;
 
 /** The answer to any later message. */
 export interface RelayTally {

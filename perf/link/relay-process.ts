@@ -5,14 +5,14 @@ import { infoProxy } from '../../tests/support/info-proxy.ts';
 import { LinkRelay } from './relay.ts';
 import type { RelayPorts, RelayRequest, RelayTally } from './relay-messages.ts';
 
-/** The operation that the other face lacks. */
+/** The operation that the other transport lacks. */
 const open = 5;
 
 process.once('message', async ({ link, httpPort, webTransportPort, isRealTime }: RelayRequest) => {
   if (isRealTime) execFileSync('chrt', ['--fifo', '--pid', '1', String(process.pid)]);
   const relay = new LinkRelay(link);
   const port = await relay.udp(webTransportPort);
-  const face = async (operations: (known: number[]) => number[], hasWebTransport = true) => {
+  const transport = async (operations: (known: number[]) => number[], hasWebTransport = true) => {
     const proxy = await infoProxy(`http://127.0.0.1:${httpPort}`, (info) => ({
       ...info,
       operations: operations(info.operations),
@@ -21,9 +21,9 @@ process.once('message', async ({ link, httpPort, webTransportPort, isRealTime }:
     return relay.tcp(proxy.port);
   };
   const ports: RelayPorts = {
-    webtransport: await face((known) => known),
-    'webtransport-get': await face((known) => known.filter((operation) => operation !== open)),
-    http: await face((known) => known, false),
+    webtransport: await transport((known) => known),
+    'webtransport-get': await transport((known) => known.filter((operation) => operation !== open)),
+    http: await transport((known) => known, false),
   };
   const lateness = monitorEventLoopDelay({ resolution: 2 });
   lateness.enable();

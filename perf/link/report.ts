@@ -5,7 +5,7 @@ const head = [
   'RTT ms',
   'loss %',
   'Mbit/s',
-  'face',
+  'transport',
   'file MB',
   'Mbit/s got',
   'of the link',
@@ -26,16 +26,16 @@ export function linkTable(measurements: readonly Measurement[]): string {
 }
 
 function row(
-  { rttMs, lossPercent, mbitPerSecond, face, transfer, small, large, relay }: Measurement,
+  { rttMs, lossPercent, mbitPerSecond, transport, transfer, small, large, relay }: Measurement,
   all: readonly Measurement[],
 ): string[] {
-  const nearby = all.find((other) => other.rttMs === 0 && other.face === face);
+  const nearby = all.find((other) => other.rttMs === 0 && other.transport === transport);
   const { lost, overflowed, sent } = relay.down;
   return [
     String(rttMs),
     String(lossPercent),
     String(mbitPerSecond),
-    face,
+    transport,
     ...(transfer
       ? [
           `${(transfer.bytes / 1e6).toFixed(0)}${transfer.isWhole ? '' : ' (given up)'}`,
@@ -50,7 +50,7 @@ function row(
     firstByte(large),
     ratio(large, rttMs),
     `${large.carriedShare.toFixed(2)} ×`,
-    face === 'http' ? '–' : `${lost} + ${overflowed} of ${sent}`,
+    transport === 'http' ? '–' : `${lost} + ${overflowed} of ${sent}`,
     relay.lateMs.toFixed(0),
   ];
 }
