@@ -67,7 +67,7 @@ export const limits = Object.freeze({
    * If `streams` GETs of small chunks are running, the next GET waits up to `waitMs` for more addresses. If an answer
    * pauses for `pauseMs`, the chunks after it are requested on separate streams.
    */
-  gatheredGets: { streams: 4, waitMs: 2, pauseMs: 500 },
+  batchedGets: { streams: 4, waitMs: 2, pauseMs: 500 },
   /** Longest write token, in bytes of UTF-8. */
   tokenBytes: 1024,
   /** The exact size of a pointer record, in bytes. */

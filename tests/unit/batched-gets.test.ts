@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Address } from '../../src/address.ts';
 import { AntwayError } from '../../src/errors.ts';
 import { limits } from '../../src/limits.ts';
-import { BatchedGets, type SeveralEvents } from '../../src/peers/transports/batched-gets.ts';
+import { type BatchEvents, BatchedGets } from '../../src/peers/transports/batched-gets.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -12,7 +12,7 @@ interface Asked {
   chunks: number[];
   signal: AbortSignal;
   /** Of a request for several. */
-  on?: SeveralEvents;
+  on?: BatchEvents;
   end(answer?: Bytes): void;
   fail(error: unknown): void;
 }
@@ -88,7 +88,7 @@ describe('requests for small chunks', () => {
   });
 
   it('wait for each other only while some are under way, and only for a moment', async () => {
-    const { streams, waitMs } = limits.gatheredGets;
+    const { streams, waitMs } = limits.batchedGets;
     for (const number of range(0, streams)) {
       void fetch(number);
       await settle();
@@ -173,9 +173,9 @@ describe('requests for small chunks', () => {
     await settle();
     asked[0]!.on!.opened();
     answer(asked[0]!, 1);
-    await vi.advanceTimersByTimeAsync(limits.gatheredGets.pauseMs - 1);
+    await vi.advanceTimersByTimeAsync(limits.batchedGets.pauseMs - 1);
     asked[0]!.on!.bytes(); // something came, so the pause begins anew
-    await vi.advanceTimersByTimeAsync(limits.gatheredGets.pauseMs - 1);
+    await vi.advanceTimersByTimeAsync(limits.batchedGets.pauseMs - 1);
     expect(asked).toHaveLength(1);
     await vi.advanceTimersByTimeAsync(1);
     expect(chunksAsked()).toEqual([[0, 1, 2, 3], [2], [3]]);

@@ -13,10 +13,10 @@ export interface GetStreams {
    * Requests several chunks on one stream, in order.
    * @throws as `one`, if the stream fails. Answers that were complete before stay valid.
    */
-  several(addresses: readonly Address[], signal: AbortSignal, on: SeveralEvents): Promise<void>;
+  several(addresses: readonly Address[], signal: AbortSignal, on: BatchEvents): Promise<void>;
 }
 
-export interface SeveralEvents {
+export interface BatchEvents {
   /** The stream is open. A failure from here on is not a failure of the session. */
   opened(): void;
   /** Bytes arrived. */
@@ -27,7 +27,7 @@ export interface SeveralEvents {
   answered(index: number, answer: Promise<Bytes>): void;
 }
 
-interface Wanted {
+interface PendingGet {
   address: Address;
   signal: AbortSignal;
   onFirstByte: (() => void) | undefined;
@@ -37,7 +37,7 @@ interface Wanted {
 
 /**
  * Batches requests for small chunks into GETs of several addresses: a browser needs as long for one stream as for ten
- * small chunks (docs/reference/benchmarks.md). A single request gets a stream at once. If `limits.gatheredGets.streams`
+ * small chunks (docs/reference/benchmarks.md). A single request gets a stream at once. If `limits.batchedGets.streams`
  * streams are open, further requests wait until one of them ends, or for a few milliseconds.
  *
  * One slow answer does not delay the others: if a stream fails, pauses or delivers a large chunk, all requests behind
@@ -45,8 +45,8 @@ interface Wanted {
  */
 export class BatchedGets {
   readonly #streams: GetStreams;
-  #waiting: Wanted[] = [];
-  #underWay = 0;
+  #waiting: PendingGet[] = [];
+  #active = 0;
   #isScheduled = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -69,8 +69,8 @@ export class BatchedGets {
 
   #decide(): void {
     this.#isScheduled = false;
-    const { streams, waitMs } = limits.gatheredGets;
-    if (this.#underWay < streams || this.#waiting.length >= limits.addressesPerRequest) this.#flush();
+    const { streams, waitMs } = limits.batchedGets;
+    if (this.#active < streams || this.#waiting.length >= limits.addressesPerRequest) this.#flush();
     else this.#timer ??= setTimeout(() => this.#flush(), waitMs);
   }
 
@@ -84,28 +84,28 @@ export class BatchedGets {
     }
   }
 
-  async #send(wanted: readonly Wanted[]): Promise<void> {
-    this.#underWay++;
+  async #send(wanted: readonly PendingGet[]): Promise<void> {
+    this.#active++;
     if (wanted.length === 1) await this.#sendSingle(wanted[0]!);
     else await this.#sendBatch(wanted);
-    this.#underWay--;
+    this.#active--;
     if (this.#waiting.length > 0) this.#flush();
   }
 
   /** Never rejects. */
-  async #sendSingle({ address, signal, onFirstByte, resolve, reject }: Wanted): Promise<void> {
+  async #sendSingle({ address, signal, onFirstByte, resolve, reject }: PendingGet): Promise<void> {
     await this.#streams.one(address, signal, onFirstByte).then(resolve, reject);
   }
 
   /** Never rejects. */
-  async #sendBatch(wanted: readonly Wanted[]): Promise<void> {
+  async #sendBatch(wanted: readonly PendingGet[]): Promise<void> {
     const controller = new AbortController();
     /** Index of the request whose answer comes next. */
     let next = 0;
     let last = wanted.length - 1;
     let hasStream = false;
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const stop = () => controller.abort(new DOMException('Nobody waits for the rest.', 'AbortError'));
+    const stop = () => controller.abort(new DOMException('No caller waits for the rest.', 'AbortError'));
     /** Keeps only the next answer on this stream, and sends the other requests on separate streams. */
     const release = () => {
       clearTimeout(timer);
@@ -115,7 +115,7 @@ export class BatchedGets {
     };
     const watch = () => {
       clearTimeout(timer);
-      if (next < last) timer = setTimeout(release, limits.gatheredGets.pauseMs);
+      if (next < last) timer = setTimeout(release, limits.batchedGets.pauseMs);
     };
     const leave = () => {
       if (wanted.slice(next, last + 1).every(({ signal }) => signal.aborted)) stop();

@@ -1,8 +1,8 @@
 import { Address } from '../../address.ts';
 import { AntwayError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
-import { raceAbort, transferMs, Watchdog } from '../../util/watchdog.ts';
-import { BatchedGets, type SeveralEvents } from './batched-gets.ts';
+import { transferMs, Watchdog } from '../../util/watchdog.ts';
+import { type BatchEvents, BatchedGets } from './batched-gets.ts';
 import { ByteReader } from './byte-reader.ts';
 import type { PutOptions } from './http.ts';
 import {
@@ -21,39 +21,31 @@ import {
 } from './protocol.ts';
 import type { Transport } from './transport.ts';
 import type { WebTransportEndpoint } from './webtransport-endpoint.ts';
+import { WebTransportSession } from './webtransport-session.ts';
 
 /** Time limit for one chunk, or for a batch of small chunks that together are no larger. */
 const chunkMs = limits.stallMs + transferMs(limits.chunkBytes);
 
 /**
- * A peer's WebTransport transport. It has one session, which connects on the first request and again after it closed.
+ * A peer's WebTransport transport: one session, and one stream for each request.
  */
 export class WebTransportTransport implements Transport {
   readonly name = 'webtransport';
-  readonly #endpoint: () => Promise<WebTransportEndpoint>;
+  readonly #session: WebTransportSession;
+  readonly #onBytes: (length: number) => void;
   readonly #small = new BatchedGets({
     one: (...request) => this.#get(...request),
     several: (...request) => this.#getSeveral(...request),
   });
-  #session: Promise<WebTransport> | undefined;
-  #operations: readonly number[] | undefined;
-  /** Whether the peer of the current session has refused OPEN as an unknown request. */
-  #hasRefusedPrefetch = false;
-  /** When the last session began to connect, as `performance.now()`. */
-  #openedAt = 0;
-  /** The connected session, if there is one. */
-  #connected: WebTransport | undefined;
   /** When bytes last arrived on any stream, as `performance.now()`. */
   #lastArrival = 0;
 
-  readonly #onBytes: (length: number) => void;
-
   /**
-   * @param endpoint called before each new session, so that a rotated certificate is found.
+   * @param endpoint called before each new connection, so that a rotated certificate is found.
    * @param onBytes called with the number of bytes of every arriving piece.
    */
   constructor(endpoint: () => Promise<WebTransportEndpoint>, onBytes: (length: number) => void = () => {}) {
-    this.#endpoint = endpoint;
+    this.#session = new WebTransportSession(endpoint);
     this.#onBytes = onBytes;
   }
 
@@ -63,12 +55,11 @@ export class WebTransportTransport implements Transport {
 
   /** Whether a session is connected and the peer may support OPEN. */
   get canPrefetch(): boolean {
-    const isNamed = this.#operations?.includes(operations.open) !== false;
-    return this.isConnected && isNamed && !this.#hasRefusedPrefetch;
+    return this.#session.supports(operations.open);
   }
 
   get isConnected(): boolean {
-    return this.#connected !== undefined;
+    return this.#session.isConnected;
   }
 
   fetch(
@@ -86,7 +77,7 @@ export class WebTransportTransport implements Transport {
     return this.#request(request, chunkMs, signal, (reader) => readAnswer(reader, onFirstByte));
   }
 
-  #getSeveral(addresses: readonly Address[], signal: AbortSignal, on: SeveralEvents): Promise<void> {
+  #getSeveral(addresses: readonly Address[], signal: AbortSignal, on: BatchEvents): Promise<void> {
     const request = encodeAddressRequest(operations.get, addresses);
     const read = async (reader: ByteReader) => {
       on.opened();
@@ -131,7 +122,7 @@ export class WebTransportTransport implements Transport {
     } catch (error) {
       const { streamErrorCode } = ((error as Error).cause ?? {}) as Partial<WebTransportError>;
       // Only this code says that the peer does not know OPEN. A busy, slow or closing peer knows it.
-      if (streamErrorCode === resetCodes.badRequest) this.#hasRefusedPrefetch = true;
+      if (streamErrorCode === resetCodes.badRequest) this.#session.refused(operations.open);
       throw error;
     }
   }
@@ -195,7 +186,7 @@ export class WebTransportTransport implements Transport {
     let reader: ByteReader | undefined;
     let writer: WritableStreamDefaultWriter<Uint8Array> | undefined;
     try {
-      session = await watchdog.race(this.#sessionInTime());
+      session = await watchdog.race(this.#session.connectInTime());
       const stream = await watchdog.race(openStream(session, watchdog.signal));
       writer = stream.writable.getWriter();
       reader = new ByteReader(stream.readable, onBytes);
@@ -216,7 +207,7 @@ export class WebTransportTransport implements Transport {
       if (watchdog.signal.aborted) {
         // Close the session if no stream received anything. One slow answer is no reason to close it.
         const isDead = performance.now() - this.#lastArrival > stallMs / 2;
-        if (!signal.aborted && isDead) this.#drop(session);
+        if (!signal.aborted && isDead) this.#session.drop(session);
         throw watchdog.signal.reason;
       }
       if (error instanceof AntwayError) throw error;
@@ -228,84 +219,11 @@ export class WebTransportTransport implements Transport {
 
   /** Connects the session unless it is connected. @throws AntwayError `PEERS_UNREACHABLE`, `UNSUPPORTED`. */
   async connect(): Promise<void> {
-    await this.#openSession();
+    await this.#session.connect();
   }
 
   close(): void {
-    void this.#session?.then(
-      (session) => session.close(),
-      () => undefined,
-    );
-    this.#session = undefined;
-    this.#connected = undefined;
-  }
-
-  /** Closes a session. If a newer session has replaced it, the newer one stays open. */
-  #drop(session: WebTransport | undefined): void {
-    if (session && this.#connected === session) {
-      this.#session = undefined;
-      this.#connected = undefined;
-    }
-    session?.close();
-  }
-
-  /**
-   * Returns the session if it connects within the grace time. After that, connecting continues in the background for
-   * later requests, and the caller uses HTTP.
-   */
-  async #sessionInTime(): Promise<WebTransport> {
-    const opening = this.#openSession();
-    if (this.#connected) return opening;
-    // The grace time starts when connecting starts: only the first request waits. Later requests use HTTP at once.
-    const leftMs = Math.max(this.#openedAt + limits.connectGraceMs - performance.now(), 0);
-    const grace = AbortSignal.timeout(leftMs);
-    try {
-      return await raceAbort(opening, grace);
-    } catch (error) {
-      if (!grace.aborted) throw error;
-      throw new AntwayError('PEERS_UNREACHABLE', 'The WebTransport session is not up yet.');
-    }
-  }
-
-  #openSession(): Promise<WebTransport> {
-    if (!this.#session) {
-      const opening = this.#establish();
-      this.#session = opening;
-      this.#openedAt = performance.now();
-      const forget = () => {
-        if (this.#session === opening) {
-          this.#session = undefined;
-          this.#connected = undefined;
-        }
-      };
-      opening.then((session) => {
-        if (this.#session === opening) this.#connected = session;
-        session.closed.then(forget, forget);
-      }, forget);
-    }
-    return this.#session;
-  }
-
-  async #establish(): Promise<WebTransport> {
-    const { url, certificateHashes, operations } = await this.#endpoint();
-    this.#operations = operations;
-    this.#hasRefusedPrefetch = false;
-    let session: WebTransport | undefined;
-    try {
-      session = new WebTransport(url, {
-        congestionControl: 'throughput',
-        serverCertificateHashes: certificateHashes.map((hex) => ({
-          algorithm: 'sha-256',
-          value: fromHex(hex),
-        })),
-      });
-      session.closed.catch(() => undefined); // reported through `ready` and the streams
-      await raceAbort(session.ready, AbortSignal.timeout(limits.connectTimeoutMs));
-      return session;
-    } catch (cause) {
-      session?.close();
-      throw new AntwayError('PEERS_UNREACHABLE', `No WebTransport session with ${url}.`, {}, { cause });
-    }
+    this.#session.close();
   }
 }
 
@@ -334,10 +252,4 @@ async function readAnswer(
   onFirstByte?.(length);
   checkAnswer(head[0]!, length);
   return reader.read(length);
-}
-
-function fromHex(hex: string): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from({ length: hex.length / 2 }, (_, i) =>
-    Number.parseInt(hex.slice(2 * i, 2 * i + 2), 16),
-  );
 }
