@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { type Browser, type BrowserContext, expect, type Page } from '@playwright/test';
-import type { StatsSnapshot, TransportName } from '../../src/stats/stats.ts';
+import type { TransportName } from '../../src/stats/peer-attempt.ts';
+import type { StatsSnapshot } from '../../src/stats/stats.ts';
 import { stopWorkers } from '../../tests/support/chromium.ts';
 import type { PeerProcess } from '../../tests/support/peer-process.ts';
 import { MemoryWatch } from './inspector.ts';

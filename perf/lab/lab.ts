@@ -6,7 +6,7 @@ import { type Browser, type BrowserContext, chromium, type Page } from '@playwri
 import playwright from '../../playwright.config.ts';
 import { createTarchive } from '../../src/archive/create-tar.ts';
 import { limits } from '../../src/limits.ts';
-import type { TransportName } from '../../src/stats/stats.ts';
+import type { TransportName } from '../../src/stats/peer-attempt.ts';
 import { bufferAccess, type RandomAccess } from '../../src/util/random-access.ts';
 import { distFolder, fromRoot } from '../../tests/support/paths.ts';
 import { type PeerOptions, PeerProcess } from '../../tests/support/peer-process.ts';
@@ -26,7 +26,7 @@ export class LabMachine {
     /** Of temporary files. */
     readonly folder: string,
     readonly context: BrowserContext,
-    /** With both faces. */
+    /** With both transports. */
     readonly peer: PeerProcess,
   ) {}
 

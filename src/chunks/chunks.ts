@@ -1,7 +1,7 @@
 import type { Address } from '../address.ts';
 import { toHex } from '../address.ts';
 import { AntwayError } from '../errors.ts';
-import type { ChunkPeers } from '../peers/selection/pool.ts';
+import type { ChunkPeers } from '../peers/chunk-peers.ts';
 import type { Codec } from '../self-encryption/codec.ts';
 import type { DataMap } from '../self-encryption/data-map.ts';
 import type { ChunkState, Stats } from '../stats/stats.ts';

@@ -1,5 +1,5 @@
 import { limits } from '../limits.ts';
-import type { LinkMeasure } from '../peers/selection/pool.ts';
+import type { LinkMeasure } from '../peers/chunk-peers.ts';
 
 /**
  * Returns how many chunks a reader should request ahead. All requested chunks share the link, and a chunk is useful

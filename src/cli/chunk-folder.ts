@@ -2,7 +2,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { equalBytes } from '../address.ts';
 import { AntwayError } from '../errors.ts';
-import type { ChunkPeers } from '../peers/selection/pool.ts';
+import type { ChunkPeers } from '../peers/chunk-peers.ts';
 import type { ChunkSink } from '../publish/upload.ts';
 import { writeAtomically } from './atomic-file.ts';
 import { fileError } from './disk-file.ts';

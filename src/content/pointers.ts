@@ -1,7 +1,7 @@
 import type { Address } from '../address.ts';
 import { equalBytes } from '../address.ts';
 import { limits } from '../limits.ts';
-import type { ChunkPeers } from '../peers/selection/pool.ts';
+import type { ChunkPeers } from '../peers/chunk-peers.ts';
 import { LruCache } from '../util/lru-cache.ts';
 import { SingleFlight } from '../util/single-flight.ts';
 import { newestPointer, type Pointer, parsePointer } from './pointer.ts';

@@ -3,7 +3,7 @@ import type { Chunks } from '../chunks/chunks.ts';
 import { VerifiedChunk } from '../chunks/verified-chunk.ts';
 import { AntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
-import type { ChunkPeers } from '../peers/selection/pool.ts';
+import type { ChunkPeers } from '../peers/chunk-peers.ts';
 import type { PrefetchRange } from '../peers/transports/protocol.ts';
 import { loadBlake3 } from '../self-encryption/blake3.ts';
 import type { DataMap } from '../self-encryption/data-map.ts';

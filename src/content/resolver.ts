@@ -4,7 +4,7 @@ import type { Chunks } from '../chunks/chunks.ts';
 import type { VerifiedChunk } from '../chunks/verified-chunk.ts';
 import { AntwayError, isAbsentSomewhere } from '../errors.ts';
 import { limits } from '../limits.ts';
-import type { ChunkPeers } from '../peers/selection/pool.ts';
+import type { ChunkPeers } from '../peers/chunk-peers.ts';
 import { loadBlake3 } from '../self-encryption/blake3.ts';
 import type { DataMap } from '../self-encryption/data-map.ts';
 import { unshrink } from '../self-encryption/file.ts';

@@ -2,12 +2,10 @@ import { Address } from '../address.ts';
 import type { TransportChoice } from '../config.ts';
 import { asAntwayError } from '../errors.ts';
 import type { PeerUrl } from '../peer-url.ts';
-import type { TransportName } from '../stats/stats.ts';
-import { HttpTransport } from './transports/http.ts';
+import type { TransportName } from '../stats/peer-attempt.ts';
+import type { HttpTransport } from './transports/http.ts';
+import { PeerTransports } from './transports/peer-transports.ts';
 import type { PeerInfo } from './transports/protocol.ts';
-import { noTransport } from './transports/transport.ts';
-import { WebTransportTransport } from './transports/webtransport.ts';
-import { webTransportEndpointIn, webTransportEndpointOf } from './transports/webtransport-endpoint.ts';
 
 /** The result of probing a peer. */
 export interface Probe {
@@ -26,29 +24,25 @@ export interface Probe {
  * @throws AntwayError `UNSUPPORTED` if the server is no peer of this protocol, `PEERS_UNREACHABLE`; the signal's
  *   reason.
  */
-export async function probePeer(
-  peer: PeerUrl,
-  transport: TransportChoice,
-  signal: AbortSignal,
-): Promise<Probe> {
-  const http =
-    peer.certificateHashes.length === 0 && transport !== 'webtransport' ? new HttpTransport(peer) : undefined;
-  if (peer.kind !== 'antway') {
-    if (!http) throw noTransport(peer, transport);
-    return probeChunks(http, signal);
-  }
-  const mayWebTransport = transport !== 'http' && WebTransportTransport.isSupported;
-  if (!http && !mayWebTransport) throw noTransport(peer, transport);
+export async function probePeer(peer: PeerUrl, choice: TransportChoice, signal: AbortSignal): Promise<Probe> {
+  const transports = new PeerTransports(peer, choice);
+  const { http, webTransport } = transports;
+  if (!http && !webTransport) throw transports.missing();
+  if (peer.kind !== 'antway') return probeChunks(http!, signal);
   // `info` is requested twice over HTTP, so that the second request measures an open connection.
-  const info = await http?.info(signal);
+  await http?.info(signal);
   let webTransportProblem: string | null = null;
-  if (mayWebTransport) {
+  if (webTransport) {
     try {
-      return { ...(await probeWebTransport(peer, info, signal)), webTransportProblem };
+      await webTransport.connect();
+      const answer = await timed((onFirstByte) => webTransport.info(signal, onFirstByte));
+      return { ...answer, transport: 'webtransport', webTransportProblem };
     } catch (error) {
       signal.throwIfAborted();
       if (!http) throw error;
       webTransportProblem = asAntwayError(error).message;
+    } finally {
+      transports.close();
     }
   }
   const answer = await timed((onFirstByte) => http!.info(signal, onFirstByte));
@@ -66,23 +60,6 @@ async function probeChunks(http: HttpTransport, signal: AbortSignal): Promise<Pr
   });
   const firstByteMs = roundedSince(startedAt);
   return { info: null, transport: 'http', firstByteMs, webTransportProblem: null };
-}
-
-async function probeWebTransport(
-  peer: PeerUrl,
-  known: PeerInfo | undefined,
-  signal: AbortSignal,
-): Promise<Omit<Probe, 'webTransportProblem'>> {
-  const transport = new WebTransportTransport(async () =>
-    known ? webTransportEndpointIn(known, peer) : webTransportEndpointOf(peer),
-  );
-  try {
-    await transport.connect();
-    const answer = await timed((onFirstByte) => transport.info(signal, onFirstByte));
-    return { ...answer, transport: 'webtransport' };
-  } finally {
-    transport.close();
-  }
 }
 
 async function timed(

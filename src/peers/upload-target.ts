@@ -1,10 +1,9 @@
 import type { Address } from '../address.ts';
 import { AntwayError } from '../errors.ts';
 import type { PeerUrl } from '../peer-url.ts';
-import { HttpTransport, type PutOptions } from './transports/http.ts';
-import { noTransport } from './transports/transport.ts';
-import { WebTransportTransport } from './transports/webtransport.ts';
-import { webTransportEndpointOf } from './transports/webtransport-endpoint.ts';
+import type { PutOptions } from './transports/http.ts';
+import { PeerTransports } from './transports/peer-transports.ts';
+import type { WebTransportTransport } from './transports/webtransport.ts';
 
 /** The interface of a peer that accepts chunks. */
 export interface UploadTarget {
@@ -22,18 +21,21 @@ export interface UploadTarget {
  * @throws AntwayError `PEERS_UNREACHABLE` if the browser has no WebTransport for such a peer.
  */
 export function uploadTargetAt(peer: PeerUrl): UploadTarget {
-  if (peer.certificateHashes.length === 0) return new HttpTransport(peer);
-  if (!WebTransportTransport.isSupported) throw noTransport(peer, 'auto');
-  return new PinnedTarget(peer);
+  const transports = new PeerTransports(peer, 'auto');
+  const { http, webTransport } = transports;
+  if (http) return http;
+  if (!webTransport) throw transports.missing();
+  return new PinnedTarget(peer.id, webTransport);
 }
 
 class PinnedTarget implements UploadTarget {
-  readonly url: string;
   readonly #transport: WebTransportTransport;
 
-  constructor(peer: PeerUrl) {
-    this.url = peer.id;
-    this.#transport = new WebTransportTransport(() => webTransportEndpointOf(peer));
+  constructor(
+    readonly url: string,
+    transport: WebTransportTransport,
+  ) {
+    this.#transport = transport;
   }
 
   async has(address: Address, signal: AbortSignal): Promise<boolean> {

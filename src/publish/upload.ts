@@ -1,18 +1,6 @@
-import type { Address } from '../address.ts';
 import { AntwayError, asAntwayError, isAbort } from '../errors.ts';
+import type { UploadTarget } from '../peers/upload-target.ts';
 import type { EncryptedChunk } from '../self-encryption/file.ts';
-
-/** A peer that accepts chunks, for example the HTTP transport of a peer. */
-export interface ChunkTarget {
-  /** Identifies the peer in errors. */
-  readonly url: string;
-  has(address: Address, signal: AbortSignal): Promise<boolean>;
-  put(
-    address: Address,
-    bytes: Uint8Array,
-    options: { token?: string; signal?: AbortSignal },
-  ): Promise<'stored' | 'present'>;
-}
 
 /** A destination of published chunks: peers, or a folder. */
 export interface ChunkSink {
@@ -34,7 +22,7 @@ const defaultFirstRetryMs = 500;
  * A sink that sends every chunk to every one of `targets`: a chunk is stored once all of them have it. A peer that
  * already has a chunk does not get it again. An unreachable peer is tried 5 times, with growing delays.
  */
-export function uploadTo(targets: readonly ChunkTarget[], options: UploadOptions = {}): ChunkSink {
+export function uploadTo(targets: readonly UploadTarget[], options: UploadOptions = {}): ChunkSink {
   return {
     async store(chunk, signal) {
       const outcomes = await Promise.all(
@@ -54,7 +42,7 @@ export function uploadTo(targets: readonly ChunkTarget[], options: UploadOptions
  */
 export async function uploadChunk(
   { address, bytes }: EncryptedChunk,
-  target: ChunkTarget,
+  target: UploadTarget,
   {
     token,
     firstRetryMs = defaultFirstRetryMs,
@@ -65,7 +53,7 @@ export async function uploadChunk(
     try {
       signal.throwIfAborted();
       if (await target.has(address, signal)) return 'present';
-      return await target.put(address, bytes, { ...(token === undefined ? {} : { token }), signal });
+      return await target.put(address, bytes, { token, signal });
     } catch (error) {
       if (isAbort(error, signal)) throw error;
       const failure = asAntwayError(error);

@@ -1,13 +1,12 @@
-import type { ErrorCode } from '../errors.ts';
+import type { AntwayError, ErrorCode } from '../errors.ts';
 import { Histogram, type HistogramSnapshot } from './histogram.ts';
+import type { AttemptObserver, AttemptOutcome, PeerAttempt, TransportName } from './peer-attempt.ts';
 
 /** A number of things and their bytes. */
 export interface Tally {
   count: number;
   bytes: number;
 }
-
-export type TransportName = 'webtransport' | 'http';
 
 /** Chunks from one peer over one transport. `chunks` counts only chunks that matched their address. */
 export interface TransportTally {
@@ -95,7 +94,7 @@ export type ChunkState = '~' | 'p' | 'd' | 'm';
 const maxCells = 4_096;
 
 /** The counters of one worker. Any layer may update them. Only `/-/stats` reads them. */
-export class Stats {
+export class Stats implements AttemptObserver {
   readonly #data = {
     startedAt: Date.now(),
     requests: { total: 0, active: 0, failed: {} as Partial<Record<ErrorCode, number>> },
@@ -225,55 +224,30 @@ export class Stats {
     this.#changed();
   }
 
-  /** @param times from the request to the answer's first and last byte, in milliseconds. */
-  fromPeer(
-    url: string,
-    transport: TransportName,
-    bytes: number,
-    times: { firstByteMs: number; totalMs: number },
-  ): void {
-    const counters = this.#peer(url)[transport];
+  chunkReceived({ request, chunks, firstByteMs }: PeerAttempt, bytes: number): void {
+    const counters = this.#peer(request.peer)[request.transport];
     counters.chunks++;
     counters.bytes += bytes;
-    counters.firstByte.record(times.firstByteMs);
-    counters.total.record(times.totalMs);
+    if (chunks === 1 && firstByteMs !== undefined) counters.firstByte.record(firstByteMs);
     this.#changed();
   }
 
-  /** Call this when the answer to an OPEN begins. */
-  prefetchBegan(url: string, firstByteMs: number): void {
-    this.#peer(url).webtransport.firstByte.record(firstByteMs);
-  }
-
-  /** Call this when the answer to an OPEN is complete. */
-  prefetchEnded(url: string, totalMs: number): void {
-    this.#peer(url).webtransport.total.record(totalMs);
-    this.#changed();
-  }
-
-  /** Call this for each record of an answer to an OPEN. */
-  prefetched(url: string, bytes: number): void {
-    const counters = this.#peer(url).webtransport;
-    counters.chunks++;
-    counters.bytes += bytes;
-    this.#changed();
-  }
-
-  peerFailed(url: string, transport: TransportName, code: ErrorCode): void {
-    const peer = this.#peer(url);
-    increment(peer[transport].failures, code);
-    if (code === 'CORRUPT') peer.corrupt++;
-    this.#changed();
-  }
-
-  peerBanned(url: string): void {
-    this.#peer(url).bans++;
-    this.#changed();
-  }
-
-  /** Counts a hedge. @param won whether the hedged peer answered first. */
-  hedged(url: string, won: boolean): void {
-    this.#peer(url).hedges[won ? 'won' : 'lost']++;
+  attemptEnded({ request, totalMs }: PeerAttempt, outcome: AttemptOutcome, isFinal: boolean): void {
+    const { operation, transport, isHedge } = request;
+    if (outcome === 'cancelled' || (outcome === 'overtaken' && !isHedge)) return;
+    // Most addresses are no pointers.
+    if (operation === 'pointer' && (outcome as AntwayError).code === 'NOT_FOUND') return;
+    const peer = this.#peer(request.peer);
+    if (outcome === 'success') peer[transport].total.record(totalMs);
+    else if (outcome !== 'overtaken') {
+      increment(peer[transport].failures, outcome.code);
+      if (outcome.code === 'CORRUPT') {
+        peer.corrupt++;
+        // Peers cannot check the signatures of pointers.
+        if (operation !== 'pointer') peer.bans++;
+      }
+    }
+    if (isHedge && isFinal) peer.hedges[outcome === 'success' ? 'won' : 'lost']++;
     this.#changed();
   }
 

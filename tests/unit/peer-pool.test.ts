@@ -134,6 +134,28 @@ describe('the peers', () => {
     expect(peers.describe()[0]!.http!.failures.PEERS_UNREACHABLE).toBe(2);
   });
 
+  it('are hedged by the next while one is slow, and the hedge is counted', async () => {
+    const silent = await startHttpPeer(() => {});
+    const next = await has();
+    const { fetch, peers } = pool(silent.url, next.url);
+    await expect(fetch()).resolves.toBe(verify(right));
+    expect(silent.requests).toHaveLength(1);
+    const [slow, fast] = peers.describe();
+    expect(fast).toMatchObject({ hedges: { won: 1, lost: 0 }, http: { chunks: 1 } });
+    // The slow one has not failed. It was only overtaken.
+    expect(slow).toMatchObject({ state: 'idle' });
+    expect(slow).not.toHaveProperty('http');
+  });
+
+  it('count a hedge as lost when the slow peer answers first', async () => {
+    const slow = await startHttpPeer((_, response) => void setTimeout(() => response.end(right), 1_300));
+    const silent = await startHttpPeer(() => {});
+    const { fetch, peers } = pool(slow.url, silent.url);
+    await expect(fetch()).resolves.toBe(verify(right));
+    await expect.poll(() => peers.describe()[1]!.hedges).toEqual({ won: 0, lost: 1 });
+    expect(peers.describe()[0]).toMatchObject({ hedges: { won: 0, lost: 0 }, http: { chunks: 1 } });
+  });
+
   it('are not asked any longer when the caller aborts, and none is penalised', async () => {
     const silent = await startHttpPeer(() => {});
     const next = await has();

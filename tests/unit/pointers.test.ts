@@ -5,7 +5,7 @@ import type { PointerMemory } from '../../src/content/pointers.ts';
 import { Resolver } from '../../src/content/resolver.ts';
 import { AntwayError, type Attempt } from '../../src/errors.ts';
 import { limits } from '../../src/limits.ts';
-import type { FetchOptions } from '../../src/peers/selection/pool.ts';
+import type { FetchOptions } from '../../src/peers/chunk-peers.ts';
 import { Stats } from '../../src/stats/stats.ts';
 import { PointerOwner } from '../support/pointers.ts';
 import { MemoryPeers, MemoryStore } from './support/fake-network.ts';

@@ -6,7 +6,7 @@ import { Prefetcher } from '../../src/content/prefetcher.ts';
 import { Resolver } from '../../src/content/resolver.ts';
 import { AntwayError } from '../../src/errors.ts';
 import { limits } from '../../src/limits.ts';
-import type { PrefetchOptions } from '../../src/peers/peer.ts';
+import type { PrefetchOptions } from '../../src/peers/chunk-peers.ts';
 import { encodeOpen, type PrefetchRange } from '../../src/peers/transports/protocol.ts';
 import { decodeDataMap, encodeDataMap, MapBuilder } from '../../src/self-encryption/data-map.ts';
 import { unshrink } from '../../src/self-encryption/file.ts';

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { AntwayError } from '../../src/errors.ts';
 import { siteCache, siteStats } from '../../src/shell/live/site-stats.ts';
 import { sumStats } from '../../src/shell/live/sum-stats.ts';
 import { sumSamples } from '../../src/shell/live/throughput.ts';
+import { PeerAttempt } from '../../src/stats/peer-attempt.ts';
 import { Stats } from '../../src/stats/stats.ts';
 
 const peer = 'https://peer.example';
@@ -16,8 +18,13 @@ function counted(): Stats {
   stats.served(500);
   stats.fromMemory(100);
   stats.fromDisk(200);
-  stats.fromPeer(peer, 'http', 300, { firstByteMs: 12, totalMs: 30 });
-  stats.peerFailed(peer, 'webtransport', 'PEERS_UNREACHABLE');
+  const answered = new PeerAttempt({ peer, operation: 'get', transport: 'http' }, [stats]);
+  answered.began();
+  answered.chunks = 1;
+  stats.chunkReceived(answered, 300);
+  answered.end('success');
+  const failed = new PeerAttempt({ peer, operation: 'get', transport: 'webtransport' }, [stats]);
+  failed.end(new AntwayError('PEERS_UNREACHABLE', 'It did not answer.'));
   return stats;
 }
 

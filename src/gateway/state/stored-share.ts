@@ -3,7 +3,7 @@ import type { PinningStore } from '../../chunks/store.ts';
 import { type LocalManifests, Resolver } from '../../content/resolver.ts';
 import { AntwayError } from '../../errors.ts';
 import type { Library } from '../../library/library.ts';
-import type { ChunkPeers } from '../../peers/selection/pool.ts';
+import type { ChunkPeers } from '../../peers/chunk-peers.ts';
 import type { Codec } from '../../self-encryption/codec.ts';
 import { Stats } from '../../stats/stats.ts';
 import type { ContentTarget } from '../http/target.ts';

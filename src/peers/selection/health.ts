@@ -1,6 +1,7 @@
 import { limits } from '../../limits.ts';
 import { Histogram } from '../../stats/histogram.ts';
-import { CircuitBreaker, type CircuitState, type Permit } from './circuit-breaker.ts';
+import type { AttemptObserver, AttemptOutcome, PeerAttempt } from '../../stats/peer-attempt.ts';
+import { CircuitBreaker, type Permit } from './circuit-breaker.ts';
 
 /** Weight of the newest measurement in the moving average. */
 const smoothing = 0.2;
@@ -10,8 +11,9 @@ const enoughAnswers = 10;
 const decayAfter = 500;
 
 /** The measured health of a peer: how fast and how reliable it is, and whether to use it at all. */
-export class PeerHealth {
-  readonly #circuit = new CircuitBreaker(limits.peerCircuit);
+export class PeerHealth implements AttemptObserver {
+  /** While the circuit is open, the other peers are asked first. */
+  readonly circuit = new CircuitBreaker(limits.peerCircuit);
   readonly #firstByte = new Histogram();
   readonly #total = new Histogram();
   #success = 1;
@@ -21,87 +23,65 @@ export class PeerHealth {
   #bannedUntil = 0;
   #bans = 0;
 
-  /**
-   * Call this if the peer sent bytes that do not match their address. The peer is banned for a while, longer each time.
-   */
-  ban(request?: Permit): void {
-    this.#circuit.abandoned(request);
-    this.#bannedUntil = Date.now() + limits.wrongChunkBanMs * 2 ** Math.min(this.#bans++, 6);
-  }
-
   get isBanned(): boolean {
     return Date.now() < this.#bannedUntil;
   }
 
-  get circuit(): CircuitState {
-    return this.#circuit.state;
-  }
-
-  /** @returns the permit to pass when the request ends. */
-  started(): Permit {
-    return this.#circuit.started();
-  }
-
-  /** @param firstByteMs time until the answer began. @param totalMs time until it was complete. */
-  succeeded(firstByteMs: number, totalMs: number, bytes: number): void {
-    this.began(firstByteMs);
-    this.#total.record(totalMs);
-    this.#total.decayBeyond(decayAfter);
-    this.received(totalMs - firstByteMs, bytes);
-  }
-
-  /** Call this when an answer begins, with one chunk or several. */
-  began(firstByteMs: number): void {
-    this.answered();
-    this.#firstByte.record(firstByteMs);
-    this.#firstByte.decayBeyond(decayAfter);
-    this.#firstByteMs = smoothed(this.#firstByteMs, firstByteMs);
-    this.#leastFirstByteMs = Math.min(this.#leastFirstByteMs ?? firstByteMs, firstByteMs);
-  }
-
-  /** @param milliseconds time from the first to the last of these bytes. */
-  received(milliseconds: number, bytes: number): void {
+  /** The first byte of an answer measures the delay, the rest of a chunk the rate. */
+  chunkReceived({ chunks, firstByteMs }: PeerAttempt, bytes: number, milliseconds: number): void {
+    if (chunks === 1 && firstByteMs !== undefined) {
+      this.#answered();
+      this.#firstByte.record(firstByteMs);
+      this.#firstByte.decayBeyond(decayAfter);
+      this.#firstByteMs = smoothed(this.#firstByteMs, firstByteMs);
+      this.#leastFirstByteMs = Math.min(this.#leastFirstByteMs ?? firstByteMs, firstByteMs);
+    }
     const mebibytes = bytes / 2 ** 20;
     // A few bytes arrive together with the first byte and say nothing about the rate.
     if (mebibytes > 0.05) this.#msPerMebibyte = smoothed(this.#msPerMebibyte, milliseconds / mebibytes);
   }
 
-  /** Call this for any answer, even "not found": the peer is reachable. */
-  answered(): void {
-    this.#circuit.succeeded();
-    this.#success = smoothed(this.#success, 1);
-  }
-
-  /** Call this if the peer is reachable but could not serve. */
-  failed(request: Permit): void {
-    this.#circuit.failed(request);
-    this.#success = smoothed(this.#success, 0);
-  }
-
-  /** Call this if the peer is unreachable. While its circuit is open, the other peers are asked first. */
-  unreachable(request: Permit): void {
-    this.#circuit.trip(request);
-    this.#success = smoothed(this.#success, 0);
-  }
-
-  /** Call this when the network is back: the peer returns to its place in the order. */
-  wake(): void {
-    this.#circuit.reset();
-  }
-
-  /** Call this if a request was cancelled before its outcome was known. */
-  abandoned(request: Permit): void {
-    this.#circuit.abandoned(request);
+  attemptEnded(attempt: PeerAttempt, outcome: AttemptOutcome, isFinal: boolean): void {
+    const { operation, permit } = attempt.request;
+    // A failed pointer request is no reason to avoid a peer: peers cannot check the signatures of pointers.
+    if (operation === 'pointer') return;
+    if (outcome === 'success') {
+      // The patience for hedges is the time of single chunks.
+      if (operation !== 'get') return;
+      this.#total.record(attempt.totalMs);
+      this.#total.decayBeyond(decayAfter);
+    } else if (outcome === 'cancelled') this.circuit.abandoned(permit);
+    else if (outcome === 'overtaken') this.#overtaken(attempt);
+    else if (outcome.code === 'CORRUPT') {
+      this.circuit.abandoned(permit);
+      this.#bannedUntil = Date.now() + limits.wrongChunkBanMs * 2 ** Math.min(this.#bans++, 6);
+    } else if (outcome.code === 'NOT_FOUND') this.#answered();
+    else if (outcome.details.answered) {
+      this.circuit.failed(permit);
+      this.#success = smoothed(this.#success, 0);
+    } else if (isFinal) this.unreachable(permit);
   }
 
   /**
-   * Call this if another peer answered first, after `elapsedMs`. This peer would have taken at least as long. Without
-   * this measurement, the slowest peer would never be measured.
+   * This peer would have taken at least as long as it was waited for. Without this measurement, the slowest peer would
+   * never be measured.
    */
-  lostHedge(elapsedMs: number, hadFirstByte: boolean, request?: Permit): void {
-    this.#circuit.abandoned(request);
-    if (!hadFirstByte) this.#firstByteMs = smoothed(this.#firstByteMs, elapsedMs);
-    else this.#msPerMebibyte = smoothed(this.#msPerMebibyte, elapsedMs);
+  #overtaken({ request, firstByteMs, waitedMs }: PeerAttempt): void {
+    this.circuit.abandoned(request.permit);
+    if (firstByteMs === undefined) this.#firstByteMs = smoothed(this.#firstByteMs, waitedMs);
+    else this.#msPerMebibyte = smoothed(this.#msPerMebibyte, waitedMs);
+  }
+
+  /** Call this if no transport reaches the peer. */
+  unreachable(permit?: Permit): void {
+    this.circuit.trip(permit);
+    this.#success = smoothed(this.#success, 0);
+  }
+
+  /** The peer is reachable, even if it does not have the chunk. */
+  #answered(): void {
+    this.circuit.succeeded();
+    this.#success = smoothed(this.#success, 1);
   }
 
   /**
@@ -130,6 +110,15 @@ export class PeerHealth {
         : first.firstByte,
       rest: knows(this.#total) ? Math.max(2 * this.#total.quantile(0.95)!, least.rest) : first.rest,
     };
+  }
+
+  /**
+   * How long to wait for each chunk of a prefetch. Delays measured with small answers must not make the wait too short
+   * for a large chunk.
+   */
+  get prefetchPatienceMs(): number {
+    const total = ({ firstByte, rest }: { firstByte: number; rest: number }) => firstByte + rest;
+    return Math.max(total(this.hedgeDelayMs), total(limits.firstPatienceMs));
   }
 }
 

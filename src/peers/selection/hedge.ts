@@ -3,8 +3,9 @@ export interface HedgedTry<T> {
   /**
    * @param signal aborts if another try was faster or the caller has aborted.
    * @param onFirstByte call this when the answer begins to arrive.
+   * @param isHedge whether the try starts because another try is slow.
    */
-  run(signal: AbortSignal, onFirstByte: () => void): Promise<T>;
+  run(signal: AbortSignal, onFirstByte: () => void, isHedge: boolean): Promise<T>;
   /** Hedge delays in milliseconds: until the answer begins, and from then until it is complete. */
   hedgeDelayMs: { firstByte: number; rest: number };
 }
@@ -20,14 +21,6 @@ export interface HedgeOptions {
   mayHedge(): boolean;
 }
 
-export interface Won<T> {
-  value: T;
-  /** Index of the try that won. */
-  index: number;
-  /** Indices of the tries that were started as hedges. */
-  hedged: readonly number[];
-}
-
 /** The abort reason of a lost hedge: another try was faster. */
 export const lostHedge = new DOMException('Another peer was faster.', 'AbortError');
 
@@ -38,12 +31,11 @@ export const lostHedge = new DOMException('Another peer was faster.', 'AbortErro
  *
  * @throws the last try's error if all tries have failed; the signal's reason when aborted.
  */
-export function hedge<T>(tries: readonly HedgedTry<T>[], options: HedgeOptions): Promise<Won<T>> {
+export function hedge<T>(tries: readonly HedgedTry<T>[], options: HedgeOptions): Promise<T> {
   const { signal, maxParallel, mayHedge } = options;
   return new Promise((resolve, reject) => {
     const running = new Set<AbortController>();
     let next = 0;
-    const hedged: number[] = [];
     let isSettled = false;
     let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -63,27 +55,25 @@ export function hedge<T>(tries: readonly HedgedTry<T>[], options: HedgeOptions):
         if (next >= tries.length || running.size >= maxParallel) return;
         // Other requests earn more budget, so check again after the same delay.
         if (!mayHedge()) return watch(milliseconds);
-        hedged.push(next);
-        start();
+        start(true);
       }, milliseconds);
     };
-    const start = () => {
-      const index = next++;
-      const { run, hedgeDelayMs } = tries[index]!;
+    const start = (isHedge: boolean) => {
+      const { run, hedgeDelayMs } = tries[next++]!;
       const controller = new AbortController();
       running.add(controller);
       watch(hedgeDelayMs.firstByte);
-      run(controller.signal, () => !isSettled && watch(hedgeDelayMs.rest)).then(
+      run(controller.signal, () => !isSettled && watch(hedgeDelayMs.rest), isHedge).then(
         (value) => {
           running.delete(controller);
           if (isSettled) return;
           settle(lostHedge);
-          resolve({ value, index, hedged });
+          resolve(value);
         },
         (error) => {
           running.delete(controller);
           if (isSettled) return;
-          if (next < tries.length) return start();
+          if (next < tries.length) return start(false);
           if (running.size > 0) return;
           settle(undefined);
           reject(error);
@@ -93,7 +83,7 @@ export function hedge<T>(tries: readonly HedgedTry<T>[], options: HedgeOptions):
 
     if (signal.aborted) return reject(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
-    start();
+    start(false);
   });
 }
 

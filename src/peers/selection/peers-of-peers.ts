@@ -27,7 +27,7 @@ export class PeersOfPeers {
   }
 
   /** Asks the peers that have not answered yet, in the background. */
-  look(): void {
+  discover(): void {
     const now = Date.now();
     for (const [peer, askAt] of this.#askAt) if (now >= askAt) void this.#ask(peer);
   }
@@ -35,7 +35,7 @@ export class PeersOfPeers {
   async #ask(peer: Peer): Promise<void> {
     this.#askAt.set(peer, Date.now() + askAgainMs);
     try {
-      const { peers } = await peer.info();
+      const { peers } = await peer.transports.info();
       this.#askAt.delete(peer);
       for (const url of peers) this.#add(url, peer);
     } catch {

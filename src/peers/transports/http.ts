@@ -5,7 +5,7 @@ import type { PeerUrl } from '../../peer-url.ts';
 import { transferMs, Watchdog } from '../../util/watchdog.ts';
 import { ByteReader } from './byte-reader.ts';
 import { type Dialect, dialects } from './dialect.ts';
-import { answered, decodeInfo, type PeerInfo, tooLong } from './protocol.ts';
+import { decodeInfo, type PeerInfo, tooLong, unavailable } from './protocol.ts';
 import type { Transport } from './transport.ts';
 
 export interface PutOptions {
@@ -169,7 +169,7 @@ function isAbsent({ status }: Response): boolean {
 
 function unexpected(response: Response, said = ''): AntwayError {
   const why = said && `: ${said}`;
-  return answered(`The peer answered with HTTP status ${response.status}${why}.`);
+  return unavailable(`The peer answered with HTTP status ${response.status}${why}.`);
 }
 
 async function errorMessage(reader: ByteReader): Promise<string> {

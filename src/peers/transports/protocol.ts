@@ -84,9 +84,9 @@ export function checkStored(status: number): void {
     case statuses.found:
       return;
     case statuses.busy:
-      throw answered('The peer is busy.');
+      throw unavailable('The peer is busy.');
     case statuses.failed:
-      throw answered('The peer failed to store this chunk.');
+      throw unavailable('The peer failed to store this chunk.');
     case statuses.refused:
       throw new AntwayError('REFUSED', 'The peer takes no chunks from here, or not with this token.');
     case statuses.tooLarge:
@@ -132,16 +132,16 @@ export function checkAnswer(status: number, length: number): void {
     case statuses.notFound:
       throw new AntwayError('NOT_FOUND', 'The peer does not have this chunk.');
     case statuses.busy:
-      throw answered('The peer is busy.');
+      throw unavailable('The peer is busy.');
     case statuses.failed:
-      throw answered('The peer failed to read this chunk.');
+      throw unavailable('The peer failed to read this chunk.');
     default:
       throw new AntwayError('CORRUPT', `The peer answered with an unknown status, ${status}.`);
   }
 }
 
 /** The error for a peer that is reachable but cannot serve now. Another transport of this peer would not help. */
-export function answered(message: string): AntwayError {
+export function unavailable(message: string): AntwayError {
   return new AntwayError('PEERS_UNREACHABLE', message, { answered: true });
 }
 

@@ -1,8 +1,6 @@
 import type { Address } from '../../address.ts';
-import type { TransportChoice } from '../../config.ts';
-import { AntwayError } from '../../errors.ts';
-import type { PeerUrl } from '../../peer-url.ts';
-import type { TransportName } from '../../stats/stats.ts';
+import type { AntwayError } from '../../errors.ts';
+import type { TransportName } from '../../stats/peer-attempt.ts';
 
 /** One transport of a peer. The bytes that it returns are not verified. */
 export interface Transport {
@@ -22,8 +20,9 @@ export interface Transport {
   ): Promise<Uint8Array<ArrayBuffer>>;
 }
 
-/** The error for a peer if this browser supports none of its transports. */
-export function noTransport({ id }: PeerUrl, transport: TransportChoice): AntwayError {
-  const limit = { auto: '', webtransport: ' by WebTransport alone', http: ' by HTTP alone' }[transport];
-  return new AntwayError('PEERS_UNREACHABLE', `This browser has no way to reach ${id}${limit}.`);
+/**
+ * Whether a failed attempt shows that the peer is reachable. Another transport of the peer would give the same answer.
+ */
+export function isAnswer({ code, details }: AntwayError): boolean {
+  return code === 'NOT_FOUND' || code === 'CORRUPT' || details.answered === true;
 }

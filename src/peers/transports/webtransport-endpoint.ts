@@ -1,7 +1,7 @@
 import { AntwayError } from '../../errors.ts';
 import type { PeerUrl } from '../../peer-url.ts';
 import { HttpTransport } from './http.ts';
-import { type PeerInfo, webTransportPath } from './protocol.ts';
+import { webTransportPath } from './protocol.ts';
 
 /** The endpoint of a peer's WebTransport transport. */
 export interface WebTransportEndpoint {
@@ -16,19 +16,12 @@ export interface WebTransportEndpoint {
 /**
  * Returns a peer's WebTransport endpoint and its certificates, from the configuration or from the peer's HTTP
  * transport.
- * @throws AntwayError `UNSUPPORTED` if the peer has no WebTransport, or as `HttpTransport.info`.
+ * @throws AntwayError `UNSUPPORTED` if the peer has no usable WebTransport, or as `HttpTransport.info`.
  */
 export async function webTransportEndpointOf(peer: PeerUrl): Promise<WebTransportEndpoint> {
   const { origin, certificateHashes } = peer;
   if (certificateHashes.length > 0) return { url: origin + webTransportPath, certificateHashes };
-  return webTransportEndpointIn(await new HttpTransport(peer).info(), peer);
-}
-
-/** @throws AntwayError `UNSUPPORTED` if the description of the peer has no usable WebTransport. */
-export function webTransportEndpointIn(
-  { webTransport, operations }: PeerInfo,
-  { origin }: PeerUrl,
-): WebTransportEndpoint {
+  const { webTransport, operations } = await new HttpTransport(peer).info();
   if (!webTransport) throw new AntwayError('UNSUPPORTED', `${origin} has no WebTransport.`);
   const { protocol, hostname } = new URL(origin);
   if (protocol === 'http:' && webTransport.certificateHashes.length === 0) {

@@ -8,7 +8,7 @@ import { IndexedDbStore } from '../../../src/chunks/indexed-db-store.ts';
 import { DataMaps } from '../../../src/content/data-maps.ts';
 import { AntwayError } from '../../../src/errors.ts';
 import { Library } from '../../../src/library/library.ts';
-import type { ChunkPeers } from '../../../src/peers/selection/pool.ts';
+import type { ChunkPeers } from '../../../src/peers/chunk-peers.ts';
 import { Codec } from '../../../src/self-encryption/codec.ts';
 import { Stats } from '../../../src/stats/stats.ts';
 import type { StoredFile, WorkerCommand, WorkerState } from './store-page.ts';

@@ -3,7 +3,7 @@ import { Chunks } from '../../../src/chunks/chunks.ts';
 import type { ChunkStore, StoreSummary } from '../../../src/chunks/store.ts';
 import type { VerifiedChunk } from '../../../src/chunks/verified-chunk.ts';
 import { AntwayError } from '../../../src/errors.ts';
-import type { ChunkPeers, FetchOptions } from '../../../src/peers/selection/pool.ts';
+import type { ChunkPeers, FetchOptions } from '../../../src/peers/chunk-peers.ts';
 import { Stats } from '../../../src/stats/stats.ts';
 import { codec, type Records } from './sealed.ts';
 

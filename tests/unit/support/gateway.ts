@@ -6,7 +6,7 @@ import { parseServerConfig, type ServerConfig } from '../../../src/config.ts';
 import { createGateway, type Gateway, type GatewayPeers } from '../../../src/gateway/create-gateway.ts';
 import type { Deployment } from '../../../src/gateway/deployment.ts';
 import type { RequestContext } from '../../../src/gateway/request-context.ts';
-import type { FetchOptions } from '../../../src/peers/selection/pool.ts';
+import type { FetchOptions } from '../../../src/peers/chunk-peers.ts';
 import { Stats } from '../../../src/stats/stats.ts';
 import type { Received } from '../../http/case.ts';
 import type { Exchange } from '../../http/exchange.ts';

@@ -1,0 +1,43 @@
+import type { Address } from '../address.ts';
+import type { PrefetchRange } from './transports/protocol.ts';
+
+export interface FetchOptions<T> {
+  signal: AbortSignal;
+  /** Expected size of the chunk in bytes, if known: small chunks may share a request. Only a hint. */
+  expectedBytes?: number | undefined;
+  /** Converts received bytes to the caller's value, or throws `CORRUPT`: then the next peer is asked. */
+  verify(received: Uint8Array<ArrayBuffer>): T;
+}
+
+export interface PrefetchOptions {
+  signal: AbortSignal;
+  /** Called with each record as it arrives. @throws `CORRUPT` if the bytes do not match the address. */
+  onRecord(address: Address, bytes: Uint8Array<ArrayBuffer>): Promise<void>;
+}
+
+/** Measurements of the link to the peers. */
+export interface LinkMeasure {
+  bytesPerSecond: number;
+  /** The shortest measured time from a request to its answer's first byte, in milliseconds. */
+  delayMs: number;
+}
+
+/** A source of chunks. */
+export interface ChunkPeers {
+  fetch<T>(address: Address, options: FetchOptions<T>): Promise<T>;
+  /**
+   * Asks one peer for a file's map and for everything that a range of the file needs, if that costs one round trip.
+   * This is a hint: chunks that do not arrive must be fetched. Resolves when nothing more will arrive. A source without
+   * round trips, such as a folder, does not have this method.
+   */
+  prefetch?(address: Address, range: PrefetchRange, options: PrefetchOptions): Promise<void>;
+  /**
+   * Asks several peers at once for their mutable record at an address, and waits for all of them.
+   * @returns the records that passed `verify`; an empty list if no peer answers. A source without mutable records does
+   *   not have this method.
+   * @throws the signal's reason when aborted.
+   */
+  pointers?<T>(address: Address, options: FetchOptions<T>): Promise<T[]>;
+  /** Measurements of the link to the peers; undefined before the first measurement. */
+  link?(): LinkMeasure | undefined;
+}

@@ -1,0 +1,110 @@
+import type { TransportChoice } from '../../config.ts';
+import { AntwayError } from '../../errors.ts';
+import { limits } from '../../limits.ts';
+import type { PeerUrl } from '../../peer-url.ts';
+import type {
+  AttemptObserver,
+  AttemptOutcome,
+  PeerAttempt,
+  TransportName,
+} from '../../stats/peer-attempt.ts';
+import { CircuitBreaker } from '../selection/circuit-breaker.ts';
+import { HttpTransport } from './http.ts';
+import type { PeerInfo } from './protocol.ts';
+import { isAnswer, type Transport } from './transport.ts';
+import { WebTransportTransport } from './webtransport.ts';
+import { webTransportEndpointOf } from './webtransport-endpoint.ts';
+
+/** The transports of one peer, and the order in which to use them now. */
+export class PeerTransports implements AttemptObserver {
+  /** Undefined if the browser, the kind of peer or the choice does not allow this transport. */
+  readonly http: HttpTransport | undefined;
+  readonly webTransport: WebTransportTransport | undefined;
+  /** Only HTTP serves pointers, so this is set even if chunks use WebTransport only. */
+  readonly pointers: HttpTransport | undefined;
+  readonly #url: PeerUrl;
+  readonly #choice: TransportChoice;
+  /**
+   * Whether WebTransport is worth waiting for. While the circuit is open, HTTP serves and WebTransport is retried in
+   * the background.
+   */
+  readonly circuit = new CircuitBreaker(limits.webTransportCircuit);
+  /** The transport of the last chunk. */
+  last: TransportName | undefined;
+
+  /**
+   * @param choice the transports to use. With `'webtransport'`, HTTP may still be used to look up the WebTransport
+   *   endpoint.
+   * @param onBytes called with the number of bytes of every arriving piece.
+   */
+  constructor(url: PeerUrl, choice: TransportChoice, onBytes?: (length: number) => void) {
+    this.#url = url;
+    this.#choice = choice;
+    // Only WebTransport lets a page accept a self-signed certificate.
+    const http = url.certificateHashes.length === 0 ? new HttpTransport(url, onBytes) : undefined;
+    if (choice !== 'webtransport') this.http = http;
+    if (url.kind !== 'antway') return;
+    this.pointers = http;
+    if (choice !== 'http' && WebTransportTransport.isSupported) {
+      this.webTransport = new WebTransportTransport(() => webTransportEndpointOf(url), onBytes);
+    }
+  }
+
+  get hasSession(): boolean {
+    return this.webTransport?.isConnected ?? false;
+  }
+
+  /** Whether an OPEN request would be answered in one round trip. */
+  get canPrefetch(): boolean {
+    return this.webTransport?.canPrefetch ?? false;
+  }
+
+  /** Returns the transports to try now, best first. Without HTTP, WebTransport is used even if it failed recently. */
+  inOrder(): Transport[] {
+    if (!this.webTransport) return this.http ? [this.http] : [];
+    if (!this.http) return [this.webTransport];
+    if (this.webTransport.isConnected || this.circuit.state === 'closed') {
+      return [this.webTransport, this.http];
+    }
+    this.connect();
+    return [this.http];
+  }
+
+  /** Connects the session in the background, unless connecting failed recently. */
+  connect(): void {
+    if (!this.webTransport || this.circuit.state === 'open') return;
+    const permit = this.circuit.started();
+    this.webTransport.connect().then(
+      () => this.circuit.succeeded(),
+      () => this.circuit.failed(permit), // reported when a request fails
+    );
+  }
+
+  /** Requests the peer's description. @throws AntwayError as the transports' `info`. */
+  async info(): Promise<PeerInfo> {
+    const transport = this.http ?? this.webTransport;
+    if (!transport) throw this.missing();
+    return transport.info();
+  }
+
+  /** The error if this browser supports none of the transports. */
+  missing(): AntwayError {
+    const limit = { auto: '', webtransport: ' by WebTransport alone', http: ' by HTTP alone' }[this.#choice];
+    return new AntwayError('PEERS_UNREACHABLE', `This browser has no way to reach ${this.#url.id}${limit}.`);
+  }
+
+  chunkReceived({ request: { transport } }: PeerAttempt): void {
+    this.last = transport;
+    if (transport === 'webtransport') this.circuit.succeeded();
+  }
+
+  attemptEnded({ request: { transport } }: PeerAttempt, outcome: AttemptOutcome): void {
+    if (transport === 'webtransport' && outcome instanceof AntwayError && !isAnswer(outcome)) {
+      this.circuit.failed();
+    }
+  }
+
+  close(): void {
+    this.webTransport?.close();
+  }
+}
