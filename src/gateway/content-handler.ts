@@ -77,7 +77,7 @@ export class ContentHandler {
       failure.details.address ??= target.address.hex;
       // The user's options depend on how much of the content is missing.
       if (failure.code === 'OFFLINE' || failure.code === 'PEERS_UNREACHABLE') {
-        failure.details.kept = await this.#storedParts(target);
+        failure.details.stored = await this.#storedParts(target);
       }
       response = await errorResponse(failure, request, this.#options);
     }

@@ -78,7 +78,7 @@ export function App({ onLanguage }: { onLanguage: () => void }) {
           online={online}
           fault={fault}
           peers={peers.value}
-          isKept={cache.value?.available ?? true}
+          isStored={cache.value?.available ?? true}
         />
       </header>
       <InstallNotice active={asksMore} />

@@ -9,12 +9,12 @@ interface Props {
   fault: GatewayApiError | null;
   peers: readonly PeerStatus[] | null;
   /** Whether the browser lets the gateway store data. */
-  isKept: boolean;
+  isStored: boolean;
 }
 
 /** One line about the state of the gateway, in the page's header. */
-export function WorkerStatusLine({ status, online, fault, peers, isKept }: Props) {
-  const [tone, text] = lineFor(status, online, fault, peers, isKept);
+export function WorkerStatusLine({ status, online, fault, peers, isStored }: Props) {
+  const [tone, text] = lineFor(status, online, fault, peers, isStored);
   return (
     <p class={`status status-${tone}`} role="status">
       {text}
@@ -34,7 +34,7 @@ function lineFor(
   online: boolean,
   fault: Props['fault'],
   peers: Props['peers'],
-  isKept: boolean,
+  isStored: boolean,
 ): [Tone, string] {
   switch (status) {
     case 'starting':
@@ -50,7 +50,7 @@ function lineFor(
   if (!online) return ['wait', texts.status.offline];
   if (peers?.length === 0) return ['bad', texts.status.noPeer];
   if (peers?.every(isOut)) return ['bad', texts.status.noPeerAnswers];
-  if (!isKept) return ['wait', texts.status.nothingKept];
+  if (!isStored) return ['wait', texts.status.nothingKept];
   return ['good', texts.status.running];
 }
 

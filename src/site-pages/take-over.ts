@@ -88,9 +88,9 @@ export class TakeOver {
     }
     const { id } = await ask<{ id: string }>('manifests?check', 'POST', manifest);
     if (id !== address) throw new MoveProblem('CORRUPT', `This is the manifest of ${id}, another site.`);
-    const { isKept } = await ask<{ isKept: boolean }>('manifests', 'POST', manifest);
+    const { isStored } = await ask<{ isStored: boolean }>('manifests', 'POST', manifest);
     // Without storage, the keys of the site would be lost with the other library.
-    if (!isKept) throw new MoveProblem('REFUSED', 'This browser lets the gateway store nothing here.');
+    if (!isStored) throw new MoveProblem('REFUSED', 'This browser lets the gateway store nothing here.');
   }
 
   /** Imports all chunks of a site, and pins the site. */

@@ -42,7 +42,7 @@ test('sites are served from memory if no database opens, and the shell says so',
     const bytes = Uint8Array.from(body, (character) => character.charCodeAt(0));
     return (await fetch('/-/manifests', { method: 'POST', body: bytes })).json();
   }, manifest.toString('latin1'));
-  expect(added).toMatchObject({ name: 'Letters', isKept: false });
+  expect(added).toMatchObject({ name: 'Letters', isStored: false });
   expect(await gateway.fetch(`/${added.id}/a.txt`)).toMatchObject({ status: 200, text: 'a private text' });
   expect(JSON.parse((await gateway.fetch('/-/manifests')).text)).toEqual([added]);
 

@@ -129,7 +129,7 @@ test('seen content opens without network, and unseen content is a page with 503 
   expect([answer.status, errorCode(answer)]).toEqual([503, 'OFFLINE']);
 
   // Both say what is missing.
-  const { file, whole } = JSON.parse(answer.text).details.kept;
+  const { file, whole } = JSON.parse(answer.text).details.stored;
   expect(file).toEqual({ path: 'unseen.html', stored: 0, total: 1 });
   expect(whole.stored).toBeGreaterThan(0);
   expect(whole.stored).toBeLessThan(whole.total);

@@ -81,7 +81,7 @@ it('a manifest opens from memory if the browser stores nothing, and reports that
   });
   const manifests = start();
   const added = await manifests.add(manifestOf('One'));
-  expect(added).toMatchObject({ name: 'One', entries: 1, isKept: false });
+  expect(added).toMatchObject({ name: 'One', entries: 1, isStored: false });
   const id = Address.fromHex(added.id);
   expect([await manifests.has(id), await manifests.get(id)]).toEqual([true, manifestOf('One')]);
   expect(await manifests.list()).toEqual([added]);
@@ -92,7 +92,7 @@ it('a manifest opens from memory if the browser stores nothing, and reports that
 it('where it does keep them it says so', async () => {
   const manifests = start();
   const added = await manifests.add(manifestOf('One'));
-  expect(added).toMatchObject({ isKept: true });
+  expect(added).toMatchObject({ isStored: true });
   expect(await start().list()).toEqual([added]);
   expect(await start().has(Address.fromHex(added.id))).toBe(true);
 });

@@ -272,10 +272,10 @@ describe('an error', () => {
       { file: { path: 'a<b', stored: 0, total: 2 }, whole: { stored: 3, total: 9 } },
       'Of “a&lt;b”, 0 of 2 chunks are kept on this device. Of the whole site, 3 of 9 chunks',
     ],
-  ])('tells how much is kept: %j', async (kept, text) => {
-    const error = new AntwayError('PEERS_UNREACHABLE', 'no', { address: 'ab', kept });
+  ])('tells how much is stored: %j', async (stored, text) => {
+    const error = new AntwayError('PEERS_UNREACHABLE', 'no', { address: 'ab', stored });
     expect(await (await respondTo(error, navigation())).text()).toContain(text);
-    expect((await (await respondTo(error, new Request(url))).json()).details).toEqual({ kept });
+    expect((await (await respondTo(error, new Request(url))).json()).details).toEqual({ stored });
   });
 
   it('of an unsatisfiable range tells the size', async () => {
@@ -297,7 +297,7 @@ describe('an error', () => {
 describe('the language of a page', () => {
   const error = new AntwayError('NOT_FOUND', 'The message.', {
     address: 'ab',
-    kept: { file: null, whole: { stored: 1, total: 9 } },
+    stored: { file: null, whole: { stored: 1, total: 9 } },
   });
 
   it.each([

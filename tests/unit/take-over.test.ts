@@ -52,7 +52,7 @@ it.each([
 );
 
 it('a manifest that is in memory only does not count as copied', async () => {
-  const answers = { manifests: { id: a, isKept: false } };
+  const answers = { manifests: { id: a, isStored: false } };
   const { copied, problems } = await run({ isPrivate: true }, {}, answers);
   expect(copied).toBe(0);
   expect(problems).toMatchObject([{ what: 'A', code: 'REFUSED' }]);

@@ -78,14 +78,14 @@ function errorPage(error: AntwayError, exit: Html, reader: Reader): string {
   const { texts } = reader;
   const { code, details } = error;
   const { address, attempts = [] } = details;
-  const kept = details.kept as StoredParts | undefined;
+  const stored = details.stored as StoredParts | undefined;
   const title = texts.errors[code];
   return page(
     reader,
     title,
     html`<h1>${title}</h1>
 ${messageOf(error, texts)}
-${kept ? html`<p>${keptText(kept, texts)}</p>` : ''}
+${stored ? html`<p>${storedText(stored, texts)}</p>` : ''}
 ${code === 'OFFLINE' ? html`<p>${texts.opensByItself}</p>` : ''}
 <p class="quiet">${texts.code} <code>${code}</code>${address ? html`, ${texts.address} <code>${address}</code>` : ''}</p>
 ${attempts.length > 0 ? attemptsTable(attempts, texts) : ''}
@@ -105,7 +105,7 @@ function messageOf({ code, message }: AntwayError, { abouts }: PageTexts): Html 
 }
 
 /** Describes which parts are stored on this device, and which parts are missing. */
-function keptText({ file, whole }: StoredParts, texts: PageTexts): string {
+function storedText({ file, whole }: StoredParts, texts: PageTexts): string {
   if (whole.stored === 0) return texts.nothingKept;
   if (!file) return texts.kept(null, whole.stored, whole.total);
   return `${texts.kept(file, file.stored, file.total)} ${texts.kept('site', whole.stored, whole.total)}`;

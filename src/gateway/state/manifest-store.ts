@@ -13,14 +13,14 @@ export interface StoredManifest {
   name: string | null;
   entries: number;
   /** False if storage is blocked. Then the manifest opens only while this worker lives. */
-  isKept: boolean;
+  isStored: boolean;
 }
 
 const keyName = 'manifest-key';
 const nonceBytes = 12;
 /**
  * The prefix of summaries. Manifests can be large, so each has a separate summary for the list. A summary is
- * a `StoredManifest` as JSON, without `isKept`.
+ * a `StoredManifest` as JSON, without `isStored`.
  */
 const summaryPrefix = 'manifest-summary:';
 const keysOf = ({ hex }: Address) => ({ manifest: `manifest:${hex}`, summary: summaryPrefix + hex });
@@ -54,7 +54,7 @@ export class ManifestStore implements LocalManifests {
    */
   async describe(bytes: Uint8Array<ArrayBuffer>): Promise<StoredManifest> {
     const { id, summary } = await this.#summarize(bytes);
-    return { ...summary, isKept: await this.has(id) };
+    return { ...summary, isStored: await this.has(id) };
   }
 
   /** Stores a manifest. @throws AntwayError as `parseManifest`, so an invalid manifest is never stored. */
@@ -64,11 +64,11 @@ export class ManifestStore implements LocalManifests {
       await this.#keep(id, bytes, summary);
     } catch (error) {
       if (!isBlocked(error)) throw error;
-      this.#unstored.set(id.hex, { bytes, summary: { ...summary, isKept: false } });
-      return { ...summary, isKept: false };
+      this.#unstored.set(id.hex, { bytes, summary: { ...summary, isStored: false } });
+      return { ...summary, isStored: false };
     }
     this.#unstored.delete(id.hex);
-    return { ...summary, isKept: true };
+    return { ...summary, isStored: true };
   }
 
   async has(id: Address): Promise<boolean> {
@@ -116,7 +116,7 @@ export class ManifestStore implements LocalManifests {
     );
     for (const summary of opened) {
       if (summary.status === 'rejected') continue;
-      listed.push({ ...JSON.parse(new TextDecoder().decode(summary.value)), isKept: true });
+      listed.push({ ...JSON.parse(new TextDecoder().decode(summary.value)), isStored: true });
     }
     const lost = opened.filter(({ status }) => status === 'rejected').length;
     if (lost > 0) console.warn(`antway: ${lost} of the manifests kept here cannot be opened any more`);

@@ -27,7 +27,7 @@ export interface StoredParts {
 
 const nobody: ChunkPeers = {
   fetch: async ({ hex }) => {
-    throw new AntwayError('NOT_FOUND', 'This is not kept here.', { address: hex });
+    throw new AntwayError('NOT_FOUND', 'This is not stored on this device.', { address: hex });
   },
 };
 
@@ -52,11 +52,11 @@ export async function storedPartsOf(
   { resolver, library, store }: { resolver: Resolver; library: Library; store: PinningStore },
 ): Promise<StoredParts> {
   const whole = await library.storedShare(address);
-  const file = path === undefined ? null : await keptFile().catch(() => null);
+  const file = path === undefined ? null : await storedFile().catch(() => null);
   return { file, whole };
 
   /** Rejects if the archive's index is not stored, because the location of the file is then unknown. */
-  async function keptFile(): Promise<StoredParts['file']> {
+  async function storedFile(): Promise<StoredParts['file']> {
     const content = await resolver.resolve(address);
     if (content.kind !== 'archive') return null;
     const found = content.archive.find(path!);

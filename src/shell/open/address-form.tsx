@@ -58,12 +58,12 @@ export function AddressForm({ names, route: { manifest, incoming }, isReady }: P
     setIsReading(true);
     try {
       const bytes = manifestOfLink(link);
-      const { isKept, name, entries } = await gateway.checkManifest(bytes);
+      const { isStored, name, entries } = await gateway.checkManifest(bytes);
       const open = () => {
         setBrought(null);
         return keepAndOpen(() => new Blob([bytes]), path, isReplacing);
       };
-      if (isKept) await open();
+      if (isStored) await open();
       else setBrought({ name, entries, open });
     } catch (error) {
       setFailure(asGatewayApiError(error));

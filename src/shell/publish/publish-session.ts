@@ -14,8 +14,8 @@ export interface PublishOptions {
 }
 
 export type Result = Extract<PublishAnswer, { type: 'published' }>;
-/** Chunks that were written to a file. `isKept` as in the state `done`. */
-export type Saved = Sealed & { isKept: boolean };
+/** Chunks that were written to a file. `isStored` as in the state `done`. */
+export type Saved = Sealed & { isStored: boolean };
 export type Task = 'publish' | 'tar' | 'chunks';
 
 export type PublishState =
@@ -26,8 +26,8 @@ export type PublishState =
   | ({ step: 'working'; task: Task; progress: PublishProgress | null } & Chosen)
   /** The task was cancelled or failed. */
   | ({ step: 'stopped'; task: Task; error: GatewayApiError | null } & Chosen)
-  /** `isKept` says whether this browser stores the manifest of private content in its library. */
-  | { step: 'done'; picked: Picked; isPrivate: boolean; result: Result; isKept: boolean };
+  /** `isStored` says whether this browser stores the manifest of private content in its library. */
+  | { step: 'done'; picked: Picked; isPrivate: boolean; result: Result; isStored: boolean };
 
 interface Chosen {
   picked: Picked;
@@ -62,8 +62,8 @@ class PublishSession {
   /** Whether leaving this page would lose a running task, or the only link to private content. */
   get isUnsafeToLeave(): boolean {
     const { state } = this;
-    if (state.step === 'done') return state.result.manifest !== null && !state.isKept;
-    if ('saved' in state && state.saved?.manifest && !state.saved.isKept) return true;
+    if (state.step === 'done') return state.result.manifest !== null && !state.isStored;
+    if ('saved' in state && state.saved?.manifest && !state.saved.isStored) return true;
     return this.isWorking;
   }
 
@@ -145,14 +145,14 @@ class PublishSession {
           picked,
           isPrivate: asked.task === 'publish' && asked.isPrivate,
           result: answer,
-          isKept: await keep(answer.manifest),
+          isStored: await keep(answer.manifest),
         });
         break;
       case 'saved': {
         const { content, sealed } = answer;
         const name = picked.name || 'antway';
         saveAs(content, task === 'tar' ? `${name}.tar` : `${name}.chunks.tar`);
-        const sealedNow = sealed && { ...sealed, isKept: await keep(sealed.manifest) };
+        const sealedNow = sealed && { ...sealed, isStored: await keep(sealed.manifest) };
         this.#set({ step: 'ready', ...chosen, error: null, saved: sealedNow ?? saved });
         break;
       }
@@ -223,7 +223,7 @@ function inputOf({ files, isFolder, name }: Picked): PublishInput {
 async function keep(manifest: Sealed['manifest']): Promise<boolean> {
   if (!manifest) return false;
   try {
-    return (await gateway.addManifest(manifest)).isKept;
+    return (await gateway.addManifest(manifest)).isStored;
   } catch (error) {
     console.warn('antway: the manifest is not kept here', error);
     return false;

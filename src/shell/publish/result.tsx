@@ -16,7 +16,7 @@ interface ResultProps {
 
 /** The result of publishing: the address, the links and a QR code. */
 export function PublishResult({ done, onAgain }: ResultProps) {
-  const { picked, result, isPrivate, isKept } = done;
+  const { picked, result, isPrivate, isStored } = done;
   const links = linksOf(result, picked, location.origin);
   const t = texts.publish;
   return (
@@ -28,7 +28,7 @@ export function PublishResult({ done, onAgain }: ResultProps) {
           formatBytes(result.uploadedBytes),
         )}
       </p>
-      {isPrivate && <p class="notice-strong">{isKept ? t.privateKept : t.privateNote}</p>}
+      {isPrivate && <p class="notice-strong">{isStored ? t.privateKept : t.privateNote}</p>}
       <ResultLinks sealed={result} picked={picked} />
       <p class="actions">
         {/* Use a new tab: in this tab, a link that differs only in its fragment would not load the page. */}
