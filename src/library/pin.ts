@@ -19,7 +19,7 @@ export interface PinRecord extends PinOwner {
   isImported?: boolean;
 }
 
-/** What this worker does with a pin now. Times in milliseconds since 1970. */
+/** The work of this worker on a pin. Times in milliseconds since 1970. */
 type Activity =
   /** `retryAt` is infinite if waiting alone will not help. */
   { name: 'waiting'; retryAt: number } | { name: Phase; controller: AbortController; ended: Promise<void> };
