@@ -146,7 +146,7 @@ async function giveSettings(
   await gateway.reportOrigin(address, { settingsId });
 }
 
-/** Copies a pinned site to its own origin. The pin here stays, so that an earlier version of the gateway can use it. */
+/** Copies a pinned site to its own origin. The pin here stays: it serves the site if `isolation` becomes `path`. */
 async function move(address: string, options: Background): Promise<void> {
   const file = await gateway.exportSite(address);
   await askSite(address, 'import', { ...options, method: 'POST', body: file });

@@ -288,6 +288,6 @@ test('a profile of path mode moves its pins and trusted sites to their origins, 
   await Promise.all([peer.kill(), host.kill()]);
   const moved = await visit(`${root}/${pinned}/`, 'Pinned, running');
   expect(moved.url()).toBe(`${originOf(pinned!)}/`);
-  // An earlier version of the gateway still finds its pins.
+  // The pins of the gateway's origin stay.
   expect(JSON.parse((await fetchIn(shell, '/-/pins')).text).pins).toHaveLength(2);
 });

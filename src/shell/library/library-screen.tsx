@@ -85,7 +85,7 @@ export function LibraryScreen({ active }: { active: boolean }) {
       case 'unpin':
         return run(async () => {
           await at.unpin(address);
-          // An earlier version of the gateway may have pinned the site on this origin.
+          // The site may have been pinned on this origin before it had its own.
           if (site.hasOwnOrigin && pins?.has(address)) await gateway.unpin(address);
         }, t.didUnpin(title));
       case 'pause':
