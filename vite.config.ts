@@ -3,6 +3,7 @@ import { defineConfig, type InlineConfig } from 'vite';
 import { VitePWA } from 'vite-plugin-pwa';
 import { embeddedBuild } from './build/embed-build.ts';
 import { libsodiumWasm } from './build/libsodium-wasm.ts';
+import { pageStyle, tokenColours } from './build/page-style.ts';
 import { sitePages } from './build/site-pages.ts';
 import { wasmHashes } from './build/wasm-hashes.ts';
 import { classicDefines, withoutPreloading } from './build/worker.ts';
@@ -16,12 +17,19 @@ const fromRoot = (path: string) => fileURLToPath(new URL(path, import.meta.url))
  */
 const developmentPeer = process.env.ANTWAY_PEER ?? 'http://127.0.0.1:8080';
 
+/** The colour around the page: of the browser's own interface, and of the app while it starts. */
+const ground = tokenColours('ground');
+
 const shortcutIcons = [{ src: '/icon-192.png', sizes: '192x192', type: 'image/png' }];
 
 export default defineConfig({
   root: fromRoot('src/shell'),
   publicDir: fromRoot('public'),
-  define: { __ANTWAY_VERSION__: JSON.stringify(process.env.ANTWAY_VERSION ?? packageJson.version) },
+  define: {
+    __ANTWAY_VERSION__: JSON.stringify(process.env.ANTWAY_VERSION ?? packageJson.version),
+    'import.meta.env.GROUND_LIGHT': JSON.stringify(ground.light),
+    'import.meta.env.GROUND_DARK': JSON.stringify(ground.dark),
+  },
   // Absolute: a host answers every unknown path, at any depth, with this one document.
   base: '/',
   build: {
@@ -43,6 +51,7 @@ export default defineConfig({
     sitePages(),
     libsodiumWasm(),
     wasmHashes(),
+    pageStyle(),
     VitePWA({
       strategies: 'injectManifest',
       srcDir: '../../sw',
@@ -91,8 +100,8 @@ export default defineConfig({
             label: 'Open',
           },
         ],
-        theme_color: '#f7f5f1',
-        background_color: '#f7f5f1',
+        theme_color: ground.light,
+        background_color: ground.light,
         categories: ['utilities', 'productivity'],
         icons: [
           { src: '/icon.svg', sizes: 'any', type: 'image/svg+xml' },
@@ -132,5 +141,5 @@ function buildAsClassicScript(config: InlineConfig): void {
       transform: { define: classicDefines },
     },
   };
-  config.plugins = [withoutPreloading, libsodiumWasm(), wasmHashes()];
+  config.plugins = [withoutPreloading, libsodiumWasm(), wasmHashes(), pageStyle()];
 }

@@ -1,7 +1,9 @@
+import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type EnvironmentOptions } from 'vite';
 import { writeIntegrity } from './build/integrity.ts';
 import { libsodiumWasm } from './build/libsodium-wasm.ts';
+import { pageStyle } from './build/page-style.ts';
 import { wasmHashes } from './build/wasm-hashes.ts';
 import { classicDefines, withoutPreloading } from './build/worker.ts';
 import packageJson from './package.json' with { type: 'json' };
@@ -44,10 +46,10 @@ const bundles = {
 export default defineConfig({
   publicDir: false,
   define: { __ANTWAY_VERSION__: JSON.stringify(process.env.ANTWAY_VERSION ?? packageJson.version) },
-  plugins: [libsodiumWasm(), wasmHashes(), withoutPreloading],
+  plugins: [libsodiumWasm(), wasmHashes(), pageStyle(), withoutPreloading],
   build: {
     outDir,
-    // Several builds fill it.
+    // Several builds fill it. `buildApp` empties it before the first one.
     emptyOutDir: false,
     target: 'es2022',
     assetsInlineLimit: 0,
@@ -58,6 +60,8 @@ export default defineConfig({
   environments: bundles,
   builder: {
     async buildApp({ build, environments }) {
+      // Only a clean folder has no declarations of deleted source files.
+      rmSync(outDir, { recursive: true, force: true });
       for (const name of Object.keys(bundles)) await build(environments[name]!);
       writeIntegrity(outDir, ['antway.js', 'antway-sw.js', 'antway-handler.js', 'antway-remove.js']);
     },

@@ -1,8 +1,10 @@
 import { defineConfig } from 'vitest/config';
+import { pageStyle } from './build/page-style.ts';
 import packageJson from './package.json' with { type: 'json' };
 
 export default defineConfig({
   define: { __ANTWAY_VERSION__: JSON.stringify(packageJson.version) },
+  plugins: [pageStyle()],
   test: {
     include: ['tests/unit/**/*.test.ts'],
     testTimeout: 60_000,

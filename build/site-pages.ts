@@ -1,5 +1,7 @@
+import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'vite';
+import { styleWithTokens } from './page-style.ts';
 
 const fromRoot = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
@@ -7,7 +9,7 @@ const fromRoot = (path: string) => fileURLToPath(new URL(`../${path}`, import.me
 const names = ['bridge', 'move', 'root', 'site'];
 
 /**
- * Builds the scripts of `src/site-pages/`. Each script becomes one file with a fixed name below `-/`, because
+ * Builds the scripts and the style of `src/site-pages/`. Each script becomes one file with a fixed name below `-/`, because
  * on a site's own origin all other paths belong to the site, including `assets/`.
  */
 export function sitePages(): Plugin {
@@ -35,6 +37,7 @@ export function sitePages(): Plugin {
           },
         });
       }
+      writeFileSync(`${outDir}/-/page.css`, styleWithTokens('site-pages/page.css'));
     },
   };
 }

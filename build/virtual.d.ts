@@ -4,6 +4,12 @@ declare module 'virtual:libsodium.wasm?url' {
   export default url;
 }
 
+/** The style of the worker's pages, from `page-style.ts`. */
+declare module 'virtual:page-style' {
+  const style: string;
+  export default style;
+}
+
 /** The SHA-256 of the workers' WebAssembly in base64, from `wasm-hashes.ts`. */
 declare module 'virtual:wasm-hashes' {
   export const decoderHash: string;

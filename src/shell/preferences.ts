@@ -35,14 +35,14 @@ export function chooseTheme(theme: Theme | null): void {
   applyTheme(theme);
 }
 
-/** Applies the user's theme: styles use the attribute, the browser's own interface uses the colour. */
+/** Applies the user's theme: styles use the attribute, the browser's own interface uses the colour of that scheme. */
 export function applyTheme(theme: Theme | null = chosenTheme()): void {
   const root = document.documentElement;
   if (theme) root.dataset.theme = theme;
   else delete root.dataset.theme;
   for (const meta of document.querySelectorAll<HTMLMetaElement>('meta[name="theme-color"]')) {
-    const scheme = theme ?? meta.dataset.scheme;
-    meta.content = scheme === 'dark' ? '#14171f' : '#f7f5f1';
+    const scheme = meta.dataset.scheme!;
+    meta.media = !theme ? `(prefers-color-scheme: ${scheme})` : scheme === theme ? 'all' : 'not all';
   }
 }
 

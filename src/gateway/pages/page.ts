@@ -1,3 +1,4 @@
+import style from 'virtual:page-style';
 import type { Language } from '../../languages.ts';
 import { type OwnPageOptions, ownPageHeaders } from '../http/policy.ts';
 import type { Reader } from './reader.ts';
@@ -34,70 +35,6 @@ const entities: Record<string, string> = {
 function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character]!);
 }
-
-/** The shell's style (`src/shell/styles`), so that the worker's pages look like the shell's pages. */
-const style = `
-:root { color-scheme: light dark; --ground: light-dark(#f7f5f1, #14171f); --surface: light-dark(#fff, #1b202b);
-  --line: light-dark(#e5e0d6, #2c3341); --line-strong: light-dark(#8b8577, #7b8395);
-  --text: light-dark(#1d2433, #ece8e0); --muted: light-dark(#5b6272, #a3aab9); --strong: light-dark(#1d2433, #eba43a);
-  --strong-hover: light-dark(#313b52, #f3b75b); --hover: light-dark(#faf8f5, #222835);
-  --on-strong: light-dark(#fff, #1f1604); --focus: light-dark(#9a5b08, #eba43a);
-  --shadow: light-dark(rgb(29 36 51 / 6%), transparent); }
-:root[data-theme=light] { color-scheme: light; }
-:root[data-theme=dark] { color-scheme: dark; }
-* { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 56rem; padding: 1rem 1rem 3.5rem; background: var(--ground); color: var(--text);
-  font: .9375rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Liberation Sans", sans-serif;
-  -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
-.brand { display: flex; align-items: center; gap: .75rem; min-height: 2.75rem; margin-bottom: 1rem;
-  font-size: 1.1875rem; font-weight: 650; letter-spacing: -.01em; }
-.brand svg { border-radius: 8px; box-shadow: 0 0 0 1px var(--line); }
-main { padding: 1.25rem 1rem; border: 1px solid var(--line); border-radius: 14px; background: var(--surface);
-  box-shadow: 0 1px 2px var(--shadow), 0 6px 24px var(--shadow); }
-h1 { font-size: 1.625rem; font-weight: 600; line-height: 1.3; letter-spacing: -.015em; margin: 0 0 .75rem;
-  overflow-wrap: anywhere; }
-h2 { font-size: 1.0625rem; font-weight: 600; margin: 1.5rem 0 .75rem; }
-p { margin: 0 0 1rem; max-width: 42rem; text-wrap: pretty; }
-main > :last-child { margin-bottom: 0; }
-a { color: inherit; text-decoration-color: var(--focus); text-underline-offset: .2em; }
-:focus-visible { outline: 2px solid var(--focus); outline-offset: 2px; border-radius: 4px; }
-code { font: .92em/1.5 ui-monospace, "SF Mono", "Cascadia Mono", "Roboto Mono", "Liberation Mono", monospace;
-  overflow-wrap: anywhere; }
-.quiet { color: var(--muted); font-size: .8125rem; }
-.site { padding: .75rem 1rem; border: 1px solid var(--line); border-radius: 9px; background: var(--hover);
-  max-width: none; }
-.site strong { display: block; font-size: 1.0625rem; font-weight: 600; }
-.actions { display: flex; flex-wrap: wrap; gap: 1rem; margin: 1.5rem 0 0; }
-.choices { display: grid; gap: 1.25rem 2.25rem; margin: 1.5rem 0; }
-.choices p { margin: .75rem 0 0; }
-table { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nums; }
-caption, th, td { text-align: left; padding: .5rem .75rem .5rem 0; border-bottom: 1px solid var(--line); }
-tr:last-child td { border-bottom: 0; }
-th { font-weight: 600; font-size: .8125rem; color: var(--muted); }
-td a { overflow-wrap: anywhere; }
-button { display: block; width: 100%; min-height: 2.75rem; padding: 0 1.5rem; border: 1px solid transparent;
-  border-radius: 9px; background: var(--strong); color: var(--on-strong); font: inherit; font-weight: 600;
-  cursor: pointer; }
-button:hover { background: var(--strong-hover); }
-button.secondary { border-color: var(--line-strong); background: none; color: var(--text); }
-button.secondary:hover { background: var(--hover); }
-button:focus-visible { border-radius: 9px; }
-button[aria-disabled=true] { opacity: .6; cursor: default; }
-.number { text-align: right; white-space: nowrap; padding-right: 0; }
-@media (min-width: 46rem) {
-  body { padding: 1.5rem 2.25rem 2.25rem; }
-  .brand { margin-bottom: 1.5rem; }
-  main { padding: 1.75rem 2rem; }
-  .choices { grid-template-columns: 1fr 1fr; }
-}
-@media (max-width: 34rem) {
-  .attempts thead { position: absolute; clip-path: inset(50%); }
-  .attempts tr { display: grid; grid-template-columns: 1fr auto; gap: 0 .75rem; padding: .5rem 0;
-    border-bottom: 1px solid var(--line); font-size: .875rem; }
-  .attempts td { border: 0; padding: 0; }
-  .attempts td:nth-child(2) { color: var(--muted); text-align: right; }
-}
-`;
 
 /** `public/icon.svg` as inline SVG, because the policy allows no requests. */
 const mark = new Html(
