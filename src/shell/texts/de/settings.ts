@@ -55,7 +55,7 @@ export const settings: Texts['settings'] = {
   deny: 'Sperren',
   denyAddress: 'Adresse, die gesperrt wird',
   allow: 'Wieder erlauben',
-  allowOf: (address) => `${address} wieder erlauben`,
+  allowOf: (address) => `Wieder erlauben: ${address}`,
   trusted: 'Seiten und ihre Skripte',
   trustedNote:
     'Alle Seiten teilen sich den Ursprung dieses Gateways. Die Skripte einer vertrauten Seite können lesen, was andere Seiten in diesem Browser ablegen, und die Einstellungen des Gateways.',

@@ -53,7 +53,7 @@ export const settings = {
   deny: 'Block',
   denyAddress: 'Address to block',
   allow: 'Allow again',
-  allowOf: (address: string) => `Allow ${address} again`,
+  allowOf: (address: string) => `Allow again: ${address}`,
   trusted: 'Sites and their scripts',
   trustedNote:
     'All sites share this gateway’s origin. The scripts of a trusted site can read what other sites keep in this browser, and the gateway’s own settings.',
