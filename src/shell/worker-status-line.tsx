@@ -50,7 +50,7 @@ function lineFor(
   if (!online) return ['wait', texts.status.offline];
   if (peers?.length === 0) return ['bad', texts.status.noPeer];
   if (peers?.every(isOut)) return ['bad', texts.status.noPeerAnswers];
-  if (!isStored) return ['wait', texts.status.nothingKept];
+  if (!isStored) return ['wait', texts.status.notStoring];
   return ['good', texts.status.running];
 }
 

@@ -3,12 +3,12 @@ import type { Language } from '../languages.ts';
 const en = {
   title: 'Take over a library',
   noOpener:
-    'To take over a library, open the library at the other address. Its start page offers to move it.',
+    'To take over a library, open the gateway at its other address. The start page there offers to move the library.',
   starting: 'Starting the gateway here…',
   question: (origin: string) => `Take over the library of ${origin}?`,
   intro:
-    'It is copied to this address, where each site runs on an origin of its own. Nothing is deleted at the other address. Sites that are not pinned are fetched again when you open them.',
-  onlyIfAsked: 'Agree only if you have just asked for it.',
+    'The library is copied to this address, where each site has its own origin. Nothing is deleted at the other address. Sites that are not pinned are fetched again when you open them.',
+  onlyIfAsked: 'Agree only if you have just started this move.',
   sites: (sites: number, pinned: number, isPrivate: number) =>
     `${sites} ${sites === 1 ? 'site' : 'sites'}: ${pinned} pinned, ${isPrivate} private`,
   peers: (peers: readonly string[]) => `Peers, unless you set some here: ${peers.join(', ')}`,
@@ -22,14 +22,14 @@ const en = {
   cancel: 'Cancel',
   cancelled: 'Nothing was taken over',
   canClose: 'You can close this window.',
-  running: 'The library is taken over',
+  running: 'Taking over the library',
   beginning: 'Settings…',
   progress: (number: number, count: number, what: string) => `${number} of ${count}: ${what}`,
   done: 'The library was taken over',
   partly: 'Not all of the library was taken over',
   copied: (count: number) =>
-    `${count} ${count === 1 ? 'site is' : 'sites are'} here now. The library at the other address is as it was.`,
-  failed: 'This could not be taken over:',
+    `${count} ${count === 1 ? 'site is' : 'sites are'} here now. The library at the other address is unchanged.`,
+  failed: 'The following could not be taken over:',
   settings: 'Settings',
   again: 'Try again',
   library: 'Open the library here',
@@ -41,12 +41,12 @@ export type MoveTexts = typeof en;
 const de: MoveTexts = {
   title: 'Bibliothek übernehmen',
   noOpener:
-    'Um eine Bibliothek zu übernehmen, öffnen Sie die Bibliothek unter der anderen Adresse. Ihre Startseite bietet den Umzug an.',
+    'Um eine Bibliothek zu übernehmen, öffnen Sie das Gateway unter seiner anderen Adresse. Die Startseite dort bietet den Umzug an.',
   starting: 'Das Gateway startet hier…',
   question: (origin) => `Die Bibliothek von ${origin} übernehmen?`,
   intro:
-    'Sie wird unter diese Adresse kopiert, wo jede Seite einen eigenen Ursprung hat. Unter der anderen Adresse wird nichts gelöscht. Seiten, die nicht angeheftet sind, werden beim Öffnen neu geladen.',
-  onlyIfAsked: 'Stimmen Sie nur zu, wenn Sie das gerade verlangt haben.',
+    'Die Bibliothek wird unter diese Adresse kopiert, wo jede Seite einen eigenen Ursprung hat. Unter der anderen Adresse wird nichts gelöscht. Seiten, die nicht angeheftet sind, werden beim Öffnen neu geladen.',
+  onlyIfAsked: 'Stimmen Sie nur zu, wenn Sie diesen Umzug gerade selbst gestartet haben.',
   sites: (sites, pinned, isPrivate) =>
     `${sites} ${sites === 1 ? 'Seite' : 'Seiten'}: ${pinned} angeheftet, ${isPrivate} privat`,
   peers: (peers) => `Peers, falls Sie hier keine festgelegt haben: ${peers.join(', ')}`,
@@ -68,9 +68,9 @@ const de: MoveTexts = {
   partly: 'Nicht alles wurde übernommen',
   copied: (count) =>
     `${count} ${count === 1 ? 'Seite ist' : 'Seiten sind'} jetzt hier. Die Bibliothek unter der anderen Adresse ist unverändert.`,
-  failed: 'Das konnte nicht übernommen werden:',
+  failed: 'Folgendes konnte nicht übernommen werden:',
   settings: 'Einstellungen',
-  again: 'Noch einmal versuchen',
+  again: 'Erneut versuchen',
   library: 'Die Bibliothek hier öffnen',
   notPossible: 'Die Bibliothek kann nicht übernommen werden',
 };

@@ -28,7 +28,8 @@ const texts = {
     failed: 'This site could not be opened',
     again: 'Try again',
     home: 'Open the gateway',
-    repeated: 'The worker does not answer for this page. Close the other tabs of this site, then try again.',
+    repeated:
+      'The service worker does not answer for this page. Close the other tabs of this site, then try again.',
   },
   de: {
     opening: 'Wird geöffnet …',
@@ -36,7 +37,7 @@ const texts = {
     again: 'Erneut versuchen',
     home: 'Gateway öffnen',
     repeated:
-      'Der Worker antwortet für diese Seite nicht. Schließen Sie die anderen Tabs dieser Seite und versuchen Sie es erneut.',
+      'Der Service Worker antwortet für diese Seite nicht. Schließen Sie die anderen Tabs dieser Seite und versuchen Sie es erneut.',
   },
 };
 const language = navigator.language.startsWith('de') ? 'de' : 'en';

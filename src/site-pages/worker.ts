@@ -28,7 +28,7 @@ function isOwn(
 export async function controlledByWorker(): Promise<void> {
   const { serviceWorker } = navigator;
   if (!serviceWorker)
-    throw new WorkerProblem('WORKERS_UNAVAILABLE', 'This browser offers no service workers here.');
+    throw new WorkerProblem('WORKERS_UNAVAILABLE', 'This browser does not support service workers here.');
   const registration = await serviceWorker
     .register('/sw.js', { scope: '/', updateViaCache: 'none' })
     .catch((cause) => {

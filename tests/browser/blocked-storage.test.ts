@@ -56,7 +56,7 @@ test('sites are served from memory if no database opens, and the shell says so',
 
   await gateway.shell.reload();
   await expect(gateway.shell.getByRole('banner').getByRole('status')).toHaveText(
-    'Running, but this browser keeps nothing',
+    'Running, but this browser stores nothing',
   );
   await after.close();
 });

@@ -82,7 +82,7 @@ test('pages of the worker have the theme chosen in the settings', async ({
   await choose('Light', 'light');
   await shell.emulateMedia({ colorScheme: 'dark' });
   expect(await grounds()).toEqual(light);
-  await choose('As the system', null);
+  await choose('System', null);
   expect(await grounds()).toEqual(dark);
 });
 

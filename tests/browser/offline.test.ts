@@ -134,10 +134,10 @@ test('seen content opens without network, and unseen content is a page with 503 
   expect(whole.stored).toBeGreaterThan(0);
   expect(whole.stored).toBeLessThan(whole.total);
   await expect(page.getByText('Of “unseen.html”, 0 of 1 chunks are kept')).toContainText(
-    `Of the whole site, ${whole.stored} of ${whole.total} chunks are kept on this device.`,
+    `${whole.stored} of ${whole.total} chunks of the whole site are stored on this device.`,
   );
   await page.goto(`${gateway.url}/${'ab'.repeat(32)}`);
-  await expect(page.getByText('Nothing of it is kept on this device.')).toBeVisible();
+  await expect(page.getByText('No part of it is stored on this device.')).toBeVisible();
 });
 
 test('an error page opens its content by itself when the network is back', async ({

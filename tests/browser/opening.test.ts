@@ -150,7 +150,7 @@ test.describe('a page says that the browser has no service workers', () => {
     for (const path of [`/${address}/`, '/']) {
       await page.goto(host.url + path);
       await expect(page.getByRole('alert')).toContainText('WORKERS_UNAVAILABLE');
-      await expect(page.getByRole('alert')).toContainText('no service workers');
+      await expect(page.getByRole('alert')).toContainText('does not support service workers');
     }
   });
 });

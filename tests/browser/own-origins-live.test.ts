@@ -72,7 +72,7 @@ test('the live screen shows the requests of a site on its own origin, alone and 
   await expect(shell.getByRole('region', { name: 'Stored in this browser' })).toContainText(
     /MB of it is on the origin of one site/,
   );
-  await expect(shell.getByRole('region', { name: 'Where chunks came from' })).toContainText(
+  await expect(shell.getByRole('region', { name: 'Sources of chunks' })).toContainText(
     peer.url.slice('http://'.length),
   );
   const { violations } = await new AxeBuilder({ page: shell }).analyze();
@@ -119,23 +119,25 @@ test('a pinned site that the browser may evict says so, and has a button that re
   const library = await openShell('#library');
   const row = library.locator('.site-row');
   await expect(row).toBeVisible();
-  await expect(row).not.toContainText('may clear');
+  await expect(row).not.toContainText('may delete');
   await row.getByRole('button', { name: 'Pin: Keeper' }).click();
-  await expect(row).toContainText('The browser may clear this pinned site on its own');
-  await expect(library.getByText('The browser may clear 1 pinned site on its own.')).toBeVisible();
-  await expect(library.locator('.library-head')).toContainText('on the gateway’s own origin');
+  await expect(row).toContainText('The browser may delete this pinned site');
+  await expect(
+    library.getByText('The browser may delete 1 pinned site when the disk is full.'),
+  ).toBeVisible();
+  await expect(library.locator('.library-head')).toContainText('of the gateway’s own origin');
   const { violations } = await new AxeBuilder({ page: library }).analyze();
   expect(violations).toEqual([]);
 
-  const ask = row.getByRole('button', { name: 'Ask it to keep this: Keeper' });
+  const ask = row.getByRole('button', { name: 'Ask for persistent storage: Keeper' });
   await ask.click();
   await expect(row.getByRole('status')).toContainText('The browser declined.');
   // Chromium refuses it to every frame, also where the user grants it: a page of the site asks.
   const opened = context.waitForEvent('page');
-  await row.getByRole('link', { name: 'Ask there' }).click();
+  await row.getByRole('link', { name: 'Ask on the page of the site' }).click();
   const there = await opened;
   await expect(there).toHaveURL(`${originOf(address)}/-/site`);
-  const askThere = there.getByRole('button', { name: 'Ask the browser to keep it' });
+  const askThere = there.getByRole('button', { name: 'Ask for persistent storage' });
   await askThere.click();
   await expect(there.getByRole('alert')).toContainText('The browser declined.');
   await grantPersistence(library, originOf(address));
@@ -143,8 +145,8 @@ test('a pinned site that the browser may evict says so, and has a button that re
   await expect(askThere).toHaveCount(0);
   await there.close();
   await library.reload();
-  await expect(row).not.toContainText('may clear');
-  await expect(library.getByText('may clear 1 pinned site')).toHaveCount(0);
+  await expect(row).not.toContainText('may delete');
+  await expect(library.getByText('may delete 1 pinned site')).toHaveCount(0);
 });
 
 test('the origin of a site asks to be kept when it is first opened, where the browser does not ask the user', async () => {

@@ -65,7 +65,7 @@ test('a site opens with its scripts on an origin of its own, without a question,
 
   const library = await openShell('#library');
   await library.getByRole('button', { name: 'Pin: Sample, still' }).click();
-  await expect(library.getByText('is kept for offline use')).toBeVisible();
+  await expect(library.getByText('is ready for offline use')).toBeVisible();
   const [site] = await sites(library);
   expect(site).toMatchObject({ address, hasOwnOrigin: true, offline: true, pin: { state: 'complete' } });
   // The pin is where the site is, and nothing is pinned on the gateway's own origin.
@@ -196,11 +196,11 @@ test('the shell shows where to manage a site if the browser partitions its stora
   const library = await openShell('#library');
   await library.goto(`${originOf(address)}/-/site`);
   await library.getByRole('button', { name: 'Pin' }).click();
-  await expect(library.getByText('It is pinned.')).toBeVisible();
-  await expect(library.getByText('All of it opens without a network.')).toBeVisible();
+  await expect(library.getByText('The site is pinned.')).toBeVisible();
+  await expect(library.getByText('The whole site opens without a network.')).toBeVisible();
   await library.getByRole('button', { name: 'Verify' }).click();
-  await library.getByRole('button', { name: 'Delete everything of it' }).click();
-  await expect(library.getByText('Everything of this site was deleted')).toBeVisible();
+  await library.getByRole('button', { name: 'Delete all data of the site' }).click();
+  await expect(library.getByText('All data of this site was deleted')).toBeVisible();
 });
 
 test('a private site gets an origin of its own, which stores its manifest encrypted', async () => {

@@ -141,14 +141,14 @@ test('a user opens, pins, finds, unpins and deletes a site by keyboard alone', a
 
 test('a user changes settings by keyboard alone', async () => {
   await goTo('Settings');
-  await tabTo(shell.getByRole('radio', { name: 'As the system' }));
+  await tabTo(shell.getByRole('radio', { name: 'System' }));
   await press('ArrowRight');
   await expect(shell.getByRole('radio', { name: 'Light' })).toBeChecked();
   const peers = shell.getByRole('region', { name: 'Peers' });
   await tabTo(peers.getByLabel('Add a peer'));
   await shell.keyboard.type('nonsense');
   await press('Enter');
-  await expect(peers.getByRole('alert')).toContainText('A peer is an https:// URL');
+  await expect(peers.getByRole('alert')).toContainText('Enter an https:// URL');
   await expect(peers.getByLabel('Add a peer')).toBeFocused();
   await press('Control+A');
   await shell.keyboard.type('https://other.example');
@@ -161,7 +161,7 @@ test('a user changes settings by keyboard alone', async () => {
   await press('Enter');
   await expect(peers.getByRole('listitem')).toHaveCount(1);
   await expect(peers.getByRole('heading')).toBeFocused();
-  await tabTo(peers.getByRole('radio', { name: 'The best that works' }));
+  await tabTo(peers.getByRole('radio', { name: 'Automatic' }));
   await press('ArrowRight');
   await expect(peers.getByRole('radio', { name: 'WebTransport only' })).toBeChecked();
 });

@@ -68,12 +68,12 @@ test.describe('the library', () => {
     const site = rows(shell).nth(1);
     const title = (await site.getByRole('link').textContent())!;
     await site.getByRole('button', { name: `Pin: ${title}` }).click();
-    await expect(status(shell)).toHaveText(`${title} is kept for offline use.`);
+    await expect(status(shell)).toHaveText(`${title} is ready for offline use.`);
     await expect(site).toContainText('Pinned');
     await expect(site).toContainText('Ready offline');
     await more(site);
     await site.getByRole('button', { name: `Verify: ${title}` }).click();
-    await expect(status(shell)).toHaveText(`${title} was verified: all of it is here and right.`);
+    await expect(status(shell)).toHaveText(`${title} was verified: it is complete and undamaged.`);
     await expect(site.locator('.pin-fact')).toHaveText('Pinned');
     await shell.getByLabel('Pinned only').check();
     await expect(rows(shell)).toHaveCount(1);
@@ -104,7 +104,7 @@ test.describe('the library', () => {
 
     await peer.kill();
     const session = await shell.context().newCDPSession(shell);
-    const hint = shell.getByText('Drop a file that a library exported');
+    const hint = shell.getByText('Drop an exported site here');
     for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
       if (type === 'drop') await expect(hint).toBeVisible();
       const data = { items: [], files: [path], dragOperationsMask: 1 };

@@ -53,7 +53,7 @@ test('the live screen shows a file being read: its chunks, rates, times, and whe
 
   // A second read from memory does not shrink the bar of the peer that the bytes came from.
   for (let i = 0; i < 8; i++) await gateway.fetch(`/${film}/film.bin`, { headers: { Range: 'bytes=0-9' } });
-  const sources = region('Where chunks came from');
+  const sources = region('Sources of chunks');
   await expect(sources).toContainText(/were still open in memory: [1-9]\d*×/);
   await expect(sources.getByRole('listitem')).toHaveCount(2);
   await expect(sources.getByRole('listitem').nth(1).locator('.share-part')).toHaveAttribute(

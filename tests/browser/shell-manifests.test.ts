@@ -160,6 +160,6 @@ test('a file that is larger than any manifest is refused before it is read', asy
     input.files = transfer.files;
     input.dispatchEvent(new Event('change', { bubbles: true }));
   });
-  await expect(note(shell)).toHaveText('This has 67.1 MB, and a manifest at most 67.1 MB. TOO_LARGE');
+  await expect(note(shell)).toHaveText('This file has 67.1 MB. A manifest has at most 67.1 MB. TOO_LARGE');
   expect(requests).not.toContain('POST');
 });

@@ -131,7 +131,7 @@ test.describe('publishing', () => {
     const alert = shell.getByRole('region', { name: 'Where to' }).getByRole('alert');
     await expect(alert).toContainText('REFUSED');
     await shell.getByLabel('Write token').fill('open sesame');
-    await shell.getByRole('button', { name: 'Go on' }).click();
+    await shell.getByRole('button', { name: 'Continue' }).click();
     await expect(shell.getByRole('region', { name: 'Published' })).toBeVisible();
   });
 
@@ -144,7 +144,7 @@ test.describe('publishing', () => {
     await expect(targets.getByRole('alert')).toHaveText('Choose a peer to upload to.');
     await shell.getByLabel('Another peer').fill('http://peer.example');
     await publishButton(shell).click();
-    await expect(targets.getByRole('alert')).toContainText('A peer is an https:// URL');
+    await expect(targets.getByRole('alert')).toContainText('Enter an https:// URL');
     await expect(shell.getByLabel('Another peer')).toBeFocused();
     expect(storedFiles(peer.storeFolder)).toEqual([]);
   });
@@ -222,10 +222,10 @@ test.describe('publishing', () => {
     await publishButton(shell).click();
     await gate.held;
     await shell.getByRole('button', { name: 'Cancel' }).click();
-    await expect(targets).toContainText('Cancelled. What was uploaded stays there');
+    await expect(targets).toContainText('Cancelled. Uploaded chunks stay at the peers.');
     gate.open();
 
-    await shell.getByRole('button', { name: 'Go on' }).click();
+    await shell.getByRole('button', { name: 'Continue' }).click();
     await expect(shell.getByRole('region', { name: 'Published' })).toBeVisible({ timeout: 60_000 });
     const counts = [...gate.stored.values()];
     expect(counts.length).toBeGreaterThanOrEqual(13);
@@ -287,7 +287,7 @@ test.describe('choosing', () => {
     await expect(shell.getByRole('alert')).toContainText('UNSUPPORTED');
     await shell.getByRole('button', { name: 'Choose something else' }).click();
     await choose(shell, join(folder, 'e'));
-    await expect(shell.getByRole('alert')).toContainText('There are no files in this.');
+    await expect(shell.getByRole('alert')).toContainText('There are no files to publish.');
   });
 
   test('the tar and the chunks are saved for the network’s own tools', async ({ folder }) => {
@@ -455,7 +455,7 @@ test('a file is published by WebTransport to a peer that has only pinned certifi
   const alert = shell.getByRole('region', { name: 'Where to' }).getByRole('alert');
   await expect(alert).toContainText('REFUSED', { timeout: 45_000 });
   await shell.getByLabel('Write token').fill('open sesame');
-  await shell.getByRole('button', { name: 'Go on' }).click();
+  await shell.getByRole('button', { name: 'Continue' }).click();
   const done = shell.getByRole('region', { name: 'Published' });
   await expect(done).toBeVisible({ timeout: 45_000 });
   expect(

@@ -168,7 +168,7 @@ const offer = (outcome: 'accepted' | 'dismissed' = 'dismissed') =>
     });
     window.dispatchEvent(prompt);
   }, outcome);
-const notice = () => shell.getByText('Install Antway, and it opens');
+const notice = () => shell.getByText('Install Antway to open it');
 
 test('an installed app requests persistent storage', async () => {
   for (const text of ['the first', 'the second']) {

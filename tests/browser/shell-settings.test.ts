@@ -24,21 +24,21 @@ test('a peer is added, tested, moved and removed, and the host’s list is used 
 }, async () => {
   const peers = section('Peers');
   await expect(peers.getByRole('listitem')).toHaveText(new RegExp(first.url));
-  await expect(peers).toContainText('These are the host’s.');
+  await expect(peers).toContainText('This list comes from the host.');
 
   await peers.getByLabel('Add a peer').fill('ftp://no.peer');
   await peers.getByLabel('Add a peer').press('Enter');
-  await expect(peers.getByRole('alert')).toContainText('A peer is an https:// URL');
+  await expect(peers.getByRole('alert')).toContainText('Enter an https:// URL');
   await peers.getByLabel('Add a peer').fill(first.url);
   await peers.getByLabel('Add a peer').press('Enter');
-  await expect(peers.getByRole('alert')).toHaveText('This peer is in the list already.');
+  await expect(peers.getByRole('alert')).toHaveText('This peer is already in the list.');
   await peers.getByLabel('Add a peer').fill(second.url);
   await peers.getByLabel('Add a peer').press('Enter');
   await expect(peers.getByRole('listitem')).toHaveCount(2);
-  await expect(peers).toContainText('This list is yours.');
+  await expect(peers).toContainText('This is your list.');
 
   await peers.getByRole('button', { name: `Test ${second.url}` }).click();
-  await expect(peers.getByRole('listitem').nth(1)).toContainText(/answers by (WebTransport|HTTP) in/);
+  await expect(peers.getByRole('listitem').nth(1)).toContainText(/answers over (WebTransport|HTTP) in/);
   await second.kill();
   await peers.getByRole('button', { name: `Test ${second.url}` }).click();
   await expect(peers.getByRole('listitem').nth(1)).toContainText('PEERS_UNREACHABLE');
@@ -61,10 +61,10 @@ test('a user sets the transport, peers of peers and the limit, and they stay aft
   const peers = section('Peers');
   await peers.getByRole('radio', { name: 'HTTP only' }).check();
   await peers.getByLabel('Also use peers that these peers know').check();
-  const ceiling = section('Storage').getByLabel('Keep at most');
+  const ceiling = section('Storage').getByLabel('Storage limit');
   await ceiling.fill('lots');
   await ceiling.press('Enter');
-  await expect(section('Storage')).toContainText('This must be a number above 0.');
+  await expect(section('Storage')).toContainText('Enter a number above 0.');
   await ceiling.fill('2.5');
   await ceiling.press('Enter');
   await expect
@@ -75,17 +75,17 @@ test('a user sets the transport, peers of peers and the limit, and they stay aft
     .toEqual(['http', true, 2_500_000_000]);
   await shell.reload();
   await expect(section('Peers').getByRole('radio', { name: 'HTTP only' })).toBeChecked();
-  await expect(section('Storage').getByLabel('Keep at most')).toHaveValue('2.5');
+  await expect(section('Storage').getByLabel('Storage limit')).toHaveValue('2.5');
 });
 
 test('a user names an address, opens it by the name and removes the name; the host’s names stay', async () => {
   const letter = await publish(Buffer.from('a letter'), first);
   const names = section('Names');
-  await expect(names.getByRole('listitem')).toHaveText(/hosts.*by the host/);
+  await expect(names.getByRole('listitem')).toHaveText(/hosts.*from the host/);
   await names.getByRole('textbox', { name: 'Name' }).fill('not a name');
   await names.getByLabel('Address').fill(letter);
   await names.getByRole('button', { name: 'Add a name' }).click();
-  await expect(names.getByRole('alert')).toContainText('A name has letters');
+  await expect(names.getByRole('alert')).toContainText('A name consists of letters');
   await expect(names.getByRole('textbox', { name: 'Name' })).toBeFocused();
   await names.getByRole('textbox', { name: 'Name' }).fill('letter');
   await names.getByLabel('Address').fill('12');
@@ -127,7 +127,7 @@ test('the theme and the language are chosen, hold after a reload, and the focus 
   await shell.reload();
   await expect(shell.getByRole('heading', { level: 1 })).toHaveText('Einstellungen');
   expect(await ground()).toBe(dark);
-  await shell.getByLabel('Sprache').selectOption('Wie der Browser');
+  await shell.getByLabel('Sprache').selectOption('Sprache des Browsers');
   await expect(shell.getByRole('heading', { level: 1 })).toHaveText('Settings');
 });
 
@@ -153,7 +153,7 @@ test('a reset deletes all data, after a warning with the focus on its harmless a
   await expect(shell.getByText('Everything was deleted.')).toBeAttached();
   await expect.poll(async () => (await gateway.cache()).count).toBe(0);
   await expect.poll(async () => (await config()).transport).toBe('auto');
-  await expect(section('Appearance').getByRole('radio', { name: 'As the system' })).toBeChecked();
+  await expect(section('Appearance').getByRole('radio', { name: 'System' })).toBeChecked();
 });
 
 test('the shell uses the browser’s language if it has a catalogue for it', async ({ browser }) => {

@@ -47,7 +47,7 @@ async function titleOf(path: string): Promise<string> {
 
 test('sites with a decision are listed by bookmark or short address', { tag: '@smoke' }, async () => {
   await goToSettings();
-  await expect(section).toContainText('What you answer is listed here.');
+  await expect(section).toContainText('Your answers are listed here.');
   await expect(section.getByRole('listitem')).toHaveCount(0);
 
   await visit('/garden', 'Trust this site');
@@ -87,10 +87,10 @@ test('a revoked decision disappears from the list, and the next visit asks again
   await visit('/garden', 'Trust this site');
   await visit(`/${plain}`, 'Open without scripts');
 
-  await section.getByRole('button', { name: 'Ask me again: garden' }).click();
+  await section.getByRole('button', { name: 'Ask again: garden' }).click();
   await expect(section.getByRole('listitem')).toHaveCount(1);
   await expect(section.getByRole('heading')).toBeFocused();
-  await section.getByRole('button', { name: `Ask me again: ${short(plain)}` }).click();
+  await section.getByRole('button', { name: `Ask again: ${short(plain)}` }).click();
   await expect(section.getByRole('listitem')).toHaveCount(0);
   await expect(section.getByRole('heading')).toBeFocused();
 
@@ -104,7 +104,7 @@ test('a site that the host trusts is listed; a user can restrict it and restore 
   gateway = await openGateway({ peers: [peer.url], trusted: [plain] });
   await goToSettings();
   await expect(section.getByRole('listitem')).toHaveCount(1);
-  await expect(section.getByRole('listitem')).toContainText('Trusted · by the host');
+  await expect(section.getByRole('listitem')).toContainText('Trusted · from the host');
   await expect(section.getByRole('button')).toHaveCount(1);
   expect(await titleOf(`/${plain}`)).toBe('ran 2');
 
@@ -113,8 +113,8 @@ test('a site that the host trusts is listed; a user can restrict it and restore 
   await expect(section.getByRole('listitem')).toHaveCount(1);
   expect(await titleOf(`/${plain}`)).toBe('still');
 
-  await section.getByRole('button', { name: `As the host decided: ${short(plain)}` }).click();
-  await expect(section.getByRole('listitem')).toContainText('by the host');
+  await section.getByRole('button', { name: `Use the host’s decision: ${short(plain)}` }).click();
+  await expect(section.getByRole('listitem')).toContainText('from the host');
   await expect(section.getByRole('heading')).toBeFocused();
   expect(await titleOf(`/${plain}`)).toBe('ran 2');
 });

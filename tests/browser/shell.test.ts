@@ -127,14 +127,14 @@ test.describe('with a peer', () => {
     await expect(peers.getByRole('row').filter({ hasText: peer.url.slice(7) })).toContainText(
       /connected by (WebTransport|HTTP)/,
     );
-    const sources = region(shell, 'Where chunks came from');
+    const sources = region(shell, 'Sources of chunks');
     await expect(sources.getByRole('listitem').filter({ hasText: peer.url.slice(7) })).toContainText(
       '4 chunks',
     );
     await gateway.fetch(`/${'ab'.repeat(32)}`);
     await expect(figure(shell, 'Failed')).toHaveText('1');
     await expect(region(shell, 'Activity').getByRole('listitem')).toHaveText('NOT_FOUND 1');
-    await expect(region(shell, 'Stored in this browser')).toContainText('4 chunks, as peers hold them');
+    await expect(region(shell, 'Stored in this browser')).toContainText('4 chunks, encrypted');
   });
 
   test('the status line tells whether there is a network, and whether a peer answers', async () => {

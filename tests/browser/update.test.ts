@@ -102,7 +102,7 @@ test('an update waits until a download completes; then the new version serves fr
   // Asked for, it waits for the download, which another tab has under way.
   const reloaded = shell.waitForEvent('load');
   await reloadButton(shell).click();
-  await expect(notice(shell)).toContainText('once a file that is being sent has come to its end');
+  await expect(notice(shell)).toContainText('when a running transfer has finished');
   expect(await versionFor(shell)).toBe(version);
   expect(await finish(other)).toEqual({ size: file.size, sha256: await sha256OfFile() });
   await reloaded;
@@ -168,14 +168,14 @@ test('an update waits for a publication; the user can cancel it, or reload anywa
     deployment.put(nextBuild);
     await lookForUpdate(shell);
     await reloadButton(shell).click();
-    await expect(notice(shell)).toContainText('once what it is publishing is done');
+    await expect(notice(shell)).toContainText('when publishing has finished');
     await notice(shell).getByRole('button', { name: 'Cancel' }).click();
     await expect(notice(shell)).toHaveText(/^Update ready: reload/);
 
     gate.open();
     await expect(shell.getByRole('region', { name: 'Published' })).toBeVisible({ timeout: 60_000 });
     await reloadButton(shell).click();
-    await expect(notice(shell)).toContainText('once a file that is being sent');
+    await expect(notice(shell)).toContainText('when a running transfer has finished');
     const reloaded = shell.waitForEvent('load');
     await notice(shell).getByRole('button', { name: 'Reload anyway' }).click();
     await expect(shell.locator('.banner').filter({ hasText: 'The new version takes over' })).toBeVisible();

@@ -29,7 +29,7 @@ test('unseen content is an OFFLINE page, which opens the content by itself when 
     const text = () => page.evaluate(() => document.body.textContent);
     expect(await text()).toContain('You are offline');
     expect(await text()).toContain('Code OFFLINE');
-    expect(await text()).toContain('Nothing of it is kept on this device.');
+    expect(await text()).toContain('No part of it is stored on this device.');
 
     await startPeer({ http: new URL(peer.url).host, store: peer.storeFolder });
     await setOffline(browser, false);

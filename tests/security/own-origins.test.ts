@@ -406,7 +406,7 @@ attack(
     expect(flood).toBeGreaterThan(100);
     for (const title of ['Victim', 'Attacker']) {
       await library.getByRole('button', { name: `Pin: ${title}` }).click();
-      await expect(library.getByText(`${title} is kept for offline use`)).toBeVisible({ timeout: 30_000 });
+      await expect(library.getByText(`${title} is ready for offline use`)).toBeVisible({ timeout: 30_000 });
     }
   },
 );

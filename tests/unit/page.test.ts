@@ -265,12 +265,15 @@ describe('an error', () => {
   });
 
   it.each<[StoredParts, string]>([
-    [{ file: null, whole: { stored: 0, total: null } }, 'Nothing of it is kept on this device.'],
-    [{ file: null, whole: { stored: 12, total: 40 } }, 'Of it, 12 of 40 chunks are kept on this device.'],
-    [{ file: null, whole: { stored: 1, total: null } }, 'Of it, 1 chunk is kept on this device; how many'],
+    [{ file: null, whole: { stored: 0, total: null } }, 'No part of it is stored on this device.'],
+    [{ file: null, whole: { stored: 12, total: 40 } }, '12 of 40 chunks are stored on this device.'],
+    [
+      { file: null, whole: { stored: 1, total: null } },
+      '1 chunk is stored on this device. The total is not known yet.',
+    ],
     [
       { file: { path: 'a<b', stored: 0, total: 2 }, whole: { stored: 3, total: 9 } },
-      'Of “a&lt;b”, 0 of 2 chunks are kept on this device. Of the whole site, 3 of 9 chunks',
+      '0 of 2 chunks of “a&lt;b” are stored on this device. 3 of 9 chunks of the whole site',
     ],
   ])('tells how much is stored: %j', async (stored, text) => {
     const error = new AntwayError('PEERS_UNREACHABLE', 'no', { address: 'ab', stored });
@@ -323,7 +326,7 @@ describe('the language of a page', () => {
   it('is that of all but the message, which says what it is in', async () => {
     const document = await (await respondTo(error, navigation('de'))).text();
     expect(document).toContain('<p class="quiet" lang="en">The message.</p>');
-    expect(document).toContain('Davon ist 1 von 9 Chunks auf diesem Gerät.');
+    expect(document).toContain('Davon ist 1 von 9 Chunks auf diesem Gerät gespeichert.');
     expect(document).toContain('Adresse <code>ab</code>');
   });
 

@@ -106,9 +106,9 @@ function messageOf({ code, message }: AntwayError, { abouts }: PageTexts): Html 
 
 /** Describes which parts are stored on this device, and which parts are missing. */
 function storedText({ file, whole }: StoredParts, texts: PageTexts): string {
-  if (whole.stored === 0) return texts.nothingKept;
-  if (!file) return texts.kept(null, whole.stored, whole.total);
-  return `${texts.kept(file, file.stored, file.total)} ${texts.kept('site', whole.stored, whole.total)}`;
+  if (whole.stored === 0) return texts.noneStored;
+  if (!file) return texts.stored(null, whole.stored, whole.total);
+  return `${texts.stored(file, file.stored, file.total)} ${texts.stored('site', whole.stored, whole.total)}`;
 }
 
 function attemptsTable(attempts: readonly Attempt[], { attempts: t, stages }: PageTexts): Html {

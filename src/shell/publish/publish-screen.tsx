@@ -227,7 +227,7 @@ function Work({ state: { task, progress, picked } }: { state: Extract<PublishSta
   const size = progress?.size ?? picked.bytes;
   const isHashing = !progress || progress.encryptedBytes === 0;
   const isFinishing = progress !== null && progress.encryptedBytes === progress.size;
-  const phase = isHashing ? t.phases.hashing : isFinishing ? t.phases.finishing : t.phases.sealing;
+  const phase = isHashing ? t.phases.hashing : isFinishing ? t.phases.finishing : t.phases.encrypting;
   const bytes = isHashing ? (progress?.hashedBytes ?? 0) : progress.encryptedBytes;
   return (
     <Section id="work" title={picked.name || t.pickTitle}>

@@ -28,7 +28,7 @@ export function PublishResult({ done, onAgain }: ResultProps) {
           formatBytes(result.uploadedBytes),
         )}
       </p>
-      {isPrivate && <p class="notice-strong">{isStored ? t.privateKept : t.privateNote}</p>}
+      {isPrivate && <p class="notice-strong">{isStored ? t.privateStored : t.privateNote}</p>}
       <ResultLinks sealed={result} picked={picked} />
       <p class="actions">
         {/* Use a new tab: in this tab, a link that differs only in its fragment would not load the page. */}

@@ -58,7 +58,7 @@ function SavedChunks({ saved, picked }: { saved: Saved; picked: Picked }) {
       <p class="note" role="status">
         {t.savedChunks(formatChunks(saved.chunks))}
       </p>
-      {saved.manifest && <p class="notice-strong">{saved.isStored ? t.privateKept : t.privateNote}</p>}
+      {saved.manifest && <p class="notice-strong">{saved.isStored ? t.privateStored : t.privateNote}</p>}
       <ResultLinks sealed={saved} picked={picked} />
     </>
   );

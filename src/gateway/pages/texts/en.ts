@@ -6,16 +6,16 @@ export const en: PageTexts = {
   errors: {
     BAD_ADDRESS: 'This is not a valid address',
     BAD_CONFIG: 'This gateway is not configured correctly',
-    BAD_RANGE: 'The part asked for does not exist',
+    BAD_RANGE: 'The requested part does not exist',
     METHOD: 'Content can only be read',
     NOT_FOUND: 'Not found',
     DENIED: 'This address is blocked on this gateway',
-    CORRUPT: 'Wrong bytes were refused',
+    CORRUPT: 'The peers sent wrong bytes',
     UNSUPPORTED: 'This kind of content is not supported',
     PEERS_UNREACHABLE: 'No peer answered',
     OFFLINE: 'You are offline',
     TOO_LARGE: 'This is larger than the gateway can handle',
-    REFUSED: 'This was refused',
+    REFUSED: 'This request was refused',
     BUILD_MISMATCH: 'The gateway’s own files are damaged',
     HOST_UNREACHABLE: 'The gateway’s own files are missing',
     INTERNAL: 'The gateway failed',
@@ -23,21 +23,21 @@ export const en: PageTexts = {
   abouts: {},
   code: 'Code',
   address: 'address',
-  opensByItself: 'This page tries again by itself as soon as there is a network.',
+  opensByItself: 'This page tries again when the network is back.',
   tryAgain: 'Try again',
   backTo: (host) => `Back to ${host}`,
   openAnother: 'Open another address',
 
-  nothingKept: 'Nothing of it is kept on this device.',
-  kept(what, stored, total) {
-    const of = what === null ? 'it' : what === 'site' ? 'the whole site' : `“${what.path}”`;
-    if (total !== null) return `Of ${of}, ${stored} of ${total} chunks are kept on this device.`;
-    const chunks = stored === 1 ? '1 chunk is' : `${stored} chunks are`;
-    return `Of ${of}, ${chunks} kept on this device; how many there are is told by one that is not.`;
+  noneStored: 'No part of it is stored on this device.',
+  stored(what, stored, total) {
+    const of = what === null ? '' : what === 'site' ? ' of the whole site' : ` of “${what.path}”`;
+    if (total !== null) return `${stored} of ${total} chunks${of} are stored on this device.`;
+    const chunks = stored === 1 ? `1 chunk${of} is` : `${stored} chunks${of} are`;
+    return `${chunks} stored on this device. The total is not known yet.`;
   },
 
   attempts: { caption: 'Attempts', peer: 'Peer', how: 'How', result: 'Result', time: 'Time' },
-  stages: { connect: 'connecting', request: 'asking', receive: 'receiving', verify: 'checking' },
+  stages: { connect: 'connecting', request: 'requesting', receive: 'receiving', verify: 'verifying' },
 
   contentsOf: (name) => `Contents of ${name}`,
   folders: (count, written) => `${written} ${count === 1 ? 'folder' : 'folders'}`,
@@ -56,22 +56,22 @@ export const en: PageTexts = {
     title: 'First visit',
     heading: 'First visit to this site',
     about:
-      'Everybody can publish on this network, and this gateway shows all sites under one origin. So you decide whether this one may run scripts, the programs inside its pages.',
+      'Anyone can publish on this network, and this gateway shows all sites on one origin. So you decide whether this site may run scripts, the programs inside its pages.',
     restrict: 'Open without scripts',
     restrictMeans:
-      'Its pages are shown, and nothing in them runs. That is safe for every site, and many work just as well.',
+      'The gateway shows the pages of the site, and no program in them runs. This is safe for every site, and many sites work just as well.',
     trust: 'Trust this site',
     trustMeans:
-      'Its scripts run. They share this gateway’s origin, so they can also read and change what other sites and the gateway store in this browser, and even remove the gateway’s worker. You confirm this in a second step.',
-    remembered: 'Your choice is remembered on this device.',
-    change: 'It can be changed on the gateway’s page',
+      'The scripts of the site run. They share this gateway’s origin, so they can also read and change the data of other sites and of the gateway in this browser, and even remove the gateway’s worker. You confirm this in a second step.',
+    remembered: 'This device remembers your choice.',
+    change: 'You can change it in the settings of the gateway',
     pointer: 'This address is a pointer: its owner can change what it shows at any time.',
     outdated: 'Your answer came too late, so the gateway asks again.',
   },
   confirmTrust: {
     heading: 'Run the scripts of this site?',
     about:
-      'Trust only what you would install. A trusted site can read other sites’ data, change the gateway’s settings and remove its worker.',
+      'Trust only sites whose programs you would install. A trusted site can read other sites’ data, change the gateway’s settings and remove its worker.',
     trust: 'Yes, run its scripts',
     pointer: 'The owner of this pointer can publish other versions, with other scripts.',
     version: 'Yes, for this version only',

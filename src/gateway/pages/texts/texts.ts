@@ -20,9 +20,9 @@ export interface PageTexts {
   backTo: (host: string) => string;
   openAnother: string;
 
-  nothingKept: string;
-  /** How many chunks are stored: of “it” (null), of the whole site, or of the file at a path. */
-  kept: (what: null | 'site' | { path: string }, stored: number, total: number | null) => string;
+  noneStored: string;
+  /** How many chunks are stored: of the content (null), of the whole site, or of the file at a path. */
+  stored: (what: null | 'site' | { path: string }, stored: number, total: number | null) => string;
 
   attempts: { caption: string; peer: string; how: string; result: string; time: string };
   stages: Record<Attempt['stage'], string>;

@@ -18,7 +18,7 @@ export const frame: Pick<Texts, 'appName' | 'nav' | 'common' | 'status' | 'notic
     chunks: (count, formatted) => `${formatted} ${count === 1 ? 'Chunk' : 'Chunks'}`,
     files: (count, formatted) => `${formatted} ${count === 1 ? 'Datei' : 'Dateien'}`,
     notUpToDate: 'Nicht aktuell',
-    notKnownYet: 'Bekannt, sobald das Gateway läuft.',
+    notKnownYet: 'Wird angezeigt, sobald das Gateway läuft.',
     cancel: 'Abbrechen',
     copy: 'Kopieren',
     copied: 'Kopiert.',
@@ -26,18 +26,18 @@ export const frame: Pick<Texts, 'appName' | 'nav' | 'common' | 'status' | 'notic
     reload: 'Neu laden',
     save: 'Speichern',
     startPage: 'Startseite',
-    tryAgain: 'Noch einmal versuchen',
+    tryAgain: 'Erneut versuchen',
   },
 
   status: {
     starting: 'Das Gateway startet …',
-    bypassed: 'Diese Seite wurde am Gateway vorbei geladen.',
+    bypassed: 'Diese Seite wurde ohne das Gateway geladen.',
     failed: 'Das Gateway läuft nicht',
     fault: 'Läuft, aber mit einem Problem',
-    offline: 'Offline: Gesehenes öffnet sich weiterhin',
+    offline: 'Offline: Gespeichertes lässt sich weiterhin öffnen',
     noPeer: 'Läuft, aber ohne Peer',
     noPeerAnswers: 'Läuft, aber kein Peer antwortet',
-    nothingKept: 'Läuft, aber dieser Browser bewahrt nichts auf',
+    notStoring: 'Läuft, aber dieser Browser speichert nichts',
     running: 'Gateway läuft',
     configRefused: 'Die neue Konfiguration des Hosts wird nicht verwendet',
     siteUnreachable:
@@ -48,20 +48,18 @@ export const frame: Pick<Texts, 'appName' | 'nav' | 'common' | 'status' | 'notic
   },
 
   notices: {
-    update: 'Aktualisierung bereit: Neu laden, um die neue Version von Antway zu verwenden.',
+    update: 'Aktualisierung bereit: Laden Sie neu, um die neue Version von Antway zu verwenden.',
     updateWaits: (running) =>
-      running === 1
-        ? 'Aktualisierung bereit. Diese Seite lädt neu, sobald eine laufende Übertragung beendet ist.'
-        : `Aktualisierung bereit. Diese Seite lädt neu, sobald ${running} laufende Übertragungen beendet sind.`,
+      `Aktualisierung bereit. Diese Seite lädt neu, sobald ${running === 1 ? 'eine laufende Übertragung beendet ist' : `${running} laufende Übertragungen beendet sind`}.`,
     updateWaitsForPublishing:
       'Aktualisierung bereit. Diese Seite lädt neu, sobald das Veröffentlichen beendet ist.',
     updateHandsOver:
-      'Die neue Version übernimmt. Was noch an einen anderen Tab gesendet wird, kann sie einige Minuten aufhalten.',
+      'Die neue Version übernimmt. Übertragungen an andere Tabs können sie einige Minuten aufhalten.',
     updatedElsewhere:
       'Antway wurde in einem anderen Tab aktualisiert. Laden Sie auch diese Seite neu, wenn Sie hier fertig sind.',
     updateNow: 'Neu laden',
     updateAnyway: 'Trotzdem neu laden',
-    install: 'Installiert öffnet sich Antway in einem eigenen Fenster, auch offline.',
+    install: 'Installieren Sie Antway, um es in einem eigenen Fenster zu öffnen, auch offline.',
     installNow: 'Installieren',
     dismiss: 'Jetzt nicht',
   },

@@ -16,7 +16,7 @@ export const frame = {
     chunks: (count: number, formatted: string) => `${formatted} ${count === 1 ? 'chunk' : 'chunks'}`,
     files: (count: number, formatted: string) => `${formatted} ${count === 1 ? 'file' : 'files'}`,
     notUpToDate: 'Not up to date',
-    notKnownYet: 'Known as soon as the gateway runs.',
+    notKnownYet: 'Shown as soon as the gateway runs.',
     cancel: 'Cancel',
     copy: 'Copy',
     copied: 'Copied.',
@@ -29,35 +29,32 @@ export const frame = {
 
   status: {
     starting: 'Starting the gateway …',
-    bypassed: 'This page was loaded past the gateway.',
+    bypassed: 'This page was loaded without the gateway.',
     failed: 'The gateway is not running',
     fault: 'Running, with a problem',
-    offline: 'Offline: what was seen still opens',
+    offline: 'Offline: stored content still opens',
     noPeer: 'Running, without a peer',
     noPeerAnswers: 'Running, but no peer answers',
-    nothingKept: 'Running, but this browser keeps nothing',
+    notStoring: 'Running, but this browser stores nothing',
     running: 'Gateway running',
     configRefused: 'The host’s new configuration is not used',
     siteUnreachable:
       'The origin of this site does not answer. Check that its host can be reached, then try again.',
     sitePartitioned: (url: string) =>
-      `This browser keeps the storage of this site apart from the gateway’s. Manage the site at ${url}.`,
+      `This browser separates the storage of this site from the gateway’s storage. Manage the site at ${url}.`,
     noWorker: 'The gateway does not control this page yet.',
   },
 
   notices: {
     update: 'Update ready: reload to use the new version of Antway.',
     updateWaits: (running: number) =>
-      running === 1
-        ? 'Update ready. This page reloads once a file that is being sent has come to its end.'
-        : `Update ready. This page reloads once ${running} files that are being sent have come to their end.`,
-    updateWaitsForPublishing: 'Update ready. This page reloads once what it is publishing is done.',
-    updateHandsOver:
-      'The new version takes over. What is still being sent to another tab may hold it up for a few minutes.',
+      `Update ready. This page reloads when ${running === 1 ? 'a running transfer has' : `${running} running transfers have`} finished.`,
+    updateWaitsForPublishing: 'Update ready. This page reloads when publishing has finished.',
+    updateHandsOver: 'The new version takes over. Transfers to other tabs may delay it for a few minutes.',
     updatedElsewhere: 'Antway was updated in another tab. Reload this page too, when you are done here.',
     updateNow: 'Reload',
     updateAnyway: 'Reload anyway',
-    install: 'Install Antway, and it opens in a window of its own, also offline.',
+    install: 'Install Antway to open it in its own window, also offline.',
     installNow: 'Install',
     dismiss: 'Not now',
   },

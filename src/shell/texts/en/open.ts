@@ -3,7 +3,7 @@ export const open = {
   title: 'Open an address',
   button: 'Open',
   placeholder: 'Address, link or bookmark',
-  hint: 'An address of 64 hex digits, an ant:// link, or a link of any gateway.',
+  hint: 'An address (64 hex digits), an ant:// link, or a link of any gateway.',
   reading: 'Reading the manifest …',
   fileNote: 'A manifest (.ant) stays on this device.',
   openFile: 'Open a file…',
@@ -11,16 +11,16 @@ export const open = {
   bookmarks: 'Bookmarks',
   recent: 'Last opened',
   nothingOpened:
-    'Nothing yet. Sites that you open appear here, and open from this browser’s own storage the next time.',
+    'Nothing yet. Sites that you open appear here. The next time they open from this browser’s storage.',
   remove: (title: string) => `Remove ${title} from this list`,
   removed: (title: string) => `${title} was removed.`,
-  manifestTooLarge: (size: string, most: string) => `This has ${size}, and a manifest at most ${most}.`,
-  unreadable: (why: string) => `This cannot be read as a file: ${why}`,
-  privateLink: 'This link holds the key to something private. It is kept on this device.',
+  manifestTooLarge: (size: string, most: string) => `This file has ${size}. A manifest has at most ${most}.`,
+  unreadable: (why: string) => `The file cannot be read: ${why}`,
+  privateLink: 'This link contains the key to private content. The key stays on this device.',
   manifestQuestion: {
     title: 'Open a private site from this link?',
     contents: (name: string | null, files: number) =>
-      `It ${name ? `is called “${name}”` : 'has no name'} and has ${files} ${files === 1 ? 'file' : 'files'}. Its manifest is then stored on this device.`,
+      `It ${name ? `is called “${name}”` : 'has no name'} and has ${files} ${files === 1 ? 'file' : 'files'}. If you open it, its manifest is stored on this device.`,
     open: 'Open it',
     refuse: 'Not now',
   },
@@ -29,7 +29,7 @@ export const open = {
     scheme: (scheme: string) =>
       `“${scheme}” links cannot be opened here: only ant://, autonomi://, https:// and http:// links.`,
     noAddress: 'There is no address in this link. An address has 64 hex digits.',
-    outside: 'The path after the address leads out of it.',
+    outside: 'The path after the address leads outside the site.',
     digits: (count: number) => `An address has 64 hex digits. This one has ${count}.`,
     character: (wrong: string) =>
       `An address has only the digits 0–9 and the letters a–f. This one has “${wrong}”.`,
@@ -40,9 +40,9 @@ export const open = {
   help: {
     title: 'What is this?',
     paragraphs: [
-      'Antway lets this browser open sites and files of the Autonomi network by their content address. A service worker fetches their encrypted chunks from peers, checks each against its address, and decrypts it here. Peers cannot change what you see. What was seen is kept as peers hold it, and opens offline.',
-      'An address has 64 hex digits. Put a path behind it to open one file of a site: address/page.html.',
-      'A manifest (.ant) is a list of files, and can hold the only keys to private ones. Open it as a file, or as an ant://manifest/ link. Antway keeps it, encrypted, on this device and sends it nowhere.',
+      'With Antway, this browser opens sites and files of the Autonomi network by their content address. A service worker fetches encrypted chunks from peers, verifies each chunk against its address, and decrypts it in this browser. Peers cannot change the content. Opened content is stored encrypted in this browser, and opens offline.',
+      'An address has 64 hex digits. Add a path to open one file of a site: address/page.html.',
+      'A manifest (.ant) is a list of files, and can contain the only keys to private files. Open it as a file, or as an ant://manifest/ link. Antway stores it encrypted on this device and never sends it.',
     ],
     links: 'Documentation',
     autonomi: 'Autonomi',
