@@ -9,6 +9,7 @@ import { Logo } from './logo.tsx';
 import { MoveNotice } from './move/move-notice.tsx';
 import { useLibraryMove } from './move/use-library-move.ts';
 import { Navigation } from './navigation.tsx';
+import { useOnline, useVisible } from './observable.ts';
 import { OpenScreen } from './open/open-screen.tsx';
 import { ownOrigins } from './own-origins.ts';
 import { tellAppearance } from './preferences.ts';
@@ -19,9 +20,7 @@ import { ScreenLink } from './screen-link.tsx';
 import { SettingsScreen } from './settings/settings-screen.tsx';
 import { texts } from './texts/texts.ts';
 import { UpdateNotice } from './update-notice.tsx';
-import { useOnline } from './use-online.ts';
 import { useResource } from './use-resource.ts';
-import { useVisible } from './use-visible.ts';
 import { useWorker } from './use-worker.ts';
 import { WorkerStatusLine } from './worker-status-line.tsx';
 

@@ -1,5 +1,6 @@
 import { homeOf, isShellPath } from './boot.ts';
 import type { BootError } from './boot-error.ts';
+import { Button } from './button.tsx';
 import { texts } from './texts/texts.ts';
 
 /** Shows why the gateway does not work, what the user can do, and a code to quote. */
@@ -11,9 +12,7 @@ export function BootProblem({ problem }: { problem: BootError }) {
       <p>{problem.message}</p>
       <p>{problem.advice}</p>
       <p class="actions">
-        <button type="button" class="button" onClick={() => location.reload()}>
-          {texts.common.tryAgain}
-        </button>
+        <Button onClick={() => location.reload()}>{texts.common.tryAgain}</Button>
         {elsewhere && (
           <a class="button button-quiet" href={homeOf(location)}>
             {texts.common.startPage}

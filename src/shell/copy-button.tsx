@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { Button } from './button.tsx';
 import { texts } from './texts/texts.ts';
 
 /**
@@ -19,14 +20,9 @@ export function CopyButton({ text, what }: { text: string; what: string }) {
 
   return (
     <span class="copy">
-      <button
-        type="button"
-        class="button button-quiet button-small"
-        aria-label={texts.publish.copyOf(what)}
-        onClick={copy}
-      >
+      <Button look="quiet" isSmall aria-label={texts.publish.copyOf(what)} onClick={copy}>
         {texts.common.copy}
-      </button>
+      </Button>
       <span class="note" role="status">
         {said}
       </span>

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { Button } from './button.tsx';
 import { asGatewayApiError, GatewayApiError, gateway } from './gateway-api.ts';
 import { ownOrigins } from './own-origins.ts';
 import { applyLanguage, applyTheme, forgetPreferences } from './preferences.ts';
@@ -46,38 +47,22 @@ export function DeleteEverything({ id, label, question, isSmall = false, onDelet
     }
   }
 
-  const size = isSmall ? 'button-small' : '';
   return (
     <>
       {step === 'rest' ? (
-        <button
-          ref={start}
-          type="button"
-          class={`button button-danger ${size}`}
-          onClick={() => setStep('asking')}
-        >
+        <Button look="danger" isSmall={isSmall} ref={start} onClick={() => setStep('asking')}>
           {label}
-        </button>
+        </Button>
       ) : (
         <div role="alertdialog" aria-labelledby={`${id}-question`} class="question">
           <p id={`${id}-question`}>{question}</p>
           <p class="actions">
-            <button
-              ref={cancel}
-              type="button"
-              class={`button button-quiet ${size}`}
-              onClick={() => setStep('rest')}
-            >
+            <Button look="quiet" isSmall={isSmall} ref={cancel} onClick={() => setStep('rest')}>
               {texts.common.cancel}
-            </button>
-            <button
-              type="button"
-              class={`button button-danger ${size}`}
-              disabled={step === 'working'}
-              onClick={deleteAll}
-            >
+            </Button>
+            <Button look="danger" isSmall={isSmall} disabled={step === 'working'} onClick={deleteAll}>
               {texts.settings.resetNow}
-            </button>
+            </Button>
           </p>
         </div>
       )}

@@ -89,14 +89,14 @@ export function useScrollMemory(route: object): void {
     };
     // At this time, another entry is already current.
     const left = () => clearTimeout(scrolling);
-    window.addEventListener('scroll', scrolled, { passive: true });
-    window.addEventListener('popstate', left);
-    window.addEventListener('pagehide', keepScroll);
+    const stop = new AbortController();
+    const { signal } = stop;
+    window.addEventListener('scroll', scrolled, { passive: true, signal });
+    window.addEventListener('popstate', left, { signal });
+    window.addEventListener('pagehide', keepScroll, { signal });
     return () => {
       left();
-      window.removeEventListener('scroll', scrolled);
-      window.removeEventListener('popstate', left);
-      window.removeEventListener('pagehide', keepScroll);
+      stop.abort();
     };
   }, []);
   useEffect(restoreScroll, [route]);

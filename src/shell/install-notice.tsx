@@ -1,5 +1,7 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
+import { Button } from './button.tsx';
 import { Icon } from './icons.tsx';
+import { Observable, useObserved } from './observable.ts';
 import { declineInstall, isInstallDeclined } from './preferences.ts';
 import { texts } from './texts/texts.ts';
 import { useSites } from './use-sites.ts';
@@ -13,40 +15,26 @@ interface InstallPrompt extends Event {
 const sitesBefore = 2;
 
 /** The browser's offer. It may arrive before anything is rendered. */
-let offered: InstallPrompt | null = null;
-const listeners = new Set<() => void>();
+const offer = new Observable<InstallPrompt | null>(null);
 window.addEventListener('beforeinstallprompt', (event) => {
   event.preventDefault();
-  offer(event as InstallPrompt);
+  offer.set(event as InstallPrompt);
 });
-window.addEventListener('appinstalled', () => offer(null));
-
-function offer(prompt: InstallPrompt | null): void {
-  offered = prompt;
-  for (const listener of listeners) listener();
-}
+window.addEventListener('appinstalled', () => offer.set(null));
 
 /** Offers to install Antway after the user has opened some sites. A declined offer does not come back. */
 export function InstallNotice({ active }: { active: boolean }) {
-  const [prompt, setPrompt] = useState(offered);
+  const prompt = useObserved(offer, () => offer.state);
   const [isDeclined, setDeclined] = useState(isInstallDeclined);
   const sites = useSites(active && prompt !== null && !isDeclined);
   const opened = sites.value?.filter(({ lastOpened }) => lastOpened !== null).length ?? 0;
-  useEffect(() => {
-    const look = () => setPrompt(offered);
-    listeners.add(look);
-    look();
-    return () => {
-      listeners.delete(look);
-    };
-  }, []);
 
   if (!prompt || isDeclined || opened < sitesBefore) return null;
 
   async function install(shown: InstallPrompt) {
     const { outcome } = await shown.prompt();
     // A prompt can be shown only once. The browser sends another one when the user may want it again.
-    offer(null);
+    offer.set(null);
     if (outcome === 'dismissed') decline();
     // An installed app should not lose its data, and browsers agree more often after an installation.
     else await navigator.storage?.persist?.();
@@ -61,12 +49,12 @@ export function InstallNotice({ active }: { active: boolean }) {
     <section class="banner" aria-label={texts.notices.installNow}>
       <span>{texts.notices.install}</span>
       <span class="banner-actions">
-        <button type="button" class="button button-small" onClick={() => install(prompt)}>
+        <Button isSmall onClick={() => install(prompt)}>
           {texts.notices.installNow}
-        </button>
-        <button type="button" class="icon-button" aria-label={texts.notices.dismiss} onClick={decline}>
+        </Button>
+        <Button look="icon" aria-label={texts.notices.dismiss} onClick={decline}>
           <Icon name="close" />
-        </button>
+        </Button>
       </span>
     </section>
   );

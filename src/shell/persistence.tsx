@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { Button } from './button.tsx';
 import { formatCount } from './format.ts';
 import { asGatewayApiError, type GatewayApiError, type ListedSite } from './gateway-api.ts';
 import { ProblemText } from './problem-text.tsx';
@@ -53,9 +54,9 @@ export function AskToKeep({ label, ask, page, onChange }: AskProps) {
   return (
     <>
       {!isRefused && (
-        <button type="button" class="link" aria-label={label} onClick={onClick}>
+        <Button look="link" aria-label={label} onClick={onClick}>
           {texts.live.askPersist}
-        </button>
+        </Button>
       )}
       <span role="status">
         {isRefused && (page ? texts.live.persistRefusedSite : texts.live.persistRefused)}

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { Button } from './button.tsx';
 import { TextField } from './text-field.tsx';
 
 /** A field of the form. */
@@ -73,9 +74,9 @@ export function TextForm({ fields, submit, submitLabel, note, onSubmit }: Props)
             />
           );
         })}
-        <button type="submit" class="button button-quiet" aria-label={submitLabel}>
+        <Button look="quiet" type="submit" aria-label={submitLabel}>
           {submit}
-        </button>
+        </Button>
       </form>
       <p id={`${id}-problem`} class="note note-problem" role="alert">
         {problem?.text}

@@ -1,3 +1,4 @@
+import { Button } from './button.tsx';
 import { texts } from './texts/texts.ts';
 import type { OfferedUpdate } from './use-worker.ts';
 import type { Update } from './worker-update.ts';
@@ -13,18 +14,18 @@ export function UpdateNotice({ update }: { update: OfferedUpdate }) {
       <span role="status">{textOf(update)}</span>
       <span class="banner-actions">
         {(state === 'ready' || state === 'elsewhere') && (
-          <button type="button" class="button button-small" onClick={() => by.apply()}>
+          <Button isSmall onClick={() => by.apply()}>
             {t.updateNow}
-          </button>
+          </Button>
         )}
         {state === 'waiting' && (
           <>
-            <button type="button" class="button button-quiet button-small" onClick={() => by.applyNow()}>
+            <Button look="quiet" isSmall onClick={() => by.applyNow()}>
               {t.updateAnyway}
-            </button>
-            <button type="button" class="button button-quiet button-small" onClick={() => by.cancel()}>
+            </Button>
+            <Button look="quiet" isSmall onClick={() => by.cancel()}>
               {texts.common.cancel}
-            </button>
+            </Button>
           </>
         )}
       </span>

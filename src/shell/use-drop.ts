@@ -20,12 +20,6 @@ export function useDrop(types: readonly DropType[], onDrop: (data: DataTransfer)
       !isOwn &&
       dataTransfer !== null &&
       newest.current.types.some((type) => dataTransfer.types.includes(type));
-    const start = () => {
-      isOwn = true;
-    };
-    const end = () => {
-      isOwn = false;
-    };
     const over = (event: DragEvent) => {
       if (!isTaken(event)) return;
       // Without this call, the browser opens a dropped file in place of this page.
@@ -43,15 +37,18 @@ export function useDrop(types: readonly DropType[], onDrop: (data: DataTransfer)
       event.preventDefault();
       newest.current.onDrop(event.dataTransfer!);
     };
-    const listeners = { dragstart: start, dragend: end, dragover: over, dragleave: leave, drop };
-    for (const [type, listener] of Object.entries(listeners)) {
-      window.addEventListener(type, listener as EventListener);
-    }
-    return () => {
-      for (const [type, listener] of Object.entries(listeners)) {
-        window.removeEventListener(type, listener as EventListener);
-      }
+    const stop = new AbortController();
+    const listeners = {
+      dragstart: () => (isOwn = true),
+      dragend: () => (isOwn = false),
+      dragover: over,
+      dragleave: leave,
+      drop,
     };
+    for (const [type, listener] of Object.entries(listeners)) {
+      window.addEventListener(type, listener as EventListener, { signal: stop.signal });
+    }
+    return () => stop.abort();
   }, []);
 
   return isOver;

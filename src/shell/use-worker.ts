@@ -1,8 +1,8 @@
 import { useEffect } from 'preact/hooks';
 import { asBootError, type BootError } from './boot-error.ts';
 import { gateway } from './gateway-api.ts';
+import { Observable, useObserved } from './observable.ts';
 import { publishSession } from './publish/publish-session.ts';
-import { useFollowed } from './use-followed.ts';
 import { registerWorker, untilActive } from './worker.ts';
 import { type Busy, type Update, WorkerUpdate } from './worker-update.ts';
 
@@ -41,14 +41,13 @@ const lookEveryMs = 1_000;
  * Registers the worker and follows it: its takeover of this page, and its newer versions. There is one instance per
  * page and not per screen: a requested update must survive a change of the language, which mounts every screen anew.
  */
-class FollowedWorker {
-  state: WorkerState = { status: 'starting', problem: null, update: null };
-  #listeners = new Set<() => void>();
+class FollowedWorker extends Observable<WorkerState> {
   #registration: ServiceWorkerRegistration | undefined;
   #isStarted = false;
   readonly #update: WorkerUpdate;
 
   constructor() {
+    super({ status: 'starting', problem: null, update: null });
     const follower = this;
     this.#update = new WorkerUpdate({
       registration: {
@@ -61,15 +60,9 @@ class FollowedWorker {
       },
       busy,
       reload: () => location.reload(),
-      tell: (update) => this.#set({ update: { ...update, by: this.#update } }),
+      tell: (update) => this.#change({ update: { ...update, by: this.#update } }),
       lookEveryMs,
     });
-  }
-
-  /** @returns a function that ends the subscription. */
-  subscribe(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
   }
 
   /**
@@ -78,24 +71,24 @@ class FollowedWorker {
    */
   start(): void {
     if (this.#isStarted && this.state.status !== 'failed') return;
-    if (this.#isStarted) this.#set({ problem: null, status: 'starting' });
+    if (this.#isStarted) this.#change({ problem: null, status: 'starting' });
     else this.#listen();
     this.#isStarted = true;
     this.#register().catch((error) => {
       // After a failed update, the present worker still works.
       if (navigator.serviceWorker?.controller) return;
-      this.#set({ problem: asBootError(error), status: 'failed' });
+      this.#change({ problem: asBootError(error), status: 'failed' });
     });
   }
 
   #listen(): void {
     const container = navigator.serviceWorker;
     let controller = container?.controller;
-    if (controller) this.#set({ status: 'running' });
+    if (controller) this.#change({ status: 'running' });
     container?.addEventListener('controllerchange', () => {
       const former = controller;
       controller = container.controller;
-      this.#set({ status: 'running' });
+      this.#change({ status: 'running' });
       // The files of this page belong to the previous version.
       if (former) this.#update.tookOver();
     });
@@ -114,13 +107,12 @@ class FollowedWorker {
     if (container.controller) return;
     registration.active?.postMessage({ type: 'CLAIM' });
     setTimeout(() => {
-      if (!container.controller) this.#set({ status: 'bypassed' });
+      if (!container.controller) this.#change({ status: 'bypassed' });
     }, takeOverMs);
   }
 
-  #set(part: Partial<WorkerState>): void {
-    this.state = { ...this.state, ...part };
-    for (const listener of this.#listeners) listener();
+  #change(part: Partial<WorkerState>): void {
+    this.set({ ...this.state, ...part });
   }
 }
 
@@ -128,7 +120,7 @@ const followed = new FollowedWorker();
 
 export function useWorker(): WorkerState {
   useEffect(() => followed.start(), []);
-  return useFollowed(followed, () => followed.state);
+  return useObserved(followed, () => followed.state);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { Button } from './button.tsx';
 import type { GatewayApiError, PeerStatus } from './gateway-api.ts';
 import { texts } from './texts/texts.ts';
 import type { WorkerStatus } from './use-worker.ts';
@@ -19,9 +20,9 @@ export function WorkerStatusLine({ status, online, fault, peers, isStored }: Pro
     <p class={`status status-${tone}`} role="status">
       {text}
       {status === 'bypassed' && (
-        <button type="button" class="link" onClick={() => location.reload()}>
+        <Button look="link" onClick={() => location.reload()}>
           {texts.common.reload}
-        </button>
+        </Button>
       )}
     </p>
   );

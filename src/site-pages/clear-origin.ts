@@ -1,3 +1,5 @@
+import { request } from './endpoint.ts';
+
 /**
  * The gateway's reset empties these databases. Do not delete them: the worker has them open, and after a
  * deletion it could not open them again until it restarts.
@@ -15,8 +17,7 @@ interface StorageBuckets {
  * worker.
  */
 export async function clearOrigin(): Promise<void> {
-  const reset = await fetch('/-/reset', { method: 'POST', body: JSON.stringify({ chunks: true }) });
-  if (!reset.ok) throw new Error((await reset.json()).message);
+  await request('reset', 'POST', JSON.stringify({ chunks: true }));
   for (const registration of await navigator.serviceWorker.getRegistrations())
     await registration.unregister();
   localStorage.clear();

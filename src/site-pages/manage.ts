@@ -1,5 +1,7 @@
 import type { SiteReport } from '../gateway/state/site-origins.ts';
 import { clearOrigin } from './clear-origin.ts';
+import { announcement, button, element, link } from './elements.ts';
+import { ask, problemText, request } from './endpoint.ts';
 
 const texts = {
   en: {
@@ -55,20 +57,15 @@ export async function manage(place: HTMLElement, rootOrigin: string, language: L
   const t = texts[language];
   const report = await ask<SiteReport & { address: string }>('origin');
   const { address, pin } = report;
-  const act = (name: keyof typeof t.actions, work: () => Promise<unknown>) => {
-    const button = document.createElement('button');
-    button.textContent = t.actions[name];
-    button.onclick = () => void run(work);
-    return button;
-  };
-  const note = document.createElement('p');
-  note.setAttribute('role', 'alert');
+  const act = (name: keyof typeof t.actions, work: () => Promise<unknown>) =>
+    button(t.actions[name], () => void run(work));
+  const note = announcement('alert', '');
   const run = async (work: () => Promise<unknown>) => {
     try {
       await work();
       await manage(place, rootOrigin, language);
     } catch (error) {
-      note.textContent = (error as Error).message;
+      note.textContent = problemText(error as Error);
     }
   };
   const send = (action: string) => ask('pins', 'POST', JSON.stringify({ address, action }));
@@ -80,9 +77,9 @@ export async function manage(place: HTMLElement, rootOrigin: string, language: L
     report.persisted === false && t.mayClear,
   ];
   place.replaceChildren(
-    element('h1', t.title),
-    element('p', facts.filter(Boolean).join(' ')),
-    pin?.problem ? element('p', pin.problem.message) : '',
+    element('h1', [t.title]),
+    element('p', [facts.filter(Boolean).join(' ')]),
+    pin?.problem ? element('p', [pin.problem.message]) : '',
     pin ? act('unpin', () => ask(`pins?address=${address}`, 'DELETE')) : act('pin', () => send('pin')),
     ' ',
     pin ? act('verify', () => send('verify')) : '',
@@ -97,11 +94,15 @@ export async function manage(place: HTMLElement, rootOrigin: string, language: L
     ' ',
     act('delete', async () => {
       await clearOrigin();
-      place.replaceChildren(element('h1', t.title), element('p', t.deleted), link(t.home, `${rootOrigin}/`));
+      place.replaceChildren(
+        element('h1', [t.title]),
+        element('p', [t.deleted]),
+        link(t.home, `${rootOrigin}/`),
+      );
       await new Promise(() => {});
     }),
     note,
-    element('p', ''),
+    element('p', []),
     link(t.open, '/'),
     ' ',
     link(t.home, `${rootOrigin}/`),
@@ -111,27 +112,8 @@ export async function manage(place: HTMLElement, rootOrigin: string, language: L
   }
 }
 
-/** @throws Error with the worker's message. */
-async function ask<T>(path: string, method = 'GET', body: string | null = null): Promise<T> {
-  const response = await fetch(`/-/${path}`, { method, body, cache: 'no-store' });
-  const text = await response.text();
-  const value = text && JSON.parse(text);
-  if (!response.ok) throw new Error(`${value.code}: ${value.message}`);
-  return value;
-}
-
 async function save(address: string): Promise<void> {
-  const response = await fetch(`/-/export?address=${address}`);
-  if (!response.ok) throw new Error((await response.json()).message);
-  const url = URL.createObjectURL(await response.blob());
-  Object.assign(document.createElement('a'), { href: url, download: `${address}.antway.tar` }).click();
+  const url = URL.createObjectURL(await (await request(`export?address=${address}`)).blob());
+  element('a', [], { href: url, download: `${address}.antway.tar` }).click();
   URL.revokeObjectURL(url);
-}
-
-function element(name: 'h1' | 'p', text: string): HTMLElement {
-  return Object.assign(document.createElement(name), { textContent: text });
-}
-
-function link(text: string, href: string): HTMLAnchorElement {
-  return Object.assign(document.createElement('a'), { href, textContent: text });
 }

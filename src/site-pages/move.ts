@@ -3,6 +3,8 @@
  * `127.0.0.1`, `localhost` or `[::1]`. The shell there opens this page in a window. A site that the user
  * trusts there can also open this page, so the page copies nothing before the user agrees on it.
  */
+import { announcement, button, element, link } from './elements.ts';
+import { problemText } from './endpoint.ts';
 import { formerOrigin, parseOffer } from './library-offer.ts';
 import type { LibraryOffer, OfferedSite } from './messages.ts';
 import { MovePort } from './move-port.ts';
@@ -16,8 +18,8 @@ let t: MoveTexts = speak(navigator.language.startsWith('de') ? 'de' : 'en');
 
 async function main(): Promise<void> {
   const origin = formerOrigin(location, location.hash);
-  if (!origin || !opener) return show(heading(t.title), paragraph(t.noOpener));
-  show(heading(t.title), status(t.starting));
+  if (!origin || !opener) return show(heading(t.title), element('p', [t.noOpener]));
+  show(heading(t.title), announcement('status', t.starting));
   await controlledByWorker();
   const { port, offer: offered } = await MovePort.open(opener, origin);
   const offer = parseOffer(offered, location.origin);
@@ -42,8 +44,7 @@ function ask(origin: string, offer: LibraryOffer, port: MovePort): void {
     (settings.cache || settings.transport) && t.limits,
     offer.restricted.length > 0 && t.restricted(offer.restricted.length),
   ];
-  const list = document.createElement('ul');
-  list.append(...facts.filter((fact) => typeof fact === 'string').map(item));
+  const items = facts.filter((fact) => typeof fact === 'string').map((fact) => element('li', [fact]));
 
   let isSeen = false;
   const take = button(t.take, () => {
@@ -54,16 +55,20 @@ function ask(origin: string, offer: LibraryOffer, port: MovePort): void {
   const cancel = button(t.cancel, () => {
     stopLooking();
     port.send({ kind: 'cancelled' });
-    show(heading(t.cancelled), paragraph(t.canClose));
+    show(heading(t.cancelled), element('p', [t.canClose]));
     close();
   });
   const stopLooking = whenSeen((seen) => {
     isSeen = seen;
     take.setAttribute('aria-disabled', String(!seen));
   });
-  const actions = document.createElement('p');
-  actions.append(take, cancel);
-  show(heading(t.question(origin)), paragraph(t.intro), list, paragraph(t.onlyIfAsked), actions);
+  show(
+    heading(t.question(origin)),
+    element('p', [t.intro]),
+    element('ul', items),
+    element('p', [t.onlyIfAsked]),
+    element('p', [take, cancel]),
+  );
   // The least harmful button gets the focus.
   cancel.focus({ preventScroll: true });
 }
@@ -78,7 +83,7 @@ function namesOf(names: Record<string, string>): string[] {
 }
 
 async function run(takeOver: TakeOver, port: MovePort): Promise<void> {
-  const progress = status(t.beginning);
+  const progress = announcement('status', t.beginning);
   const title = heading(t.running);
   show(title, progress);
   title.focus();
@@ -95,20 +100,16 @@ function showOutcome(
   copied: number,
   problems: readonly TakeOverProblem[],
 ): void {
-  const library = link(t.library, '/#library');
   const title = heading(problems.length > 0 ? t.partly : t.done);
-  const parts: Node[] = [title, status(t.copied(copied))];
+  const parts: Node[] = [title, announcement('status', t.copied(copied))];
   if (problems.length > 0) {
-    const list = document.createElement('ul');
-    for (const { what, code, message } of problems) {
-      list.append(item(`${what === null ? t.settings : what}: ${message} (${code})`));
-    }
+    const items = problems.map((problem) =>
+      element('li', [`${problem.what ?? t.settings}: ${problemText(problem)}`]),
+    );
     const again = button(t.again, () => void run(takeOver, port));
-    const actions = document.createElement('p');
-    actions.append(again);
-    parts.push(paragraph(t.failed), list, actions);
+    parts.push(element('p', [t.failed]), element('ul', items), element('p', [again]));
   }
-  show(...parts, library);
+  show(...parts, libraryLink());
   title.focus();
 }
 
@@ -118,42 +119,20 @@ function speak(language: keyof typeof moveTexts): MoveTexts {
   return moveTexts[language];
 }
 
+/** A paragraph with a link to the library of this origin. */
+function libraryLink(): HTMLElement {
+  return element('p', [link(t.library, '/#library')]);
+}
+
 function show(...nodes: Node[]): void {
   page.replaceChildren(...nodes);
 }
 
+/** A heading that can get the focus. */
 function heading(text: string): HTMLElement {
-  return Object.assign(document.createElement('h1'), { textContent: text, tabIndex: -1 });
-}
-
-function paragraph(text: string): HTMLElement {
-  return Object.assign(document.createElement('p'), { textContent: text });
-}
-
-function status(text: string): HTMLElement {
-  const made = paragraph(text);
-  made.setAttribute('role', 'status');
-  return made;
-}
-
-function item(text: string): HTMLElement {
-  return Object.assign(document.createElement('li'), { textContent: text });
-}
-
-function link(text: string, href: string): HTMLElement {
-  const place = document.createElement('p');
-  place.append(Object.assign(document.createElement('a'), { href, textContent: text }));
-  return place;
-}
-
-function button(text: string, onClick: () => void): HTMLButtonElement {
-  const made = Object.assign(document.createElement('button'), { type: 'button', textContent: text });
-  made.addEventListener('click', onClick);
-  return made;
+  return element('h1', [text], { tabIndex: -1 });
 }
 
 main().catch((error) => {
-  const problem = paragraph(`${error.message} (${error.code ?? 'INTERNAL'})`);
-  problem.setAttribute('role', 'alert');
-  show(heading(t.notPossible), problem, link(t.library, '/#library'));
+  show(heading(t.notPossible), announcement('alert', problemText(error)), libraryLink());
 });

@@ -6,6 +6,7 @@
  */
 import type { SiteGrant } from '../gateway/api/site-exchange.ts';
 import { siteOfHost } from '../gateway/origins/site-host.ts';
+import { ask, request } from './endpoint.ts';
 import { helloMessage, readyMessage, type Welcome } from './messages.ts';
 
 const controlMs = 2_000;
@@ -20,7 +21,7 @@ addEventListener('message', async ({ origin, source, data, ports: [port] }) => {
   let settingsId = '';
   port.onmessage = ({ data }) => {
     if (data?.type !== readyMessage) return;
-    send('PUT', { address, settingsId })
+    request('origins', 'PUT', JSON.stringify({ address, settingsId }))
       .catch((error) => console.warn('antway: the origin is not noted', error))
       // The site's page removes this frame when it gets this reply.
       .finally(() => port.postMessage(null));
@@ -35,19 +36,9 @@ addEventListener('message', async ({ origin, source, data, ports: [port] }) => {
 
 async function welcomeFor(address: string): Promise<Welcome | null> {
   if (!(await isControlled())) return null;
-  const grant = (await (await send('POST', { address })).json()) as SiteGrant;
-  const manifest = grant.hasManifest ? await (await answer(`/-/manifests?id=${address}`)).blob() : null;
+  const grant = await ask<SiteGrant>('origins', 'POST', JSON.stringify({ address }));
+  const manifest = grant.hasManifest ? await (await request(`manifests?id=${address}`)).blob() : null;
   return { ...grant, manifest };
-}
-
-function send(method: string, body: object): Promise<Response> {
-  return answer('/-/origins', { method, body: JSON.stringify(body) });
-}
-
-async function answer(path: string, init?: RequestInit): Promise<Response> {
-  const response = await fetch(path, init);
-  if (response.ok) return response;
-  throw new Error(`${path} was answered ${response.status}.`);
 }
 
 /** If the user has not opened the gateway itself, its origin has no worker and no settings. */

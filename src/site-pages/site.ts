@@ -4,6 +4,8 @@
  * page to every path of a site's origin.
  */
 import { siteOfHost } from '../gateway/origins/site-host.ts';
+import { element, link } from './elements.ts';
+import { problemText, request } from './endpoint.ts';
 import { manage } from './manage.ts';
 import { helloMessage, readyMessage, type Welcome } from './messages.ts';
 import { controlledByWorker, WorkerProblem } from './worker.ts';
@@ -54,12 +56,10 @@ async function open(rootOrigin: string): Promise<void> {
   const form = new FormData();
   form.set('settings', JSON.stringify(welcome?.settings ?? null));
   if (welcome?.manifest) form.set('manifest', welcome.manifest);
-  const taken = await fetch('/-/origin', { method: 'PUT', body: form });
-  // A page of the gateway in another tab may have sent the settings first.
-  if (!taken.ok && taken.status !== 403) {
-    const { code, message } = await taken.json();
-    throw Object.assign(new Error(message), { code });
-  }
+  await request('origin', 'PUT', form).catch((error) => {
+    // A page of the gateway in another tab may have sent the settings first.
+    if (error.code !== 'REFUSED') throw error;
+  });
   // Wait for the reply, because a browser drops a pending request when the page that made it is gone.
   const asked = Promise.race([persistSilently(), new Promise((resolve) => setTimeout(resolve, persistMs))]);
   if (welcome && port) await noted(port);
@@ -143,23 +143,20 @@ function isRepeated(url: string): boolean {
 }
 
 function show(heading: string, message = ''): void {
-  const title = document.createElement('h1');
-  title.textContent = heading;
-  status.replaceChildren(title);
+  status.replaceChildren(element('h1', [heading]));
   if (!message) return;
-  const paragraph = document.createElement('p');
-  paragraph.textContent = message;
-  status.append(paragraph, link(t.again, location.href), ' ', link(t.home, `${rootOrigin ?? ''}/`));
-}
-
-function link(text: string, href: string): HTMLAnchorElement {
-  return Object.assign(document.createElement('a'), { href, textContent: text });
+  status.append(
+    element('p', [message]),
+    link(t.again, location.href),
+    ' ',
+    link(t.home, `${rootOrigin ?? ''}/`),
+  );
 }
 
 if (rootOrigin) {
   const timer = setTimeout(show, quietMs, t.opening);
   open(rootOrigin)
-    .catch((error) => show(t.failed, `${error.message} (${error.code ?? 'INTERNAL'})`))
+    .catch((error) => show(t.failed, problemText(error)))
     .finally(() => clearTimeout(timer));
 } else {
   show(t.failed, `${location.host} (BAD_ADDRESS)`);

@@ -1,5 +1,6 @@
 import type { Settings } from '../config.ts';
 import { limits } from '../limits.ts';
+import { ask } from './endpoint.ts';
 import { mergeSettings } from './library-offer.ts';
 import type { LibraryOffer, OfferedSite } from './messages.ts';
 import { type MovePort, MoveProblem } from './move-port.ts';
@@ -122,13 +123,4 @@ export class TakeOver {
 async function isPinComplete(wanted: string): Promise<boolean> {
   const { pins } = await ask<{ pins: { address: string; state: string }[] }>('pins');
   return pins.some(({ address, state }) => address === wanted && state === 'complete');
-}
-
-/** @throws MoveProblem with the code and message of the endpoint's error. */
-async function ask<T>(path: string, method = 'GET', body: Blob | string | null = null): Promise<T> {
-  const response = await fetch(`/-/${path}`, { method, body, cache: 'no-store' });
-  if (response.status === 204) return undefined as T;
-  const value = await response.json();
-  if (!response.ok) throw new MoveProblem(value.code, value.message);
-  return value;
 }

@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { Button } from '../button.tsx';
 import { formatChunks, formatCount } from '../format.ts';
 import { gateway, type ListedSite } from '../gateway-api.ts';
 import { useHistoryState } from '../history-state.ts';
@@ -135,14 +136,9 @@ export function LibraryScreen({ active }: { active: boolean }) {
   return (
     <>
       <ScreenHeading title={t.title} intro={t.intro}>
-        <button
-          type="button"
-          class="button button-quiet button-small"
-          aria-describedby="import-note"
-          onClick={() => picker.current?.click()}
-        >
+        <Button look="quiet" isSmall aria-describedby="import-note" onClick={() => picker.current?.click()}>
           {t.import}
-        </button>
+        </Button>
         <span id="import-note" class="visually-hidden">
           {t.importNote}
         </span>

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { PinState } from '../../library/pin-state.ts';
+import { Button } from '../button.tsx';
 import { ContentLink } from '../content-link.tsx';
 import { formatAge, formatBytes, formatShare, formatSpan } from '../format.ts';
 import type { ListedSite, PinAction } from '../gateway-api.ts';
@@ -81,23 +82,22 @@ export function SiteRow({ site, onAction, onPersist }: Props) {
         )}
       </p>
       <div class="site-actions">
-        <button
-          type="button"
-          class="button button-quiet button-small"
+        <Button
+          look="quiet"
+          isSmall
           aria-label={t.actionOn(t.actions[pinAction], title)}
           onClick={() => act(pinAction)}
         >
           {t.actions[pinAction]}
-        </button>
-        <button
-          type="button"
-          class="icon-button"
+        </Button>
+        <Button
+          look="icon"
           aria-label={t.more(title)}
           aria-expanded={isOpen}
           onClick={() => setOpen(!isOpen)}
         >
           <Icon name="more" />
-        </button>
+        </Button>
       </div>
       {isOpen && <MoreActions site={site} title={title} onAction={act} />}
     </li>
@@ -167,55 +167,46 @@ function MoreActions({ site, title, onAction }: MoreProps) {
         <>
           <p>{isManifest ? t.confirmDeleteManifest(title) : t.confirmDelete(title)}</p>
           <p class="actions">
-            <button
-              ref={focused}
-              type="button"
-              class="button button-quiet button-small"
-              onClick={() => setDeleting(false)}
-            >
+            <Button look="quiet" isSmall ref={focused} onClick={() => setDeleting(false)}>
               {texts.common.cancel}
-            </button>
-            <button
-              type="button"
-              class="button button-danger button-small"
-              onClick={() => onAction('delete')}
-            >
+            </Button>
+            <Button look="danger" isSmall onClick={() => onAction('delete')}>
               {t.actions.delete}
-            </button>
+            </Button>
           </p>
         </>
       ) : (
         <p class="actions">
           {actions.map((action) => (
-            <button
+            <Button
+              look="quiet"
+              isSmall
               key={action}
-              type="button"
-              class="button button-quiet button-small"
               aria-label={t.actionOn(t.actions[action], title)}
               onClick={() => onAction(action)}
             >
               {t.actions[action]}
-            </button>
+            </Button>
           ))}
           {(hasOwnOrigin || isWithoutScripts) && (
-            <button
-              type="button"
-              class="button button-quiet button-small"
+            <Button
+              look="quiet"
+              isSmall
               aria-label={t.actionOn(isWithoutScripts ? t.allowScripts : t.forbidScripts, title)}
               onClick={() => onAction('scripts')}
             >
               {isWithoutScripts ? t.allowScripts : t.forbidScripts}
-            </button>
+            </Button>
           )}
-          <button
+          <Button
+            look="danger"
+            isSmall
             ref={focused}
-            type="button"
-            class="button button-danger button-small"
             aria-label={t.actionOn(t.actions.delete, title)}
             onClick={() => setDeleting(true)}
           >
             {t.actions.delete}
-          </button>
+          </Button>
         </p>
       )}
     </div>

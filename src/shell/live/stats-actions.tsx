@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { StatsSnapshot } from '../../stats/stats.ts';
+import { Button } from '../button.tsx';
 import { saveAs } from '../save-as.ts';
 import { texts } from '../texts/texts.ts';
 
@@ -19,17 +20,17 @@ export function StatsActions({ stats }: { stats: StatsSnapshot | null }) {
 
   return (
     <>
-      <button type="button" class="button button-quiet button-small" disabled={!stats} onClick={copy}>
+      <Button look="quiet" isSmall disabled={!stats} onClick={copy}>
         {texts.live.copyStats}
-      </button>
-      <button
-        type="button"
-        class="button button-quiet button-small"
+      </Button>
+      <Button
+        look="quiet"
+        isSmall
         disabled={!stats}
         onClick={() => saveAs(new Blob([json()], { type: 'application/json' }), 'antway-stats.json')}
       >
         {texts.live.saveStats}
-      </button>
+      </Button>
       <p class="note" role="status">
         {said}
       </p>

@@ -6,6 +6,7 @@ import {
   moveMessage,
 } from '../../site-pages/messages.ts';
 import { asGatewayApiError, gateway } from '../gateway-api.ts';
+import { Observable } from '../observable.ts';
 import { ownOrigins } from '../own-origins.ts';
 import { language } from '../texts/texts.ts';
 
@@ -28,22 +29,10 @@ const closedMs = 1_000;
  * Offers this library to the page `/-/move` at another address of the same gateway, in a window that it opens. There is
  * one instance per page and not per screen, so a move continues when the user changes the screen.
  */
-class LibraryMove {
-  #state: MoveState = { step: 'rest' };
-  readonly #listeners = new Set<() => void>();
+class LibraryMove extends Observable<MoveState> {
   #stop = new AbortController();
   /** Addresses of the sites that the window was offered. */
   #offered = new Set<string>();
-
-  get state(): MoveState {
-    return this.#state;
-  }
-
-  /** @returns a function that ends the listening. */
-  onChange(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  }
 
   /**
    * Opens the window. Call it in a click handler, otherwise the browser blocks the window.
@@ -54,7 +43,7 @@ class LibraryMove {
     this.#stop = new AbortController();
     const { signal } = this.#stop;
     const opened = window.open(`${target}/-/move#${location.hostname}`);
-    this.#set({ step: opened ? 'open' : 'blocked' });
+    this.set({ step: opened ? 'open' : 'blocked' });
     if (!opened) return;
     window.addEventListener(
       'message',
@@ -67,7 +56,7 @@ class LibraryMove {
     const timer = setInterval(() => {
       if (!opened.closed) return;
       clearInterval(timer);
-      if (this.#state.step === 'open' && !signal.aborted) this.#set({ step: 'cancelled' });
+      if (this.state.step === 'open' && !signal.aborted) this.set({ step: 'cancelled' });
     }, closedMs);
     signal.addEventListener('abort', () => clearInterval(timer));
   }
@@ -78,18 +67,18 @@ class LibraryMove {
    */
   end(step: 'rest' | 'deleted'): void {
     this.#stop.abort();
-    this.#set({ step });
+    this.set({ step });
   }
 
   async #offer(port: MessagePort, signal: AbortSignal): Promise<void> {
     signal.addEventListener('abort', () => port.close());
     port.onmessage = async ({ data: request }: MessageEvent<MoveRequest>) => {
-      if (request.kind === 'cancelled') return this.#set({ step: 'cancelled' });
+      if (request.kind === 'cancelled') return this.set({ step: 'cancelled' });
       if (request.kind === 'done') {
         // Sites that were opened since the offer are not copied.
         const { sites } = await libraryHere(signal);
         const missing = sites.filter(({ address }) => !this.#offered.has(address)).length;
-        return this.#set({ step: 'done', copied: request.copied, failed: request.failed + missing });
+        return this.set({ step: 'done', copied: request.copied, failed: request.failed + missing });
       }
       let answer: MoveAnswer;
       try {
@@ -123,14 +112,9 @@ class LibraryMove {
       }
     }
   }
-
-  #set(state: MoveState): void {
-    this.#state = state;
-    for (const listener of this.#listeners) listener();
-  }
 }
 
-export const libraryMove = new LibraryMove();
+export const libraryMove = new LibraryMove({ step: 'rest' });
 
 async function libraryHere(signal: AbortSignal): Promise<LibraryOffer> {
   const [sites, settings, decisions] = await Promise.all([

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { Button } from '../button.tsx';
 import { Icon } from '../icons.tsx';
 import { dismissMove, isMoveDismissed } from '../preferences.ts';
 import { texts } from '../texts/texts.ts';
@@ -31,9 +32,9 @@ export function MoveNotice({ offer, onDeleted }: Props) {
     <section class="banner" aria-label={texts.move.title}>
       <MoveSteps id="move-notice" offer={offer} onDeleted={onDeleted}>
         {offer.state.step !== 'open' && (
-          <button type="button" class="icon-button" aria-label={texts.move.dismiss} onClick={dismiss}>
+          <Button look="icon" aria-label={texts.move.dismiss} onClick={dismiss}>
             <Icon name="close" />
-          </button>
+          </Button>
         )}
       </MoveSteps>
     </section>

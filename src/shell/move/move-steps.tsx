@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { Button } from '../button.tsx';
 import { DeleteEverything } from '../delete-everything.tsx';
 import { texts } from '../texts/texts.ts';
 import { libraryMove, type MoveState } from './library-move.ts';
@@ -26,9 +27,9 @@ export function MoveSteps({ id, offer, onDeleted, children }: Props) {
       </span>
       <div class="banner-actions">
         {hasLibrary && state.step !== 'open' && !(isOver && state.failed === 0) && (
-          <button type="button" class="button button-small" onClick={() => libraryMove.start(target)}>
+          <Button isSmall onClick={() => libraryMove.start(target)}>
             {t.start}
-          </button>
+          </Button>
         )}
         <a class="button button-quiet button-small" href={isOver ? `${target}/#library` : `${target}/`}>
           {isOver ? t.openLibrary : t.open}

@@ -1,6 +1,6 @@
-import { useEffect, useState } from 'preact/hooks';
 import type { ConfigSources } from '../../config.ts';
 import type { GatewayConfig } from '../gateway-api.ts';
+import { useObserved } from '../observable.ts';
 import { useResource } from '../use-resource.ts';
 import { useSites } from '../use-sites.ts';
 import { libraryMove, type MoveState } from './library-move.ts';
@@ -22,12 +22,7 @@ export function useLibraryMove(active: boolean, config: GatewayConfig | null): M
   const isWanted = active && config !== null && config.isolation !== 'path';
   const { value: target } = useResource(findOtherAddress, isWanted);
   const sites = useSites(active && target !== null);
-  const [state, setState] = useState(libraryMove.state);
-  useEffect(() => {
-    const look = () => setState(libraryMove.state);
-    look();
-    return libraryMove.onChange(look);
-  }, []);
+  const state = useObserved(libraryMove, () => libraryMove.state);
   if (target === null || config === null) return null;
   const hasLibrary = hasOwnSettings(config.sources) || (sites.value?.length ?? 0) > 0;
   return { target, hasLibrary, state, refresh: sites.refresh };

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { manifestOfLink } from '../../content/manifest.ts';
+import { Button } from '../button.tsx';
 import { openContent } from '../content-link.tsx';
 import { asGatewayApiError, type GatewayApiError, gateway } from '../gateway-api.ts';
 import { ProblemText } from '../problem-text.tsx';
@@ -168,9 +169,7 @@ export function AddressForm({ names, route: { manifest, incoming }, isReady }: P
           aria-invalid={isBad}
           aria-describedby="address-note"
         />
-        <button type="submit" class="button">
-          {texts.open.button}
-        </button>
+        <Button type="submit">{texts.open.button}</Button>
       </div>
       {brought && <ManifestQuestion manifest={brought} onOpen={brought.open} onRefuse={refuseBrought} />}
       <div class="address-notes">
@@ -185,14 +184,9 @@ export function AddressForm({ names, route: { manifest, incoming }, isReady }: P
         </p>
         <p class="note">
           <span id="file-note">{texts.open.fileNote}</span>{' '}
-          <button
-            type="button"
-            class="link"
-            aria-describedby="file-note"
-            onClick={() => picker.current?.click()}
-          >
+          <Button look="link" aria-describedby="file-note" onClick={() => picker.current?.click()}>
             {texts.open.openFile}
-          </button>
+          </Button>
         </p>
         {/* Accepts every file: phones disable files with an unknown extension if the input lists types. */}
         <input

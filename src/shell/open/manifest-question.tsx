@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
+import { Button } from '../button.tsx';
 import { texts } from '../texts/texts.ts';
 
 /** The content of a manifest from a link, before it is stored. */
@@ -24,12 +25,10 @@ export function ManifestQuestion({ manifest: { name, entries }, onOpen, onRefuse
         {t.title} {t.contents(name, entries)}
       </p>
       <p class="actions">
-        <button ref={refuse} type="button" class="button button-quiet" onClick={onRefuse}>
+        <Button look="quiet" ref={refuse} onClick={onRefuse}>
           {t.refuse}
-        </button>
-        <button type="button" class="button" onClick={onOpen}>
-          {t.open}
-        </button>
+        </Button>
+        <Button onClick={onOpen}>{t.open}</Button>
       </p>
     </div>
   );

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { Button } from '../button.tsx';
 import { formatBytes, formatChunks, formatCount, formatFiles } from '../format.ts';
 import type { GatewayConfig } from '../gateway-api.ts';
 import { Icon } from '../icons.tsx';
@@ -78,12 +79,12 @@ function LosingLink({ onCancel, onSure }: { onCancel: () => void; onSure: () => 
     <Section id="losing" title={t.losingTitle}>
       <p>{t.losing}</p>
       <p class="actions">
-        <button ref={cancel} type="button" class="button button-quiet" onClick={onCancel}>
+        <Button look="quiet" ref={cancel} onClick={onCancel}>
           {texts.common.cancel}
-        </button>
-        <button type="button" class="button button-danger" onClick={onSure}>
+        </Button>
+        <Button look="danger" onClick={onSure}>
           {t.change}
-        </button>
+        </Button>
       </p>
     </Section>
   );
@@ -153,12 +154,10 @@ function Choice({ state }: { state: Extract<PublishState, { step: 'choose' | 're
         <Icon name="folder" size={40} />
         <p>{state.step === 'reading' ? texts.publish.reading : texts.publish.dropHere}</p>
         <p class="actions">
-          <button type="button" class="button" onClick={chooseFolder}>
-            {texts.publish.chooseFolder}
-          </button>
-          <button type="button" class="button button-quiet" onClick={() => filesInput.current?.click()}>
+          <Button onClick={chooseFolder}>{texts.publish.chooseFolder}</Button>
+          <Button look="quiet" onClick={() => filesInput.current?.click()}>
             {texts.publish.chooseFiles}
-          </button>
+          </Button>
         </p>
         <input
           ref={folderInput}
@@ -212,9 +211,9 @@ function Chosen({ picked, measure, onChange }: ChosenProps) {
         </details>
       )}
       <p class="actions">
-        <button type="button" class="button button-quiet button-small" onClick={onChange}>
+        <Button look="quiet" isSmall onClick={onChange}>
           {t.change}
-        </button>
+        </Button>
       </p>
     </Section>
   );
@@ -242,9 +241,9 @@ function Work({ state: { task, progress, picked } }: { state: Extract<PublishSta
         </p>
       )}
       <p class="actions">
-        <button type="button" class="button button-quiet" onClick={() => publishSession.cancel()}>
+        <Button look="quiet" onClick={() => publishSession.cancel()}>
           {t.cancel}
-        </button>
+        </Button>
       </p>
     </Section>
   );

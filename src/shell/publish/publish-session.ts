@@ -1,8 +1,8 @@
 import type { PublishProgress } from '../../publish/publish.ts';
 import { GatewayApiError, gateway } from '../gateway-api.ts';
+import { Observable, useObserved } from '../observable.ts';
 import { saveAs } from '../save-as.ts';
 import { texts } from '../texts/texts.ts';
-import { useFollowed } from '../use-followed.ts';
 import type { PublishAnswer, PublishInput, PublishRequest, Sealed } from './messages.ts';
 import type { Picked } from './pick.ts';
 
@@ -47,12 +47,14 @@ export interface Measure {
  * Publishes one input at a time, from the choice to the address. There is one instance per page and not per screen, so
  * it continues when the user changes the screen.
  */
-class PublishSession {
-  state: PublishState = { step: 'choose', error: null };
-  #listeners = new Set<() => void>();
+class PublishSession extends Observable<PublishState> {
   #worker: Worker | undefined;
   /** The number of choices so far. The user may choose again while a large folder is still being read. */
   #choices = 0;
+
+  constructor() {
+    super({ step: 'choose', error: null });
+  }
 
   /** Whether a task is running. It would end if the user left this page. */
   get isWorking(): boolean {
@@ -70,7 +72,7 @@ class PublishSession {
   /** @param reading resolves to the chosen files. It may take a while for a large folder. */
   async choose(reading: Promise<Picked>): Promise<void> {
     const choice = ++this.#choices;
-    this.#set({ step: 'reading' });
+    this.set({ step: 'reading' });
     let picked: Picked;
     try {
       picked = await reading;
@@ -78,24 +80,24 @@ class PublishSession {
     } catch (error) {
       if (choice !== this.#choices) return;
       const message = texts.open.unreadable((error as Error).message);
-      this.#set({
+      this.set({
         step: 'choose',
         error: new GatewayApiError('UNREADABLE', message, { isTranslated: true }),
       });
       return;
     }
     if (picked.files.length === 0) {
-      this.#set({
+      this.set({
         step: 'choose',
         error: new GatewayApiError('NOT_FOUND', texts.publish.empty, { isTranslated: true }),
       });
       return;
     }
-    this.#set({ step: 'ready', picked, measure: null, error: null, saved: null });
+    this.set({ step: 'ready', picked, measure: null, error: null, saved: null });
     const answer = await this.#ask({ task: 'measure', ...inputOf(picked) });
     if (this.state.step !== 'ready' || this.state.picked !== picked) return;
-    if (answer.type === 'measured') this.#set({ ...this.state, measure: answer });
-    else if (answer.type === 'failed') this.#set({ ...this.state, error: asError(answer) });
+    if (answer.type === 'measured') this.set({ ...this.state, measure: answer });
+    else if (answer.type === 'failed') this.set({ ...this.state, error: asError(answer) });
   }
 
   /** Uploads the chosen files to peers. Skips chunks that a peer already has. */
@@ -121,12 +123,7 @@ class PublishSession {
   /** Resets the state to the choice of files. */
   restart(): void {
     this.#choices++;
-    this.#set({ step: 'choose', error: null });
-  }
-
-  subscribe(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    this.set({ step: 'choose', error: null });
   }
 
   async #run(task: Task, request: (picked: Picked) => PublishRequest): Promise<void> {
@@ -134,13 +131,13 @@ class PublishSession {
     const { picked, measure, saved } = this.state;
     const chosen = { picked, measure, saved };
     const asked = request(picked);
-    this.#set({ step: 'working', ...chosen, task, progress: null });
+    this.set({ step: 'working', ...chosen, task, progress: null });
     const answer = await this.#ask(asked, (progress) => {
-      if (this.state.step === 'working') this.#set({ ...this.state, progress });
+      if (this.state.step === 'working') this.set({ ...this.state, progress });
     });
     switch (answer.type) {
       case 'published':
-        this.#set({
+        this.set({
           step: 'done',
           picked,
           isPrivate: asked.task === 'publish' && asked.isPrivate,
@@ -153,14 +150,14 @@ class PublishSession {
         const name = picked.name || 'antway';
         saveAs(content, task === 'tar' ? `${name}.tar` : `${name}.chunks.tar`);
         const sealedNow = sealed && { ...sealed, isStored: await keep(sealed.manifest) };
-        this.#set({ step: 'ready', ...chosen, error: null, saved: sealedNow ?? saved });
+        this.set({ step: 'ready', ...chosen, error: null, saved: sealedNow ?? saved });
         break;
       }
       case 'failed':
-        this.#set({ step: 'stopped', ...chosen, task, error: asError(answer) });
+        this.set({ step: 'stopped', ...chosen, task, error: asError(answer) });
         break;
       default:
-        this.#set({ step: 'stopped', ...chosen, task, error: null });
+        this.set({ step: 'stopped', ...chosen, task, error: null });
     }
   }
 
@@ -187,12 +184,11 @@ class PublishSession {
     });
   }
 
-  #set(state: PublishState): void {
-    this.state = state;
+  override set(state: PublishState): void {
+    super.set(state);
     // Add the listener only while it is needed: it excludes the page from the back/forward cache.
     if (this.isUnsafeToLeave) window.addEventListener('beforeunload', askBeforeLeaving);
     else window.removeEventListener('beforeunload', askBeforeLeaving);
-    for (const listener of this.#listeners) listener();
   }
 }
 
@@ -205,11 +201,11 @@ function askBeforeLeaving(event: BeforeUnloadEvent): void {
 
 /** Whether a publishing task is running, so that this page must stay open. */
 export function useIsPublishing(): boolean {
-  return useFollowed(publishSession, () => publishSession.isWorking);
+  return useObserved(publishSession, () => publishSession.isWorking);
 }
 
 export function usePublishState(): PublishState {
-  return useFollowed(publishSession, () => publishSession.state);
+  return useObserved(publishSession, () => publishSession.state);
 }
 
 function inputOf({ files, isFolder, name }: Picked): PublishInput {

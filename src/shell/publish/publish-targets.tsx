@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { PeerUrl } from '../../peer-url.ts';
+import { Button } from '../button.tsx';
 import type { GatewayConfig } from '../gateway-api.ts';
 import { hostOf } from '../live/peer-rows.ts';
 import { ProblemText } from '../problem-text.tsx';
@@ -129,9 +130,7 @@ export function PublishTargets({ state, config }: Props) {
             {isStopped && !error && <p class="note">{t.cancelled}</p>}
           </div>
           <p class="actions">
-            <button type="submit" class="button">
-              {isStopped ? t.resume : t.start}
-            </button>
+            <Button type="submit">{isStopped ? t.resume : t.start}</Button>
           </p>
         </form>
       </Section>

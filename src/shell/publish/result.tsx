@@ -1,5 +1,6 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { Button } from '../button.tsx';
 import { CopyButton } from '../copy-button.tsx';
 import { formatBytes, formatChunks, formatFiles } from '../format.ts';
 import { Section } from '../section.tsx';
@@ -35,9 +36,9 @@ export function PublishResult({ done, onAgain }: ResultProps) {
         <a class="button" href={links.gateway} target="_blank" rel="noopener">
           {t.openIt}
         </a>
-        <button type="button" class="button button-quiet" onClick={onAgain}>
+        <Button look="quiet" onClick={onAgain}>
           {t.again}
-        </button>
+        </Button>
       </p>
     </Section>
   );

@@ -1,3 +1,4 @@
+import { Button } from '../button.tsx';
 import { formatChunks } from '../format.ts';
 import { ProblemText } from '../problem-text.tsx';
 import { Section } from '../section.tsx';
@@ -33,17 +34,13 @@ export function SaveSection({ state, isPrivate }: Props) {
         </p>
       )}
       <p class="actions">
-        <button
-          type="button"
-          class="button button-quiet"
-          onClick={() => publishSession.saveChunks(isPrivate)}
-        >
+        <Button look="quiet" onClick={() => publishSession.saveChunks(isPrivate)}>
           {t.saveChunks}
-        </button>
+        </Button>
         {picked.isFolder && (
-          <button type="button" class="button button-quiet" onClick={() => publishSession.saveTar()}>
+          <Button look="quiet" onClick={() => publishSession.saveTar()}>
             {t.saveTar}
-          </button>
+          </Button>
         )}
       </p>
       {state.saved && <SavedChunks saved={state.saved} picked={picked} />}

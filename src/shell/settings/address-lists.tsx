@@ -1,4 +1,5 @@
 import { Address } from '../../address.ts';
+import { Button } from '../button.tsx';
 import { shortAddress } from '../format.ts';
 import { Icon } from '../icons.tsx';
 import { Section } from '../section.tsx';
@@ -27,9 +28,8 @@ export function NamesSection({ settings: { own, config, change } }: { settings: 
               </span>
               <span class="setting-actions">
                 {isOwn ? (
-                  <button
-                    type="button"
-                    class="icon-button"
+                  <Button
+                    look="icon"
                     aria-label={t.removeName(each)}
                     onClick={() => {
                       const { [each]: _, ...others } = names;
@@ -38,7 +38,7 @@ export function NamesSection({ settings: { own, config, change } }: { settings: 
                     }}
                   >
                     <Icon name="close" size={18} />
-                  </button>
+                  </Button>
                 ) : (
                   <span class="label">{t.ofHost}</span>
                 )}
@@ -79,9 +79,9 @@ export function DeniedSection({ settings: { own, config, change } }: { settings:
             <span class="setting-name address">{shortAddress(each)}</span>
             <span class="setting-actions">
               {denied.includes(each) ? (
-                <button
-                  type="button"
-                  class="button button-quiet button-small"
+                <Button
+                  look="quiet"
+                  isSmall
                   aria-label={t.allowOf(shortAddress(each))}
                   onClick={() => {
                     change({ denied: denied.filter((other) => other !== each) });
@@ -89,7 +89,7 @@ export function DeniedSection({ settings: { own, config, change } }: { settings:
                   }}
                 >
                   {t.allow}
-                </button>
+                </Button>
               ) : (
                 <span class="label">{t.ofHost}</span>
               )}

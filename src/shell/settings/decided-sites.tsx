@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { DecidedSite, Decision } from '../../gateway/state/trust.ts';
+import { Button } from '../button.tsx';
 import { formatAge, shortAddress } from '../format.ts';
 import { gateway } from '../gateway-api.ts';
 import { Section } from '../section.tsx';
@@ -120,28 +121,26 @@ function DecidedEntry({ site, isTrustedByHost, onToggle, onRevoke }: EntryProps)
         )}
       </span>
       <span class="decided-actions">
-        <button
+        <Button
+          look="link"
           ref={toggleButton}
-          type="button"
-          class="link"
           aria-label={`${change}: ${title}`}
           onClick={decision === 'trusted' ? onToggle : () => setIsAsking(true)}
         >
           {change}
-        </button>
+        </Button>
         {decidedAt !== null && (
-          <button type="button" class="link" aria-label={`${revoke}: ${title}`} onClick={onRevoke}>
+          <Button look="link" aria-label={`${revoke}: ${title}`} onClick={onRevoke}>
             {revoke}
-          </button>
+          </Button>
         )}
       </span>
       {isAsking && (
         <div role="alertdialog" aria-labelledby={`trust-${address}`} class="question">
           <p id={`trust-${address}`}>{texts.settings.confirmTrust(title)}</p>
           <p class="actions">
-            <button
-              type="button"
-              class="button button-danger"
+            <Button
+              look="danger"
               aria-disabled={!isArmed}
               onClick={() => {
                 if (!isArmed) return;
@@ -150,10 +149,10 @@ function DecidedEntry({ site, isTrustedByHost, onToggle, onRevoke }: EntryProps)
               }}
             >
               {texts.settings.trustNow}
-            </button>
-            <button ref={cancel} type="button" class="button button-quiet" onClick={end}>
+            </Button>
+            <Button look="quiet" ref={cancel} onClick={end}>
               {texts.common.cancel}
-            </button>
+            </Button>
           </p>
         </div>
       )}

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { PeerUrl } from '../../peer-url.ts';
+import { Button } from '../button.tsx';
 import { formatMilliseconds } from '../format.ts';
 import { asGatewayApiError, gateway } from '../gateway-api.ts';
 import { Icon } from '../icons.tsx';
@@ -68,9 +69,9 @@ export function PeersSection({ settings }: { settings: SettingsState }) {
       <p class="note">
         {config.sources.peers === 'user' ? t.peersOwn : t.peersOfHost}{' '}
         {own.peers && (
-          <button type="button" class="link" onClick={() => change({ peers: undefined })}>
+          <Button look="link" onClick={() => change({ peers: undefined })}>
             {t.peersReset}
-          </button>
+          </Button>
         )}
       </p>
       <label class="check">
@@ -134,37 +135,25 @@ function PeerEntry({ url, onUp, onDown, onRemove }: EntryProps) {
     <li>
       <span class="setting-name">{name}</span>
       <span class="setting-actions">
-        <button
-          type="button"
-          class="button button-quiet button-small"
+        <Button
+          look="quiet"
+          isSmall
           aria-label={t.testOf(name)}
           disabled={test.state === 'asking'}
           onClick={ask}
         >
           {t.test}
-        </button>
+        </Button>
         {/* Use aria-disabled: a disabled button loses the focus after it has moved the peer to an end. */}
-        <button
-          type="button"
-          class="icon-button"
-          aria-label={t.moveUp(name)}
-          aria-disabled={!onUp}
-          onClick={onUp}
-        >
+        <Button look="icon" aria-label={t.moveUp(name)} aria-disabled={!onUp} onClick={onUp}>
           <Icon name="up" size={18} />
-        </button>
-        <button
-          type="button"
-          class="icon-button"
-          aria-label={t.moveDown(name)}
-          aria-disabled={!onDown}
-          onClick={onDown}
-        >
+        </Button>
+        <Button look="icon" aria-label={t.moveDown(name)} aria-disabled={!onDown} onClick={onDown}>
           <Icon name="down" size={18} />
-        </button>
-        <button type="button" class="icon-button" aria-label={t.removePeer(name)} onClick={onRemove}>
+        </Button>
+        <Button look="icon" aria-label={t.removePeer(name)} onClick={onRemove}>
           <Icon name="close" size={18} />
-        </button>
+        </Button>
       </span>
       <p class={`note setting-note ${test.state === 'bad' ? 'note-problem' : ''}`} role="status">
         {test.state === 'asking' && t.testing}

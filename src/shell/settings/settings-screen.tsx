@@ -1,16 +1,17 @@
 import { useState } from 'preact/hooks';
+import { DeleteEverything } from '../delete-everything.tsx';
 import { type GatewayConfig, gateway } from '../gateway-api.ts';
-import { MoveSection } from '../move/move-section.tsx';
+import { MoveSteps } from '../move/move-steps.tsx';
 import type { MoveOffer } from '../move/use-library-move.ts';
 import { ProblemText } from '../problem-text.tsx';
 import { ScreenHeading } from '../screen-heading.tsx';
+import { Section } from '../section.tsx';
 import { texts } from '../texts/texts.ts';
 import { type Resource, useResource } from '../use-resource.ts';
 import { DeniedSection, NamesSection } from './address-lists.tsx';
 import { Appearance } from './appearance.tsx';
 import { DecidedSites } from './decided-sites.tsx';
 import { PeersSection } from './peers-section.tsx';
-import { ResetSection } from './reset-section.tsx';
 import { StorageSection } from './storage-section.tsx';
 import { useSettings } from './use-settings.ts';
 
@@ -64,8 +65,24 @@ export function SettingsScreen({ active, config, names, move, onLanguage }: Prop
           </>
         )}
         <DecidedSites decided={decided} trusted={trusted} names={names} />
-        {move && <MoveSection offer={move} onDeleted={afterReset} />}
-        <ResetSection onReset={afterReset} />
+        {move && (
+          <Section id="move" title={texts.move.title}>
+            <div class="move-steps">
+              <MoveSteps id="move-section" offer={move} onDeleted={afterReset} />
+            </div>
+          </Section>
+        )}
+        <Section id="reset" title={t.reset}>
+          <p class="note">{t.resetNote}</p>
+          <div class="actions">
+            <DeleteEverything
+              id="reset"
+              label={t.resetButton}
+              question={t.resetConfirm}
+              onDeleted={afterReset}
+            />
+          </div>
+        </Section>
       </div>
     </>
   );
