@@ -24,7 +24,7 @@ export function shellHeaders(path: string, host: string): Record<string, string>
     'Cache-Control': 'no-cache',
     'X-Content-Type-Options': 'nosniff',
     'Referrer-Policy': 'no-referrer',
-    'Cross-Origin-Opener-Policy': openerPolicyOf(path),
+    'Cross-Origin-Opener-Policy': openerPolicyOf(path, host),
     'Cross-Origin-Resource-Policy': 'same-origin',
     'Origin-Agent-Cluster': '?1',
     'X-DNS-Prefetch-Control': 'off',
@@ -33,11 +33,12 @@ export function shellHeaders(path: string, host: string): Record<string, string>
   };
 }
 
-function openerPolicyOf(path: string): string {
+function openerPolicyOf(path: string, host: string): string {
   // These pages may use the worker's endpoints. A page of the site must not get a reference to their window.
   if (isForSites(path)) return 'same-origin';
-  // The move page exchanges messages with its opener, which has another origin.
-  return path === movePage ? 'unsafe-none' : 'same-origin-allow-popups';
+  // The move page exchanges messages with its opener, which has another origin. At other names it does nothing.
+  const needsOpener = path === movePage && /^antway\.localhost(:|$)/.test(host);
+  return needsOpener ? 'unsafe-none' : 'same-origin-allow-popups';
 }
 
 /**

@@ -42,9 +42,12 @@ describe('the headers of the gateway’s own files', () => {
   });
 
   it('let the page that takes over a library access its opener, and forbid frames', () => {
-    const openerPolicy = (path: string) =>
-      shellHeaders(path, 'antway.localhost')['Cross-Origin-Opener-Policy'];
+    const openerPolicy = (path: string, host = 'antway.localhost:8080') =>
+      shellHeaders(path, host)['Cross-Origin-Opener-Policy'];
     expect(openerPolicy('/-/move.html')).toBe('unsafe-none');
+    expect(openerPolicy('/-/move.html', 'antway.localhost')).toBe('unsafe-none');
+    for (const host of ['g.example', 'localhost:8080', '127.0.0.1:8080', 'antway.localhost.example'])
+      expect(openerPolicy('/-/move.html', host), host).toBe('same-origin-allow-popups');
     expect(openerPolicy('/index.html')).toBe('same-origin-allow-popups');
     expect(openerPolicy('/-/site.html')).toBe('same-origin');
     expect(directives('/-/move.html', 'antway.localhost:8080')).toMatchObject({

@@ -8,15 +8,25 @@ async fn the_move_page_keeps_its_opener_and_is_missing_on_site_origins() {
     let web = WebPeer::start(&[]).await;
     let site = "abcdefghijklmnopqrstuvwxyz234567abcdefghijklmnopqrst.antway.localhost";
     for path in ["/-/move", "/-/move.html"] {
-        let response = web.get(path, &[("Host", "antway.localhost")]).await;
+        let response = web
+            .get(path, &[("Host", "antway.localhost:8080")])
+            .await;
         assert_eq!(response.body, b"move", "{path}");
         assert_eq!(
             response.header("cross-origin-opener-policy"),
             Some("unsafe-none")
         );
         let policy = response.header("content-security-policy").unwrap();
-        assert!(policy.starts_with("default-src 'none'; script-src antway.localhost/-/"));
+        assert!(policy.starts_with("default-src 'none'; script-src antway.localhost:8080/-/"));
         assert!(policy.ends_with("frame-ancestors 'none'"));
+        for host in ["gateway.example", "localhost", "127.0.0.1", "not-antway.localhost"] {
+            let response = web.get(path, &[("Host", host)]).await;
+            assert_eq!(
+                response.header("cross-origin-opener-policy"),
+                Some("same-origin-allow-popups"),
+                "{host}{path}"
+            );
+        }
         let response = web.get(path, &[("Host", site)]).await;
         assert_eq!(response.status, 404, "{path}");
     }
