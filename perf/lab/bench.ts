@@ -10,12 +10,12 @@ import { bufferAccess } from '../../src/util/random-access.ts';
 
 /** The timed stages of self-encryption: all, or one. */
 export const stages = [
-  'seal',
-  'open',
+  'encrypt',
+  'decrypt',
   'blake3',
   'xor',
-  'aead-seal',
-  'aead-open',
+  'aead-encrypt',
+  'aead-decrypt',
   'brotli-encode',
   'brotli-decode',
 ] as const;
@@ -61,21 +61,21 @@ async function prepare(stage: Stage, content: Bytes, platform: CodecPlatform): P
   const codec = new Codec(platform);
   const parts = partsOf(content);
   switch (stage) {
-    case 'seal': {
+    case 'encrypt': {
       await encryptFile(codec, bufferAccess(content.subarray(0, 3)), { emit: async () => {} }); // loads its WebAssembly
       return async () => void (await encryptFile(codec, bufferAccess(content), { emit: async () => {} }));
     }
-    case 'open': {
+    case 'decrypt': {
       const codec = new Codec(remembering(platform));
-      const sealed = new Map<string, Bytes>();
+      const encrypted = new Map<string, Bytes>();
       const { map } = await encryptFile(codec, bufferAccess(content), {
-        emit: async ({ address, bytes }) => void sealed.set(address.hex, bytes),
+        emit: async ({ address, bytes }) => void encrypted.set(address.hex, bytes),
       });
-      const open = (of: DataMap, i: number) => codec.decrypt(of, i, sealed.get(of.address(i).hex)!);
-      const root = await unshrink(map, open);
-      await open(root, 0);
+      const decrypt = (of: DataMap, i: number) => codec.decrypt(of, i, encrypted.get(of.address(i).hex)!);
+      const root = await unshrink(map, decrypt);
+      await decrypt(root, 0);
       return async () => {
-        for (let i = 0; i < root.count; i++) await open(root, i);
+        for (let i = 0; i < root.count; i++) await decrypt(root, i);
       };
     }
     case 'blake3': {
@@ -87,14 +87,14 @@ async function prepare(stage: Stage, content: Bytes, platform: CodecPlatform): P
       const target = new Uint8Array(limits.plaintextChunkBytes);
       return async () => parts.forEach((part) => void xorPad(part, pad, target));
     }
-    case 'aead-seal':
-    case 'aead-open': {
+    case 'aead-encrypt':
+    case 'aead-decrypt': {
       const aead = await loadAead(platform.aead);
       const keys = { pad: new Uint8Array(52), key: new Uint8Array(32), nonce: new Uint8Array(12) };
-      const sealed: Bytes[] = [];
-      if (stage === 'aead-open') for (const part of parts) sealed.push(await aead.encrypt(keys, part));
+      const encrypted: Bytes[] = [];
+      if (stage === 'aead-decrypt') for (const part of parts) encrypted.push(await aead.encrypt(keys, part));
       return async () => {
-        if (stage === 'aead-open') for (const part of sealed) await aead.decrypt(keys, part);
+        if (stage === 'aead-decrypt') for (const part of encrypted) await aead.decrypt(keys, part);
         else for (const part of parts) await aead.encrypt(keys, part);
       };
     }

@@ -73,7 +73,7 @@ export function text(size: number): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(line.slice(0, size));
 }
 
-/** A large file that is quickly made and sealed. Readable at any position, as `RepeatingFile` alone is not. */
+/** A large file that is quickly made and encrypted. Readable at any position, as `RepeatingFile` alone is not. */
 export class LargeFile implements RandomAccess {
   readonly #parts: RepeatingFile;
 

@@ -192,7 +192,7 @@ function bytesOfPeers({ peers }: StatsSnapshot): number {
   return peers.reduce((sum, { webtransport, http }) => sum + webtransport.bytes + http.bytes, 0);
 }
 
-/** Of different bodies: what is incompressible has at least as many bytes when it is sealed. */
+/** Of different bodies: what is incompressible has at least as many bytes when it is encrypted. */
 function distinctBytes(readers: Readers): number {
   return [...new Set(readers.flat())].reduce((sum, { size }) => sum + size, 0);
 }

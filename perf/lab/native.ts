@@ -34,7 +34,7 @@ export class Native {
 
   /** @param file of which it reads all. */
   async time(stage: Stage, file: string): Promise<Measured> {
-    // The crate opens several chunks at once; sealing and opening are compared on one core.
+    // The crate decrypts several chunks at once; encryption and decryption are compared on one core.
     const { stdout } = await promisify(execFile)(binary, [stage, file], {
       env: { ...process.env, RAYON_NUM_THREADS: '1' },
     });

@@ -9,7 +9,7 @@ export interface PublishedFile {
   /** Addresses of all its records, the data map's last. */
   records: string[];
   /** The expected results of moving all of them, one after the other. */
-  sealed: Expected;
+  encrypted: Expected;
 }
 
 /** Records on their way to the peer at one time. */
@@ -46,7 +46,7 @@ export async function publishFile(
   return {
     address: address.hex,
     records: records.map(({ address }) => address),
-    sealed: expectedRecords(records, isKept),
+    encrypted: expectedRecords(records, isKept),
   };
 }
 

@@ -164,7 +164,11 @@ const ranges: Row[] = [
     range(abc, 'bytes=0-0', { 'If-Range': 'Sat, 01 Jan 2028 00:00:00 GMT' }),
     ok(alphabet),
   ],
-  ['If-Range with another ETag, unsatisfiable range', range(abc, 'bytes=99-', { 'If-Range': '"other"' }), ok(alphabet)],
+  [
+    'If-Range with another ETag, unsatisfiable range',
+    range(abc, 'bytes=99-', { 'If-Range': '"other"' }),
+    ok(alphabet),
+  ],
   ['the first byte of 4.6 GB', range('/{huge}', 'bytes=0-0'), partial('0', `bytes 0-0/${hugeSize}`)],
   [
     'past 4 GiB',
@@ -814,7 +818,11 @@ const library: Row[] = [
   ['import of an invalid file', post('/-/import', 'x'.repeat(20)), failure(502, 'CORRUPT')],
   ['unpin', remove('/-/pins?address={file}'), done],
   ['unpin a site without a pin', remove('/-/pins?address={file}'), failure(404, 'NOT_FOUND')],
-  ['list the opened sites', get('/-/sites'), json(/"kind":"archive"/, /"offline":(true|false)/, /"lastOpened":\d/)],
+  [
+    'list the opened sites',
+    get('/-/sites'),
+    json(/"kind":"archive"/, /"offline":(true|false)/, /"lastOpened":\d/),
+  ],
   [
     'note a visit from the library at another name',
     post('/-/visits', {
@@ -823,11 +831,7 @@ const library: Row[] = [
     }),
     done,
   ],
-  [
-    'note an invalid visit',
-    post('/-/visits', { address: '{site}', path: 'https://a.example/' }),
-    refused,
-  ],
+  ['note an invalid visit', post('/-/visits', { address: '{site}', path: 'https://a.example/' }), refused],
   ['delete a visit', remove('/-/visits?address={site}'), done],
   ['remove it and its chunks', remove('/-/sites?address={site}'), done],
   ['remove an unknown site', remove('/-/sites?address={missing}'), done],
@@ -840,11 +844,7 @@ const choices: Row[] = [
   ['set something', send('PUT', '/-/settings', { cache: { memoryBytes: 50_000_000 } }), json(/50000000/)],
   ['set an unknown key', send('PUT', '/-/settings', { colour: 'red' }), failure(500, 'BAD_CONFIG')],
   ['the appearance', get('/-/appearance'), json(/^\{"language":null,"theme":null\}$/)],
-  [
-    'set an unknown language',
-    send('PUT', '/-/appearance', { language: 'xx', theme: null }),
-    refused,
-  ],
+  ['set an unknown language', send('PUT', '/-/appearance', { language: 'xx', theme: null }), refused],
   ['set an unknown theme', send('PUT', '/-/appearance', { language: null, theme: 'pink' }), refused],
   ['let the browser choose', send('PUT', '/-/appearance', { language: null, theme: null }), done],
   ['decide about a site', post('/-/trust', { address: '{bare}', decision: 'trusted' }), done],

@@ -128,7 +128,7 @@ async function expectInForce(): Promise<void> {
 
 attack(
   group,
-  'a site sets 170 cookies of 4 kB for the gateway’s domain, so that the host refuses what carries them',
+  'a site sets 170 cookies of 4 kB for the gateway’s domain, so that the host refuses requests with them',
   'the worker’s requests carry no cookies; isolation and deny list stay, and the shell deletes the cookies',
   async () => {
     await openShell();
@@ -209,7 +209,7 @@ for (const [what, answer] of [
 attack(
   group,
   'a reset while the host answers 431',
-  'the last file stays in force, because nothing says that there is none',
+  'the last file stays effective, because no answer says that the file is missing',
   async () => {
     await openShell();
     await configIn(page);

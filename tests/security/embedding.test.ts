@@ -398,7 +398,7 @@ async function manifestOf(page: Page): Promise<string> {
 attack(
   embedded,
   'a page keeps its own styles, pictures and fonts, and takes none of the site',
-  'its own alone',
+  'only its own files apply',
   async ({ page, startPeer }) => {
     const { host, statuses, hostile } = await visitSite(page, startPeer, {
       files: {
@@ -646,7 +646,7 @@ const documentNames = [
 attack(
   clobbering,
   'pictures take the names of every property of the document that the script reads',
-  'the script works as without them',
+  'the script works as if they were absent',
   async ({ page, startPeer }) => {
     const names = documentNames.map((name) => `<img name="${name}">`).join('');
     const { host } = await visitSite(page, startPeer, {

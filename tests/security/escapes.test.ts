@@ -248,7 +248,7 @@ const disguises: readonly [how: string, script: string][] = [
 for (const [how, script] of disguises) {
   attack(
     endpoints,
-    `A trusted page asks them ${how}`,
+    `A trusted page requests them ${how}`,
     'The worker refuses the request, or it does not reach the worker.',
     async ({ startPeer, openGateway }) => {
       const scene = await Scene.open({ startPeer, openGateway });
@@ -321,8 +321,8 @@ attack(
 
 attack(
   paths,
-  'Names that JavaScript objects bring along: `__proto__`, `constructor`, as path, query, endpoint and file',
-  'They are names like others.',
+  'Properties of every JavaScript object (`__proto__`, `constructor`) are the path, query, endpoint and file',
+  'They are ordinary names.',
   async ({ startPeer, openGateway }) => {
     const scene = await Scene.open({ startPeer, openGateway });
     const site = await scene.publish(
@@ -419,7 +419,7 @@ const others = 'Other sites of the web';
 attack(
   others,
   'Another site reads content by `fetch`, and uses it as script, style and picture',
-  'It gets none of it: its requests do not reach the worker, and the host has no content.',
+  'It gets no content: its requests do not reach the worker, and the host has none.',
   async ({ startPeer, openGateway }) => {
     const scene = await Scene.open({ startPeer, openGateway });
     await using outside = await Outside.start();
@@ -458,7 +458,7 @@ attack(
 
 attack(
   others,
-  'A link to another site tells it the URL with its query',
+  'A link to another site sends it the URL with its query',
   'The referrer is withheld.',
   async ({ startPeer, openGateway }) => {
     const scene = await Scene.open({ startPeer, openGateway });

@@ -166,8 +166,8 @@ const windows = 'Windows';
 
 attack(
   windows,
-  'Another site opens an address and asks whether the window is still there, and how many frames it has',
-  'The same for an address that was decided on, one that was not, a listing, an error, an endpoint and a redirect.',
+  'Another site opens an address and reads whether the window is closed, and how many frames it has',
+  'The answer is the same for an address with a decision, an address without one, a listing, an error, an endpoint and a redirect.',
   async ({ startPeer, openGateway }) => {
     const scene = await Scene.open({ startPeer, openGateway });
     await using outside = await Outside.start();
@@ -206,7 +206,7 @@ attack(
 attack(
   windows,
   'Another site leaves a message in `window.name` for the content that it opens',
-  'The name is gone.',
+  'The name is empty.',
   async ({ startPeer, openGateway }) => {
     const scene = await Scene.open({ startPeer, openGateway });
     await using outside = await Outside.start();
@@ -260,7 +260,7 @@ async function expectNowhere(tab: Page, text: string): Promise<void> {
 attack(
   'Files of other addresses',
   'A page without trust shows pictures and styles of an address that is not its own',
-  'It has only what is below its own address.',
+  'It loads only files below its own address.',
   async ({ startPeer, openGateway }) => {
     const scene = await Scene.open({ startPeer, openGateway });
     const third = await scene.publish({ 'p.svg': picture, 's.css': 'body { color: red }' }, 'restricted');

@@ -43,7 +43,7 @@ for (const [what, url] of [
   attack(
     group,
     `a page of another site ${what}`,
-    'the shell shows what is in the manifest and asks; nothing is stored before',
+    'the shell shows the manifest’s content and asks; it stores nothing before',
     async () => {
       const page = await lead(gateway.url + url());
       await expect(page.getByRole('button', { name: 'Not now' })).toBeFocused();

@@ -223,7 +223,7 @@ attack(
 attack(
   group,
   'has the host’s answer to the probe fail once sites have had origins of their own',
-  'no script runs on the gateway’s own origin, and nobody is asked for trust',
+  'no script runs on the gateway’s own origin, and no question asks for trust',
   async () => {
     const page = await open(`${root}/${victim}/`, 'Victim');
     const another = await publish(
@@ -268,7 +268,7 @@ attack(
 attack(
   group,
   'opens a page of the gateway on its origin in a window and sends requests with that window’s functions',
-  'the window is not the site’s to use',
+  'the site cannot access the window',
   async () => {
     const page = await open(`${root}/${attacker}/`, 'Attacker');
     for (const path of ['/-/site', '/-/bridge']) {
@@ -292,7 +292,7 @@ attack(
 attack(
   group,
   'leads to the gateway’s page on a site’s origin while the gateway’s own origin does not answer',
-  'the settings that the site’s origin was told stay in force',
+  'the settings that the site’s origin has received stay effective',
   async () => {
     const shell = await open(root);
     await fetchIn(shell, '/-/settings', { method: 'PUT', body: JSON.stringify({ denied: [victim] }) });
@@ -386,7 +386,7 @@ attack(
 
 attack(
   group,
-  'sets hundreds of cookies for the gateway’s domain, so that the one is lost by which the shell finds out what it can reach',
+  'sets hundreds of cookies for the gateway’s domain, so that the shell loses the cookie with which it checks its reach',
   'the shell sets it again and deletes those cookies: the user still manages every site',
   async () => {
     const page = await open(`${root}/${attacker}/`, 'Attacker');

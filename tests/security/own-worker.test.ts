@@ -189,7 +189,7 @@ attack(
 
 attack(
   group,
-  'get the shim into what the site reads, saves or shows elsewhere',
+  'get the shim into bytes that the site reads, saves or shows elsewhere',
   '`fetch`, ranges, downloads and other types carry the original bytes',
   async ({ startPeer, startHost, context }) => {
     const { visit } = await openSite(startPeer, startHost, context);

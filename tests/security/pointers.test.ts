@@ -33,7 +33,7 @@ async function leadsTo(gateway: Gateway, { small, large }: { small: Address; lar
 attack(
   group,
   'a former owner serves a smaller target with the final counter, after the new state was seen',
-  'the name still leads to what its new owner shows',
+  'the name still leads to the new owner’s target',
   async ({ startPeer, openGateway }) => {
     const [honest, former] = [await startPeer(), await startPeer()];
     const texts = await publishTexts([honest, former]);
@@ -52,7 +52,7 @@ attack(
 attack(
   group,
   'a former owner serves another kind of target with the final counter, after the new state was seen',
-  'the name still leads to what its new owner shows',
+  'the name still leads to the new owner’s target',
   async ({ startPeer, openGateway }) => {
     const [honest, former] = [await startPeer(), await startPeer()];
     const texts = await publishTexts([honest, former]);
@@ -70,7 +70,7 @@ attack(
 attack(
   group,
   'a former owner serves a smaller target with the final counter to a browser that has not seen the name',
-  'the name leads to what most of the peers give',
+  'the name leads to the target of most peers',
   async ({ startPeer, openGateway }) => {
     const peers = [await startPeer(), await startPeer(), await startPeer()];
     const texts = await publishTexts(peers);

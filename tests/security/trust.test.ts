@@ -231,7 +231,7 @@ attack(
 attack(
   group,
   'a form on a page of another site answers for the user',
-  'it has no token, and browsers tell where it is from',
+  'it has no token, and browsers send its origin',
   async () => {
     for (const decision of ['trusted', 'owner', 'confirm', 'restricted']) {
       const page = await context.newPage();
@@ -307,7 +307,7 @@ attack(
 attack(
   group,
   'the browser stops the worker between the question and its answer',
-  'the gateway asks again and says so, instead of an error or of a decision that nobody checked',
+  'the gateway asks again and says so, instead of an error or an unchecked decision',
   async () => {
     for (const step of [trustButton, yes]) {
       const page = await ask();
@@ -399,7 +399,7 @@ test.describe('of a pointer', () => {
 
   attack(
     group,
-    'the owner of a trusted pointer exchanges what it leads to',
+    'the owner of a trusted pointer replaces its target',
     'trust is bound to the version that the user saw, and the gateway asks again',
     async () => {
       await point(1);

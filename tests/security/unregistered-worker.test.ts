@@ -76,7 +76,7 @@ attack(
 attack(
   group,
   'A site on an origin of its own unregisters its worker.',
-  'Only that site is affected, and its next load registers the worker again; what was stored is still there.',
+  'Only that site is affected, and its next load registers the worker again; stored data is still there.',
   async ({ startPeer, startHost, browser }) => {
     const peer = await startPeer();
     const [site, other] = [

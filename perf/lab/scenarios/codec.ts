@@ -34,35 +34,35 @@ export const codec: Scenario = {
     const bench = await Bench.start(lab, lab.pick(16, 8, 1) * mebibyte);
     const cases: Case[] = [];
     for (const stage of ['blake3', 'xor'] as const) cases.push(...bench.cases(stage, 'noise', ['browser']));
-    for (const stage of ['aead-seal', 'aead-open'] as const) {
+    for (const stage of ['aead-encrypt', 'aead-decrypt'] as const) {
       cases.push(...bench.cases(stage, 'noise', ciphers));
     }
     for (const kind of kinds) {
       for (const stage of ['brotli-encode', 'brotli-decode'] as const) {
         cases.push(...bench.cases(stage, kind, ['browser']));
       }
-      cases.push(...bench.cases('open', kind, ciphers));
+      cases.push(...bench.cases('decrypt', kind, ciphers));
     }
     return cases;
   },
 };
 
-/** Making what is published: sealing alone, since storing it is the peer's. */
-export const seal: Scenario = {
-  name: 'seal',
+/** Encryption alone, without the upload. */
+export const encrypt: Scenario = {
+  name: 'encrypt',
   summary:
-    'A file of 32 MiB is sealed by the browser, by Node as the command does it, and by the crate `self_encryption` on ' +
+    'A file of 32 MiB is encrypted by the browser, by Node as the command does it, and by the crate `self_encryption` on ' +
     'one core.',
   measure: 'bytes',
   rounds: 3,
   isLong: true,
   targets: kinds.flatMap((kind) => [
-    { case: `seal, ${kind}, browser`, of: 'native', atLeast: 0.5 } as const,
-    { case: `seal, ${kind}, Node`, of: 'native', atLeast: 0.5 } as const,
+    { case: `encrypt, ${kind}, browser`, of: 'native', atLeast: 0.5 } as const,
+    { case: `encrypt, ${kind}, Node`, of: 'native', atLeast: 0.5 } as const,
   ]),
   async setUp(lab) {
     const bench = await Bench.start(lab, lab.pick(32, 13, 1) * mebibyte);
-    return kinds.flatMap((kind) => bench.cases('seal', kind, ['browser', 'Node']));
+    return kinds.flatMap((kind) => bench.cases('encrypt', kind, ['browser', 'Node']));
   },
 };
 

@@ -1,6 +1,6 @@
 import type { Scenario } from '../scenario.ts';
 import { antTpSmall, antTpTarchive } from './anttp.ts';
-import { codec, seal } from './codec.ts';
+import { codec, encrypt } from './codec.ts';
 import { boot, coldOpen } from './first-byte.ts';
 import { bigFileX4, largeFile, memory } from './large-file.ts';
 import { longTasks } from './long-tasks.ts';
@@ -26,5 +26,5 @@ export const scenarios: readonly Scenario[] = [
   longTasks,
   codec,
   store,
-  seal,
+  encrypt,
 ];

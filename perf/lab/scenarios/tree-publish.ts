@@ -18,7 +18,7 @@ export const treePublish: Scenario = {
   name: 'tree-publish',
   summary:
     'A tree of 384 files in 63 folders (4.6 MB), and 10,000 files of 1–64 KB, are published to a peer as one tarchive ' +
-    'by what the command uses; “native” only seals the same tar. Latencies are the gaps between signs of progress. ' +
+    'by what the command uses; “native” only encrypts the same tar. Latencies are the gaps between signs of progress. ' +
     'The tree is read back by 16 readers.',
   measure: 'bytes',
   rounds: 2,
@@ -90,14 +90,14 @@ function publishCases(
   ];
   if (native) {
     cases.push({
-      name: `${group}, sealed`,
+      name: `${group}, encrypted`,
       role: 'native',
       group,
       async prepare() {
         const source = createTarchive(filesOf(1).map(({ name, source }) => ({ path: name, source })));
         await writeFile(tar, await source.read(0, source.size));
       },
-      run: () => native.time('seal', tar),
+      run: () => native.time('encrypt', tar),
     });
   }
   return cases;

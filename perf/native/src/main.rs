@@ -1,5 +1,5 @@
 //! `antway-native <stage> <file>`: does one stage of self-encryption to a file's bytes, in parts of the size of chunks,
-//! and prints `{"bytes":…,"milliseconds":…}`. What it starts from (compressed, sealed bytes) is made before the time.
+//! and prints `{"bytes":…,"milliseconds":…}`. The time does not include the preparation of its input (compressed, encrypted bytes).
 
 use std::{env, error::Error, fs, hint::black_box, process::ExitCode, time::Instant};
 
@@ -8,7 +8,8 @@ use chacha20poly1305::{ChaCha20Poly1305, Key, KeyInit, Nonce, aead::Aead};
 
 /// The largest part of a file that becomes one chunk.
 const PART_BYTES: usize = 4_190_208;
-const STAGES: &str = "seal, open, blake3, brotli-encode, brotli-decode, aead-seal, aead-open";
+const STAGES: &str =
+    "encrypt, decrypt, blake3, brotli-encode, brotli-decode, aead-encrypt, aead-decrypt";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
@@ -34,20 +35,20 @@ fn run(stage: &str, path: &str) -> Result<(usize, f64), Box<dyn Error>> {
     let bytes = file.len();
     let parts: Vec<Vec<u8>> = file.chunks(PART_BYTES).map(<[u8]>::to_vec).collect();
     let milliseconds = match stage {
-        "seal" => {
+        "encrypt" => {
             let file = Bytes::from(file);
             timed(|| self_encryption::encrypt(file))?
         }
-        "open" => {
+        "decrypt" => {
             let (map, chunks) = self_encryption::encrypt(Bytes::from(file))?;
-            // A large file's map is itself in chunks, which are opened too.
+            // A large file's map is itself in chunks, which are decrypted too.
             timed(|| self_encryption::decrypt(&map, &chunks))?
         }
         "blake3" => each(&parts, |part| Ok(blake3::hash(part)))?,
         "brotli-encode" => each(&parts, |part| compress(part))?,
         "brotli-decode" => each(&mapped(&parts, compress)?, |part| decompress(part))?,
-        "aead-seal" => each(&parts, |part| aead_seal(part))?,
-        "aead-open" => each(&mapped(&parts, aead_seal)?, |part| aead_open(part))?,
+        "aead-encrypt" => each(&parts, |part| aead_encrypt(part))?,
+        "aead-decrypt" => each(&mapped(&parts, aead_encrypt)?, |part| aead_decrypt(part))?,
         _ => return Err(format!("there is no such stage; there are {STAGES}").into()),
     };
     Ok((bytes, milliseconds))
@@ -94,13 +95,13 @@ fn decompress(part: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
     Ok(plain)
 }
 
-fn aead_seal(part: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
+fn aead_encrypt(part: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
     cipher()
         .encrypt(&Nonce::default(), part)
         .map_err(|error| error.to_string().into())
 }
 
-fn aead_open(part: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
+fn aead_decrypt(part: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
     cipher()
         .decrypt(&Nonce::default(), part)
         .map_err(|error| error.to_string().into())
