@@ -15,8 +15,8 @@ const cacheFolder = fileURLToPath(new URL('../node_modules/.cache/antway', impor
 /**
  * Takes libsodium's WebAssembly out of the package's script. The script contains 296 kB of WebAssembly as
  * base64. Every start of the worker would have to read it, although most browsers have the cipher themselves.
- * The script keeps an empty string instead. `virtual:libsodium.wasm?url` is the URL of the asset; pass it to
- * `instantiateWasm`.
+ * The script keeps an empty string instead, and only the exports that are used.
+ * `virtual:libsodium.wasm?url` is the URL of the asset; pass it to `instantiateWasm`.
  */
 export function libsodiumWasm(): Plugin {
   return {
@@ -39,7 +39,7 @@ export function libsodiumWasm(): Plugin {
       filter: { id: packageFile },
       handler(code) {
         const { start, end } = embedded(code);
-        return { code: code.slice(0, start) + code.slice(end), map: null };
+        return { code: withUsedExports(code.slice(0, start) + code.slice(end)), map: null };
       },
     },
   };
@@ -52,6 +52,22 @@ export function libsodiumWasm(): Plugin {
 export async function sodiumWasm(): Promise<Buffer> {
   const script = fileURLToPath(import.meta.resolve('libsodium'));
   return Buffer.from(embedded(await readFile(script, 'utf8')).base64, 'base64');
+}
+
+/** The functions that `src/self-encryption/sodium.ts` calls. */
+const usedExports = new Set([
+  '_malloc',
+  '_free',
+  '_sodium_init',
+  '_crypto_aead_chacha20poly1305_ietf_encrypt',
+  '_crypto_aead_chacha20poly1305_ietf_decrypt',
+]);
+
+/** Removes the other 292 exports from the package's script: assignments such as `g._crypto_auth=A.ea,`. */
+function withUsedExports(code: string): string {
+  return code.replaceAll(/\b\w+\.(_\w+)=\w+\.[\w$]+,/g, (assignment, name: string) =>
+    usedExports.has(name) ? assignment : '',
+  );
 }
 
 /**
