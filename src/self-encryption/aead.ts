@@ -12,10 +12,10 @@ export interface Aead {
   /** @returns (ciphertext ‖ 16-byte tag) XOR pad. */
   encrypt(keys: ChunkKeys, plaintext: Bytes): Promise<Bytes>;
   /**
-   * @param target buffer for the plaintext, at its beginning; may be `sealed` itself.
+   * @param target buffer for the plaintext, at its beginning; may be `encrypted` itself.
    * @returns the plaintext; rejects with AntwayError `CORRUPT` if the tag does not match.
    */
-  decrypt(keys: ChunkKeys, sealed: Uint8Array, target?: Bytes): Promise<Bytes>;
+  decrypt(keys: ChunkKeys, encrypted: Uint8Array, target?: Bytes): Promise<Bytes>;
 }
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -52,8 +52,8 @@ function kernelAead(kernel: Kernel): Aead {
   return {
     name: 'kernel',
     encrypt: async (keys, plaintext) => kernel.encrypt(keys, plaintext),
-    async decrypt(keys, sealed, target) {
-      const plaintext = await kernel.decrypt(keys, sealed, target);
+    async decrypt(keys, encrypted, target) {
+      const plaintext = await kernel.decrypt(keys, encrypted, target);
       if (!plaintext) throw cannotDecrypt();
       return plaintext;
     },
@@ -71,15 +71,15 @@ function nativeAead(): Aead {
     name: 'native',
     async encrypt({ pad, key, nonce }, plaintext) {
       const secret = await crypto.subtle.importKey(keyFormat, key, algorithm, false, ['encrypt']);
-      const sealed = new Uint8Array(
+      const encrypted = new Uint8Array(
         await crypto.subtle.encrypt({ name: algorithm, iv: nonce }, secret, plaintext),
       );
-      return xorPad(sealed, pad, sealed);
+      return xorPad(encrypted, pad, encrypted);
     },
-    async decrypt({ pad, key, nonce }, sealed) {
+    async decrypt({ pad, key, nonce }, encrypted) {
       const secret = await crypto.subtle.importKey(keyFormat, key, algorithm, false, ['decrypt']);
       try {
-        const bytes = xorPad(sealed, pad, scratch.take(sealed.length));
+        const bytes = xorPad(encrypted, pad, scratch.take(encrypted.length));
         // WebCrypto must copy its input before it returns, so the scratch buffer can be reused.
         return new Uint8Array(await crypto.subtle.decrypt({ name: algorithm, iv: nonce }, secret, bytes));
       } catch (cause) {
@@ -97,10 +97,10 @@ async function hasNative(): Promise<boolean> {
   const keys = { pad: new Uint8Array(52), key: new Uint8Array(32), nonce: new Uint8Array(12) };
   try {
     const native = nativeAead();
-    const sealed = await native.encrypt(keys, new Uint8Array([42]));
+    const encrypted = await native.encrypt(keys, new Uint8Array([42]));
     const other = await native.encrypt(keys, new Uint8Array([43]));
-    const opened = await Promise.all([native.decrypt(keys, sealed), native.decrypt(keys, other)]);
-    return opened[0][0] === 42 && opened[1][0] === 43;
+    const decrypted = await Promise.all([native.decrypt(keys, encrypted), native.decrypt(keys, other)]);
+    return decrypted[0][0] === 42 && decrypted[1][0] === 43;
   } catch {
     return false;
   }
@@ -112,11 +112,11 @@ async function sodiumAead(wasm: SodiumWasm | undefined): Promise<Aead> {
   return {
     name: 'sodium',
     async encrypt({ pad, key, nonce }, plaintext) {
-      const sealed = sodium.encrypt(key, nonce, plaintext);
-      return xorPad(sealed, pad, sealed);
+      const encrypted = sodium.encrypt(key, nonce, plaintext);
+      return xorPad(encrypted, pad, encrypted);
     },
-    async decrypt({ pad, key, nonce }, sealed) {
-      const plaintext = sodium.decrypt(key, nonce, xorPad(sealed, pad, scratch.take(sealed.length)));
+    async decrypt({ pad, key, nonce }, encrypted) {
+      const plaintext = sodium.decrypt(key, nonce, xorPad(encrypted, pad, scratch.take(encrypted.length)));
       if (!plaintext) throw cannotDecrypt();
       return plaintext;
     },
@@ -134,5 +134,5 @@ class Scratch {
 }
 
 function cannotDecrypt(cause?: unknown): AntwayError {
-  return new AntwayError('CORRUPT', 'A chunk does not open with the keys of its data map.', {}, { cause });
+  return new AntwayError('CORRUPT', 'A chunk cannot be decrypted with its data map.', {}, { cause });
 }

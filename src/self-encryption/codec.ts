@@ -57,21 +57,21 @@ export class Codec {
   /**
    * Decrypts chunk `index` of `map`.
    *
-   * @param sealed must be verified against its address. The plaintext depends only on it and the map, and is not
+   * @param encrypted must be verified against its address. The plaintext depends only on it and the map, and is not
    *   hashed.
-   * @param target buffer for the plaintext; may be `sealed` itself. Allocating memory costs more than decrypting.
+   * @param target buffer for the plaintext; may be `encrypted` itself. Allocating memory costs more than decrypting.
    * @returns exactly `map.sizes[index]` bytes.
    * @throws AntwayError `CORRUPT` if the tag, the compressed data or the size does not match.
    */
-  async decrypt(map: DataMap, index: number, sealed: Uint8Array, target?: Bytes): Promise<Bytes> {
+  async decrypt(map: DataMap, index: number, encrypted: Uint8Array, target?: Bytes): Promise<Bytes> {
     const size = map.sizes[index]!;
     const aead = await this.aead();
-    const compressed = await aead.decrypt(keysOf(map, index), sealed, target);
+    const compressed = await aead.decrypt(keysOf(map, index), encrypted, target);
     // Most chunks are parts of already compressed files. They need no decoder, so its WebAssembly is not loaded for
     // them.
     const plaintext = takeStored(compressed, size) ?? (await this.#brotliDecoder())(compressed, size);
     if (plaintext.length !== size) {
-      throw new AntwayError('CORRUPT', 'A chunk opened to another size than its data map says.', {
+      throw new AntwayError('CORRUPT', 'A chunk decrypted to another size than its data map says.', {
         address: map.address(index).hex,
       });
     }

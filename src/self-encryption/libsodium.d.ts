@@ -9,8 +9,8 @@ declare module 'libsodium' {
     _free(pointer: number): void;
     _sodium_init(): number;
     _crypto_aead_chacha20poly1305_ietf_encrypt(
-      sealed: number,
-      sealedLengthPointer: 0,
+      encrypted: number,
+      encryptedLengthPointer: 0,
       plaintext: number,
       plaintextBytes: number,
       plaintextBytesHigh: 0,
@@ -25,9 +25,9 @@ declare module 'libsodium' {
       plaintext: number,
       plaintextLengthPointer: 0,
       secretNonce: 0,
-      sealed: number,
-      sealedBytes: number,
-      sealedBytesHigh: 0,
+      encrypted: number,
+      encryptedBytes: number,
+      encryptedBytesHigh: 0,
       data: 0,
       dataBytes: 0,
       dataBytesHigh: 0,

@@ -10,7 +10,7 @@ export interface SodiumAead {
   /** @returns ciphertext ‖ 16-byte tag. */
   encrypt(key: Bytes, nonce: Bytes, plaintext: Bytes): Bytes;
   /** @returns undefined if the tag does not match. */
-  decrypt(key: Bytes, nonce: Bytes, sealed: Bytes): Bytes | undefined;
+  decrypt(key: Bytes, nonce: Bytes, encrypted: Bytes): Bytes | undefined;
 }
 
 /**
@@ -42,16 +42,16 @@ export async function loadSodium(wasm?: () => Promise<BufferSource | Response>):
           key,
         ),
       )!,
-    decrypt: (key, nonce, sealed) =>
-      sealed.length < tagBytes
+    decrypt: (key, nonce, encrypted) =>
+      encrypted.length < tagBytes
         ? undefined
-        : withMemory(sodium, sealed.length - tagBytes, [sealed, nonce, key], (to, [from, nonce, key]) =>
+        : withMemory(sodium, encrypted.length - tagBytes, [encrypted, nonce, key], (to, [from, nonce, key]) =>
             sodium._crypto_aead_chacha20poly1305_ietf_decrypt(
               to,
               0,
               0,
               from,
-              sealed.length,
+              encrypted.length,
               0,
               0,
               0,
