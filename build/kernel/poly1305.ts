@@ -1,72 +1,48 @@
-import { type Code, doWhile, type Func, get, i32, i64, Locals, set } from './assembler.ts';
-
-const limbBits = 26;
-const limb = i64.const((1n << BigInt(limbBits)) - 1n);
-const indices = [0, 1, 2, 3, 4];
+const limbBits: u64 = 26;
+const limb: u64 = (1 << limbBits) - 1;
 
 /**
- * `poly1305(data, end, state)` adds whole blocks of 16 bytes to an authenticator (RFC 8439). `state` points
- * to ten 64-bit words of 26 bits each: five words of the sum so far, then five words of the multiplier. The
- * sum is stored without a complete carry.
+ * Adds whole blocks of 16 bytes to a Poly1305 authenticator (RFC 8439, section 2.5). `state` points to ten 64-bit words
+ * of 26 bits each: five words of the accumulator, then five words of the multiplier r. The accumulator is stored without
+ * a complete carry.
  */
-export function poly1305(): Func {
-  const locals = new Locals(3);
-  const [data, end, state] = [0, 1, 2] as const;
-  const sum = locals.many('i64', 5);
-  const factor = locals.many('i64', 5);
-  /**
-   * Five times the multiplier. Bits above 130 are multiplied by 5 and added at the bottom, because 2^130 ≡ 5
-   * modulo the prime 2^130 − 5.
-   */
-  const factor5 = locals.many('i64', 5);
-  const product = locals.many('i64', 5);
-  const [low, high] = locals.many('i64', 2) as [number, number];
-
-  const masked = (value: Code): Code => i64.and(value, limb);
-  const parts: Code[] = [
-    masked(get(low)),
-    masked(i64.shiftRight(get(low), 26)),
-    masked(i64.or(i64.shiftRight(get(low), 52), i64.shiftLeft(get(high), 12))),
-    masked(i64.shiftRight(get(high), 14)),
-    i64.or(i64.shiftRight(get(high), 40), i64.const(1n << 24n)),
-  ];
-  const column = (i: number): Code =>
-    indices
-      .map((j) => i64.mul(get(sum[j]!), get(j <= i ? factor[i - j]! : factor5[i - j + 5]!)))
-      .reduce((total, each) => i64.add(total, each));
-  const carry = (from: number, into: number, times = 1n): Code => {
-    const over = i64.shiftRight(get(product[from]!), limbBits);
-    return [
-      set(
-        product[into]!,
-        i64.add(get(product[into]!), times === 1n ? over : i64.mul(over, i64.const(times))),
-      ),
-      set(product[from]!, masked(get(product[from]!))),
-    ];
-  };
-
-  const body: Code = [
-    indices.map((i) => set(sum[i]!, i64.load(get(state), 8 * i))),
-    indices.map((i) => set(factor[i]!, i64.load(get(state), 40 + 8 * i))),
-    indices.map((i) => set(factor5[i]!, i64.mul(get(factor[i]!), i64.const(5n)))),
-    doWhile(
-      [
-        set(low, i64.load(get(data))),
-        set(high, i64.load(get(data), 8)),
-        indices.map((i) => set(sum[i]!, i64.add(get(sum[i]!), parts[i]!))),
-        indices.map((i) => set(product[i]!, column(i))),
-        carry(0, 1),
-        carry(1, 2),
-        carry(2, 3),
-        carry(3, 4),
-        carry(4, 0, 5n),
-        carry(0, 1),
-        indices.map((i) => set(sum[i]!, get(product[i]!))),
-        set(data, i32.add(get(data), i32.const(16))),
-      ],
-      i32.isLess(get(data), get(end)),
-    ),
-    indices.map((i) => i64.store(get(state), get(sum[i]!), 8 * i)),
-  ];
-  return { name: 'poly1305', locals, body };
+export function poly1305(data: usize, end: usize, state: usize): void {
+  let a0 = load<u64>(state), a1 = load<u64>(state, 8), a2 = load<u64>(state, 16);
+  let a3 = load<u64>(state, 24), a4 = load<u64>(state, 32);
+  const r0 = load<u64>(state, 40), r1 = load<u64>(state, 48), r2 = load<u64>(state, 56);
+  const r3 = load<u64>(state, 64), r4 = load<u64>(state, 72);
+  // Bits above 130 are multiplied by 5 and added at the bottom, because 2^130 ≡ 5 modulo the prime 2^130 − 5.
+  const s1 = 5 * r1, s2 = 5 * r2, s3 = 5 * r3, s4 = 5 * r4;
+  do {
+    // The block as a number, with a bit above its 128 bits.
+    const low = load<u64>(data), high = load<u64>(data, 8);
+    a0 += low & limb;
+    a1 += (low >> 26) & limb;
+    a2 += ((low >> 52) | (high << 12)) & limb;
+    a3 += (high >> 14) & limb;
+    a4 += (high >> 40) | (1 << 24);
+    // The product. No sum exceeds 64 bits.
+    let p0 = a0 * r0 + a1 * s4 + a2 * s3 + a3 * s2 + a4 * s1;
+    let p1 = a0 * r1 + a1 * r0 + a2 * s4 + a3 * s3 + a4 * s2;
+    let p2 = a0 * r2 + a1 * r1 + a2 * r0 + a3 * s4 + a4 * s3;
+    let p3 = a0 * r3 + a1 * r2 + a2 * r1 + a3 * r0 + a4 * s4;
+    let p4 = a0 * r4 + a1 * r3 + a2 * r2 + a3 * r1 + a4 * r0;
+    // Carries.
+    p1 += p0 >> limbBits;
+    p2 += p1 >> limbBits;
+    p3 += p2 >> limbBits;
+    p4 += p3 >> limbBits;
+    a0 = (p0 & limb) + 5 * (p4 >> limbBits);
+    a1 = (p1 & limb) + (a0 >> limbBits);
+    a0 &= limb;
+    a2 = p2 & limb;
+    a3 = p3 & limb;
+    a4 = p4 & limb;
+    data += 16;
+  } while (data < end);
+  store<u64>(state, a0);
+  store<u64>(state, a1, 8);
+  store<u64>(state, a2, 16);
+  store<u64>(state, a3, 24);
+  store<u64>(state, a4, 32);
 }

@@ -6,7 +6,7 @@ import { inTurns } from './turn.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** The exports of the WebAssembly built by `build/kernel/`. All numbers are unsigned. */
+/** The exports of `build/kernel/`, with its documentation. All numbers are unsigned. */
 interface Exports {
   memory: WebAssembly.Memory;
   hash4(
@@ -48,7 +48,7 @@ let loading: Promise<Kernel | undefined> | undefined;
 
 /** @returns undefined if WebAssembly has no SIMD. */
 export function loadKernel(): Promise<Kernel | undefined> {
-  const bytes = () => Uint8Array.from(atob(kernelWasm), (character) => character.charCodeAt(0));
+  const bytes = () => Uint8Array.from(kernelWasm.match(/../g)!, (hex) => Number.parseInt(hex, 16));
   loading ??= WebAssembly.instantiate(bytes()).then(
     ({ instance }) => new Kernel(instance.exports as unknown as Exports),
     () => undefined,
@@ -91,12 +91,12 @@ export class Kernel {
 
   /**
    * Removes the pad and decrypts (RFC 8439). Works piece by piece, and yields to other tasks of the thread in between.
-   * @param target buffer for the plaintext; may be `sealed` itself.
+   * @param target buffer for the plaintext; may be `encrypted` itself.
    * @returns undefined if the tag does not match. `target` has been overwritten even then.
    */
-  decrypt(keys: ChunkKeys, sealed: Uint8Array, target?: Bytes): Promise<Bytes | undefined> {
+  decrypt(keys: ChunkKeys, encrypted: Uint8Array, target?: Bytes): Promise<Bytes | undefined> {
     return inTurns(async (nextTurn) => {
-      const size = sealed.length - tagBytes;
+      const size = encrypted.length - tagBytes;
       if (size < 0) return undefined;
       const plaintext = target?.subarray(0, size) ?? new Uint8Array(size);
       const authenticator = this.#authenticator(keys);
@@ -104,7 +104,7 @@ export class Kernel {
         const isLast = size - at <= pieceBytes;
         const length = isLast ? size - at : pieceBytes;
         const end = layout.piece + length;
-        this.#memory.set(sealed.subarray(at, at + length + (isLast ? tagBytes : 0)), layout.piece);
+        this.#memory.set(encrypted.subarray(at, at + length + (isLast ? tagBytes : 0)), layout.piece);
         this.#xor(keys.pad, isLast ? length + tagBytes : length);
         const tag = this.#memory.slice(end, end + tagBytes);
         this.#authenticate(authenticator, length, isLast ? size : undefined);
@@ -120,7 +120,7 @@ export class Kernel {
   /** The inverse of `decrypt`. */
   encrypt(keys: ChunkKeys, plaintext: Uint8Array): Bytes {
     const size = plaintext.length;
-    const sealed = new Uint8Array(size + tagBytes);
+    const encrypted = new Uint8Array(size + tagBytes);
     const authenticator = this.#authenticator(keys);
     for (let at = 0; ; at += pieceBytes) {
       const isLast = size - at <= pieceBytes;
@@ -131,8 +131,8 @@ export class Kernel {
       this.#authenticate(authenticator, length, isLast ? size : undefined);
       if (isLast) this.#memory.set(tagOf(authenticator), end);
       this.#xor(keys.pad, isLast ? length + tagBytes : length);
-      sealed.set(this.#memory.subarray(layout.piece, isLast ? end + tagBytes : end), at);
-      if (isLast) return sealed;
+      encrypted.set(this.#memory.subarray(layout.piece, isLast ? end + tagBytes : end), at);
+      if (isLast) return encrypted;
     }
   }
 
