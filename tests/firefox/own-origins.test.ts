@@ -1,8 +1,6 @@
 import { expect } from 'vitest';
-import { Address } from '../../src/address.ts';
 import { fetchIn } from '../support/gateway-client.ts';
-import { publish } from '../support/publish.ts';
-import { makeTarchive } from '../support/tarchive.ts';
+import { startSiteOnOwnOrigin } from '../support/site-on-own-origin.ts';
 import { test } from './harness.ts';
 
 const files = {
@@ -15,10 +13,7 @@ test('a site runs its scripts on an origin of its own, is pinned there by the li
   startHost,
   browser,
 }) => {
-  const peer = await startPeer();
-  const address = await publish(await makeTarchive(files), peer);
-  const host = await startHost({ peers: [peer.url] });
-  const root = `http://antway.localhost:${new URL(host.url).port}`;
+  const { peer, host, address, root, origin } = await startSiteOnOwnOrigin({ startPeer, startHost }, files);
   const shell = await browser.newPage();
   await shell.goto(root);
   await shell.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
@@ -26,7 +21,6 @@ test('a site runs its scripts on an origin of its own, is pinned there by the li
   const page = await browser.newPage();
   await page.goto(`${root}/${address}/`);
   await page.waitForFunction(() => document.title === 'Running');
-  const origin = root.replace('//', `//${Address.fromHex(address).base32}.`);
   expect(page.url()).toBe(`${origin}/`);
 
   // A shell in the background asks the worker nothing.

@@ -1,7 +1,5 @@
 import { expect } from 'vitest';
-import { Address } from '../../src/address.ts';
-import { publish } from '../support/publish.ts';
-import { makeTarchive } from '../support/tarchive.ts';
+import { startSiteOnOwnOrigin } from '../support/site-on-own-origin.ts';
 import { test } from './harness.ts';
 
 const files = {
@@ -13,10 +11,7 @@ test('a site runs its scripts on an origin of its own, and opens there with peer
   startHost,
   browser,
 }) => {
-  const peer = await startPeer();
-  const address = await publish(await makeTarchive(files), peer);
-  const host = await startHost({ peers: [peer.url] });
-  const root = `http://antway.localhost:${new URL(host.url).port}`;
+  const { peer, host, address, root, origin } = await startSiteOnOwnOrigin({ startPeer, startHost }, files);
   const shell = await browser.newPage();
   await shell.goto(root);
   await shell.waitFor(() => navigator.serviceWorker.controller?.state === 'activated');
@@ -24,7 +19,7 @@ test('a site runs its scripts on an origin of its own, and opens there with peer
   const page = await browser.newPage();
   await page.goto(`${root}/${address}/`);
   await page.waitFor(() => document.title === 'Running');
-  expect(await page.url()).toBe(`${root.replace('//', `//${Address.fromHex(address).base32}.`)}/`);
+  expect(await page.url()).toBe(`${origin}/`);
   await Promise.all([peer.kill(), host.kill()]);
   await page.goto(`${root}/${address}/`);
   await page.waitFor(() => document.title === 'Running');
