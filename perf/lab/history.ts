@@ -16,7 +16,7 @@ export async function keepInHistory(run: LabRun): Promise<string> {
 }
 
 /** All stored runs, the oldest first. */
-export async function readHistory(): Promise<LabRun[]> {
+async function readHistory(): Promise<LabRun[]> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.json')).sort();
   return Promise.all(
     names.map(async (name) => JSON.parse(await readFile(join(folder, name), 'utf8')) as LabRun),

@@ -43,7 +43,7 @@ export class WorkerProfile {
 }
 
 /** The functions in which most of the time was spent, without what they called. */
-export function selfTimeTable(profile: CpuProfile, most = 25): string {
+function selfTimeTable(profile: CpuProfile, most = 25): string {
   const times = selfTimes(profile);
   const total = [...times.values()].reduce((sum, milliseconds) => sum + milliseconds, 0);
   const rows = [...times].sort(([, a], [, b]) => b - a).slice(0, most);

@@ -139,7 +139,9 @@ export function bareCase(
     }
     plans[pathOf(file)] = requests;
   }
-  const wanted = readers.map((files) => files.map((file): Wanted => ({ ...file.encrypted, url: pathOf(file) })));
+  const wanted = readers.map((files) =>
+    files.map((file): Wanted => ({ ...file.encrypted, url: pathOf(file) })),
+  );
   const { webTransport, certificateHashes } = lab.peer.listening;
   return {
     name,

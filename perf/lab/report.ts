@@ -6,7 +6,7 @@ import type { Distribution } from './statistics.ts';
 import { baselines, type CaseSummary, isRate, type Outcome, outcomes, summarise } from './summary.ts';
 
 /** Most memory that the worker may have in any scenario, whatever the size of a file. */
-export const workerLimitBytes = 200e6;
+const workerLimitBytes = 200e6;
 
 const baselineNames = {
   ceiling: 'ceiling',
@@ -87,7 +87,7 @@ function scenarioTable(measure: Measure, summaries: readonly CaseSummary[]): str
 }
 
 /** Every target with what was measured. */
-export function aimsTable(scenarios: readonly ScenarioRun[]): string {
+function aimsTable(scenarios: readonly ScenarioRun[]): string {
   const rows = scenarios.flatMap((run) => outcomes(run).map((outcome) => outcomeRow(run.measure, outcome)));
   return markdownTable([
     ['scenario', 'what', 'aim', 'measured', ''],

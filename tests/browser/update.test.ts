@@ -59,7 +59,7 @@ async function accept(page: Page): Promise<void> {
 const file = new RepeatingFile(60_000_000);
 
 // They build another version, seal a large file and open several pages, beside other tests.
-test.setTimeout(120_000);
+test.setTimeout(240_000);
 
 async function sha256OfFile(): Promise<string> {
   const hash = createHash('sha256');

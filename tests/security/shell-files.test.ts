@@ -230,6 +230,7 @@ for (const [kind, name] of [
       ? 'The worker makes the headers itself: only the verified bytes come from the cache.'
       : 'The worker stops reading at the limit, fetches the files from the host and shows the real shell.',
     async ({ startPeer, openGateway }) => {
+      deployments.setTimeout(180_000);
       const { gateway, attacker } = await openScene({ startPeer, openGateway });
       const other = await startPeer();
       await forgeCaches(attacker, kind, `${other.url}/-/info`);
