@@ -1,6 +1,10 @@
 import { AntwayError } from './errors.ts';
+import * as s from './schema.ts';
 
-const hexPattern = /^[0-9a-f]{64}$/i;
+const hexPattern = /^[0-9A-Fa-f]{64}$/;
+/** An address as text, in either case. */
+export const hexAddress = s.string('it must be an address of 64 hex digits', hexPattern);
+
 const base32Alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
 
 /** The 32 bytes under which the network stores a record: the BLAKE3 hash of the record's bytes. */

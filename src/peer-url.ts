@@ -1,4 +1,4 @@
-import { AntwayError } from './errors.ts';
+import * as s from './schema.ts';
 
 /**
  * The program that serves chunks: a peer of this protocol, or another program (AntTP, antd) with its own HTTP
@@ -25,10 +25,14 @@ export class PeerUrl {
    * @throws AntwayError `BAD_CONFIG` naming `key`.
    */
   static parse(value: unknown, baseUrl?: string, key = 'peers'): PeerUrl {
-    const bad = (why: string) => new AntwayError('BAD_CONFIG', `${key}: ${why}.`, { key });
-    const [, prefix, written = ''] = /^(?:(anttp|antd)\+)?(.*)$/s.exec(
-      typeof value === 'string' ? value : '',
-    )!;
+    const schema = s.transform(s.string(), (text, key) => PeerUrl.fromText(text, baseUrl, key));
+    return s.parse(schema, value, 'BAD_CONFIG', '', key);
+  }
+
+  /** As `parse`. @throws Mismatch */
+  static fromText(text: string, baseUrl: string | undefined, key: string): PeerUrl {
+    const bad = (why: string) => new s.Mismatch(key, why);
+    const [, prefix, written = ''] = /^(?:(anttp|antd)\+)?(.*)$/s.exec(text)!;
     const kind = (prefix ?? 'antway') as PeerKind;
     const isUrl = (written === '/' && kind === 'antway') || /^https?:\/\//i.test(written);
     if (!isUrl || !URL.canParse(written, baseUrl)) throw bad('it must be a URL, or / for this host');

@@ -105,14 +105,13 @@ function prefixBelow(scope: string, prefix: string): string {
 }
 
 function hostConfig(config: ServerConfig | undefined, script: string): ServerConfigSource {
-  const { origin } = self.location;
   if (config !== undefined) {
     return {
       stored: async () => undefined,
-      fetch: async () => withPeers(parseServerConfig(config, origin, 'Antway’s options')),
+      fetch: async () => withPeers(parseServerConfig(config, 'Antway’s options')),
     };
   }
-  const file = new ServerConfigFile(origin, stateStore, new URL('antway.json', script).pathname);
+  const file = new ServerConfigFile(stateStore, new URL('antway.json', script).pathname);
   return {
     // `fetch` below rejects a config without peers, but `ServerConfigFile` has stored it by then.
     async stored() {

@@ -28,7 +28,7 @@ const gateway = createWorkerGateway(deployment, {
     brotliDecoderWasm: () => shellCache.readWasm(decoder),
     sodiumWasm: readSodium,
   },
-  serverConfig: new ServerConfigFile(origin, stateStore),
+  serverConfig: new ServerConfigFile(stateStore),
   buildHash,
 });
 const shellCache = new VerifiedFiles(shellCacheName(), gateway.stats);

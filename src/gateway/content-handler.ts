@@ -20,7 +20,7 @@ import { question } from './pages/trust-question.ts';
 import { policyRequestOf } from './policy-request.ts';
 import type { RequestContext } from './request-context.ts';
 import type { ChosenAppearance } from './state/appearance.ts';
-import { type EffectiveConfig, isUntoldSite } from './state/configuration.ts';
+import { awaitsUserSettings, type EffectiveConfig } from './state/configuration.ts';
 import { noteVisit } from './state/note-visit.ts';
 import { type StoredParts, storedPartsOf } from './state/stored-share.ts';
 import type { DecisionFor, Trust } from './state/trust.ts';
@@ -98,7 +98,7 @@ export class ContentHandler {
     // Open sessions that the rest of the page may need while the document comes from the store.
     if (isTopLevel) peers.warm();
     const decisionFor = await this.#decision(target);
-    if (isTopLevel && isUntoldSite(deployment, effective) && context.sitePage) {
+    if (isTopLevel && awaitsUserSettings(deployment, effective) && context.sitePage) {
       return done(observer, await context.sitePage());
     }
     let content = target.address;

@@ -7,7 +7,7 @@ import type { Deployment } from './deployment.ts';
 import { redirectHeaders } from './http/policy.ts';
 import { parseTarget, type Target } from './http/target.ts';
 import { mayUseApi, type RequestContext } from './request-context.ts';
-import { type EffectiveConfig, isUntoldSite } from './state/configuration.ts';
+import { awaitsUserSettings, type EffectiveConfig } from './state/configuration.ts';
 import type { ManifestStore } from './state/manifest-store.ts';
 
 export interface RequestHandlerOptions {
@@ -60,7 +60,8 @@ export class RequestHandler {
   async #api(name: string, request: Request, context: RequestContext): Promise<Response> {
     const { deployment, effective, api } = this.#options;
     // Before the site shows its first content, every open page on this origin is the gateway's.
-    const isFirst = name === 'origin' && request.method === 'PUT' && isUntoldSite(deployment, effective);
+    const isFirst =
+      name === 'origin' && request.method === 'PUT' && awaitsUserSettings(deployment, effective);
     if (!isFirst && !(await mayUseApi(request, context, deployment))) {
       throw new AntwayError('REFUSED', 'These endpoints are for the gateway’s own pages only.');
     }

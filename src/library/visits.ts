@@ -1,22 +1,57 @@
 import { get, promisifyRequest, type UseStore } from 'idb-keyval';
-import { Address } from '../address.ts';
-import type { Content } from '../content/resolver.ts';
-import { AntwayError } from '../errors.ts';
+import { type Address, hexAddress } from '../address.ts';
+import * as s from '../schema.ts';
+
+/** Most UTF-16 units of a title, and of the path of an icon. */
+const mostCharacters = 2_000;
+
+const text = s.check(s.string(), ({ length }) => length <= mostCharacters, 'it is too long');
+
+const path = s.string('it must be the path of a site', /^\/[A-Za-z\d][\w.-]{0,99}\/?$/);
+
+/** The path and query of an icon, without the browser's tolerance for odd URLs. */
+const icon = s.transform(text, (path, key) => {
+  const origin = 'http://gateway.invalid';
+  const url = URL.canParse(path, origin) ? new URL(path, origin) : undefined;
+  if (url?.origin === origin && path.startsWith('/') && !url.pathname.startsWith('/-/')) {
+    return url.pathname + url.search;
+  }
+  throw new s.Mismatch(key, 'it must be a file of a site');
+});
+
+const time = s.check(s.integer('milliseconds'), (time) => time <= Date.now(), 'it must not be in the future');
+
+const properties = s.object({
+  address: s.transform(hexAddress, (hex) => hex.toLowerCase()),
+  /** The path to open it again: `/<address or name>/`, or without the slash for a file. */
+  path,
+  /** The alias in the URL that opened it, if any. */
+  name: s.nullable(s.string()),
+  /** Title of its document. */
+  title: s.nullable(text),
+  /** Path of its icon. */
+  icon: s.nullable(icon),
+  kind: s.oneOf('archive', 'file', 'record'),
+  /** Milliseconds since 1970. Null if the time was forgotten and the rest stays for a pin, or was never known. */
+  lastOpened: s.nullable(time),
+});
 
 /** A visit to a site or file. */
-export interface Visit {
-  address: string;
-  /** The path to open it again: `/<address or name>/`, or without the slash for a file. */
-  path: string;
-  /** The alias in the URL that opened it, if any. */
-  name: string | null;
-  /** Title of its document. */
-  title: string | null;
-  /** Path of its icon. */
-  icon: string | null;
-  kind: Content['kind'];
-  /** Milliseconds since 1970. Null if the time was forgotten and the rest stays for a pin, or was never known. */
-  lastOpened: number | null;
+export type Visit = s.Infer<typeof properties>;
+
+const visitSchema = s.check(
+  properties,
+  ({ path, name }) => name === null || name === path.split('/')[1],
+  'its name and path differ',
+);
+
+/**
+ * Validates a visit that the gateway recorded at another origin. Security: its paths become links of the shell, so they
+ * must stay on this origin.
+ * @throws AntwayError `REFUSED`.
+ */
+export function parseVisit(value: unknown): Visit {
+  return s.parse(visitSchema, value, 'REFUSED', 'The visit');
 }
 
 /** Most stored visits. */
@@ -86,55 +121,6 @@ export class Visits {
       return promisifyRequest(store.transaction);
     });
   }
-}
-
-/** Most UTF-16 units of a title, and of the path of an icon. */
-const mostCharacters = 2_000;
-
-/**
- * Validates a visit that the gateway recorded at another origin. Security: its paths become links of the shell, so they
- * must stay on this origin.
- * @throws AntwayError `REFUSED`.
- */
-export function parseVisit(value: unknown): Visit {
-  const { address, path, name, title, icon, kind, lastOpened } = (value ?? {}) as Record<string, unknown>;
-  const root = typeof path === 'string' ? /^\/([a-z\d][\w.-]{0,99})\/?$/i.exec(path)?.[1] : undefined;
-  const isText = (text: unknown) =>
-    text === null || (typeof text === 'string' && text.length <= mostCharacters);
-  const isVisit =
-    typeof address === 'string' &&
-    Address.isHex(address) &&
-    root !== undefined &&
-    (name === null || name === root) &&
-    isText(title) &&
-    isText(icon) &&
-    ['archive', 'file', 'record'].includes(kind as string) &&
-    (lastOpened === null ||
-      (Number.isSafeInteger(lastOpened) &&
-        (lastOpened as number) >= 0 &&
-        (lastOpened as number) <= Date.now()));
-  if (!isVisit) throw new AntwayError('REFUSED', 'This is not a visit.');
-  const { hex } = Address.fromHex(address);
-  return {
-    address: hex,
-    path,
-    name,
-    title,
-    icon: iconHere(icon as string | null),
-    kind,
-    lastOpened,
-  } as Visit;
-}
-
-/** The path and query of an icon, without the browser's tolerance for odd URLs. @throws AntwayError `REFUSED`. */
-function iconHere(icon: string | null): string | null {
-  if (icon === null) return null;
-  const origin = 'http://gateway.invalid';
-  const url = URL.canParse(icon, origin) ? new URL(icon, origin) : undefined;
-  if (url?.origin === origin && icon.startsWith('/') && !url.pathname.startsWith('/-/')) {
-    return url.pathname + url.search;
-  }
-  throw new AntwayError('REFUSED', 'The icon of this visit is not a file of a site.');
 }
 
 async function removeOldest(store: IDBObjectStore): Promise<void> {

@@ -1,8 +1,9 @@
-import { Address } from '../address.ts';
+import { hexAddress } from '../address.ts';
 import { parseSettings, type Settings } from '../config.ts';
 import { AntwayError } from '../errors.ts';
 import { isLanguage } from '../languages.ts';
 import { PeerUrl } from '../peer-url.ts';
+import * as s from '../schema.ts';
 import type { LibraryOffer, OfferedSite } from './messages.ts';
 
 /** Most entries of an offer. More of them could not be shown to the user, or would take for ever. */
@@ -24,32 +25,41 @@ export function formerOrigin(
   return `http://${host}${port && `:${port}`}`;
 }
 
+const lowerCaseAddress = s.transform(hexAddress, (hex) => hex.toLowerCase());
+
+/** The worker checks the other properties before it stores the visit. */
+const offeredSite = s.object({
+  address: lowerCaseAddress,
+  title: s.nullable(s.string()),
+  isPinned: s.boolean,
+  isPrivate: s.boolean,
+  path: s.unknown,
+  name: s.unknown,
+  icon: s.unknown,
+  kind: s.unknown,
+  lastOpened: s.unknown,
+}) as s.Schema<OfferedSite>;
+
+const offerSchema = s.object({
+  language: s.transform(s.unknown, (language) => (isLanguage(language) ? language : 'en')),
+  sites: s.array(offeredSite, most.sites),
+  settings: s.unknown,
+  restricted: s.array(lowerCaseAddress, most.sites),
+});
+
 /**
  * Parses the offer of a shell. The input is not trusted, because a site that runs scripts on the shell's
  * origin can also send an offer.
  * @throws AntwayError `REFUSED` for an offer of another form, `BAD_CONFIG` for invalid settings.
  */
 export function parseOffer(value: unknown, origin: string): LibraryOffer {
-  const { language, sites, settings, restricted } = (value ?? {}) as Partial<LibraryOffer>;
-  if (!isList(sites, isSite) || !isList(restricted, isHex)) {
-    throw new AntwayError('REFUSED', 'This is not a library.');
-  }
-  return {
-    language: isLanguage(language) ? language : 'en',
-    sites: sites.map((site) => ({ ...site, address: site.address.toLowerCase() })),
-    settings: offeredSettings(settings, origin),
-    restricted: restricted.map((address) => address.toLowerCase()),
-  };
-}
-
-/** An array without holes, of at most so many elements as an offer has sites. */
-function isList<T>(value: unknown, isElement: (element: unknown) => element is T): value is T[] {
-  return Array.isArray(value) && value.length <= most.sites && Array.from(value).every(isElement);
+  const offer = s.parse(offerSchema, value, 'REFUSED', 'The library');
+  return { ...offer, settings: offeredSettings(offer.settings, origin) };
 }
 
 /** The settings with each peer as the gateway writes it, so that the user sees what is set. */
 function offeredSettings(value: unknown, origin: string): Settings {
-  const settings = parseSettings(value, origin);
+  const settings = parseSettings(value);
   const { peers, names = {}, denied = [] } = settings;
   const isTooLarge =
     (peers?.length ?? 0) > most.peers ||
@@ -60,21 +70,6 @@ function offeredSettings(value: unknown, origin: string): Settings {
     ...settings,
     ...(peers && { peers: peers.map((peer) => String(PeerUrl.parse(peer, origin))) }),
   };
-}
-
-function isHex(value: unknown): value is string {
-  return typeof value === 'string' && Address.isHex(value);
-}
-
-/** The worker checks the other properties before it stores the visit. */
-function isSite(value: unknown): value is OfferedSite {
-  const { address, title, isPinned, isPrivate } = (value ?? {}) as Partial<OfferedSite>;
-  return (
-    isHex(address) &&
-    (title === null || typeof title === 'string') &&
-    typeof isPinned === 'boolean' &&
-    typeof isPrivate === 'boolean'
-  );
 }
 
 /**

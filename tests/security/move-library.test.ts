@@ -167,7 +167,9 @@ attack(
     const take = popup.getByRole('button', { name: 'Take it over' });
     await expect(take).toHaveAttribute('aria-disabled', 'false');
     await take.click();
-    await expect(popup.getByRole('listitem')).toHaveText('Bank: This is not a visit. (REFUSED)');
+    await expect(popup.getByRole('listitem')).toHaveText(
+      'Bank: The visit, path: it must be the path of a site. (REFUSED)',
+    );
     const shell = await openShell(root);
     expect((await fetchIn(shell, '/-/sites')).text).toBe('{"sites":[]}');
   },

@@ -1,12 +1,14 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { combine, parseServerConfig } from '../../src/config.ts';
 import { AntwayError } from '../../src/errors.ts';
+import { configJsonSchema } from './support/config-json-schema.ts';
 
-const schema = JSON.parse(
-  readFileSync(new URL('../../docs/reference/antway.schema.json', import.meta.url), 'utf8'),
-);
+const documentPath = new URL('../../docs/reference/antway.schema.json', import.meta.url);
+const document = `${JSON.stringify(configJsonSchema(), null, 2)}\n`;
+const schema = JSON.parse(document);
 const isValid = new Ajv2020({ strict: true, strictTypes: false, allErrors: true }).compile(schema);
 
 const base = 'https://gateway.example/';
@@ -16,13 +18,18 @@ const other = 'CD'.repeat(32);
 /** Whether the gateway takes a configuration. */
 function isAccepted(value: unknown): boolean {
   try {
-    parseServerConfig(value, base);
+    parseServerConfig(value);
     return true;
   } catch (error) {
     if (error instanceof AntwayError && error.code === 'BAD_CONFIG') return false;
     throw error;
   }
 }
+
+it('docs/reference/antway.schema.json is the generated schema (UPDATE_DOCS=1 writes it)', () => {
+  if (process.env.UPDATE_DOCS) writeFileSync(documentPath, document);
+  expect(readFileSync(documentPath, 'utf8'), 'Run this test with UPDATE_DOCS=1.').toBe(document);
+});
 
 describe('the schema of antway.json, like the gateway,', () => {
   it.each<[unknown]>([
@@ -136,12 +143,61 @@ describe('the schema of antway.json, like the gateway,', () => {
   });
 });
 
+it('the schema and the gateway agree about any value', () => {
+  const keys = [
+    '$schema',
+    'peers',
+    'names',
+    'cache',
+    'denied',
+    'maxBytes',
+    '__proto__',
+    'constructor',
+    'docs',
+  ];
+  const leaf = fc.oneof(
+    fc.constantFrom(address, 'auto', 'path', '/', 'https://peer.example', 'http://localhost:1', ''),
+    fc.integer(),
+    fc.double(),
+    fc.boolean(),
+    fc.constant(null),
+  );
+  const { value } = fc.letrec((tie) => ({
+    value: fc.oneof({ depthSize: 'small', withCrossShrink: true }, leaf, tie('array'), tie('object')),
+    array: fc.array(tie('value'), { maxLength: 3 }),
+    object: fc.dictionary(fc.constantFrom(...keys), tie('value'), { maxKeys: 3 }),
+  }));
+  const list = fc.array(leaf, { maxLength: 2 });
+  const config = fc.record(
+    {
+      $schema: leaf,
+      peers: fc.oneof(list, leaf),
+      usePeersOfPeers: leaf,
+      transport: leaf,
+      isolation: leaf,
+      names: fc.oneof(fc.dictionary(fc.constantFrom(...keys), leaf, { maxKeys: 2 }), value),
+      trusted: list,
+      cache: fc.oneof(fc.record({ maxBytes: leaf, memoryBytes: leaf }, { requiredKeys: [] }), value),
+    },
+    { requiredKeys: [] },
+  );
+  let accepted = 0;
+  fc.assert(
+    fc.property(fc.oneof(value, config), (value) => {
+      expect(isAccepted(value)).toBe(isValid(value));
+      accepted += isValid(value) ? 1 : 0;
+    }),
+    { numRuns: 2_000 },
+  );
+  expect(accepted).toBeGreaterThan(20);
+});
+
 it('the schema tells the defaults that the gateway has', () => {
   const { $schema: _, ...keys } = schema.properties as Record<string, { default: unknown }>;
   const told = Object.fromEntries(Object.entries(keys).map(([key, property]) => [key, property.default]));
   const cache = schema.properties.cache.properties as Record<string, { default: number }>;
   told.cache = Object.fromEntries(Object.entries(cache).map(([key, property]) => [key, property.default]));
   expect(Object.entries(told).filter(([, value]) => value === undefined)).toEqual([]);
-  const config = (file: unknown) => combine(parseServerConfig(file, base), {}, base).config;
+  const config = (file: unknown) => combine(parseServerConfig(file), {}, base).config;
   expect(config(told)).toEqual(config({}));
 });

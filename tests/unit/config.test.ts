@@ -8,7 +8,7 @@ const hash = 'cd'.repeat(32);
 
 /** The configuration of a gateway whose host has this file. */
 function configOf(file: unknown): Config {
-  return combine(parseServerConfig(file, base), {}, base).config;
+  return combine(parseServerConfig(file), {}, base).config;
 }
 
 /** The key that a bad file is said to have, or other bad settings. */
@@ -17,7 +17,7 @@ function badKeyOf(
   parse: typeof parseServerConfig | typeof parseSettings = parseServerConfig,
 ): unknown {
   try {
-    parse(value, base);
+    parse(value);
   } catch (error) {
     expect(error).toBeInstanceOf(AntwayError);
     const { code, details, message } = error as AntwayError;
@@ -122,7 +122,7 @@ describe('the user’s settings', () => {
     trusted: [hash],
   };
   const over = (settings: Settings, file: object | null = host, quota?: number) =>
-    combine(file && parseServerConfig(file, base), parseSettings(settings, base), base, quota);
+    combine(file && parseServerConfig(file), parseSettings(settings), base, quota);
 
   it('are empty at first: all values come from the host or the defaults', () => {
     const { config, sources } = over({});

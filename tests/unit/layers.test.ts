@@ -22,6 +22,7 @@ const layers = [
   [
     'src/stats',
     'src/errors',
+    'src/schema',
     'src/config',
     'src/peer-url',
     'src/limits',

@@ -1,5 +1,11 @@
 import { Address } from '../../address.ts';
-import { AntwayError } from '../../errors.ts';
+import { AntwayError, type ErrorCode } from '../../errors.ts';
+import * as s from '../../schema.ts';
+
+const requiredText = s.check(s.string('it is missing'), (text) => text !== '', 'it is missing');
+
+/** An address in a body. Parsing throws AntwayError `BAD_ADDRESS` for another text. */
+export const addressText = s.transform(requiredText, Address.fromHex);
 
 /**
  * Returns the `address` parameter.
@@ -9,21 +15,25 @@ export function addressIn({ searchParams }: URL): Address {
   return Address.fromHex(required(searchParams.get('address'), 'address'));
 }
 
+/** Returns a parameter or a form's field. @throws AntwayError `REFUSED` if it is missing or empty. */
 export function required(value: unknown, name: string): string {
-  if (typeof value === 'string' && value !== '') return value;
-  throw new AntwayError('REFUSED', `“${name}” is missing.`);
+  return s.parse(requiredText, value, 'REFUSED', '', name);
 }
 
-/** Parses the body. @throws AntwayError `REFUSED` if the body is not JSON. */
+/** Parses a JSON body. @throws AntwayError `REFUSED` if it is not JSON, `code` if it differs from the schema. */
+export async function bodyOf<T>(
+  request: Request,
+  schema: s.Schema<T>,
+  code: ErrorCode = 'REFUSED',
+): Promise<T> {
+  return s.parse(schema, await jsonOf(request), code);
+}
+
+/** @throws AntwayError `REFUSED` if the body is not JSON. */
 export async function jsonOf(request: Request): Promise<unknown> {
   try {
     return await request.json();
   } catch (cause) {
     throw new AntwayError('REFUSED', 'The body is not JSON.', {}, { cause });
   }
-}
-
-/** Returns the value if it is an object, otherwise an empty object. */
-export function objectOf(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

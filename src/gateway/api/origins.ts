@@ -1,12 +1,19 @@
-import { Address } from '../../address.ts';
 import { AntwayError } from '../../errors.ts';
+import * as s from '../../schema.ts';
 import type { Deployment } from '../deployment.ts';
 import type { SiteHost } from '../origins/site-host.ts';
-import { siteReport } from '../state/site-origins.ts';
-import { addressIn, jsonOf, objectOf, required } from './body.ts';
+import { siteReportSchema } from '../state/site-origins.ts';
+import { addressIn, addressText, bodyOf } from './body.ts';
 import type { Endpoint } from './endpoint.ts';
 import { receiveSettings, settingsForSite } from './site-exchange.ts';
 import { browserStorage, listed } from './storage.ts';
+
+const originOfSite = s.object({ address: addressText });
+const originChange = s.object({
+  address: addressText,
+  report: s.optional(siteReportSchema),
+  settingsId: s.optional(s.string()),
+});
 
 /** `/-/origins`, on the gateway's own origin: the origins of sites. */
 export const origins: Endpoint = {
@@ -15,8 +22,7 @@ export const origins: Endpoint = {
       ? settingsForSite(addressIn(url), context)
       : { origins: await listed(context.origins.list()) },
   async POST(_, request, context) {
-    const { address: text } = objectOf(await jsonOf(request));
-    const address = Address.fromHex(required(text, 'address'));
+    const { address } = await bodyOf(request, originOfSite);
     const { origins } = context;
     if (!(await origins.get(address).catch(() => undefined))) {
       await origins.put(address, {}).catch(() => undefined);
@@ -24,19 +30,11 @@ export const origins: Endpoint = {
     return settingsForSite(address, context);
   },
   async PUT(_, request, { origins, library, broadcast, limitStore }) {
-    const { address: text, report: given, settingsId } = objectOf(await jsonOf(request));
-    const address = Address.fromHex(required(text, 'address'));
-    const report = siteReport(given);
-    if (given !== undefined && !report) {
-      throw new AntwayError('REFUSED', '“report” is not what a site says of itself.');
-    }
+    const { address, ...change } = await bodyOf(request, originChange);
+    const { report } = change;
     const known = await origins.get(address);
     const readyAt = known?.readyAt ?? Date.now();
-    await origins.put(address, {
-      readyAt,
-      ...(report && { report }),
-      ...(typeof settingsId === 'string' && { settingsId }),
-    });
+    await origins.put(address, { readyAt, ...change });
     if (report) await limitStore();
     // The user opened the site by a direct link to its origin, so there is no visit yet. Any page can open
     // the origin of any address. Therefore the library lists such a site only when its origin stores content.

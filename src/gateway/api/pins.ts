@@ -1,13 +1,8 @@
-import { Address } from '../../address.ts';
-import { AntwayError } from '../../errors.ts';
-import { addressIn, jsonOf, objectOf, required } from './body.ts';
+import * as s from '../../schema.ts';
+import { addressIn, addressText, bodyOf } from './body.ts';
 import type { Endpoint } from './endpoint.ts';
 
-const pinActions = ['pin', 'pause', 'resume', 'verify'] as const;
-
-function isPinAction(value: unknown): value is (typeof pinActions)[number] {
-  return (pinActions as readonly unknown[]).includes(value);
-}
+const pinCommand = s.object({ address: addressText, action: s.oneOf('pin', 'pause', 'resume', 'verify') });
 
 /** `/-/pins`: the user's pins. */
 export const pins: Endpoint = {
@@ -16,11 +11,7 @@ export const pins: Endpoint = {
     return { pins: await library.pins.list() };
   },
   async POST(_, request, { library, requestSync }) {
-    const { address: text, action } = objectOf(await jsonOf(request));
-    const address = Address.fromHex(required(text, 'address'));
-    if (!isPinAction(action)) {
-      throw new AntwayError('REFUSED', `“action” is one of ${pinActions.join(', ')}.`);
-    }
+    const { address, action } = await bodyOf(request, pinCommand);
     const state = await library.pins[action](address);
     requestSync();
     return { address: address.hex, ...state };

@@ -5,6 +5,7 @@ import { AntwayError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import type { ManifestStore } from '../state/manifest-store.ts';
 import { deniedHash, type SiteSettings } from '../state/site-settings.ts';
+import { required } from './body.ts';
 import type { ApiContext } from './endpoint.ts';
 
 /** The reply of the gateway's own origin to a site's origin. */
@@ -83,13 +84,12 @@ export async function receiveSettings(
     });
     resolver.forget(address);
   }
-  const settings = form.get('settings');
-  if (typeof settings !== 'string') throw new AntwayError('REFUSED', '“settings” is missing.');
+  const settings = required(form.get('settings'), 'settings');
   let value: unknown;
   try {
     value = JSON.parse(settings);
   } catch (cause) {
-    throw new AntwayError('REFUSED', '“settings” is not JSON.', {}, { cause });
+    throw new AntwayError('REFUSED', 'settings: it is not JSON.', {}, { cause });
   }
   const { appearance } = await configuration.received!.put(value);
   await chosen.set(appearance).catch(() => undefined);

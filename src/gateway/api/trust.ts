@@ -1,11 +1,11 @@
-import { Address } from '../../address.ts';
+import type { Address } from '../../address.ts';
 import type { Resolver } from '../../content/resolver.ts';
 import { AntwayError } from '../../errors.ts';
+import * as s from '../../schema.ts';
 import { apiHeaders } from '../http/policy.ts';
 import { readerOf } from '../pages/reader.ts';
 import { confirmation } from '../pages/trust-question.ts';
-import type { Decision } from '../state/trust.ts';
-import { addressIn, jsonOf, objectOf, required } from './body.ts';
+import { addressIn, addressText, bodyOf, required } from './body.ts';
 import type { ApiContext, Endpoint } from './endpoint.ts';
 import { listed } from './storage.ts';
 
@@ -51,7 +51,13 @@ async function decideByForm(request: Request, { trust, tokens, appearance }: Api
   if (choice !== 'restricted' && step !== 'confirmation') {
     throw new AntwayError('REFUSED', 'Trust in a site has to be confirmed.');
   }
-  const decision = decisionOf(choice === 'owner' ? 'trusted' : choice);
+  const decision = s.parse(
+    decisionSchema,
+    choice === 'owner' ? 'trusted' : choice,
+    'REFUSED',
+    '',
+    'decision',
+  );
   await trust.decide(address, decision, choice === 'owner' ? null : content);
   return goOn();
 }
@@ -70,13 +76,16 @@ function refuseForeignForm({ url, headers, referrer }: Request): void {
   }
 }
 
-/** Handles the shell's request: `{address, decision, allVersions?}`. */
+const decisionSchema = s.oneOf('trusted', 'restricted');
+
+const decisionOfShell = s.object({
+  address: addressText,
+  decision: decisionSchema,
+  allVersions: s.optional(s.boolean),
+});
+
 async function decideByJson(request: Request, { trust, resolver, endTrust }: ApiContext): Promise<void> {
-  const body = objectOf(await jsonOf(request));
-  const address = Address.fromHex(required(body.address, 'address'));
-  const decision = decisionOf(body.decision);
-  const { allVersions = false } = body;
-  if (typeof allVersions !== 'boolean') throw new AntwayError('REFUSED', '“allVersions” is true or false.');
+  const { address, decision, allVersions = false } = await bodyOf(request, decisionOfShell);
   const isBound = decision === 'trusted' && !allVersions;
   await trust.decide(address, decision, isBound ? await contentOf(address, resolver) : null);
   if (decision === 'restricted') endTrust(address);
@@ -92,9 +101,4 @@ async function contentOf(address: Address, resolver: Resolver): Promise<Address>
   } catch {
     return address;
   }
-}
-
-function decisionOf(value: unknown): Decision {
-  if (value === 'trusted' || value === 'restricted') return value;
-  throw new AntwayError('REFUSED', 'A decision is “trusted” or “restricted”.');
 }

@@ -1,12 +1,15 @@
 import { delMany, getMany, setMany, type UseStore } from 'idb-keyval';
-import { firstSpoken, isLanguage, type Language } from '../../languages.ts';
-import { isTheme, type Theme } from '../../themes.ts';
+import { firstSpoken, isLanguage, type Language, languages } from '../../languages.ts';
+import * as s from '../../schema.ts';
+import { isTheme, themes } from '../../themes.ts';
+
+export const appearanceSchema = s.object({
+  language: s.nullable(s.oneOf(...languages)),
+  theme: s.nullable(s.oneOf(...themes)),
+});
 
 /** The user's choice in the shell. Null means the browser's language or the system's theme. */
-export interface Appearance {
-  language: Language | null;
-  theme: Theme | null;
-}
+export type Appearance = s.Infer<typeof appearanceSchema>;
 
 const keys = ['language', 'theme'];
 
@@ -45,8 +48,8 @@ export class ChosenAppearance {
  * then of the browser, then English. In Chromium a worker sees only the browser's languages.
  */
 export function languageFor({ headers }: Request): Language {
-  const asked = tagsOf(headers.get('Accept-Language') ?? '');
-  return firstSpoken(asked) ?? firstSpoken(globalThis.navigator?.languages ?? []) ?? 'en';
+  const requested = tagsOf(headers.get('Accept-Language') ?? '');
+  return firstSpoken(requested) ?? firstSpoken(globalThis.navigator?.languages ?? []) ?? 'en';
 }
 
 /** Returns the tags of an `Accept-Language` header, in order of preference. */

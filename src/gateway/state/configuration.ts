@@ -9,7 +9,7 @@ import { UserSettings } from './user-settings.ts';
 /** How old the server config may become before it is fetched again, in milliseconds. */
 const maxAgeMs = 60_000;
 /** The same limit if there is no server config, or if it lacks a requested name. */
-const maxAgeInNeedMs = 2_000;
+const maxAgeIfLackingMs = 2_000;
 
 /** The configuration for requests. A new object means a new configuration. */
 export interface EffectiveConfig {
@@ -20,7 +20,7 @@ export interface EffectiveConfig {
 }
 
 /** Whether this is a site's own origin that has not received the user's settings yet. */
-export function isUntoldSite({ trust }: Deployment, { received }: EffectiveConfig): boolean {
+export function awaitsUserSettings({ trust }: Deployment, { received }: EffectiveConfig): boolean {
   return trust === 'site-settings' && !received;
 }
 
@@ -31,29 +31,29 @@ export function isUntoldSite({ trust }: Deployment, { received }: EffectiveConfi
  */
 export class Configuration {
   readonly #deployment: Deployment;
-  readonly #hostConfig: ServerConfigSource;
-  readonly #ownSettings: UserSettings;
+  readonly #source: ServerConfigSource;
+  readonly #userSettings: UserSettings;
   /** Set only on a site's own origin. */
   readonly received: ReceivedSettings | undefined;
   /** undefined: not known yet. */
-  #host: ServerConfig | null | undefined;
+  #serverConfig: ServerConfig | null | undefined;
   /** Whether the gateway works without a server config because it has not reached the host yet. */
   #isProvisional = false;
-  #hostProblem: AntwayError | undefined;
+  #serverProblem: AntwayError | undefined;
   #settingsProblem: AntwayError | undefined;
   #settings: Promise<Settings> | undefined;
   #quota: Promise<number | undefined> | undefined;
   #effective: (EffectiveConfig & { json: string }) | undefined;
   /** The parts from which `#effective` was combined. */
-  #combinedOf: { host: ServerConfig | null; settings: Settings; received: SiteSettings | null } | undefined;
+  #combinedOf: { server: ServerConfig | null; user: Settings; received: SiteSettings | null } | undefined;
   #refreshing: Promise<void> | undefined;
   #refreshedAt = 0;
 
-  constructor(deployment: Deployment, hostConfig: ServerConfigSource, state: UseStore) {
+  constructor(deployment: Deployment, source: ServerConfigSource, state: UseStore) {
     this.#deployment = deployment;
-    this.#hostConfig = hostConfig;
-    this.#ownSettings = new UserSettings(deployment.origin, state);
-    if (deployment.site) this.received = new ReceivedSettings(deployment.origin, state);
+    this.#source = source;
+    this.#userSettings = new UserSettings(state);
+    if (deployment.site) this.received = new ReceivedSettings(state);
   }
 
   /**
@@ -61,12 +61,12 @@ export class Configuration {
    * problem.
    */
   get problem(): string | null {
-    return (this.#hostProblem ?? this.#settingsProblem)?.message ?? null;
+    return (this.#serverProblem ?? this.#settingsProblem)?.message ?? null;
   }
 
   /** Returns the user settings. */
   settings(): Promise<Settings> {
-    this.#settings ??= this.#ownSettings.read().catch((error) => {
+    this.#settings ??= this.#userSettings.read().catch((error) => {
       this.#settingsProblem = asAntwayError(error);
       return {};
     });
@@ -75,7 +75,7 @@ export class Configuration {
 
   /** Stores user settings, which take effect with the next request. @throws AntwayError `BAD_CONFIG`. */
   async set(value: unknown): Promise<Settings> {
-    const settings = await this.#ownSettings.write(value);
+    const settings = await this.#userSettings.write(value);
     this.#settings = Promise.resolve(settings);
     this.#settingsProblem = undefined;
     return settings;
@@ -86,7 +86,7 @@ export class Configuration {
    * server config stays in effect until the host responds. After that the host may have none.
    */
   async reset(): Promise<void> {
-    await Promise.all([this.#ownSettings.clear(), this.received?.clear(), this.#hostConfig.forget?.()]);
+    await Promise.all([this.#userSettings.clear(), this.received?.clear(), this.#source.forget?.()]);
     this.#refreshing = undefined;
     this.#settings = undefined;
     this.#settingsProblem = undefined;
@@ -98,20 +98,21 @@ export class Configuration {
    * @throws AntwayError `BAD_CONFIG` if the server config is invalid and there is no earlier one.
    */
   async current(): Promise<EffectiveConfig> {
-    const isKnown = this.#host !== undefined && !this.#isProvisional;
-    const refreshing = this.#refresh(isKnown ? maxAgeMs : maxAgeInNeedMs);
-    if (this.#host === undefined) {
-      const stored = await this.#hostConfig.stored();
+    const isKnown = this.#serverConfig !== undefined && !this.#isProvisional;
+    const refreshing = this.#refresh(isKnown ? maxAgeMs : maxAgeIfLackingMs);
+    if (this.#serverConfig === undefined) {
+      const stored = await this.#source.stored();
       // The host may have returned a newer config in the meantime.
-      this.#host ??= stored;
+      this.#serverConfig ??= stored;
     }
-    if (this.#host === undefined) {
+    if (this.#serverConfig === undefined) {
       await refreshing;
-      if (this.#host === undefined) {
+      if (this.#serverConfig === undefined) {
         // On a site's own origin the defaults would serve content that the host denies.
         const { site } = this.#deployment;
-        if (this.#hostProblem && (site || !this.#hostProblem.details.isUnanswered)) throw this.#hostProblem;
-        this.#host = null;
+        if (this.#serverProblem && (site || !this.#serverProblem.details.isUnanswered))
+          throw this.#serverProblem;
+        this.#serverConfig = null;
         this.#isProvisional = true;
       }
     }
@@ -120,7 +121,7 @@ export class Configuration {
 
   /** Fetches the server config again, because the known config lacks something. Never rejects. */
   renew(): Promise<void> {
-    return this.#refresh(maxAgeInNeedMs);
+    return this.#refresh(maxAgeIfLackingMs);
   }
 
   async #combined(): Promise<EffectiveConfig> {
@@ -130,15 +131,15 @@ export class Configuration {
       this.#quota,
       this.received?.get(),
     ]);
-    const settings = received?.settings ?? own;
-    const host = this.#host ?? null;
+    const user = received?.settings ?? own;
+    const server = this.#serverConfig ?? null;
     // This code runs for every request, and the configuration rarely changes.
     const last = this.#combinedOf;
-    if (this.#effective && last?.host === host && last.settings === settings && last.received === received) {
+    if (this.#effective && last?.server === server && last.user === user && last.received === received) {
       return this.#effective;
     }
-    this.#combinedOf = { host, settings, received };
-    const combined = { ...combine(host, settings, this.#deployment.origin, quota), received };
+    this.#combinedOf = { server, user, received };
+    const combined = { ...combine(server, user, this.#deployment.origin, quota), received };
     const json = JSON.stringify(combined, (_, value) =>
       value instanceof Map || value instanceof Set ? [...value] : value,
     );
@@ -155,21 +156,21 @@ export class Configuration {
   #refresh(olderThanMs: number): Promise<void> {
     if (!this.#refreshing || Date.now() - this.#refreshedAt > olderThanMs) {
       this.#refreshedAt = Date.now();
-      this.#refreshing = this.#askHost();
+      this.#refreshing = this.#fetch();
     }
     return this.#refreshing;
   }
 
-  async #askHost(): Promise<void> {
+  async #fetch(): Promise<void> {
     try {
-      const file = await this.#hostConfig.fetch();
+      const file = await this.#source.fetch();
       if (file === undefined) return;
-      this.#hostProblem = undefined;
+      this.#serverProblem = undefined;
       this.#isProvisional = false;
-      this.#host = file;
+      this.#serverConfig = file;
     } catch (error) {
-      this.#hostProblem = asAntwayError(error);
-      console.error('antway: the host’s configuration is not used:', this.#hostProblem.message);
+      this.#serverProblem = asAntwayError(error);
+      console.error('antway: the server configuration is not used:', this.#serverProblem.message);
     }
   }
 }

@@ -61,7 +61,7 @@ export class ManifestStore implements LocalManifests {
   async add(bytes: Uint8Array<ArrayBuffer>): Promise<StoredManifest> {
     const { id, summary } = await this.#summarize(bytes);
     try {
-      await this.#keep(id, bytes, summary);
+      await this.#store(id, bytes, summary);
     } catch (error) {
       if (!isBlocked(error)) throw error;
       this.#unstored.set(id.hex, { bytes, summary: { ...summary, isStored: false } });
@@ -91,7 +91,7 @@ export class ManifestStore implements LocalManifests {
     } catch (cause) {
       throw new AntwayError(
         'CORRUPT',
-        'This manifest is kept here, but the browser can no longer open it. Open its file or link again.',
+        'This manifest is stored here, but the browser can no longer decrypt it. Open its file or link again.',
         { address: id.hex },
         { cause },
       );
@@ -111,15 +111,15 @@ export class ManifestStore implements LocalManifests {
       if (!isBlocked(error)) throw error;
       return listed;
     }
-    const opened = await Promise.allSettled(
+    const summaries = await Promise.allSettled(
       records.filter((record) => record !== undefined).map((record) => this.#decrypt(record)),
     );
-    for (const summary of opened) {
+    for (const summary of summaries) {
       if (summary.status === 'rejected') continue;
       listed.push({ ...JSON.parse(new TextDecoder().decode(summary.value)), isStored: true });
     }
-    const lost = opened.filter(({ status }) => status === 'rejected').length;
-    if (lost > 0) console.warn(`antway: ${lost} of the manifests kept here cannot be opened any more`);
+    const lost = summaries.filter(({ status }) => status === 'rejected').length;
+    if (lost > 0) console.warn(`antway: ${lost} of the manifests stored here cannot be decrypted any more`);
     return listed;
   }
 
@@ -147,7 +147,7 @@ export class ManifestStore implements LocalManifests {
     return { id, summary: { id: id.hex, name: name || fileName || null, entries: entries.length } };
   }
 
-  async #keep(id: Address, bytes: Uint8Array<ArrayBuffer>, summary: object): Promise<void> {
+  async #store(id: Address, bytes: Uint8Array<ArrayBuffer>, summary: object): Promise<void> {
     // Another worker may have deleted the key since the last read.
     this.#key = undefined;
     const key = await this.#useKey();
@@ -166,13 +166,13 @@ export class ManifestStore implements LocalManifests {
     });
   }
 
-  async #decrypt(sealed: EncryptedRecord): Promise<Uint8Array<ArrayBuffer>> {
+  async #decrypt(record: EncryptedRecord): Promise<Uint8Array<ArrayBuffer>> {
     try {
-      return await decrypt(await this.#useKey(), sealed);
+      return await decrypt(await this.#useKey(), record);
     } catch {
       // Another worker may have deleted the cached key and created a new one.
       this.#key = undefined;
-      return decrypt(await this.#useKey(), sealed);
+      return decrypt(await this.#useKey(), record);
     }
   }
 

@@ -35,7 +35,6 @@ export interface ServerConfigSource {
  * file”. A host that once had a file cannot remove it unnoticed.
  */
 export class ServerConfigFile implements ServerConfigSource {
-  readonly #origin: string;
   readonly #state: UseStore;
   readonly #path: string;
   readonly #key: string;
@@ -46,8 +45,7 @@ export class ServerConfigFile implements ServerConfigSource {
    * @param path path of the file on the host. Each path has its own stored config, because several sites can
    *   share an origin.
    */
-  constructor(origin: string, state: UseStore, path = defaultPath) {
-    this.#origin = origin;
+  constructor(state: UseStore, path = defaultPath) {
     this.#state = state;
     this.#path = path;
     this.#key = path === defaultPath ? defaultKey : `${defaultKey} ${path}`;
@@ -56,9 +54,9 @@ export class ServerConfigFile implements ServerConfigSource {
   async stored(): Promise<ServerConfig | null | undefined> {
     try {
       const value = await get<unknown>(this.#key, this.#state);
-      return value === undefined || value === null ? value : parseServerConfig(value, this.#origin);
+      return value === undefined || value === null ? value : parseServerConfig(value);
     } catch (error) {
-      console.warn('antway: the kept configuration cannot be used', error);
+      console.warn('antway: the stored configuration is invalid', error);
       return undefined;
     }
   }
@@ -82,17 +80,17 @@ export class ServerConfigFile implements ServerConfigSource {
     const isPage = ok && response.headers.get('Content-Type')?.startsWith('text/html');
     if (isPage && redirected) throw unanswered('the host redirects it to a page');
     if (isPage || status === 404 || status === 410) {
-      if (await this.#hasGivenFile()) {
+      if (await this.#hasHadFile()) {
         throw unanswered(
           'the host has none any more. To go on without it, reset the gateway in its settings',
         );
       }
-      return this.#keep(null);
+      return this.#store(null);
     }
     if (!ok) throw unanswered(`the host answered ${status}`);
-    const file = parseServerConfig(parseJson(text), this.#origin);
+    const file = parseServerConfig(parseJson(text));
     this.#hasSeenFile = true;
-    return this.#keep(file);
+    return this.#store(file);
   }
 
   async forget(): Promise<void> {
@@ -100,15 +98,15 @@ export class ServerConfigFile implements ServerConfigSource {
     await del(this.#key, this.#state);
   }
 
-  async #keep<File extends ServerConfig | null>(file: File): Promise<File> {
+  async #store<File extends ServerConfig | null>(file: File): Promise<File> {
     await set(this.#key, file, this.#state).catch((error) =>
-      console.warn('antway: configuration not kept', error),
+      console.warn('antway: the configuration is not stored', error),
     );
     return file;
   }
 
   /** Whether the host ever had a file, including a file of another version that is invalid here. */
-  async #hasGivenFile(): Promise<boolean> {
+  async #hasHadFile(): Promise<boolean> {
     return this.#hasSeenFile || !!(await get<unknown>(this.#key, this.#state).catch(() => undefined));
   }
 }

@@ -1,20 +1,44 @@
 import { delMany, get, promisifyRequest, type UseStore, update } from 'idb-keyval';
 import type { Address } from '../../address.ts';
-import { errorStatus } from '../../errors.ts';
-import type { PinState, Share } from '../../library/pin-state.ts';
+import { type ErrorCode, errorStatus } from '../../errors.ts';
+import * as s from '../../schema.ts';
 
-/** The report of a site's own origin, sent by its bridge. Sizes are in bytes. */
-export interface SiteReport {
-  chunks: { stored: number; total: number | null };
-  bytes: { stored: number; total: number | null };
+/** In bytes or chunks. No device stores more. */
+const size = s.number(1e15);
+const share = s.object({ stored: size, total: s.nullable(size) });
+const pinShare = s.object({ stored: size, total: size });
+
+const problem = s.object({
+  code: s.transform(s.string(), (code) =>
+    Object.hasOwn(errorStatus, code) ? (code as ErrorCode) : 'INTERNAL',
+  ),
+  message: s.transform(s.string(), (text) => text.slice(0, 500)),
+});
+
+const pinState = s.object({
+  chunks: pinShare,
+  bytes: pinShare,
+  state: s.oneOf('complete', 'partial', 'damaged'),
+  activity: s.oneOf('idle', 'fetching', 'verifying', 'paused', 'waiting'),
+  bytesPerSecond: s.nullable(size),
+  secondsLeft: s.nullable(size),
+  problem: s.nullable(problem),
+});
+
+/** The report of a site's own origin, sent by its bridge. Scripts of the site can forge it. Sizes are in bytes. */
+export const siteReportSchema = s.object({
+  chunks: share,
+  bytes: share,
   /** Whether the whole site is stored there. */
-  offline: boolean;
-  pin: PinState | null;
+  offline: s.boolean,
+  pin: s.nullable(pinState),
   /** The size of the origin's whole chunk store. */
-  storedBytes: number;
+  storedBytes: size,
   /** Whether the browser promised not to evict the origin's data. Null if the browser does not report this. */
-  persisted: boolean | null;
-}
+  persisted: s.nullable(s.boolean),
+});
+
+export type SiteReport = s.Infer<typeof siteReportSchema>;
 
 /** The origin of a site that was used in this browser. Times are in milliseconds since 1970. */
 export interface SiteOrigin {
@@ -84,82 +108,4 @@ export class SiteOrigins {
     });
     this.#known.clear();
   }
-}
-
-/**
- * Parses a report from the bridge. It comes from a site's own origin, so it is not trusted: the result
- * contains only known and validated properties.
- * @returns undefined if it is not a report.
- */
-export function siteReport(value: unknown): SiteReport | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
-  const { chunks, bytes, offline, pin, storedBytes, persisted } = value as Record<string, unknown>;
-  const isReport =
-    isShare(chunks) &&
-    isShare(bytes) &&
-    typeof offline === 'boolean' &&
-    (pin === null || isPinState(pin)) &&
-    isSize(storedBytes) &&
-    (persisted === null || typeof persisted === 'boolean');
-  if (!isReport) return undefined;
-  const share = <T extends { stored: number; total: number | null }>({ stored, total }: T) =>
-    ({ stored, total }) as Pick<T, 'stored' | 'total'>;
-  return {
-    chunks: share(chunks),
-    bytes: share(bytes),
-    offline,
-    pin: pin && {
-      chunks: share(pin.chunks),
-      bytes: share(pin.bytes),
-      state: pin.state,
-      activity: pin.activity,
-      bytesPerSecond: pin.bytesPerSecond,
-      secondsLeft: pin.secondsLeft,
-      problem: pin.problem && {
-        code: Object.hasOwn(errorStatus, pin.problem.code) ? pin.problem.code : 'INTERNAL',
-        message: pin.problem.message.slice(0, mostCharacters),
-      },
-    },
-    storedBytes,
-    persisted,
-  };
-}
-
-/** The maximum length of a problem's message from a site's origin, in characters. */
-const mostCharacters = 500;
-
-const pinStates = ['complete', 'partial', 'damaged'];
-const activities = ['idle', 'fetching', 'verifying', 'paused', 'waiting'];
-
-function isPinState(value: unknown): value is PinState {
-  if (typeof value !== 'object' || value === null) return false;
-  const { chunks, bytes, state, activity, bytesPerSecond, secondsLeft, problem } = value as Record<
-    string,
-    unknown
-  >;
-  const isProblem =
-    problem === null ||
-    (typeof problem === 'object' &&
-      ['code', 'message'].every((key) => typeof (problem as Record<string, unknown>)[key] === 'string'));
-  return (
-    isShare(chunks) &&
-    isShare(bytes) &&
-    pinStates.includes(state as string) &&
-    activities.includes(activity as string) &&
-    [bytesPerSecond, secondsLeft].every((number) => number === null || isSize(number)) &&
-    isProblem
-  );
-}
-
-function isShare(value: unknown): value is Share {
-  if (typeof value !== 'object' || value === null) return false;
-  const { stored, total } = value as Record<string, unknown>;
-  return isSize(stored) && (total === null || isSize(total));
-}
-
-/** No device stores more bytes. */
-const mostBytes = 1e15;
-
-function isSize(value: unknown): value is number {
-  return typeof value === 'number' && value >= 0 && value <= mostBytes;
 }

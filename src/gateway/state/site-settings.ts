@@ -1,28 +1,28 @@
 import { blake3 } from '@noble/hashes/blake3.js';
 import { del, get, set, type UseStore } from 'idb-keyval';
-import { Address } from '../../address.ts';
-import { parseSettings, type Settings } from '../../config.ts';
-import { AntwayError } from '../../errors.ts';
-import { isLanguage } from '../../languages.ts';
-import { isTheme } from '../../themes.ts';
-import type { Appearance } from './appearance.ts';
+import { Address, hexAddress } from '../../address.ts';
+import { settingsSchema } from '../../config.ts';
+import * as s from '../../schema.ts';
+import { appearanceSchema } from './appearance.ts';
+
+const siteSettingsSchema = s.object({
+  /** The user's peers, transport and limits, without names and denied addresses. */
+  settings: settingsSchema,
+  /**
+   * For each address that the user denies: the hash of that address with the site's own address
+   * (`deniedHash`). The site's worker can check an address, but the hashes do not reveal the list.
+   */
+  deniedHashes: s.array(hexAddress),
+  /** Whether the site may run scripts. False if the user chose to open it without scripts. */
+  runsScripts: s.boolean,
+  appearance: appearanceSchema,
+});
 
 /**
  * The part of the user settings that a site's own origin receives. It is as small as possible, because the
  * site's scripts can read it there.
  */
-export interface SiteSettings {
-  /** The user's peers, transport and limits, without names and denied addresses. */
-  settings: Settings;
-  /**
-   * For each address that the user denies: the hash of that address with the site's own address
-   * (`deniedHash`). The site's worker can check an address, but the hashes do not reveal the list.
-   */
-  deniedHashes: string[];
-  /** Whether the site may run scripts. False if the user chose to open it without scripts. */
-  runsScripts: boolean;
-  appearance: Appearance;
-}
+export type SiteSettings = s.Infer<typeof siteSettingsSchema>;
 
 /** Returns BLAKE3 of the site's address and the denied address, in hex. */
 export function deniedHash(site: Address, denied: Address): string {
@@ -55,21 +55,19 @@ const key = 'site-settings';
  * worker.
  */
 export class ReceivedSettings {
-  readonly #origin: string;
   readonly #state: UseStore;
   #known: Promise<SiteSettings | null> | undefined;
 
-  constructor(origin: string, state: UseStore) {
-    this.#origin = origin;
+  constructor(state: UseStore) {
     this.#state = state;
   }
 
   /** @returns null if nothing has been received yet. */
   get(): Promise<SiteSettings | null> {
-    this.#known ??= get<SiteSettings>(key, this.#state).then(
-      (received) => received ?? null,
-      () => null,
-    );
+    // Scripts of the site can write any value there.
+    this.#known ??= get<unknown>(key, this.#state)
+      .then(parseSiteSettings)
+      .catch(() => null);
     return this.#known;
   }
 
@@ -92,7 +90,7 @@ export class ReceivedSettings {
       this.#known = Promise.resolve(defaults);
       return defaults;
     }
-    const received = parseSiteSettings(value, this.#origin);
+    const received = parseSiteSettings(value);
     this.#known = Promise.resolve(received);
     await set(key, received, this.#state).catch((error) =>
       console.warn('antway: the settings are not stored', error),
@@ -106,20 +104,7 @@ export class ReceivedSettings {
   }
 }
 
-function parseSiteSettings(value: unknown, origin: string): SiteSettings {
-  const { settings, deniedHashes, runsScripts, appearance } = (value ?? {}) as Partial<SiteSettings>;
-  const { language = null, theme = null } = appearance ?? {};
-  const isValid =
-    Array.isArray(deniedHashes) &&
-    deniedHashes.every((hash) => Address.isHex(hash)) &&
-    typeof runsScripts === 'boolean' &&
-    (language === null || isLanguage(language)) &&
-    (theme === null || isTheme(theme));
-  if (!isValid) throw new AntwayError('BAD_CONFIG', 'These are not settings for a site.');
-  return {
-    settings: parseSettings(settings, origin),
-    deniedHashes,
-    runsScripts,
-    appearance: { language, theme },
-  };
+/** @throws AntwayError `BAD_CONFIG`. */
+function parseSiteSettings(value: unknown): SiteSettings {
+  return s.parse(siteSettingsSchema, value, 'BAD_CONFIG', 'The settings of this site');
 }

@@ -5,11 +5,9 @@ const key = 'settings';
 
 /** The user settings from the shell, stored in this browser. */
 export class UserSettings {
-  readonly #origin: string;
   readonly #state: UseStore;
 
-  constructor(origin: string, state: UseStore) {
-    this.#origin = origin;
+  constructor(state: UseStore) {
     this.#state = state;
   }
 
@@ -18,16 +16,16 @@ export class UserSettings {
    * @throws AntwayError `BAD_CONFIG` if an earlier version stored settings that this version refuses.
    */
   async read(): Promise<Settings> {
-    const kept = await get<unknown>(key, this.#state).catch((error) => {
+    const stored = await get<unknown>(key, this.#state).catch((error) => {
       console.warn('antway: the settings cannot be read', error);
       return undefined;
     });
-    return kept === undefined ? {} : parseSettings(kept, this.#origin);
+    return stored === undefined ? {} : parseSettings(stored);
   }
 
   /** Replaces all settings. @throws AntwayError `BAD_CONFIG` with the name of the wrong key. */
   async write(value: unknown): Promise<Settings> {
-    const own = parseSettings(value, this.#origin);
+    const own = parseSettings(value);
     await set(key, own, this.#state);
     return own;
   }

@@ -48,7 +48,7 @@ export function startGateway(
   { config = {}, records = new Map(), pointers = new Map() }: StartOptions = {},
 ): Gateway {
   const stats = new Stats();
-  const file = parseServerConfig({ peers: ['https://peer.example'], ...config }, deployment.origin);
+  const file = parseServerConfig({ peers: ['https://peer.example'], ...config });
   return createGateway(deployment, {
     stats,
     store: new IndexedDbStore(stats),

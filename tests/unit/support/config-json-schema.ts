@@ -1,0 +1,95 @@
+import { type ServerConfig, serverConfigSchema } from '../../../src/config.ts';
+
+type Annotations = { [key: string]: unknown };
+
+const address = { description: 'A content address: 64 hex digits.' };
+const origin = '(\\[[0-9A-Fa-f:.]+\\]|[^\\s/?#@:\\[\\]]+)(:\\d{1,5})?/?';
+const loopback = '(localhost|[^\\s/?#@:\\[\\]]+\\.localhost|127(\\.\\d{1,3}){3}|\\[::1\\])(:\\d{1,5})?/?';
+
+/** Descriptions for editors, defaults, and a pattern for peers, which the gateway parses as URLs. */
+const annotations: Record<keyof ServerConfig, Annotations> = {
+  $schema: { description: 'Where this schema is, for editors. The gateway does not read it.' },
+  peers: {
+    description:
+      'Where chunks come from. Their order does not matter. Without any, only what is stored in the browser can be opened.',
+    items: {
+      description:
+        'An origin: https://, or http:// on loopback; "/" is the host of this file. #sha-256=… pins self-signed certificates. anttp+ or antd+ before it: AntTP, or the antd daemon.',
+      anyOf: [
+        { const: '/' },
+        { pattern: `^https://${origin}(#sha-256=[0-9A-Fa-f]{64}(,[0-9A-Fa-f]{64})*)?$` },
+        { pattern: `^(anttp|antd)\\+https://${origin}$` },
+        { pattern: `^((anttp|antd)\\+)?http://${loopback}$` },
+      ],
+    },
+    default: [],
+    examples: [['/'], ['https://peer.example:4433', 'http://127.0.0.1:8080']],
+  },
+  usePeersOfPeers: {
+    description: 'Whether peers that these peers name may be used too.',
+    default: false,
+  },
+  transport: {
+    description:
+      'How peers are reached. auto: by WebTransport, or by HTTP where WebTransport does not work. Otherwise only by the named transport.',
+    default: 'auto',
+  },
+  isolation: {
+    description:
+      "How sites are isolated from each other. auto: a site that can run scripts gets an origin of its own if the host has wildcard names. Otherwise as path. path: all sites share the gateway's origin. subdomain: each site has an origin of its own.",
+    default: 'auto',
+  },
+  names: {
+    description: 'Aliases of addresses: with "docs", /docs/… is the site at that address.',
+    additionalProperties: address,
+    default: {},
+  },
+  trusted: {
+    description: 'Addresses whose documents may run scripts in path mode without asking the user.',
+    items: address,
+    default: [],
+  },
+  denied: {
+    description: 'Addresses that this gateway never serves.',
+    items: address,
+    default: [],
+  },
+  cache: {
+    description: 'Limits of stored data, in bytes.',
+    properties: {
+      maxBytes: {
+        description:
+          "Most bytes of encrypted chunks in the browser's storage. Beyond it, the least recently used chunks are deleted. Default: a tenth of the browser's quota for the gateway, at most 4 GiB.",
+      },
+      memoryBytes: {
+        description: "Most bytes of decrypted chunks in the worker's memory.",
+        default: 64 * 1024 ** 2,
+      },
+    },
+    default: {},
+  },
+};
+
+/** Returns the JSON Schema of `antway.json`, `docs/reference/antway.schema.json`. */
+export function configJsonSchema(): Annotations {
+  const document = {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'antway.json',
+    description:
+      'Configuration that the host of an Antway gateway serves as /antway.json. See configuration.md.',
+  };
+  return { ...document, ...merge(serverConfigSchema.json, { properties: annotations }) };
+}
+
+function merge(schema: object, annotations: object): Annotations {
+  const merged: Annotations = { ...schema };
+  for (const [key, value] of Object.entries(annotations)) {
+    const before = merged[key];
+    merged[key] = isObject(before) && isObject(value) ? merge(before, value) : value;
+  }
+  return merged;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
