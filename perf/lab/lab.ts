@@ -98,7 +98,7 @@ export class Lab {
     return peer;
   }
 
-  /** Seals a file and stores it at the peer, and at others. */
+  /** Encrypts a file and stores it at the peer, and at others. */
   publish(source: RandomAccess, ...others: PeerProcess[]): Promise<PublishedFile> {
     return publishFile(source, [this.peer, ...others, ...(this.antTp ? [this.antTp] : [])]);
   }

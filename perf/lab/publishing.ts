@@ -23,7 +23,7 @@ export interface RecordSink {
   put(address: string, bytes: Uint8Array): Promise<void>;
 }
 
-/** Seals a file and stores its records. */
+/** Encrypts a file and stores its records. */
 export async function publishFile(
   source: RandomAccess,
   sinks: readonly RecordSink[],

@@ -55,5 +55,5 @@ function showLines(stream: NodeJS.WriteStream): ProgressDisplay {
 
 function stageOf({ size, hashedBytes, encryptedBytes }: PublishProgress): string {
   if (hashedBytes < size) return 'Hashing';
-  return encryptedBytes < size ? 'Sealing' : 'Storing';
+  return encryptedBytes < size ? 'Encrypting' : 'Storing';
 }

@@ -207,12 +207,15 @@ async function storeChunks(
   for (const chunk of fresh) await store.put(chunk);
   const outcomes = await Promise.all(fresh.map(({ address }) => store.written(address)));
   if (outcomes.includes('ceiling') || outcomes.includes('quota')) {
-    throw new AntwayError('TOO_LARGE', 'There is no room for all of this site: what came until now is kept.');
+    throw new AntwayError(
+      'TOO_LARGE',
+      'There is no room for all of this site. The parts imported so far are stored.',
+    );
   }
   if (outcomes.includes('failed')) {
     throw new AntwayError(
       'INTERNAL',
-      'The browser’s storage failed before all of this site was stored: what came until now is kept.',
+      'The browser’s storage failed before all of this site was stored. The parts imported so far are stored.',
     );
   }
 }
@@ -266,7 +269,7 @@ async function bytesOf(
 function damagedFile(cause: DamagedTar): AntwayError {
   return new AntwayError(
     'CORRUPT',
-    'The file is damaged, or ends early. What came until there is kept: import it again, from a good copy.',
+    'The file is damaged, or ends early. The parts before the damage are stored. Import the site again, from a good copy.',
     {},
     { cause },
   );

@@ -10,7 +10,7 @@ import { PeerProcess } from '../support/peer-process.ts';
 import { vectorDetail, vectorInput, vectors } from '../support/vectors.ts';
 import type { CodecPage } from './codec-page/codec-page.ts';
 
-const sealable = vectors.filter((vector) => !vector.encrypt_error);
+const encryptable = vectors.filter((vector) => !vector.encrypt_error);
 
 // The page and the inputs are made once, and its tests share them.
 test.describe.configure({ mode: 'default' });
@@ -29,7 +29,7 @@ test.beforeAll(async ({ browser }) => {
     build: { outDir: web, target: 'es2022', assetsInlineLimit: 0, modulePreload: false, minify: false },
   });
   mkdirSync(join(web, 'inputs'));
-  for (const vector of sealable) writeFileSync(join(web, inputOf(vector)), vectorInput(vector));
+  for (const vector of encryptable) writeFileSync(join(web, inputOf(vector)), vectorInput(vector));
   host = await PeerProcess.start({ flags: ['--web', web], webTransport: 'none' });
   await host.putFixture('self-encryption');
   page = await browser.newPage();
@@ -49,29 +49,29 @@ for (const [aead, words] of [
   ['sodium', 'libsodium'],
 ] as const) {
   test.describe(`in Chromium with ${words}`, () => {
-    for (const vector of sealable) {
+    for (const vector of encryptable) {
       test(`${vector.name} encrypts to the network’s own addresses, and decrypts again`, async () => {
         const { data_map, encrypted_chunks } = vectorDetail(vector.name);
-        const sealed = await page.evaluate(
-          ([aead, url]) => (globalThis as unknown as { codecPage: CodecPage }).codecPage.seal(aead, url),
+        const encrypted = await page.evaluate(
+          ([aead, url]) => (globalThis as unknown as { codecPage: CodecPage }).codecPage.encrypt(aead, url),
           [aead, `/${inputOf(vector)}`] as const,
         );
-        expect(sealed.aead).toBe(aead);
-        expect(sealed.address).toBe(vector.address);
-        expect(sealed.record).toBe(data_map.msgpack_hex);
-        expect(sealed.chunks.slice(0, -1)).toEqual(encrypted_chunks);
-        expect(sealed.opensToInput).toBe(true);
+        expect(encrypted.aead).toBe(aead);
+        expect(encrypted.address).toBe(vector.address);
+        expect(encrypted.record).toBe(data_map.msgpack_hex);
+        expect(encrypted.chunks.slice(0, -1)).toEqual(encrypted_chunks);
+        expect(encrypted.decryptsToInput).toBe(true);
       });
     }
 
-    for (const vector of sealable.filter(({ stored }) => stored)) {
+    for (const vector of encryptable.filter(({ stored }) => stored)) {
       test(`${vector.name} decrypts from the chunks of the network’s own crate`, async () => {
-        const opened = await page.evaluate(
+        const decrypted = await page.evaluate(
           ([aead, address, url]) =>
-            (globalThis as unknown as { codecPage: CodecPage }).codecPage.open(aead, address, url),
+            (globalThis as unknown as { codecPage: CodecPage }).codecPage.decrypt(aead, address, url),
           [aead, vector.address, `/${inputOf(vector)}`] as const,
         );
-        expect(opened).toEqual({ aead, isInput: true });
+        expect(decrypted).toEqual({ aead, isInput: true });
       });
     }
   });

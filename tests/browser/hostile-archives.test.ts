@@ -5,7 +5,7 @@ import { loadBlake3 } from '../../src/self-encryption/blake3.ts';
 import { DataMap, encodeBincode } from '../../src/self-encryption/data-map.ts';
 import { deriveKeys } from '../../src/self-encryption/keys.ts';
 import { type Answer, errorCode, expect, type Gateway, test } from '../support/chromium.ts';
-import { publishMap, sealAt } from '../support/huge-file.ts';
+import { encryptAt, publishMap } from '../support/huge-file.ts';
 import type { PeerProcess } from '../support/peer-process.ts';
 import { codec, noise, publish } from '../support/publish.ts';
 import { sha256 } from '../support/tar.ts';
@@ -165,11 +165,12 @@ test('invalid routes are named, and the other members are served', async () => {
 });
 
 test('a data map nested deeper than the limit is too large, however small', async () => {
-  const content = await sealAt(0, Buffer.from('at the bottom'), peer);
+  const content = await encryptAt(0, Buffer.from('at the bottom'), peer);
   let map = content;
-  for (let level = 1; level <= limits.mapDepth; level++) map = await sealAt(level, encodeBincode(map), peer);
+  for (let level = 1; level <= limits.mapDepth; level++)
+    map = await encryptAt(level, encodeBincode(map), peer);
   expect((await gateway.fetch(`/${await publishMap(map, peer)}`)).text).toBe('at the bottom');
-  map = await sealAt(limits.mapDepth + 1, encodeBincode(map), peer);
+  map = await encryptAt(limits.mapDepth + 1, encodeBincode(map), peer);
   expectError(await gateway.fetch(`/${await publishMap(map, peer)}`), 507, 'TOO_LARGE');
 });
 
@@ -185,10 +186,13 @@ test('a chunk that decompresses to more than its data map says is corrupt', asyn
   // At this quality it takes a second, at the default one twenty.
   const params = { [constants.BROTLI_PARAM_QUALITY]: 5 };
   const bomb = brotliCompressSync(Buffer.alloc(256 * 1024 ** 2), { params });
-  const honest = await sealAt(0, Buffer.from('nothing to see here'), peer);
-  const sealed = await (await codec.aead()).encrypt(deriveKeys(honest.srcHashes, 0, 0), new Uint8Array(bomb));
-  const { bytes, hex } = Address.fromBytes((await loadBlake3())(sealed));
-  await peer.put(hex, sealed);
+  const honest = await encryptAt(0, Buffer.from('nothing to see here'), peer);
+  const encrypted = await (await codec.aead()).encrypt(
+    deriveKeys(honest.srcHashes, 0, 0),
+    new Uint8Array(bomb),
+  );
+  const { bytes, hex } = Address.fromBytes((await loadBlake3())(encrypted));
+  await peer.put(hex, encrypted);
   const dstHashes = honest.dstHashes.slice();
   dstHashes.set(bytes);
   const map = new DataMap(dstHashes, honest.srcHashes, honest.sizes);

@@ -16,7 +16,7 @@ const page = `<!doctype html><title>Media</title>
 const report = noise(31, 3_000_000);
 const pdf = minimalPdf();
 
-// Sealed once for all tests.
+// Encrypted once for all tests.
 test.describe.configure({ mode: 'default' });
 
 let peer: PeerProcess;

@@ -133,7 +133,7 @@ test('seen content opens without network, and unseen content is a page with 503 
   expect(file).toEqual({ path: 'unseen.html', stored: 0, total: 1 });
   expect(whole.stored).toBeGreaterThan(0);
   expect(whole.stored).toBeLessThan(whole.total);
-  await expect(page.getByText('Of “unseen.html”, 0 of 1 chunks are kept')).toContainText(
+  await expect(page.getByText('0 of 1 chunks of “unseen.html” are stored')).toContainText(
     `${whole.stored} of ${whole.total} chunks of the whole site are stored on this device.`,
   );
   await page.goto(`${gateway.url}/${'ab'.repeat(32)}`);

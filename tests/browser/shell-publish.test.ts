@@ -64,7 +64,7 @@ test.describe('publishing', () => {
   let gateway: Gateway;
   let shell: Page;
 
-  // Sealing takes as long as the machine's other work lets it.
+  // Encryption takes as long as the machine's other work lets it.
   test.describe.configure({ timeout: 120_000 });
 
   test.beforeEach(async ({ startPeer, openGateway }) => {
@@ -501,7 +501,7 @@ function storedFiles(folder: string): string[] {
     .map((entry) => join(entry.parentPath, entry.name));
 }
 
-/** Bytes that are sealed quickly: a piece of noise again and again. Every chunk of them is another. */
+/** Bytes that are encrypted quickly: a piece of noise again and again. Every chunk of them is another. */
 function repeated(seed: number, size: number): Buffer {
   return Buffer.alloc(size, noise(seed, 500_003));
 }

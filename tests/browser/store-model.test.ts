@@ -53,14 +53,14 @@ test('random reads, pins, evictions and restarts lose no pinned chunk, and the c
   try {
     // Files of up to 23 KB, so that a store of 60 KB is always in need of room, and two sites that share some of them.
     const files: StoredFile[] = [];
-    for (let i = 0; i < 6; i++) files.push(await sealed(noise(i + 1, 3_000 + 4_000 * i)));
+    for (let i = 0; i < 6; i++) files.push(await encrypted(noise(i + 1, 3_000 + 4_000 * i)));
     for (const members of [files.slice(0, 3), files.slice(1, 4)]) {
       const entries = members.map(({ address }, i) => ({
         path: `${i}.bin`,
         source: { Public: { address: Address.fromHex(address).bytes } },
       }));
       const header = Buffer.from([0xc1, 0x41, 0x4e, 0x54, 1]);
-      const site = await sealed(Buffer.concat([header, encode({ entries })]));
+      const site = await encrypted(Buffer.concat([header, encode({ entries })]));
       files.push({ ...site, records: [...site.records, ...members.flatMap(({ records }) => records)] });
     }
     await page.goto(host.url);
@@ -84,7 +84,7 @@ test('random reads, pins, evictions and restarts lose no pinned chunk, and the c
 
 type StoredFile = Parameters<StorePage['run']>[0][number];
 
-async function sealed(content: Uint8Array): Promise<StoredFile> {
+async function encrypted(content: Uint8Array): Promise<StoredFile> {
   const records: StoredFile['records'] = [];
   const address = await publish(content, {
     async put(hex, bytes) {

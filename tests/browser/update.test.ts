@@ -58,7 +58,7 @@ async function accept(page: Page): Promise<void> {
 /** More than a browser takes in ahead of a page that does not read. */
 const file = new RepeatingFile(60_000_000);
 
-// They build another version, seal a large file and open several pages, beside other tests.
+// They build another version, encrypt a large file and open several pages, beside other tests.
 test.setTimeout(240_000);
 
 async function sha256OfFile(): Promise<string> {

@@ -2,7 +2,7 @@ import { encode } from '@msgpack/msgpack';
 import { Address } from '../../src/address.ts';
 import { loadBlake3 } from '../../src/self-encryption/blake3.ts';
 import { DataMap } from '../../src/self-encryption/data-map.ts';
-import { publishHugeFile, publishMap, sealAt } from '../support/huge-file.ts';
+import { encryptAt, publishHugeFile, publishMap } from '../support/huge-file.ts';
 import { PointerOwner } from '../support/pointers.ts';
 import { type ChunkSink, noise, publish } from '../support/publish.ts';
 import type { Files } from '../support/tar.ts';
@@ -121,7 +121,7 @@ export const routedFiles: Files = {
 /** Addresses by the name that the table gives them. */
 export type Fixtures = Awaited<ReturnType<typeof publishFixtures>>;
 
-/** Seals and stores what the table asks for. The same every time, so the addresses are too. */
+/** Encrypts and stores what the table asks for. The same every time, so the addresses are too. */
 export async function publishFixtures(sink: ChunkSink) {
   const file = await publish(Buffer.from(alphabet), sink);
   const manifest = manifestOf([
@@ -176,7 +176,7 @@ function withoutSecond(sink: ChunkSink): ChunkSink {
 
 /** A file whose data map leads to chunks that do not open with its keys. */
 async function publishWrongMap(sink: ChunkSink): Promise<string> {
-  const map = await sealAt(1, Buffer.from('sealed with other keys'), sink);
+  const map = await encryptAt(1, Buffer.from('sealed with other keys'), sink);
   return publishMap(new DataMap(map.dstHashes, map.srcHashes, map.sizes), sink);
 }
 

@@ -12,7 +12,7 @@ export interface Item {
   address: string;
   /** Where on the disk the plain file is, if the network's own code publishes it. */
   path?: string;
-  /** Its sealed chunks by address, its record included. */
+  /** Its encrypted chunks by address, its record included. */
   chunks: Map<string, Uint8Array>;
   /** Paths below the address, and the SHA-256 of the expected content. */
   paths: { path: string; size: number; sha256: string }[];
@@ -27,7 +27,7 @@ const siteSizes = {
   'pictures/two.jpg': 700_000,
 };
 
-/** Makes files and a tarchive, and seals them as `antway publish` does. Nothing is stored yet. */
+/** Makes files and a tarchive, and encrypts them as `antway publish` does. Nothing is stored yet. */
 export async function makeContent(folder: string): Promise<Item[]> {
   const items: Item[] = [];
   for (const [i, [name, size]] of Object.entries(fileSizes).entries()) {

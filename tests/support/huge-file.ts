@@ -48,12 +48,12 @@ export async function publishHugeFile(sink: ChunkSink): Promise<string> {
     const plaintext = i < parts - 1 ? filler : end;
     const isStored = [0, middle - 1, middle, parts - 1].includes(i);
     const address = isStored
-      ? await putSealed(plaintext, srcHashes, i, 0, sink)
+      ? await putEncrypted(plaintext, srcHashes, i, 0, sink)
       : Address.fromBytes(blake3(Buffer.from(`chunk ${i} that does not exist`)));
     builder.set(i, address.bytes, srcHashes.subarray(32 * i, 32 * i + 32), plaintext.length);
   }
   // As every map of more than three chunks, it is self-encrypted itself.
-  return publishMap(await sealAt(1, encodeBincode(builder.build(0)), sink), sink);
+  return publishMap(await encryptAt(1, encodeBincode(builder.build(0)), sink), sink);
 }
 
 /** Stores a data map. @returns the address that opens it. */
@@ -64,29 +64,29 @@ export async function publishMap(map: DataMap, sink: ChunkSink): Promise<string>
   return hex;
 }
 
-/** Seals bytes with a nesting level in their keys. */
-export async function sealAt(level: number, content: Uint8Array, sink: ChunkSink): Promise<DataMap> {
+/** Encrypts bytes with a nesting level in their keys. */
+export async function encryptAt(level: number, content: Uint8Array, sink: ChunkSink): Promise<DataMap> {
   const blake3 = await loadBlake3();
   const boundaries = partBoundaries(content.length);
   const plaintexts = boundaries.slice(1).map((end, i) => content.subarray(boundaries[i], end));
   const srcHashes = Buffer.concat(plaintexts.map((plaintext) => blake3(plaintext)));
   const builder = new MapBuilder(plaintexts.length);
   for (const [i, plaintext] of plaintexts.entries()) {
-    const address = await putSealed(plaintext, srcHashes, i, level, sink);
+    const address = await putEncrypted(plaintext, srcHashes, i, level, sink);
     builder.set(i, address.bytes, srcHashes.subarray(32 * i, 32 * i + 32), plaintext.length);
   }
   return builder.build(level);
 }
 
-async function putSealed(
+async function putEncrypted(
   plaintext: Uint8Array,
   srcHashes: Uint8Array,
   index: number,
   level: number,
   sink: ChunkSink,
 ): Promise<Address> {
-  const sealed = await codec.encrypt(plaintext, deriveKeys(srcHashes, index, level));
-  const address = Address.fromBytes((await loadBlake3())(sealed));
-  await sink.put(address.hex, sealed);
+  const encrypted = await codec.encrypt(plaintext, deriveKeys(srcHashes, index, level));
+  const address = Address.fromBytes((await loadBlake3())(encrypted));
+  await sink.put(address.hex, encrypted);
   return address;
 }

@@ -26,7 +26,7 @@ export const codec = new Codec({
 /** Chunks on their way to the peers at one time. */
 const uploads = 4;
 
-/** Seals a file and stores its chunks at the peers. @returns its address. */
+/** Encrypts a file and stores its chunks at the peers. @returns its address. */
 export async function publish(content: Uint8Array | RandomAccess, ...peers: ChunkSink[]): Promise<string> {
   const source = content instanceof Uint8Array ? bufferAccess(content) : content;
   const underWay: Promise<unknown>[] = [];
@@ -41,7 +41,7 @@ export async function publish(content: Uint8Array | RandomAccess, ...peers: Chun
 }
 
 /**
- * A large file that is quickly sealed: a few incompressible parts again and again, so that they are compressed
+ * A large file that is quickly encrypted: a few incompressible parts again and again, so that they are compressed
  * only once. Every chunk is another all the same, because its keys depend on its position.
  */
 export class RepeatingFile implements RandomAccess {

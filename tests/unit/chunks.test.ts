@@ -5,8 +5,8 @@ import { limits } from '../../src/limits.ts';
 import { loadBlake3 } from '../../src/self-encryption/blake3.ts';
 import { DataMap } from '../../src/self-encryption/data-map.ts';
 import { deriveKeys } from '../../src/self-encryption/keys.ts';
+import { codec, encryptedFile, noise } from './support/encrypted-file.ts';
 import { chunksOver, untilAborted } from './support/fake-network.ts';
-import { codec, noise, seal } from './support/sealed.ts';
 
 const blake3 = await loadBlake3();
 const addressOf = (bytes: Uint8Array) => Address.fromBytes(blake3(bytes));
@@ -32,7 +32,7 @@ describe('a verified chunk', () => {
 
 describe('a record', () => {
   it('comes from the peers once, is stored, and then comes from the store', async () => {
-    const { address, records } = await seal(noise(300));
+    const { address, records } = await encryptedFile(noise(300));
     const { chunks, peers, store, stats } = chunksOver(records);
     const { bytes } = await chunks.record(address);
     expect(bytes).toEqual(records.get(address.hex));
@@ -43,7 +43,7 @@ describe('a record', () => {
   });
 
   it('that was damaged on disk is dropped and fetched again', async () => {
-    const { address, records } = await seal(noise(300));
+    const { address, records } = await encryptedFile(noise(300));
     const { chunks, peers, store, stats } = chunksOver(records);
     store.held.set(address.hex, new Uint8Array(5));
     expect((await chunks.record(address)).bytes).toEqual(records.get(address.hex));
@@ -61,7 +61,7 @@ describe('a record', () => {
   });
 
   it('with many callers at the same time is fetched once, and a failure is not remembered', async () => {
-    const { address, records } = await seal(noise(300));
+    const { address, records } = await encryptedFile(noise(300));
     const { chunks, peers, stats } = chunksOver(records);
     peers.beforeAnswer = async () => {
       peers.beforeAnswer = async () => {};
@@ -75,7 +75,7 @@ describe('a record', () => {
   });
 
   it('is no longer fetched when all callers have aborted', async () => {
-    const { address, records } = await seal(noise(300));
+    const { address, records } = await encryptedFile(noise(300));
     const { chunks, peers } = chunksOver(records);
     peers.beforeAnswer = (_, signal) => untilAborted(signal);
     const callers = [new AbortController(), new AbortController()];
@@ -96,7 +96,7 @@ describe('a decrypted chunk', () => {
   const plain = noise(3000);
 
   it('is fetched, stored encrypted, and then found decrypted in memory', async () => {
-    const { map, records } = await seal(plain);
+    const { map, records } = await encryptedFile(plain);
     const { chunks, peers, store, stats } = chunksOver(records);
     const first = await chunks.read(map, 1);
     expect(first).toEqual(plain.subarray(1000, 2000));
@@ -108,7 +108,7 @@ describe('a decrypted chunk', () => {
   });
 
   it('comes from the store if it is not in memory', async () => {
-    const { map, records } = await seal(plain);
+    const { map, records } = await encryptedFile(plain);
     const { chunks, peers, stats } = chunksOver(records, { memoryBytes: 0 });
     await chunks.read(map, 1);
     expect(await chunks.read(map, 1)).toEqual(plain.subarray(1000, 2000));
@@ -117,7 +117,7 @@ describe('a decrypted chunk', () => {
   });
 
   it('makes room in memory for newer ones', async () => {
-    const { map, records } = await seal(plain);
+    const { map, records } = await encryptedFile(plain);
     const { chunks, stats } = chunksOver(records, { memoryBytes: 2000 });
     for (const index of [0, 1, 2, 0]) await chunks.read(map, index);
     expect(stats.snapshot().chunks.memory.count).toBe(0);
@@ -126,7 +126,7 @@ describe('a decrypted chunk', () => {
   });
 
   it('that was damaged on disk is dropped and fetched again', async () => {
-    const { map, records } = await seal(plain);
+    const { map, records } = await encryptedFile(plain);
     const { chunks, peers, store, stats } = chunksOver(records);
     const { hex } = map.address(0);
     const damaged = records.get(hex)!.slice();
@@ -140,7 +140,7 @@ describe('a decrypted chunk', () => {
   });
 
   it('that does not decrypt because of a wrong map is CORRUPT, and stays in the store', async () => {
-    const { map, records } = await seal(plain);
+    const { map, records } = await encryptedFile(plain);
     const { chunks, peers, store } = chunksOver(records);
     await chunks.read(map, 0);
     const wrong = new DataMap(map.dstHashes, new Uint8Array(96), map.sizes);
@@ -151,12 +151,12 @@ describe('a decrypted chunk', () => {
   });
 
   it('decrypts alike from peers and from the store if the map’s source hash is not the plaintext’s', async () => {
-    const { map, records } = await seal(plain);
+    const { map, records } = await encryptedFile(plain);
     const srcHashes = new Uint8Array(96).fill(7);
-    const sealed = await codec.encrypt(plain.subarray(0, 1000), deriveKeys(srcHashes, 0, 0));
-    records.set(addressOf(sealed).hex, sealed);
+    const encrypted = await codec.encrypt(plain.subarray(0, 1000), deriveKeys(srcHashes, 0, 0));
+    records.set(addressOf(encrypted).hex, encrypted);
     const dstHashes = map.dstHashes.slice();
-    dstHashes.set(addressOf(sealed).bytes);
+    dstHashes.set(addressOf(encrypted).bytes);
     const odd = new DataMap(dstHashes, srcHashes, map.sizes);
     const { chunks, peers, store } = chunksOver(records, { memoryBytes: 0 });
     expect(await chunks.read(odd, 0)).toEqual(plain.subarray(0, 1000));
@@ -166,7 +166,7 @@ describe('a decrypted chunk', () => {
   });
 
   it('needs its keys, not only its address', async () => {
-    const { map, records } = await seal(plain);
+    const { map, records } = await encryptedFile(plain);
     const { chunks } = chunksOver(records);
     await chunks.read(map, 0);
     const guess = new DataMap(map.dstHashes, new Uint8Array(96).fill(1), map.sizes);
@@ -175,7 +175,7 @@ describe('a decrypted chunk', () => {
   });
 
   it('is decrypted once for all callers at the same time', async () => {
-    const { map, records } = await seal(plain);
+    const { map, records } = await encryptedFile(plain);
     const { chunks, peers, stats } = chunksOver(records);
     const opened = await Promise.all([1, 2, 3].map(() => chunks.read(map, 0)));
     expect(new Set(opened).size).toBe(1);
@@ -184,14 +184,14 @@ describe('a decrypted chunk', () => {
   });
 
   it('is not looked up for a caller that has aborted', async () => {
-    const { map, records } = await seal(plain);
+    const { map, records } = await encryptedFile(plain);
     const { chunks, peers } = chunksOver(records);
     await expect(chunks.read(map, 0, AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone');
     expect(peers.asked).toEqual([]);
   });
 
   it('is fetched again for a caller that comes just after the last one aborted', async () => {
-    const { map, records } = await seal(plain);
+    const { map, records } = await encryptedFile(plain);
     const { chunks, peers } = chunksOver(records);
     peers.beforeAnswer = (_, signal) => untilAborted(signal);
     const controller = new AbortController();

@@ -11,7 +11,7 @@ import { keysOf } from '../../src/self-encryption/keys.ts';
 import { takeStored } from '../../src/self-encryption/stored.ts';
 import { xorPad } from '../../src/self-encryption/xor.ts';
 import { bufferAccess } from '../../src/util/random-access.ts';
-import { codec, noise, seal } from './support/sealed.ts';
+import { codec, encryptedFile, noise } from './support/encrypted-file.ts';
 
 const corrupt = expect.objectContaining({ code: 'CORRUPT' });
 const compress = await nodePlatform.brotliEncoder!();
@@ -24,10 +24,10 @@ const decompress = await loadBrotliDecoder(nodePlatform.brotliDecoderWasm());
 async function forge(
   compressed: Uint8Array,
   { src = new Uint8Array(96), sizes = [10, 10, 10] } = {},
-): Promise<{ map: DataMap; sealed: Uint8Array<ArrayBuffer> }> {
+): Promise<{ map: DataMap; encrypted: Uint8Array<ArrayBuffer> }> {
   const map = new DataMap(new Uint8Array(96), src, Uint32Array.from(sizes));
   const aead = await loadAead('sodium');
-  return { map, sealed: await aead.encrypt(keysOf(map, 0), new Uint8Array(compressed)) };
+  return { map, encrypted: await aead.encrypt(keysOf(map, 0), new Uint8Array(compressed)) };
 }
 
 describe('an encrypted file', () => {
@@ -36,7 +36,7 @@ describe('an encrypted file', () => {
 
   async function roundTrip(size: number, seed: number) {
     const bytes = noise(size, seed);
-    const { map, records } = await seal(bytes);
+    const { map, records } = await encryptedFile(bytes);
     const openChunk = (of: DataMap, i: number) => codec.decrypt(of, i, records.get(of.address(i).hex)!);
     const root = await unshrink(map, openChunk);
     expect(root.size).toBe(size);
@@ -98,14 +98,14 @@ describe('an encrypted file', () => {
   it('is not encrypted any further once the signal aborts', async () => {
     const controller = new AbortController();
     let emitted = 0;
-    const sealing = encryptFile(codec, bufferAccess(noise(1000)), {
+    const encrypting = encryptFile(codec, bufferAccess(noise(1000)), {
       signal: controller.signal,
       emit: async () => {
         emitted++;
         controller.abort(new Error('enough'));
       },
     });
-    await expect(sealing).rejects.toThrow('enough');
+    await expect(encrypting).rejects.toThrow('enough');
     expect(emitted).toBe(1);
   });
 });
@@ -114,12 +114,12 @@ describe.each(['kernel', 'sodium'] as const)('an encrypted chunk, decrypted by %
   const codec = new Codec({ ...nodePlatform, aead });
 
   it('that was changed anywhere is CORRUPT', async () => {
-    const { map, records } = await seal(noise(3000));
-    const sealed = records.get(map.address(0).hex)!;
-    await expect(codec.decrypt(map, 0, sealed)).resolves.toHaveLength(1000);
+    const { map, records } = await encryptedFile(noise(3000));
+    const encrypted = records.get(map.address(0).hex)!;
+    await expect(codec.decrypt(map, 0, encrypted)).resolves.toHaveLength(1000);
     await fc.assert(
-      fc.asyncProperty(fc.nat(sealed.length - 1), fc.integer({ min: 1, max: 255 }), async (at, flip) => {
-        const changed = sealed.slice();
+      fc.asyncProperty(fc.nat(encrypted.length - 1), fc.integer({ min: 1, max: 255 }), async (at, flip) => {
+        const changed = encrypted.slice();
         changed[at]! ^= flip;
         await expect(codec.decrypt(map, 0, changed)).rejects.toEqual(corrupt);
       }),
@@ -127,29 +127,29 @@ describe.each(['kernel', 'sodium'] as const)('an encrypted chunk, decrypted by %
   });
 
   it('that is cut short, down to nothing, is CORRUPT', async () => {
-    const { map, records } = await seal(noise(3000));
-    const sealed = records.get(map.address(0).hex)!;
-    for (const length of [0, 1, 15, 16, 17, sealed.length - 1]) {
-      await expect(codec.decrypt(map, 0, sealed.subarray(0, length))).rejects.toEqual(corrupt);
+    const { map, records } = await encryptedFile(noise(3000));
+    const encrypted = records.get(map.address(0).hex)!;
+    for (const length of [0, 1, 15, 16, 17, encrypted.length - 1]) {
+      await expect(codec.decrypt(map, 0, encrypted.subarray(0, length))).rejects.toEqual(corrupt);
     }
   });
 
   it('does not decrypt as another chunk of its map, nor at another level', async () => {
-    const { map, records } = await seal(noise(3000));
-    const sealed = records.get(map.address(0).hex)!;
-    await expect(codec.decrypt(map, 1, sealed)).rejects.toEqual(corrupt);
+    const { map, records } = await encryptedFile(noise(3000));
+    const encrypted = records.get(map.address(0).hex)!;
+    await expect(codec.decrypt(map, 1, encrypted)).rejects.toEqual(corrupt);
     const nested = new DataMap(map.dstHashes, map.srcHashes, map.sizes, 1);
-    await expect(codec.decrypt(nested, 0, sealed)).rejects.toEqual(corrupt);
+    await expect(codec.decrypt(nested, 0, encrypted)).rejects.toEqual(corrupt);
   });
 
   it('decrypts from the middle of a larger buffer, at any alignment', async () => {
     const bytes = noise(3000);
-    const { map, records } = await seal(bytes);
-    const sealed = records.get(map.address(0).hex)!;
+    const { map, records } = await encryptedFile(bytes);
+    const encrypted = records.get(map.address(0).hex)!;
     for (const offset of [1, 2, 3, 4]) {
-      const frame = new Uint8Array(sealed.length + 8);
-      frame.set(sealed, offset);
-      const opened = await codec.decrypt(map, 0, frame.subarray(offset, offset + sealed.length));
+      const frame = new Uint8Array(encrypted.length + 8);
+      frame.set(encrypted, offset);
+      const opened = await codec.decrypt(map, 0, frame.subarray(offset, offset + encrypted.length));
       expect(Buffer.compare(opened, bytes.subarray(0, 1000))).toBe(0);
     }
   });
@@ -157,51 +157,51 @@ describe.each(['kernel', 'sodium'] as const)('an encrypted chunk, decrypted by %
   it('that holds more than its map says (a Brotli bomb) is CORRUPT, and costs no more than the map says', async () => {
     const bomb = compress(new Uint8Array(60e6));
     expect(bomb.length).toBeLessThan(1000);
-    const { map, sealed } = await forge(bomb);
+    const { map, encrypted } = await forge(bomb);
     const before = process.memoryUsage().rss;
-    await expect(codec.decrypt(map, 0, sealed)).rejects.toEqual(corrupt);
+    await expect(codec.decrypt(map, 0, encrypted)).rejects.toEqual(corrupt);
     expect(process.memoryUsage().rss - before).toBeLessThan(40e6);
   });
 
   it('that holds one byte more than its map says is CORRUPT', async () => {
-    const { map, sealed } = await forge(compress(new Uint8Array(11)));
-    await expect(codec.decrypt(map, 0, sealed)).rejects.toEqual(corrupt);
+    const { map, encrypted } = await forge(compress(new Uint8Array(11)));
+    await expect(codec.decrypt(map, 0, encrypted)).rejects.toEqual(corrupt);
   });
 
   it('that holds fewer bytes than its map says is CORRUPT', async () => {
-    const { map, sealed } = await forge(compress(new Uint8Array(9)));
-    await expect(codec.decrypt(map, 0, sealed)).rejects.toEqual(corrupt);
+    const { map, encrypted } = await forge(compress(new Uint8Array(9)));
+    await expect(codec.decrypt(map, 0, encrypted)).rejects.toEqual(corrupt);
   });
 
   it('whose compressed data ends early is CORRUPT', async () => {
     const compressed = compress(noise(4000));
-    const { map, sealed } = await forge(compressed.subarray(0, -10), { sizes: [4000, 10, 10] });
-    await expect(codec.decrypt(map, 0, sealed)).rejects.toEqual(corrupt);
+    const { map, encrypted } = await forge(compressed.subarray(0, -10), { sizes: [4000, 10, 10] });
+    await expect(codec.decrypt(map, 0, encrypted)).rejects.toEqual(corrupt);
   });
 
   it('whose compressed data is empty is CORRUPT', async () => {
-    const { map, sealed } = await forge(new Uint8Array());
-    await expect(codec.decrypt(map, 0, sealed)).rejects.toEqual(corrupt);
+    const { map, encrypted } = await forge(new Uint8Array());
+    await expect(codec.decrypt(map, 0, encrypted)).rejects.toEqual(corrupt);
   });
 
   it('that decrypts to another size than the map says is CORRUPT', async () => {
     const right = await forge(compress(noise(10)));
-    await expect(codec.decrypt(right.map, 0, right.sealed)).resolves.toEqual(noise(10));
+    await expect(codec.decrypt(right.map, 0, right.encrypted)).resolves.toEqual(noise(10));
     for (const size of [9, 11]) {
-      const { map, sealed } = await forge(compress(noise(size)));
-      await expect(codec.decrypt(map, 0, sealed)).rejects.toEqual(corrupt);
+      const { map, encrypted } = await forge(compress(noise(size)));
+      await expect(codec.decrypt(map, 0, encrypted)).rejects.toEqual(corrupt);
     }
   });
 
   it('decrypts into a given buffer, and otherwise does not change its input', async () => {
     const plain = noise(1_500_000);
-    const { map, records } = await seal(plain);
-    const sealed = records.get(map.address(0).hex)!;
-    const before = sealed.slice();
-    const apart = await codec.decrypt(map, 0, sealed);
-    expect(Buffer.compare(sealed, before)).toBe(0);
-    const inPlace = await codec.decrypt(map, 0, sealed, sealed);
-    expect(inPlace.buffer === sealed.buffer).toBe(aead === 'kernel');
+    const { map, records } = await encryptedFile(plain);
+    const encrypted = records.get(map.address(0).hex)!;
+    const before = encrypted.slice();
+    const apart = await codec.decrypt(map, 0, encrypted);
+    expect(Buffer.compare(encrypted, before)).toBe(0);
+    const inPlace = await codec.decrypt(map, 0, encrypted, encrypted);
+    expect(inPlace.buffer === encrypted.buffer).toBe(aead === 'kernel');
     expect(Buffer.compare(inPlace, plain.subarray(0, 500_000))).toBe(0);
     expect(Buffer.compare(apart, inPlace)).toBe(0);
   });
@@ -335,7 +335,7 @@ describe('a nested map', () => {
 describe('a codec', () => {
   it('tries to load its decoder again after a failure', async () => {
     // Compressed chunks need the decoder.
-    const { map, records } = await seal(new Uint8Array(3_000));
+    const { map, records } = await encryptedFile(new Uint8Array(3_000));
     let tries = 0;
     const flaky = new Codec({
       aead: 'sodium',
@@ -344,9 +344,9 @@ describe('a codec', () => {
         return nodePlatform.brotliDecoderWasm();
       },
     });
-    const sealed = records.get(map.address(0).hex)!;
-    await expect(flaky.decrypt(map, 0, sealed)).rejects.toThrow('Failed to fetch');
-    await expect(flaky.decrypt(map, 0, sealed)).resolves.toHaveLength(1_000);
+    const encrypted = records.get(map.address(0).hex)!;
+    await expect(flaky.decrypt(map, 0, encrypted)).rejects.toThrow('Failed to fetch');
+    await expect(flaky.decrypt(map, 0, encrypted)).resolves.toHaveLength(1_000);
     await flaky.decrypt(map, 1, records.get(map.address(1).hex)!);
     expect(tries).toBe(2);
   });
@@ -367,7 +367,7 @@ describe.each(['kernel', 'sodium'] as const)('a codec that decrypts many chunks 
     ['compressed', new TextEncoder().encode('this and that, '.repeat(4_000))],
   ])('keeps them apart, though they share a buffer: %s ones', async (_, bytes) => {
     const codec = new Codec({ ...nodePlatform, aead });
-    const { map, records } = await seal(bytes);
+    const { map, records } = await encryptedFile(bytes);
     const opened = await Promise.all(
       [0, 1, 2, 2, 1, 0].map((i) => codec.decrypt(map, i, records.get(map.address(i).hex)!)),
     );

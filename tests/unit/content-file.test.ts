@@ -7,8 +7,8 @@ import { limits } from '../../src/limits.ts';
 import { loadBlake3 } from '../../src/self-encryption/blake3.ts';
 import { DataMap } from '../../src/self-encryption/data-map.ts';
 import { deriveKeys } from '../../src/self-encryption/keys.ts';
+import { codec, noise, type Records } from './support/encrypted-file.ts';
 import { chunksOver, untilAborted } from './support/fake-network.ts';
-import { codec, noise, type Records } from './support/sealed.ts';
 
 const partBytes = 500;
 const count = 12;
@@ -23,10 +23,10 @@ beforeAll(async () => {
   const src = Uint8Array.from(parts.flatMap((part) => [...blake3(part)]));
   const dst: number[] = [];
   for (const [i, part] of parts.entries()) {
-    const sealed = await codec.encrypt(part, deriveKeys(src, i, 0));
-    const hash = blake3(sealed);
+    const encrypted = await codec.encrypt(part, deriveKeys(src, i, 0));
+    const hash = blake3(encrypted);
     dst.push(...hash);
-    records.set(Buffer.from(hash).toString('hex'), sealed);
+    records.set(Buffer.from(hash).toString('hex'), encrypted);
   }
   map = new DataMap(
     Uint8Array.from(dst),

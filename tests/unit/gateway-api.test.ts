@@ -2,9 +2,9 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { Address } from '../../src/address.ts';
 import type { Gateway } from '../../src/gateway/create-gateway.ts';
 import { deploymentAt } from '../../src/gateway/deployment.ts';
+import { encryptedFile, type Records } from './support/encrypted-file.ts';
 import { contextOf, requestOf, startGateway } from './support/gateway.ts';
 import { freshIndexedDb } from './support/indexed-db.ts';
-import { type Records, seal } from './support/sealed.ts';
 
 const root = 'https://gateway.example';
 const [known, other] = ['aa'.repeat(32), 'bb'.repeat(32)];
@@ -42,7 +42,7 @@ it('a library at another name changes only the time of a listed site', async () 
 
 it('an import for one site pins no other', async () => {
   const records: Records = new Map();
-  const { address } = await seal(new TextEncoder().encode('a page '.repeat(50)), records);
+  const { address } = await encryptedFile(new TextEncoder().encode('a page '.repeat(50)), records);
   const gateway = startGateway(deploymentAt(root), { records });
   expect(
     (await gateway.handle(requestOf(`${root}/${address.hex}`, {}, 'fetch'), contextOf(root)))!.status,

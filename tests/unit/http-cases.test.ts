@@ -3,8 +3,8 @@ import { deploymentAt } from '../../src/gateway/deployment.ts';
 import { cases } from '../http/cases.ts';
 import { type Result, runCases } from '../http/exchange.ts';
 import { type Fixtures, pointerRecord, publishFixtures } from '../http/fixtures.ts';
+import type { Records } from './support/encrypted-file.ts';
 import { contextOf, inProcess, requestOf, startGateway } from './support/gateway.ts';
-import type { Records } from './support/sealed.ts';
 
 /** All cases are asked of one gateway, in their order; each is then a test of its own. */
 const origin = 'http://127.0.0.1:8080';

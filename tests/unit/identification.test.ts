@@ -5,8 +5,8 @@ import { encodeManifest, type ManifestSource } from '../../src/content/manifest.
 import { Resolver } from '../../src/content/resolver.ts';
 import { decodeDataMap } from '../../src/self-encryption/data-map.ts';
 import { makeTarchive } from '../support/tarchive.ts';
+import { codec, encryptedFile, type Records } from './support/encrypted-file.ts';
 import { chunksOver } from './support/fake-network.ts';
-import { codec, type Records, seal } from './support/sealed.ts';
 
 const text = new TextEncoder().encode('Neither a tar nor a manifest. '.repeat(20));
 
@@ -21,8 +21,8 @@ interface Form {
 
 async function forms(): Promise<Form[]> {
   const blake3 = await codec.blake3();
-  const file = await seal(text);
-  const tar = await seal(new Uint8Array(await makeTarchive({ 'index.html': 'home' })));
+  const file = await encryptedFile(text);
+  const tar = await encryptedFile(new Uint8Array(await makeTarchive({ 'index.html': 'home' })));
   const record = new TextEncoder().encode('no data map');
   const local = (name: string, kind: Form['kind'], sources: { path?: string; source: ManifestSource }[]) => {
     const manifest = encodeManifest({ entries: sources.map((each) => ({ ...each, size: text.length })) });
@@ -71,7 +71,7 @@ it('is the same for a reader and for the library', async () => {
 
 it('of a manifest of one file needs none of the file’s chunks to know them all', async () => {
   const blake3 = await codec.blake3();
-  const file = await seal(text);
+  const file = await encryptedFile(text);
   const map = decodeDataMap(file.records.get(file.address.hex)!)!;
   const manifest = encodeManifest({ entries: [{ source: { kind: 'embedded', map } }] });
   const missing = [async () => undefined, () => Promise.reject(new Error('no peer has it'))];

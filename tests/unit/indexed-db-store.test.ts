@@ -5,8 +5,8 @@ import { IndexedDbStore } from '../../src/chunks/indexed-db-store.ts';
 import { VerifiedChunk } from '../../src/chunks/verified-chunk.ts';
 import { type Blake3, loadBlake3 } from '../../src/self-encryption/blake3.ts';
 import { Stats } from '../../src/stats/stats.ts';
+import { noise } from './support/encrypted-file.ts';
 import { failPuts, freshIndexedDb } from './support/indexed-db.ts';
-import { noise } from './support/sealed.ts';
 
 let blake3: Blake3;
 

@@ -9,7 +9,7 @@ import { pieceBytes } from '../../src/self-encryption/kernel-layout.ts';
 import { kernelWasm } from '../../src/self-encryption/kernel-wasm.ts';
 import { loadSodium } from '../../src/self-encryption/sodium.ts';
 import { xorPad } from '../../src/self-encryption/xor.ts';
-import { noise } from './support/sealed.ts';
+import { noise } from './support/encrypted-file.ts';
 
 it('the kernel’s WebAssembly matches its sources', async () => {
   const compiled = Buffer.from(await compileKernel()).toString('hex');

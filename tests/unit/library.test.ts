@@ -2,8 +2,8 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { Address } from '../../src/address.ts';
 import { encodeManifest } from '../../src/content/manifest.ts';
 import { parseVisit, type Visit } from '../../src/library/visits.ts';
+import { codec, encryptedFile } from './support/encrypted-file.ts';
 import { freshIndexedDb } from './support/indexed-db.ts';
-import { codec, seal } from './support/sealed.ts';
 import { tarchive } from './support/tar.ts';
 import { startWorker } from './support/worker.ts';
 
@@ -47,7 +47,7 @@ it('a site of a stored manifest is remembered without its title and icon, and li
 });
 
 it('lists a private archive as one once its first chunk is stored, also if it was listed before', async () => {
-  const { map, records } = await seal(tarchive({ 'index.html': '<p>private' }));
+  const { map, records } = await encryptedFile(tarchive({ 'index.html': '<p>private' }));
   const manifest = encodeManifest({ entries: [{ source: { kind: 'embedded', map } }] });
   const blake3 = await codec.blake3();
   const id = Address.fromBytes(blake3(manifest));

@@ -3,9 +3,9 @@ import { set, update } from 'idb-keyval';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Address } from '../../src/address.ts';
 import type { PinRecord } from '../../src/library/pin.ts';
+import { codec, encryptedFile, noise, type Records } from './support/encrypted-file.ts';
 import { untilAborted } from './support/fake-network.ts';
 import { failPuts, freshIndexedDb } from './support/indexed-db.ts';
-import { codec, noise, type Records, seal } from './support/sealed.ts';
 import { countRows, startWorker } from './support/worker.ts';
 
 type Worker = ReturnType<typeof startWorker>;
@@ -17,7 +17,7 @@ let file: Address;
 
 beforeAll(async () => {
   // A record and three chunks.
-  file = (await seal(noise(9_000), records)).address;
+  file = (await encryptedFile(noise(9_000), records)).address;
 });
 
 beforeEach(() => {
@@ -154,7 +154,7 @@ describe('unpinning', () => {
     const members: Records = new Map();
     const list = [];
     for (let i = 0; i < 10; i++) {
-      const { address } = await seal(noise(3_000, 100 + i), members);
+      const { address } = await encryptedFile(noise(3_000, 100 + i), members);
       list.push({ path: `${i}.bin`, source: { Public: { address: address.bytes } } });
     }
     const first = Address.fromBytes(list[0]!.source.Public.address);

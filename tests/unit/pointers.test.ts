@@ -8,8 +8,8 @@ import { limits } from '../../src/limits.ts';
 import type { FetchOptions } from '../../src/peers/chunk-peers.ts';
 import { Stats } from '../../src/stats/stats.ts';
 import { PointerOwner } from '../support/pointers.ts';
+import { codec, encryptedFile, type Records } from './support/encrypted-file.ts';
 import { MemoryPeers, MemoryStore } from './support/fake-network.ts';
-import { codec, type Records, seal } from './support/sealed.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -39,7 +39,7 @@ const owner = new PointerOwner(5);
 async function setUp(denied: readonly string[] = []) {
   const records: Records = new Map();
   const versions = [];
-  for (const version of [0, 1, 2]) versions.push((await seal(text(version), records)).address);
+  for (const version of [0, 1, 2]) versions.push((await encryptedFile(text(version), records)).address);
   const peers = new PointingPeers(records);
   const memory = new Memory();
   const resolver = () => {

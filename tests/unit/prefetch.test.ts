@@ -11,8 +11,8 @@ import { encodeOpen, type PrefetchRange } from '../../src/peers/transports/proto
 import { decodeDataMap, encodeDataMap, MapBuilder } from '../../src/self-encryption/data-map.ts';
 import { unshrink } from '../../src/self-encryption/file.ts';
 import { Stats } from '../../src/stats/stats.ts';
+import { codec, encryptedFile, noise, type Records, shrink } from './support/encrypted-file.ts';
 import { MemoryPeers, MemoryStore, untilAborted } from './support/fake-network.ts';
-import { codec, noise, type Records, seal, shrink } from './support/sealed.ts';
 
 const never = () => new AbortController().signal;
 
@@ -89,7 +89,7 @@ const wholeFile = { isInside: false, isHead: false };
 
 describe('opening ahead', () => {
   it('brings a file in one request: nothing is asked for again', async () => {
-    const { address, records } = await seal(text);
+    const { address, records } = await encryptedFile(text);
     const peers = new OpeningPeers(records);
     const content = await over(peers).resolver.resolve(address, undefined, undefined, wholeFile);
     if (content.kind !== 'file') throw new Error(content.kind);
@@ -99,7 +99,7 @@ describe('opening ahead', () => {
   });
 
   it('fetches what did not come', async () => {
-    const { address, records } = await seal(text);
+    const { address, records } = await encryptedFile(text);
     const missing = decodeDataMap(records.get(address.hex)!)!.address(1).hex;
     const peers = new OpeningPeers(records, (hex, bytes) => (hex === missing ? undefined : bytes));
     const content = await over(peers).resolver.resolve(address, undefined, undefined, wholeFile);
@@ -109,7 +109,7 @@ describe('opening ahead', () => {
   });
 
   it('refuses what is not what its address says, and fetches it', async () => {
-    const { address, records } = await seal(text);
+    const { address, records } = await encryptedFile(text);
     const lied = decodeDataMap(records.get(address.hex)!)!.address(0).hex;
     const peers = new OpeningPeers(records, (hex, bytes) => (hex === lied ? new Uint8Array(3) : bytes));
     const content = await over(peers).resolver.resolve(address, undefined, undefined, wholeFile);
@@ -119,7 +119,7 @@ describe('opening ahead', () => {
   });
 
   it('does without it where a source cannot do it', async () => {
-    const { address, records } = await seal(text);
+    const { address, records } = await encryptedFile(text);
     const peers = new MemoryPeers(records);
     const content = await over(peers).resolver.resolve(address, undefined, undefined, wholeFile);
     expect(content.kind).toBe('file');
@@ -127,7 +127,7 @@ describe('opening ahead', () => {
   });
 
   it('asks for the first chunk and the part that was asked for', async () => {
-    const { address, records } = await seal(text);
+    const { address, records } = await encryptedFile(text);
     const peers = new OpeningPeers(records);
     const hint = { isInside: false, isHead: false, range: { last: 10 } };
     await over(peers).resolver.resolve(address, undefined, undefined, hint);
@@ -136,7 +136,7 @@ describe('opening ahead', () => {
   });
 
   it('asks only once where the part begins with the file, and gives up what comes twice', async () => {
-    const { address, records } = await seal(text);
+    const { address, records } = await encryptedFile(text);
     for (const [range, sent] of [
       [{ start: 0, length: 10 }, [1]],
       [{ start: 5, length: 10 }, [1, 0]],
@@ -154,7 +154,7 @@ describe('opening ahead', () => {
   });
 
   it('of a small archive gets each chunk once: its end comes with the rest', async () => {
-    const { address, records } = await seal(text);
+    const { address, records } = await encryptedFile(text);
     const peers = new OpeningPeers(records);
     await over(peers).resolver.resolve(address, undefined, undefined, { isInside: true, isHead: false });
     await expect.poll(() => peers.sent).toEqual([3, 0]);
@@ -166,7 +166,7 @@ describe('opening ahead', () => {
   });
 
   it('asks for nothing that is stored', async () => {
-    const { address, records } = await seal(text);
+    const { address, records } = await encryptedFile(text);
     const peers = new OpeningPeers(records);
     const { chunks, resolver } = over(peers);
     await chunks.record(address);
@@ -178,7 +178,7 @@ describe('opening ahead', () => {
 describe('a nested map', () => {
   /** A file whose map is shrunk twice, so that two levels come before it. */
   async function nested() {
-    const { map, records } = await seal(text);
+    const { map, records } = await encryptedFile(text);
     const inner = await shrink(map, records);
     return { ...(await shrink(inner.map, records)), inner };
   }
@@ -223,7 +223,7 @@ describe('what a peer was not asked for', () => {
   const wish = { ...wholeFile, range: { start: 0, length: 10 } };
 
   async function sending(more: (address: Address, chunks: Address[]) => Address[]) {
-    const { address, map, records } = await seal(text);
+    const { address, map, records } = await encryptedFile(text);
     const of = Address.fromBytes((await codec.blake3())(strange));
     records.set(of.hex, strange);
     const peers = new OpeningPeers(records);
@@ -258,7 +258,7 @@ describe('what a peer was not asked for', () => {
     // An array of three in three bytes more, which other decoders read.
     ['a map in another encoding', (record: Uint8Array) => Uint8Array.of(0xdc, 0, 3, ...record.subarray(1))],
   ])('does not count after a record that is no map here (%s): it is not listened to', async (_, encode) => {
-    const { map, address: of, records } = await seal(text);
+    const { map, address: of, records } = await encryptedFile(text);
     const record = Uint8Array.from(encode(records.get(of.hex)!));
     const address = Address.fromBytes((await codec.blake3())(record));
     records.set(address.hex, record);
@@ -308,8 +308,8 @@ async function claim(count: number): Promise<{ address: Address; records: Record
 
 describe('an OPEN that is slow', () => {
   it('holds up nothing but what it was asked for', async () => {
-    const { address, records } = await seal(text);
-    const other = await seal(noise(3000), records);
+    const { address, records } = await encryptedFile(text);
+    const other = await encryptedFile(noise(3000), records);
     const peers = new OpeningPeers(records);
     peers.beforeRecord = (_, hex, signal) => (hex === address.hex ? untilAborted(signal) : Promise.resolve());
     const { resolver } = over(peers);
@@ -324,7 +324,7 @@ describe('an OPEN that is slow', () => {
   });
 
   it('does not hold up what another one brings, and its part is expected as soon as the map is known', async () => {
-    const { address, map, records } = await seal(text);
+    const { address, map, records } = await encryptedFile(text);
     const peers = new OpeningPeers(records);
     let goOn = () => {};
     const held = new Promise<void>((resolve) => {
@@ -348,7 +348,7 @@ describe('an OPEN that is slow', () => {
 describe('an OPEN whose readers have gone', () => {
   /** A file of which the second chunk does not come before `goOn`. */
   async function held() {
-    const { address, map, records } = await seal(text);
+    const { address, map, records } = await encryptedFile(text);
     const peers = new OpeningPeers(records);
     let goOn = () => {};
     const held = new Promise<void>((resolve) => {

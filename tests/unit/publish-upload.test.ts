@@ -182,7 +182,7 @@ describe('publishing a file', () => {
   });
 
   it('uploads a bounded number of chunks at a time while it encrypts more', async () => {
-    // Ten parts; the content does not matter, only that sealing is faster than the sink.
+    // Ten parts; the content does not matter, only that encrypting is faster than the sink.
     const source = { size: 10 * 4_190_208, read: async (a: number, b: number) => new Uint8Array(b - a) };
     const sink = slowSink(150);
     const seen: PublishProgress[] = [];

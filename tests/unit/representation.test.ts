@@ -4,7 +4,7 @@ import { AntwayError } from '../../src/errors.ts';
 import { type Representation, respond } from '../../src/gateway/http/representation.ts';
 import { limits } from '../../src/limits.ts';
 import { Trace } from '../../src/stats/trace.ts';
-import { noise } from './support/sealed.ts';
+import { noise } from './support/encrypted-file.ts';
 
 const etag = '"tag"';
 const small = noise(1000);

@@ -15,7 +15,7 @@ import { encryptFile, unshrink } from '../../src/self-encryption/file.ts';
 import { bufferAccess } from '../../src/util/random-access.ts';
 import { fromHex, storedChunk, vectorDetail, vectorInput, vectors } from '../support/vectors.ts';
 
-const sealable = vectors.filter((vector) => !vector.encrypt_error);
+const encryptable = vectors.filter((vector) => !vector.encrypt_error);
 
 /** Compresses each part once for all back ends: that takes most of the time. */
 const platform: CodecPlatform = {
@@ -49,17 +49,17 @@ describe.each(['kernel', 'sodium'] as const)(
   (aead) => {
     const codec = new Codec({ ...platform, aead });
 
-    it.each(sealable)(
+    it.each(encryptable)(
       '$name encrypts to the recorded addresses and decrypts again',
       { timeout: 180_000 },
       async (vector) => {
         const input = vectorInput(vector);
         const detail = vectorDetail(vector.name);
-        const sealed = new Map<string, Uint8Array>();
+        const encrypted = new Map<string, Uint8Array>();
         const order: { address: string; len: number }[] = [];
         const file = await encryptFile(codec, bufferAccess(input), {
           emit: async ({ address, bytes }) => {
-            sealed.set(address.hex, bytes);
+            encrypted.set(address.hex, bytes);
             order.push({ address: address.hex, len: bytes.length });
           },
         });
@@ -67,13 +67,13 @@ describe.each(['kernel', 'sodium'] as const)(
         expect(toHex(file.record)).toBe(detail.data_map.msgpack_hex);
         expect(order.slice(0, -1)).toEqual(detail.encrypted_chunks);
 
-        const plain = await openAll(codec, file.map, (address) => sealed.get(address.hex)!);
+        const plain = await openAll(codec, file.map, (address) => encrypted.get(address.hex)!);
         const blake3 = await loadBlake3();
         expect(toHex(blake3(plain))).toBe(detail.input.blake3);
       },
     );
 
-    it.each(sealable.filter((vector) => vector.stored))(
+    it.each(encryptable.filter((vector) => vector.stored))(
       '$name: the recorded chunks decrypt to the plaintext',
       async (vector) => {
         const map = decodeDataMap(storedChunk(vector.address))!;
@@ -91,7 +91,7 @@ describe.each(['kernel', 'sodium'] as const)(
       },
     );
 
-    it.each(sealable)('$name: data map codecs round-trip the recorded bytes', ({ name }) => {
+    it.each(encryptable)('$name: data map codecs round-trip the recorded bytes', ({ name }) => {
       const { data_map, child_levels } = vectorDetail(name);
       const map = decodeDataMap(fromHex(data_map.msgpack_hex))!;
       expect(toHex(encodeDataMap(map))).toBe(data_map.msgpack_hex);

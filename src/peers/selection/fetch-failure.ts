@@ -57,7 +57,11 @@ export class FetchFailure implements AttemptObserver {
     // is not offline.
     const isCutOff = attempts.every(({ answered }) => !answered);
     if (isCutOff && typeof navigator === 'object' && navigator.onLine === false) {
-      return new AntwayError('OFFLINE', 'The browser is offline, and this was not kept here.', details);
+      return new AntwayError(
+        'OFFLINE',
+        'The browser is offline, and this content is not stored on this device.',
+        details,
+      );
     }
     const message =
       without.size > 0

@@ -1,5 +1,5 @@
 import { encodePath } from '../../gateway/http/target.ts';
-import type { Sealed } from './messages.ts';
+import type { EncryptedContent } from './messages.ts';
 import type { Picked } from './pick.ts';
 
 export interface Links {
@@ -15,7 +15,11 @@ export interface Links {
  *
  * @param origin the origin of this gateway.
  */
-export function linksOf({ address, manifest }: Sealed, { name, isFolder }: Picked, origin: string): Links {
+export function linksOf(
+  { address, manifest }: EncryptedContent,
+  { name, isFolder }: Picked,
+  origin: string,
+): Links {
   // The file name in the URL is not part of the address. It sets the media type and the name of a download.
   const path = isFolder ? '/' : `/${encodePath(name)}`;
   if (manifest) {

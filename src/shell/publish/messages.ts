@@ -32,7 +32,7 @@ export type PublishRequest =
   | { task: 'cancel' };
 
 /** An encrypted file. Its chunks are at the peers, or in a file of the user. */
-export interface Sealed {
+export interface EncryptedContent {
   address: string;
   chunks: number;
   /**
@@ -46,8 +46,8 @@ export interface Sealed {
 export type PublishAnswer =
   | { type: 'measured'; bytes: number; chunks: number }
   | { type: 'progress'; progress: PublishProgress }
-  | ({ type: 'published'; presentChunks: number; uploadedBytes: number } & Sealed)
-  /** `sealed` is null for a tar, because a tar is not encrypted. */
-  | { type: 'saved'; content: Blob; sealed: Sealed | null }
+  | ({ type: 'published'; presentChunks: number; uploadedBytes: number } & EncryptedContent)
+  /** `encrypted` is null for a tar, because a tar is not encrypted. */
+  | { type: 'saved'; content: Blob; encrypted: EncryptedContent | null }
   | { type: 'cancelled' }
   | { type: 'failed'; code: string; message: string };

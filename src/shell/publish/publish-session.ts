@@ -3,7 +3,7 @@ import { GatewayApiError, gateway } from '../gateway-api.ts';
 import { Observable, useObserved } from '../observable.ts';
 import { saveAs } from '../save-as.ts';
 import { texts } from '../texts/texts.ts';
-import type { PublishAnswer, PublishInput, PublishRequest, Sealed } from './messages.ts';
+import type { EncryptedContent, PublishAnswer, PublishInput, PublishRequest } from './messages.ts';
 import type { Picked } from './pick.ts';
 
 export interface PublishOptions {
@@ -15,7 +15,7 @@ export interface PublishOptions {
 
 export type Result = Extract<PublishAnswer, { type: 'published' }>;
 /** Chunks that were written to a file. `isStored` as in the state `done`. */
-export type Saved = Sealed & { isStored: boolean };
+export type Saved = EncryptedContent & { isStored: boolean };
 export type Task = 'publish' | 'tar' | 'chunks';
 
 export type PublishState =
@@ -146,11 +146,11 @@ class PublishSession extends Observable<PublishState> {
         });
         break;
       case 'saved': {
-        const { content, sealed } = answer;
+        const { content, encrypted } = answer;
         const name = picked.name || 'antway';
         saveAs(content, task === 'tar' ? `${name}.tar` : `${name}.chunks.tar`);
-        const sealedNow = sealed && { ...sealed, isStored: await keep(sealed.manifest) };
-        this.set({ step: 'ready', ...chosen, error: null, saved: sealedNow ?? saved });
+        const savedContent = encrypted && { ...encrypted, isStored: await keep(encrypted.manifest) };
+        this.set({ step: 'ready', ...chosen, error: null, saved: savedContent ?? saved });
         break;
       }
       case 'failed':
@@ -216,12 +216,12 @@ function inputOf({ files, isFolder, name }: Picked): PublishInput {
  * Stores the manifest in the library, so that the user can find a lost link here. A failure is not an error of
  * publishing, because the user still has the link.
  */
-async function keep(manifest: Sealed['manifest']): Promise<boolean> {
+async function keep(manifest: EncryptedContent['manifest']): Promise<boolean> {
   if (!manifest) return false;
   try {
     return (await gateway.addManifest(manifest)).isStored;
   } catch (error) {
-    console.warn('antway: the manifest is not kept here', error);
+    console.warn('antway: the manifest is not stored on this device', error);
     return false;
   }
 }

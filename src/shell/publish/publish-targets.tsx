@@ -11,7 +11,7 @@ import { type PublishState, publishSession } from './publish-session.ts';
 import { SaveSection } from './save-section.tsx';
 
 /** The values of the form. They stay while the user visits other screens. */
-const kept = { unchecked: new Set<string>(), other: '', token: '', isPrivate: false };
+const lastForm = { unchecked: new Set<string>(), other: '', token: '', isPrivate: false };
 
 interface Props {
   state: Extract<PublishState, { step: 'ready' | 'stopped' }>;
@@ -20,13 +20,13 @@ interface Props {
 
 /** The form to choose visibility and peers, with the option to save to a file. */
 export function PublishTargets({ state, config }: Props) {
-  const [form, setForm] = useState(kept);
+  const [form, setForm] = useState(lastForm);
   const [problem, setProblem] = useState<'peer' | 'none' | null>(null);
   const t = texts.publish;
   const known = (config?.peers ?? []).filter((url) => takesChunks(PeerUrl.parse(url)));
 
-  function change(part: Partial<typeof kept>) {
-    setForm(Object.assign(kept, part) && { ...kept });
+  function change(part: Partial<typeof lastForm>) {
+    setForm(Object.assign(lastForm, part) && { ...lastForm });
     setProblem(null);
   }
 

@@ -14,7 +14,7 @@ import { Codec } from '../../self-encryption/codec.ts';
 import { decodeDataMap } from '../../self-encryption/data-map.ts';
 import { chunkCount, type EncryptedChunk } from '../../self-encryption/file.ts';
 import { type RandomAccess, streamOf } from '../../util/random-access.ts';
-import type { PublishAnswer, PublishInput, PublishRequest, Sealed } from './messages.ts';
+import type { EncryptedContent, PublishAnswer, PublishInput, PublishRequest } from './messages.ts';
 
 declare const self: DedicatedWorkerGlobalScope;
 
@@ -47,20 +47,20 @@ async function run(request: Exclude<PublishRequest, { task: 'cancel' }>): Promis
     case 'publish': {
       const { peers, token, isPrivate } = request;
       const targets = peers.map((url) => uploadTargetAt(PeerUrl.parse(url)));
-      const published = await seal(source, uploadTo(targets, token ? { token } : {}), isPrivate);
+      const published = await encrypt(source, uploadTo(targets, token ? { token } : {}), isPrivate);
       const { presentChunks, uploadedBytes } = published;
-      return { type: 'published', presentChunks, uploadedBytes, ...sealedAs(request, published) };
+      return { type: 'published', presentChunks, uploadedBytes, ...contentOf(request, published) };
     }
     case 'tar':
       return {
         type: 'saved',
         content: await blobOf(streamOf(source, 0, source.size, cancelling.signal)),
-        sealed: null,
+        encrypted: null,
       };
     case 'chunks': {
       const tar = new ChunkTar();
-      const published = await seal(source, tar, request.isPrivate);
-      return { type: 'saved', content: await tar.finish(), sealed: sealedAs(request, published) };
+      const published = await encrypt(source, tar, request.isPrivate);
+      return { type: 'saved', content: await tar.finish(), encrypted: contentOf(request, published) };
     }
   }
 }
@@ -78,7 +78,7 @@ function fileAccess(file: File): RandomAccess {
   };
 }
 
-function seal(source: RandomAccess, sink: ChunkSink, isPrivate: boolean) {
+function encrypt(source: RandomAccess, sink: ChunkSink, isPrivate: boolean) {
   const codec = new Codec({
     brotliDecoderWasm: () => fetch(decoderWasmUrl),
     sodiumWasm: () => fetch(sodiumWasmUrl),
@@ -99,10 +99,10 @@ function report(progress: PublishProgress): void {
   self.postMessage({ type: 'progress', progress } satisfies PublishAnswer);
 }
 
-function sealedAs(
+function contentOf(
   input: PublishInput & { isPrivate: boolean },
   { address, chunks, record, size }: Published,
-): Sealed {
+): EncryptedContent {
   return { address: address.hex, chunks, manifest: input.isPrivate ? manifestOf(input, record, size) : null };
 }
 

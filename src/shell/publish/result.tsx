@@ -6,7 +6,7 @@ import { formatBytes, formatChunks, formatFiles } from '../format.ts';
 import { Section } from '../section.tsx';
 import { texts } from '../texts/texts.ts';
 import { linksOf } from './links.ts';
-import type { Sealed } from './messages.ts';
+import type { EncryptedContent } from './messages.ts';
 import type { Picked } from './pick.ts';
 import type { PublishState } from './publish-session.ts';
 
@@ -30,7 +30,7 @@ export function PublishResult({ done, onAgain }: ResultProps) {
         )}
       </p>
       {isPrivate && <p class="notice-strong">{isStored ? t.privateStored : t.privateNote}</p>}
-      <ResultLinks sealed={result} picked={picked} />
+      <ResultLinks encrypted={result} picked={picked} />
       <p class="actions">
         {/* Use a new tab: in this tab, a link that differs only in its fragment would not load the page. */}
         <a class="button" href={links.gateway} target="_blank" rel="noopener">
@@ -45,14 +45,14 @@ export function PublishResult({ done, onAgain }: ResultProps) {
 }
 
 /** The links to encrypted content. They work as soon as the chunks are at a peer. */
-export function ResultLinks({ sealed, picked }: { sealed: Sealed; picked: Picked }) {
-  const links = linksOf(sealed, picked, location.origin);
-  const isPrivate = sealed.manifest !== null;
+export function ResultLinks({ encrypted, picked }: { encrypted: EncryptedContent; picked: Picked }) {
+  const links = linksOf(encrypted, picked, location.origin);
+  const isPrivate = encrypted.manifest !== null;
   const t = texts.publish;
   return (
     <div class="result">
       <dl class="result-links">
-        {!isPrivate && <Line label={t.address} text={sealed.address} />}
+        {!isPrivate && <Line label={t.address} text={encrypted.address} />}
         <Line label={isPrivate ? t.privateLink : t.link} text={links.gateway} />
         <Line label={isPrivate ? t.privateAntLink : t.antLink} text={links.ant} />
       </dl>

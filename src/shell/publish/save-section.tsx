@@ -56,7 +56,7 @@ function SavedChunks({ saved, picked }: { saved: Saved; picked: Picked }) {
         {t.savedChunks(formatChunks(saved.chunks))}
       </p>
       {saved.manifest && <p class="notice-strong">{saved.isStored ? t.privateStored : t.privateNote}</p>}
-      <ResultLinks sealed={saved} picked={picked} />
+      <ResultLinks encrypted={saved} picked={picked} />
     </>
   );
 }

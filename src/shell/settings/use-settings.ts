@@ -20,19 +20,19 @@ export interface SettingsState {
 
 /** @returns null until the settings are known. */
 export function useSettings(config: Resource<GatewayConfig>, active: boolean): SettingsState | null {
-  const kept = useResource(gateway.settings, active);
+  const stored = useResource(gateway.settings, active);
   const [own, setOwn] = useState<Settings | null>(null);
   const { error, announcement, run } = useAction(() => {
     // A refused change must disappear from the screen.
-    kept.refresh();
+    stored.refresh();
     config.refresh();
   });
-  useEffect(() => setOwn(kept.value), [kept.value]);
+  useEffect(() => setOwn(stored.value), [stored.value]);
   if (!own || !config.value) return null;
   return {
     own,
     config: config.value,
-    error: error ?? kept.error,
+    error: error ?? stored.error,
     announcement,
     change(part, done = texts.settings.saved) {
       const all = Object.entries({ ...own, ...part }).filter(([, value]) => value !== undefined);

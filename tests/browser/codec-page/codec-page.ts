@@ -10,21 +10,21 @@ import { type DataMap, decodeDataMap } from '../../../src/self-encryption/data-m
 import { encryptFile, unshrink } from '../../../src/self-encryption/file.ts';
 import { bufferAccess } from '../../../src/util/random-access.ts';
 
-export interface SealedInPage {
+export interface EncryptedInPage {
   aead: AeadName;
   address: string;
   record: string;
   /** In the order in which they were made, the record last. */
   chunks: { address: string; len: number }[];
-  /** Whether opening them gives the input again. */
-  opensToInput: boolean;
+  /** Whether decrypting them gives the input again. */
+  decryptsToInput: boolean;
 }
 
 export interface CodecPage {
-  /** Seals what the host serves at `url`, and opens it again. */
-  seal(aead: AeadName, url: string): Promise<SealedInPage>;
-  /** Opens an address from chunks that the host has, and compares with what it serves at `url`. */
-  open(aead: AeadName, address: string, url: string): Promise<{ aead: AeadName; isInput: boolean }>;
+  /** Encrypts what the host serves at `url`, and decrypts it again. */
+  encrypt(aead: AeadName, url: string): Promise<EncryptedInPage>;
+  /** Decrypts an address from chunks that the host has, and compares with what it serves at `url`. */
+  decrypt(aead: AeadName, address: string, url: string): Promise<{ aead: AeadName; isInput: boolean }>;
 }
 
 function codecWith(aead: AeadName): Codec {
@@ -40,32 +40,32 @@ function codecWith(aead: AeadName): Codec {
 }
 
 const codecPage: CodecPage = {
-  async seal(name, url) {
+  async encrypt(name, url) {
     const codec = codecWith(name);
     const input = await bytesAt(url);
-    const sealed = new Map<string, Uint8Array>();
-    const chunks: SealedInPage['chunks'] = [];
+    const encrypted = new Map<string, Uint8Array>();
+    const chunks: EncryptedInPage['chunks'] = [];
     const file = await encryptFile(codec, bufferAccess(input), {
       emit: async ({ address, bytes }) => {
-        sealed.set(address.hex, bytes);
+        encrypted.set(address.hex, bytes);
         chunks.push({ address: address.hex, len: bytes.length });
       },
     });
-    const opened = await openAll(codec, file.map, async (address) => sealed.get(address.hex)!);
+    const decrypted = await openAll(codec, file.map, async (address) => encrypted.get(address.hex)!);
     return {
       aead: (await codec.aead()).name,
       address: file.address.hex,
       record: toHex(file.record),
       chunks,
-      opensToInput: equalBytes(opened, input),
+      decryptsToInput: equalBytes(decrypted, input),
     };
   },
 
-  async open(name, address, url) {
+  async decrypt(name, address, url) {
     const codec = codecWith(name);
     const map = decodeDataMap(await bytesAt(`/chunk/${address}`))!;
-    const opened = await openAll(codec, map, (chunk) => bytesAt(`/chunk/${chunk.hex}`));
-    return { aead: (await codec.aead()).name, isInput: equalBytes(opened, await bytesAt(url)) };
+    const decrypted = await openAll(codec, map, (chunk) => bytesAt(`/chunk/${chunk.hex}`));
+    return { aead: (await codec.aead()).name, isInput: equalBytes(decrypted, await bytesAt(url)) };
   },
 };
 

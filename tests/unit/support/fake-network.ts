@@ -5,7 +5,7 @@ import type { VerifiedChunk } from '../../../src/chunks/verified-chunk.ts';
 import { AntwayError } from '../../../src/errors.ts';
 import type { ChunkPeers, FetchOptions } from '../../../src/peers/chunk-peers.ts';
 import { Stats } from '../../../src/stats/stats.ts';
-import { codec, type Records } from './sealed.ts';
+import { codec, type Records } from './encrypted-file.ts';
 
 /** A chunk store in memory, for tests that look into it, or damage what it holds. */
 export class MemoryStore implements ChunkStore {

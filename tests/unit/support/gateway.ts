@@ -11,8 +11,8 @@ import { Stats } from '../../../src/stats/stats.ts';
 import type { Received } from '../../http/case.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { sha256 } from '../../support/tar.ts';
+import type { Records } from './encrypted-file.ts';
 import { MemoryPeers } from './fake-network.ts';
-import type { Records } from './sealed.ts';
 
 /** Peers in memory that also have pointers, by hex address. */
 class Network extends MemoryPeers implements GatewayPeers {

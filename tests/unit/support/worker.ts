@@ -6,8 +6,8 @@ import { DataMaps } from '../../../src/content/data-maps.ts';
 import { Library } from '../../../src/library/library.ts';
 import type { ManifestStorage } from '../../../src/library/site-file.ts';
 import { Stats } from '../../../src/stats/stats.ts';
+import { codec, type Records } from './encrypted-file.ts';
 import { MemoryPeers } from './fake-network.ts';
-import { codec, type Records } from './sealed.ts';
 
 const noManifests: ManifestStorage = {
   has: async () => false,

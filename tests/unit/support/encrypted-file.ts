@@ -18,7 +18,7 @@ export const codec = new Codec({ ...nodePlatform, aead: 'sodium' });
 export type Records = Map<string, Uint8Array<ArrayBuffer>>;
 
 /** Self-encrypts a file into `records`. */
-export async function seal(
+export async function encryptedFile(
   bytes: Uint8Array,
   records: Records = new Map(),
 ): Promise<{ address: Address; map: DataMap; records: Records }> {
