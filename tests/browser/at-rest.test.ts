@@ -34,7 +34,7 @@ test('databases and caches hold only ciphertext of the pages that the user read'
     peer,
   );
   const file = await publish(Buffer.from(plaintexts[2]!.repeat(30_000)), peer);
-  const large = noise(3, 3_000_000);
+  const large = noise(3, 4_000_000);
   for (let at = 0; at < large.length; at += 10_000) large.set(Buffer.from(plaintexts[3]!), at);
   const largeFile = await publish(large, peer);
   const { address: anttpSite } = anttpFixture('tarchive_site');

@@ -236,7 +236,7 @@ describe('what a peer was not asked for', () => {
     return { end: peers.ends[0]!, store, of, map };
   }
 
-  it('is CORRUPT, under whatever hash, and is not kept', async () => {
+  it('is CORRUPT under any hash, and is not stored', async () => {
     const { end, store, of } = await sending((of) => [of]);
     await expect(end).rejects.toMatchObject({ code: 'CORRUPT', details: { address: of.hex } });
     expect(store.held.has(of.hex)).toBe(false);
