@@ -103,32 +103,32 @@ impl Metrics {
         let r = &mut self.registry;
         r.register(
             "requests",
-            "Requests, by face, op and outcome",
+            "Requests, by transport, op and outcome",
             self.requests.clone(),
         );
         r.register(
             "answers",
-            "Requested chunks, by face and status",
+            "Requested chunks, by transport and status",
             self.answers.clone(),
         );
         r.register(
             "sent_bytes",
-            "Bytes of responses that the transport accepted, by face",
+            "Bytes of responses that the transport accepted, by transport",
             self.sent.clone(),
         );
         r.register(
             "received_bytes",
-            "Bytes of requests, by face",
+            "Bytes of requests, by transport",
             self.received.clone(),
         );
         r.register(
             "refused_writes",
-            "Writes refused, by face and reason",
+            "Writes refused, by transport and reason",
             self.refused_writes.clone(),
         );
         r.register(
             "request_seconds",
-            "Time from the arrival of a request to the end of its response, by face and op",
+            "Time from the arrival of a request to the end of its response, by transport and op",
             self.seconds.clone(),
         );
         r.register(
@@ -174,36 +174,40 @@ impl Metrics {
     ) {
         let transport = transport.name();
         self.requests
-            .get_or_create(&vec![("face", transport), ("op", op), ("outcome", outcome)])
+            .get_or_create(&vec![
+                ("transport", transport),
+                ("op", op),
+                ("outcome", outcome),
+            ])
             .inc();
         self.seconds
-            .get_or_create(&vec![("face", transport), ("op", op)])
+            .get_or_create(&vec![("transport", transport), ("op", op)])
             .observe(took.as_secs_f64());
     }
 
     /// Counts the status of one chunk in a response.
     pub fn count_answer(&self, transport: Transport, status: &'static str) {
         self.answers
-            .get_or_create(&vec![("face", transport.name()), ("status", status)])
+            .get_or_create(&vec![("transport", transport.name()), ("status", status)])
             .inc();
     }
 
     /// The counter of bytes that the transport accepted.
     pub fn sent(&self, transport: Transport) -> Counter {
         self.sent
-            .get_or_create_owned(&vec![("face", transport.name())])
+            .get_or_create_owned(&vec![("transport", transport.name())])
     }
 
     /// The counter of received bytes.
     pub fn received(&self, transport: Transport) -> Counter {
         self.received
-            .get_or_create_owned(&vec![("face", transport.name())])
+            .get_or_create_owned(&vec![("transport", transport.name())])
     }
 
     /// Counts a refused write.
     pub fn count_refused_write(&self, transport: Transport, reason: &'static str) {
         self.refused_writes
-            .get_or_create(&vec![("face", transport.name()), ("reason", reason)])
+            .get_or_create(&vec![("transport", transport.name()), ("reason", reason)])
             .inc();
     }
 
@@ -254,10 +258,10 @@ mod tests {
             evicted: 4,
         });
         for line in [
-            r#"antway_peer_requests_total{face="http",op="get",outcome="found"} 1"#,
-            r#"antway_peer_sent_bytes_total{face="webtransport"} 7"#,
-            r#"antway_peer_refused_writes_total{face="http",reason="token"} 1"#,
-            r#"antway_peer_request_seconds_count{face="http",op="get"} 1"#,
+            r#"antway_peer_requests_total{transport="http",op="get",outcome="found"} 1"#,
+            r#"antway_peer_sent_bytes_total{transport="webtransport"} 7"#,
+            r#"antway_peer_refused_writes_total{transport="http",reason="token"} 1"#,
+            r#"antway_peer_request_seconds_count{transport="http",op="get"} 1"#,
             "antway_peer_sessions 1",
             "antway_peer_store_bytes 2",
             "antway_peer_quarantined_chunks_total 3",

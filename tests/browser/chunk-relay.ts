@@ -4,7 +4,7 @@ import { forward, LoopbackServer } from '../support/loopback-server.ts';
 import type { PeerProcess } from '../support/peer-process.ts';
 
 /**
- * A peer's HTTP face with a counter and a gate: which chunks were given out, and how often; and a point from which on
+ * A peer's HTTP transport with a counter and a gate: which chunks were given out, and how often; and a point from which on
  * requests wait, so that something can be interrupted at a known place.
  */
 export class ChunkRelay {

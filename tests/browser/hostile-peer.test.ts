@@ -155,7 +155,7 @@ test('many small chunks requested at once share requests, and a response that br
     .toBe('webtransport');
   await pinAction(alone.shell, site.address, 'pin');
   await expectPin(alone.shell, site.address, { state: 'complete', activity: 'idle' });
-  const requests = await honest.metric('requests_total', { face: 'webtransport', op: 'get' });
+  const requests = await honest.metric('requests_total', { transport: 'webtransport', op: 'get' });
   const answers = await honest.chunksGiven('webtransport');
   expect(answers).toBeGreaterThan(400);
   expect(requests).toBeLessThan(answers * 0.8);

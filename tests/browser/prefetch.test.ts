@@ -8,7 +8,7 @@ import { anttpFixture } from '../support/tar.ts';
 async function asked(peer: PeerProcess): Promise<{ open: number; get: number }> {
   // A request is counted when its stream has ended.
   await expect.poll(() => peer.metric('streams')).toBe(0);
-  const count = (op: string) => peer.metric('requests_total', { face: 'webtransport', op });
+  const count = (op: string) => peer.metric('requests_total', { transport: 'webtransport', op });
   return { open: await count('open'), get: await count('get') };
 }
 

@@ -459,9 +459,9 @@ test('a file is published by WebTransport to a peer that has only pinned certifi
   const done = shell.getByRole('region', { name: 'Published' });
   await expect(done).toBeVisible({ timeout: 45_000 });
   expect(
-    await peer.metric('requests_total', { face: 'webtransport', op: 'put', outcome: 'ok' }),
+    await peer.metric('requests_total', { transport: 'webtransport', op: 'put', outcome: 'ok' }),
   ).toBeGreaterThan(3);
-  expect(await peer.metric('requests_total', { face: 'http', op: 'put' })).toBe(0);
+  expect(await peer.metric('requests_total', { transport: 'http', op: 'put' })).toBe(0);
   const address = await resultOf(shell, 'Address');
   await expectSame(shell, `/${address}`, { '': repeated(7, 9_000_000) });
 });

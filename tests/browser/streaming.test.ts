@@ -250,7 +250,7 @@ async function publishRecord(bytes: Uint8Array, peer: PeerProcess): Promise<stri
 
 /** Bytes of chunks, and of what goes with them, that the peer has handed to the browser's session. */
 function sentBytes(peer: PeerProcess): Promise<number> {
-  return peer.metric('sent_bytes_total', { face: 'webtransport' });
+  return peer.metric('sent_bytes_total', { transport: 'webtransport' });
 }
 
 /** Waits until the peer has sent nothing for half a second. */

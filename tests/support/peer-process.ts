@@ -114,9 +114,9 @@ export class PeerProcess {
       .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
   }
 
-  /** How many chunks it has given out, over both faces or over one. */
-  chunksGiven(face?: 'http' | 'webtransport'): Promise<number> {
-    return this.metric('answers_total', { ...(face && { face }), status: 'ok' });
+  /** How many chunks it has given out, over both transports or over one. */
+  chunksGiven(transport?: 'http' | 'webtransport'): Promise<number> {
+    return this.metric('answers_total', { ...(transport && { transport }), status: 'ok' });
   }
 
   /** Ends the process at once, as a crash would. */

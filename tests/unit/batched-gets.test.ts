@@ -6,7 +6,7 @@ import { type BatchEvents, BatchedGets } from '../../src/peers/transports/batche
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** A request as the face was asked for it, to be answered by the test. */
+/** A request as the transport was asked for it, to be answered by the test. */
 interface Asked {
   /** Which chunks, by their numbers. */
   chunks: number[];

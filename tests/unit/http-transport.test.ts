@@ -19,7 +19,7 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }
 
-describe('a peer’s HTTP face, asked for a chunk', () => {
+describe('a peer’s HTTP transport, asked for a chunk', () => {
   it('gives the bytes in a buffer of exactly their size, from /chunk/<address>', async () => {
     const bytes = randomBytes(300_000);
     const peer = await startHttpPeer((_, response) => response.end(bytes));
@@ -167,7 +167,7 @@ describe('a peer’s HTTP face, asked for a chunk', () => {
   });
 });
 
-describe('a peer’s HTTP face, asked whether it has a chunk', () => {
+describe('a peer’s HTTP transport, asked whether it has a chunk', () => {
   it.each([
     [200, true],
     [404, false],
@@ -185,7 +185,7 @@ describe('a peer’s HTTP face, asked whether it has a chunk', () => {
   });
 });
 
-describe('a peer’s HTTP face, given a chunk', () => {
+describe('a peer’s HTTP transport, given a chunk', () => {
   it.each([
     [201, 'stored'],
     [200, 'present'],

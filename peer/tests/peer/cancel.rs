@@ -8,8 +8,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::sleep;
 
-const OVER_WEB_TRANSPORT: &str = r#"antway_peer_sent_bytes_total{face="webtransport"}"#;
-const OVER_HTTP: &str = r#"antway_peer_sent_bytes_total{face="http"}"#;
+const OVER_WEB_TRANSPORT: &str = r#"antway_peer_sent_bytes_total{transport="webtransport"}"#;
+const OVER_HTTP: &str = r#"antway_peer_sent_bytes_total{transport="http"}"#;
 const MIB: u64 = 1024 * 1024;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -33,7 +33,7 @@ async fn stop_sending_stops_a_large_response() {
     sleep(Duration::from_millis(500)).await;
     assert_eq!(peer.metric(OVER_WEB_TRANSPORT).await, sent);
     let cancelled =
-        r#"antway_peer_requests_total{face="webtransport",op="get",outcome="cancelled"}"#;
+        r#"antway_peer_requests_total{transport="webtransport",op="get",outcome="cancelled"}"#;
     assert_eq!(peer.metric(cancelled).await, 1);
     assert_eq!(
         session.get(&[chunk.address()]).await[0].0,
@@ -53,7 +53,8 @@ async fn resets_the_stream_of_a_client_that_does_not_read() {
     send.quic_stream_mut().finish().unwrap();
     peer.wait_for_metric(OVER_WEB_TRANSPORT, |sent| sent > 0)
         .await;
-    let given_up = r#"antway_peer_requests_total{face="webtransport",op="get",outcome="timeout"}"#;
+    let given_up =
+        r#"antway_peer_requests_total{transport="webtransport",op="get",outcome="timeout"}"#;
     peer.wait_for_metric(given_up, |n| n == 1).await;
     let sent = peer.metric(OVER_WEB_TRANSPORT).await;
     assert!(

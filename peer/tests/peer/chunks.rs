@@ -248,7 +248,7 @@ async fn many_streams_of_many_sessions_receive_their_chunks() {
     peer.wait_for_metric("antway_peer_streams", |n| n == 0)
         .await;
     assert_eq!(
-        peer.metric(r#"antway_peer_answers_total{face="webtransport",status="ok"}"#)
+        peer.metric(r#"antway_peer_answers_total{transport="webtransport",status="ok"}"#)
             .await,
         400
     );

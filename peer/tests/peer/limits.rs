@@ -185,7 +185,7 @@ async fn answers_busy_when_memory_is_full() {
     send_all(&mut send, &crate::session::get_request(&[chunk.address()])).await;
     send.quic_stream_mut().finish().unwrap();
     peer.wait_for_metric(
-        r#"antway_peer_sent_bytes_total{face="webtransport"}"#,
+        r#"antway_peer_sent_bytes_total{transport="webtransport"}"#,
         |n| n > 0,
     )
     .await;

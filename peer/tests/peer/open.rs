@@ -145,7 +145,7 @@ async fn decrypts_a_nested_map_and_sends_only_the_chunks_of_the_range() {
             "{first}, {length}"
         );
     }
-    let counted = r#"antway_peer_requests_total{face="webtransport",op="open",outcome="ok"}"#;
+    let counted = r#"antway_peer_requests_total{transport="webtransport",op="open",outcome="ok"}"#;
     peer.wait_for_metric(counted, |n| n == 11).await;
     peer.stop().await;
 }
@@ -302,14 +302,14 @@ async fn stops_sending_a_file_when_the_client_cancels() {
     cancel(recv);
     peer.wait_for_metric("antway_peer_streams", |n| n == 0)
         .await;
-    let sent = r#"antway_peer_sent_bytes_total{face="webtransport"}"#;
+    let sent = r#"antway_peer_sent_bytes_total{transport="webtransport"}"#;
     let sent = peer.metric(sent).await;
     assert!(
         sent < 64 << 20,
         "of 800 MiB, {sent} bytes were handed to the transport"
     );
     let cancelled =
-        r#"antway_peer_requests_total{face="webtransport",op="open",outcome="cancelled"}"#;
+        r#"antway_peer_requests_total{transport="webtransport",op="open",outcome="cancelled"}"#;
     assert_eq!(peer.metric(cancelled).await, 1);
     peer.stop().await;
 }

@@ -105,7 +105,8 @@ async fn requests_a_pointer_once_from_each_peer() {
     let mesh = Mesh::start(4, |_, _| StubResponse::new(404, "")).await;
     let pointer = format!("/pointer/{}", Address::of(b"absent"));
     assert_eq!(mesh.peers[0].get(&pointer).await.status, 404);
-    let requests = r#"antway_peer_requests_total{face="http",op="pointer",outcome="not_found"}"#;
+    let requests =
+        r#"antway_peer_requests_total{transport="http",op="pointer",outcome="not_found"}"#;
     for peer in &mesh.peers {
         assert_eq!(peer.metric(requests).await, 1);
     }

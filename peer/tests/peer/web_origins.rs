@@ -8,9 +8,7 @@ async fn the_move_page_keeps_its_opener_and_is_missing_on_site_origins() {
     let web = WebPeer::start(&[]).await;
     let site = "abcdefghijklmnopqrstuvwxyz234567abcdefghijklmnopqrst.antway.localhost";
     for path in ["/-/move", "/-/move.html"] {
-        let response = web
-            .get(path, &[("Host", "antway.localhost:8080")])
-            .await;
+        let response = web.get(path, &[("Host", "antway.localhost:8080")]).await;
         assert_eq!(response.body, b"move", "{path}");
         assert_eq!(
             response.header("cross-origin-opener-policy"),
@@ -19,7 +17,12 @@ async fn the_move_page_keeps_its_opener_and_is_missing_on_site_origins() {
         let policy = response.header("content-security-policy").unwrap();
         assert!(policy.starts_with("default-src 'none'; script-src antway.localhost:8080/-/"));
         assert!(policy.ends_with("frame-ancestors 'none'"));
-        for host in ["gateway.example", "localhost", "127.0.0.1", "not-antway.localhost"] {
+        for host in [
+            "gateway.example",
+            "localhost",
+            "127.0.0.1",
+            "not-antway.localhost",
+        ] {
             let response = web.get(path, &[("Host", host)]).await;
             assert_eq!(
                 response.header("cross-origin-opener-policy"),

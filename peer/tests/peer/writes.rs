@@ -71,7 +71,7 @@ async fn accepts_writes_only_with_the_token() {
     }
     assert!(session.get(&[second.address()]).await == [(0, second.bytes().to_vec())]);
     assert_eq!(peer.info().await["write"], "token");
-    let refused = r#"antway_peer_refused_writes_total{face="webtransport",reason="token"}"#;
+    let refused = r#"antway_peer_refused_writes_total{transport="webtransport",reason="token"}"#;
     assert_eq!(peer.metric(refused).await, 4);
     peer.stop().await;
 }
