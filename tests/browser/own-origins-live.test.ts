@@ -67,7 +67,7 @@ test('the live screen shows the requests of a site on its own origin, alone and 
   await expect(figure(shell, 'Served')).toHaveText(/^[67](\.\d+)? MB$/, { timeout: 15_000 });
   await expect(shell.getByRole('region', { name: 'Throughput' }).getByRole('img')).toHaveAttribute(
     'aria-label',
-    /highest was .*MB per second/,
+    /peak was .*MB per second/,
   );
   await expect(shell.getByRole('region', { name: 'Stored in this browser' })).toContainText(
     /MB of it is on the origin of one site/,

@@ -13,7 +13,7 @@ test('the live screen shows a file being read: its chunks, rates, times, and whe
   const { shell } = gateway;
   await shell.goto(`${gateway.url}/#live`);
   const region = (name: string) => shell.getByRole('region', { name });
-  await expect(region('Chunks of the file being read')).toContainText('Nothing is being read.');
+  await expect(region('Chunks of the file being read')).toContainText('No file is being read.');
   await expect(region('Throughput').locator('canvas')).toBeVisible();
 
   await expect(region('Activity')).toContainText('when the browser last started the gateway');
@@ -26,7 +26,7 @@ test('the live screen shows a file being read: its chunks, rates, times, and whe
   await expect(map.getByRole('listitem')).toContainText(['from a peer']);
   await expect(region('Throughput').getByRole('img')).toHaveAttribute(
     'aria-label',
-    /highest was .*MB per second/,
+    /peak was .*MB per second/,
   );
   await expect(region('Activity').getByRole('row').filter({ hasText: 'Whole answer' })).toContainText(
     /\d (m?s)/,

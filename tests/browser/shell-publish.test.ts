@@ -572,7 +572,7 @@ test('leaving asks first if a private link could not be stored', async ({ folder
   await choose(shell, write(join(folder, 'site'), { 'a.txt': 'something' }));
   await shell.getByRole('radio', { name: 'Private' }).check();
   await shell.getByRole('button', { name: 'Save the chunks' }).click();
-  await expect(shell.getByRole('region', { name: 'Or save to a file' })).toContainText('keep it');
+  await expect(shell.getByRole('region', { name: 'Or save to a file' })).toContainText('Save this link');
   const [dialog] = await Promise.all([
     shell.waitForEvent('dialog'),
     shell.evaluate(() => void setTimeout(() => location.reload())),

@@ -216,7 +216,7 @@ test.describe('without a worker', () => {
       const alert = page.getByRole('alert');
       await expect(alert.getByRole('heading')).toHaveText('The gateway cannot start');
       await expect(alert).toContainText('unprotected connection');
-      await expect(alert).toContainText('Open it by its https address.');
+      await expect(alert).toContainText('Open the page at its https:// address.');
       await expect(alert).toContainText('INSECURE_CONTEXT');
     }
     await page.getByRole('link', { name: 'Start page' }).click();

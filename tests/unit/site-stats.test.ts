@@ -135,6 +135,15 @@ describe('the figures of several origins', () => {
     expect(a.servedBytes).toBe(500);
   });
 
+  it('show the file that the first origin reads, while the others read none', () => {
+    const own = counted();
+    own.onChange(() => {});
+    own.chunkOf({ count: 3, size: 10 }, 0, '~', 'film.webm');
+    const [a, b] = [own.snapshot(), counted().snapshot()];
+    expect(sumStats([a, b])).toMatchObject({ servedBytes: 1_000, reading: a.reading });
+    expect(sumStats([b, a]).reading).toBeNull();
+  });
+
   it('have percentiles of all answers together', () => {
     const [slow, fast] = [new Stats(), new Stats()];
     for (const [stats, ms] of [

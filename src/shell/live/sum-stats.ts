@@ -37,9 +37,13 @@ function sum<T extends object>(a: T, b: T): T {
     const own = sums[key];
     if (own === undefined) sums[key] = value;
     else if (typeof own === 'number') sums[key] = own + value;
-    else if (typeof own === 'object' && own && !Array.isArray(own)) sums[key] = sum(own, value);
+    else if (isRecord(own) && isRecord(value)) sums[key] = sum(own, value);
   }
   return sums as T;
+}
+
+function isRecord(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isHistogram(value: object): value is HistogramSnapshot {
