@@ -3,7 +3,7 @@ import * as s from './schema.ts';
 
 const hexPattern = /^[0-9A-Fa-f]{64}$/;
 /** An address as text, in either case. */
-export const hexAddress = s.string('it must be an address of 64 hex digits', hexPattern);
+export const hexAddress = s.pattern(hexPattern, 'it must be an address of 64 hex digits');
 
 const base32Alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
 

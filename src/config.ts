@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import { Address, hexAddress } from './address.ts';
 import { PeerUrl } from './peer-url.ts';
 import * as s from './schema.ts';
@@ -9,35 +10,38 @@ import * as s from './schema.ts';
  * - `path`: all sites share the gateway's origin. The user decides which sites may run scripts.
  * - `subdomain`: every site has its own origin, with or without scripts.
  */
-export type Isolation = s.Infer<typeof isolation>;
-const isolation = s.oneOf('auto', 'path', 'subdomain');
+export type Isolation = v.InferOutput<typeof isolation>;
+const isolation = v.picklist(['auto', 'path', 'subdomain']);
 
 /** The transports used to reach peers: any transport that works, or only the named one. */
-export type TransportChoice = s.Infer<typeof transport>;
-const transport = s.oneOf('auto', 'webtransport', 'http');
+export type TransportChoice = v.InferOutput<typeof transport>;
+const transport = v.picklist(['auto', 'webtransport', 'http']);
 
-const name = s.string(
-  'a name has letters, digits, dots, dashes and underscores, and is not an address',
+const name = s.pattern(
   /^(?![0-9A-Fa-f]{64}$)[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/,
+  'a name has letters, digits, dots, dashes and underscores, and is not an address',
 );
 
-const peerUrl = s.transform(s.string(), (url, key) => {
-  PeerUrl.fromText(url, 'https://gateway.invalid', key);
-  return url;
-});
+const peerUrl = v.pipe(
+  v.string(),
+  v.rawCheck(({ dataset, addIssue }) => {
+    const { issues } = v.safeParse(PeerUrl.schema('https://gateway.invalid'), dataset.value);
+    if (issues) addIssue({ message: issues[0].message });
+  }),
+);
 
 const settings = {
   /** Replaces the server's peers. */
-  peers: s.optional(s.array(peerUrl)),
-  usePeersOfPeers: s.optional(s.boolean),
-  transport: s.optional(transport),
-  cache: s.optional(
-    s.strictObject({ maxBytes: s.optional(s.integer('bytes')), memoryBytes: s.optional(s.integer('bytes')) }),
+  peers: v.optional(v.array(peerUrl)),
+  usePeersOfPeers: v.optional(v.boolean()),
+  transport: v.optional(transport),
+  cache: v.optional(
+    s.strictObject({ maxBytes: v.optional(s.integer('bytes')), memoryBytes: v.optional(s.integer('bytes')) }),
   ),
   /** Name → address. Added to the server's names. */
-  names: s.optional(s.record(name, hexAddress)),
+  names: v.optional(s.record(name, hexAddress)),
   /** Addresses that are not served. Added to the server's list, so an address that the server denies stays denied. */
-  denied: s.optional(s.array(hexAddress)),
+  denied: v.optional(v.array(hexAddress)),
 };
 
 /** The part of the configuration that a user can change in the shell. */
@@ -46,17 +50,17 @@ export const settingsSchema = s.strictObject(settings);
 /** `antway.json`. */
 export const serverConfigSchema = s.strictObject({
   /** Where the JSON Schema is, for editors. */
-  $schema: s.optional(s.string()),
+  $schema: v.optional(v.string()),
   ...settings,
-  isolation: s.optional(isolation),
-  trusted: s.optional(s.array(hexAddress)),
+  isolation: v.optional(isolation),
+  trusted: v.optional(v.array(hexAddress)),
 });
 
 /** The user settings as JSON. A missing setting has the server's value. */
-export type Settings = s.Infer<typeof settingsSchema>;
+export type Settings = v.InferOutput<typeof settingsSchema>;
 
 /** The value of a valid `antway.json`. */
-export type ServerConfig = s.Infer<typeof serverConfigSchema>;
+export type ServerConfig = v.InferOutput<typeof serverConfigSchema>;
 
 /** @throws AntwayError `BAD_CONFIG` that names the wrong key. */
 export function parseServerConfig(value: unknown, place = 'antway.json'): ServerConfig {

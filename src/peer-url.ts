@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import * as s from './schema.ts';
 
 /**
@@ -5,6 +6,8 @@ import * as s from './schema.ts';
  * interface.
  */
 export type PeerKind = 'antway' | 'anttp' | 'antd';
+
+const notUrl = 'it must be a URL, or / for this host';
 
 /**
  * The URL of a peer: `https://host:port`, optionally with `#sha-256=<hex>[,<hex>]`. `http://` is allowed only on
@@ -25,31 +28,38 @@ export class PeerUrl {
    * @throws AntwayError `BAD_CONFIG` naming `key`.
    */
   static parse(value: unknown, baseUrl?: string, key = 'peers'): PeerUrl {
-    const schema = s.transform(s.string(), (text, key) => PeerUrl.fromText(text, baseUrl, key));
-    return s.parse(schema, value, 'BAD_CONFIG', '', key);
+    return s.parse(PeerUrl.schema(baseUrl), value, 'BAD_CONFIG', '', key);
   }
 
-  /** As `parse`. @throws Mismatch */
-  static fromText(text: string, baseUrl: string | undefined, key: string): PeerUrl {
-    const bad = (why: string) => new s.Mismatch(key, why);
-    const [, prefix, written = ''] = /^(?:(anttp|antd)\+)?(.*)$/s.exec(text)!;
-    const kind = (prefix ?? 'antway') as PeerKind;
-    const isUrl = (written === '/' && kind === 'antway') || /^https?:\/\//i.test(written);
-    if (!isUrl || !URL.canParse(written, baseUrl)) throw bad('it must be a URL, or / for this host');
-    const url = new URL(written, baseUrl);
-    if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url))) {
-      throw bad('it must be an https:// URL, or http:// on loopback');
-    }
-    if (url.username || url.password || url.search || url.pathname !== '/') {
-      throw bad('it must be an origin, with nothing but #sha-256=… after it');
-    }
-    if (!url.hash) return new PeerUrl(kind, url.origin, []);
-    const hashes = /^#sha-256=([0-9a-f]{64}(?:,[0-9a-f]{64})*)$/i.exec(url.hash)?.[1];
-    if (!hashes) throw bad('what follows # must be sha-256=<64 hex digits>[,<64 hex digits>…]');
-    if (url.protocol !== 'https:') throw bad('certificate hashes need an https:// URL');
-    if (kind !== 'antway')
-      throw bad('AntTP and antd are asked by HTTP, which certificate hashes do not help');
-    return new PeerUrl(kind, url.origin, hashes.toLowerCase().split(','));
+  /** The schema of `parse`. */
+  static schema(baseUrl?: string): s.Schema<PeerUrl> {
+    return v.pipe(
+      v.string(notUrl),
+      v.rawTransform(({ dataset: { value: text }, addIssue, NEVER }) => {
+        const bad = (message: string) => {
+          addIssue({ message });
+          return NEVER;
+        };
+        const [, prefix, written = ''] = /^(?:(anttp|antd)\+)?(.*)$/s.exec(text)!;
+        const kind = (prefix ?? 'antway') as PeerKind;
+        const isUrl = (written === '/' && kind === 'antway') || /^https?:\/\//i.test(written);
+        if (!isUrl || !URL.canParse(written, baseUrl)) return bad(notUrl);
+        const url = new URL(written, baseUrl);
+        if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url))) {
+          return bad('it must be an https:// URL, or http:// on loopback');
+        }
+        if (url.username || url.password || url.search || url.pathname !== '/') {
+          return bad('it must be an origin, with nothing but #sha-256=… after it');
+        }
+        if (!url.hash) return new PeerUrl(kind, url.origin, []);
+        const hashes = /^#sha-256=([0-9a-f]{64}(?:,[0-9a-f]{64})*)$/i.exec(url.hash)?.[1];
+        if (!hashes) return bad('what follows # must be sha-256=<64 hex digits>[,<64 hex digits>…]');
+        if (url.protocol !== 'https:') return bad('certificate hashes need an https:// URL');
+        if (kind !== 'antway')
+          return bad('AntTP and antd are asked by HTTP, which certificate hashes do not help');
+        return new PeerUrl(kind, url.origin, hashes.toLowerCase().split(','));
+      }),
+    );
   }
 
   /** The URL without certificate hashes. It identifies the peer in rankings, counters and errors. */

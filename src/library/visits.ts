@@ -1,48 +1,55 @@
 import { get, promisifyRequest, type UseStore } from 'idb-keyval';
+import * as v from 'valibot';
 import { type Address, hexAddress } from '../address.ts';
 import * as s from '../schema.ts';
 
 /** Most UTF-16 units of a title, and of the path of an icon. */
 const mostCharacters = 2_000;
 
-const text = s.check(s.string(), ({ length }) => length <= mostCharacters, 'it is too long');
+const text = v.pipe(v.string(), v.maxLength(mostCharacters, 'it is too long'));
 
-const path = s.string('it must be the path of a site', /^\/[A-Za-z\d][\w.-]{0,99}\/?$/);
+const path = s.pattern(/^\/[A-Za-z\d][\w.-]{0,99}\/?$/, 'it must be the path of a site');
 
 /** The path and query of an icon, without the browser's tolerance for odd URLs. */
-const icon = s.transform(text, (path, key) => {
-  const origin = 'http://gateway.invalid';
-  const url = URL.canParse(path, origin) ? new URL(path, origin) : undefined;
-  if (url?.origin === origin && path.startsWith('/') && !url.pathname.startsWith('/-/')) {
-    return url.pathname + url.search;
-  }
-  throw new s.Mismatch(key, 'it must be a file of a site');
-});
+const icon = v.pipe(
+  text,
+  v.rawTransform(({ dataset: { value: path }, addIssue, NEVER }) => {
+    const origin = 'http://gateway.invalid';
+    const url = URL.canParse(path, origin) ? new URL(path, origin) : undefined;
+    if (url?.origin === origin && path.startsWith('/') && !url.pathname.startsWith('/-/')) {
+      return url.pathname + url.search;
+    }
+    addIssue({ message: 'it must be a file of a site' });
+    return NEVER;
+  }),
+);
 
-const time = s.check(s.integer('milliseconds'), (time) => time <= Date.now(), 'it must not be in the future');
+const time = v.pipe(
+  s.integer('milliseconds'),
+  v.check((time) => time <= Date.now(), 'it must not be in the future'),
+);
 
 const properties = s.object({
-  address: s.transform(hexAddress, (hex) => hex.toLowerCase()),
+  address: v.pipe(hexAddress, v.toLowerCase()),
   /** The path to open it again: `/<address or name>/`, or without the slash for a file. */
   path,
   /** The alias in the URL that opened it, if any. */
-  name: s.nullable(s.string()),
+  name: v.nullable(v.string()),
   /** Title of its document. */
-  title: s.nullable(text),
+  title: v.nullable(text),
   /** Path of its icon. */
-  icon: s.nullable(icon),
-  kind: s.oneOf('archive', 'file', 'record'),
+  icon: v.nullable(icon),
+  kind: v.picklist(['archive', 'file', 'record']),
   /** Milliseconds since 1970. Null if the time was forgotten and the rest stays for a pin, or was never known. */
-  lastOpened: s.nullable(time),
+  lastOpened: v.nullable(time),
 });
 
 /** A visit to a site or file. */
-export type Visit = s.Infer<typeof properties>;
+export type Visit = v.InferOutput<typeof properties>;
 
-const visitSchema = s.check(
+const visitSchema = v.pipe(
   properties,
-  ({ path, name }) => name === null || name === path.split('/')[1],
-  'its name and path differ',
+  v.check(({ path, name }) => name === null || name === path.split('/')[1], 'its name and path differ'),
 );
 
 /**

@@ -1,7 +1,8 @@
+import * as v from 'valibot';
 import { hexAddress } from '../address.ts';
 import { parseSettings, type Settings } from '../config.ts';
 import { AntwayError } from '../errors.ts';
-import { isLanguage } from '../languages.ts';
+import { languages } from '../languages.ts';
 import { PeerUrl } from '../peer-url.ts';
 import * as s from '../schema.ts';
 import type { LibraryOffer, OfferedSite } from './messages.ts';
@@ -25,26 +26,26 @@ export function formerOrigin(
   return `http://${host}${port && `:${port}`}`;
 }
 
-const lowerCaseAddress = s.transform(hexAddress, (hex) => hex.toLowerCase());
+const lowerCaseAddress = v.pipe(hexAddress, v.toLowerCase());
 
 /** The worker checks the other properties before it stores the visit. */
 const offeredSite = s.object({
   address: lowerCaseAddress,
-  title: s.nullable(s.string()),
-  isPinned: s.boolean,
-  isPrivate: s.boolean,
-  path: s.unknown,
-  name: s.unknown,
-  icon: s.unknown,
-  kind: s.unknown,
-  lastOpened: s.unknown,
+  title: v.nullable(v.string()),
+  isPinned: v.boolean(),
+  isPrivate: v.boolean(),
+  path: v.optional(v.unknown()),
+  name: v.optional(v.unknown()),
+  icon: v.optional(v.unknown()),
+  kind: v.optional(v.unknown()),
+  lastOpened: v.optional(v.unknown()),
 }) as s.Schema<OfferedSite>;
 
 const offerSchema = s.object({
-  language: s.transform(s.unknown, (language) => (isLanguage(language) ? language : 'en')),
-  sites: s.array(offeredSite, most.sites),
-  settings: s.unknown,
-  restricted: s.array(lowerCaseAddress, most.sites),
+  language: v.fallback(v.picklist(languages), 'en'),
+  sites: s.list(offeredSite, most.sites),
+  settings: v.optional(v.unknown()),
+  restricted: s.list(lowerCaseAddress, most.sites),
 });
 
 /**

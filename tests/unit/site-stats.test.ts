@@ -79,6 +79,11 @@ describe('the counters of a site’s origin', () => {
     expect(stats).not.toHaveProperty('extra');
   });
 
+  it('do not call the methods of a list that a site sends', () => {
+    const value = withField('peers', Object.assign(sent(counted()).peers, { constructor: {} }));
+    expect(siteStats(value)?.peers).toHaveLength(1);
+  });
+
   it('name a bounded number of peers, and no file that is read', () => {
     const [one] = sent(counted()).peers;
     const peers = Array.from({ length: 1_000 }, (_, i) => ({ ...one, url: `https://${i}.example` }));

@@ -1,11 +1,12 @@
+import * as v from 'valibot';
 import { Address } from '../../address.ts';
 import { AntwayError, type ErrorCode } from '../../errors.ts';
 import * as s from '../../schema.ts';
 
-const requiredText = s.check(s.string('it is missing'), (text) => text !== '', 'it is missing');
+const requiredText = v.pipe(v.string('it is missing'), v.nonEmpty('it is missing'));
 
 /** An address in a body. Parsing throws AntwayError `BAD_ADDRESS` for another text. */
-export const addressText = s.transform(requiredText, Address.fromHex);
+export const addressText = v.pipe(requiredText, v.transform(Address.fromHex));
 
 /**
  * Returns the `address` parameter.

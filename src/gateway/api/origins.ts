@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import { AntwayError } from '../../errors.ts';
 import * as s from '../../schema.ts';
 import type { Deployment } from '../deployment.ts';
@@ -11,8 +12,8 @@ import { browserStorage, listed } from './storage.ts';
 const originOfSite = s.object({ address: addressText });
 const originChange = s.object({
   address: addressText,
-  report: s.optional(siteReportSchema),
-  settingsId: s.optional(s.string()),
+  report: v.optional(siteReportSchema),
+  settingsId: v.optional(v.string()),
 });
 
 /** `/-/origins`, on the gateway's own origin: the origins of sites. */

@@ -1,8 +1,12 @@
+import * as v from 'valibot';
 import * as s from '../../schema.ts';
 import { addressIn, addressText, bodyOf } from './body.ts';
 import type { Endpoint } from './endpoint.ts';
 
-const pinCommand = s.object({ address: addressText, action: s.oneOf('pin', 'pause', 'resume', 'verify') });
+const pinCommand = s.object({
+  address: addressText,
+  action: v.picklist(['pin', 'pause', 'resume', 'verify']),
+});
 
 /** `/-/pins`: the user's pins. */
 export const pins: Endpoint = {

@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import type { Config } from '../../config.ts';
 import { PeerUrl } from '../../peer-url.ts';
 import { probePeer } from '../../peers/probe.ts';
@@ -29,7 +30,7 @@ export const appearance: Endpoint = {
   },
 };
 
-const peerToTest = s.object({ url: s.unknown });
+const peerToTest = s.object({ url: v.unknown() });
 
 /** `/-/test-peer`: tries a peer. */
 export const testPeer: Endpoint = {
@@ -40,7 +41,7 @@ export const testPeer: Endpoint = {
   },
 };
 
-const resetScope = s.object({ chunks: s.optional(s.boolean) });
+const resetScope = s.object({ chunks: v.optional(v.boolean()) });
 
 /**
  * `/-/reset`: deletes the settings, decisions, visits, manifests, pointers and known origins. With `chunks`

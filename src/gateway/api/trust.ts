@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import type { Address } from '../../address.ts';
 import type { Resolver } from '../../content/resolver.ts';
 import { AntwayError } from '../../errors.ts';
@@ -76,12 +77,12 @@ function refuseForeignForm({ url, headers, referrer }: Request): void {
   }
 }
 
-const decisionSchema = s.oneOf('trusted', 'restricted');
+const decisionSchema = v.picklist(['trusted', 'restricted']);
 
 const decisionOfShell = s.object({
   address: addressText,
   decision: decisionSchema,
-  allVersions: s.optional(s.boolean),
+  allVersions: v.optional(v.boolean()),
 });
 
 async function decideByJson(request: Request, { trust, resolver, endTrust }: ApiContext): Promise<void> {

@@ -1,15 +1,16 @@
 import { delMany, getMany, setMany, type UseStore } from 'idb-keyval';
+import * as v from 'valibot';
 import { firstSpoken, isLanguage, type Language, languages } from '../../languages.ts';
 import * as s from '../../schema.ts';
 import { isTheme, themes } from '../../themes.ts';
 
 export const appearanceSchema = s.object({
-  language: s.nullable(s.oneOf(...languages)),
-  theme: s.nullable(s.oneOf(...themes)),
+  language: v.nullable(v.picklist(languages)),
+  theme: v.nullable(v.picklist(themes)),
 });
 
 /** The user's choice in the shell. Null means the browser's language or the system's theme. */
-export type Appearance = s.Infer<typeof appearanceSchema>;
+export type Appearance = v.InferOutput<typeof appearanceSchema>;
 
 const keys = ['language', 'theme'];
 

@@ -1,28 +1,33 @@
 import { delMany, get, promisifyRequest, type UseStore, update } from 'idb-keyval';
+import * as v from 'valibot';
 import type { Address } from '../../address.ts';
 import { type ErrorCode, errorStatus } from '../../errors.ts';
 import * as s from '../../schema.ts';
 
 /** In bytes or chunks. No device stores more. */
 const size = s.number(1e15);
-const share = s.object({ stored: size, total: s.nullable(size) });
+const share = s.object({ stored: size, total: v.nullable(size) });
 const pinShare = s.object({ stored: size, total: size });
 
 const problem = s.object({
-  code: s.transform(s.string(), (code) =>
-    Object.hasOwn(errorStatus, code) ? (code as ErrorCode) : 'INTERNAL',
+  code: v.pipe(
+    v.string(),
+    v.transform((code) => (Object.hasOwn(errorStatus, code) ? (code as ErrorCode) : 'INTERNAL')),
   ),
-  message: s.transform(s.string(), (text) => text.slice(0, 500)),
+  message: v.pipe(
+    v.string(),
+    v.transform((text) => text.slice(0, 500)),
+  ),
 });
 
 const pinState = s.object({
   chunks: pinShare,
   bytes: pinShare,
-  state: s.oneOf('complete', 'partial', 'damaged'),
-  activity: s.oneOf('idle', 'fetching', 'verifying', 'paused', 'waiting'),
-  bytesPerSecond: s.nullable(size),
-  secondsLeft: s.nullable(size),
-  problem: s.nullable(problem),
+  state: v.picklist(['complete', 'partial', 'damaged']),
+  activity: v.picklist(['idle', 'fetching', 'verifying', 'paused', 'waiting']),
+  bytesPerSecond: v.nullable(size),
+  secondsLeft: v.nullable(size),
+  problem: v.nullable(problem),
 });
 
 /** The report of a site's own origin, sent by its bridge. Scripts of the site can forge it. Sizes are in bytes. */
@@ -30,15 +35,15 @@ export const siteReportSchema = s.object({
   chunks: share,
   bytes: share,
   /** Whether the whole site is stored there. */
-  offline: s.boolean,
-  pin: s.nullable(pinState),
+  offline: v.boolean(),
+  pin: v.nullable(pinState),
   /** The size of the origin's whole chunk store. */
   storedBytes: size,
   /** Whether the browser promised not to evict the origin's data. Null if the browser does not report this. */
-  persisted: s.nullable(s.boolean),
+  persisted: v.nullable(v.boolean()),
 });
 
-export type SiteReport = s.Infer<typeof siteReportSchema>;
+export type SiteReport = v.InferOutput<typeof siteReportSchema>;
 
 /** The origin of a site that was used in this browser. Times are in milliseconds since 1970. */
 export interface SiteOrigin {

@@ -1,5 +1,6 @@
 import { blake3 } from '@noble/hashes/blake3.js';
 import { del, get, set, type UseStore } from 'idb-keyval';
+import * as v from 'valibot';
 import { Address, hexAddress } from '../../address.ts';
 import { settingsSchema } from '../../config.ts';
 import * as s from '../../schema.ts';
@@ -12,9 +13,9 @@ const siteSettingsSchema = s.object({
    * For each address that the user denies: the hash of that address with the site's own address
    * (`deniedHash`). The site's worker can check an address, but the hashes do not reveal the list.
    */
-  deniedHashes: s.array(hexAddress),
+  deniedHashes: v.array(hexAddress),
   /** Whether the site may run scripts. False if the user chose to open it without scripts. */
-  runsScripts: s.boolean,
+  runsScripts: v.boolean(),
   appearance: appearanceSchema,
 });
 
@@ -22,7 +23,7 @@ const siteSettingsSchema = s.object({
  * The part of the user settings that a site's own origin receives. It is as small as possible, because the
  * site's scripts can read it there.
  */
-export type SiteSettings = s.Infer<typeof siteSettingsSchema>;
+export type SiteSettings = v.InferOutput<typeof siteSettingsSchema>;
 
 /** Returns BLAKE3 of the site's address and the denied address, in hex. */
 export function deniedHash(site: Address, denied: Address): string {

@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import { type ErrorCode, errorStatus } from '../../errors.ts';
 import { PeerUrl } from '../../peer-url.ts';
 import * as s from '../../schema.ts';
@@ -10,28 +11,17 @@ const mostPeers = 32;
 const longestUrl = 200;
 
 /** Up to about a petabyte. The sum of a few such values is still exact. */
-const count = s.transform(s.number(1e15), Math.round);
+const count = v.pipe(s.number(1e15), v.transform(Math.round));
 const tally = s.object({ count, bytes: count });
 
 /** Numbers of failures by code. Unknown codes are dropped. */
-const failures = s.transform(s.record(s.string(), s.unknown), (numbers, key) => {
-  const known = Object.entries(numbers).filter(([code]) => Object.hasOwn(errorStatus, code));
-  return s.record(s.string(), count).parse(Object.fromEntries(known), key) as Partial<
-    Record<ErrorCode, number>
-  >;
-});
+const errorCodes = Object.keys(errorStatus) as ErrorCode[];
+const failures = s.object(v.entriesFromList(errorCodes, v.exactOptional(count)));
 
 /** Computes the percentiles itself. */
-const histogram = s.transform(
-  s.object({
-    buckets: s.check(
-      s.array(count, bucketCount),
-      ({ length }) => length === bucketCount,
-      'it has another length',
-    ),
-    sum: count,
-  }),
-  ({ buckets, sum }) => histogramSnapshot(buckets, sum),
+const histogram = v.pipe(
+  s.object({ buckets: v.pipe(s.list(count, bucketCount), v.length(bucketCount)), sum: count }),
+  v.transform(({ buckets, sum }) => histogramSnapshot(buckets, sum)),
 );
 
 const transport = s.object({
@@ -42,11 +32,11 @@ const transport = s.object({
   totalMs: histogram,
 });
 
-const peerId = s.transform(s.string(), (url, key) => {
-  const { id } = PeerUrl.fromText(url, undefined, key);
-  if (id.length <= longestUrl) return id;
-  throw new s.Mismatch(key, `it has more than ${longestUrl} characters`);
-});
+const peerId = v.pipe(
+  PeerUrl.schema(),
+  v.transform(({ id }) => id),
+  v.maxLength(longestUrl),
+);
 
 const peer = s.object({
   url: peerId,
@@ -76,7 +66,12 @@ const stats = s.object({
     damaged: count,
   }),
   files: s.object({ damaged: count, refused: count }),
-  peers: s.transform(s.array(s.unknown), (peers, key) => s.array(peer).parse(peers.slice(0, mostPeers), key)),
+  peers: v.pipe(
+    v.custom<unknown[]>(Array.isArray),
+    // No method of a value from a site: a list can have a `constructor` of its own, which `slice` would call.
+    v.transform((peers) => Array.from({ length: Math.min(peers.length, mostPeers) }, (_, i) => peers[i])),
+    v.array(peer),
+  ),
 });
 
 const cache = s.object({
@@ -84,10 +79,10 @@ const cache = s.object({
   bytes: count,
   waiting: count,
   maxBytes: count,
-  available: s.boolean,
-  quota: s.nullable(count),
-  usage: s.nullable(count),
-  persisted: s.boolean,
+  available: v.boolean(),
+  quota: v.nullable(count),
+  usage: v.nullable(count),
+  persisted: v.boolean(),
 });
 
 /**
@@ -110,10 +105,6 @@ export function siteCache(value: unknown): CacheState | undefined {
 }
 
 function parsedIfValid<T>(schema: s.Schema<T>, value: unknown): T | undefined {
-  try {
-    return schema.parse(value, '');
-  } catch (error) {
-    if (error instanceof s.Mismatch) return undefined;
-    throw error;
-  }
+  const result = v.safeParse(schema, value, { abortEarly: true });
+  return result.success ? result.output : undefined;
 }

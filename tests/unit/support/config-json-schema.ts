@@ -1,3 +1,5 @@
+import { toJsonSchema } from '@valibot/to-json-schema';
+import type * as v from 'valibot';
 import { type ServerConfig, serverConfigSchema } from '../../../src/config.ts';
 
 type Annotations = { [key: string]: unknown };
@@ -78,7 +80,22 @@ export function configJsonSchema(): Annotations {
     description:
       'Configuration that the host of an Antway gateway serves as /antway.json. See configuration.md.',
   };
-  return { ...document, ...merge(serverConfigSchema.json, { properties: annotations }) };
+  return { ...document, ...merge(jsonSchemaOf(serverConfigSchema), { properties: annotations }) };
+}
+
+/** Returns the JSON Schema of a schema. Checks in code are left out. */
+export function jsonSchemaOf(schema: v.GenericSchema): Annotations {
+  const { $schema: _, ...json } = toJsonSchema(schema, {
+    // The last schema of a pipe is the exact one.
+    typeMode: 'output',
+    ignoreActions: ['transform', 'raw_transform', 'raw_check', 'check'],
+    overrideSchema({ valibotSchema }) {
+      if (valibotSchema.type !== 'map') return undefined;
+      const { key, value } = valibotSchema as v.MapSchema<v.GenericSchema, v.GenericSchema, undefined>;
+      return { type: 'object', propertyNames: jsonSchemaOf(key), additionalProperties: jsonSchemaOf(value) };
+    },
+  });
+  return json;
 }
 
 function merge(schema: object, annotations: object): Annotations {
