@@ -3,9 +3,8 @@ import asc from 'assemblyscript/asc';
 import { kernelMemoryBytes } from '../src/self-encryption/kernel-layout.ts';
 
 /**
- * Compiles `build/kernel/` to WebAssembly. The product is in `src/self-encryption/kernel-wasm.ts`, so a build does not
- * need the compiler. To make the product again, run `UPDATE_KERNEL=1 npx vitest run tests/unit/kernel.test.ts`.
- *
+ * Compiles `build/kernel/` for `src/self-encryption/kernel-wasm.ts`, so that a build does not need the compiler.
+ * To update that file, run `UPDATE_KERNEL=1 npx vitest run tests/unit/kernel.test.ts`.
  * @throws Error with the compiler's messages.
  */
 export async function compileKernel(): Promise<Uint8Array> {
@@ -18,7 +17,7 @@ export async function compileKernel(): Promise<Uint8Array> {
       ...['--runtime', 'stub', '--enable', 'simd', '-O3', '--noAssert'],
       // The compiler's own data follow those of `kernel.ts`.
       ...['--memoryBase', String(kernelMemoryBytes)],
-      // A warning that hosts cannot exchange vectors. Only the kernel's own functions do.
+      // Disables a warning that hosts cannot exchange vectors. Only the kernel's own functions do.
       ...['--disableWarning', '112'],
     ],
     {

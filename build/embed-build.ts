@@ -5,7 +5,7 @@ import type { Plugin } from 'vite';
 import type { Build } from '../src/build.ts';
 import { limits } from '../src/limits.ts';
 
-/** The worker's script. It holds the hashes of all other files. */
+/** Holds the hashes of all other files. */
 export const workerScript = 'sw.js';
 
 /** Matches the expression in `src/build.ts`, and the build object that replaces the expression. */
@@ -13,15 +13,12 @@ const slot =
   /globalThis\.__ANTWAY_BUILD__|\{"hash":"[0-9a-f]{64}","installed":\{[^{}]*\},"optional":\{[^{}]*\}\}/g;
 const emptySlot = 'globalThis.__ANTWAY_BUILD__';
 
-/**
- * True for the build's probe file. `SiteNames` fetches this file to check that a host serves this build. The
- * file name contains the build's hash.
- */
+/** The build's probe file. `SiteNames` uses it to check that a host serves this build. */
 const isProbe = (path: string) => /^-\/probe-[0-9a-f]{64}\.json$/.test(path);
 
 /**
- * True for files that the shell does not need to start. Browsers without the cipher need libsodium.
- * Publishing needs the compressor. Installing the app needs the screenshots. `robots.txt` is for crawlers.
+ * Files that the shell does not need to start: libsodium, which only browsers without the cipher need; the compressor,
+ * which publishing needs; the screenshots for installing the app; `robots.txt`.
  */
 const isOptional = (path: string) =>
   /(^|\/)(libsodium|brotli_wasm_bg)-[^/]*\.wasm$/.test(path) ||
@@ -36,13 +33,9 @@ export function filesOf(folder: string): string[] {
 }
 
 /**
- * The last step of a build. Writes the hashes of all files into the worker's script, and writes the file
- * `-/probe-<hash>.json`. You can repeat this step after you change a file.
- *
- * The hash of the build is the SHA-256 of the output of `sha256sum` for the build's files: one line
- * `<hex>  <path>` for each file, sorted by path. The probe file is not included. `sw.js` is hashed in its
- * state before embedding.
- *
+ * The last step of a build, which can be repeated. Writes the hashes of all files into the worker's script, and writes
+ * the file `-/probe-<hash>.json`. The hash of the build is the SHA-256 of the output of `sha256sum` for all files
+ * except the probe file: one line `<hex>  <path>` for each, sorted by path. `sw.js` is hashed before embedding.
  * @returns the hash of the build.
  */
 export function embedBuild(folder: string): string {
@@ -79,7 +72,6 @@ export function embedBuild(folder: string): string {
   return build.hash;
 }
 
-/** Embeds the build after Vite has written all of its files. */
 export function embeddedBuild(): Plugin {
   let folder = '';
   return {

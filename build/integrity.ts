@@ -2,10 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/**
- * Prints the hashes for `<script integrity>`, and writes them to `integrity.json` in the folder.
- * @param names file names, relative to the folder.
- */
+/** Prints the hashes for `<script integrity>`, and writes them to `integrity.json` in the folder. */
 export function writeIntegrity(folder: string, names: readonly string[]): void {
   const hashes = Object.fromEntries(
     names.map((name) => {

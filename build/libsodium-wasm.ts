@@ -6,17 +6,13 @@ import type { Plugin } from 'vite';
 const virtualModule = 'virtual:libsodium.wasm?url';
 const packageFile = /\/libsodium\/dist\/modules-esm\/libsodium\.mjs$/;
 
-/**
- * The folder of the extracted file. Vite reads the file from here, and names, hashes and places it like every
- * other asset.
- */
+/** The folder of the extracted file. Vite names, hashes and places the file like every other asset. */
 const cacheFolder = fileURLToPath(new URL('../node_modules/.cache/antway', import.meta.url));
 
 /**
- * Takes libsodium's WebAssembly out of the package's script. The script contains 296 kB of WebAssembly as
- * base64. Every start of the worker would have to read it, although most browsers have the cipher themselves.
- * The script keeps an empty string instead, and only the exports that are used.
- * `virtual:libsodium.wasm?url` is the URL of the asset; pass it to `instantiateWasm`.
+ * Takes libsodium's WebAssembly (296 kB as base64) and the unused exports out of the package's script. Otherwise every
+ * start of the worker would read them, although most browsers have the cipher themselves. `virtual:libsodium.wasm?url`
+ * is the URL of the asset; pass it to `instantiateWasm`.
  */
 export function libsodiumWasm(): Plugin {
   return {
@@ -45,16 +41,13 @@ export function libsodiumWasm(): Plugin {
   };
 }
 
-/**
- * Returns libsodium's WebAssembly. Reads the package's own script, because Vite's development server would
- * resolve to a copy.
- */
+/** Reads the package's own script, because Vite's development server would resolve to a copy. */
 export async function sodiumWasm(): Promise<Buffer> {
   const script = fileURLToPath(import.meta.resolve('libsodium'));
   return Buffer.from(embedded(await readFile(script, 'utf8')).base64, 'base64');
 }
 
-/** The functions that `src/self-encryption/sodium.ts` calls. */
+/** Used by `src/self-encryption/sodium.ts`. */
 const usedExports = new Set([
   '_malloc',
   '_free',
@@ -70,10 +63,7 @@ function withUsedExports(code: string): string {
   );
 }
 
-/**
- * Finds the WebAssembly in the package's script: the only string that begins with the magic number `\0asm` in
- * base64.
- */
+/** The only string that begins with the magic number `\0asm` in base64. */
 function embedded(code: string): { base64: string; start: number; end: number } {
   const match = /"(AGFzbQ[A-Za-z0-9+/]+={0,2})"/.exec(code);
   if (!match) throw new Error('libsodium no longer holds its WebAssembly as a base64 string.');

@@ -5,10 +5,7 @@ const source = (path: string) => readFileSync(new URL(`../src/${path}`, import.m
 const tokensFile = 'shell/styles/tokens.css';
 const token = /^\s*--([\w-]+):\s*([^;]+);/gm;
 
-/**
- * Gives the worker's pages their style as a string: `virtual:page-style`. The worker inlines it, because the
- * policy of its pages allows no requests.
- */
+/** Provides `virtual:page-style`. The worker inlines this style, because the policy of its pages allows no requests. */
 export function pageStyle(): Plugin {
   return {
     name: 'antway:page-style',
@@ -21,8 +18,8 @@ export function pageStyle(): Plugin {
 }
 
 /**
- * Returns a style sheet on one line, with the values of the shell's tokens in place of their names.
- * @param path below `src`.
+ * Returns a style sheet (`path` below `src`) on one line, with the values of the shell's tokens in place of their
+ * names.
  * @throws Error if the sheet uses a token that does not exist.
  */
 export function styleWithTokens(path: string): string {
@@ -38,7 +35,6 @@ export function styleWithTokens(path: string): string {
   return minify(tokens.replace(token, '') + resolve(source(path)));
 }
 
-/** Returns the values of a colour of the tokens in both schemes. */
 export function tokenColours(name: string): { light: string; dark: string } {
   const [, light, dark] = new RegExp(`--${name}: light-dark\\((\\S+), (\\S+)\\);`).exec(source(tokensFile))!;
   return { light: light!, dark: dark! };

@@ -5,12 +5,11 @@ import { styleWithTokens } from './page-style.ts';
 
 const fromRoot = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
-/** The scripts of the pages below `/-/`. The documents of these pages are in `public/-/`. */
+/** The scripts of the documents in `public/-/`. */
 const names = ['bridge', 'move', 'root', 'site'];
 
 /**
- * Builds the scripts and the style of `src/site-pages/`. Each script becomes one file with a fixed name below `-/`, because
- * on a site's own origin all other paths belong to the site, including `assets/`.
+ * One script per page, with a fixed name below `-/`: a site's own origin has no other paths for the gateway's files.
  */
 export function sitePages(): Plugin {
   let outDir = '';

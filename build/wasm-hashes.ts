@@ -6,10 +6,7 @@ import { sodiumWasm } from './libsodium-wasm.ts';
 
 const virtualModule = 'virtual:wasm-hashes';
 
-/**
- * Provides the workers' scripts with the SHA-256 of the WebAssembly that they load, in base64. See
- * `virtual.d.ts`.
- */
+/** Provides `virtual:wasm-hashes` (see `virtual.d.ts`). */
 export function wasmHashes(): Plugin {
   return {
     name: 'antway:wasm-hashes',

@@ -11,10 +11,10 @@ interface SyncManager {
 const syncTag = 'antway-pins';
 
 /**
- * Continues pins when the network is back, and retries peers that were unreachable. Call it during the first
- * run of the worker's script.
- * @returns a function that requests a `sync` event. The browser fires the event as soon as there is a
- *   network, even if no page is open then.
+ * Continues pins when the network is back, and retries peers that were unreachable. Call it during the first run of the
+ * worker's script.
+ * @returns a function that requests a `sync` event. The browser fires it once there is a network, even without an open
+ *   page.
  */
 export function registerBackgroundSync(gateway: Gateway): () => void {
   self.addEventListener('sync', (event) => {
@@ -24,14 +24,13 @@ export function registerBackgroundSync(gateway: Gateway): () => void {
   const wake = () => {
     if (navigator.onLine) gateway.wake().catch(() => undefined);
   };
-  // Service workers in Chromium get only `change` events. Service workers in Firefox and Safari get only
-  // `online` events.
+  // Service workers in Chromium get only `change` events. Firefox and Safari send only `online` events.
   self.addEventListener('online', wake);
   (navigator as { connection?: EventTarget }).connection?.addEventListener('change', wake);
   return () => {
     const { sync } = self.registration as ServiceWorkerRegistration & { sync?: SyncManager };
-    // The browser rejects this without the permission, or if no page is open. The pins then continue when the
-    // user next opens Antway.
+    // The browser rejects this without the permission, or if no page is open. The pins then continue when the user next
+    // opens Antway.
     sync?.register(syncTag).catch(() => undefined);
   };
 }

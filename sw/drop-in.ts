@@ -3,10 +3,7 @@ import { createHandler, type HandlerOptions } from './handler.ts';
 
 declare const self: ServiceWorkerGlobalScope;
 
-/**
- * Reads the options from this script's URL. The page's script wrote them there, so a restarted worker still
- * has them.
- */
+/** The page's script wrote the options into this script's URL, so a restarted worker still has them. */
 function optionsOf(search: string): HandlerOptions {
   const query = new URLSearchParams(search);
   const [prefix, config, assets] = ['prefix', 'config', 'assets'].map((name) => query.get(name));
@@ -24,12 +21,12 @@ self.addEventListener('message', (event) => {
   if (event.data?.type === 'antway:who') event.ports[0]?.postMessage('antway');
 });
 
-// By default an updated worker waits until the previous worker controls no page. A page that needs other
-// options sends this message instead of waiting.
+// By default an updated worker waits until the previous worker controls no page. A page that needs other options sends
+// this message instead of waiting.
 self.addEventListener('message', (event) => {
   if (event.data?.type === 'antway:skip-waiting') void self.skipWaiting();
 });
-// Claims the page that installed the worker, so the worker handles that page's requests at once.
+// The worker handles the requests of the page that installed it at once.
 self.addEventListener('activate', (event) => event.waitUntil(self.clients.claim()));
 
 // Requests that do not match belong to the site. The browser handles them as usual.

@@ -18,10 +18,7 @@ declare const self: ServiceWorkerGlobalScope;
 export interface HandlerOptions {
   /** The path at which the content's URLs begin. Default: `ant/` below the worker's scope. */
   prefix?: string;
-  /**
-   * The server config, as in `antway.json`. Default: the worker reads `antway.json` from the folder of its
-   * script.
-   */
+  /** The server config, as in `antway.json`. Default: the worker reads `antway.json` from the folder of its script. */
   config?: ServerConfig;
   /** The URL of the folder with Antway's `.wasm` files. Default: the folder of the worker's script. */
   assets?: string;
@@ -34,19 +31,17 @@ export interface AntwayHandler {
   /** Whether Antway handles this URL. */
   matches(url: URL | string): boolean;
   /**
-   * Responds to a fetch event whose URL `matches`. Never rejects because of content: every error becomes a
-   * response.
+   * Responds to a fetch event whose URL `matches`. Never rejects because of content: every error becomes a response.
    */
   handle(event: FetchEvent): Promise<Response>;
 }
 
 /**
- * Creates the part of a site's worker that serves content addresses. Call it once, during the first run of
- * the worker's script. It registers event listeners. On `install` it stores the files that it needs offline.
- * On a message of the page's script it claims the page, which the page needs after a hard reload.
- *
- * @throws AntwayError `BAD_CONFIG` for an invalid `prefix`. An invalid `config` does not throw here: every
- *   response and the page's script report the error.
+ * Creates the part of a site's worker that serves content addresses. Call it once, during the first run of the worker's
+ * script. It registers event listeners. On `install` it stores the files that it needs offline. On a message of the
+ * page's script it claims the page, which the page needs after a hard reload.
+ * @throws AntwayError `BAD_CONFIG` for an invalid `prefix`. An invalid `config` does not throw here: every response and
+ *   the page's script report the error.
  */
 export function createHandler(options: HandlerOptions = {}): AntwayHandler {
   const { scope } = self.registration;

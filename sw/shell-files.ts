@@ -11,24 +11,17 @@ export const sitePage = '/-/site.html';
 const installed = new Map(Object.entries(build?.installed ?? {}));
 const hashes = new Map([...installed, ...Object.entries(build?.optional ?? {})]);
 
-/**
- * The verified files of this build. In development there are no files: the development server serves all of
- * them.
- */
+/** The verified files of this build. None in development: the development server serves all of them. */
 export class ShellFiles {
   readonly #files: VerifiedFiles;
   readonly #host: string;
-  /** Verified files that pages load repeatedly. WebAssembly and images are too large to hold in memory. */
+  /** Only files that pages load repeatedly. WebAssembly and images are too large to hold in memory. */
   readonly #memory = new Map<string, Uint8Array<ArrayBuffer>>();
 
-  /** The files that are stored on this origin. */
   readonly #installed: readonly ExpectedFile[];
   readonly #isSite: boolean;
 
-  /**
-   * @param host name and port of this origin.
-   * @param decoder the WebAssembly that a site's own origin also stores.
-   */
+  /** @param host name and port of this origin. @param decoder the WebAssembly that a site's own origin also stores. */
   constructor(files: VerifiedFiles, host: string, decoder: ExpectedFile) {
     this.#files = files;
     this.#host = host;
@@ -37,7 +30,6 @@ export class ShellFiles {
     this.#installed = this.#isSite ? [...own.map(expected), decoder] : own.map(expected);
   }
 
-  /** Returns the path of the file for a URL's path. */
   pathOf(pathname: string): string | undefined {
     // URLs of pages below `/-/` do not contain the file extension.
     const page = /^\/-\/\w+$/.test(pathname) ? `${pathname}.html` : pathname;

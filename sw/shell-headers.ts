@@ -13,9 +13,8 @@ const movePage = '/-/move.html';
 export const isForSites = (path: string): boolean => /^\/-\/(bridge|site)\./.test(path);
 
 /**
- * Returns the headers for one of the gateway's own files. The worker does not use cached headers, because a
- * page can change the cache. The host sends the same headers (`peer/src/http/web/`).
- *
+ * Returns the headers for one of the gateway's own files. The worker does not use cached headers, because a page can
+ * change the cache. The host sends the same headers (`peer/src/http/web/`).
  * @param host name and port of this origin.
  */
 export function shellHeaders(path: string, host: string): Record<string, string> {
@@ -42,8 +41,8 @@ function openerPolicyOf(path: string, host: string): string {
 }
 
 /**
- * Content has paths on the same origin, so the policy lists the paths of the gateway's files. `127.0.0.1` is
- * the only IP address that a policy can match. For any other IP address the policy allows the whole origin.
+ * Content has paths on the same origin, so the policy lists the paths of the gateway's files. `127.0.0.1` is the only
+ * IP address that a policy can match. For any other IP address the policy allows the whole origin.
  */
 function policyOf(path: string, host: string): string {
   const isLoopback = /^127\.0\.0\.1(:|$)/.test(host);
@@ -77,7 +76,7 @@ function policyOf(path: string, host: string): string {
   ].join('; ');
 }
 
-/** Returns the policy of a page below `/-/`: which pages it may frame, and which pages may frame it. */
+/** @param frames the pages that it may frame. @param ancestors the pages that may frame it. */
 function ownPagePolicy(own: (...paths: string[]) => string, frames: string, ancestors: string): string {
   const files = own('/-/', workerPath);
   return `default-src 'none'; script-src ${files}; style-src ${files}; worker-src ${own(workerPath)}; connect-src 'self'; frame-src ${frames}; base-uri 'none'; form-action 'none'; frame-ancestors ${ancestors}`;

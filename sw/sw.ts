@@ -19,7 +19,7 @@ declare const self: ServiceWorkerGlobalScope;
 
 const decoder = { url: decoderWasmUrl, sha256: decoderHash };
 const sodium = { url: sodiumWasmUrl, sha256: sodiumHash };
-/** Fetches and stores libsodium on the first call. The codec calls it only where WebCrypto lacks the cipher. */
+/** The codec calls this only where WebCrypto lacks the cipher. */
 const readSodium = () => filesCache.readWasm(sodium);
 const { origin, host, pathname: workerPath } = self.location;
 const deployment = deploymentAt(origin, workerPath);
@@ -49,8 +49,7 @@ self.addEventListener('fetch', (event) => {
   const { pathname } = url;
   const file = shellFiles.pathOf(pathname);
   if (file || deployment.trustedPages?.has(pathname)) {
-    // The policies of the files also forbid framing. A site that may run scripts must not get access to the
-    // shell in a frame.
+    // The policies of the files also forbid framing. A site that may run scripts must not get the shell in a frame.
     const isRefused = framed.has(request.destination) && !framedPages.has(pathname);
     if (isRefused) event.respondWith(refuseFrame(request));
     else if (file && readingMethods.has(request.method)) event.respondWith(answerFile(event, file));
@@ -61,8 +60,7 @@ self.addEventListener('fetch', (event) => {
 });
 
 self.addEventListener('install', (event) => {
-  // If an older version is active and works offline, the new version must also work offline. Otherwise the
-  // old version stays.
+  // If an active older version works offline, the new version must also work offline. Otherwise the old version stays.
   const mustStore = self.registration.active !== null;
   event.waitUntil(Promise.all([shellFiles.install(mustStore), loadAead(undefined, readSodium)]));
 });
@@ -75,11 +73,10 @@ self.addEventListener('activate', (event) => {
 
 self.addEventListener('message', (event) => {
   if (event.data?.type === 'SKIP_WAITING') void self.skipWaiting();
-  // The shell sends this message to the active worker before the new worker takes over. Otherwise pin work
-  // would keep the active worker alive, and the new worker would wait until all pins are complete.
+  // The shell sends this message before the new worker takes over. Otherwise pin work would keep the active worker
+  // alive, and the new worker would wait until all pins are complete.
   if (event.data?.type === 'HAND_OVER') gateway.handOver();
-  // A hard reload loads a page without the worker. Such a page sends this message to get access to the
-  // endpoints.
+  // A hard reload loads a page without the worker. Such a page sends this message to get access to the endpoints.
   if (event.data?.type === 'CLAIM') event.waitUntil(self.clients.claim());
 });
 
@@ -100,20 +97,14 @@ async function answerFile(event: FetchEvent, path: string): Promise<Response> {
   }
 }
 
-/**
- * Lets a newer version take over at once. The host no longer has the files of this version, and no shell is
- * open to offer the update.
- */
+/** Lets a newer version take over: the host no longer has this version's files, and no shell can offer the update. */
 async function giveWay(): Promise<void> {
   await self.registration.update();
   const { installing, waiting } = self.registration;
   (installing ?? waiting)?.postMessage({ type: 'SKIP_WAITING' });
 }
 
-/**
- * Redirects data that was shared with the installed app to the start page. The data is in the fragment,
- * because links contain keys and a host would log a query.
- */
+/** Redirects shared data to the start page, in the fragment: links contain keys, and a host would log a query. */
 async function share(request: Request): Promise<Response> {
   const form = await request.formData();
   const fragment = new URLSearchParams();
@@ -136,16 +127,13 @@ async function answer(event: FetchEvent): Promise<Response> {
   };
   const response = await gateway.handle(request, context);
   if (response) return response;
-  // For a navigation the shell reports that the path does not exist. Other requests go to the host: the
-  // config file, or a peer on the same host.
+  // For a navigation the shell reports that the path does not exist. Other requests go to the host: the config file, or
+  // a peer on the same host.
   const shell = request.mode === 'navigate' ? shellFiles.pathOf(shellDocument) : undefined;
   return shell && !isSite ? answerFile(event, shell) : fetch(request);
 }
 
-/**
- * Reloads the matching pages, or navigates them to `path`. Windows with `blob:` and `about:` URLs are not
- * clients of a worker, so they stay as they are.
- */
+/** Windows with `blob:` and `about:` URLs are not clients of a worker, so they stay as they are. */
 async function reloadPages(isOf: (url: URL) => boolean, path?: string): Promise<void> {
   const clients = await self.clients.matchAll({ type: 'window' });
   const pages = clients.filter(({ url }) => isOf(new URL(url)));

@@ -7,22 +7,20 @@ declare const self: ServiceWorkerGlobalScope;
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** A file of the host: its URL, and the SHA-256 of its bytes in base64. */
+/** The SHA-256 is in base64. */
 export interface ExpectedFile {
   url: string;
   sha256: string;
 }
 
-/** Counters for damaged and refused files. */
 export interface FileCounters {
   fileDamaged(): void;
   fileRefused(): void;
 }
 
 /**
- * Files of the host whose hashes are in the worker's script. Every page of the origin that runs scripts can
- * change the cache. Therefore this class uses only the bytes of a cached response, and only after it has
- * checked their hash.
+ * Files of the host whose hashes are in the worker's script. Every page of the origin that runs scripts can change the
+ * cache. Therefore this class uses only the bytes of a cached response, after it has checked their hash.
  */
 export class VerifiedFiles {
   readonly #cacheName: string;
@@ -36,11 +34,10 @@ export class VerifiedFiles {
   }
 
   /**
-   * Returns the file's bytes from the cache. If the cache does not have the file, fetches it once from the
-   * host.
+   * Returns the file's bytes from the cache. If the cache does not have the file, fetches it once from the host.
    * @param mustStore whether to throw if the file cannot be stored.
-   * @throws AntwayError `HOST_UNREACHABLE` if neither the cache nor the host has the file, `BUILD_MISMATCH`
-   *   if the host has a different file.
+   * @throws AntwayError `HOST_UNREACHABLE` if neither the cache nor the host has the file, `BUILD_MISMATCH` if the host
+   *   has a different file.
    */
   read(file: ExpectedFile, mustStore = false): Promise<Bytes> {
     const key = keyOf(file);
@@ -57,7 +54,6 @@ export class VerifiedFiles {
     return new Response(await this.read(file), { headers: { 'Content-Type': 'application/wasm' } });
   }
 
-  /** Deletes all entries of the cache except these files. */
   async forgetOthers(files: readonly ExpectedFile[]): Promise<void> {
     if (!(await caches.has(this.#cacheName))) return;
     const keys = new Set(files.map(keyOf));
@@ -91,8 +87,7 @@ export class VerifiedFiles {
   async #fetch(file: ExpectedFile): Promise<Bytes> {
     let response: Response | undefined;
     try {
-      // The browser's HTTP cache may contain a wrong file under this name, and entries there are valid for a
-      // year.
+      // The browser's HTTP cache may contain a wrong file under this name, and its entries are valid for a year.
       response = await fetchFromHost(file.url, { cache: 'no-cache' });
       if (!response?.ok)
         throw new Error(`it answered ${response?.status ?? 'with a redirect to another origin'}`);
@@ -112,17 +107,14 @@ export class VerifiedFiles {
   }
 }
 
-/**
- * Returns the cache key. Each version of a file has its own key, because the active version uses its files
- * until the new version replaces it.
- */
+/** Each version of a file has its own key: the active version uses its files until the new version replaces it. */
 function keyOf({ url, sha256 }: ExpectedFile): string {
   const key = new URL(url, self.location.href);
   key.search = `?sha256=${encodeURIComponent(sha256)}`;
   return key.href;
 }
 
-/** @returns undefined if the hash of the bytes is not the expected hash. */
+/** @returns undefined if the hash of the bytes differs. */
 async function verifiedBytes({ body }: Response, { sha256 }: ExpectedFile): Promise<Bytes | undefined> {
   const pieces: Bytes[] = [];
   let size = 0;

@@ -4,10 +4,7 @@ import { type AntwayHandler, createHandler, type HandlerOptions } from './handle
 export interface AntwayRoute {
   match(options: { url: URL }): boolean;
   handler(options: { event: ExtendableEvent }): Promise<Response>;
-  /**
-   * Register the route for each of these methods. `GET` and `HEAD` read content. The other methods change
-   * pins.
-   */
+  /** Register the route for each of these methods. `GET` and `HEAD` read content. The other methods change pins. */
   readonly methods: readonly ('GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE')[];
 }
 
@@ -25,8 +22,7 @@ export function antwayRoute(options?: HandlerOptions): AntwayRoute {
   const antway: AntwayHandler = createHandler(options);
   return {
     match: ({ url }) => antway.matches(url),
-    // Workbox's type is wider because Workbox also runs routes for messages. The event of a matched route is
-    // a fetch event.
+    // Workbox also runs routes for messages, so its type is wider. The event of a matched route is a fetch event.
     handler: ({ event }) => antway.handle(event as FetchEvent),
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
   };

@@ -19,7 +19,6 @@ export function createWorkerGateway(
   return createGateway(deployment, { ...dependencies, stats, store, state: stateStore, notify: notifyPages });
 }
 
-/** Returns the page or worker that sent a request, if the browser reports it. */
 export async function clientOf({ clientId }: FetchEvent): Promise<RequestClient | undefined> {
   const client = clientId ? await self.clients.get(clientId) : undefined;
   if (!client) return undefined;

@@ -13,18 +13,18 @@ const iv6: i32 = 0x1f83d9ab;
 const iv7: i32 = 0x5be0cd19;
 
 /**
- * The words of a block in 32 slots of 16 bytes. The permutation of the words between rounds has two cycles of eight
- * words: 0, 2, 3, 10, 12, 9, 11, 5 and 1, 6, 4, 7, 13, 14, 15, 8. Each cycle is stored twice in a row, the first from
- * slot 0, the second from slot 16. Therefore each round finds its words one slot after those of the previous round.
+ * The words of a block in 32 slots of 16 bytes. The permutation between rounds has two cycles of eight words: 0, 2, 3,
+ * 10, 12, 9, 11, 5 and 1, 6, 4, 7, 13, 14, 15, 8. Each cycle is stored twice in a row, from slot 0 and from slot 16, so
+ * each round finds its words one slot after those of the previous round.
  */
 const message: usize = memory.data(512, 16);
 const slotBytes: i32 = 16;
 const rounds: i32 = 7;
 
 /**
- * Compresses four inputs, one in each lane (BLAKE3 paper, section 2.2). The inputs are at `input`, `input + stride` and
- * so on. Each input has `blocks` blocks, with `lastBytes` bytes in the last block. The counters are `counter`,
- * `counter + step` and so on. Writes the four chaining values one after the other to `output`.
+ * Compresses four inputs, one in each lane (BLAKE3 paper, section 2.2). The inputs are `stride` bytes apart, and have
+ * `blocks` blocks each, with `lastBytes` bytes in the last block. Their counters are `step` apart. Writes the four
+ * chaining values one after the other to `output`.
  */
 export function hash4(
   input: usize,
@@ -89,7 +89,6 @@ function word(round: usize, slot: i32): v128 {
   return v128.load(round + slot * slotBytes);
 }
 
-/** Loads four words of each input's block into their slots. */
 @inline
 function loadWords(from: usize, stride: usize, slot0: i32, slot1: i32, slot2: i32, slot3: i32): void {
   const a = v128.load(from), b = v128.load(from + stride);

@@ -1,11 +1,11 @@
 import { add, column0, column1, column2, column3, rotateLeft, xor } from './vectors';
 
-/** Bytes of four blocks, which are processed at a time: one in each lane. */
+/** Bytes of four blocks, one in each lane. */
 const strideBytes: usize = 256;
 
 /**
- * ChaCha20 (RFC 8439, section 2.4). XORs the key stream into the bytes from `data` to `end`. Always processes 256 bytes
- * at a time, so it can overwrite bytes behind `end`. `secret` points to the 32 bytes of the key and the 12 bytes of the
+ * ChaCha20 (RFC 8439, section 2.4). XORs the key stream into the bytes from `data` to `end`, always 256 bytes at a
+ * time, so it can overwrite bytes behind `end`. `secret` points to the 32 bytes of the key and the 12 bytes of the
  * nonce. `counter` is the counter of the first block.
  */
 export function chacha20(data: usize, end: usize, secret: usize, counter: u32): void {

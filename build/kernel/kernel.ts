@@ -1,7 +1,4 @@
-/**
- * The work on every byte of a chunk, with SIMD. The language is AssemblyScript, not TypeScript.
- * `build/compile-kernel.ts` compiles it. `src/self-encryption/kernel.ts` calls it.
- */
+/** The work on every byte of a chunk, with SIMD. The language is AssemblyScript (`build/compile-kernel.ts`). */
 export { hash4 } from './blake3';
 export { chacha20 } from './chacha20';
 export { poly1305 } from './poly1305';

@@ -3,8 +3,7 @@ const limb: u64 = (1 << limbBits) - 1;
 
 /**
  * Adds whole blocks of 16 bytes to a Poly1305 authenticator (RFC 8439, section 2.5). `state` points to ten 64-bit words
- * of 26 bits each: five words of the accumulator, then five words of the multiplier r. The accumulator is stored without
- * a complete carry.
+ * of 26 bits each: the accumulator, without a complete carry, and then the multiplier r.
  */
 export function poly1305(data: usize, end: usize, state: usize): void {
   let a0 = load<u64>(state), a1 = load<u64>(state, 8), a2 = load<u64>(state, 16);
@@ -27,7 +26,6 @@ export function poly1305(data: usize, end: usize, state: usize): void {
     let p2 = a0 * r2 + a1 * r1 + a2 * r0 + a3 * s4 + a4 * s3;
     let p3 = a0 * r3 + a1 * r2 + a2 * r1 + a3 * r0 + a4 * s4;
     let p4 = a0 * r4 + a1 * r3 + a2 * r2 + a3 * r1 + a4 * r0;
-    // Carries.
     p1 += p0 >> limbBits;
     p2 += p1 >> limbBits;
     p3 += p2 >> limbBits;

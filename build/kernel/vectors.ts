@@ -1,5 +1,3 @@
-/** Operations on vectors of four 32-bit words. */
-
 @inline
 export function add(a: v128, b: v128): v128 {
   return i32x4.add(a, b);

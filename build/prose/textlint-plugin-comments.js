@@ -1,6 +1,5 @@
 /**
- * A textlint plugin for the comments of TypeScript, JavaScript and Rust. It blanks everything else, so that positions stay, and
- * gives each comment to the rules as a paragraph.
+ * A textlint plugin: gives each comment to the rules as a paragraph. Blanks everything else, so that positions stay.
  */
 const comment = /\/\*\*?([\s\S]*?)\*\/|^[ \t]*\/\/[/!]?[ \t]?(.*)$|[^:'"`]\/\/[ \t](.*)$/gm;
 /** Parts of comments that are no prose: code, URLs, tags, and the names of linter rules. */
@@ -8,7 +7,6 @@ const noProse = /`[^`]*`|https?:\/\/\S+|@(?:param|returns|throws)\b|biome-ignore
 
 const blank = (text) => text.replace(/[^\n]/g, ' ');
 
-/** Each line of a comment without the asterisk that it begins with. */
 const withoutStars = (text) => text.replace(/^([ \t]*)\*/gm, '$1 ');
 
 class CommentProcessor {

@@ -14,7 +14,6 @@ const rules = [
   { pattern: /\b(Faces?|unsealed|unopened)\b/g, message: 'Use the standard term (transport, encrypted).' },
 ];
 
-/** Titles and cells of tables are no sentences. */
 function isFragment(node) {
   for (let { parent } = node; parent; { parent } = parent) {
     if (['Header', 'TableCell'].includes(parent.type)) return true;

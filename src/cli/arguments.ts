@@ -7,16 +7,15 @@ const defaultPeer = 'http://antway.localhost:8080';
 
 export interface PublishArguments {
   command: 'publish';
-  /** The file or folder to publish. */
   path: string;
   /** Each peer gets every chunk. */
   peers: PeerUrl[];
   token: string | undefined;
-  /** The folder that gets the chunks. If it is set, no chunk is uploaded to a peer. */
+  /** The folder that gets the chunks instead of the peers. */
   out: string | undefined;
-  /** The origin of the gateway for the printed URL. */
+  /** Origin for the printed URL. */
   gateway: string | undefined;
-  /** Patterns in `.gitignore` syntax. Matching files of a folder are not published. */
+  /** Patterns in `.gitignore` syntax: files of a folder that are not published. */
   ignore: string[];
   json: boolean;
 }
@@ -24,21 +23,19 @@ export interface PublishArguments {
 export interface GetArguments {
   command: 'get';
   address: Address;
-  /** The text after the address and its `/`: the path of a member or a folder, exactly as the archive spells it. */
+  /** The path of a member or a folder, exactly as the archive spells it. */
   path: string | undefined;
   peers: PeerUrl[];
-  /** A folder with stored chunks. If it is set, no peer is asked. */
+  /** A folder with stored chunks, used instead of the peers. */
   from: string | undefined;
-  /** The file to write. Undefined means standard output. */
+  /** Undefined: standard output. */
   out: string | undefined;
   json: boolean;
 }
 
 export interface VerifyArguments {
   command: 'verify';
-  /** Origin of the gateway. */
   gateway: string;
-  /** The folder of the build to compare with. */
   build: string | undefined;
   json: boolean;
 }
@@ -68,12 +65,7 @@ const peerOptions = {
 } as const;
 
 /**
- * Parses a command line.
- *
- * Node's own parser returns values as strings. Other parsers turn a token or an address that consists of digits into
- * a number.
- *
- * @param argv the arguments without the program's name.
+ * Node's parser returns strings. Other parsers turn a token or an address that consists of digits into a number.
  * @throws UsageError with a message for the user.
  */
 export function parseArguments(argv: readonly string[], env: NodeJS.ProcessEnv): Arguments {

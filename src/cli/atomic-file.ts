@@ -4,9 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileError } from './disk-file.ts';
 
 /**
- * Writes a file completely or not at all. The bytes go to a hidden file in the same folder, which replaces the target
- * once all bytes are on disk. After an error, the target is unchanged.
- *
+ * Writes a file completely or not at all: a hidden file in the same folder replaces the target once it is on disk.
  * @throws AntwayError as `fileError`, and the errors of `pieces`.
  */
 export async function writeAtomically(

@@ -8,9 +8,7 @@ import { writeAtomically } from './atomic-file.ts';
 import { fileError } from './disk-file.ts';
 
 /**
- * Writes chunks into a folder, one file per chunk, named by the chunk's address. Creates the folder if it does not
- * exist.
- * @throws AntwayError as `fileError`.
+ * Writes one file per chunk, named by its address. Creates the folder if necessary. @throws AntwayError as `fileError`.
  */
 export async function chunkFolderSink(folder: string): Promise<ChunkSink> {
   await mkdir(folder, { recursive: true }).catch((error) => {
@@ -32,7 +30,7 @@ export async function chunkFolderSink(folder: string): Promise<ChunkSink> {
   };
 }
 
-/** Reads chunks from a folder of `chunkFolderSink`. The bytes of each file are verified like the bytes of a peer. */
+/** Reads chunks from a folder of `chunkFolderSink`. Verifies the bytes of each file like the bytes of a peer. */
 export function chunkFolderSource(folder: string): ChunkPeers {
   return {
     async fetch(address, { signal, verify }) {

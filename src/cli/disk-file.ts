@@ -3,12 +3,9 @@ import { AntwayError } from '../errors.ts';
 import type { RandomAccess } from '../util/random-access.ts';
 
 /**
- * A file on disk as `RandomAccess`. Each read opens and closes the file. Thus a folder with any number of files needs
- * only a few file handles.
- *
- * Self-encryption reads every file twice, and derives the keys from the first pass. Therefore `read` throws if the
- * file has changed since this call: the chunks could never be decrypted.
- *
+ * A file on disk. Each read opens and closes it, so a folder with any number of files needs only a few file handles.
+ * Self-encryption reads every file twice, and derives the keys from the first pass. If the file has changed since this
+ * call, `read` throws, because the chunks could never be decrypted.
  * @throws AntwayError as `fileError`.
  */
 export async function openDiskFile(path: string): Promise<RandomAccess> {
@@ -32,10 +29,7 @@ export async function openDiskFile(path: string): Promise<RandomAccess> {
   };
 }
 
-/**
- * Converts the error of a file operation into an `AntwayError`: `NOT_FOUND`, `REFUSED` (permissions), `TOO_LARGE` (no
- * space), or `INTERNAL`. Returns an `AntwayError` unchanged.
- */
+/** Converts the error of a file operation: `NOT_FOUND`, `REFUSED` (permissions), `TOO_LARGE` (no space), `INTERNAL`. */
 export function fileError(error: unknown, path: string): AntwayError {
   if (error instanceof AntwayError) return error;
   const options = { cause: error };

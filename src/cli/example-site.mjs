@@ -6,7 +6,7 @@ import { join, normalize } from 'node:path';
 import { lookup } from 'mrmime';
 
 /**
- * Serves the given folders on loopback until the process ends.
+ * Serves folders on loopback until the process ends.
  * @param {string[]} folders The first folder that has the requested file wins.
  * @param {object} config The content of `antway.json`.
  * @param {number} port 0 selects any free port.
@@ -37,9 +37,7 @@ export async function serveExample(folders, config, port) {
   return `http://127.0.0.1:${server.address().port}`;
 }
 
-/**
- * Returns the path of a URL. The path cannot leave its folder. A path of a folder gets the name of the folder's page.
- */
+/** The path cannot leave its folder. A path of a folder gets the name of the folder's page. */
 function pathOf(url) {
   try {
     const path = normalize(decodeURIComponent(new URL(url, 'http://host').pathname));

@@ -7,19 +7,15 @@ import { fileError, openDiskFile } from './disk-file.ts';
 
 export interface FolderListing {
   entries: TarEntry[];
-  /**
-   * The parts of the folder that `entries` does not contain. The path of a left-out folder ends in `/` and stands for
-   * all of its files.
-   */
+  /** The other parts of the folder. A path that ends in `/` stands for all files of that folder. */
   leftOut: { path: string; why: string }[];
 }
 
 /**
- * Lists all files of a folder. Follows symbolic links whose targets are inside the folder.
- *
+ * Lists all files of a folder, and follows symbolic links whose targets are inside the folder.
  * @param ignorePatterns patterns in the syntax of a `.gitignore` at the folder's root.
- * @throws AntwayError `REFUSED` for a link out of the folder, or for a file without read permission; `NOT_FOUND` for
- *   a link without a target.
+ * @throws AntwayError `REFUSED` for a link out of the folder, or for a file without read permission; `NOT_FOUND` for a
+ *   link without a target.
  */
 export async function listFolder(folder: string, ignorePatterns: readonly string[]): Promise<FolderListing> {
   const root = await realpath(folder);
@@ -35,8 +31,7 @@ export async function listFolder(folder: string, ignorePatterns: readonly string
 
   async function visit(path: string, ancestors: readonly string[]): Promise<void> {
     const onDisk = join(root, path);
-    // A pattern that ends in "/" matches folders only, so `stat` comes before the patterns. An ignored link without a
-    // target must not cause an error.
+    // Folder patterns end in "/", so they need `stat` first. An ignored link without a target must not cause an error.
     const isLink = (await lstat(onDisk)).isSymbolicLink();
     const kind = await stat(onDisk).catch((error) => {
       if (isLink) return undefined;

@@ -3,17 +3,13 @@ const controls = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
 const escapeSequence = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-/**
- * Makes text from content, peers or file names safe to print on one line of a terminal: `\u001b` stands for an
- * escape.
- */
+/** Makes text from content, peers or file names safe to print on one line of a terminal. Escape becomes `\u001b`. */
 export function printable(text: string): string {
   return text.replace(controls, escapeSequence);
 }
 
 /**
- * Makes JSON safe to print on a terminal, without a change of its meaning. Line breaks stay: `JSON.stringify` has
- * already escaped the line breaks inside strings.
+ * Makes JSON safe to print. `JSON.stringify` has already escaped line breaks in strings, so the other line breaks stay.
  */
 export function printableJson(json: string): string {
   return json.replace(controls, (character) => (character < ' ' ? character : escapeSequence(character)));
@@ -34,7 +30,6 @@ export function formatBytes(bytes: number): string {
   return `${unit === 0 ? value : value.toFixed(1)} ${units[unit]}`;
 }
 
-/** Returns a count with its noun: `1 file`, `2 files`. */
 export function plural(count: number, one: string): string {
   return `${count} ${one}${count === 1 ? '' : 's'}`;
 }

@@ -16,10 +16,7 @@ import { chunkFolderSource } from './chunk-folder.ts';
 import { printable, printableJson } from './format.ts';
 import { nodePlatform } from './platform.ts';
 
-/**
- * The size of the cache for decrypted chunks, in bytes. The index and the first chunk of an archive are read
- * repeatedly.
- */
+/** Size of the cache for decrypted chunks. The index and the first chunk of an archive are read repeatedly. */
 const memoryBytes = 64 * 1024 ** 2;
 
 /**
@@ -91,7 +88,6 @@ async function findInArchive(
   return { folder };
 }
 
-/** The direct entries of a folder, sorted by name. */
 function listFolder(archive: Archive, folder: string): FolderEntry[] {
   const entries = new Map<string, FolderEntry>();
   for (const member of archive.members.values()) {
@@ -105,10 +101,7 @@ function listFolder(archive: Archive, folder: string): FolderEntry[] {
   return [...entries.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/**
- * One line per entry: the size in bytes and the path. `antway get` accepts this path, unless control characters in it
- * are escaped.
- */
+/** `antway get` accepts the paths of this list, unless they have escaped control characters. */
 function formatListing(entries: readonly FolderEntry[]): string {
   const lines = entries.map((entry) =>
     entry.kind === 'file'
@@ -119,7 +112,6 @@ function formatListing(entries: readonly FolderEntry[]): string {
   return lines.map(({ size, path }) => `${size.padStart(width)}  ${printable(path)}\n`).join('');
 }
 
-/** @param out undefined means standard output. */
 async function write(
   out: string | undefined,
   pieces: Iterable<Uint8Array> | ReadableStream<Uint8Array>,

@@ -31,8 +31,7 @@ async function run(command: Arguments, signal: AbortSignal): Promise<void> {
 async function main(): Promise<number> {
   const interrupt = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    // The first signal aborts the command, which then removes partial files. A second signal has the default effect:
-    // it kills the process.
+    // The first signal aborts the command, which removes partial files. A second signal kills the process.
     process.once(signal, () => interrupt.abort());
   }
   // The reader of standard output has closed the pipe, as in `antway get … | head`.

@@ -4,7 +4,6 @@ import type { CodecPlatform } from '../self-encryption/codec.ts';
 
 const require = createRequire(import.meta.url);
 
-/** Loads the codec's WebAssembly from the installed packages. */
 export const nodePlatform: CodecPlatform = {
   brotliDecoderWasm: async () =>
     new Uint8Array(await readFile(require.resolve('brotli-dec-wasm/web/bg.wasm'))),

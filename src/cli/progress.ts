@@ -2,7 +2,6 @@ import { Presets, SingleBar } from 'cli-progress';
 import type { PublishProgress } from '../publish/publish.ts';
 import { formatBytes } from './format.ts';
 
-/** Shows the progress of publishing on standard error. */
 export interface ProgressDisplay {
   update(progress: PublishProgress): void;
   stop(): void;

@@ -11,16 +11,16 @@ import { built, fail, root, SetupError, stateFolder } from './setup.mjs';
 const defaultPort = 8080;
 /** Browsers resolve this name, and every name below it, to this machine. */
 const name = 'antway.localhost';
-/** How long the peer may take to finish its work after SIGTERM, in milliseconds. */
+/** The peer's time to finish its work after SIGTERM. */
 const stopTimeoutMs = 10_000;
 const parentCheckMs = 500;
-/** The folder of the peer's chunks and of the page's configuration. */
+/** Holds the peer's chunks and the page's configuration. */
 const dataFolder = resolve(process.env.ANTWAY_DATA || stateFolder);
 const configFile = join(dataFolder, 'antway.json');
 
 /**
- * Runs the peer on loopback with the built page and the sample site, and an example site that embeds the sample
- * site's content. Ends when the peer ends, or on a signal. All builds must exist.
+ * Runs the peer on loopback with the built page and the sample site, and an example site that embeds the sample site's
+ * content, until the peer ends or a signal arrives. All builds must exist.
  * @throws SetupError when the peer cannot start. A later error ends the process.
  */
 export async function serve() {
@@ -29,8 +29,8 @@ export async function serve() {
   const port = await choosePort(hosts);
   const addresses = hosts.map((host) => `${host}:${port}`).join(',');
   await mkdir(dataFolder, { recursive: true });
-  // The peer requires this file at its start, when the sample site has no address yet. Do not overwrite an existing
-  // file: another `npm start` may use it. In that case, the peer below fails to start.
+  // The peer requires this file at its start, before the sample site has an address. Do not overwrite an existing file:
+  // another `npm start` may use it. In that case, the peer below fails to start.
   if (!existsSync(configFile)) await writeConfig({ peers: ['/'] });
   const peer = spawn(
     built.peer,
@@ -43,8 +43,7 @@ export async function serve() {
       ...['--web', built.shell],
       ...['--web-config', configFile],
     ],
-    // The peer gets its own process group. Ctrl-C then reaches only this process, which stops the peer in an orderly
-    // way.
+    // With its own process group, the peer gets no Ctrl-C. This process stops the peer in an orderly way.
     { cwd: root, stdio: ['ignore', 'pipe', 'inherit'], detached: process.platform !== 'win32' },
   );
 
@@ -59,8 +58,7 @@ export async function serve() {
   process.on('SIGINT', stop);
   process.on('SIGTERM', stop);
   process.on('SIGHUP', stop);
-  // npm runs this script in a shell. A signal to npm alone (from a supervisor) ends that shell without a signal to
-  // this process.
+  // npm runs this script in a shell. A signal to npm alone (from a supervisor) ends only that shell, not this process.
   const parent = process.ppid;
   if (process.env.npm_lifecycle_event) {
     setInterval(() => process.ppid !== parent && stop(), parentCheckMs).unref();
@@ -109,7 +107,7 @@ Publish a folder of your own, and open the address that this prints:
 Ctrl-C ends it.`);
 }
 
-/** Returns the port from `ANTWAY_PORT`. Without it, returns 8080, or 0 (any free port) if 8080 is taken. */
+/** Without `ANTWAY_PORT`, returns 8080, or 0 (any free port) if 8080 is taken. */
 async function choosePort(hosts) {
   const isFreeEverywhere = async (port) => {
     for (const host of hosts) if (!(await isFree(port, host.replace(/[[\]]/g, '')))) return false;
@@ -137,7 +135,7 @@ function isFree(port, host = '127.0.0.1') {
   });
 }
 
-/** Returns the peer's HTTP origin, from the line that the peer prints when it is ready. */
+/** Returns the peer's HTTP origin, which the peer prints when it is ready. */
 async function listening(peer) {
   for await (const line of createInterface({ input: peer.stdout })) {
     let message;
@@ -153,7 +151,6 @@ async function listening(peer) {
   throw new SetupError('The peer did not start; it says why above. Is Antway running already?');
 }
 
-/** @returns the site's address. */
 async function publish(folder, origin) {
   const { status, stdout } = spawnSync(
     process.execPath,
@@ -164,7 +161,7 @@ async function publish(folder, origin) {
   return JSON.parse(stdout).address;
 }
 
-/** Replaces the file atomically: the peer may read it at any time and must never see a partial file. */
+/** Replaces the file atomically, because the peer may read it at any time. */
 async function writeConfig(config) {
   const temporary = `${configFile}.partial`;
   await writeFile(temporary, `${JSON.stringify(config, null, 2)}\n`);

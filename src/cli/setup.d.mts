@@ -1,6 +1,5 @@
 // The types of setup.mjs for the tests. setup.mjs is JavaScript because it runs before TypeScript is installed.
 
-/** The project's folder. */
 export const root: string;
 
 /** Full paths of the peer's binary, the command's script, and the folders of the shell and the drop-in. */
@@ -19,8 +18,7 @@ export function buildPeer(): Promise<void>;
 export function buildShell(): Promise<void>;
 
 /**
- * Runs a command in the project's folder, with its output on the terminal.
- * @throws SetupError when the command fails.
+ * Runs a command in the project's folder, with its output on the terminal. @throws SetupError when the command fails.
  */
 export function run(
   command: string,

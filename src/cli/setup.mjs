@@ -6,7 +6,6 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The project's folder. */
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 
 // Overrides the machine's own setting: the scripts here expect the peer in this folder.
@@ -15,7 +14,6 @@ process.env.CARGO_TARGET_DIR = join(root, 'peer/target');
 /** State of this copy of the project: stamps of finished build steps, and the peer's chunks. */
 export const stateFolder = join(root, '.antway');
 
-/** The paths of the built peer, command, shell and drop-in. */
 export const built = {
   peer: join(root, 'peer/target/release', process.platform === 'win32' ? 'antway-peer.exe' : 'antway-peer'),
   cli: join(root, 'dist-cli/antway.js'),
@@ -23,12 +21,10 @@ export const built = {
   dropIn: join(root, 'dist-drop-in'),
 };
 
-/** A problem that the user has to solve. The message says how. */
 export class SetupError extends Error {
   name = 'SetupError';
 }
 
-/** Ends the process. Prints only the message of a `SetupError`, and the stack of any other error. */
 export function fail(error) {
   console.error(error instanceof SetupError ? `\n${error.message}` : error);
   process.exit(1);
@@ -51,7 +47,6 @@ export function checkTools() {
   }
 }
 
-/** Installs the packages of the lockfile into `node_modules`. */
 export async function installPackages() {
   const { packageManager } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
   const version = packageManager.split('@')[1].split('+')[0];
@@ -71,7 +66,6 @@ export async function installPackages() {
   });
 }
 
-/** Builds `antway-peer`. */
 export async function buildPeer() {
   await step({
     name: 'peer',
@@ -82,7 +76,6 @@ export async function buildPeer() {
   });
 }
 
-/** Builds the PWA into `dist/`. */
 export async function buildShell() {
   await step({
     name: 'shell',
@@ -93,7 +86,6 @@ export async function buildShell() {
   });
 }
 
-/** Builds the command into `dist-cli/`. */
 export async function buildCli() {
   await step({
     name: 'cli',
@@ -104,7 +96,6 @@ export async function buildCli() {
   });
 }
 
-/** Builds the files for embedding sites into `dist-drop-in/`. */
 export async function buildDropIn() {
   await step({
     name: 'drop-in',
@@ -129,8 +120,7 @@ function viteBuild(...args) {
 }
 
 /**
- * Runs a command in the project's folder, with its output on the terminal.
- * @throws SetupError when the command fails.
+ * Runs a command in the project's folder, with its output on the terminal. @throws SetupError when the command fails.
  */
 export function run(command, args, { env = process.env } = {}) {
   return new Promise((resolve, reject) => {
@@ -160,8 +150,8 @@ const vite = join(root, 'node_modules/vite/bin/vite.js');
 const builtByVite = ['src', 'package.json', 'pnpm-lock.yaml', 'tsconfig.base.json', 'tsconfig.json'];
 
 /**
- * Runs `work`, unless `output` exists and `inputs` (files, and folders with all of their files) are unchanged since
- * the last run. The hash of the inputs is stored in `.antway/<name>.stamp`.
+ * Runs `work`, unless `output` exists and `inputs` (files, and folders with all of their files) have the hash of the
+ * last run, which is stored in `.antway/<name>.stamp`.
  */
 async function step({ name, title, inputs, output, work }) {
   const stamp = join(stateFolder, `${name}.stamp`);
@@ -189,7 +179,7 @@ async function digest(inputs) {
   return hash.digest('hex');
 }
 
-/** Returns the files at or below a path of the project, sorted by name. Returns none if the path does not exist. */
+/** Returns the files at or below a path of the project, sorted by name; none if the path does not exist. */
 async function filesOf(path) {
   let entries;
   try {

@@ -1,4 +1,3 @@
-/** The output of `antway --help`. */
 export const usage = `Antway: publish to the Autonomi network’s peers, and read from them.
 
 Usage

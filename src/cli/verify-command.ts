@@ -10,7 +10,7 @@ import { AntwayError } from '../errors.ts';
 import type { VerifyArguments } from './arguments.ts';
 import { plural } from './format.ts';
 
-/** The build of the project that contains this command: the command is in the project's `dist-cli`. */
+/** This command is in the project's `dist-cli`. */
 const ownBuild = fileURLToPath(new URL('../dist', import.meta.url));
 /** How long a host may send nothing, in milliseconds. */
 const silenceMs = 30_000;
@@ -77,7 +77,6 @@ export async function verifyCommand(options: VerifyArguments, signal: AbortSigna
   );
 }
 
-/** Returns the build hash in a worker's script. */
 function embeddedHash(script: Buffer): string | undefined {
   return /\{"hash":"([0-9a-f]{64})"/.exec(script.toString())?.[1];
 }

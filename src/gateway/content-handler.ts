@@ -39,18 +39,16 @@ export interface ContentHandlerOptions {
   local: Resolver;
   library: Library;
   trust: Trust;
-  /** The sites that have their own origins. Undefined if sites cannot have own origins here. */
+  /** Undefined if sites cannot have own origins here. */
   ownOrigins: OwnOrigins | undefined;
 }
 
-/** The observation of a request, with its trace. */
 interface Observed extends Observation {
   trace: Trace;
 }
 
 const methods = ['GET', 'HEAD', 'OPTIONS'];
 
-/** Handles requests for content. */
 export class ContentHandler {
   readonly #options: ContentHandlerOptions;
 
@@ -130,8 +128,8 @@ export class ContentHandler {
     const representation = isOwnOriginDocument
       ? await withWorkerShim(answer.representation, signal, trace)
       : answer.representation;
-    // This check applies only in embedded mode. In the other modes, scripts run only in the shell, and in
-    // sites that the user trusts with the whole origin.
+    // Only in embedded mode: elsewhere scripts run only in the shell, and in sites that the user trusts with the
+    // origin.
     if (
       deployment.mode === 'embedded' &&
       decision !== 'trusted' &&
@@ -162,10 +160,7 @@ export class ContentHandler {
     return response;
   }
 
-  /**
-   * Redirects to the origin of a site that has moved. The redirect works without a network, because the gateway does
-   * not resolve the path here. Files that cannot run scripts are shown on this origin.
-   */
+  /** Works without a network: the path is not resolved here. Files that cannot run scripts are shown on this origin. */
   async #movedTo(target: ContentTarget, request: Request): Promise<Response | undefined> {
     const { ownOrigins, effective, library } = this.#options;
     const { address, path = '', query } = target;
@@ -180,23 +175,19 @@ export class ContentHandler {
     return this.#redirectToSite(origin, target, request);
   }
 
-  /**
-   * Redirects to the same path on the site's own origin. The redirect is temporary, because the user may later choose
-   * to open the site without scripts.
-   */
+  /** The redirect is temporary, because the user may later choose to open the site without scripts. */
   #redirectToSite(origin: string, { root, search }: ContentTarget, request: Request): Response {
     const path = new URL(request.url).pathname.slice(root.length + 1);
     const headers = { ...redirectHeaders(this.#options.deployment), 'Cache-Control': 'no-store' };
     return redirect(`${origin}/${path}${search}`, 302, headers);
   }
 
-  /** Whether trusted documents of a site may run scripts on this origin. */
   async #mayRunScripts({ address }: ContentTarget): Promise<boolean> {
     const { ownOrigins } = this.#options;
     return !(await ownOrigins?.areAvailable()) || ownOrigins!.isTrustedFromBefore(address);
   }
 
-  /** If storage is blocked, the gateway cannot store a decision. Then it does not ask, and the site runs no scripts. */
+  /** If storage is blocked, no decision can be stored: the gateway does not ask, and the site runs no scripts. */
   async #decision({ address }: ContentTarget): Promise<DecisionFor> {
     const { deployment, effective, trust } = this.#options;
     switch (deployment.trust) {
@@ -204,7 +195,7 @@ export class ContentHandler {
         const decision = effective.received?.runsScripts === false ? 'restricted' : 'trusted';
         return () => decision;
       }
-      // Scripts of an address act with the rights of the embedding site, so only the owner of that site can allow them.
+      // Scripts act with the rights of the embedding site, so only the owner of that site can allow them.
       case 'server-config':
         return () => (effective.config.trusted.has(address.hex) ? 'trusted' : 'restricted');
       case 'user':
@@ -239,7 +230,7 @@ export class ContentHandler {
   }
 }
 
-/** @throws AntwayError `METHOD`, or `REFUSED` if the request is for a service worker's script. */
+/** @throws AntwayError `METHOD`, or `REFUSED` for a service worker's script. */
 function admit(request: Request): void {
   if (!methods.includes(request.method)) {
     throw new AntwayError('METHOD', `${request.method} is not possible: content is read-only.`, {

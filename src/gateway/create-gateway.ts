@@ -30,17 +30,15 @@ import { localResolver } from './state/stored-share.ts';
 import { Trust } from './state/trust.ts';
 import { TrustTokens } from './state/trust-tokens.ts';
 
-/** The peer operations that the gateway uses. */
 export interface GatewayPeers extends ChunkPeers {
   describe(): PeerDescription[];
   /** Opens sessions that the rest of a page may need. */
   warm(): void;
-  /** There is a network again. Clears the failures that peers had without a network. */
+  /** Clears the failures that peers had without a network. */
   wake(): void;
   close(): void;
 }
 
-/** A store of encrypted chunks with an adjustable limit. */
 export interface GatewayStore extends PinningStore {
   readonly pins: UseStore;
   readonly inventories: UseStore;
@@ -53,47 +51,31 @@ export interface GatewayDependencies {
   store: GatewayStore;
   /** The database for all other data: decisions, settings, visits, manifests. */
   state: UseStore;
-  /** Provides the WebAssembly of the codec. */
   platform: CodecPlatform;
-  /** Provides the server config. */
   serverConfig: ServerConfigSource;
   /** Creates the peers for a configuration. Default: `PeerPool`. */
   peers?: (config: Config, stats: Stats) => GatewayPeers;
-  /** Sends a message to the shell's pages. */
   notify: (message: object) => void;
   /** Hash of the build that the host serves. It proves that a site's host name leads to the same host. */
   buildHash?: string | null;
 }
 
-/** The part of Antway that turns a request into a response. */
 export interface Gateway {
-  /** Counters of the gateway. They outlive a change of the configuration. */
   readonly stats: Stats;
-  /**
-   * Handles a request of this origin. Never rejects: every error becomes a response.
-   * @returns undefined if the URL does not belong to the gateway: the shell, its assets, or an unknown path.
-   */
+  /** Never rejects: every error becomes a response. @returns undefined if the URL does not belong to the gateway. */
   handle(request: Request, context: RequestContext): Promise<Response | undefined>;
   /** Returns the response to a request that failed outside of the gateway. */
   errorResponse(error: unknown, request: Request): Promise<Response>;
-  /**
-   * There is a network again. Clears the failures of peers and continues the pins.
-   * @returns whether all pins are complete.
-   */
+  /** Clears the failures of peers and continues the pins. @returns whether all pins are complete. */
   wake(): Promise<boolean>;
-  /**
-   * Prepares for another version. Stops the pin work, which would delay the new version and can continue
-   * later.
-   */
+  /** Prepares for another version. Stops the pin work, which would delay the new version. */
   handOver(): void;
-  /** Stops the pin work and closes the sessions with peers. */
   close(): void;
 }
 
 /** How long responses in progress may continue after a change of the configuration, in milliseconds. */
 const handOverMs = 60_000;
 
-/** The objects that belong to one configuration. */
 interface Configured {
   effective: EffectiveConfig;
   handler: RequestHandler;
@@ -101,10 +83,7 @@ interface Configured {
   peers: GatewayPeers;
 }
 
-/**
- * Builds a gateway. This is the only place that builds the object graph. Some objects serve all
- * configurations. The objects of `Configured` are rebuilt for each configuration.
- */
+/** The only place that builds the object graph. The objects of `Configured` are rebuilt for each configuration. */
 export function createGateway(deployment: Deployment, dependencies: GatewayDependencies): Gateway {
   const { stats, store, state, platform, serverConfig, buildHash } = dependencies;
   const broadcast = new StatsBroadcast(stats, dependencies.notify);
@@ -148,10 +127,7 @@ export function createGateway(deployment: Deployment, dependencies: GatewayDepen
       siteNames && config.isolation === 'auto'
         ? new OwnOrigins({ origin, names: siteNames, origins, library, manifests, trust })
         : undefined;
-    /**
-     * One limit covers the chunk stores of all origins. The bytes that sites store on their origins reduce
-     * this limit.
-     */
+    /** One limit covers the chunk stores of all origins, including the bytes that sites store on their origins. */
     const limitStore = async () => {
       const { maxBytes } = config.cache;
       const least = Math.min(limits.leastStoreBytes, maxBytes);

@@ -9,7 +9,7 @@ interface PolicyRequestOptions {
   effective: EffectiveConfig;
 }
 
-/** Returns the input for the policy of the answers to a request, except whether the address is trusted. */
+/** Returns the input for the policy, except whether the address is trusted. */
 export async function policyRequestOf(
   target: ContentTarget,
   request: Request,
@@ -30,8 +30,7 @@ export async function policyRequestOf(
   };
   const isNeeded = [true, false].some((isTrusted) => dependsOnClient({ ...policy, isTrusted }));
   if (!isNeeded) return policy;
-  // For a navigation, browsers report no client. They report the navigating page as referrer, unless that
-  // page forbids it.
+  // A navigation has no client. Its referrer is the navigating page, unless that page forbids it.
   const url = await clientUrl(request, context, options.deployment);
   return { ...policy, clientAddress: addressOf(url, options) };
 }

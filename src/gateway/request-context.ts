@@ -1,6 +1,5 @@
 import { type Deployment, framedPages } from './deployment.ts';
 
-/** The page or worker that sends a request. */
 export interface RequestClient {
   url: string;
   /** Whether the client is the document of a window, not of a frame. */
@@ -11,16 +10,13 @@ export interface RequestClient {
 export interface RequestContext {
   /** Keeps the worker alive until the promise settles. */
   waitUntil(work: Promise<unknown>): void;
-  /** Returns the client that sent the request. Undefined for a navigation, or if the client is gone. */
+  /** Undefined for a navigation, or if the client is gone. */
   client(): Promise<RequestClient | undefined>;
   /** Asks the browser to wake the worker when there is a network. Has no effect in browsers without this feature. */
   requestSync(): void;
   /** On a site's own origin: returns the page that fetches the user's settings before the site's first content. */
   sitePage?(): Promise<Response>;
-  /**
-   * Reloads the open pages whose URL `isOf` accepts, so that no page keeps rights that it has lost.
-   * @param path the URL path to load instead. Default: each page's own URL.
-   */
+  /** Reloads pages whose URL `isOf` accepts, or loads `path` there, so that no page keeps rights that it has lost. */
   reloadPages?(isOf: (url: URL) => boolean, path?: string): Promise<void>;
   /** Verifies the shell's cached files again, because a page that was trusted until now may have changed them. */
   recheckFiles?(): Promise<void>;
@@ -42,15 +38,13 @@ export async function mayUseApi(
   const url = new URL(client.url);
   if (!trustedPages) return url.origin === origin && !url.pathname.startsWith(base);
   if (!trustedPages.has(url.pathname)) return false;
-  // A framed page belongs to the shell only inside a frame. A page of the site could open the same document
-  // in a window.
+  // A framed page belongs to the shell only in a frame. A page of the site could open the same document in a window.
   return !(client.isTopLevel && framedPages.has(url.pathname));
 }
 
 /**
- * Returns the URL of the page or worker that sent the request, or the referrer of a request without a client. On an
- * embedding site, a client without its own URL, such as a `srcdoc` frame, has the URL of its parent as referrer. HTML
- * cannot change a referrer, only omit it.
+ * Returns the URL of the sender, or the referrer of a request without a client. On an embedding site, a client without
+ * its own URL, such as a `srcdoc` frame, has its parent's URL as referrer. HTML cannot change a referrer, only omit it.
  */
 export async function clientUrl(
   request: Request,

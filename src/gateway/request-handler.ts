@@ -18,7 +18,6 @@ export interface RequestHandlerOptions {
   manifests: ManifestStore;
 }
 
-/** Routes each request by its URL, under one configuration. */
 export class RequestHandler {
   readonly #options: RequestHandlerOptions;
 
@@ -98,9 +97,7 @@ export class RequestHandler {
     );
   }
 
-  /**
-   * A manifest that is stored on this origin is served here in every isolation mode, because no other origin has it.
-   */
+  /** A manifest that is stored here is served here in every isolation mode, because no other origin has it. */
   async #redirect(
     { location, isPermanent, content }: Extract<Target, { kind: 'redirect' }>,
     request: Request,

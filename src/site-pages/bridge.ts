@@ -1,7 +1,7 @@
 /**
- * `/-/bridge`, a page of a site's own origin in a hidden frame of the shell. It forwards the shell's requests
- * to the site's worker. It accepts requests only from the gateway's own origin, through a message port that
- * this page holds. Pages of the site therefore cannot send requests through it.
+ * `/-/bridge`, a page of a site's own origin in a hidden frame of the shell. It forwards the shell's requests to the
+ * site's worker. It accepts requests only from the gateway's own origin, through a message port that this page holds,
+ * so pages of the site cannot send requests through it.
  */
 
 import { siteOfHost } from '../gateway/origins/site-host.ts';
@@ -11,10 +11,7 @@ import { controlledByWorker } from './worker.ts';
 
 const site = siteOfHost(location.host);
 const rootOrigin = site && `${location.protocol}//${site.rootHost}`;
-/**
- * How long the shell's cookie may take to become visible here, and the interval of the checks, in
- * milliseconds.
- */
+/** How long the shell's cookie may take to become visible here. */
 const cookieMs = 1_000;
 const lookMs = 20;
 
@@ -43,8 +40,7 @@ addEventListener('message', async ({ origin, source, data, ports: [port] }) => {
 });
 
 /**
- * Checks repeatedly: another site of the gateway can set so many cookies that the browser briefly drops this
- * cookie.
+ * Checks repeatedly: another site of the gateway can set so many cookies that the browser briefly drops this cookie.
  */
 async function seesCookie(cookie: string): Promise<boolean> {
   const lastLook = performance.now() + cookieMs;

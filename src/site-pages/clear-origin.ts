@@ -1,21 +1,15 @@
 import { request } from './endpoint.ts';
 
-/**
- * The gateway's reset empties these databases. Do not delete them: the worker has them open, and after a
- * deletion it could not open them again until it restarts.
- */
+/** The reset empties these. Do not delete them: the worker could not open a deleted database until it restarts. */
 const ownDatabases = new Set(['antway', 'antway-chunks']);
 
-/** The Storage Buckets API, <https://wicg.github.io/storage-buckets/>. Chromium has these named stores. */
+/** The Storage Buckets API of Chromium, <https://wicg.github.io/storage-buckets/>. */
 interface StorageBuckets {
   keys(): Promise<string[]>;
   delete(name: string): Promise<void>;
 }
 
-/**
- * Deletes all data of the gateway and the site that a page of this origin can delete, and unregisters the
- * worker.
- */
+/** Deletes all data of the gateway and the site that a page can delete, and unregisters the worker. */
 export async function clearOrigin(): Promise<void> {
   await request('reset', 'POST', JSON.stringify({ chunks: true }));
   for (const registration of await navigator.serviceWorker.getRegistrations())
@@ -25,8 +19,7 @@ export async function clearOrigin(): Promise<void> {
   for (const { name } of await indexedDB.databases()) {
     if (!name || ownDatabases.has(name)) continue;
     const request = indexedDB.deleteDatabase(name);
-    // An open page of the site can keep its database open. The browser deletes the database when that page is
-    // closed.
+    // An open page of the site can keep its database open. The browser deletes the database when that page is closed.
     await new Promise((resolve) => {
       request.onsuccess = request.onerror = request.onblocked = resolve;
     });

@@ -1,4 +1,3 @@
-/** Creates an element with these properties and this content. */
 export function element<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   content: readonly (Node | string)[],

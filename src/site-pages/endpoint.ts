@@ -1,4 +1,3 @@
-/** An endpoint of this origin's worker has answered with an error. */
 export class EndpointError extends Error {
   override readonly name = 'EndpointError';
 
@@ -10,10 +9,7 @@ export class EndpointError extends Error {
   }
 }
 
-/**
- * Sends a request to an endpoint below `/-/`.
- * @throws EndpointError with the code and the message of the endpoint's error.
- */
+/** @param path below `/-/`. @throws EndpointError with the code and the message of the endpoint's error. */
 export async function request(path: string, method = 'GET', body: BodyInit | null = null): Promise<Response> {
   const response = await fetch(`/-/${path}`, { method, body, cache: 'no-store' });
   if (response.ok) return response;
@@ -27,7 +23,6 @@ export async function ask<T>(path: string, method?: string, body?: BodyInit | nu
   return response.status === 204 ? (undefined as T) : response.json();
 }
 
-/** The text of an error for the user, with a code to quote. */
 export function problemText(error: { message: string; code?: string }): string {
   return `${error.message} (${error.code ?? 'INTERNAL'})`;
 }

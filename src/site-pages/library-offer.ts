@@ -7,16 +7,13 @@ import { PeerUrl } from '../peer-url.ts';
 import * as s from '../schema.ts';
 import type { LibraryOffer, OfferedSite } from './messages.ts';
 
-/** Most entries of an offer. More of them could not be shown to the user, or would take for ever. */
+/** More entries could not be shown to the user, or would take for ever. */
 const most = { sites: 10_000, peers: 32, names: 1_000, denied: 10_000 };
 
 /** Host names at which the same gateway runs without origins of sites. */
 const formerHosts = ['127.0.0.1', 'localhost', '[::1]'];
 
-/**
- * Returns the origin that may offer its library to a page: another name of this machine, with the same port.
- * @param fragment the page's fragment: `#` and the host name that the page was opened with.
- */
+/** The origin that may offer its library. @param fragment `#` and the host name that the page was opened with. */
 export function formerOrigin(
   { hostname, port }: Pick<Location, 'hostname' | 'port'>,
   fragment: string,
@@ -49,8 +46,7 @@ const offerSchema = s.object({
 });
 
 /**
- * Parses the offer of a shell. The input is not trusted, because a site that runs scripts on the shell's
- * origin can also send an offer.
+ * The input is not trusted, because a site that runs scripts on the shell's origin can also send an offer.
  * @throws AntwayError `REFUSED` for an offer of another form, `BAD_CONFIG` for invalid settings.
  */
 export function parseOffer(value: unknown, origin: string): LibraryOffer {
@@ -58,7 +54,7 @@ export function parseOffer(value: unknown, origin: string): LibraryOffer {
   return { ...offer, settings: offeredSettings(offer.settings, origin) };
 }
 
-/** The settings with each peer as the gateway writes it, so that the user sees what is set. */
+/** Each peer is spelled as the gateway writes it, so that the user sees what is set. */
 function offeredSettings(value: unknown, origin: string): Settings {
   const settings = parseSettings(value);
   const { peers, names = {}, denied = [] } = settings;
@@ -73,10 +69,7 @@ function offeredSettings(value: unknown, origin: string): Settings {
   };
 }
 
-/**
- * Merges offered settings into the settings of this origin. The settings of this origin take precedence. The
- * result has the names, cache limits and denied addresses of both.
- */
+/** The settings of this origin take precedence. The result has the names, cache limits and denied addresses of both. */
 export function mergeSettings(own: Settings, offered: Settings): Settings {
   const merged: Settings = { ...offered, ...own };
   if (own.names || offered.names) merged.names = { ...offered.names, ...own.names };

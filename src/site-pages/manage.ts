@@ -44,15 +44,12 @@ const texts = {
   },
 };
 
-/** How often the page updates the progress of a pin, in milliseconds. */
+/** How often the page updates the progress of a pin. */
 const refreshMs = 2_000;
 
 type Language = keyof typeof texts;
 
-/**
- * Shows what this origin stores of its site, with buttons to manage it. For browsers and hosts where the
- * shell cannot reach the origin through a frame.
- */
+/** Shows what this origin stores, where the shell cannot reach the origin through a frame. */
 export async function manage(place: HTMLElement, rootOrigin: string, language: Language): Promise<void> {
   const t = texts[language];
   const report = await ask<SiteReport & { address: string }>('origin');

@@ -8,7 +8,7 @@ export const helloMessage = 'antway:hello';
 
 /** The reply of `/-/root` on that port. Null if the gateway's own origin has no worker in this browser. */
 export interface Welcome extends SiteGrant {
-  /** The site's manifest, if the site is a manifest that is stored on this device. */
+  /** Set if the site is a manifest that is stored on this device. */
   manifest: Blob | null;
 }
 
@@ -18,7 +18,7 @@ export const readyMessage = 'antway:ready';
 /** Sent from the shell to `/-/bridge`, with a port for requests. */
 export const bridgeMessage = 'antway:bridge';
 
-/** A request of the shell to a site's origin. */
+/** From the shell to a site's origin. */
 export type BridgeRequest = { id: number } & (
   | { kind: 'fetch'; path: string; method: string; body: Blob | FormDataFields | string | null }
   /** Deletes all data that the site and the gateway store on this origin, and the worker. */
@@ -32,16 +32,12 @@ export interface FormDataFields {
   fields: [name: string, value: string | Blob][];
 }
 
-/** The reply to the request with this `id`. */
 export type BridgeAnswer = { id: number } & (
   | { status: number; type: string | null; body: Blob }
   | { error: string }
 );
 
-/**
- * The first message on the port. Says whether the worker of the site's origin runs, or why it does not, and
- * whether the bridge sees the shell's cookie.
- */
+/** The first message on the port: the state of the worker, and whether the bridge sees the shell's cookie. */
 export type BridgeReady = { isSameSite: boolean } & (
   | { ready: true }
   | { ready: false; error: string; isForeign: boolean }
@@ -50,7 +46,6 @@ export type BridgeReady = { isSameSite: boolean } & (
 /** Sent from `/-/move` to the shell that opened it, with a port for the library. */
 export const moveMessage = 'antway:move';
 
-/** A site in an offered library. */
 export interface OfferedSite extends Visit {
   isPinned: boolean;
   /** Whether the site opens only through a manifest that is stored on the offering origin. */
@@ -61,13 +56,12 @@ export interface OfferedSite extends Visit {
 export interface LibraryOffer {
   language: Language;
   sites: OfferedSite[];
-  /** The user settings, without the server config. */
+  /** Without the server config. */
   settings: Settings;
-  /** Addresses of sites that the user opens without scripts. */
+  /** Addresses of sites that open without scripts. */
   restricted: string[];
 }
 
-/** The result of a move. */
 export interface MoveOutcome {
   copied: number;
   failed: number;
@@ -75,14 +69,10 @@ export interface MoveOutcome {
 
 /** The messages that `/-/move` sends on the port after the offer. */
 export type MoveRequest =
-  /**
-   * Requests a site as a file, or a manifest, or checks that the shell is still there. The reply has the same
-   * `id`.
-   */
+  /** Requests a site as a file, or a manifest, or checks that the shell is still there. The reply has the same `id`. */
   | { id: number; kind: 'site' | 'manifest'; address: string }
   | { id: number; kind: 'ping' }
   | ({ kind: 'done' } & MoveOutcome)
   | { kind: 'cancelled' };
 
-/** The shell's reply to the request with this `id`. */
 export type MoveAnswer = { id: number } & ({ body: Blob | null } | { code: string; message: string });

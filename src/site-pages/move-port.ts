@@ -1,12 +1,12 @@
 import { type MoveAnswer, type MoveRequest, moveMessage } from './messages.ts';
 
-/** How long the shell may take to send its offer, in milliseconds. */
+/** How long the shell may take to send its offer. */
 const offerMs = 20_000;
-/** How often this page pings the shell, and how long the shell may take to reply, in milliseconds. */
+/** How often this page pings the shell, and how long the shell may take to reply. */
 const pingMs = 5_000;
 const goneMs = 20_000;
 
-/** The reason why the opening shell does not provide what this page requested. */
+/** The opening shell does not provide what this page requested. */
 export class MoveProblem extends Error {
   override readonly name = 'MoveProblem';
 
@@ -38,11 +38,7 @@ export class MovePort {
     };
   }
 
-  /**
-   * Requests the offer of a shell.
-   * @param origin origin of the shell. Windows of other origins do not get the message.
-   * @throws MoveProblem if the shell offers nothing.
-   */
+  /** @param origin only a window of this origin gets the message. @throws MoveProblem if the shell offers nothing. */
   static open(shell: Window, origin: string): Promise<{ port: MovePort; offer: unknown }> {
     const { port1, port2 } = new MessageChannel();
     return new Promise((resolve, reject) => {
@@ -62,10 +58,7 @@ export class MovePort {
     this.#port.postMessage(message);
   }
 
-  /**
-   * Requests a site as a file, or a manifest.
-   * @throws MoveProblem from the shell's reply, or if the shell is gone.
-   */
+  /** Requests a site as a file, or a manifest. @throws MoveProblem from the shell's reply, or if the shell is gone. */
   async get(kind: 'site' | 'manifest', address: string): Promise<Blob> {
     this.#answeredAt = Date.now();
     const stop = setInterval(() => {

@@ -1,7 +1,7 @@
 /**
- * `/-/move`, a page of the gateway at `antway.localhost`. It copies the library of the same gateway from
- * `127.0.0.1`, `localhost` or `[::1]`. The shell there opens this page in a window. A site that the user
- * trusts there can also open this page, so the page copies nothing before the user agrees on it.
+ * `/-/move`, a page of the gateway at `antway.localhost`. It copies the library of the same gateway from `127.0.0.1`,
+ * `localhost` or `[::1]`, where the shell opens this page in a window. A site that the user trusts there can also open
+ * this page, so the page copies nothing before the user agrees on it.
  */
 import { announcement, button, element, link } from './elements.ts';
 import { problemText } from './endpoint.ts';
@@ -27,7 +27,6 @@ async function main(): Promise<void> {
   ask(origin, offer, port);
 }
 
-/** Shows the offer and waits for the user. */
 function ask(origin: string, offer: LibraryOffer, port: MovePort): void {
   const { sites, settings } = offer;
   const of = (is: (site: OfferedSite) => boolean) => sites.filter(is).length;
@@ -73,10 +72,9 @@ function ask(origin: string, offer: LibraryOffer, port: MovePort): void {
   cancel.focus({ preventScroll: true });
 }
 
-/** Most names that the page shows. */
 const mostNames = 12;
 
-/** The first names with the beginnings of their addresses. */
+/** Includes the beginnings of the addresses. */
 function namesOf(names: Record<string, string>): string[] {
   const first = Object.entries(names).slice(0, mostNames);
   return first.map(([name, address]) => `${name} (${address.slice(0, 8)}…)`);
@@ -119,7 +117,6 @@ function speak(language: keyof typeof moveTexts): MoveTexts {
   return moveTexts[language];
 }
 
-/** A paragraph with a link to the library of this origin. */
 function libraryLink(): HTMLElement {
   return element('p', [link(t.library, '/#library')]);
 }
@@ -128,7 +125,6 @@ function show(...nodes: Node[]): void {
   page.replaceChildren(...nodes);
 }
 
-/** A heading that can get the focus. */
 function heading(text: string): HTMLElement {
   return element('h1', [text], { tabIndex: -1 });
 }

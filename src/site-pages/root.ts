@@ -1,8 +1,7 @@
 /**
- * `/-/root`, a page of the gateway's own origin in a hidden frame of a site's origin. It gives the site's
- * origin the user's settings, and the site's manifest if the site is private. The gateway's page on that
- * origin sends the request before the origin shows any content. The reply always concerns the site of the
- * parent's origin, so it does not matter which page of that origin sends the request.
+ * `/-/root`, a page of the gateway's own origin in a hidden frame of a site's origin. It gives that origin the user's
+ * settings, and the manifest of a private site, before the origin shows any content. The reply always concerns the site
+ * of the parent's origin, so it does not matter which page of that origin sends the request.
  */
 import type { SiteGrant } from '../gateway/api/site-exchange.ts';
 import { siteOfHost } from '../gateway/origins/site-host.ts';

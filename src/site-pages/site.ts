@@ -1,7 +1,7 @@
 /**
- * `/-/site`, the page that a site's own origin shows before its first content. It starts the worker, fetches
- * the user's settings from the gateway's own origin, and opens the requested URL. Hosts respond with this
- * page to every path of a site's origin.
+ * `/-/site`, the page that a site's own origin shows before its first content. It starts the worker, fetches the user's
+ * settings from the gateway's own origin, and opens the requested URL. Hosts respond with this page to every path of a
+ * site's origin.
  */
 import { siteOfHost } from '../gateway/origins/site-host.ts';
 import { element, link } from './elements.ts';
@@ -10,14 +10,11 @@ import { manage } from './manage.ts';
 import { helloMessage, readyMessage, type Welcome } from './messages.ts';
 import { controlledByWorker, WorkerProblem } from './worker.ts';
 
-/** How long the gateway's own origin may take to reply, in milliseconds. */
+/** How long the gateway's own origin may take to reply. */
 const rootMs = 5_000;
-/** How long the browser may take to decide whether this origin's storage is persistent, in milliseconds. */
+/** How long the browser may take to decide whether this origin's storage is persistent. */
 const persistMs = 1_000;
-/**
- * The delay before the page shows text, in milliseconds. Most sites open faster, and flashing text would be
- * unpleasant.
- */
+/** The delay before the page shows text. Most sites open faster, and flashing text would be unpleasant. */
 const quietMs = 400;
 /** How often this page may open the same URL within `repeatMs` milliseconds before it reports an error. */
 const mostTimes = 3;
@@ -73,8 +70,7 @@ async function open(rootOrigin: string): Promise<void> {
 }
 
 /**
- * Asks the browser not to evict this origin's data, unless the browser would prompt the user. In that case
- * the shell asks when the user pins the site.
+ * Makes the storage persistent without a prompt. Where a prompt is needed, the shell asks when the user pins the site.
  */
 async function persistSilently(): Promise<void> {
   // Only Firefox prompts the user, and no standard reports which browsers do.
@@ -86,8 +82,7 @@ async function persistSilently(): Promise<void> {
 }
 
 /**
- * Tells the gateway's own origin that this origin is ready. Waits for the reply, because the frame disappears
- * with this page.
+ * Tells the gateway's own origin that this origin is ready. Waits for the reply: the frame disappears with this page.
  */
 function noted(port: MessagePort): Promise<void> {
   return new Promise((resolve) => {
@@ -97,10 +92,7 @@ function noted(port: MessagePort): Promise<void> {
   });
 }
 
-/**
- * Requests the settings from the gateway's own origin.
- * @returns a null `welcome` if that origin does not reply. Then the defaults apply.
- */
+/** @returns a null `welcome` if the gateway's own origin does not reply. Then the defaults apply. */
 function askRoot(rootOrigin: string): Promise<{ welcome: Welcome | null; port?: MessagePort }> {
   const frame = document.createElement('iframe');
   frame.hidden = true;
@@ -122,8 +114,8 @@ function askRoot(rootOrigin: string): Promise<{ welcome: Welcome | null; port?: 
 }
 
 /**
- * Whether this page loads again and again for the same URL because the worker does not respond. A reload by
- * the user can bypass the worker, so it resets the count.
+ * Whether this page loads repeatedly for the same URL because the worker does not respond. A reload by the user can
+ * bypass the worker, so it resets the count.
  */
 function isRepeated(url: string): boolean {
   const [navigation] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];

@@ -5,7 +5,6 @@ import { mergeSettings } from './library-offer.ts';
 import type { LibraryOffer, OfferedSite } from './messages.ts';
 import { type MovePort, MoveProblem } from './move-port.ts';
 
-/** A part of the library that was not copied, and the reason. */
 export interface TakeOverProblem {
   /** The site's title or address. Null for the settings. */
   what: string | null;
@@ -13,10 +12,7 @@ export interface TakeOverProblem {
   message: string;
 }
 
-/**
- * Copies an offered library through the endpoints of this origin, which validate all of it. You can run it
- * again: each run copies only what is still missing.
- */
+/** Copies a library through endpoints that validate all of it. A repeated run copies only what is still missing. */
 export class TakeOver {
   readonly #offer: LibraryOffer;
   readonly #port: MovePort;
@@ -94,7 +90,6 @@ export class TakeOver {
     if (!isStored) throw new MoveProblem('REFUSED', 'This browser lets the gateway store nothing here.');
   }
 
-  /** Imports all chunks of a site, and pins the site. */
   async #takePinned(address: string): Promise<void> {
     const file = await this.#port.get('site', address);
     const imported = await ask<{ refused: { reason: string }[] }>(`import?address=${address}`, 'POST', file);

@@ -1,9 +1,8 @@
 const delayMs = 1_000;
 
 /**
- * Reports whether this page has been visible and focused for a second, each time that this changes. Before
- * that, a button must not do anything that the user cannot undo: another page may have opened this page just
- * before a click or a key press.
+ * Reports whether this page has been visible and focused for a second, each time that this changes. Before that, a
+ * button must not do anything that the user cannot undo: another page may have opened this page just before a click.
  * @returns a function that stops the reports.
  */
 export function whenSeen(onChange: (isSeen: boolean) => void): () => void {

@@ -22,8 +22,8 @@ function isOwn(
 
 /**
  * Registers the gateway's worker on this origin and waits until the worker controls this page.
- * @throws WorkerProblem if service workers are unavailable, the registration fails, or the worker does not
- *   take control.
+ * @throws WorkerProblem if service workers are unavailable, the registration fails, or the worker does not take
+ *   control.
  */
 export async function controlledByWorker(): Promise<void> {
   const { serviceWorker } = navigator;
@@ -40,8 +40,7 @@ export async function controlledByWorker(): Promise<void> {
         },
       );
     });
-  // A page of the site can register the gateway's script for a narrower scope. That registration would take
-  // precedence.
+  // A page of the site can register the gateway's script for a narrower scope, which would take precedence.
   for (const other of await serviceWorker.getRegistrations()) {
     if (other.scope !== `${location.origin}/`) await other.unregister();
   }
@@ -62,7 +61,7 @@ export async function controlledByWorker(): Promise<void> {
       },
       { once: true },
     );
-    // After a hard reload an active worker does not control this page. The worker has to claim it.
+    // After a hard reload an active worker does not control this page, until it claims the page.
     registration.active?.postMessage({ type: 'CLAIM' });
   });
 }

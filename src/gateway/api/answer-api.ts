@@ -32,13 +32,11 @@ const endpoints: Record<string, Endpoint> = {
   origin,
 };
 
-/** Endpoints that accept forms. They check the form's origin themselves. */
+/** These endpoints check the form's origin themselves. */
 const takesForms = new Set(['trust']);
 
 /**
- * Handles a request for `/-/<name>`.
- * @throws AntwayError `NOT_FOUND` for an unknown endpoint, `METHOD` for an unsupported method, or the
- *   endpoint's error.
+ * @throws AntwayError `NOT_FOUND` for an unknown endpoint, `METHOD` for an unsupported method, or the endpoint's error.
  */
 export async function answerApi(name: string, request: Request, context: ApiContext): Promise<Response> {
   const endpoint = Object.hasOwn(endpoints, name) ? endpoints[name] : undefined;

@@ -8,15 +8,12 @@ const requiredText = v.pipe(v.string('it is missing'), v.nonEmpty('it is missing
 /** An address in a body. Parsing throws AntwayError `BAD_ADDRESS` for another text. */
 export const addressText = v.pipe(requiredText, v.transform(Address.fromHex));
 
-/**
- * Returns the `address` parameter.
- * @throws AntwayError `REFUSED` if it is missing, `BAD_ADDRESS` if it is invalid.
- */
+/** @throws AntwayError `REFUSED` if the `address` parameter is missing, `BAD_ADDRESS` if it is invalid. */
 export function addressIn({ searchParams }: URL): Address {
   return Address.fromHex(required(searchParams.get('address'), 'address'));
 }
 
-/** Returns a parameter or a form's field. @throws AntwayError `REFUSED` if it is missing or empty. */
+/** Checks a parameter or a form's field. @throws AntwayError `REFUSED` if it is missing or empty. */
 export function required(value: unknown, name: string): string {
   return s.parse(requiredText, value, 'REFUSED', '', name);
 }

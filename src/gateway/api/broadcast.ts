@@ -1,6 +1,6 @@
 import type { Stats } from '../../stats/stats.ts';
 
-/** The name of the only channel on which the worker sends messages to pages. */
+/** The only channel on which the worker sends messages to pages. */
 export const channelName = 'antway';
 
 const watchMs = 10_000;
@@ -12,10 +12,8 @@ export class StatsBroadcast {
   readonly #notify: (message: object) => void;
   #watchedUntil = 0;
   #stopListening: (() => void) | undefined;
-  /** Timers of reports that are waiting to be sent, by report type. */
   readonly #timers = new Map<string, ReturnType<typeof setTimeout>>();
 
-  /** @param notify sends a message to the pages. */
   constructor(stats: Stats, notify: (message: object) => void) {
     this.#stats = stats;
     this.#notify = notify;
@@ -55,7 +53,6 @@ export class StatsBroadcast {
   }
 }
 
-/** Sends a message to the shell's pages. */
 export function notifyPages(message: object): void {
   const channel = new BroadcastChannel(channelName);
   channel.postMessage(message);

@@ -14,12 +14,9 @@ import type { Trust } from '../state/trust.ts';
 import type { TrustTokens } from '../state/trust-tokens.ts';
 import type { StatsBroadcast } from './broadcast.ts';
 
-/** The dependencies of the endpoints. */
 export interface ApiContext {
   deployment: Deployment;
-  /** The language and theme that the user chose. */
   appearance: ChosenAppearance;
-  /** The tokens of open trust questions. */
   tokens: TrustTokens;
   effective: EffectiveConfig;
   configuration: Configuration;
@@ -32,19 +29,13 @@ export interface ApiContext {
   trust: Trust;
   manifests: ManifestStore;
   pointers: PointerStore;
-  /** The origins of sites. Used on the gateway's own origin. */
+  /** Used on the gateway's own origin. */
   origins: SiteOrigins;
   /** Limits this origin's chunk store to the user's limit minus the bytes that the origins of sites store. */
   limitStore(): Promise<void>;
-  /**
-   * Revokes the rights of open pages that rely on the trust in an address, or in all addresses. Does not
-   * wait.
-   */
+  /** Revokes the rights of open pages that rely on the trust in an address, or in all addresses. Does not wait. */
   endTrust(address?: Address): void;
-  /**
-   * Asks the browser to wake the worker when there is a network. Has no effect in browsers without this
-   * feature.
-   */
+  /** Asks the browser to wake the worker when there is a network. Has no effect in browsers without this feature. */
   requestSync(): void;
   /** Keeps the worker alive until the promise settles. */
   waitUntil(work: Promise<unknown>): void;

@@ -37,8 +37,8 @@ export const origins: Endpoint = {
     const readyAt = known?.readyAt ?? Date.now();
     await origins.put(address, { readyAt, ...change });
     if (report) await limitStore();
-    // The user opened the site by a direct link to its origin, so there is no visit yet. Any page can open
-    // the origin of any address. Therefore the library lists such a site only when its origin stores content.
+    // The user opened the site's origin directly, so there is no visit yet. Any page can open the origin of any
+    // address, so the library lists such a site only when its origin stores content.
     const isFirstContent = report?.bytes.stored && !known?.report?.bytes.stored;
     if (isFirstContent && !(await library.visits.get(address))) {
       const { hex } = address;

@@ -8,7 +8,6 @@ const pinCommand = s.object({
   action: v.picklist(['pin', 'pause', 'resume', 'verify']),
 });
 
-/** `/-/pins`: the user's pins. */
 export const pins: Endpoint = {
   async GET(url, _, { library, broadcast }) {
     if (url.searchParams.has('watch')) broadcast.watch();

@@ -16,7 +16,6 @@ export const config: Endpoint = {
   }),
 };
 
-/** `/-/settings`: the user settings. */
 export const settings: Endpoint = {
   GET: (_url, _request, { configuration }) => configuration.settings(),
   PUT: async (_, request, { configuration }) => configuration.set(await jsonOf(request)),
@@ -32,7 +31,6 @@ export const appearance: Endpoint = {
 
 const peerToTest = s.object({ url: v.unknown() });
 
-/** `/-/test-peer`: tries a peer. */
 export const testPeer: Endpoint = {
   async POST(_, request, { effective: { config }, deployment: { origin } }) {
     const { url } = await bodyOf(request, peerToTest, 'BAD_CONFIG');
@@ -43,10 +41,7 @@ export const testPeer: Endpoint = {
 
 const resetScope = s.object({ chunks: v.optional(v.boolean()) });
 
-/**
- * `/-/reset`: deletes the settings, decisions, visits, manifests, pointers and known origins. With `chunks`
- * it also deletes the chunks and pins.
- */
+/** `/-/reset`: deletes the settings and the records about sites. With `chunks` it also deletes the chunks and pins. */
 export const reset: Endpoint = {
   async POST(_, request, context) {
     const { configuration, trust, manifests, pointers, library, store, origins, endTrust, appearance } =

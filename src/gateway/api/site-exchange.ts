@@ -13,11 +13,10 @@ export interface SiteGrant {
   settings: SiteSettings;
   /** Identifies the settings. It does not depend on the space that other sites leave. */
   settingsId: string;
-  /** Whether the site is a manifest that is stored here. If so, the site's origin needs it. */
+  /** Whether the site is a manifest that is stored here and that the site's origin needs. */
   hasManifest: boolean;
 }
 
-/** On the gateway's own origin: returns the data for a site's origin. */
 export async function settingsForSite(
   address: Address,
   { effective, configuration, trust, manifests, origins, store, appearance: chosen }: ApiContext,
@@ -52,20 +51,16 @@ export async function settingsForSite(
   return { settings, settingsId, hasManifest };
 }
 
-/**
- * Rounds a limit down to a power of two before a site gets it. The exact limit would reveal how much the
- * user's other sites grow, and so which sites the user opens.
- */
+/** Rounds down to a power of two. An exact limit would reveal how other sites grow, so which sites the user opens. */
 function coarse(bytes: number): number {
   return 2 ** Math.floor(Math.log2(bytes));
 }
 
 /**
  * On a site's own origin: accepts the reply of `settingsForSite`, and the site's manifest if there is one.
- * @param request a form with `settings` and optionally the file `manifest`. `settings` is `SiteSettings` as
- *   JSON, or null if the gateway's own origin did not reply.
- * @throws AntwayError `REFUSED` for a body of another form or another site's manifest, `BAD_CONFIG`,
- *   `TOO_LARGE`.
+ * @param request a form with `settings` (`SiteSettings` as JSON, or null if the gateway's own origin did not reply) and
+ *   optionally the file `manifest`.
+ * @throws AntwayError `REFUSED` for a body of another form or another site's manifest, `BAD_CONFIG`, `TOO_LARGE`.
  */
 export async function receiveSettings(
   address: Address,

@@ -5,7 +5,7 @@ import { respond } from '../http/representation.ts';
 import { addressIn } from './body.ts';
 import type { Endpoint } from './endpoint.ts';
 
-/** `/-/export`: a site as a file. */
+/** `/-/export`. */
 export const exportSite: Endpoint = {
   async GET(url, request, { library, waitUntil }) {
     const address = addressIn(url);

@@ -5,7 +5,6 @@ import { addressIn, jsonOf } from './body.ts';
 import type { Endpoint } from './endpoint.ts';
 import { listed } from './storage.ts';
 
-/** `/-/sites`: the library. */
 export const sites: Endpoint = {
   async GET(_url, _request, { library, origins, trust }) {
     const [sites, known, decisions] = await Promise.all([

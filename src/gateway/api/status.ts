@@ -3,10 +3,7 @@ import { version } from '../../version.ts';
 import type { Endpoint } from './endpoint.ts';
 import { browserStorage } from './storage.ts';
 
-/**
- * `/-/stats`: the worker's counters since its start. With `?watch` the worker also sends reports to pages for
- * a while.
- */
+/** `/-/stats`: the worker's counters since its start. With `?watch` the worker also sends reports for a while. */
 export const stats: Endpoint = {
   GET(url, _, { stats, broadcast }) {
     if (url.searchParams.has('watch')) broadcast.watch();
@@ -19,10 +16,8 @@ export const cache: Endpoint = {
   GET: async (_url, _request, { store }) => ({ ...(await store.summary()), ...(await browserStorage()) }),
 };
 
-/** `/-/peers`: the peers and their state. */
 export const peers: Endpoint = { GET: (_url, _request, { peers }) => ({ peers: peers.describe() }) };
 
-/** `/-/health`: the version of the gateway. */
 export const health: Endpoint = {
   GET: () => ({ status: 'ok', gateway: 'antway', version, build: buildHash }),
 };

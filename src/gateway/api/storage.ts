@@ -10,10 +10,7 @@ export async function listed<T>(list: Promise<T[]>): Promise<T[]> {
   }
 }
 
-/**
- * Returns the browser's information on this origin's storage, or null for values that the browser does not
- * report.
- */
+/** Null means that the browser does not report the value. */
 export async function browserStorage(): Promise<{
   quota: number | null;
   usage: number | null;

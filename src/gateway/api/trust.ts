@@ -26,8 +26,8 @@ export const trust: Endpoint = {
 };
 
 /**
- * Handles the forms of the trust question. The first page restricts the site or leads to the confirmation.
- * Only the confirmation can trust the site. A form with an expired token leads to the question again.
+ * Handles the forms of the trust question. The first page restricts the site or leads to the confirmation. Only the
+ * confirmation can trust the site. A form with an expired token leads to the question again.
  */
 async function decideByForm(request: Request, { trust, tokens, appearance }: ApiContext): Promise<Response> {
   refuseForeignForm(request);
@@ -64,8 +64,8 @@ async function decideByForm(request: Request, { trust, tokens, appearance }: Api
 }
 
 /**
- * Refuses a form if the browser reports that another page submitted it. This check is not sufficient, because
- * not every browser reports the origin to a worker. The token is the actual protection.
+ * Refuses a form if the browser reports that another page submitted it. Not every browser reports the origin to a
+ * worker, so the token is the actual protection.
  * @throws AntwayError `REFUSED`.
  */
 function refuseForeignForm({ url, headers, referrer }: Request): void {
@@ -92,10 +92,7 @@ async function decideByJson(request: Request, { trust, resolver, endTrust }: Api
   if (decision === 'restricted') endTrust(address);
 }
 
-/**
- * Returns the address of the content that an address leads to now. If resolving fails, returns the address
- * itself. For a pointer, trust then applies to no content, and the gateway asks again.
- */
+/** If resolving fails, returns the address itself. Trust in a pointer then has no content: the gateway asks again. */
 async function contentOf(address: Address, resolver: Resolver): Promise<Address> {
   try {
     return (await resolver.locate(address, AbortSignal.timeout(resolveMs))).address;

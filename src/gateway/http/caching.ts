@@ -1,9 +1,8 @@
 import type { Address } from '../../address.ts';
 import { type ContentTarget, encodePath } from './target.ts';
 
-/** A target with the address of its content. */
 export interface LocatedTarget extends ContentTarget {
-  /** The address of the content. It differs from the target's address if that address belongs to a pointer. */
+  /** Differs from the target's address for a pointer. */
   content: Address;
   isMutable: boolean;
 }
@@ -13,7 +12,6 @@ export function etagOf({ content }: LocatedTarget, format: string, path = ''): s
   return `"${content.hex}.${format}${path && `:${encodePath(path)}`}"`;
 }
 
-/** Returns the headers that say how long an answer may be cached. */
 export function caching(target: LocatedTarget): Record<string, string> {
   const { path } = target;
   return {

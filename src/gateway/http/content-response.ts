@@ -24,26 +24,18 @@ export type Answer =
 /** Increase this version when the look of generated pages changes, because their ETags are valid forever. */
 const listingVersion = 3;
 
-/** An archive's own page for missing paths. */
 const notFoundDocument = '404.html';
 
-/** The gateway's information on a request, except the URL. */
 export interface ContentContext {
   resolver: Resolver;
-  /**
-   * Returns the input for the policy of the response.
-   * @param content address of the content behind the target.
-   */
   policyFor(content: Address): PolicyRequest;
   /** Whether the browser will show the response as a document. */
   isNavigation: boolean;
   accept: string | null;
   isHead: boolean;
-  /** The `Range` header. */
   range: string | null;
   signal: AbortSignal;
   trace: Trace;
-  /** Returns the user's language and theme, for generated pages. */
   reader(): Promise<Reader>;
 }
 
@@ -93,7 +85,7 @@ function answerLocated(
   return file(target, content.source, name, etagOf(target, 'file'), context);
 }
 
-/** Returns the bytes of the record itself, without decrypting or parsing them. */
+/** The record itself, neither decrypted nor parsed. */
 async function rawRecord(
   target: ContentTarget,
   { resolver, signal, trace, policyFor }: ContentContext,
@@ -106,10 +98,7 @@ async function rawRecord(
   return download(located, policyFor(address), memorySource(bytes), 'raw', type, address.hex, state);
 }
 
-/**
- * Returns a whole archive or one of its folders as a tar. If the archive is a tar, the whole archive is that tar,
- * unchanged.
- */
+/** Returns an archive or one of its folders as a tar. If the whole archive is a tar, it is returned unchanged. */
 async function tar(
   target: LocatedTarget,
   content: Extract<Content, { kind: 'archive' }>,
@@ -215,17 +204,15 @@ async function file(
   return { kind: 'representation', representation: { source, etag, headers } };
 }
 
-/**
- * Returns the type of a nameless file from `?filename=`. Anyone can write a query, so only inactive types are accepted.
- */
+/** Anyone can write a query, so `?filename=` can only give a nameless file an inactive type. */
 function typeOfQuery({ query }: LocatedTarget): string | undefined {
   const type = typeOfName(query.get('filename') ?? '');
   return type && isInactiveType(type) ? type : undefined;
 }
 
 /**
- * Returns the type of bytes whose name has no known type. A file at its own address may be a document, because the user
- * trusts the address. A member of an archive may be an upload of another user, so sniffing never makes it a document.
+ * Sniffs the type of bytes whose name has no known type. A file at its own address may be a document, because the user
+ * trusts the address. A member of an archive may be another user's upload, so it never becomes a document.
  */
 async function sniffedType(
   source: ByteSource,
@@ -267,7 +254,7 @@ function ownRepresentation(body: string, etag: string, headers: Record<string, s
   return { kind: 'representation', representation: { source, etag, headers, isOwnPage: true } };
 }
 
-/** @param suffix the path behind the target's root, encoded. The query stays the same. */
+/** @param suffix the encoded path behind the target's root. The query stays the same. */
 function redirect(target: LocatedTarget, suffix: string): Answer {
   // Two slashes at the start would make a browser read the path as a host.
   const location = (target.root + suffix).replace(/^\/+/, '/') + target.search;

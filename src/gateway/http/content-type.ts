@@ -1,6 +1,5 @@
 import { lookup } from 'mrmime';
 
-/** The number of bytes that sniffing reads. */
 export const sniffBytes = 1024;
 
 /** Types that the table of `mrmime` does not have, or has under an older name. */
@@ -17,10 +16,7 @@ const ownTypes = new Map(
   }),
 );
 
-/**
- * Returns the `Content-Type` for a file name, by its extension.
- * @returns undefined if the name has no extension, or an unknown extension.
- */
+/** @returns undefined if the name has no extension, or an unknown extension. */
 export function typeOfName(name: string): string | undefined {
   const extension = /\.([^./]+)$/.exec(name)?.[1]?.toLowerCase();
   const type = extension && (ownTypes.get(extension) ?? lookup(extension));
@@ -31,7 +27,6 @@ export function typeOfName(name: string): string | undefined {
 /** Types of documents that can run scripts: HTML, every kind of XML, and messages, which can contain HTML. */
 const scriptable = /^(text\/html|multipart\/|message\/|[^;]*[/+](xml|xslt?)\b)/;
 
-/** Whether documents of a type can run scripts. */
 export function canRunScripts(contentType: string): boolean {
   return scriptable.test(contentType);
 }
@@ -89,10 +84,7 @@ const signatures: readonly Signature[] = [
   [0, '\xc1ANT\x01', 'application/vnd.autonomi.manifest'],
 ];
 
-/**
- * Returns the type of bytes whose name has no known type.
- * @param start the first `sniffBytes` bytes, or all bytes if there are fewer.
- */
+/** @param start the first `sniffBytes` bytes, or all bytes if there are fewer. */
 export function sniffType(start: Uint8Array): string {
   const latin1 = String.fromCharCode(...start.subarray(0, sniffBytes));
   const signature = signatures.find(([offset, bytes]) =>

@@ -1,6 +1,5 @@
 /**
- * Returns a `Content-Disposition` header (RFC 6266). A name that is not plain ASCII appears twice: as a readable
- * fallback, and as `filename*` (RFC 8187), which every current browser prefers.
+ * RFC 6266. A name that is not plain ASCII also appears as `filename*` (RFC 8187), which every current browser prefers.
  */
 export function contentDisposition(type: 'inline' | 'attachment', filename: string): string {
   const name = filename.replace(/^.*[/\\]/s, '').replace(controlCharacters, '');

@@ -1,11 +1,9 @@
 import { htmlTokens } from './html-tokens.ts';
 
-/** Metadata from the head of an HTML document. */
 export interface DocumentHead {
   /**
-   * The title as written, with its character references (`&eacute;`). The code that shows the title decodes them: a
-   * page has the table of their names, but the worker would have to carry it. White space is collapsed. At most 1000
-   * characters. Null if there is no title.
+   * White space is collapsed. At most 1000 characters. Character references (`&eacute;`) are not decoded: a page has
+   * the table of their names, but the worker would have to carry it.
    */
   title: string | null;
   /** The first icon link. */
@@ -19,8 +17,7 @@ const titleCharacters = 1000;
 const charsetBytes = 1024;
 
 /**
- * Reads the head of a document, as far as `start` contains it.
- * @param contentType type of the response. Its charset overrides the document's own declaration.
+ * Reads the head as far as `start` contains it. @param contentType its charset overrides the document's declaration.
  */
 export function readHead(start: Uint8Array, contentType: string): DocumentHead {
   const head: DocumentHead = { title: null, iconHref: null };
@@ -54,8 +51,7 @@ function decode(bytes: Uint8Array, contentType: string): string {
 
 /**
  * Returns the path of a document's icon, or null if the icon is not part of the site.
- * @param root path of the site, without a slash at its end.
- * @param path path of the document.
+ * @param root path of the site, without a slash at its end. @param path path of the document.
  */
 export function iconPath(href: string, root: string, path: string): string | null {
   const base = new URL(path, 'https://site.invalid');

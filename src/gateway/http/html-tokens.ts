@@ -1,13 +1,12 @@
 /** A tag, a doctype or text of an HTML document. Character references are not decoded. */
 export interface HtmlToken {
   kind: 'doctype' | 'open' | 'close' | 'text';
-  /** Name of a tag, in lower case; empty for text and doctypes. */
+  /** Name of a tag, in lower case. Otherwise empty. */
   name: string;
-  /** Attributes of a tag, by names in lower case. */
+  /** By names in lower case. */
   attributes: ReadonlyMap<string, string>;
   /** The text. For an opening tag whose element contains text only, such as `<title>`: the text of the element. */
   text: string;
-  /** Position behind the tag, doctype or text. */
   end: number;
 }
 
@@ -23,12 +22,11 @@ const attribute =
 const textElements = new Set('iframe noembed noframes script style textarea title xmp'.split(' '));
 
 /**
- * Splits an HTML document as browsers do (WHATWG HTML, 13.2.5), in time proportional to its length. Leaves out comments
- * and a tag without an end. Does not know which elements may contain which: the contents of `<svg>` look like HTML.
+ * Splits an HTML document as browsers do (WHATWG HTML, 13.2.5), in linear time. Leaves out comments and a tag without
+ * an end. Does not know which elements may contain which: the contents of `<svg>` look like HTML.
  */
 export function* htmlTokens(html: string): Generator<HtmlToken> {
   let at = 0;
-  /** Matches at the current position, and moves behind the match. */
   const next = (pattern: RegExp) => {
     pattern.lastIndex = at;
     const match = pattern.exec(html);

@@ -4,17 +4,13 @@ import type { BodyObserver } from './representation.ts';
 
 export interface Observation {
   /**
-   * Aborts when the request aborts, and when the client does not want the rest of the body. In the second case browsers
-   * do not abort the request's own signal.
+   * Also aborts when the client does not want the rest of the body. Browsers do not abort the request's signal then.
    */
   signal: AbortSignal;
   observer: BodyObserver;
 }
 
-/**
- * Counts a request and its response.
- * @param onEnd called once, when all work for the request has ended.
- */
+/** Counts a request and its response. Calls `onEnd` once, when all work for the request has ended. */
 export function observe(request: Request, stats: Stats, onEnd: () => void): Observation {
   stats.requestStarted();
   const controller = new AbortController();

@@ -1,14 +1,13 @@
 /**
- * The policy of a response for an address: what it may run and load, and who may use it. One pure function decides. Its
- * inputs are the requested address, the client and the destination of the response. docs/explanation/security.md shows
- * the matrix.
+ * The policy of a response for an address: what it may run and load, and who may use it. One pure function decides.
+ * docs/explanation/security.md shows the matrix.
  */
 
 import type { Deployment } from '../deployment.ts';
 
 /** How content shares an origin. */
 export type Mode =
-  /** All addresses share the gateway's own origin, next to the shell. */
+  /** On the gateway's own origin, next to the shell. */
   | 'path'
   /** The site has its own origin. */
   | 'own-origin'
@@ -17,48 +16,43 @@ export type Mode =
 
 export interface PolicyRequest {
   mode: Mode;
-  /** Whether the address may run scripts. */
   isTrusted: boolean;
   /** `Request.destination`. */
   destination: string;
   /** `Request.mode`. */
   requestMode?: string;
   scope: Scope;
-  /** The requested address, in hex. */
+  /** In hex. */
   targetAddress: string;
   /**
-   * The address of the client page. For a frame, this is the embedding page. Null for a page that is not content: the
-   * shell, or a page of the embedding site. Undefined if unknown. Needed only if `dependsOnClient`.
+   * The address of the client page; for a frame, of the embedding page. Null for the shell or a page of the embedding
+   * site. Undefined if unknown. Needed only if `dependsOnClient`.
    */
   clientAddress?: string | null | undefined;
-  /** The `Content-Type` of the response, if it is known already. */
   contentType?: string;
 }
 
 /** The location of an address's own files. */
 export interface Scope {
   origin: string;
-  /** The encoded path prefix of the files, with a slash at its end. The path of a single file has no such slash. */
+  /** The encoded path of the files, with a slash at its end. The path of a single file has no such slash. */
   pathPrefix: string;
   /**
-   * The path of the worker's script. Firefox checks a policy again after the worker has responded, and then uses the
-   * URL of the worker's script as the source.
+   * Firefox checks a policy again after the worker has responded, with the URL of the worker's script as the source.
    */
   workerPath: string;
 }
 
 export type Policy = { headers: Record<string, string>; refusal?: never } | { refusal: string };
 
-/**
- * All top-level responses have the same value, so an opener of another origin cannot find out what the window shows.
- */
+/** The same for all top-level responses, so an opener of another origin cannot find out what the window shows. */
 const openerPolicy = { 'Cross-Origin-Opener-Policy': 'same-origin-allow-popups' };
 
 /**
  * The HTML specification lets a browser return a network error if a sandboxed document has an opener policy. The rule
  * is about documents that *inherit* a sandbox. Chromium 156 and Firefox 153 load a document whose own policy sandboxes
- * it. If a browser ever refuses such documents, its canary test fails (`tests/{security,firefox,webkit}`). In that case
- * set this to false: restricted documents then lose the opener policy and keep the sandbox, which is more important.
+ * it. If a browser ever refuses such documents, its canary test fails (`tests/{security,firefox,webkit}`). Then set
+ * this to false: restricted documents keep the sandbox, which is more important than the opener policy.
  */
 const sandboxedHaveOpenerPolicy: boolean = true;
 
@@ -71,22 +65,19 @@ const sandboxedHaveOpenerPolicy: boolean = true;
 const canSandbox = !('line' in new Error());
 
 /**
- * Do not add `allow-scripts`, `allow-forms` or `allow-modals`. Without `allow-same-origin` no request would reach the
- * worker.
+ * Never add `allow-scripts`, `allow-forms`, `allow-modals`. Without `allow-same-origin` no request reaches the worker.
  */
 const sandbox =
   'sandbox allow-same-origin allow-downloads allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation';
 
-/**
- * Headers of every response. `nosniff` makes the browser use the given type, so it never treats an image as a document.
- */
+/** `nosniff` makes the browser use the given type, so it never treats an image as a document. */
 const always: Record<string, string> = {
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
 };
 
-/** Allows scripts and everything else that the site contains or loads, except plug-ins and framing by other origins. */
+/** Forbids only plug-ins and framing by other origins. */
 const trustedPolicy = "object-src 'none'; frame-ancestors 'self'";
 
 /** Disables features that elements and attributes can use without a script. */
@@ -114,7 +105,7 @@ const active = new Set([
 /** Destinations that show a file, play it or pass it to a script as data. They do not run or apply the file. */
 const harmless = new Set(['', 'image', 'audio', 'video', 'track', 'font', 'document', 'iframe', 'frame']);
 
-/** Whether the policy of a response depends on the client. It takes time to find the client. */
+/** Finding the client takes time. */
 export function dependsOnClient({ mode, isTrusted, destination }: PolicyRequest): boolean {
   if (mode === 'own-origin') return false;
   if (isTrusted) return frames.has(destination);
@@ -123,8 +114,8 @@ export function dependsOnClient({ mode, isTrusted, destination }: PolicyRequest)
 
 /**
  * Whether the browser would run or apply the response with the rights of the requesting document: scripts, style
- * sheets, workers, worklets, XSLT, modules of every type, manifests and plug-ins. Unknown destinations of future
- * browsers count too. Style sheets of the document's own address do not count.
+ * sheets, workers, worklets, XSLT, modules, manifests, plug-ins, and unknown destinations of future browsers. Style
+ * sheets of the document's own address do not count.
  */
 function isApplied({ destination, requestMode, clientAddress, targetAddress }: PolicyRequest): boolean {
   // A `use` element clones the SVG file's elements, with their handlers and links, into its own document.
@@ -147,9 +138,9 @@ export function policyOf(request: PolicyRequest): Policy {
     if (!isTrusted && !clientAddress) {
       return { refusal: `This address is not trusted, so no other page may use it as “${destination}”.` };
     }
-    // A page of another address that frames this address controls its fragment and its position on the page, so the
-    // framed document loses its trust. In embedded mode the client may be unknown, because the site can withhold the
-    // referrer from its own frames. In that case the sandbox and `frame-src` of restricted pages protect instead.
+    // A page of another address that frames this address controls its fragment and position, so the framed document
+    // loses its trust. In embedded mode the client may be unknown, because the site can withhold the referrer from its
+    // own frames. Then the sandbox and `frame-src` of restricted pages protect instead.
     if (isTrusted && !isOwn && clientAddress !== null && (isClientKnown || mode === 'path')) {
       isTrusted = false;
     }
@@ -178,7 +169,6 @@ function headersOf(request: PolicyRequest): Record<string, string> {
 
 /**
  * Forbids all scripts, all resources of other addresses and origins, and framing by other origins.
- *
  * `Connection-Allowlist` would also stop preconnections, but with it Chromium 156 blocks every link to another site.
  */
 function restrictedPolicy({ scope, contentType = '' }: PolicyRequest): string {
@@ -197,31 +187,25 @@ function restrictedPolicy({ scope, contentType = '' }: PolicyRequest): string {
     "form-action 'none'",
     "frame-ancestors 'self'",
   ];
-  // Chromium does not show a PDF in a sandbox. Chromium's PDF viewer is a separate page of the browser.
+  // Chromium does not show a PDF in a sandbox. Its PDF viewer is a separate page of the browser.
   if (canSandbox && !contentType.startsWith('application/pdf')) directives.push(sandbox);
   return directives.join('; ');
 }
 
-/**
- * Returns a source expression. Policies cannot name IPv6 hosts, and an unescaped comma or semicolon would end the
- * source list.
- */
+/** Policies cannot name IPv6 hosts. An unescaped comma or semicolon would end the source list. */
 function sourceOf({ origin, pathPrefix }: Scope): string {
   if (origin.endsWith(']') || origin.includes(']:')) return "'self'";
   return origin + pathPrefix.replaceAll(';', '%3B').replaceAll(',', '%2C');
 }
 
 export interface OwnPageOptions {
-  /** The only script of the page: its hash, as `sha256-…`, and whether it may send requests to this origin. */
+  /** The only script of the page: `sha256-…`, and whether it may send requests to this origin. */
   script?: { hash: string; mayAsk: boolean } | undefined;
   /** As in `Deployment`. Default: true. */
   ownsOrigin?: boolean;
 }
 
-/**
- * Returns the headers of generated pages: listings and errors. These pages have one style element, and by default no
- * script.
- */
+/** Headers of generated pages: listings and errors. They have one style element, and by default no script. */
 export function ownPageHeaders({ script, ownsOrigin = true }: OwnPageOptions = {}): Record<string, string> {
   const asking = script?.mayAsk ? "; connect-src 'self'" : '';
   const scripts = script ? `; script-src '${script.hash}'${asking}` : '';
@@ -232,10 +216,7 @@ export function ownPageHeaders({ script, ownsOrigin = true }: OwnPageOptions = {
   };
 }
 
-/**
- * Returns the headers of `/-/…`. The responses are data for the shell: pages cannot frame them or use them as
- * documents.
- */
+/** Headers of `/-/…`: data for the shell, which pages cannot frame or use as documents. */
 export function apiHeaders(): Record<string, string> {
   return {
     ...always,
@@ -246,7 +227,7 @@ export function apiHeaders(): Record<string, string> {
   };
 }
 
-/** Returns the headers of redirects, so that a window with a redirect reveals no more than a window without one. */
+/** Headers of redirects, so that a window with a redirect reveals no more than a window without one. */
 export function redirectHeaders({ ownsOrigin }: Pick<Deployment, 'ownsOrigin'>): Record<string, string> {
   return ownsOrigin ? openerPolicy : {};
 }

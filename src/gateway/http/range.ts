@@ -1,7 +1,7 @@
 import { limits } from '../../limits.ts';
 import type { PrefetchRange } from '../../peers/transports/protocol.ts';
 
-/** The bytes from `start` to `end` (exclusive) of a representation. */
+/** From `start` to `end` (exclusive). */
 export interface ByteRange {
   start: number;
   end: number;
@@ -11,8 +11,8 @@ const singleRange = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i;
 
 /**
  * Parses a `Range` header before the size is known. The result is exact enough for a prefetch, not for a response.
- * @returns undefined unless the header requests one range. For a range without an end, the result covers only its first
- *   bytes (`limits.prefetchBytes`).
+ * @returns undefined unless the header requests one range. A range without an end gives only its first bytes
+ *   (`limits.prefetchBytes`).
  */
 export function requestedPart(header: string): PrefetchRange | undefined {
   const [, first = '', last = ''] = singleRange.exec(header) ?? [];
@@ -26,12 +26,10 @@ export function requestedPart(header: string): PrefetchRange | undefined {
 
 /**
  * Parses a `Range` header (RFC 9110, section 14).
- *
  * @param size size of the representation, in bytes.
  * @returns the range, clamped to the representation; `'unsatisfiable'` if the range begins past the end; undefined if
- *   the response must contain the whole representation. That is the case if the header is absent or malformed, has
- *   another unit, requests several ranges, or requests the last bytes of an empty representation, which a partial
- *   response cannot express.
+ *   the response must contain the whole representation: the header is absent or malformed, has another unit, requests
+ *   several ranges, or the last bytes of an empty representation, which a partial response cannot express.
  */
 export function parseRange(header: string | null, size: number): ByteRange | 'unsatisfiable' | undefined {
   const match = singleRange.exec(header ?? '');

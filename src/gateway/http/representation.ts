@@ -5,20 +5,17 @@ import type { Trace } from '../../stats/trace.ts';
 import { ifRangeHolds, matchHolds, noneMatchFails } from './conditions.ts';
 import { type ByteRange, parseRange } from './range.ts';
 
-/** The bytes of a response, with their headers. */
 export interface Representation {
   source: ByteSource;
-  /** A strong ETag, with its quotes. No two representations of the gateway have the same ETag. */
+  /** A strong ETag with its quotes, unique in the gateway. */
   etag: string;
-  /** Headers of the response, including `Content-Type` and caching. */
   headers: Record<string, string>;
   /** 404 for a substitute of a missing file, which has no validators and no ranges. Default: 200. */
   status?: 404;
-  /** Whether the gateway generated it. Such a page is not a document of the site and runs no scripts of the site. */
+  /** Whether the gateway generated it. Such a page runs no scripts of the site. */
   isOwnPage?: boolean;
 }
 
-/** Receives the events of a response body. */
 export interface BodyObserver {
   sent(bytes: number): void;
   /** Called before `ended` if the client does not want the rest of the body. */
@@ -27,7 +24,6 @@ export interface BodyObserver {
   ended(failure?: ErrorCode): void;
 }
 
-/** A request whose response is in progress. */
 interface Exchange {
   request: Request;
   signal: AbortSignal;
@@ -36,11 +32,8 @@ interface Exchange {
 }
 
 /**
- * Responds to a GET or HEAD request for a representation, with preconditions, a single byte range and exact lengths.
- *
- * Resolves when the first byte is available, so an earlier error still becomes a response with a status. A later error
- * makes the body fail.
- *
+ * Responds to a GET or HEAD request, with preconditions, a single byte range and exact lengths. Resolves when the first
+ * byte is available, so an earlier error still becomes a response with a status. A later error makes the body fail.
  * @throws AntwayError `BAD_RANGE`, or the error of reading the source.
  */
 export async function respond(
@@ -92,7 +85,7 @@ function empty(status: number, headers: Headers, observer: BodyObserver): Respon
   return new Response(null, { status, headers });
 }
 
-/** Sends a short body as one buffer, which costs the browser far less than a stream. */
+/** A short body is one buffer, which costs the browser far less than a stream. */
 async function body(
   source: ByteSource,
   { start, end }: ByteRange,

@@ -3,36 +3,33 @@ import type { Config } from '../../config.ts';
 import { AntwayError } from '../../errors.ts';
 import type { Deployment } from '../deployment.ts';
 
-/** The path of Antway's own endpoints in the worker, below the base. */
 const apiPrefix = '/-/';
 
-/** The meaning of a URL of the gateway's origin. */
 export type Target =
   | { kind: 'content'; content: ContentTarget }
   /** Content that has another URL in this isolation mode. `content` is the target for a response at this URL. */
   | { kind: 'redirect'; location: string; isPermanent: boolean; content: ContentTarget }
-  /** One of Antway's own endpoints. `name` is the path behind `/-/`. */
+  /** `name` is the path behind `/-/`. */
   | { kind: 'api'; name: string }
-  /** A URL that does not belong to the gateway: the shell, its assets, or an unknown path. */
+  /** The shell, its assets, or an unknown path. */
   | { kind: 'other' };
 
 export interface ContentTarget {
   address: Address;
-  /** The alias in the URL, if the URL contains an alias instead of the address. */
+  /** The alias, if the URL contains one instead of the address. */
   name?: string;
   /** The encoded URL path before the slash that precedes `path`. Empty on a site's own origin. */
   root: string;
   /** The decoded URL path behind that slash. Undefined if there is no such slash. */
   path: string | undefined;
   query: URLSearchParams;
-  /** The query of the URL, with its question mark. Empty if there is no query. */
+  /** With its question mark. Empty if there is no query. */
   search: string;
 }
 
 /**
  * Parses a URL of this worker's origin: the gateway's origin, or a site's own origin. A site that embeds the gateway
  * has only one origin, so the isolation mode has no effect there.
- *
  * @throws AntwayError `BAD_ADDRESS` for an invalid address, and for a path that no archive can contain (encoded
  *   slashes, NUL, `..`, bad percent-encoding).
  */
@@ -80,9 +77,7 @@ function queryOf({ searchParams, search }: URL): Pick<ContentTarget, 'query' | '
   return { query: searchParams, search };
 }
 
-/**
- * Whether a segment is hex of about the right length. It is probably a mistyped address, and an error should say so.
- */
+/** Whether a segment is probably a mistyped address: hex of about the right length. */
 function looksLikeAddress(segment: string): boolean {
   return /^(0x)?[0-9a-f]{48,96}$/i.test(segment);
 }
@@ -95,10 +90,7 @@ function safelyDecoded(segment: string): string {
   }
 }
 
-/**
- * Decodes a path segment by segment, because an encoded slash is part of a name and not a separator. No member's name
- * contains a slash.
- */
+/** By segment: an encoded slash is part of a name and not a separator. No member's name contains a slash. */
 function decodePath(encoded: string): string {
   return encoded.split('/').map(decodeSegment).join('/');
 }
@@ -119,7 +111,6 @@ function decodeSegment(encoded: string): string {
   return segment;
 }
 
-/** Encodes a path for a URL. */
 export function encodePath(path: string): string {
   return path.split('/').map(encodeURIComponent).join('/');
 }

@@ -6,7 +6,6 @@ import { siteOrigin } from './site-host.ts';
 import type { SiteNames } from './site-names.ts';
 
 export interface OwnOriginsOptions {
-  /** The gateway's own origin. */
   origin: string;
   names: SiteNames;
   origins: SiteOrigins;
@@ -23,14 +22,12 @@ export class OwnOrigins {
     this.#options = options;
   }
 
-  /** Whether the host can give sites their own origins. */
   areAvailable(): Promise<boolean> {
     return this.#options.names.work();
   }
 
   /**
-   * Returns the origin of a site that has moved: its worker runs there, and all data that the user pinned is
-   * stored there. The site opens there even without a network.
+   * Returns the origin of a site that has moved: its worker runs there, with all pinned data. Works without a network.
    */
   async moved(address: Address): Promise<string | undefined> {
     const { origin, origins, library } = this.#options;
@@ -42,8 +39,8 @@ export class OwnOrigins {
 
   /**
    * Returns the origin on which a document of a site should open.
-   * @returns undefined if the document should open here: the host has no site names, or is unreachable now,
-   *   or the site has not moved yet.
+   * @returns undefined if it should open here: the host has no site names, or is unreachable, or the site has not moved
+   *   yet.
    */
   async of(address: Address): Promise<string | undefined> {
     const { origin, names, library } = this.#options;
@@ -56,9 +53,9 @@ export class OwnOrigins {
   }
 
   /**
-   * Whether the origin of a private site cannot get the site's manifest, because the browser partitions the
-   * frame that transfers it. Browsers do this below bare `localhost`. They also do it if the site's origin
-   * was opened before and did not reach the gateway's origin.
+   * Whether the origin of a private site cannot get the site's manifest, because the browser partitions the frame that
+   * transfers it. Browsers do this below bare `localhost`, and if the site's origin was opened before and did not reach
+   * the gateway's origin.
    */
   async #isOutOfReach(address: Address): Promise<boolean> {
     const { origin, origins, manifests } = this.#options;
@@ -70,8 +67,8 @@ export class OwnOrigins {
   }
 
   /**
-   * Whether the user trusted a site before sites had their own origins, and the site has not moved yet. Such
-   * a site still runs its scripts here, so that everything that worked offline continues to work.
+   * Whether the user trusted a site before sites had their own origins, and the site has not moved yet. Such a site
+   * still runs its scripts here, so that everything that worked offline continues to work.
    */
   async isTrustedFromBefore(address: Address): Promise<boolean> {
     const { names, trust } = this.#options;

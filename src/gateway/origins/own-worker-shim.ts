@@ -4,18 +4,14 @@ import { htmlTokens } from '../http/html-tokens.ts';
 import type { Representation } from '../http/representation.ts';
 
 /**
- * On a site's own origin the gateway's worker has the scope `/`, and the site's scripts would mistake it for
- * their own worker. A site with its own worker would find a controller, could not register its worker, and
- * might unregister the gateway's worker. Therefore each HTML document on such an origin begins with this
- * script. It makes `navigator.serviceWorker` look as in a browser that refuses workers: there is no
- * controller, there are no registrations and no events, and `register()` rejects with a reason.
- *
- * The shim helps well-meaning sites. It is not a protection: a script can get the browser's own functions,
- * for example through a frame, and use them to harm the worker of its own origin.
- * docs/reference/third-party-sites.md describes it.
- *
- * The script is one line, so that the line numbers of the document do not change. It is ASCII, so that it is
- * the same in every charset.
+ * On a site's own origin the gateway's worker has the scope `/`, and the site's scripts would mistake it for their own
+ * worker. A site with its own worker would find a controller, could not register its worker, and might unregister the
+ * gateway's worker. Therefore each HTML document on such an origin begins with this script. It makes
+ * `navigator.serviceWorker` look as in a browser that refuses workers: no controller, no registrations, no events, and
+ * `register()` rejects with a reason. The shim is not a protection: a script can get the browser's own functions, for
+ * example through a frame, and harm the worker of its own origin. docs/reference/third-party-sites.md describes it. The
+ * script is one line, so that the line numbers of the document do not change. It is ASCII, so that it is the same in
+ * every charset.
  */
 export const shimScript = `(()=>{
 document.currentScript.remove();
@@ -39,13 +35,9 @@ const shim = new TextEncoder().encode(`<script>${shimScript}</script>`);
 /** Increase this version when the shim changes, because the ETags of documents are valid forever. */
 const shimVersion = 2;
 
-/** How many bytes of a document the gateway searches for the shim's position. */
 const scannedBytes = 16 * 1024;
 
-/**
- * Inserts the shim into a document.
- * @returns the same representation if it is not HTML, or if the browser will save it instead of showing it.
- */
+/** @returns the same representation if it is not HTML, or if the browser will save it instead of showing it. */
 export async function withWorkerShim(
   representation: Representation,
   signal: AbortSignal,
@@ -64,10 +56,9 @@ export async function withWorkerShim(
 }
 
 /**
- * Returns the position of the shim: the beginning of the head. There the shim runs before every script of the
- * site, and the browser builds the same document around it. Before a doctype the shim would cause quirks
- * mode. Before `<html>` or `<head>` it would make the browser drop that tag or its attributes.
- *
+ * Returns the beginning of the head. There the shim runs before every script of the site, and the browser builds the
+ * same document around it. Before a doctype the shim would cause quirks mode. Before `<html>` or `<head>` it would make
+ * the browser drop that tag or its attributes.
  * @param start the first bytes of the document.
  * @returns undefined for UTF-16, because the shim would not be a script in that encoding.
  */
@@ -76,7 +67,7 @@ export function shimPosition(start: Uint8Array): number | undefined {
   if ((a === 0xfe && b === 0xff) || (a === 0xff && b === 0xfe)) return undefined;
   let at = a === 0xef && b === 0xbb && c === 0xbf ? 3 : 0;
   const first = at;
-  // Decode each byte to one character, so that the positions of tokens are byte positions.
+  // One character per byte, so that the positions of tokens are byte positions.
   const html = new TextDecoder('latin1').decode(start.subarray(first));
   for (const { kind, name, text, end } of htmlTokens(html)) {
     if (kind === 'doctype' || (kind === 'open' && (name === 'html' || name === 'head'))) at = first + end;
@@ -88,10 +79,8 @@ export function shimPosition(start: Uint8Array): number | undefined {
   return at;
 }
 
-/** Returns a source with `bytes` inserted at a position. */
 function withInsertion(source: ByteSource, at: number, bytes: Uint8Array): ByteSource {
   const parts = [slice(source, 0, at), memorySource(bytes), slice(source, at, source.size - at)];
-  /** Returns the parts of the sources that lie between two positions of the result. */
   const within = (start: number, end: number) => {
     let offset = 0;
     return parts.flatMap((part) => {

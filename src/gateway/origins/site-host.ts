@@ -8,9 +8,8 @@ export interface SiteHost {
 }
 
 /**
- * Parses a host name of a site.
- * @returns undefined for all other host names: the gateway's own name, an IP address, and a site's name below
- *   another site's name, which would make the other site a gateway.
+ * @returns undefined for all other host names: the gateway's own name, an IP address, and a site's name below another
+ *   site's name, which would make the other site a gateway.
  */
 export function siteOfHost(host: string): SiteHost | undefined {
   const dot = host.indexOf('.');
@@ -24,11 +23,7 @@ export function siteOfHost(host: string): SiteHost | undefined {
   }
 }
 
-/**
- * Returns the origin of a site below the gateway's own origin.
- * @returns undefined if the gateway's host cannot have a name below it, or if policies cannot name that host:
- *   the host is an IP address, or ends with a dot.
- */
+/** @returns undefined if the gateway's host is an IP address, or ends with a dot (policies cannot name it). */
 export function siteOrigin({ base32 }: Pick<Address, 'base32'>, gatewayOrigin: string): string | undefined {
   const { protocol, host, hostname } = new URL(gatewayOrigin);
   if (!/^[a-z\d-]+(\.[a-z\d-]+)*$/.test(hostname) || /\.\d+$/.test(hostname)) return undefined;

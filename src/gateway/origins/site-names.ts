@@ -5,16 +5,15 @@ import { siteOrigin } from './site-host.ts';
 /** The key of the time since which the names work, in milliseconds since 1970. */
 const key = 'site-names';
 const probeMs = 3_000;
-/** How long the result of a probe is valid, in milliseconds. */
+/** How long the result of a probe is valid. */
 const succeededForMs = 10_000;
 const failedForMs = 20_000;
 
 /**
- * Finds out whether the host responds to `<base32>.<gateway>`, so that each site can have its own origin.
- *
- * A probe requests a file from a random, unused name. Only a host of exactly this build has that file. After
- * the first success the names count as working forever: otherwise a failed probe could make scripts of a site
- * run on the gateway's own origin again.
+ * Finds out whether the host responds to `<base32>.<gateway>`, so that each site can have its own origin. A probe
+ * requests a file from a random, unused name. Only a host of exactly this build has that file. After the first success
+ * the names count as working forever: otherwise a failed probe could make scripts of a site run on the gateway's own
+ * origin again.
  */
 export class SiteNames {
   readonly #origin: string;
@@ -24,10 +23,7 @@ export class SiteNames {
   #probing: Promise<boolean> | undefined;
   #probed: { succeeded: boolean; at: number } | undefined;
 
-  /**
-   * @param origin origin of the gateway.
-   * @param buildHash hash of the build, which is part of the probe file's name.
-   */
+  /** @param buildHash part of the probe file's name. */
   constructor(origin: string, buildHash: string, state: UseStore) {
     this.#origin = origin;
     this.#buildHash = buildHash;
@@ -74,8 +70,7 @@ export class SiteNames {
     try {
       const response = await fetch(`${site}/-/probe-${this.#buildHash}.json`, {
         cache: 'no-store',
-        // A site can set cookies for the gateway's domain, and a host rejects a request with too many
-        // cookies.
+        // A site can set cookies for the gateway's domain, and a host rejects a request with too many cookies.
         credentials: 'omit',
         redirect: 'error',
         signal: AbortSignal.timeout(probeMs),

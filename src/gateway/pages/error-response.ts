@@ -20,9 +20,8 @@ const passing: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /**
- * Returns the response to a failed request: a page in the user's language for navigations, JSON for all other
- * requests. A site on its own origin gets plain text instead of JSON, as from a static host, because some
- * sites accept any JSON as the requested file.
+ * Responds to a failed request with a page for navigations, and with JSON for all other requests. A site on its own
+ * origin gets plain text instead of JSON, because some sites accept any JSON as the requested file.
  */
 export async function errorResponse(
   error: AntwayError,
@@ -54,7 +53,6 @@ export async function errorResponse(
   return new Response(body, { status: error.status, headers });
 }
 
-/** Whether the browser will show the response as a document. */
 export function isNavigation(request: Request): boolean {
   return request.mode === 'navigate' || ['document', 'iframe', 'frame'].includes(request.destination);
 }
@@ -64,10 +62,7 @@ function isSiteContent(request: Request, { site }: Deployment): boolean {
   return site !== undefined && !new URL(request.url).pathname.startsWith('/-/');
 }
 
-/**
- * Returns a link to the shell, which is on another origin than a site's own origin, or to the site that
- * embeds the gateway.
- */
+/** Returns a link to the shell (on another origin than a site's own origin), or to the site that embeds the gateway. */
 function wayOut({ kind, origin, base, site }: Deployment, texts: PageTexts): Html {
   const { protocol, host } = new URL(origin);
   if (kind === 'embedded') return html`<a href="${base.replace(/[^/]+\/$/, '')}">${texts.backTo(host)}</a>`;
@@ -93,9 +88,7 @@ ${attempts.length > 0 ? attemptsTable(attempts, texts) : ''}
   );
 }
 
-/**
- * The message has the most detail, but it is in English. A page in another language shows its own text first.
- */
+/** The message has the most detail, but it is in English. A page in another language shows its own text first. */
 function messageOf({ code, message }: AntwayError, { abouts }: PageTexts): Html {
   const about = abouts[code];
   return about
@@ -104,7 +97,6 @@ function messageOf({ code, message }: AntwayError, { abouts }: PageTexts): Html 
     : html`<p>${message}</p>`;
 }
 
-/** Describes which parts are stored on this device, and which parts are missing. */
 function storedText({ file, whole }: StoredParts, texts: PageTexts): string {
   if (whole.stored === 0) return texts.noneStored;
   if (!file) return texts.stored(null, whole.stored, whole.total);

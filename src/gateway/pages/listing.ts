@@ -6,16 +6,12 @@ import { type Html, html, page } from './page.ts';
 import type { Reader } from './reader.ts';
 import type { PageTexts } from './texts/texts.ts';
 
-/** Returns a folder's contents as JSON: a list of `PathDetail`. */
+/** A list of `PathDetail`. */
 export function listingJson(entries: readonly FolderEntry[]): string {
   return JSON.stringify(entries.map(pathDetail));
 }
 
-/**
- * Returns a folder's contents as a page of plain links.
- * @param path path of the folder in the archive: `''`, or with a slash at its end.
- * @param title name of the archive in its URL.
- */
+/** @param path `''`, or the path of a folder with a slash at its end. @param title name of the archive in its URL. */
 export function listingPage(
   archive: Archive,
   path: string,
@@ -49,7 +45,7 @@ ${path === '' && archive.refused.length > 0 ? refusedSection(archive, texts, num
   );
 }
 
-/** How many refused entries a listing names. It counts the others. */
+/** A listing counts further refused entries, but does not name them. */
 const namedRefusals = 100;
 
 function refusedSection({ refused }: Archive, texts: PageTexts, numbers: Numbers): Html {
@@ -69,8 +65,8 @@ ${items}${more > 0 ? html`<li>${texts.andMore(more)}</li>` : ''}</ul>`;
 
 function row(entry: FolderEntry, folder: string, { bytes }: Numbers): Html {
   const display = entry.kind === 'folder' ? `${entry.name}/` : entry.name;
-  // The path is relative to the folder, so that it works under an address and under a name. Without `./`, a
-  // browser would read a colon in a name as the end of a scheme.
+  // Relative to the folder, so that the path works under an address and under a name. Without `./`, a browser would
+  // read a colon in a name as the end of a scheme.
   const path = (entry.kind === 'folder' ? entry.path : entry.member.path).slice(folder.length);
   const size = entry.kind === 'folder' ? undefined : entry.member.size;
   return html`<tr><td><a href="./${encodePath(path)}">${display}</a></td><td class="number">${size === undefined ? '–' : bytes(size)}</td></tr>
@@ -82,10 +78,7 @@ interface Numbers {
   bytes(number: number): string;
 }
 
-/**
- * Returns number formats for a language. Each page creates them once, because creating a format costs more
- * than using it.
- */
+/** Each page creates its formats once, because creating a format costs more than using it. */
 function numbersIn(language: Language): Numbers {
   const whole = new Intl.NumberFormat(language);
   const oneDigit = { minimumFractionDigits: 1, maximumFractionDigits: 1, useGrouping: false };

@@ -41,20 +41,18 @@ const mark = new Html(
   '<svg viewBox="0 0 64 64" width="32" height="32" aria-hidden="true"><rect width="64" height="64" rx="15" fill="#1d2433"/><path d="M14 51 28.6 14.2Q32 7.5 35.4 14.2L50 51" fill="none" stroke="#f5efe3" stroke-width="5.5" stroke-linecap="round" stroke-linejoin="round"/><g fill="#eba43a"><circle cx="32" cy="25" r="3"/><circle cx="32" cy="35.2" r="4.2"/><circle cx="32" cy="48.4" r="5.6"/></g></svg>',
 );
 
-/** A script of one of the gateway's own pages. The page's policy allows only this script, by its hash. */
+/** The page's policy allows only this script, by its hash. */
 export interface OwnScript {
   text: string;
-  /** The hash of the text, as `sha256-…`. */
+  /** `sha256-…`, of the text. */
   hash: string;
-  /** Whether the script may send requests to this origin. */
   mayAsk: boolean;
 }
 
 /**
- * Reloads the page when the network comes back. The browser fires `online` before the network has an address,
- * and the worker gets the event even later. Therefore the script first requests one byte, at most three
- * times. A rejected request only means that it is too early. The page does not reload again until the network
- * goes away and comes back.
+ * Reloads the page when the network comes back. The browser fires `online` before the network has an address, and the
+ * worker gets the event even later. Therefore the script first requests one byte, at most three times. A rejected
+ * request only means that it is too early. The page does not reload again until the network goes away and comes back.
  */
 export const reloadOnceOnline: OwnScript = {
   text: "addEventListener('online',async()=>{for(const seconds of[0,1,3]){await new Promise(done=>setTimeout(done,1e3*seconds));try{if((await fetch(location.href,{headers:{Range:'bytes=0-0','Antway-As-Data':1}})).ok)break}catch{}}location.reload()},{once:true})",
@@ -63,11 +61,10 @@ export const reloadOnceOnline: OwnScript = {
 };
 
 /**
- * The script of the trust question. The buttons that trust work only after the page has been visible and
- * focused for a second. Otherwise a page that opens this page in a window could steal a click or a key press.
- * The script puts the page's current URL with its fragment into the form, because requests do not tell the
- * worker the fragment. For 15 minutes the script sends messages to the worker, so that the browser does not
- * stop it: only the running worker knows the form's token.
+ * The script of the trust question. The buttons that trust work only after the page has been visible and focused for a
+ * second. Otherwise a page that opens this page in a window could steal a click or a key press. The script puts the
+ * page's URL with its fragment into the form, because requests do not tell the worker the fragment. For 15 minutes it
+ * sends messages to the worker, so that the browser does not stop it: only the running worker knows the form's token.
  */
 export const trustQuestion: OwnScript = {
   text: "{const f=document.forms[0],d=document,b=[...f.querySelectorAll('.secondary')];let t,n=60;const set=on=>b.forEach(e=>e.setAttribute('aria-disabled',!on)),seen=()=>!d.hidden&&d.hasFocus(),arm=()=>{clearTimeout(t);set(false);if(seen())t=setTimeout(()=>set(seen()),1e3)};f.addEventListener('submit',e=>{const s=e.submitter,r=f.elements.return;if(!s||s.getAttribute('aria-disabled')=='true'||b.includes(s)&&!seen())return e.preventDefault();if(location.pathname!='/-/trust')r.value=location.pathname+location.search+location.hash});for(const e of['focus','blur','pageshow'])addEventListener(e,arm);d.addEventListener('visibilitychange',arm);f.querySelector('[autofocus]').focus();arm();setInterval(()=>{if(!d.hidden&&n-->0)navigator.serviceWorker?.controller?.postMessage({})},15e3)}",
@@ -75,11 +72,7 @@ export const trustQuestion: OwnScript = {
   mayAsk: false,
 };
 
-/**
- * Returns a whole document of the gateway: the name of Antway, one main landmark, one style element, no
- * script.
- * @param title title without Antway's name.
- */
+/** Returns a document with one main landmark, one style element, no script. @param title without Antway's name. */
 export function page({ texts: { language }, theme }: Reader, title: string, body: Html): string {
   return html`<!doctype html>
 <html lang="${language}"${theme ? html` data-theme="${theme}"` : ''}>
@@ -104,7 +97,7 @@ export function languageHeaders(language: Language): Record<string, string> {
   return { 'Content-Language': language, Vary: 'Accept-Language' };
 }
 
-/** Returns a response with such a document. Adds the script at the end of the document. */
+/** Adds the script at the end of the document. */
 export function pageResponse(
   language: Language,
   document: string,

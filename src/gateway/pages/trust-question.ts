@@ -3,10 +3,8 @@ import { type Html, html, page, pageResponse, trustQuestion } from './page.ts';
 import type { Reader } from './reader.ts';
 
 /**
- * Asks the user at the first visit whether a site may run scripts. The forms work without a script. The
- * page's script keeps the URL's fragment. It also enables the buttons that trust only after the page has been
- * visible for a second.
- *
+ * Asks the user at the first visit whether a site may run scripts. The forms work without a script. The page's script
+ * keeps the URL's fragment, and enables the buttons that trust only after the page has been visible for a second.
  * @param returnTo path to continue to.
  */
 export function question(grant: TrustGrant, returnTo: string, reader: Reader, tokens: TrustTokens): Response {
@@ -29,9 +27,8 @@ ${siteOf(grant)}
 }
 
 /**
- * Returns the second step before a site is trusted. The restricting button has the focus and comes last,
- * after the trusting button. If another page told the user what to type or click for the question, the same
- * input does something harmless here.
+ * The second step before a site is trusted. The restricting button has the focus and comes last. If another page told
+ * the user what to type or click for the question, the same input does something harmless here.
  */
 export function confirmation(
   grant: TrustGrant,

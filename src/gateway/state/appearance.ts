@@ -14,10 +14,7 @@ export type Appearance = v.InferOutput<typeof appearanceSchema>;
 
 const keys = ['language', 'theme'];
 
-/**
- * The user's choice, stored for the worker. The worker also generates pages, and it cannot read the shell's
- * own storage.
- */
+/** Stored for the worker, which also generates pages and cannot read the shell's own storage. */
 export class ChosenAppearance {
   readonly #state: UseStore;
 
@@ -45,8 +42,8 @@ export class ChosenAppearance {
 }
 
 /**
- * Returns the language of a page if the user has chosen none: the first supported language of the request,
- * then of the browser, then English. In Chromium a worker sees only the browser's languages.
+ * Returns the language of a page if the user has chosen none: the first supported language of the request, then of the
+ * browser, then English. In Chromium a worker sees only the browser's languages.
  */
 export function languageFor({ headers }: Request): Language {
   const requested = tagsOf(headers.get('Accept-Language') ?? '');

@@ -6,7 +6,7 @@ import type { ServerConfigSource } from './server-config.ts';
 import { DenyList, ReceivedSettings, type SiteSettings } from './site-settings.ts';
 import { UserSettings } from './user-settings.ts';
 
-/** How old the server config may become before it is fetched again, in milliseconds. */
+/** How old the server config may become before it is fetched again. */
 const maxAgeMs = 60_000;
 /** The same limit if there is no server config, or if it lacks a requested name. */
 const maxAgeIfLackingMs = 2_000;
@@ -25,9 +25,8 @@ export function awaitsUserSettings({ trust }: Deployment, { received }: Effectiv
 }
 
 /**
- * The effective config: the server config, combined with the user settings. The last known server config
- * stays in effect until the host returns a new one. All of this object's state can be lost with the worker at
- * any time.
+ * The effective config: the server config, combined with the user settings. The last known server config stays in
+ * effect until the host returns a new one. All of this object's state can be lost with the worker at any time.
  */
 export class Configuration {
   readonly #deployment: Deployment;
@@ -44,7 +43,6 @@ export class Configuration {
   #settings: Promise<Settings> | undefined;
   #quota: Promise<number | undefined> | undefined;
   #effective: (EffectiveConfig & { json: string }) | undefined;
-  /** The parts from which `#effective` was combined. */
   #combinedOf: { server: ServerConfig | null; user: Settings; received: SiteSettings | null } | undefined;
   #refreshing: Promise<void> | undefined;
   #refreshedAt = 0;
@@ -56,15 +54,11 @@ export class Configuration {
     if (deployment.site) this.received = new ReceivedSettings(state);
   }
 
-  /**
-   * The problem of the server config or the stored settings, if they are not in effect. Null if there is no
-   * problem.
-   */
+  /** The problem of the server config or the stored settings, if they are not in effect. */
   get problem(): string | null {
     return (this.#serverProblem ?? this.#settingsProblem)?.message ?? null;
   }
 
-  /** Returns the user settings. */
   settings(): Promise<Settings> {
     this.#settings ??= this.#userSettings.read().catch((error) => {
       this.#settingsProblem = asAntwayError(error);
@@ -73,7 +67,7 @@ export class Configuration {
     return this.#settings;
   }
 
-  /** Stores user settings, which take effect with the next request. @throws AntwayError `BAD_CONFIG`. */
+  /** The settings take effect with the next request. @throws AntwayError `BAD_CONFIG`. */
   async set(value: unknown): Promise<Settings> {
     const settings = await this.#userSettings.write(value);
     this.#settings = Promise.resolve(settings);
@@ -82,8 +76,8 @@ export class Configuration {
   }
 
   /**
-   * Deletes the user settings. The next request gets a new `EffectiveConfig` object, even if it is equal. The
-   * server config stays in effect until the host responds. After that the host may have none.
+   * Deletes the user settings. The next request gets a new `EffectiveConfig` object, even if it is equal. The server
+   * config stays in effect until the host responds.
    */
   async reset(): Promise<void> {
     await Promise.all([this.#userSettings.clear(), this.received?.clear(), this.#source.forget?.()]);
@@ -93,16 +87,13 @@ export class Configuration {
     this.#effective = undefined;
   }
 
-  /**
-   * Returns the configuration for a request.
-   * @throws AntwayError `BAD_CONFIG` if the server config is invalid and there is no earlier one.
-   */
+  /** @throws AntwayError `BAD_CONFIG` if the server config is invalid and there is no earlier one. */
   async current(): Promise<EffectiveConfig> {
     const isKnown = this.#serverConfig !== undefined && !this.#isProvisional;
     const refreshing = this.#refresh(isKnown ? maxAgeMs : maxAgeIfLackingMs);
     if (this.#serverConfig === undefined) {
       const stored = await this.#source.stored();
-      // The host may have returned a newer config in the meantime.
+      // The host may have returned a newer config.
       this.#serverConfig ??= stored;
     }
     if (this.#serverConfig === undefined) {
@@ -175,10 +166,7 @@ export class Configuration {
   }
 }
 
-/**
- * Returns the browser's storage quota for this origin, in bytes. The caller asks once, because the value
- * changes often.
- */
+/** The origin's storage quota in bytes. The caller asks once, because the value changes often. */
 async function storageQuota(): Promise<number | undefined> {
   const storage: Partial<StorageManager> | undefined = globalThis.navigator?.storage;
   try {

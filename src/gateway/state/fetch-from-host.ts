@@ -1,12 +1,9 @@
-/** The status codes of hosts that require authentication. */
 const wantsCredentials = new Set([401, 403]);
 
 /**
- * Fetches one of the gateway's own files from its host. The request has no cookies: a site on a subdomain can
- * set cookies for the gateway's domain, and so many of them that the host refuses every request with cookies.
- * The function repeats the request with credentials only if the host refuses the anonymous request, or
- * redirects it, for example to a login.
- *
+ * Fetches one of the gateway's own files from its host without cookies: a site on a subdomain can set so many cookies
+ * for the gateway's domain that the host refuses every request with cookies. Repeats the request with credentials only
+ * if the host refuses the anonymous request, or redirects it, for example to a login.
  * @returns undefined if the host redirects to another origin.
  * @throws TypeError if there is no response, or the signal's abort reason.
  */
@@ -18,7 +15,7 @@ export async function fetchFromHost(url: string, init: RequestInit = {}): Promis
     const response = await fetch(url, { ...init, credentials: 'same-origin' });
     return new URL(response.url).origin === new URL(url, self.location.href).origin ? response : undefined;
   } catch (error) {
-    // The host redirects to another origin, which does not let pages of this origin read the response.
+    // The other origin does not let pages of this origin read the response.
     if (isRedirect && !init.signal?.aborted) return undefined;
     throw error;
   }

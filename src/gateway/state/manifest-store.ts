@@ -7,7 +7,7 @@ import { AntwayError } from '../../errors.ts';
 import type { Blake3 } from '../../self-encryption/blake3.ts';
 
 export interface StoredManifest {
-  /** BLAKE3 of the manifest's bytes, in hex. The manifest opens as `/<id>/`. */
+  /** BLAKE3 of the manifest's bytes, in hex: the manifest opens as `/<id>/`. */
   id: string;
   /** The manifest's own name, or the name of its only file. */
   name: string | null;
@@ -19,22 +19,20 @@ export interface StoredManifest {
 const keyName = 'manifest-key';
 const nonceBytes = 12;
 /**
- * The prefix of summaries. Manifests can be large, so each has a separate summary for the list. A summary is
- * a `StoredManifest` as JSON, without `isStored`.
+ * Manifests can be large, so each has a separate summary for the list: a `StoredManifest` as JSON, without `isStored`.
  */
 const summaryPrefix = 'manifest-summary:';
 const keysOf = ({ hex }: Address) => ({ manifest: `manifest:${hex}`, summary: summaryPrefix + hex });
 
-/** AES-GCM ciphertext with its nonce. */
 interface EncryptedRecord {
   nonce: Uint8Array<ArrayBuffer>;
   ciphertext: ArrayBuffer;
 }
 
 /**
- * The manifests that the user opened here. They may contain the only keys to private files. Therefore they
- * are stored encrypted, including their names. The browser uses the key for us but never reveals it. If
- * storage is blocked, the manifests are in memory only.
+ * The manifests that the user opened here. They may contain the only keys to private files, so they are stored
+ * encrypted, including their names. The browser uses the key for us but never reveals it. If storage is blocked, the
+ * manifests are in memory only.
  */
 export class ManifestStore implements LocalManifests {
   readonly #blake3: () => Promise<Blake3>;
@@ -48,16 +46,13 @@ export class ManifestStore implements LocalManifests {
     this.#state = state;
   }
 
-  /**
-   * Describes a manifest, and whether it is stored here. Stores nothing.
-   * @throws AntwayError as `parseManifest`.
-   */
+  /** Describes a manifest, and whether it is stored here. Stores nothing. @throws AntwayError as `parseManifest`. */
   async describe(bytes: Uint8Array<ArrayBuffer>): Promise<StoredManifest> {
     const { id, summary } = await this.#summarize(bytes);
     return { ...summary, isStored: await this.has(id) };
   }
 
-  /** Stores a manifest. @throws AntwayError as `parseManifest`, so an invalid manifest is never stored. */
+  /** @throws AntwayError as `parseManifest`, so an invalid manifest is never stored. */
   async add(bytes: Uint8Array<ArrayBuffer>): Promise<StoredManifest> {
     const { id, summary } = await this.#summarize(bytes);
     try {
@@ -84,7 +79,6 @@ export class ManifestStore implements LocalManifests {
   async get(id: Address): Promise<Uint8Array<ArrayBuffer> | undefined> {
     const known = this.#unstored.get(id.hex);
     if (known) return known.bytes;
-    // If storage is blocked, nothing is stored.
     const record = await get<EncryptedRecord>(keysOf(id).manifest, this.#state).catch(() => undefined);
     try {
       return record && (await this.#decrypt(record));
@@ -98,10 +92,7 @@ export class ManifestStore implements LocalManifests {
     }
   }
 
-  /**
-   * Lists the manifests. Leaves out manifests that the browser cannot decrypt any more. They appear again
-   * when the user opens their file or link again.
-   */
+  /** Leaves out manifests that the browser cannot decrypt any more, until the user opens their file or link again. */
   async list(): Promise<StoredManifest[]> {
     const listed = Array.from(this.#unstored.values(), ({ summary }) => summary);
     let records: (EncryptedRecord | undefined)[];
@@ -157,8 +148,7 @@ export class ManifestStore implements LocalManifests {
       [names.summary, await encrypt(key, new TextEncoder().encode(JSON.stringify(summary)))],
     ];
     await this.#state('readwrite', async (store) => {
-      // Another worker may also have deleted it just now. Without the key the records could never be
-      // decrypted.
+      // Another worker may also have deleted it just now. Without the key the records could never be decrypted.
       const known = await promisifyRequest<CryptoKey | undefined>(store.get(keyName));
       if (!known) store.put(key, keyName);
       for (const [name, record] of records) store.put(record, name);
@@ -201,10 +191,7 @@ function isBlocked(error: unknown): boolean {
   return error instanceof AntwayError && error.details.isBlocked === true;
 }
 
-/**
- * Loads the key, or creates it if there is none. If two workers create it at the same time, both get the same
- * key.
- */
+/** If two workers create the key at the same time, both get the same key. */
 async function loadKey(state: UseStore): Promise<CryptoKey> {
   const known = await get<CryptoKey>(keyName, state);
   if (known) return known;

@@ -4,10 +4,7 @@ import { type DocumentHead, headBytes, iconPath, readHead } from '../http/docume
 import type { Representation } from '../http/representation.ts';
 import type { ContentTarget } from '../http/target.ts';
 
-/**
- * Stores a visit of a site, with the title and icon of the displayed page.
- * @param pathname path of that page.
- */
+/** Stores a visit, with the title and icon of the displayed page at `pathname`. */
 export async function noteVisit(
   { address, name, root, path }: ContentTarget,
   pathname: string,
@@ -20,8 +17,7 @@ export async function noteVisit(
   const hasFavicon = content.kind === 'archive' && content.archive.member('favicon.ico') !== undefined;
   const icon =
     (iconHref && iconPath(iconHref, root, pathname)) ?? (hasFavicon ? `${root}/favicon.ico` : null);
-  // The title of the front page becomes the site's title. The title of another page is used until the front
-  // page opens.
+  // The front page's title becomes the site's title. The title of another page is used until the front page opens.
   const before = path ? await library.visits.get(at) : undefined;
   await library.visited({
     // For a pointer, this is the address of its target, because the target is stored and can be pinned.

@@ -7,19 +7,13 @@ const prefix = 'pointer:';
 const keyOf = (hex: string) => prefix + hex;
 const range = () => IDBKeyRange.bound(prefix, `${prefix}\uffff`);
 
-/**
- * The key of the times of last use. They have one record, so that finding the oldest pointer reads no pointer
- * records.
- */
+/** The times of last use have one record, so that finding the oldest pointer reads no pointer records. */
 const usesKey = 'pointers-used';
 
 /** Milliseconds since 1970, by hex address. */
 type Uses = Record<string, number>;
 
-/**
- * The newest record of each pointer that was opened in this browser. If there are too many, the least
- * recently used pointers are deleted. If storage is blocked, nothing is stored.
- */
+/** The newest record of each opened pointer. Deletes the least recently used. If storage is blocked, stores nothing. */
 export class PointerStore implements PointerMemory {
   readonly #state: UseStore;
 

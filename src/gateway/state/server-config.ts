@@ -7,20 +7,14 @@ const defaultPath = '/antway.json';
 const defaultKey = 'host-config';
 const timeoutMs = 5_000;
 
-/** A source of the server config. */
 export interface ServerConfigSource {
-  /**
-   * Returns the last server config. Null if the host has no file. Undefined if the host never responded, or
-   * if the stored config cannot be read.
-   */
+  /** Null if the host has no file. Undefined if the host never responded, or if the stored config cannot be read. */
   stored(): Promise<ServerConfig | null | undefined>;
   /**
    * Fetches the server config from the host.
-   * @returns null if the host has no file; undefined if the host is unreachable, in which case the known
-   *   config stays in effect.
-   * @throws AntwayError `BAD_CONFIG` with the name of the wrong key. It has `details.isUnanswered` if the
-   *   host returned neither a file nor a clear “not found”. In that case, too, the known config stays in
-   *   effect.
+   * @returns null if the host has no file; undefined if it is unreachable, and the known config stays in effect.
+   * @throws AntwayError `BAD_CONFIG` with the name of the wrong key. With `details.isUnanswered`, the host returned
+   *   neither a file nor a clear “not found”, and the known config stays in effect.
    */
   fetch(): Promise<ServerConfig | null | undefined>;
   /** Deletes the last known file, so that the host may have none from now on. */
@@ -28,11 +22,9 @@ export interface ServerConfigSource {
 }
 
 /**
- * The host's `antway.json`. Returns the last known file at once, so that the gateway works offline and starts
- * fast. Uses the current file as soon as the host returns it.
- *
- * The file says how sites are isolated and which addresses are denied. Therefore no failure may count as “no
- * file”. A host that once had a file cannot remove it unnoticed.
+ * The host's `antway.json`. Returns the last known file at once, so that the gateway works offline and starts fast.
+ * Uses the current file as soon as the host returns it. The file says how sites are isolated and which addresses are
+ * denied. Therefore no failure may count as “no file”. A host that once had a file cannot remove it unnoticed.
  */
 export class ServerConfigFile implements ServerConfigSource {
   readonly #state: UseStore;
@@ -41,10 +33,7 @@ export class ServerConfigFile implements ServerConfigSource {
   /** Whether this worker has seen a file. Needed if storage is blocked. */
   #hasSeenFile = false;
 
-  /**
-   * @param path path of the file on the host. Each path has its own stored config, because several sites can
-   *   share an origin.
-   */
+  /** @param path on the host. Several sites can share an origin, so each path has its own stored config. */
   constructor(state: UseStore, path = defaultPath) {
     this.#state = state;
     this.#path = path;

@@ -37,9 +37,9 @@ export const siteReportSchema = s.object({
   /** Whether the whole site is stored there. */
   offline: v.boolean(),
   pin: v.nullable(pinState),
-  /** The size of the origin's whole chunk store. */
+  /** Size of the origin's whole chunk store. */
   storedBytes: size,
-  /** Whether the browser promised not to evict the origin's data. Null if the browser does not report this. */
+  /** Whether the browser promised not to evict the origin's data. Null if unknown. */
   persisted: v.nullable(v.boolean()),
 });
 
@@ -83,10 +83,7 @@ export class SiteOrigins {
     return this.#state('readonly', (store) => promisifyRequest<SiteOrigin[]>(store.getAll(range())));
   }
 
-  /**
-   * Returns the size of the chunk stores of all these origins, according to their reports, in bytes.
-   * @param but an origin to leave out.
-   */
+  /** Returns the reported size of all chunk stores except `but`, in bytes. */
   async storedBytes(but?: Address): Promise<number> {
     const origins = await this.list().catch(() => []);
     return origins
@@ -94,7 +91,6 @@ export class SiteOrigins {
       .reduce((sum, { report }) => sum + (report?.storedBytes ?? 0), 0);
   }
 
-  /** Adds a record of an origin, or changes it. */
   async put({ hex }: Address, change: Partial<Omit<SiteOrigin, 'address'>>): Promise<void> {
     const none: SiteOrigin = { address: hex, readyAt: null, settingsId: null, report: null };
     await update<SiteOrigin>(prefix + hex, (before = none) => ({ ...before, ...change }), this.#state);

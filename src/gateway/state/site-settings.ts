@@ -9,20 +9,14 @@ import { appearanceSchema } from './appearance.ts';
 const siteSettingsSchema = s.object({
   /** The user's peers, transport and limits, without names and denied addresses. */
   settings: settingsSchema,
-  /**
-   * For each address that the user denies: the hash of that address with the site's own address
-   * (`deniedHash`). The site's worker can check an address, but the hashes do not reveal the list.
-   */
+  /** `deniedHash` of each address that the user denies. The hashes do not reveal the list. */
   deniedHashes: v.array(hexAddress),
   /** Whether the site may run scripts. False if the user chose to open it without scripts. */
   runsScripts: v.boolean(),
   appearance: appearanceSchema,
 });
 
-/**
- * The part of the user settings that a site's own origin receives. It is as small as possible, because the
- * site's scripts can read it there.
- */
+/** A site's scripts can read these settings, so they are as small as possible. */
 export type SiteSettings = v.InferOutput<typeof siteSettingsSchema>;
 
 /** Returns BLAKE3 of the site's address and the denied address, in hex. */
@@ -51,10 +45,7 @@ export class DenyList extends Set<string> {
 
 const key = 'site-settings';
 
-/**
- * On a site's own origin: the settings that it received. If storage is blocked, they last as long as the
- * worker.
- */
+/** On a site's own origin: the settings that it received. If storage is blocked, they last as long as the worker. */
 export class ReceivedSettings {
   readonly #state: UseStore;
   #known: Promise<SiteSettings | null> | undefined;
@@ -73,9 +64,8 @@ export class ReceivedSettings {
   }
 
   /**
-   * Replaces the received settings.
-   * @param value the settings; null if the gateway's own origin did not reply. In that case earlier settings
-   *   stay in effect. If there are none, the defaults apply until the worker ends.
+   * @param value null if the gateway's own origin did not reply. In that case earlier settings stay in effect. If there
+   *   are none, the defaults apply until the worker ends.
    * @throws AntwayError `BAD_CONFIG`.
    */
   async put(value: unknown): Promise<SiteSettings> {

@@ -3,10 +3,7 @@ import { AntwayError } from '../../errors.ts';
 
 let store: UseStore | undefined;
 
-/**
- * The database for all data except chunks, which have their own database. It opens on first use.
- * @throws AntwayError `REFUSED` if the browser does not open it.
- */
+/** The database for all data except chunks. @throws AntwayError `REFUSED` if the browser does not open it. */
 export const stateStore: UseStore = async (mode, callback) => {
   store ??= createStore('antway', 'settings');
   let isOpen = false;

@@ -8,7 +8,7 @@ import type { Codec } from '../../self-encryption/codec.ts';
 import { Stats } from '../../stats/stats.ts';
 import type { ContentTarget } from '../http/target.ts';
 
-/** How many chunks of something are stored on this device. `total` is null if it is unknown. */
+/** How many chunks are stored on this device. `total` is null if unknown. */
 export interface StoredShare {
   stored: number;
   total: number | null;
@@ -16,12 +16,8 @@ export interface StoredShare {
 
 /** How much of a URL's content is stored on this device. */
 export interface StoredParts {
-  /**
-   * The file in an archive that the URL names. Null if the URL names none, or if the archive's index is not
-   * stored.
-   */
+  /** The file in an archive that the URL names. Null if there is none, or if the archive's index is not stored. */
   file: (StoredShare & { path: string }) | null;
-  /** All content of the address. */
   whole: StoredShare;
 }
 
@@ -31,7 +27,7 @@ const nobody: ChunkPeers = {
   },
 };
 
-/** Returns a resolver that sends no requests to peers and does not count its reads. */
+/** A resolver that sends no requests to peers and does not count its reads. */
 export function localResolver(options: {
   codec: Codec;
   store: PinningStore;
@@ -43,10 +39,7 @@ export function localResolver(options: {
   return new Resolver({ chunks, peers: nobody, manifests, denied });
 }
 
-/**
- * Returns how much of a URL's content is stored, without any request.
- * @param resolver a resolver that sends no requests to peers.
- */
+/** @param resolver a resolver that sends no requests to peers. */
 export async function storedPartsOf(
   { address, path }: ContentTarget,
   { resolver, library, store }: { resolver: Resolver; library: Library; store: PinningStore },

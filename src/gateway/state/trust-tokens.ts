@@ -3,25 +3,20 @@ import type { Address } from '../../address.ts';
 /** The decision that a form of the trust question may make. */
 export interface TrustGrant {
   address: Address;
-  /** The alias in the URL, if the URL contains an alias instead of the address. */
   name?: string | undefined;
-  /**
-   * The address of the content when the gateway asked. It differs from `address` if that belongs to a
-   * pointer.
-   */
+  /** The address of the content when the gateway asked. Differs from `address` for a pointer. */
   content: Address;
   /** Only the confirmation can trust a site. The question leads to the confirmation. */
   step: 'question' | 'confirmation';
 }
 
 const lifetimeMs = 15 * 60_000;
-/** The limit is needed because any page can make the gateway ask, by a navigation. */
+/** Any page can make the gateway ask, by a navigation. */
 const maxTokens = 200;
 
 /**
- * The tokens of open trust questions. They exist only in this worker's memory, because a trusted page can
- * read and write all data that the browser stores for the origin. If the browser stops the worker, the
- * gateway asks again.
+ * The tokens of open trust questions. They exist only in this worker's memory, because a trusted page can read and
+ * write all data that the browser stores for the origin. If the browser stops the worker, the gateway asks again.
  */
 export class TrustTokens {
   readonly #grants = new Map<string, TrustGrant & { expiresAt: number }>();
@@ -42,18 +37,16 @@ export class TrustTokens {
     return grant && grant.expiresAt > Date.now() ? grant : undefined;
   }
 
-  /** Invalidates every token, so that open forms cannot decide any more. */
   clear(): void {
     this.#grants.clear();
   }
 
-  /** Remembers that a form for this path had an expired token, so that the next question says so. */
+  /** A form for this path had an expired token: the next question says so. */
   noteOutdated(path: string): void {
     this.#outdated.add(path);
     dropOldest(this.#outdated);
   }
 
-  /** Returns whether a form for this path had an expired token, and forgets it. */
   takeOutdated(path: string): boolean {
     return this.#outdated.delete(path);
   }

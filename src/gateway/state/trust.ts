@@ -11,19 +11,13 @@ export interface DecidedSite {
   decision: Decision;
   /** Milliseconds since 1970. */
   decidedAt: number;
-  /**
-   * The content to which the trust is bound, because a pointer can lead to other content later. If undefined,
-   * the decision applies to all content of the address.
-   */
+  /** The trust is bound to this content, because a pointer can lead to other content later. Undefined: all content. */
   content?: string;
   /** Set if the user trusts all content that the pointer's owner publishes. */
   allVersions?: true;
 }
 
-/**
- * Returns the decision for the content of an address. Undefined if the user has not decided about that
- * content.
- */
+/** Undefined if the user has not decided about this content. */
 export type DecisionFor = (content: Address) => Decision | undefined;
 
 const key = 'trust';
@@ -33,23 +27,17 @@ export class Trust {
   readonly #configured: Config['trusted'];
   readonly #state: UseStore;
   readonly #tokens: TrustTokens;
-  /**
-   * The stored decisions, cached because every request reads them. Only this object changes them. If there
-   * are two such objects, the other one belongs to a configuration that no longer handles requests.
-   */
+  /** A cache, because every request reads the decisions. Only the object of the current configuration changes them. */
   #known: Promise<DecidedSite[]> | undefined;
 
-  /** @param tokens tokens of open questions. A decision invalidates them. */
+  /** @param tokens tokens of open questions, which a decision invalidates. */
   constructor(configured: Config['trusted'], state: UseStore, tokens: TrustTokens) {
     this.#configured = configured;
     this.#state = state;
     this.#tokens = tokens;
   }
 
-  /**
-   * Returns the decision about an address. If storage is blocked, the gateway cannot ask the user. Then this
-   * method rejects, unless the server config trusts the address.
-   */
+  /** If storage is blocked, rejects unless the server config trusts the address: the gateway cannot ask the user. */
   async decision(address: Address): Promise<DecisionFor> {
     const configured = this.#configured.has(address.hex) ? 'trusted' : undefined;
     try {
@@ -64,11 +52,7 @@ export class Trust {
     }
   }
 
-  /**
-   * Stores a decision, and invalidates the tokens of all open questions.
-   * @param content the content to which the trust is bound. Null for all versions that the owner of a pointer
-   *   publishes.
-   */
+  /** Invalidates the tokens of all open questions. @param content null for all versions of a pointer. */
   async decide(address: Address, decision: Decision, content: Address | null): Promise<void> {
     this.#tokens.clear();
     const site: DecidedSite = { address: address.hex, decision, decidedAt: Date.now() };
@@ -79,13 +63,13 @@ export class Trust {
     await this.#change((sites) => [site, ...sites.filter((other) => other.address !== site.address)]);
   }
 
-  /** Deletes a decision. The gateway asks the user again at the next visit. */
+  /** The gateway asks the user again at the next visit. */
   async revoke(address: Address): Promise<void> {
     this.#tokens.clear();
     await this.#change((sites) => sites.filter((site) => site.address !== address.hex));
   }
 
-  /** The user's decisions, newest first. */
+  /** Newest first. */
   list(): Promise<DecidedSite[]> {
     if (!this.#known) {
       const reading = get<DecidedSite[]>(key, this.#state).then((sites) => sites ?? []);
@@ -97,7 +81,7 @@ export class Trust {
     return this.#known;
   }
 
-  /** Deletes every decision and invalidates the tokens, so that open forms cannot decide any more. */
+  /** Also invalidates the tokens, so that open forms cannot decide any more. */
   async clear(): Promise<void> {
     this.#tokens.clear();
     await this.#changing(del(key, this.#state));
@@ -107,10 +91,7 @@ export class Trust {
     return this.#changing(update<DecidedSite[]>(key, (sites = []) => change(sites), this.#state));
   }
 
-  /**
-   * Clears the cache after the change, because a read before the end of the change may have cached old
-   * decisions.
-   */
+  /** Clears the cache after the change, because a read before its end may have cached old decisions. */
   async #changing(change: Promise<void>): Promise<void> {
     try {
       await change;

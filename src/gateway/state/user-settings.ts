@@ -3,7 +3,6 @@ import { parseSettings, type Settings } from '../../config.ts';
 
 const key = 'settings';
 
-/** The user settings from the shell, stored in this browser. */
 export class UserSettings {
   readonly #state: UseStore;
 
@@ -11,10 +10,7 @@ export class UserSettings {
     this.#state = state;
   }
 
-  /**
-   * Returns empty settings if storage is blocked.
-   * @throws AntwayError `BAD_CONFIG` if an earlier version stored settings that this version refuses.
-   */
+  /** Empty if storage is blocked. @throws AntwayError `BAD_CONFIG` for earlier settings that this version refuses. */
   async read(): Promise<Settings> {
     const stored = await get<unknown>(key, this.#state).catch((error) => {
       console.warn('antway: the settings cannot be read', error);

@@ -1,6 +1,5 @@
 import type { PageTexts } from './texts.ts';
 
-/** The German texts of the gateway's own pages. */
 export const de: PageTexts = {
   language: 'de',
   errors: {

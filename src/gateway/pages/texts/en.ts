@@ -1,6 +1,5 @@
 import type { PageTexts } from './texts.ts';
 
-/** The English texts of the gateway's own pages. */
 export const en: PageTexts = {
   language: 'en',
   errors: {

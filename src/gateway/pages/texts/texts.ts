@@ -8,10 +8,7 @@ export interface PageTexts {
   language: Language;
   /** The title for each error code, for users. */
   errors: Record<ErrorCode, string>;
-  /**
-   * Explanations of codes in this language, for languages other than the language of the errors’ own
-   * messages.
-   */
+  /** Explanations of codes, for languages other than the language of the errors’ own messages. */
   abouts: Partial<Record<ErrorCode, string>>;
   code: string;
   address: string;
@@ -55,7 +52,6 @@ export interface PageTexts {
     /** Shown if the previous form had an expired token. */
     outdated: string;
   };
-  /** The second step before a site is trusted. */
   confirmTrust: {
     heading: string;
     about: string;
