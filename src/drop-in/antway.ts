@@ -31,14 +31,12 @@ export interface Antway {
    * Returns the URL of content in this page.
    * @param address 64 hex digits, a configured name, or an `ant://` link.
    * @param path the path in an archive, not encoded.
-   * @throws DropInError `BAD_ADDRESS`, also for a path with the segments `.` or `..`: the URL stays below the
-   *   address.
+   * @throws DropInError `BAD_ADDRESS`, also for a path with the segments `.` or `..`: the URL stays below the address.
    */
   url(address: string, path?: string): string;
   /**
-   * Makes content addresses work in a shadow root. Call this for a closed root, and for a root that was attached to
-   * an element already in the page: no event reports these roots. Antway finds open roots of added elements by
-   * itself.
+   * Makes content addresses work in a shadow root. Call this for a closed root, and for a root that was attached to an
+   * element already in the page: no event reports these roots. Antway finds open roots of added elements by itself.
    */
   watch(root: ShadowRoot): void;
   /**
@@ -75,7 +73,6 @@ export interface Pin extends PinState {
  *
  * It never throws: `ready` rejects with the error. The error is also written to the console, and sent as the event
  * `antway:error` of the document. The event `antway:ready` is sent on success.
- *
  * @param options the options, or a function that returns them. `ready` also rejects with the errors of this function.
  * @param base the base URL for relative URLs in the options. Default: the base URL of the document.
  */

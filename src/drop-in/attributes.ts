@@ -1,7 +1,4 @@
-/**
- * Sets attributes of an element.
- * @returns a function that restores the former values. It skips attributes that other code has changed since.
- */
+/** Returns a function that restores the former values, except of attributes that other code has changed since. */
 export function override(element: Element, values: Readonly<Record<string, string>>): () => void {
   const undo = Object.entries(values).map(([name, value]) => {
     const former = element.getAttribute(name);

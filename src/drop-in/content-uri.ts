@@ -1,11 +1,8 @@
 import { DropInError } from './error.ts';
 
-/** The syntax of a text with URLs: one URL, a list of URLs with descriptors, or CSS. */
 export type Syntax = 'url' | 'srcset' | 'css';
 
-/**
- * Match a URL and the text before it. The CSS pattern also consumes strings, so that it finds no URL inside a string.
- */
+/** The CSS pattern also consumes strings, so that it finds no URL inside a string. */
 const urls: Record<Syntax, RegExp> = {
   url: /^(?<before>\s*)(?<url>.*\S)/gs,
   // The match includes the descriptors after the URL, up to the comma.
@@ -26,10 +23,7 @@ export function absolute(url: string, base: string): string {
   return URL.canParse(url, base) ? new URL(url, base).href : '';
 }
 
-/**
- * Replaces URLs in a text.
- * @param map returns undefined for a URL that stays unchanged.
- */
+/** Replaces URLs in a text. `map` returns undefined for a URL that stays unchanged. */
 export function mapUrls(text: string, syntax: Syntax, map: (url: string) => string | undefined): string {
   return text.replace(urls[syntax], (match: string, ...rest: unknown[]) => {
     const { before, url } = rest.at(-1) as { before?: string; url?: string };
@@ -40,8 +34,6 @@ export function mapUrls(text: string, syntax: Syntax, map: (url: string) => stri
 
 /**
  * Returns the URL of a content address: `ant://<address or name>/path`, `autonomi://…`, or without a scheme.
- *
- * @param base the base URL of the gateway's content.
  * @param type the media type of a file whose name has no extension.
  * @param names addresses by name, for a gateway that does not know the names.
  * @throws DropInError `BAD_ADDRESS`.
@@ -74,10 +66,7 @@ export function urlOf(
   return base + (isAddress ? first.toLowerCase() : first) + withoutDots(path) + suffix + hash;
 }
 
-/**
- * Returns the path if it cannot leave the URL before it.
- * @throws DropInError `BAD_ADDRESS` for a path with dot segments, in any spelling that URL parsers accept.
- */
+/** @throws DropInError `BAD_ADDRESS` for a path with dot segments, in any spelling that URL parsers accept. */
 export function withoutDots(path: string): string {
   // URL parsers drop control characters, and treat a backslash as a slash.
   if (/[/\\](\.|%2e){1,2}([/\\]|$)/i.test(path.replace(/\p{Cc}/gu, ''))) {

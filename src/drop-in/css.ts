@@ -4,12 +4,7 @@ import { page } from './dom.ts';
 /** Returns the new URL, or undefined for a URL that stays unchanged. */
 type MapUrl = (url: string) => string | undefined;
 
-/**
- * Visits all readable style sheets and the sheets that they import. A page cannot read a sheet of another origin,
- * whose owner did not write it for this site, or a sheet that is not loaded yet.
- *
- * @param visit gets a sheet and the base URL of its relative URLs.
- */
+/** Visits all readable style sheets and their imports. A sheet of another origin or a loading sheet is not readable. */
 export function visitSheets(
   sheets: Iterable<CSSStyleSheet>,
   visit: (sheet: CSSStyleSheet, base: string) => void,
@@ -36,7 +31,6 @@ function readableRules(sheet: CSSStyleSheet): CSSRuleList | undefined {
   }
 }
 
-/** Replaces URLs in rules, including nested rules. */
 export function rewriteRules(rules: CSSRuleList, map: MapUrl): void {
   for (const rule of rules) {
     const { style, cssRules } = rule as CSSStyleRule;

@@ -12,5 +12,4 @@ export function unclobbered<N extends Node>(node: N): N {
   });
 }
 
-/** This page's document. */
 export const page = unclobbered(globalThis.document);

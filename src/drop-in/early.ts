@@ -2,10 +2,7 @@ import { absolute } from './content-uri.ts';
 import { rewriteRules, rewriteStyle, visitSheets } from './css.ts';
 import { unclobbered } from './dom.ts';
 
-/**
- * Reloads content that the page requested below the prefix before the worker could answer, and that failed.
- * @param prefix an absolute URL.
- */
+/** Reloads content below the prefix, an absolute URL, that failed because the worker could not answer yet. */
 export function reloadEarly(root: Document, prefix: string): void {
   const isContent = (url: string) => url.startsWith(prefix);
   const again = <E extends Element>(element: E, name: string & keyof E) => {

@@ -16,11 +16,9 @@ const marks = {
 const undo = new WeakMap<Element, () => void>();
 
 /**
- * Makes the browser itself open a link to content. The content then gets its own document, with the gateway's policy.
- * A router would put the content into the site's document, where it would have all permissions of the site.
- *
+ * Makes the browser itself open a link to content. The content then gets its own document, with the gateway's policy. A
+ * router would put the content into the site's document, where it would have all permissions of the site.
  * @param base the absolute URL of the content. A link to another URL gets its former attributes back.
- * @param wasUri whether the link was a content address.
  */
 export function keepToBrowser(link: Element, base: string, wasUri: boolean): void {
   const href = absolute(link.getAttribute('href')!, link.baseURI);
@@ -36,10 +34,7 @@ export function keepToBrowser(link: Element, base: string, wasUri: boolean): voi
   if (wasUri && link.hasAttribute('download')) saveByAnswer(link, new URL(href));
 }
 
-/**
- * Chromium bypasses every worker for a link with the attribute `download`. Therefore the query tells the worker to
- * send an answer that the browser saves.
- */
+/** Chromium bypasses workers for links with `download`, so the query requests an answer that the browser saves. */
 function saveByAnswer(link: Element, url: URL): void {
   const name = link.getAttribute('download');
   if (name) url.searchParams.set('filename', name);

@@ -7,8 +7,7 @@ const explained = new WeakMap<Element, (() => void)[]>();
 const className = 'antway-unavailable';
 
 /**
- * Shows a problem: as a note in the element's place, or as the title of a link. A container keeps the content that the
- * site's author put into it.
+ * Shows a problem: as a note in the element's place, or as the title of a link. A container keeps its author's content.
  * @param isShown whether the element itself shows the content. Such an element is hidden.
  */
 export function explain(element: Element, problem: string, isShown: boolean): void {

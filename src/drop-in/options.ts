@@ -34,9 +34,7 @@ const own = ['worker', 'scope', 'prefix', 'gateway'] as const;
 const words = (text: string) => text.match(/\S+/g) ?? [];
 const number = (text: string) => (/^\s*\d+\s*$/.test(text) ? Number(text) : text);
 
-/**
- * Parsers for the attributes that set keys of the configuration. The worker validates the values and reports errors.
- */
+/** Parsers of the attributes that set keys of the configuration. The worker validates the values. */
 const keys: Record<string, (text: string) => unknown> = {
   peers: words,
   trusted: words,
@@ -53,7 +51,6 @@ const keys: Record<string, (text: string) => unknown> = {
  * Reads the attributes of the script's element: `worker`, `scope`, `prefix`, `gateway`, and the keys of `antway.json`.
  * Lists are separated by spaces. Names are written as `name=address`. Unknown attributes cause only a warning in the
  * console, because tools that load scripts add their own attributes.
- *
  * @throws DropInError `BAD_CONFIG` with the attribute's name, for an attribute that looks misspelt.
  */
 export function readAttributes(dataset: DOMStringMap): DropInOptions {
@@ -85,11 +82,7 @@ function isNear(text: string, other: string, changes = other.length < 6 ? 1 : 2)
   return isNearBy(rest, otherRest) || isNearBy(rest, other) || isNearBy(text, otherRest);
 }
 
-/**
- * Resolves the options and adds the defaults.
- * @param base the base URL for relative URLs.
- * @throws DropInError `BAD_CONFIG` with the option's name.
- */
+/** @throws DropInError `BAD_CONFIG` with the option's name. */
 export function resolveOptions(options: DropInOptions, base: string): ResolvedOptions {
   const worker =
     options.worker === 'none' ? undefined : url('worker', options.worker ?? 'antway-sw.js', base);

@@ -18,5 +18,4 @@ async function remove(): Promise<void> {
   for (const { name } of await indexedDB.databases()) if (isOurs(name)) indexedDB.deleteDatabase(name);
 }
 
-// Without service workers there is nothing to remove.
 if (isSecureContext && 'serviceWorker' in navigator) void remove();

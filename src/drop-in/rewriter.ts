@@ -20,9 +20,7 @@ export type Place = {
 const attributes = ['src', 'srcset', 'poster', 'href'];
 const ownAttributes = ['data-ant-src', 'data-ant-embed'];
 
-/**
- * Elements that show content or link to it. Elements that execute content are excluded: the site chooses its scripts.
- */
+/** Elements that execute content are excluded: the site chooses its scripts. */
 const elements = 'a,area,audio,iframe,image,img,input,link,source,track,video';
 
 const candidates = [
@@ -33,9 +31,8 @@ const candidates = [
 
 /**
  * Makes content addresses work in a document, in the open shadow roots of its elements, and in elements that are added
- * later. No event reports a shadow root that is attached to an element already in the document: call `watch` for it.
- *
- * If no worker answers, URLs below the worker's prefix are replaced by URLs of the gateway as well.
+ * later. No event reports a shadow root that is attached to an element already in the document: call `watch` for it. If
+ * no worker answers, URLs below the worker's prefix are replaced by URLs of the gateway as well.
  */
 export class Rewriter {
   readonly #place: Place;
@@ -129,10 +126,7 @@ export class Rewriter {
     else if (element.getAttribute('src') !== url) element.setAttribute('src', url);
   }
 
-  /**
-   * @returns undefined for a URL that stays unchanged.
-   * @throws as `#urlOf`.
-   */
+  /** Returns undefined for a URL that stays unchanged. @throws as `#urlOf`. */
   #map(url: string, from: string): string | undefined {
     if (isUri(url)) return this.#urlOf(url);
     const { base, prefix } = this.#place;
@@ -153,20 +147,14 @@ export class Rewriter {
     };
   }
 
-  /**
-   * @throws DropInError `BAD_ADDRESS`.
-   * @throws Error with the place's problem.
-   */
+  /** @throws DropInError `BAD_ADDRESS`, or an Error with the place's problem. */
   #urlOf(uri: string, type?: string | null): string {
     const { base, problem, names } = this.#place;
     if (base === undefined) throw new Error(problem);
     return urlOf(uri, base, type, names);
   }
 
-  /**
-   * Shows a URL in a frame. The frame cannot open pop-ups, send forms, or navigate the page. A frame with untrusted
-   * content is removed when it leaves its own address.
-   */
+  /** The frame cannot open pop-ups, send forms, or navigate the page. Untrusted content may not leave its address. */
   #embed(container: Element, url: string, isFromWorker: boolean): void {
     if (this.#embedded.get(container) === url) return;
     this.#embedded.set(container, url);

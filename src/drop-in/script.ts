@@ -1,7 +1,4 @@
-/**
- * `<script src="/antway.js" data-peers="…"></script>`: reads the options from the script's attributes, and sets the
- * global `Antway`.
- */
+/** `<script src="/antway.js" data-peers="…"></script>`: reads options from its attributes, sets the global `Antway`. */
 import { createAntway, type Antway as InPage } from './antway.ts';
 import { page } from './dom.ts';
 import { readAttributes } from './options.ts';

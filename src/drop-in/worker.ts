@@ -11,11 +11,7 @@ const workerMs = 10_000;
 /** How long a page may take to register the site's own worker after its `load` event, in milliseconds. */
 const registerMs = 10_000;
 
-/**
- * Makes the worker control this page: registers the drop-in's worker, or waits for the site's own worker.
- * @returns a function that tells which addresses the configuration trusts.
- * @throws DropInError
- */
+/** Makes the drop-in's worker, or the site's own worker, control this page. @throws DropInError */
 export async function control(options: ResolvedOptions): Promise<IsTrusted> {
   if (!isSecureContext) {
     throw new DropInError('INSECURE_CONTEXT', 'This page did not come over https.');
@@ -34,10 +30,7 @@ export async function control(options: ResolvedOptions): Promise<IsTrusted> {
   return probe(options.prefix, worker);
 }
 
-/**
- * Waits for the site's own worker. Most sites register their worker after the page is loaded.
- * @throws DropInError `HANDLER_MISSING` when the site registers no worker.
- */
+/** Most sites register their worker after the page load. @throws DropInError `HANDLER_MISSING` without a worker. */
 async function sitesOwn(): Promise<ServiceWorker> {
   const { serviceWorker } = navigator;
   const tooLate = async () => {
@@ -69,10 +62,7 @@ export function isAntway(worker: ServiceWorker): Promise<boolean> {
   });
 }
 
-/**
- * Registers the drop-in's worker.
- * @returns the worker with these options. If the active worker has them, it is returned even during an update.
- */
+/** Returns the worker with these options. If the active worker has them, it is returned even during an update. */
 async function register(script: URL, { scope, prefix, config }: ResolvedOptions): Promise<ServiceWorker> {
   const url = new URL(script);
   // The worker reads its options from its URL each time it starts.
@@ -106,10 +96,7 @@ async function register(script: URL, { scope, prefix, config }: ResolvedOptions)
   }
 }
 
-/**
- * Waits until a worker is active.
- * @throws DropInError `WORKER_BROKEN` when the installation fails.
- */
+/** @throws DropInError `WORKER_BROKEN` when the installation fails. */
 function activated(worker: ServiceWorker): Promise<ServiceWorker> {
   return new Promise((resolve, reject) => {
     const look = () => {
@@ -128,9 +115,7 @@ function activated(worker: ServiceWorker): Promise<ServiceWorker> {
   });
 }
 
-/**
- * Waits until the worker controls this page. After a hard reload, no worker controls the page until a worker claims it.
- */
+/** After a hard reload, no worker controls the page until a worker claims it. */
 function untilControlledBy(worker: ServiceWorker, isOurs: boolean): Promise<void> {
   const { serviceWorker } = navigator;
   const isControlled = () => {

@@ -34,7 +34,6 @@ export function App({ onLanguage }: { onLanguage: () => void }) {
   const visible = useVisible();
   const online = useOnline();
   const worker = useWorker();
-  /** The number of deletions. A deletion renders the screen anew, so that it loads everything again. */
   const [deletions, setDeletions] = useState(0);
   const active = visible && worker.status === 'running';
 
@@ -123,10 +122,7 @@ export function App({ onLanguage }: { onLanguage: () => void }) {
   );
 }
 
-/**
- * Tells the worker the chosen theme and language for the pages that it generates. After a change of the language, this
- * component is mounted anew. A change of the theme calls `tellAppearance` itself.
- */
+/** A change of the language mounts this component anew. A change of the theme calls `tellAppearance` itself. */
 function useAppearance(isRunning: boolean): void {
   useEffect(() => {
     if (isRunning) void tellAppearance();
@@ -139,10 +135,7 @@ const settleMs = 500;
 const firstRetryMs = 5_000;
 const mostRetries = 6;
 
-/**
- * Updates the origins of sites with the user settings, after each change of the settings and when a site gets an
- * origin. Also copies pinned sites to their origins.
- */
+/** Sends changed settings to the origins of sites, and the settings to new origins. Copies pinned sites there. */
 function useSettingsOfSites(active: boolean, config: GatewayConfig | null): void {
   const settings = config && JSON.stringify(config);
   const synchronisedSettings = useRef<string | null>(null);

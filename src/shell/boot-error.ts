@@ -12,13 +12,11 @@ export type BootErrorCode =
   | 'NOT_ANSWERED'
   | 'NOTHING_HERE';
 
-/** A description of the problem, and advice for the user. */
 export interface BootProblemText {
   message: string;
   advice: string;
 }
 
-/** A reason why this page cannot hand over to the gateway's worker. `message` says what happened. */
 export class BootError extends Error {
   override readonly name = 'BootError';
 
@@ -31,11 +29,9 @@ export class BootError extends Error {
     this.advice = advice;
   }
 
-  /** Advice for the user. */
   readonly advice: string;
 }
 
-/** Any thrown value as a `BootError`. */
 export function asBootError(error: unknown): BootError {
   if (error instanceof BootError) return error;
   const message = error instanceof Error ? error.message : String(error);

@@ -3,7 +3,6 @@ import type { BootError } from './boot-error.ts';
 import { Button } from './button.tsx';
 import { texts } from './texts/texts.ts';
 
-/** Shows why the gateway does not work, what the user can do, and a code to quote. */
 export function BootProblem({ problem }: { problem: BootError }) {
   const elsewhere = !isShellPath(location);
   return (

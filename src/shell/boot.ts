@@ -6,10 +6,7 @@ import { registerWorker, untilActive } from './worker.ts';
 
 const storageKey = 'antway.reopened';
 
-/**
- * Whether a URL is the shell's own page. The worker uses the same rule. Every other path is content. On a site's own
- * origin, every path is content.
- */
+/** The worker uses the same rule. Every other path is content, as is every path on a site's own origin. */
 export function isShellPath({ host, pathname }: Location): boolean {
   return (pathname === '/' || pathname === '/index.html') && siteOfHost(host) === undefined;
 }
@@ -22,11 +19,8 @@ export function homeOf({ host, protocol }: Location): string {
 
 /**
  * Opens this page's URL through the worker. A host answers a deep link with the shell document if no worker intercepts
- * the request: on the first visit, and on every hard reload.
- *
- * Resolves when the navigation has started. The navigation then replaces this page, except when the answer is a
- * download.
- *
+ * the request: on the first visit, and on every hard reload. Resolves when the navigation has started. It replaces this
+ * page, except when the answer is a download.
  * @throws BootError when there is no worker, or when a navigation through the worker has loaded this page again.
  */
 export async function openThroughWorker(): Promise<void> {

@@ -19,11 +19,7 @@ export function ContentLink({ href, class: className, title, children }: Props) 
   );
 }
 
-/**
- * Navigates to content like a link. If the browser blocks the new tab, it asks the user whether to leave this page.
- *
- * @param isReplacing whether the content takes this page's place in the history.
- */
+/** Navigates to content like a link. If the browser blocks the new tab, it asks the user whether to leave this page. */
 export function openContent(path: string, isReplacing = false): void {
   if (publishSession.isWorking) {
     const tab = window.open('about:blank');

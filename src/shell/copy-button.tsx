@@ -2,10 +2,7 @@ import { useState } from 'preact/hooks';
 import { Button } from './button.tsx';
 import { texts } from './texts/texts.ts';
 
-/**
- * Copies a text, and reports the result.
- * @param what the name of the text for screen readers.
- */
+/** @param what the name of the text for screen readers. */
 export function CopyButton({ text, what }: { text: string; what: string }) {
   const [said, setSaid] = useState('');
 

@@ -7,7 +7,6 @@ import { ProblemText } from './problem-text.tsx';
 import { texts } from './texts/texts.ts';
 
 interface Props {
-  /** The prefix of the element ids. */
   id: string;
   label: string;
   question: string;

@@ -4,10 +4,9 @@ const harmlessCharacters = 4_000;
 const visibleNames = () => document.cookie.split('; ').map((cookie) => cookie.split('=')[0]!);
 
 /**
- * Deletes the cookies of the gateway's own domain. Antway uses no cookies, so a site on a subdomain has set them. Such
- * a site can set so many cookies that the host refuses every request. Cookies of a wider domain can belong to other
- * applications there. They are deleted only when they are long. Cookies that scripts cannot see stay, such as those of
- * a login in front of the gateway.
+ * Antway uses no cookies, so a site on a subdomain has set those of the gateway's own domain. A site can set so many
+ * that the host refuses every request. Cookies of a wider domain may belong to other applications, so only long ones
+ * are deleted. Cookies that scripts cannot see stay, such as those of a login in front of the gateway.
  */
 export function deleteForeignCookies({ hostname }: Location = location): void {
   remove(['', `; Domain=${hostname}`]);

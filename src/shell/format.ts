@@ -15,17 +15,14 @@ export function formatBytes(bytes: number): string {
   return `${value.toLocaleString(locale, { maximumFractionDigits: digits })} ${units[unit]}`;
 }
 
-/** A whole number with the group separators of the user's locale. */
 export function formatCount(count: number): string {
   return count.toLocaleString(locale);
 }
 
-/** `3 chunks`, in the user's language. */
 export function formatChunks(count: number): string {
   return texts.common.chunks(count, formatCount(count));
 }
 
-/** `3 files`, in the user's language. */
 export function formatFiles(count: number): string {
   return texts.common.files(count, formatCount(count));
 }
@@ -51,7 +48,6 @@ export function formatSpan(seconds: number): string {
   return Math.max(1, Math.round(value as number)).toLocaleString(locale, style);
 }
 
-/** Shortens an address for one line: its first and last characters. */
 export function shortAddress(hex: string): string {
   return `${hex.slice(0, 8)}…${hex.slice(-6)}`;
 }

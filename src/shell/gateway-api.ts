@@ -24,16 +24,11 @@ export interface GatewayConfig {
   /** Addresses, 64 hex characters. */
   denied: string[];
   cache: { maxBytes: number; memoryBytes: number };
-  /** The source of each setting: the host or the user. */
   sources: ConfigSources;
   /** Name → address, 64 hex characters. */
   names: Record<string, string>;
-  /**
-   * Sites that may run scripts by the server config, 64 hex characters. Excludes sites with another decision of the
-   * user.
-   */
+  /** Addresses of sites that may run scripts by the server config, and have no other decision of the user. */
   trusted: string[];
-  /** The isolation of sites from each other. */
   isolation: Isolation;
   /** The error in a new server config. The gateway still uses the previous config. */
   problem: string | null;
@@ -48,28 +43,22 @@ export interface CacheState extends StoreSummary {
   persisted: boolean;
 }
 
-/** One configured peer of `GET /-/peers`. */
 export interface PeerStatus {
   url: string;
   state: PeerState;
 }
 
-/** One site of `GET /-/sites`. */
 export interface ListedSite extends Site {
   /** Whether the site opens on its own origin. That origin then stores the site's chunks and its pin. */
   hasOwnOrigin: boolean;
-  /** Whether the user chose to open the site without scripts. */
   isWithoutScripts: boolean;
-  /**
-   * Whether the browser has promised not to clear the site's own origin. Null without an own origin, or if not known.
-   */
+  /** Whether the browser has promised not to clear the site's own origin. Null without one, or if not known. */
   persisted: boolean | null;
 }
 
 /** An action on a pin. `unpin` is a separate request. */
 export type PinAction = 'pin' | 'pause' | 'resume' | 'verify';
 
-/** One pin of `GET /-/pins`. */
 export type ListedPin = PinState & { address: string };
 
 /** A message of the worker to the pages, on the channel `antway`. */
@@ -79,17 +68,13 @@ export type WorkerMessage =
   /** A site was opened, a visit was deleted, or the report of a site's origin has changed. */
   | { type: 'visits' };
 
-/**
- * Listens to messages of the worker.
- * @returns a function that ends the listening.
- */
+/** @returns a function that ends the listening. */
 export function onWorkerMessage(listener: (message: WorkerMessage) => void): () => void {
   const channel = new BroadcastChannel(channelName);
   channel.onmessage = ({ data }: MessageEvent<WorkerMessage>) => listener(data);
   return () => channel.close();
 }
 
-/** A request to the gateway has failed. */
 export class GatewayApiError extends Error {
   override readonly name = 'GatewayApiError';
 
@@ -146,7 +131,6 @@ export const gateway = {
   unpin: async (address: string) => {
     await ask(`/-/pins?address=${address}`, { method: 'DELETE' });
   },
-  /** A site as a file for `importSite`. */
   exportSite: (address: string) => askForFile(`/-/export?address=${address}`),
   importSite: async (file: Blob) =>
     (await ask('/-/import', { method: 'POST', body: file })) as {
@@ -154,10 +138,8 @@ export const gateway = {
       chunks: number;
       bytes: number;
     },
-  /** The own origins of sites that were used in this browser. */
   origins: async (signal?: AbortSignal) =>
     ((await ask('/-/origins', signal ? { signal } : {})) as { origins: SiteOrigin[] }).origins,
-  /** The settings that the origin of a site should get. */
   siteGrant: async (address: string) => (await ask(`/-/origins?address=${address}`, {})) as SiteGrant,
   reportOrigin: async (address: string, change: { report?: SiteReport; settingsId?: string }) => {
     await ask('/-/origins', { method: 'PUT', body: JSON.stringify({ address, ...change }) });
@@ -166,14 +148,10 @@ export const gateway = {
     await ask(`/-/origins?address=${address}`, { method: 'DELETE' });
   },
   settings: async (signal: AbortSignal) => (await ask('/-/settings', { signal })) as Settings,
-  /** Replaces all user settings. */
   setSettings: async (settings: Settings) => {
     await ask('/-/settings', { method: 'PUT', body: JSON.stringify(settings) });
   },
-  /**
-   * Sets the theme and the language of the gateway's own pages. Null means the system's theme or the browser's
-   * language.
-   */
+  /** Null means the system's theme or the browser's language. */
   setAppearance: async (appearance: { language: Language | null; theme: Theme | null }) => {
     await ask('/-/appearance', { method: 'PUT', body: JSON.stringify(appearance) });
   },
@@ -190,7 +168,6 @@ export const gateway = {
   revokeDecision: async (address: string) => {
     await ask(`/-/trust?address=${address}`, { method: 'DELETE' });
   },
-  /** Stores a manifest on this device. */
   addManifest: async (body: ArrayBuffer | Uint8Array<ArrayBuffer>) =>
     (await ask('/-/manifests', { method: 'POST', body })) as StoredManifest,
   /** A manifest that this device stores. It may contain the only keys of private files. */
@@ -206,7 +183,6 @@ export const gateway = {
   watchStats: async (signal: AbortSignal) => (await ask('/-/stats?watch', { signal })) as StatsSnapshot,
 };
 
-/** @throws GatewayApiError as `ask`. */
 async function askForFile(path: string): Promise<Blob> {
   const response = await request(path, {});
   if (!response.ok) await answerOf(path, response);

@@ -1,9 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/**
- * State of a screen that belongs to its history entry. The user finds it again after going back, also after a new load
- * of the document. Plain values only.
- */
+/** State of a screen in its history entry. It survives going back and a new load of the document. Plain values only. */
 export function useHistoryState<T extends object>(key: string, initial: T): [T, (next: T) => void] {
   const [value, setValue] = useState<T>(() => ({ ...initial, ...history.state?.[key] }));
   const change = (next: T) => {
@@ -22,15 +19,12 @@ function keep(key: string, value: unknown): void {
   }
 }
 
-/**
- * The delay before a write of the scroll position, in milliseconds. Browsers limit the rate of writes to the history.
- */
+/** The delay before a write of the scroll position, in milliseconds. Browsers limit the rate of writes. */
 const scrollingMs = 100;
 /** How long to wait until a screen is high enough, in milliseconds. */
 const fillingMs = 10_000;
 
 let scrolling: ReturnType<typeof setTimeout> | undefined;
-/** Ends the wait for a screen that is not high enough yet. */
 let restoring: AbortController | undefined;
 
 /** Stores the scroll position in the history entry. Call it before you create another entry. */
@@ -40,10 +34,7 @@ export function keepScroll(): void {
   if (!restoring) keep('scrollY', scrollY);
 }
 
-/**
- * Scrolls to the stored position of the history entry, or to the top for a new entry. Screens load their data later, so
- * this waits until the page is high enough or the user scrolls.
- */
+/** Screens load their data later, so this waits until the page is high enough or the user scrolls. */
 function restoreScroll(): void {
   restoring?.abort();
   restoring = undefined;
@@ -76,10 +67,7 @@ function restoreScroll(): void {
   }
 }
 
-/**
- * Stores and restores the scroll position of each history entry.
- * @param route a new object for each visited entry.
- */
+/** @param route a new object for each visited entry. */
 export function useScrollMemory(route: object): void {
   useEffect(() => {
     history.scrollRestoration = 'manual';

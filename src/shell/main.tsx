@@ -8,10 +8,7 @@ import { language } from './texts/texts.ts';
 
 const root = document.getElementById('app')!;
 
-/**
- * Renders the page in the current language. The language is the key, so a change of the language mounts everything
- * anew.
- */
+/** The language is the key, so a change of the language mounts everything anew. */
 function show(): void {
   const page = isShellPath(location) ? <App key={language} onLanguage={show} /> : <OpeningPage />;
   render(page, root);

@@ -1,6 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** An object that reports its changes. */
 interface Subscribable {
   /** @returns a function that ends the subscription. */
   subscribe(listener: () => void): () => void;
@@ -23,7 +22,6 @@ export class Observable<State> implements Subscribable {
   }
 }
 
-/** Returns a value of an object, and renders again after each change. */
 export function useObserved<T>(object: Subscribable, read: () => T): T {
   const [value, setValue] = useState(read);
   useEffect(() => {
@@ -35,7 +33,6 @@ export function useObserved<T>(object: Subscribable, read: () => T): T {
   return value;
 }
 
-/** The events of this page that `useOnline` and `useVisible` need. */
 const pageEvents: Subscribable = {
   subscribe(listener) {
     const end = new AbortController();

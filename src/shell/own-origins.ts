@@ -12,17 +12,10 @@ const mostEmpty = 8;
 /** Origins that were still loading their content when they were asked a moment ago. */
 const early = new RecentFailures<true>(4_000);
 
-/**
- * Actions on sites with their own origin, through their bridges. Each change is reported to the gateway's own worker,
- * because the screens show its list of sites.
- */
+/** Reports each change to the gateway's own worker, because the screens show its list of sites. */
 export const ownOrigins = {
-  /** Updates the stored report of a site's origin. */
   refresh,
-  /**
-   * Asks the browser for persistent storage of a site's origin.
-   * @returns whether the browser agreed.
-   */
+  /** @returns whether the browser agreed to keep the storage. */
   async persist(address: string): Promise<boolean> {
     const isPersisted = await persistSite(address);
     await refresh(address);
@@ -53,10 +46,7 @@ export const ownOrigins = {
     await clearSite(address);
     await gateway.removeOrigin(address);
   },
-  /**
-   * Clears all origins of sites, for a reset.
-   * @returns the addresses of the sites that did not answer.
-   */
+  /** @returns the addresses of the sites that did not answer. */
   async clearAll(): Promise<string[]> {
     const failed: string[] = [];
     await forEachInParallel(await gateway.origins(), parallelSites, async ({ address }) => {
@@ -65,9 +55,8 @@ export const ownOrigins = {
     return failed;
   },
   /**
-   * Sends the user settings to each origin without the current settings. Copies sites that are pinned here to their
-   * own origins. Asks new origins for a report of their first content, so that sites opened by a direct link are
-   * listed.
+   * Sends the user settings to each origin without the current settings. Copies sites that are pinned here to their own
+   * origins. Asks new origins for a report of their first content, to list sites opened by a direct link.
    * @returns whether all work is done. The next call tries the rest again.
    */
   async synchronise({
@@ -119,8 +108,7 @@ async function refresh(address: string, options: Background = {}): Promise<void>
 }
 
 /**
- * Asks an origin for its report. Does not store a report without content: each stored report makes all open shells load
- * the list of sites again.
+ * Does not store a report without content: each stored report makes all open shells load the list of sites again.
  * @returns whether the report is final.
  */
 async function reportContent(address: string, options: Background): Promise<boolean> {

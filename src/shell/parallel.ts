@@ -1,7 +1,4 @@
-/**
- * Runs `work` on all items in order, at most `limit` at a time.
- * @param work must handle its own errors. The first error that it throws ends the wait for the other items.
- */
+/** Runs `work` in order, at most `limit` at a time. The first error of `work` ends the wait for the other items. */
 export async function forEachInParallel<Item>(
   items: readonly Item[],
   limit: number,

@@ -16,7 +16,6 @@ interface Props {
   onChange: () => void;
 }
 
-/** Shows whether the browser may clear the storage of one origin, with a button to ask for persistence. */
 export function Persistence({ persisted, isOwnOnly = false, ask = askHere, page, onChange }: Props) {
   const t = texts.live;
   if (persisted) return <p class="note">{isOwnOnly ? t.persistedOwn : t.persisted}</p>;
@@ -79,12 +78,10 @@ export function AskToKeep({ label, ask, page, onChange }: AskProps) {
   );
 }
 
-/** Whether the browser may clear a pinned site on its own origin. */
 export function isUnpersisted({ pin, hasOwnOrigin, persisted }: ListedSite): boolean {
   return pin !== null && hasOwnOrigin && persisted === false;
 }
 
-/** Shows the number of pinned sites that the browser may clear. */
 export function UnpersistedSites({ sites }: { sites: readonly ListedSite[] }) {
   const { length } = sites.filter(isUnpersisted);
   if (length === 0) return null;

@@ -52,10 +52,7 @@ export function chosenLanguage(): Language | null {
   return isLanguage(value) ? value : null;
 }
 
-/**
- * Tells the worker the chosen theme and language, for the pages that it generates. If nothing can be stored, these
- * pages use the browser's language and the system's theme.
- */
+/** If the worker cannot store them, its pages use the browser's language and the system's theme. */
 export async function tellAppearance(): Promise<void> {
   try {
     await gateway.setAppearance({ language: chosenLanguage(), theme: chosenTheme() });
@@ -77,7 +74,6 @@ export async function applyLanguage(): Promise<void> {
   document.documentElement.lang = language;
 }
 
-/** Whether the user declined the offer to install in this browser. */
 export function isInstallDeclined(): boolean {
   return read('install-declined') !== null;
 }
@@ -86,7 +82,6 @@ export function declineInstall(): void {
   write('install-declined', 'yes');
 }
 
-/** Whether the user dismissed the offer to move the library in this browser. */
 export function isMoveDismissed(): boolean {
   return read('move-dismissed') !== null;
 }
@@ -95,7 +90,6 @@ export function dismissMove(): void {
   write('move-dismissed', 'yes');
 }
 
-/** Deletes the preferences of this page, as a part of the reset. */
 export function forgetPreferences(): void {
   for (const key of ['theme', 'language', 'install-declined', 'move-dismissed']) write(key, null);
 }

@@ -1,6 +1,5 @@
 import { language, texts } from './texts/texts.ts';
 
-/** An error, reported by the worker or by the shell. */
 export interface Problem {
   code: string;
   message: string;
@@ -10,7 +9,6 @@ export interface Problem {
   isTranslated?: boolean;
 }
 
-/** Shows a problem: a lead in the user's language, the message, and the code to quote. */
 export function ProblemText({ problem }: { problem: Problem }) {
   const { code, message, isTranslated = false } = problem;
   const isForeign = !isTranslated && language !== 'en';

@@ -5,7 +5,6 @@ import { keepScroll } from './history-state.ts';
 export const screens = ['open', 'library', 'live', 'publish', 'settings'] as const;
 export type Screen = (typeof screens)[number];
 
-/** The meaning of the fragment in the shell's URL. */
 export interface Route {
   screen: Screen;
   /** A link with a manifest (unpadded base64url) and a path within it. The path may be empty. */
@@ -14,10 +13,7 @@ export interface Route {
   incoming?: { text: string };
 }
 
-/**
- * Parses a fragment. An unknown fragment leads to the first screen.
- * @param hash with or without its `#`.
- */
+/** Parses a fragment, with or without its `#`. An unknown fragment leads to the first screen. */
 export function parseRoute(hash: string): Route {
   const fragment = hash.replace(/^#/, '');
   const [, text, path = ''] = /^manifest\/([\w-]+)(\/.*)?$/.exec(fragment) ?? [];
@@ -50,7 +46,6 @@ export function hrefOf(screen: Screen): string {
   return screen === 'open' ? '/' : `/#${screen}`;
 }
 
-/** Changes the screen without loading the document again. */
 export function goTo(screen: Screen): void {
   if (location.pathname + location.search + location.hash !== hrefOf(screen)) {
     keepScroll();
@@ -64,8 +59,7 @@ export function useRoute(): Route {
   const [route, setRoute] = useState(() => parseRoute(location.hash));
   useEffect(() => {
     const look = () => setRoute(parseRoute(location.hash));
-    // Do not listen to `hashchange` as well: a typed or launched fragment causes both events, and would be opened
-    // twice.
+    // Do not listen to `hashchange`: a typed or launched fragment causes both events, and would be opened twice.
     window.addEventListener('popstate', look);
     return () => window.removeEventListener('popstate', look);
   }, []);

@@ -1,7 +1,6 @@
 /** The lifetime of the URL in milliseconds. The URL must exist until the browser has started the download. */
 const urlMs = 60_000;
 
-/** Saves a file for the user, as a download. */
 export function saveAs(content: Blob, name: string): void {
   const url = URL.createObjectURL(content);
   const link = document.createElement('a');

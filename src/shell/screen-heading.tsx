@@ -3,7 +3,6 @@ import type { ComponentChildren } from 'preact';
 interface Props {
   title: string;
   intro?: string;
-  /** Actions for the whole screen. */
   children?: ComponentChildren;
 }
 

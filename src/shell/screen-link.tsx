@@ -8,9 +8,7 @@ interface Props {
   children: ComponentChildren;
 }
 
-/**
- * A link to a screen. It has a real URL for new tabs and bookmarks. A plain click changes the screen in this document.
- */
+/** It has a real URL for new tabs and bookmarks. A plain click changes the screen in this document. */
 export function ScreenLink({ to, isCurrent = false, class: className, children }: Props) {
   return (
     <a

@@ -12,7 +12,6 @@ interface Props {
   children: ComponentChildren;
 }
 
-/** A titled section of the page, with the error of its content. */
 export function Section({ id, title, error, children }: Props) {
   const heading = `${id}-heading`;
   return (

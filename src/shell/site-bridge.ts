@@ -60,11 +60,7 @@ class SiteBridge {
     };
   }
 
-  /**
-   * Opens a bridge.
-   * @throws GatewayApiError `SITE_UNREACHABLE` when the origin does not answer, `SITE_PARTITIONED` when it is not
-   *   same-site.
-   */
+  /** @throws GatewayApiError `SITE_UNREACHABLE`, or `SITE_PARTITIONED` when the origin is not same-site. */
   static open(address: string, isAgain = false): Promise<SiteBridge> {
     const origin = siteOrigin(Address.fromHex(address), location.origin);
     if (!origin) return Promise.reject(unreachable(texts.status.siteUnreachable));
@@ -72,8 +68,7 @@ class SiteBridge {
     frame.hidden = true;
     frame.src = `${origin}/-/bridge`;
     const { port1: port, port2 } = new MessageChannel();
-    // A frame that is not same-site does not see this cookie. The name is unique, because several bridges open at a
-    // time.
+    // A frame that is not same-site does not see this cookie. Its name is unique: several bridges open at a time.
     const cookie = `${cookieName}-${crypto.randomUUID()}=1`;
     const setCookie = (maxAge: number) => {
       // biome-ignore lint/suspicious/noDocumentCookie: some browsers do not have the Cookie Store API
@@ -115,7 +110,6 @@ class SiteBridge {
       });
   }
 
-  /** Whether a request is waiting for its answer. */
   get isBusy(): boolean {
     return this.#waiting.size > 0;
   }
@@ -167,8 +161,7 @@ function bridgeTo(address: string): Promise<SiteBridge> {
   bridges.delete(address);
   bridges.set(address, bridge);
   for (const [oldest, opening] of [...bridges].slice(0, Math.max(bridges.size - mostBridges, 0))) {
-    // Do not close a busy bridge: the copy of a large site takes minutes, while other sites are asked for their
-    // reports.
+    // Do not close a busy bridge: a copy of a large site takes minutes, while other sites are asked for reports.
     opening.then(
       ({ isBusy }) => !isBusy && bridges.get(oldest) === opening && closeBridge(oldest),
       () => undefined,
@@ -204,15 +197,12 @@ function closeBridge(address: string): void {
 export interface AskOptions {
   method?: string;
   body?: Extract<Work, { kind: 'fetch' }>['body'];
-  /**
-   * Whether the user does not wait for the answer. If true, an origin that did not answer lately is not asked again.
-   */
+  /** Whether the user does not wait. If true, an origin that did not answer lately is not asked again. */
   isBackground?: boolean;
 }
 
 /**
  * Sends a request to the worker of a site's own origin, to an endpoint below `/-/`.
- * @returns the answer's body.
  * @throws GatewayApiError with the endpoint's error, or `SITE_UNREACHABLE`, `SITE_PARTITIONED`, `UNANSWERED`.
  */
 export async function askSite(
@@ -238,20 +228,13 @@ export function sitePage(address: string): string | undefined {
   return origin && `${origin}/-/site`;
 }
 
-/**
- * Asks the browser for persistent storage of a site's origin. Chromium refuses this to every frame. There, the user has
- * to ask on `sitePage`.
- * @throws as `askSite`.
- */
+/** Chromium refuses this to every frame. There, the user has to ask on `sitePage`. @throws as `askSite`. */
 export async function persistSite(address: string): Promise<boolean> {
   const { body } = await (await bridgeTo(address)).ask({ kind: 'persist' });
   return JSON.parse(await body.text());
 }
 
-/**
- * Deletes all data on a site's own origin, of the gateway and of the site.
- * @throws as `askSite`.
- */
+/** Deletes all data on a site's own origin, of the gateway and of the site. @throws as `askSite`. */
 export async function clearSite(address: string): Promise<void> {
   await (await bridgeTo(address)).ask({ kind: 'clear' });
   closeBridge(address);

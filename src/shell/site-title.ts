@@ -8,7 +8,6 @@ export function placeOf({ path }: Pick<Site, 'path'>): string {
   return place.replace(/^[0-9a-f]{64}/, shortAddress);
 }
 
-/** Returns a site's own title, else the name or address in its URL. */
 export function titleOf(site: Pick<Site, 'title' | 'path'>): string {
   return site.title || placeOf(site);
 }

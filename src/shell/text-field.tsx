@@ -11,7 +11,6 @@ interface Props {
   isBad?: boolean;
   /** A monospaced font, for text that users compare character by character, such as addresses. */
   isMono?: boolean;
-  /** Shown below the field. */
   note?: string;
 }
 

@@ -2,7 +2,6 @@ import { useState } from 'preact/hooks';
 import { Button } from './button.tsx';
 import { TextField } from './text-field.tsx';
 
-/** A field of the form. */
 export interface Field {
   id: string;
   label: string;

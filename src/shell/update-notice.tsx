@@ -3,9 +3,7 @@ import { texts } from './texts/texts.ts';
 import type { OfferedUpdate } from './use-worker.ts';
 import type { Update } from './worker-update.ts';
 
-/**
- * Offers a newer version. It is never applied without the user's consent, because open sites use the current version.
- */
+/** A newer version is never applied without the user's consent, because open sites use the current version. */
 export function UpdateNotice({ update }: { update: OfferedUpdate }) {
   const { state, by } = update;
   const t = texts.notices;

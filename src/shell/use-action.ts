@@ -1,9 +1,7 @@
 import { useState } from 'preact/hooks';
 import { asGatewayApiError, type GatewayApiError } from './gateway-api.ts';
 
-/** The state of the user's last action on the gateway. */
 export interface Action {
-  /** Why the last action failed. */
   error: GatewayApiError | null;
   /** The result of the last action, for screen readers. */
   announcement: string;

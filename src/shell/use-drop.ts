@@ -1,12 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-/** The type of dragged data: `Files`, or a type of text. */
 export type DropType = 'Files' | 'text/uri-list' | 'text/plain';
 
 /**
  * Handles drops anywhere on the page, except for data that was dragged from the page itself. The browser handles other
  * types: it inserts a dropped text into the field below.
- *
  * @returns whether the user currently drags acceptable data over the page.
  */
 export function useDrop(types: readonly DropType[], onDrop: (data: DataTransfer) => void): boolean {

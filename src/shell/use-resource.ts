@@ -6,13 +6,11 @@ import { asGatewayApiError, type GatewayApiError } from './gateway-api.ts';
 export interface Resource<T> {
   value: T | null;
   error: GatewayApiError | null;
-  /** Loads the data again now. */
   refresh(): void;
 }
 
 /**
  * Loads data when `active` becomes true, and repeatedly while it stays true.
- *
  * @param load must be stable between renders, such as a function of `gateway`.
  * @param everyMs the pause between an answer and the next request, in milliseconds. Without it, there is one request.
  */

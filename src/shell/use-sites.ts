@@ -4,9 +4,7 @@ import { gateway, onWorkerMessage } from './gateway-api.ts';
 import { type Resource, useResource } from './use-resource.ts';
 
 /**
- * All sites. The list is loaded again when the worker reports a visit, which it records shortly after the page is
- * loaded.
- *
+ * Loads the list again when the worker reports a visit, which it records shortly after the page is loaded.
  * @param everyMs as of `useResource`. Needed for the stored share of sites, which changes while they are read.
  */
 export function useSites(active: boolean, everyMs?: number): Resource<ListedSite[]> {

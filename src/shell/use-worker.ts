@@ -16,7 +16,6 @@ import { type Busy, type Update, WorkerUpdate } from './worker-update.ts';
  */
 export type WorkerStatus = 'starting' | 'running' | 'bypassed' | 'failed';
 
-/** A newer version of Antway with the possible actions, see `WorkerUpdate`. */
 export interface OfferedUpdate extends Update {
   by: Pick<WorkerUpdate, 'apply' | 'applyNow' | 'cancel'>;
 }
@@ -24,23 +23,17 @@ export interface OfferedUpdate extends Update {
 export interface WorkerState {
   status: WorkerStatus;
   problem: BootError | null;
-  /** Null if there is no update. */
   update: OfferedUpdate | null;
 }
 
-/**
- * The time for the worker to take over this page, in milliseconds. A worker that supports the request does so at once.
- */
+/** How long a worker may take to claim this page, in milliseconds. A worker that can do this does it at once. */
 const takeOverMs = 3_000;
 /** How often an open shell checks for a newer version, in milliseconds. Browsers check only on navigations. */
 const updateEveryMs = 60 * 60_000;
 /** How often a requested update checks whether the worker is still sending answers, in milliseconds. */
 const lookEveryMs = 1_000;
 
-/**
- * Registers the worker and follows it: its takeover of this page, and its newer versions. There is one instance per
- * page and not per screen: a requested update must survive a change of the language, which mounts every screen anew.
- */
+/** One instance per page: a requested update survives a change of the language, which mounts every screen anew. */
 class FollowedWorker extends Observable<WorkerState> {
   #registration: ServiceWorkerRegistration | undefined;
   #isStarted = false;
@@ -65,10 +58,7 @@ class FollowedWorker extends Observable<WorkerState> {
     });
   }
 
-  /**
-   * Registers the worker. After a failure, a further call tries again, and updates the problem's text to the current
-   * language.
-   */
+  /** After a failure, a further call tries again, and updates the problem's text to the current language. */
   start(): void {
     if (this.#isStarted && this.state.status !== 'failed') return;
     if (this.#isStarted) this.#change({ problem: null, status: 'starting' });
@@ -123,10 +113,7 @@ export function useWorker(): WorkerState {
   return useObserved(followed, () => followed.state);
 }
 
-/**
- * Reports each newer version that is installed and waits: a version that already waits, the next one, and the one after
- * a failed installation.
- */
+/** Reports each newer version that is installed and waits, also after a failed installation. */
 function onWaiting(registration: ServiceWorkerRegistration, tell: () => void): void {
   if (registration.waiting) tell();
   const follow = (worker: ServiceWorker | null) =>

@@ -13,7 +13,6 @@ interface Props {
   isStored: boolean;
 }
 
-/** One line about the state of the gateway, in the page's header. */
 export function WorkerStatusLine({ status, online, fault, peers, isStored }: Props) {
   const [tone, text] = lineFor(status, online, fault, peers, isStored);
   return (

@@ -48,10 +48,7 @@ export class WorkerUpdate {
     if (!this.#waiting && !this.#isHandingOver) this.#options.tell({ state, ...idle });
   }
 
-  /**
-   * Call this when another worker has taken over this page. Without a request of the user, the page is not reloaded:
-   * the user may be in the middle of a task.
-   */
+  /** Call this when another worker took over this page. Reload only on the user's request: the user may be busy. */
   tookOver(): void {
     if (this.#isHandingOver) this.#reload();
     else this.offer('elsewhere');
@@ -98,10 +95,7 @@ export class WorkerUpdate {
     this.offer(this.#offered);
   }
 
-  /**
-   * Reloads this page. If data would be lost, the browser may ask the user, who may stay on the page of the old
-   * version.
-   */
+  /** If data would be lost, the browser may ask the user, who may stay on the page of the old version. */
   #reload(): void {
     this.#isHandingOver = false;
     this.offer('elsewhere');

@@ -7,7 +7,6 @@ const script = import.meta.env.DEV
   : { url: '/sw.js', type: 'classic' as const };
 
 /**
- * Registers the worker.
  * @throws BootError `INSECURE_CONTEXT` or `WORKERS_UNAVAILABLE` if this page cannot have a worker;
  *   `REGISTRATION_REFUSED` if the browser refuses; `WORKER_NOT_FOUND`, `WORKER_UNREACHABLE` or `WORKER_BROKEN` for a
  *   problem with the script.
@@ -27,11 +26,7 @@ export async function registerWorker(): Promise<ServiceWorkerRegistration> {
   }
 }
 
-/**
- * Waits until the registration has a worker that can answer a navigation. The worker need not control this page.
- *
- * @throws BootError `WORKER_BROKEN` when the worker fails to install.
- */
+/** The active worker need not control this page. @throws BootError `WORKER_BROKEN` when it fails to install. */
 export function untilActive(registration: ServiceWorkerRegistration): Promise<void> {
   return new Promise((resolve, reject) => {
     const candidate = registration.active ?? registration.waiting ?? registration.installing;

@@ -1,10 +1,8 @@
 /** Upper bounds of the buckets, in milliseconds: each 1.5 times the previous one, from 1 ms to about two minutes. */
 const bounds: readonly number[] = Array.from({ length: 30 }, (_, i) => 1.5 ** i);
 
-/** Number of buckets of a histogram. */
 export const bucketCount = bounds.length + 1;
 
-/** A histogram as plain data. */
 export interface HistogramSnapshot {
   count: number;
   /** Sum of all values, in milliseconds. */
@@ -60,11 +58,7 @@ export class Histogram {
     return this.#count;
   }
 
-  /**
-   * Returns the value below which a share of all values lies, interpolated within its bucket.
-   * @param share between 0 and 1.
-   * @returns null if nothing was recorded.
-   */
+  /** The value below which a share (0 to 1) of all values lies, interpolated in its bucket. Null without values. */
   quantile(share: number): number | null {
     return quantile(this.#buckets, this.#count, share);
   }

@@ -54,7 +54,6 @@ export class PeerAttempt {
     return this.elapsedMs - this.#sinceMs;
   }
 
-  /** Call this when the answer begins to arrive. */
   began(): void {
     this.firstByteMs ??= this.#sinceMs = this.elapsedMs;
   }

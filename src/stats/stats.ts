@@ -2,7 +2,6 @@ import type { AntwayError, ErrorCode } from '../errors.ts';
 import { Histogram, type HistogramSnapshot } from './histogram.ts';
 import type { AttemptObserver, AttemptOutcome, PeerAttempt, TransportName } from './peer-attempt.ts';
 
-/** A number of things and their bytes. */
 export interface Tally {
   count: number;
   bytes: number;
@@ -14,9 +13,7 @@ export interface TransportTally {
   bytes: number;
   /** Requests without a usable answer, by error code. */
   failures: Partial<Record<ErrorCode, number>>;
-  /**
-   * From the request to the answer's first byte, and to its last, in milliseconds. For OPEN, those of the whole answer.
-   */
+  /** From the request to the answer's first byte and to its last, in milliseconds. For OPEN, of the whole answer. */
   firstByteMs: HistogramSnapshot;
   totalMs: HistogramSnapshot;
 }
@@ -74,7 +71,6 @@ export interface StatsSnapshot {
   reading: FileReading | null;
 }
 
-/** The state of one file's chunks. */
 export interface FileReading {
   /** Path of the URL that the file was requested by; null if it was not read for a request. */
   path: string | null;
@@ -132,7 +128,6 @@ export class Stats implements AttemptObserver {
   /**
    * Call this when a chunk of a file is requested or found. Costs nothing without listeners.
    * @param map the file's own data map: the same object for the same file.
-   * @param path of the URL that the file is read for.
    */
   chunkOf(map: { count: number; size: number }, index: number, state: ChunkState, path: string | null): void {
     if (this.#listeners.size === 0) return;
@@ -271,7 +266,6 @@ export class Stats implements AttemptObserver {
   }
 }
 
-/** The counters of one peer. */
 type PeerCounters = Omit<PeerTally, 'url' | TransportName> & Record<TransportName, TransportCounters>;
 
 class TransportCounters {

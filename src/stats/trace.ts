@@ -2,7 +2,6 @@
 export class Trace {
   readonly #startedAt = performance.now();
 
-  /** @param path of the request's URL. */
   constructor(readonly path: string | null = null) {}
 
   /** Time to resolve the address (data map, index), including their chunks. */
@@ -11,10 +10,8 @@ export class Trace {
   fetchMs = 0;
   /** Time spent decrypting and decompressing. */
   openMs = 0;
-  /** Chunks by their source. */
   readonly chunks = { memory: 0, disk: 0, peer: 0, joined: 0 };
 
-  /** Runs `work` and adds its duration to one of the sums. */
   async time<T>(sum: 'resolveMs' | 'fetchMs' | 'openMs', work: () => Promise<T>): Promise<T> {
     const startedAt = performance.now();
     try {

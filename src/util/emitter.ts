@@ -1,4 +1,3 @@
-/** Passes events to listeners. */
 export class Emitter<Event> {
   readonly #listeners = new Set<(event: Event) => void>();
 

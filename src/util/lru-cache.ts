@@ -12,7 +12,6 @@ export class LruCache<Value> {
     this.#sizeOf = sizeOf;
   }
 
-  /** Returns a value and marks it as used. */
   get(key: string): Value | undefined {
     const entry = this.#entries.get(key);
     if (!entry) return undefined;

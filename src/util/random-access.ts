@@ -8,7 +8,6 @@ export interface RandomAccess {
   read(start: number, end: number, signal?: AbortSignal): Promise<Uint8Array>;
 }
 
-/** Returns a buffer as `RandomAccess`. */
 export function bufferAccess(bytes: Uint8Array): RandomAccess {
   return { size: bytes.length, read: async (start, end) => bytes.subarray(start, end) };
 }

@@ -1,7 +1,4 @@
-/**
- * Lets concurrent callers for the same key share one run of the work. The work is aborted only when every waiting
- * caller has aborted.
- */
+/** Concurrent callers for the same key share one run, which is aborted only when every waiting caller has aborted. */
 export class SingleFlight<T> {
   readonly #flights = new Map<string, Flight<T>>();
 

@@ -6,7 +6,6 @@ export interface WatchdogOptions {
   stallMs: number;
   /** Aborts after this time in any case: a peer that sends a byte now and then must not block its caller for ever. */
   totalMs: number;
-  /** The caller's signal. */
   signal?: AbortSignal | undefined;
 }
 

@@ -9,10 +9,7 @@ export interface Arrangement {
   pinnedOnly: boolean;
 }
 
-/**
- * Returns the matching sites in order. Every word of the query must occur in the title, the name or the address. Sites
- * that compare as equal keep their order.
- */
+/** Every word of the query must occur in the title, the name or the address. Equal sites keep their order. */
 export function arrange<T extends Site>(sites: readonly T[], { query, sort, pinnedOnly }: Arrangement): T[] {
   const words = query.toLocaleLowerCase().split(/\s+/).filter(Boolean);
   const matches = sites.filter((site) => {

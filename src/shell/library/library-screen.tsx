@@ -23,7 +23,6 @@ import { usePins } from './use-pins.ts';
 const refreshMs = 15_000;
 const sorts: readonly Sort[] = ['opened', 'title', 'size'];
 
-/** The opened and pinned sites of this browser. */
 export function LibraryScreen({ active }: { active: boolean }) {
   const sites = useSites(active, refreshMs);
   const cache = useResource(gateway.cache, active);
@@ -79,8 +78,7 @@ export function LibraryScreen({ active }: { active: boolean }) {
           await at.pin(address, action);
           // Ask now: a browser that may clear pinned data breaks the pin's promise.
           await navigator.storage?.persist?.();
-          // Set this after the user's answer, which may take longer than the pin. The end of the pin is then announced
-          // last.
+          // Set this after the user's answer, which may take long: the end of the pin is then announced last.
           setBegun({ action: 'pin', address, title });
         }, t.didPin(title));
       case 'unpin':
@@ -245,7 +243,6 @@ function withPin(site: ListedSite, pin: ListedSite['pin']): ListedSite {
   };
 }
 
-/** Converts a title into a file name that is valid on any system. */
 function fileName(title: string): string {
   return `${title.replace(/[^\p{L}\p{N} ._-]+/gu, '-').trim() || 'site'}.tar`;
 }

@@ -23,7 +23,6 @@ interface Props {
   onPersist: () => void;
 }
 
-/** One site: its title, its stored share, and the actions on it. */
 export function SiteRow({ site, onAction, onPersist }: Props) {
   const [isOpen, setOpen] = useState(false);
   const t = texts.library;
@@ -147,7 +146,6 @@ interface MoreProps {
   onAction: (action: SiteAction) => void;
 }
 
-/** Actions that are rare or cannot be undone. */
 function MoreActions({ site, title, onAction }: MoreProps) {
   const { pin, isManifest, hasOwnOrigin, isWithoutScripts } = site;
   const [isDeleting, setDeleting] = useState<boolean | null>(null);

@@ -7,7 +7,6 @@ import { parallelSites } from '../site-bridge.ts';
 /** The number of recently opened sites whose origins are asked. Origins of pinned sites are always asked. */
 const most = 20;
 const pauseMs = 30_000;
-/** The pause while a pin is active. */
 const workingPauseMs = 1_500;
 
 /** Asks the origins of the listed sites for their stored chunks, repeatedly while the library is shown. */

@@ -8,11 +8,9 @@ import { locale, texts } from '../texts/texts.ts';
 interface Props {
   stats: StatsSnapshot | null;
   error: GatewayApiError | null;
-  /** Whether the figures are the sum of several workers. */
   isSum: boolean;
 }
 
-/** The number of requests, and the latency of the answers. */
 export function Activity({ stats, error, isSum }: Props) {
   const failures = Object.entries(stats?.requests.failed ?? {});
   const failed = failures.reduce((sum, [, count]) => sum + count, 0);

@@ -17,7 +17,6 @@ interface Props {
   isOwnOnly: boolean;
 }
 
-/** The location of each chunk of the file that is being read, as small squares. */
 export function ChunkMap({ reading, isOwnOnly }: Props) {
   return (
     <Section id="chunk-map" title={texts.live.map}>

@@ -27,10 +27,7 @@ interface Props {
   peers: Resource<PeerStatus[]>;
 }
 
-/**
- * The current activity of the gateway, and its counters since the workers started: the worker of the gateway's own
- * origin and the workers of sites' own origins. The workers send their figures only while this screen is open.
- */
+/** The workers of the gateway and of sites' origins send their figures only while this screen is open. */
 export function LiveScreen({ active, peers }: Props) {
   const live = useStats(active);
   const cache = useResource(gateway.cache, active, refreshMs);

@@ -14,7 +14,6 @@ export interface PeerRow {
   firstByteMs: number | null;
   /** The average rate of a single request, in bytes per second. Several requests run at a time. */
   bytesPerSecond: number | null;
-  /** The number of failed requests by error code. */
   failures: [code: string, count: number][];
   webtransport: TransportTally | null;
   http: TransportTally | null;
@@ -45,10 +44,7 @@ export function peerRows(tallies: readonly PeerTally[], states: readonly PeerSta
   });
 }
 
-/**
- * Prefetched chunks have no request times of their own. The average size per chunk is therefore multiplied by the
- * number of timed requests.
- */
+/** Prefetched chunks have no request times. Multiply the average chunk size by the number of timed requests instead. */
 function speedOf({ chunks, bytes, totalMs }: TransportTally): number | null {
   if (chunks === 0 || totalMs.count === 0 || totalMs.sum === 0) return null;
   return ((bytes / chunks) * totalMs.count * 1000) / totalMs.sum;

@@ -22,7 +22,6 @@ const tones: Record<PeerState, 'good' | 'wait' | 'bad'> = {
   banned: 'bad',
 };
 
-/** Each peer with its state, its speed and its failures. */
 export function PeerTable({ stats, peers, isSum }: Props) {
   const rows = peerRows(stats?.peers ?? [], peers.value ?? []);
   const columns = texts.live.peerColumns;

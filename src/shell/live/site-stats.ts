@@ -18,7 +18,6 @@ const tally = s.object({ count, bytes: count });
 const errorCodes = Object.keys(errorStatus) as ErrorCode[];
 const failures = s.object(v.entriesFromList(errorCodes, v.exactOptional(count)));
 
-/** Computes the percentiles itself. */
 const histogram = v.pipe(
   s.object({ buckets: v.pipe(s.list(count, bucketCount), v.length(bucketCount)), sum: count }),
   v.transform(({ buckets, sum }) => histogramSnapshot(buckets, sum)),
@@ -85,20 +84,14 @@ const cache = s.object({
   persisted: v.boolean(),
 });
 
-/**
- * Validates the counters of a site's origin. The site can change the data on its origin, so no field is trusted.
- * @returns undefined if the value has another shape.
- */
+/** The site can change the data on its origin, so no field is trusted. Returns undefined for another shape. */
 export function siteStats(value: unknown): StatsSnapshot | undefined {
   const parsed = parsedIfValid(stats, value);
   // A worker counts `reading` only for pages that watch, and would broadcast it to all pages of the site.
   return parsed && { ...parsed, reading: null };
 }
 
-/**
- * Validates the storage report of a site's origin.
- * @returns as `siteStats`.
- */
+/** As `siteStats`, for the storage report. */
 export function siteCache(value: unknown): CacheState | undefined {
   const parsed = parsedIfValid(cache, value);
   return parsed && { ...parsed, reason: null };

@@ -12,10 +12,7 @@ interface Props {
   peers: Resource<PeerStatus[]>;
 }
 
-/**
- * The sources of chunks: this browser's storage, and each peer. Decrypted chunks in memory came from one of these
- * sources before, and are read many times in parts. Therefore only their number of reads is shown.
- */
+/** Chunks in memory came from these sources and are read many times in parts. Only their number of reads is shown. */
 export function Sources({ stats, peers }: Props) {
   const rows = peerRows(stats?.peers ?? [], peers.value ?? []);
   const disk = stats?.chunks.disk ?? none;

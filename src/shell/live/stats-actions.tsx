@@ -4,7 +4,6 @@ import { Button } from '../button.tsx';
 import { saveAs } from '../save-as.ts';
 import { texts } from '../texts/texts.ts';
 
-/** Copies or saves all counters as JSON, for a report or a program. */
 export function StatsActions({ stats }: { stats: StatsSnapshot | null }) {
   const [said, setSaid] = useState('');
   const json = () => JSON.stringify(stats, null, 2);

@@ -38,10 +38,7 @@ interface OfAllProps {
   figures: readonly SiteFigures[];
 }
 
-/**
- * The storage of the gateway's own origin and of all site origins. A site that is not asked now counts with its last
- * report.
- */
+/** A site that is not asked now counts with its last report. */
 export function StorageOfAll({ cache: { value, error, refresh }, sites, origins, figures }: OfAllProps) {
   const elsewhere = origins
     .map(({ address, report }) => {
@@ -77,7 +74,6 @@ interface OfSiteProps {
   onChange: () => void;
 }
 
-/** The storage of one site's own origin. */
 export function SiteStorage({ site: { address, pin }, cache, onChange }: OfSiteProps) {
   return (
     <StorageSection value={cache} error={null}>
@@ -114,7 +110,6 @@ function StorageSection({ value, error, children }: SectionProps) {
   );
 }
 
-/** @param count the number of chunks, if it is known. */
 function Used({ bytes, ceiling, count }: { bytes: number; ceiling: number; count?: number }) {
   return (
     <>

@@ -1,10 +1,7 @@
 import { type HistogramSnapshot, histogramSnapshot } from '../../stats/histogram.ts';
 import type { PeerTally, StatsSnapshot } from '../../stats/stats.ts';
 
-/**
- * The sum of the counters of several origins. `startedAt` is the earliest value, `reading` is the value of the first.
- * @param all at least one snapshot.
- */
+/** `startedAt` is the earliest value, `reading` is the value of the first snapshot. */
 export function sumStats([first, ...others]: readonly [StatsSnapshot, ...StatsSnapshot[]]): StatsSnapshot {
   return others.reduce(
     (a, b) => ({

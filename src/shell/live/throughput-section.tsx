@@ -4,7 +4,6 @@ import { Section } from '../section.tsx';
 import { texts } from '../texts/texts.ts';
 import type { ThroughputChart } from './throughput-chart.ts';
 
-/** Bytes per second sent to pages, over the last minute. */
 export function ThroughputSection({ samples }: { samples: readonly number[] }) {
   const place = useRef<HTMLDivElement>(null);
   const chart = useRef<ThroughputChart | null>(null);

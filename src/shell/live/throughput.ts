@@ -10,7 +10,6 @@ export interface CounterAt {
   servedBytes: number;
 }
 
-/** The rates of the last minute, and the counter to measure the next rate from. */
 export interface Throughput {
   /** Bytes per second, oldest first. */
   samples: readonly number[];
@@ -29,11 +28,7 @@ export function rateBetween(last: CounterAt | null, next: CounterAt): number | n
   return Math.max(0, ((next.servedBytes - last.servedBytes) * 1000) / (next.at - last.at));
 }
 
-/**
- * Adds the rate since the last sample.
- *
- * @param now milliseconds of a monotonic clock.
- */
+/** @param now milliseconds of a monotonic clock. */
 export function addSample({ samples, last }: Throughput, stats: StatsSnapshot, now: number): Throughput {
   const next = counterAt(stats, now);
   const rate = rateBetween(last, next);

@@ -7,7 +7,6 @@ import { siteCache, siteStats } from './site-stats.ts';
 import { type CounterAt, counterAt, rateBetween, withSample } from './throughput.ts';
 
 const askEveryMs = 1_000;
-/** The pause after an error. */
 const retryMs = 5_000;
 const sampleEveryMs = 1_000;
 /** The storage figures are requested once per this number of requests. */
@@ -17,7 +16,6 @@ const silentMs = 6_000;
 /** The maximum size of an answer, in bytes. A worker's answer is never longer. */
 const longestAnswer = 500_000;
 
-/** The counters of the worker of one site's own origin. */
 export interface SiteFigures {
   address: string;
   /** Null before the first answer. */
@@ -25,7 +23,6 @@ export interface SiteFigures {
   cache: CacheState | null;
   /** Bytes per second sent to pages, one sample per second, oldest first. */
   samples: readonly number[];
-  /** Why the figures are old or missing. */
   error: GatewayApiError | null;
 }
 
@@ -37,10 +34,7 @@ export function followedSites(sites: readonly ListedSite[] | null): ListedSite[]
     .slice(0, parallelSites);
 }
 
-/**
- * The counters of sites' own origins, polled while `active`. The sites' workers do not broadcast them, because pages of
- * a site could listen.
- */
+/** Polls while `active`. The sites' workers do not broadcast their counters, because pages of a site could listen. */
 export function useSiteFigures(sites: readonly ListedSite[], active: boolean): SiteFigures[] {
   const [figures, setFigures] = useState<SiteFigures[]>([]);
   const followed = useRef(new Map<string, FollowedSite>());

@@ -4,9 +4,7 @@ import { titleOf } from '../site-title.ts';
 import { texts } from '../texts/texts.ts';
 import type { SiteFigures } from './use-site-figures.ts';
 
-/**
- * The selected figures: of all origins, of the gateway's own origin, or of one site's origin, by the site's address.
- */
+/** The selected origins: all, the gateway's own origin, or the origin of the site with this address. */
 export type View = 'all' | 'own' | (string & {});
 
 export function isSiteView(view: View): boolean {

@@ -12,7 +12,6 @@ import { language } from '../texts/texts.ts';
 
 export type MoveState =
   | { step: 'rest' }
-  /** The browser did not open the window. */
   | { step: 'blocked' }
   /** The window is open, and the user continues there. */
   | { step: 'open' }
@@ -31,13 +30,9 @@ const closedMs = 1_000;
  */
 class LibraryMove extends Observable<MoveState> {
   #stop = new AbortController();
-  /** Addresses of the sites that the window was offered. */
   #offered = new Set<string>();
 
-  /**
-   * Opens the window. Call it in a click handler, otherwise the browser blocks the window.
-   * @param target the origin of the other address.
-   */
+  /** Call it in a click handler: otherwise the browser blocks the window. `target` is the other address's origin. */
   start(target: string): void {
     this.#stop.abort();
     this.#stop = new AbortController();
@@ -61,10 +56,6 @@ class LibraryMove extends Observable<MoveState> {
     signal.addEventListener('abort', () => clearInterval(timer));
   }
 
-  /**
-   * Ends the last move.
-   * @param step the state from now on.
-   */
   end(step: 'rest' | 'deleted'): void {
     this.#stop.abort();
     this.set({ step });

@@ -13,10 +13,7 @@ interface Props {
   onDeleted: () => void;
 }
 
-/**
- * Tells the user that sites have their own origins at another address. A dismissed notice does not come back. The
- * settings show the same offer.
- */
+/** A dismissed notice does not come back. The settings show the same offer. */
 export function MoveNotice({ offer, onDeleted }: Props) {
   const [isDismissed, setDismissed] = useState(isMoveDismissed);
   if (isDismissed && offer.state.step === 'rest') return null;

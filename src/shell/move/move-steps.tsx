@@ -6,14 +6,12 @@ import { libraryMove, type MoveState } from './library-move.ts';
 import type { MoveOffer } from './use-library-move.ts';
 
 interface Props {
-  /** The prefix of the element ids. */
   id: string;
   offer: MoveOffer;
   onDeleted: () => void;
   children?: ComponentChildren;
 }
 
-/** The steps of a move to the other address, from the offer to the deletion of the library at this address. */
 export function MoveSteps({ id, offer, onDeleted, children }: Props) {
   const { target, hasLibrary, state } = offer;
   const t = texts.move;

@@ -4,8 +4,7 @@ const probeMs = 3_000;
 const formerHosts = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
 /**
- * Finds the other address of this gateway, where each site has its own origin: `http://antway.localhost` with the same
- * port.
+ * Finds `http://antway.localhost` with the same port, where each site of this gateway has its own origin.
  * @returns null if this page is not on a loopback address, or if that name does not lead to the same build.
  */
 export async function findOtherAddress(signal: AbortSignal): Promise<string | null> {

@@ -8,12 +8,9 @@ import { findOtherAddress } from './other-address.ts';
 
 /** The offer to move the library to the address of this gateway where sites have their own origins. */
 export interface MoveOffer {
-  /** The origin of the other address. */
   target: string;
-  /** Whether this address has a library to move. */
   hasLibrary: boolean;
   state: MoveState;
-  /** Checks again whether there is a library. */
   refresh(): void;
 }
 

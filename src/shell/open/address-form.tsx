@@ -14,7 +14,6 @@ import { openManifest } from './open-manifest.ts';
 interface Props {
   /** Name → address of this gateway's bookmarks. */
   names: ReadonlyMap<string, string>;
-  /** The route of the page's own URL. */
   route: Route;
   /** Whether the gateway runs. Before that, input from outside the page cannot be opened. */
   isReady: boolean;
@@ -130,7 +129,6 @@ export function AddressForm({ names, route: { manifest, incoming }, isReady }: P
     keepAndOpen(() => file);
   }
 
-  /** Takes dropped or pasted data. */
   function take(data: DataTransfer) {
     if (isFile(data)) {
       choose(data.files);
@@ -209,10 +207,7 @@ export function AddressForm({ names, route: { manifest, incoming }, isReady }: P
   );
 }
 
-/**
- * Whether the data is a file, and not a text with its picture: spreadsheets copy cells in both forms. File managers add
- * the file's name as a text, too.
- */
+/** Spreadsheets copy cells as a text and as a picture: this is no file. File managers add the file's name as a text. */
 function isFile(data: DataTransfer): boolean {
   const [file] = data.files;
   return file !== undefined && !(file.type.startsWith('image/') && data.getData('text/plain') !== '');
@@ -235,18 +230,13 @@ function usePaste(take: (data: DataTransfer) => void): void {
   }, []);
 }
 
-/**
- * The handler for files that the system opens. `waiting` stores a file that arrives while another screen is visible.
- */
+/** `waiting` stores a file that the system opens while another screen is visible. */
 const launched: { take: ((file: File) => void) | undefined; waiting: File | undefined } = {
   take: undefined,
   waiting: undefined,
 };
 
-/**
- * Handles files that the system opens with the installed app
- * (https://wicg.github.io/manifest-incubations/#launchqueue-interface).
- */
+/** See https://wicg.github.io/manifest-incubations/#launchqueue-interface. */
 function useLaunchedFiles(open: (file: File) => void, isReady: boolean): void {
   useEffect(() => {
     if (!isReady) return;

@@ -5,7 +5,6 @@ import { texts } from '../texts/texts.ts';
 export type AddressInput = { path: string } | { manifestLink: string } | { problem: string };
 
 export interface AddressInputContext {
-  /** The names in this gateway's configuration. */
   names: ReadonlySet<string>;
   /** This gateway's origin, such as `https://gateway.example`. */
   origin: string;

@@ -3,7 +3,6 @@ import { shortAddress } from '../format.ts';
 import { Section } from '../section.tsx';
 import { texts } from '../texts/texts.ts';
 
-/** The names in this gateway's configuration. Hidden if there are none. */
 export function Bookmarks({ names }: { names: ReadonlyMap<string, string> }) {
   if (names.size === 0) return null;
   return (

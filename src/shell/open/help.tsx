@@ -1,6 +1,5 @@
 import { texts } from '../texts/texts.ts';
 
-/** A short explanation of Antway, with links. */
 export function Help() {
   const { title, paragraphs, links, autonomi, network, anttp } = texts.open.help;
   return (

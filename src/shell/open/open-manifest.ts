@@ -5,10 +5,7 @@ import { GatewayApiError, gateway } from '../gateway-api.ts';
 import { texts } from '../texts/texts.ts';
 
 /**
- * Stores a manifest through the gateway and opens it.
- *
  * @param path the path in the manifest, with a leading slash. Default: the manifest itself.
- * @param isReplacing whether the content takes this page's place in the history.
  * @throws GatewayApiError `TOO_LARGE` before anything is read, `UNREADABLE` for a folder or a missing file, or the
  *   error of the gateway.
  */

@@ -7,14 +7,12 @@ import { RecentSites } from './recent-sites.tsx';
 
 interface Props {
   route: Route;
-  /** Name → address of this gateway's bookmarks. */
   names: ReadonlyMap<string, string>;
   active: boolean;
   /** Whether the names are known. Before that, input from outside the page cannot be opened. */
   isReady: boolean;
 }
 
-/** The start page: an address box, bookmarks, and the recently opened sites. */
 export function OpenScreen({ route, names, active, isReady }: Props) {
   const sites = useSites(active);
   return (

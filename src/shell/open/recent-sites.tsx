@@ -15,7 +15,6 @@ const most = 50;
 
 type OpenedSite = Site & { lastOpened: number };
 
-/** The recently opened sites of this browser. */
 export function RecentSites({ sites }: { sites: Resource<Site[]> }) {
   const opened = sites.value?.filter(isOpened).slice(0, most);
   const { error, announcement, run } = useAction(sites.refresh);

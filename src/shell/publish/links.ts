@@ -9,12 +9,7 @@ export interface Links {
   ant: string;
 }
 
-/**
- * Returns the links of published content. The link of a private file contains the manifest in its fragment, which
- * browsers never send to a server.
- *
- * @param origin the origin of this gateway.
- */
+/** The link of a private file contains the manifest in its fragment, which browsers never send to a server. */
 export function linksOf(
   { address, manifest }: EncryptedContent,
   { name, isFolder }: Picked,

@@ -35,10 +35,7 @@ export type PublishRequest =
 export interface EncryptedContent {
   address: string;
   chunks: number;
-  /**
-   * The manifest of a private file, which decrypts it. The data map's record would decrypt it as well, so it is not
-   * among the chunks.
-   */
+  /** The manifest decrypts a private file. The data map's record would as well, so it is not among the chunks. */
   manifest: Uint8Array<ArrayBuffer> | null;
 }
 

@@ -1,10 +1,8 @@
 import type { PickedFile, PublishInput } from './messages.ts';
 
-/** The files that the user chose to publish. */
 export interface Picked extends PublishInput {
   /** The size of all files in bytes. */
   bytes: number;
-  /** Files of the folder that are not published. */
   leftOut: { path: string; why: 'git' | 'system' }[];
 }
 
@@ -22,10 +20,7 @@ export function pickedFromList(list: Iterable<File>): Picked {
   return pickedFiles(files);
 }
 
-/**
- * A folder from `showDirectoryPicker`.
- * @throws DOMException when a file may not be read.
- */
+/** A folder from `showDirectoryPicker`. @throws DOMException when a file may not be read. */
 export async function pickedFromHandle(folder: FileSystemDirectoryHandle): Promise<Picked> {
   const files: PickedFile[] = [];
   const walk = async (handle: FileSystemDirectoryHandle, prefix: string) => {
@@ -38,10 +33,7 @@ export async function pickedFromHandle(folder: FileSystemDirectoryHandle): Promi
   return picked(folder.name, files, true);
 }
 
-/**
- * Dropped files and folders. Call it while the event is handled, because its data is gone afterwards.
- * @throws DOMException when a file may not be read.
- */
+/** Call it while the event is handled: the data is gone later. @throws DOMException when a file may not be read. */
 export async function pickedFromDrop(data: DataTransfer): Promise<Picked> {
   const entries = [...data.items].map((item) => item.webkitGetAsEntry()).filter((entry) => entry !== null);
   const [first] = entries;

@@ -13,10 +13,8 @@ import { type Measure, type PublishState, publishSession, usePublishState } from
 import { PublishTargets } from './publish-targets.tsx';
 import { PublishResult } from './result.tsx';
 
-/** The screen from the choice of files to an address, a link and a QR code. */
 export function PublishScreen({ config }: { config: GatewayConfig | null }) {
   const state = usePublishState();
-  /** An action that waits for the user's confirmation. */
   const [wanted, setWanted] = useState<{ go: () => void } | null>(null);
   const ifSure = (go: () => void) => {
     if (publishSession.isUnsafeToLeave) setWanted({ go });
@@ -90,7 +88,6 @@ function LosingLink({ onCancel, onSure }: { onCancel: () => void; onSure: () => 
   );
 }
 
-/** The id of each step's heading. */
 const headings: Record<PublishState['step'], string> = {
   choose: 'pick-heading',
   reading: 'pick-heading',
@@ -178,7 +175,6 @@ function Choice({ state }: { state: Extract<PublishState, { step: 'choose' | 're
   );
 }
 
-/** The maximum number of left-out paths in the list. */
 const shownPaths = 20;
 
 interface ChosenProps {

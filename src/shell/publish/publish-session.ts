@@ -7,7 +7,6 @@ import type { EncryptedContent, PublishAnswer, PublishInput, PublishRequest } fr
 import type { Picked } from './pick.ts';
 
 export interface PublishOptions {
-  /** Origins of the peers for the upload. */
   peers: readonly string[];
   token: string;
   isPrivate: boolean;
@@ -19,12 +18,10 @@ export type Saved = EncryptedContent & { isStored: boolean };
 export type Task = 'publish' | 'tar' | 'chunks';
 
 export type PublishState =
-  /** Nothing is chosen. */
   | { step: 'choose'; error: GatewayApiError | null }
   | { step: 'reading' }
   | ({ step: 'ready'; error: GatewayApiError | null } & Chosen)
   | ({ step: 'working'; task: Task; progress: PublishProgress | null } & Chosen)
-  /** The task was cancelled or failed. */
   | ({ step: 'stopped'; task: Task; error: GatewayApiError | null } & Chosen)
   /** `isStored` says whether this browser stores the manifest of private content in its library. */
   | { step: 'done'; picked: Picked; isPrivate: boolean; result: Result; isStored: boolean };
@@ -43,10 +40,7 @@ export interface Measure {
   chunks: number;
 }
 
-/**
- * Publishes one input at a time, from the choice to the address. There is one instance per page and not per screen, so
- * it continues when the user changes the screen.
- */
+/** Publishes one input at a time. One instance per page, so that it continues when the user changes the screen. */
 class PublishSession extends Observable<PublishState> {
   #worker: Worker | undefined;
   /** The number of choices so far. The user may choose again while a large folder is still being read. */
@@ -105,7 +99,6 @@ class PublishSession extends Observable<PublishState> {
     return this.#run('publish', (picked) => ({ task: 'publish', ...inputOf(picked), ...options }));
   }
 
-  /** Writes the tar to a file of the user. */
   saveTar(): Promise<void> {
     return this.#run('tar', (picked) => ({ task: 'tar', ...inputOf(picked) }));
   }
@@ -120,7 +113,6 @@ class PublishSession extends Observable<PublishState> {
     this.#worker?.postMessage({ task: 'cancel' } satisfies PublishRequest);
   }
 
-  /** Resets the state to the choice of files. */
   restart(): void {
     this.#choices++;
     this.set({ step: 'choose', error: null });
@@ -199,7 +191,6 @@ function askBeforeLeaving(event: BeforeUnloadEvent): void {
   event.preventDefault();
 }
 
-/** Whether a publishing task is running, so that this page must stay open. */
 export function useIsPublishing(): boolean {
   return useObserved(publishSession, () => publishSession.isWorking);
 }
@@ -212,10 +203,7 @@ function inputOf({ files, isFolder, name }: Picked): PublishInput {
   return { files, isFolder, name };
 }
 
-/**
- * Stores the manifest in the library, so that the user can find a lost link here. A failure is not an error of
- * publishing, because the user still has the link.
- */
+/** The library lets the user find a lost link. A failure is not an error of publishing: the user still has the link. */
 async function keep(manifest: EncryptedContent['manifest']): Promise<boolean> {
   if (!manifest) return false;
   try {

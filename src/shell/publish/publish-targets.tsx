@@ -18,7 +18,6 @@ interface Props {
   config: GatewayConfig | null;
 }
 
-/** The form to choose visibility and peers, with the option to save to a file. */
 export function PublishTargets({ state, config }: Props) {
   const [form, setForm] = useState(lastForm);
   const [problem, setProblem] = useState<'peer' | 'none' | null>(null);

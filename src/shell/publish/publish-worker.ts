@@ -65,7 +65,6 @@ async function run(request: Exclude<PublishRequest, { task: 'cancel' }>): Promis
   }
 }
 
-/** Returns a single file unchanged, and several files as an archive. */
 async function sourceOf({ files, isFolder }: PublishInput): Promise<RandomAccess> {
   const entries = files.map(({ path, file }) => ({ path, source: fileAccess(file) }));
   return isFolder ? createTarchive(entries) : entries[0]!.source;

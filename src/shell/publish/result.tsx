@@ -15,7 +15,6 @@ interface ResultProps {
   onAgain: () => void;
 }
 
-/** The result of publishing: the address, the links and a QR code. */
 export function PublishResult({ done, onAgain }: ResultProps) {
   const { picked, result, isPrivate, isStored } = done;
   const links = linksOf(result, picked, location.origin);

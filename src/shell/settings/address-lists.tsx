@@ -7,7 +7,6 @@ import { TextForm } from '../text-form.tsx';
 import { texts } from '../texts/texts.ts';
 import type { SettingsState } from './use-settings.ts';
 
-/** Names of addresses, from the host and from the user. */
 export function NamesSection({ settings: { own, config, change } }: { settings: SettingsState }) {
   const t = texts.settings;
   const names = own.names ?? {};

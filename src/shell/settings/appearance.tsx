@@ -5,7 +5,6 @@ import { chooseLanguage, chooseTheme, chosenLanguage, chosenTheme, tellAppearanc
 import { Section } from '../section.tsx';
 import { languageNames, texts } from '../texts/texts.ts';
 
-/** The theme and the language of this page. The page stores both and tells the gateway. */
 export function Appearance({ onLanguage }: { onLanguage: () => void }) {
   const [theme, setTheme] = useState(chosenTheme);
   return (

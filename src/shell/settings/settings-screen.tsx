@@ -18,9 +18,7 @@ import { useSettings } from './use-settings.ts';
 interface Props {
   active: boolean;
   config: Resource<GatewayConfig>;
-  /** Name → address of this gateway's bookmarks. */
   names: ReadonlyMap<string, string>;
-  /** The offer to move the library to the other address. */
   move: MoveOffer | null;
   /** Called after a change of the language: the page must render everything anew. */
   onLanguage: () => void;

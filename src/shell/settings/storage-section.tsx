@@ -13,7 +13,6 @@ interface Props {
   cache: Resource<CacheState>;
 }
 
-/** The limit of the storage, and whether the browser may clear it. */
 export function StorageSection({ settings: { own, config, change }, cache }: Props) {
   const t = texts.settings;
   const maxBytes = own.cache?.maxBytes ?? config.cache.maxBytes;
@@ -41,10 +40,7 @@ export function StorageSection({ settings: { own, config, change }, cache }: Pro
   );
 }
 
-/**
- * @param text gigabytes, with a decimal point or comma.
- * @returns NaN if the text is not a number.
- */
+/** @param text gigabytes, with a decimal point or comma. @returns NaN if the text is not a number. */
 function bytesOf(text: string): number {
   return Math.round(Number(text.replace(',', '.')) * gigabyte);
 }

@@ -5,13 +5,11 @@ import { texts } from '../texts/texts.ts';
 import { useAction } from '../use-action.ts';
 import { type Resource, useResource } from '../use-resource.ts';
 
-/** The user settings, the effective config, and a function to change the settings. */
 export interface SettingsState {
   /** The user settings after the last change, also while the gateway still processes the change. */
   own: Settings;
   /** The effective config of the gateway: server config and user settings combined. */
   config: GatewayConfig;
-  /** Why the last change was refused. */
   error: GatewayApiError | null;
   announcement: string;
   /** Changes some keys. An undefined value restores the host's value. */

@@ -12,7 +12,6 @@ const catalogues: Record<Language, () => Promise<Texts>> = {
 /** The name of each language in that language: a user may not be able to read the current language. */
 export const languageNames: Record<Language, string> = { en: 'English', de: 'Deutsch' };
 
-/** The texts of the shell in the current language. */
 export let texts: Texts = en;
 export let language: Language = 'en';
 /** The locale for numbers and dates, with the browser's variant of the language, such as `en-GB`. */

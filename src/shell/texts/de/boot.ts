@@ -1,6 +1,5 @@
 import type { Texts } from '../en/index.ts';
 
-/** German: the start of the gateway and its errors. */
 export const boot: Texts['boot'] = {
   cannotStart: 'Das Gateway kann nicht starten',
   nothingHere: 'Hier ist nichts',

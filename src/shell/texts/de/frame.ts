@@ -1,6 +1,5 @@
 import type { Texts } from '../en/index.ts';
 
-/** German: the frame around all screens, and texts that several screens share. */
 export const frame: Pick<Texts, 'appName' | 'nav' | 'common' | 'status' | 'notices'> = {
   appName: 'Antway',
 

@@ -9,5 +9,4 @@ import { open } from './open.ts';
 import { publish } from './publish.ts';
 import { settings } from './settings.ts';
 
-/** All texts of the shell in German. */
 export const de: Texts = { ...frame, errors, boot, open, library, live, move, publish, settings };

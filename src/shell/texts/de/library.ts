@@ -1,6 +1,5 @@
 import type { Texts } from '../en/index.ts';
 
-/** German: the library. */
 export const library: Texts['library'] = {
   title: 'Bibliothek',
   intro: 'Seiten, die Sie in diesem Browser geöffnet oder angeheftet haben.',

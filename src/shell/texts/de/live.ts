@@ -1,6 +1,5 @@
 import type { Texts } from '../en/index.ts';
 
-/** German: the live screen. */
 export const live: Texts['live'] = {
   title: 'Live',
   intro: 'Die aktuelle Tätigkeit des Gateways.',

@@ -1,6 +1,5 @@
 import type { Texts } from '../en/index.ts';
 
-/** German: moving the library to another address of the same gateway. */
 export const move: Texts['move'] = {
   title: 'Eine andere Adresse dieses Gateways',
   offer: (origin) =>

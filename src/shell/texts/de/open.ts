@@ -1,6 +1,5 @@
 import type { Texts } from '../en/index.ts';
 
-/** German: the start page. */
 export const open: Texts['open'] = {
   title: 'Eine Adresse öffnen',
   button: 'Öffnen',

@@ -1,6 +1,5 @@
 import type { Texts } from '../en/index.ts';
 
-/** German: publishing. */
 export const publish: Texts['publish'] = {
   title: 'Veröffentlichen',
   intro:

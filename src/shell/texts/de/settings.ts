@@ -1,6 +1,5 @@
 import type { Texts } from '../en/index.ts';
 
-/** German: the settings. */
 export const settings: Texts['settings'] = {
   title: 'Einstellungen',
   intro: 'Ihre Einstellungen haben Vorrang vor denen des Hosts dieses Gateways, nur in diesem Browser.',

@@ -1,4 +1,3 @@
-/** English: the start of the gateway and its errors. */
 export const boot = {
   cannotStart: 'The gateway cannot start',
   nothingHere: 'Nothing here',

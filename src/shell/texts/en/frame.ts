@@ -1,4 +1,3 @@
-/** English: the frame around all screens, and texts that several screens share. */
 export const frame = {
   appName: 'Antway',
 

@@ -1,4 +1,3 @@
-/** English: the library. */
 export const library = {
   title: 'Library',
   intro: 'Sites that you opened or pinned in this browser.',

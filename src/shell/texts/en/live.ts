@@ -1,4 +1,3 @@
-/** English: the live screen. */
 export const live = {
   title: 'Live',
   intro: 'The current activity of the gateway.',

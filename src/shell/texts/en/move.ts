@@ -1,4 +1,3 @@
-/** English: moving the library to another address of the same gateway. */
 export const move = {
   title: 'Another address of this gateway',
   offer: (origin: string) => `This gateway is also at ${origin}, where each site has its own origin.`,

@@ -1,4 +1,3 @@
-/** English: the start page. */
 export const open = {
   title: 'Open an address',
   button: 'Open',

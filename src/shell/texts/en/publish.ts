@@ -1,4 +1,3 @@
-/** English: publishing. */
 export const publish = {
   title: 'Publish',
   intro: 'A folder becomes a site, a file stays a file. This browser encrypts both before it sends anything.',

@@ -1,4 +1,3 @@
-/** English: the settings. */
 export const settings = {
   title: 'Settings',
   intro: 'Your settings take precedence over those of the host of this gateway, in this browser only.',
