@@ -1,7 +1,7 @@
 import { texts } from './texts/texts.ts';
 
 /** Why the gateway's worker cannot answer. The page shows the code, so that the user can quote it. */
-export type BootErrorCode =
+type BootErrorCode =
   | 'INSECURE_CONTEXT'
   | 'WORKERS_UNAVAILABLE'
   | 'STORAGE_BLOCKED'
@@ -12,7 +12,7 @@ export type BootErrorCode =
   | 'NOT_ANSWERED'
   | 'NOTHING_HERE';
 
-export interface BootProblemText {
+interface BootProblemText {
   message: string;
   advice: string;
 }

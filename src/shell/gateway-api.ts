@@ -62,7 +62,7 @@ export type PinAction = 'pin' | 'pause' | 'resume' | 'verify';
 export type ListedPin = PinState & { address: string };
 
 /** A message of the worker to the pages, on the channel `antway`. */
-export type WorkerMessage =
+type WorkerMessage =
   | { type: 'stats'; stats: StatsSnapshot }
   | { type: 'pins'; pins: ListedPin[] }
   /** A site was opened, a visit was deleted, or the report of a site's origin has changed. */

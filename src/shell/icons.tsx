@@ -16,7 +16,7 @@ const shapes = {
   down: 'M12 5v13M6 13l6 6 6-6',
 } satisfies Record<string, string> & Record<Screen, string>;
 
-export type IconName = keyof typeof shapes;
+type IconName = keyof typeof shapes;
 
 export function Icon({ name, size = 20 }: { name: IconName; size?: number }) {
   return (

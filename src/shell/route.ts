@@ -14,7 +14,7 @@ export interface Route {
 }
 
 /** Parses a fragment, with or without its `#`. An unknown fragment leads to the first screen. */
-export function parseRoute(hash: string): Route {
+function parseRoute(hash: string): Route {
   const fragment = hash.replace(/^#/, '');
   const [, text, path = ''] = /^manifest\/([\w-]+)(\/.*)?$/.exec(fragment) ?? [];
   if (text) return { screen: 'open', manifest: { text, path } };

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 
 interface Props {
   title: string;
-  intro?: string;
+  intro: string;
   children?: ComponentChildren;
 }
 
@@ -12,7 +12,7 @@ export function ScreenHeading({ title, intro, children }: Props) {
     <div class="screen-heading">
       <div>
         <h1 tabIndex={-1}>{title}</h1>
-        {intro && <p class="intro">{intro}</p>}
+        <p class="intro">{intro}</p>
       </div>
       {children && <div class="screen-actions">{children}</div>}
     </div>

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { Button } from './button.tsx';
 import { TextField } from './text-field.tsx';
 
-export interface Field {
+interface Field {
   id: string;
   label: string;
   /** The value until the user changes it. */

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { asGatewayApiError, type GatewayApiError } from './gateway-api.ts';
 
-export interface Action {
+interface Action {
   error: GatewayApiError | null;
   /** The result of the last action, for screen readers. */
   announcement: string;

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-export type DropType = 'Files' | 'text/uri-list' | 'text/plain';
+type DropType = 'Files' | 'text/uri-list' | 'text/plain';
 
 /**
  * Handles drops anywhere on the page, except for data that was dragged from the page itself. The browser handles other

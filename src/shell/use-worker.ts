@@ -20,7 +20,7 @@ export interface OfferedUpdate extends Update {
   by: Pick<WorkerUpdate, 'apply' | 'applyNow' | 'cancel'>;
 }
 
-export interface WorkerState {
+interface WorkerState {
   status: WorkerStatus;
   problem: BootError | null;
   update: OfferedUpdate | null;

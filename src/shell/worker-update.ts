@@ -18,7 +18,7 @@ export interface Busy {
   isPublishing: boolean;
 }
 
-export interface UpdateOptions {
+interface UpdateOptions {
   /** The active worker and the waiting worker, as getters of the current values. */
   registration: Pick<ServiceWorkerRegistration, 'active' | 'waiting'>;
   busy(signal: AbortSignal): Promise<Busy>;

@@ -189,7 +189,7 @@ export function LibraryScreen({ active }: { active: boolean }) {
       <p class={error ? 'note note-problem' : 'note'} role="status">
         {error ? <ProblemText problem={error} /> : announcement}
       </p>
-      <section class="card library" aria-labelledby="library-count">
+      <section class="card" aria-labelledby="library-count">
         <div class="library-head">
           <h2 id="library-count" tabIndex={-1}>
             {t.count(shown?.length ?? 0, formatCount(shown?.length ?? 0))}
@@ -209,7 +209,7 @@ export function LibraryScreen({ active }: { active: boolean }) {
           </p>
         )}
         {shown && shown.length > 0 && (
-          <ul class="site-list">
+          <ul>
             {shown.map((site) => (
               <SiteRow key={site.address} site={site} onAction={act} onPersist={sites.refresh} />
             ))}

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { type GatewayApiError, gateway, type ListedPin, onWorkerMessage } from '../gateway-api.ts';
+import { gateway, type ListedPin, onWorkerMessage } from '../gateway-api.ts';
 import { useResource } from '../use-resource.ts';
 
 /** The worker sends changes for 10 s after each request. */
@@ -8,10 +8,9 @@ const askEveryMs = 5_000;
 /** All pins by address, updated while `active`. Null before they are known. */
 export function usePins(active: boolean): {
   pins: ReadonlyMap<string, ListedPin> | null;
-  error: GatewayApiError | null;
   refresh(): void;
 } {
-  const { value, error, refresh } = useResource(gateway.watchPins, active, askEveryMs);
+  const { value, refresh } = useResource(gateway.watchPins, active, askEveryMs);
   const [pins, setPins] = useState<ReadonlyMap<string, ListedPin> | null>(null);
 
   useEffect(() => {
@@ -24,7 +23,7 @@ export function usePins(active: boolean): {
     });
   }, [active]);
 
-  return { pins, error, refresh };
+  return { pins, refresh };
 }
 
 function byAddress(pins: readonly ListedPin[]): ReadonlyMap<string, ListedPin> {

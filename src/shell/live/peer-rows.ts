@@ -15,8 +15,6 @@ export interface PeerRow {
   /** The average rate of a single request, in bytes per second. Several requests run at a time. */
   bytesPerSecond: number | null;
   failures: [code: string, count: number][];
-  webtransport: TransportTally | null;
-  http: TransportTally | null;
 }
 
 /** A row for each configured peer, then for each other peer with counters. */
@@ -38,8 +36,6 @@ export function peerRows(tallies: readonly PeerTally[], states: readonly PeerSta
       firstByteMs: most?.firstByteMs.p50 ?? null,
       bytesPerSecond: most ? speedOf(most) : null,
       failures: [...failures],
-      webtransport: tally?.webtransport ?? null,
-      http: tally?.http ?? null,
     };
   });
 }

@@ -2,9 +2,9 @@ import { Address } from '../../address.ts';
 import { texts } from '../texts/texts.ts';
 
 /** The meaning of a user's text: a path of this gateway, a complete manifest, or a problem. */
-export type AddressInput = { path: string } | { manifestLink: string } | { problem: string };
+type AddressInput = { path: string } | { manifestLink: string } | { problem: string };
 
-export interface AddressInputContext {
+interface AddressInputContext {
   names: ReadonlySet<string>;
   /** This gateway's origin, such as `https://gateway.example`. */
   origin: string;

@@ -2,7 +2,7 @@ import { encodePath } from '../../gateway/http/target.ts';
 import type { EncryptedContent } from './messages.ts';
 import type { Picked } from './pick.ts';
 
-export interface Links {
+interface Links {
   /** Opens the content through this gateway. */
   gateway: string;
   /** Opens the content through any gateway. */

@@ -6,16 +6,16 @@ import { texts } from '../texts/texts.ts';
 import type { EncryptedContent, PublishAnswer, PublishInput, PublishRequest } from './messages.ts';
 import type { Picked } from './pick.ts';
 
-export interface PublishOptions {
+interface PublishOptions {
   peers: readonly string[];
   token: string;
   isPrivate: boolean;
 }
 
-export type Result = Extract<PublishAnswer, { type: 'published' }>;
+type Result = Extract<PublishAnswer, { type: 'published' }>;
 /** Chunks that were written to a file. `isStored` as in the state `done`. */
 export type Saved = EncryptedContent & { isStored: boolean };
-export type Task = 'publish' | 'tar' | 'chunks';
+type Task = 'publish' | 'tar' | 'chunks';
 
 export type PublishState =
   | { step: 'choose'; error: GatewayApiError | null }

@@ -1,8 +1,6 @@
 import { firstSpoken, type Language } from '../../languages.ts';
 import { en, type Texts } from './en/index.ts';
 
-export type { Texts };
-
 /** The catalogues. The first load contains only English. */
 const catalogues: Record<Language, () => Promise<Texts>> = {
   en: async () => en,
