@@ -2,7 +2,6 @@ import { AntwayError } from './errors.ts';
 import * as s from './schema.ts';
 
 const hexPattern = /^[0-9A-Fa-f]{64}$/;
-/** An address as text, in either case. */
 export const hexAddress = s.pattern(hexPattern, 'it must be an address of 64 hex digits');
 
 const base32Alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
@@ -61,7 +60,6 @@ export class Address {
     return hexPattern.test(text);
   }
 
-  /** 64 lower-case hex characters. */
   get hex(): string {
     this.#hex ??= toHex(this.bytes);
     return this.#hex;
@@ -93,7 +91,6 @@ export class Address {
 
 const hexOfByte = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
-/** Returns the bytes as lower-case hex. */
 export function toHex(bytes: Uint8Array): string {
   let text = '';
   for (const byte of bytes) text += hexOfByte[byte];

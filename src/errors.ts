@@ -1,4 +1,4 @@
-/** Stable error codes. They are part of the public interface: pages, scripts and tests match on them. */
+/** Stable error codes, part of the public interface: pages, scripts and tests match on them. */
 export const errorStatus = {
   BAD_ADDRESS: 400,
   BAD_CONFIG: 500,
@@ -19,23 +19,21 @@ export const errorStatus = {
 
 export type ErrorCode = keyof typeof errorStatus;
 
-/** One attempt to ask one peer. Stored so that an error can list what was tried. */
+/** One attempt to ask one peer. An error lists them. */
 export interface Attempt {
   /** The peer's URL as configured, without its certificate hashes. */
   peer: string;
   transport: 'webtransport' | 'http';
-  /** The step that failed. */
   stage: 'connect' | 'request' | 'receive' | 'verify';
   code: ErrorCode;
   message: string;
-  /** Duration of the attempt, in milliseconds. */
   milliseconds: number;
-  /** True if the peer answered that it cannot serve this request now. The peer is reachable. */
+  /** True if the peer is reachable but answered that it cannot serve this request now. */
   answered?: true;
 }
 
 export interface ErrorDetails {
-  /** The address concerned, 64 hex characters. */
+  /** 64 hex characters. */
   address?: string;
   attempts?: readonly Attempt[];
   [key: string]: unknown;
@@ -66,19 +64,16 @@ export class AntwayError extends Error {
   }
 }
 
-/** Whether at least one peer answered that it does not have the record. */
 export function isAbsentSomewhere({ details }: AntwayError): boolean {
   return details.attempts?.some(({ code }) => code === 'NOT_FOUND') ?? false;
 }
 
-/**
- * Whether an error means that the caller aborted. Such an error is never reported as a failure of a peer or a store.
- */
+/** Whether the caller aborted. Such an error is never reported as a failure of a peer or a store. */
 export function isAbort(error: unknown, signal?: AbortSignal): boolean {
   return signal?.aborted === true || (error instanceof DOMException && error.name === 'AbortError');
 }
 
-/** Returns any thrown value as an `AntwayError`. Other values get the code `INTERNAL`. */
+/** Other values get the code `INTERNAL`. */
 export function asAntwayError(error: unknown): AntwayError {
   if (error instanceof AntwayError) return error;
   const message = error instanceof Error ? error.message : String(error);

@@ -1,4 +1,4 @@
-/** The languages of the user interface, by their BCP 47 tag. */
+/** BCP 47 tags. */
 export const languages = ['en', 'de'] as const;
 
 export type Language = (typeof languages)[number];
@@ -7,7 +7,7 @@ export function isLanguage(value: unknown): value is Language {
   return languages.includes(value as Language);
 }
 
-/** Returns the first supported language among BCP 47 tags. The region is ignored: `de-AT` matches `de`. */
+/** Ignores the region: `de-AT` matches `de`. */
 export function firstSpoken(tags: readonly string[]): Language | undefined {
   return tags.map((tag) => tag.split('-')[0]!.toLowerCase()).find(isLanguage);
 }

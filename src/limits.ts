@@ -2,17 +2,14 @@
 export const limits = Object.freeze({
   /** Largest plaintext part of a self-encrypted file (crate `self_encryption`, `MAX_CHUNK_SIZE`). */
   plaintextChunkBytes: 4_190_208,
-  /**
-   * Largest part that occurs. A file one byte short of three full parts is cut in thirds, rounded down. The last part
-   * takes the remainder and is one byte larger than a full part.
-   */
+  /** The last of three parts takes the remainder, so it can be one byte larger than a full part. */
   largestPartBytes: 4_190_209,
   /** Largest record of the network. An encrypted part of the largest size fits. */
   chunkBytes: 4_194_304,
   /** A file has at least this many bytes, and a data map at least this many chunks. */
   minFileBytes: 3,
   minChunks: 3,
-  /** A published data map holds at most this many chunks; longer ones are shrunk. */
+  /** A data map with more chunks is shrunk. */
   publishedMapChunks: 3,
   /** Deepest nesting of shrunk data maps that the resolver follows. */
   mapDepth: 8,
@@ -23,14 +20,9 @@ export const limits = Object.freeze({
   shellFileBytes: 4 * 1024 * 1024,
   /** Storage that each origin may use in any case, even if the other origins use the rest. */
   leastStoreBytes: 64 * 1024 * 1024,
-  /** Largest `.ant` manifest. */
   manifestBytes: 64 * 1024 * 1024,
-  /** Most members of one archive. */
   archiveEntries: 100_000,
-  /**
-   * Most folders of one archive. A separate limit, because paths can name far more folders than the archive has
-   * members.
-   */
+  /** A separate limit, because paths can name far more folders than there are members. */
   archiveFolders: 200_000,
   /** Longest path of a member, in UTF-16 units. */
   pathCharacters: 4_096,
@@ -38,7 +30,6 @@ export const limits = Object.freeze({
   manifestValues: 4_000_000,
   /** Most headers that are read to list a tar without an index. Folders, links and long names count too. */
   tarHeaders: 400_000,
-  /** Largest `app-conf.json`. */
   routeMapBytes: 1024 * 1024,
   /** Most characters in the patterns of all routes of an archive together. */
   routePatternCharacters: 8_192,
@@ -51,17 +42,12 @@ export const limits = Object.freeze({
 
   /** Bytes of a file that one OPEN requests: three whole chunks, which cover a small archive completely. */
   prefetchBytes: 3 * 4_190_208,
-  /**
-   * Most chunks and bytes that are accepted from one OPEN. The data map cannot raise the limit. The rest is fetched.
-   */
+  /** Most chunks and bytes accepted from one OPEN, whatever the data map claims. The rest is fetched. */
   prefetchedChunks: 64,
   prefetchedBytes: 32 * 1024 * 1024,
   /** Addresses in one GET or HAS request of the peer protocol. */
   addressesPerRequest: 64,
-  /**
-   * Chunks up to this size may share a GET. All chunks of a shared GET together are no larger than one chunk of the
-   * largest size.
-   */
+  /** Chunks up to this size may share a GET, which in total is no larger than one chunk of the largest size. */
   smallChunkBytes: 64 * 1024,
   /**
    * If `streams` GETs of small chunks are running, the next GET waits up to `waitMs` for more addresses. If an answer
@@ -74,23 +60,15 @@ export const limits = Object.freeze({
   pointerBytes: 5_303,
   /** Most pointers whose newest record a browser stores. */
   storedPointers: 1_000,
-  /** Longest chain of pointers that the resolver follows. */
   pointerDepth: 8,
-  /** Peers that are asked for a pointer at the same time. */
   pointerPeers: 5,
-  /**
-   * `answer`: how long to wait for a peer. `fresh`: how long a found pointer stays valid. `missing`: how long "no peer
-   * has the pointer" or "no peer answered" stays valid.
-   */
+  /** `fresh`: how long a found pointer stays valid. `missing`: how long "not found" or "no answer" stays valid. */
   pointerMs: { answer: 4_000, fresh: 60_000, missing: 5_000 },
-  /** Most peers that are learnt from other peers. */
   peersOfPeers: 8,
-  /** Largest `/-/info` answer. */
   infoBytes: 64 * 1024,
 
-  /** If the WebTransport session is not connected after this time, the request uses HTTP. */
+  /** A request waits this long for a WebTransport session, and then uses HTTP. */
   connectGraceMs: 2_000,
-  /** If a WebTransport session is not connected after this time, connecting fails. */
   connectTimeoutMs: 10_000,
   /** A stream or body that delivers no byte for this time fails. */
   stallMs: 10_000,

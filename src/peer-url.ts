@@ -1,10 +1,7 @@
 import * as v from 'valibot';
 import * as s from './schema.ts';
 
-/**
- * The program that serves chunks: a peer of this protocol, or another program (AntTP, antd) with its own HTTP
- * interface.
- */
+/** The program that serves chunks: a peer of this protocol, or AntTP or antd with their own HTTP interfaces. */
 export type PeerKind = 'antway' | 'anttp' | 'antd';
 
 const notUrl = 'it must be a URL, or / for this host';
@@ -16,7 +13,6 @@ const notUrl = 'it must be a URL, or / for this host';
 export class PeerUrl {
   private constructor(
     readonly kind: PeerKind,
-    /** The base URL of HTTP requests, such as `https://peer.example:4433`. */
     readonly origin: string,
     /** SHA-256 of acceptable self-signed certificates, 64 hex digits each. Empty if the certificate is CA-signed. */
     readonly certificateHashes: readonly string[],
@@ -67,7 +63,6 @@ export class PeerUrl {
     return this.kind === 'antway' ? this.origin : `${this.kind}+${this.origin}`;
   }
 
-  /** Whether the peer runs on this machine. */
   get isLoopback(): boolean {
     return isLoopback(new URL(this.origin));
   }

@@ -5,7 +5,6 @@ import { encodeHeader } from './encode-header.ts';
 import { checkedPath, indexName } from './member-path.ts';
 import { blockBytes, paddedToBlock } from './tar-header.ts';
 
-/** A file for a tar. */
 export interface TarEntry {
   /** Relative, with `/` between folders. */
   path: string;
@@ -17,12 +16,8 @@ export const tarEnd: Uint8Array<ArrayBuffer> = new Uint8Array(2 * blockBytes);
 
 /**
  * Lays files out as a tarchive: a tar whose last member, `archive.tar.idx`, has a line `path offset size` for each
- * other member. The archive is never in memory: `read` composes headers, pieces of the sources and padding. The same
- * paths and bytes always give the same archive, independent of their order, owner, mode or time.
- *
- * A path that does not fit into a ustar header is stored in pax blocks before its header. The offsets in the index
- * include these blocks.
- *
+ * other member. `read` composes the archive, which is never in memory. The same paths and bytes always give the same
+ * archive, independent of order, owner, mode or time. Offsets in the index include the pax blocks of long paths.
  * @throws AntwayError `UNSUPPORTED` for a path that readers refuse, two entries with one path (in Unicode NFC), or no
  *   entries; `TOO_LARGE` for more entries or a longer index than readers accept.
  */
@@ -52,10 +47,7 @@ export function createTarchive(entries: readonly TarEntry[]): RandomAccess {
   return layout.finish();
 }
 
-/**
- * Lays files out as an ordinary tar, in the given order. As `createTarchive`, but paths are not checked: the caller
- * must pass plain names.
- */
+/** Lays files out as an ordinary tar, in the given order. Paths are not checked: the caller must pass plain names. */
 export function createTar(entries: Iterable<TarEntry>): RandomAccess {
   const layout = new Layout();
   for (const { path, source } of entries) layout.add(path, source);
@@ -82,14 +74,12 @@ function sortedByPath(entries: readonly TarEntry[]): TarEntry[] {
   return sorted;
 }
 
-/** A run of a tar's bytes. The gap between two runs is padding: zeros. */
+/** Bytes of a tar. The gap between two runs is padding: zeros. */
 interface Run {
-  /** Position of the first byte in the tar. */
   start: number;
   source: RandomAccess;
 }
 
-/** Computes the positions of headers and data as members are added. */
 class Layout {
   readonly #runs: Run[] = [];
   #size = 0;
@@ -112,7 +102,6 @@ class Layout {
   }
 }
 
-/** Composes bytes from runs in ascending order, with zeros in the gaps. */
 class Composed implements RandomAccess {
   readonly #runs: readonly Run[];
 
@@ -135,7 +124,6 @@ class Composed implements RandomAccess {
     return bytes;
   }
 
-  /** Index of the last run that starts at or before `position`. */
   #lastRunBefore(position: number): number {
     let low = 0;
     let high = this.#runs.length - 1;

@@ -8,10 +8,7 @@ const encoder = new TextEncoder();
 
 /**
  * Returns the blocks before a file's data: its ustar header, preceded by a pax header if name or size do not fit.
- * Owner, mode and time are always the same.
- *
  * Compatibility: the addresses of published archives depend on every byte.
- *
  * @param comment adds a pax header with this comment in any case.
  */
 export function encodeHeader(name: string, size: number, comment?: string): Uint8Array<ArrayBuffer> {
@@ -29,7 +26,7 @@ export function encodeHeader(name: string, size: number, comment?: string): Uint
   return bytes;
 }
 
-/** Encodes one ustar header. A name that does not fit is cut. */
+/** A name that does not fit is cut. */
 function encodeBlock(name: string, size: number, type: '0' | 'x'): Uint8Array<ArrayBuffer> {
   const block = new Uint8Array(blockBytes);
   const put = (text: string, offset: number, length: number) =>
@@ -49,7 +46,7 @@ function encodeBlock(name: string, size: number, type: '0' | 'x'): Uint8Array<Ar
   return block;
 }
 
-/** Returns the prefix and the name of a ustar header; undefined if the name does not fit into them. */
+/** @returns undefined if the name does not fit into prefix and name. */
 function splitName(name: string): [prefix: string, name: string] | undefined {
   const fits = (text: string, bytes: number) => encoder.encode(text).length <= bytes;
   if (fits(name, 100)) return ['', name];

@@ -1,13 +1,12 @@
 import type { RandomAccess } from '../util/random-access.ts';
 import { DamagedTar } from './tar-members.ts';
 
-/** Reads the tar in a stream. Each read must start at or after the end of the read before it. */
+/** Reads the tar in a stream. Each read must start at or after the end of the previous read. */
 export class ForwardAccess implements RandomAccess {
   /** Unknown. A read past the end fails. */
   readonly size = Number.POSITIVE_INFINITY;
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
   #piece = new Uint8Array();
-  /** Position of the piece's first byte. */
   #at = 0;
 
   constructor(stream: ReadableStream<Uint8Array>) {
@@ -27,7 +26,6 @@ export class ForwardAccess implements RandomAccess {
     return bytes;
   }
 
-  /** Tells the sender to stop. */
   cancel(): void {
     this.#reader.cancel().catch(() => undefined);
   }

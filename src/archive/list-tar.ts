@@ -5,7 +5,7 @@ import { blockBytes, parseTarHeader } from './tar-header.ts';
 import { type IndexEntry, parseIndex, type RefusedEntry, readIndex } from './tar-index.ts';
 import { DamagedTar, type TarMember, tarMembers } from './tar-members.ts';
 
-/** The files of a tar, with unique paths, and the entries that cannot be served. */
+/** Unique paths, and the entries that cannot be served. */
 export interface TarListing {
   members: TarMember[];
   refused: RefusedEntry[];
@@ -33,8 +33,7 @@ async function listByIndex(
   if (!index) return undefined;
   const { entries, refused } = parseIndex(index, tar.size);
   const first = entries.values().next().value;
-  // If the last member of a tar is a tarchive, the tar also ends with an index, but with positions in the inner
-  // tarchive.
+  // If the last member is a tarchive, the tar also ends with an index, but with positions in the inner tarchive.
   if (first && !(await hasHeader(tar, first, signal))) return undefined;
   return { members: Array.from(entries.values(), (entry) => ({ ...entry, modified: 0 })), refused };
 }
@@ -67,13 +66,13 @@ async function listByHeaders(tar: RandomAccess, signal?: AbortSignal): Promise<T
   return { members: [...byPath.values()], refused };
 }
 
-/** The result of a scan. `damage` says why it ended before the tar's end, if it did. */
+/** `damage` says why the scan ended before the tar's end. */
 export interface TarScan {
   members: TarMember[];
   damage?: string;
 }
 
-/** Lists a tar's files by its headers. @param maxMembers the scan stops after this many and sets `damage`. */
+/** @param maxMembers the scan stops after this many and sets `damage`. */
 export async function scanTar(tar: RandomAccess, maxMembers: number, signal?: AbortSignal): Promise<TarScan> {
   const members: TarMember[] = [];
   try {

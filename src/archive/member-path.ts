@@ -1,7 +1,6 @@
 import { AntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 
-/** Name of the member that lists all others; always the last one. */
 export const indexName = 'archive.tar.idx';
 
 /** Removes `./`, which `tar` writes if it is given a folder as `.`: URLs cannot name it. */
@@ -9,7 +8,7 @@ export function normalisePath(path: string): string {
   return path.replace(/(?<=^|\/)(\.\/)+/g, '');
 }
 
-/** Returns why a path cannot be the path of a member that is read; undefined if it can. */
+/** Returns why readers refuse a path; undefined if they accept it. */
 export function refusalOfPath(path: string): string | undefined {
   if (path === '' || /(^|\/)\.?$/.test(path)) return 'it names no file';
   if (path.length > limits.pathCharacters) return 'its path is too long';
@@ -19,10 +18,7 @@ export function refusalOfPath(path: string): string | undefined {
   return undefined;
 }
 
-/**
- * Returns a path in the form that a new tarchive stores: in Unicode NFC. The rules are stricter than those of readers.
- * @throws AntwayError `UNSUPPORTED` with the reason.
- */
+/** Returns the path in NFC, as a new tarchive stores it. Stricter than readers. @throws AntwayError `UNSUPPORTED`. */
 export function checkedPath(path: string): string {
   const normal = path.normalize('NFC');
   const segments = normal.split('/');

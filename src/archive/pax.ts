@@ -5,7 +5,7 @@ const readKeys = ['path', 'size', 'mtime'] as const;
 /** The records that are read. Other records are dropped, because global ones would accumulate. */
 export type PaxRecords = Partial<Record<(typeof readKeys)[number], string>>;
 
-/** Parses a pax extended header: records of `<length> <key>=<value>\n`. The length includes the whole record. */
+/** Parses the records `<length> <key>=<value>\n`. The length includes the whole record. */
 export function parsePax(data: Uint8Array): PaxRecords {
   const records: PaxRecords = {};
   for (let at = 0; at < data.length; ) {
@@ -20,7 +20,6 @@ export function parsePax(data: Uint8Array): PaxRecords {
   return records;
 }
 
-/** Encodes the data of a pax extended header. */
 export function encodePax(records: Readonly<Record<string, string>>): Uint8Array<ArrayBuffer> {
   const encoder = new TextEncoder();
   const lines = Object.entries(records).map(([key, value]) => {

@@ -1,10 +1,8 @@
-/** Size of a tar block, in bytes. */
 export const blockBytes = 512;
 
 /** The fields of one tar header (ustar, GNU, v7). `tarMembers` applies pax and GNU long names. */
 export interface TarHeader {
   name: string;
-  /** Bytes of data that follow the header. */
   size: number;
   /** Type flag character; `'0'` for files (also written `'\0'` or `'7'`). */
   type: string;
@@ -42,7 +40,6 @@ export function readText(block: Uint8Array, offset: number, length: number): str
   return new TextDecoder().decode(end < 0 ? field : field.subarray(0, end));
 }
 
-/** Returns a number of bytes, rounded up to whole blocks. */
 export function paddedToBlock(bytes: number): number {
   return Math.ceil(bytes / blockBytes) * blockBytes;
 }

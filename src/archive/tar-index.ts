@@ -4,15 +4,12 @@ import type { RandomAccess } from '../util/random-access.ts';
 import { indexName, normalisePath, refusalOfPath } from './member-path.ts';
 import { blockBytes, paddedToBlock, parseTarHeader } from './tar-header.ts';
 
-/** A line of the index whose file can be served. */
 export interface IndexEntry {
   path: string;
-  /** Position of the member's data in the tar. */
   offset: number;
   size: number;
 }
 
-/** A line whose file cannot be served, and the reason. */
 export interface RefusedEntry {
   path: string;
   reason: string;
@@ -25,9 +22,8 @@ export interface ParsedIndex {
 }
 
 /**
- * Finds the index of a tarchive: the member `archive.tar.idx` at the very end of the tar.
- *
- * Reads the end of the tar first, and more of it as long as the bytes look like the rest of an index.
+ * Finds the index of a tarchive: the member `archive.tar.idx` at the very end of the tar. Reads the end first, and more
+ * as long as the bytes look like the rest of an index.
  * @returns undefined if the tar has no index, or an index over 64 MiB.
  */
 export async function readIndex(
@@ -38,7 +34,6 @@ export async function readIndex(
   // The largest index, its header, and the zeros after it.
   const most = limits.indexBytes + limits.indexTailBytes;
   for (let wanted = Math.min(firstRead, most); ; wanted = Math.min(4 * wanted, most)) {
-    // Start at a block boundary, because headers start there.
     const start = Math.max(0, Math.floor((tar.size - wanted) / blockBytes) * blockBytes);
     const tail = await tar.read(start, tar.size, signal);
     const end = contentEnd(tail);
@@ -63,17 +58,13 @@ function findIndex(tail: Uint8Array, end: number): Uint8Array | undefined {
   return undefined;
 }
 
-/** Returns the end of the content before the zeros at the end of a tar. */
 function contentEnd(tail: Uint8Array): number {
   let end = tail.length;
   while (end > 0 && tail[end - 1] === 0) end--;
   return end;
 }
 
-/**
- * Whether text can be the end of an index and not, for example, of a log. Offsets in an index are multiples of the
- * block size.
- */
+/** Whether text can be the end of an index: offsets in an index are multiples of the block size. */
 function endsLikeIndex(content: Uint8Array, tarSize: number): boolean {
   // The last line may be long: a signature has 6,618 characters.
   const text = new TextDecoder().decode(content.subarray(-16_384)).trimEnd();
@@ -89,7 +80,6 @@ const line = /^(.+) (-?\d+) (-?\d+)(?: ([0-9a-f]{64}) ([0-9a-f]+))?$/is;
 /**
  * Parses index lines `path offset size [xorname signature]`. The regular expression matches from the right, because
  * paths may contain blanks.
- *
  * @param tarSize entries that reach past the tar's end are refused.
  * @throws AntwayError `TOO_LARGE` for more than 100,000 entries.
  */
@@ -119,7 +109,7 @@ export function parseIndex(index: Uint8Array, tarSize: number): ParsedIndex {
   return { entries, refused };
 }
 
-/** Removes the lines of folders. `tarindexer` writes a line for each folder, with a size of 0 and without a slash. */
+/** `tarindexer` writes a line for each folder, with a size of 0 and without a slash. */
 function dropFolders(entries: Map<string, IndexEntry>): void {
   for (const path of [...entries.keys()]) {
     for (let slash = path.indexOf('/'); slash >= 0; slash = path.indexOf('/', slash + 1)) {

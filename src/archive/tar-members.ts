@@ -4,17 +4,14 @@ import type { RandomAccess } from '../util/random-access.ts';
 import { type PaxRecords, parsePax } from './pax.ts';
 import { blockBytes, paddedToBlock, parseTarHeader, readText } from './tar-header.ts';
 
-/** A file in a tar. */
 export interface TarMember {
   path: string;
-  /** Position of its data in the tar. */
   offset: number;
   size: number;
   /** Seconds since 1970; 0 if unknown. */
   modified: number;
 }
 
-/** The tar is damaged or ends early. The message says where. */
 export class DamagedTar extends AntwayError {
   constructor(why: string, cause?: unknown) {
     super('CORRUPT', why, {}, { cause });
@@ -22,9 +19,7 @@ export class DamagedTar extends AntwayError {
 }
 
 /**
- * Yields a tar's files by its headers: reads 512 bytes for each, plus pax and GNU long names. The positions of the
- * reads ascend. Links, devices and folders are left out.
- *
+ * Yields a tar's files by its headers, in ascending positions. Links, devices and folders are left out.
  * @throws DamagedTar after the members before the damage, also for a tar with more headers than the limit.
  */
 export async function* tarMembers(tar: RandomAccess, signal?: AbortSignal): AsyncGenerator<TarMember, void> {

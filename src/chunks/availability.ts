@@ -3,10 +3,7 @@ import { Backoff } from '../util/backoff.ts';
 /** Delays before storage that failed is tried again, in milliseconds. */
 const retry = { firstMs: 5_000, maxMs: 120_000 };
 
-/**
- * Tracks whether a database opens. If it does not (blocked storage, a private window, another tab holds it), it is
- * tried again in the background, and callers continue without it.
- */
+/** Retries a database that does not open (blocked, private window, another tab). Callers continue without it. */
 export class Availability {
   readonly #open: () => Promise<unknown>;
   readonly #onAvailable: () => void;
@@ -16,10 +13,6 @@ export class Availability {
   /** In milliseconds since 1970; infinite while a try is running. */
   #retryAt = 0;
 
-  /**
-   * @param open tries to open the database; rejects if it does not open.
-   * @param onAvailable called when the database opens again.
-   */
   constructor(open: () => Promise<unknown>, onAvailable: () => void) {
     this.#open = open;
     this.#onAvailable = onAvailable;
@@ -43,7 +36,6 @@ export class Availability {
     return this.#isAvailable;
   }
 
-  /** Call this if the database did not open. */
   failed(error: unknown): void {
     const isKnown = !this.#isAvailable && Number.isFinite(this.#retryAt);
     if (isKnown) return;

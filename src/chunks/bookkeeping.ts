@@ -8,9 +8,8 @@ import { toStoredForm } from './stored-form.ts';
 import type { VerifiedChunk } from './verified-chunk.ts';
 
 export interface Metadata {
-  /** Bytes as stored. */
   size: number;
-  /** Milliseconds since 1970. Missing for a chunk with a pin reference: such a chunk is not in the eviction index. */
+  /** Milliseconds since 1970. Missing for a pinned chunk, so that the eviction index does not contain it. */
   lastUsed?: number;
 }
 
@@ -22,13 +21,10 @@ export interface Totals {
 /** Most chunks per transaction, so that reads never wait long for it. */
 export const sliceChunks = 64;
 
-/** Bytes of an address. */
 const addressBytes = 32;
 
 /**
- * Stores the chunks of a batch that are not stored yet, as far as there is room. Updates `lastUsed` of recently read
- * chunks.
- * @param withBlobs whether large chunks are stored as Blobs.
+ * Stores the chunks of a batch as far as there is room, and updates `lastUsed` of recently read chunks.
  * @returns the chunks that are in the database now, and the totals.
  */
 export async function storeBatch(
@@ -84,7 +80,6 @@ export async function evictSlice(
   return { removed, isLast: values.length < sliceChunks && removed.length === values.length };
 }
 
-/** Chunks that were deleted. */
 export type RemovedChunks = { address: Address; size: number }[];
 
 /** Deletes one chunk in spite of its pin references, because its bytes are damaged. */
@@ -121,7 +116,7 @@ export async function addPinReferences(
  * Removes a slice of an owner's references, and deletes the chunks without another reference.
  * @param after the last chunk of the previous slice.
  * @param except chunks (hex) whose references stay; only for an owner that exists. Without `except`, the owner must not
- *   exist. Otherwise nothing is done: the owner was pinned again, or removed, in the meantime.
+ *   exist: it may have been pinned again in the meantime. Otherwise nothing is done.
  * @returns the last chunk of the slice; undefined if there are no more.
  */
 export async function removePinReferencesSlice(
@@ -141,7 +136,6 @@ export async function removePinReferencesSlice(
   return { removed: await freeChunks(stores, released), last: referenced.at(-1) };
 }
 
-/** Deletes the given chunks that have no reference. */
 export async function freeChunks(stores: WriteStores, addresses: readonly Address[]): Promise<RemovedChunks> {
   const [known, owners] = await Promise.all([
     Promise.all(addresses.map((address) => metadataOf(stores.metadata, address))),
@@ -166,7 +160,6 @@ async function readTotals(totals: IDBObjectStore): Promise<Totals> {
   return (await promisifyRequest<Totals | undefined>(totals.get('all'))) ?? { count: 0, bytes: 0 };
 }
 
-/** Converts a key, as the database returns it, to an address. */
 export function addressOfKey(key: IDBValidKey): Address {
   return Address.fromBytes(new Uint8Array(key as ArrayBuffer));
 }

@@ -12,7 +12,6 @@ import { readAheadChunks } from './read-ahead.ts';
 import type { ChunkStore } from './store.ts';
 import { VerifiedChunk } from './verified-chunk.ts';
 
-/** Chunks that a prefetch is expected to deliver, without a request for each of them. */
 export interface ComingChunks {
   /** @returns the chunk when it arrives; undefined if it will not arrive. @throws the signal's reason. */
   take(address: Address, signal: AbortSignal): Promise<VerifiedChunk | undefined>;
@@ -32,14 +31,10 @@ export interface ChunksOptions {
   store: ChunkStore;
   peers: ChunkPeers;
   stats: Stats;
-  /** Most bytes of decrypted chunks in memory. */
   memoryBytes: number;
 }
 
-/**
- * Verified bytes by address: from memory (decrypted), then the store (encrypted), then the peers. Concurrent requests
- * for the same chunk share one read, one fetch and one decryption.
- */
+/** Verified bytes: from memory (decrypted), the store (encrypted) or the peers. Concurrent requests share the work. */
 export class Chunks {
   readonly #codec: Codec;
   readonly #store: ChunkStore;
@@ -58,15 +53,11 @@ export class Chunks {
     this.#decrypted = new LruCache(memoryBytes, (bytes) => bytes.length);
   }
 
-  /** Number of chunks that a reader should request ahead. */
   get readAhead(): number {
     return readAheadChunks(this.#peers.link?.());
   }
 
-  /**
-   * Returns a record's own bytes, checked against its address.
-   * @throws AntwayError as `PeerPool.fetch`; the signal's reason when aborted.
-   */
+  /** Returns a record's own bytes. @throws AntwayError as `PeerPool.fetch`; the signal's reason when aborted. */
   async record(address: Address, options: RecordOptions = {}): Promise<VerifiedChunk> {
     return (await this.#find(address, options)).chunk;
   }
@@ -82,13 +73,12 @@ export class Chunks {
     await this.#store.put(chunk);
   }
 
-  /** Returns a record, and whether it was stored. Bytes from disk are verified like bytes from a peer. */
+  /** Returns a record, and whether it was stored. Bytes from disk are verified too. */
   async #find(
     address: Address,
     { signal, trace, expectedBytes, onMiss }: RecordOptions,
   ): Promise<{ chunk: VerifiedChunk; wasStored: boolean }> {
-    // Take the prefetches before the store is read: a chunk may arrive, be stored, and its prefetch end, during the
-    // read.
+    // Take the prefetches before the store is read: a prefetch may deliver the chunk and end during the read.
     const coming = new Set(this.#coming);
     const stored = await this.#store.get(address);
     if (stored) {
@@ -108,10 +98,7 @@ export class Chunks {
     return { chunk, wasStored: false };
   }
 
-  /**
-   * Returns the plaintext of chunk `index` of `map`. The bytes are shared with other readers: do not write to them.
-   * @throws AntwayError as `PeerPool.fetch`, or `CORRUPT` if the chunk does not decrypt with the map's keys.
-   */
+  /** Shared bytes: do not write to them. @throws as `PeerPool.fetch`; `CORRUPT` if the chunk does not decrypt. */
   async read(
     map: DataMap,
     index: number,
@@ -159,7 +146,7 @@ export class Chunks {
     return trace ? trace.time('openMs', decrypt) : decrypt();
   }
 
-  /** Reports the state of a file's chunk to listeners of the statistics. Chunks of nested maps are not reported. */
+  /** Chunks of nested maps are not reported. */
   #note(map: DataMap, index: number, state: ChunkState, trace?: Trace): void {
     if (map.childLevel === 0) this.#stats.chunkOf(map, index, state, trace?.path ?? null);
   }
@@ -197,14 +184,13 @@ export class Chunks {
     if (trace) trace.chunks.joined++;
   }
 
-  /** Deletes a damaged chunk from the store, so that it is fetched again. */
   async #forgetDamaged(address: Address): Promise<void> {
     this.#stats.damaged();
     await this.#store.delete(address);
   }
 }
 
-/** Returns the chunk from the first prefetch that delivers it; undefined once no prefetch will. */
+/** Resolves to undefined once no prefetch will deliver the chunk. */
 async function firstToCome(
   coming: Iterable<ComingChunks>,
   address: Address,
@@ -222,13 +208,12 @@ async function firstToCome(
   }
 }
 
-/** Cached keys: to build a key takes longer than the lookup in memory. */
+/** Cached, because building a key takes longer than the lookup in memory. */
 const keys = new WeakMap<DataMap, string[]>();
 
 /**
- * Returns the memory cache key of a chunk: its address and all inputs of its encryption keys. Security: the address
- * alone must not give access to the plaintext, and a map with wrong hashes must not share a decryption with a correct
- * map.
+ * Memory cache key: the address and all inputs of the encryption keys. Security: the address alone must not give access
+ * to the plaintext, and a map with wrong hashes must not share a decryption with a correct map.
  */
 function keyOf(map: DataMap, index: number): string {
   let known = keys.get(map);

@@ -22,7 +22,6 @@ import { WriteQueue, type Written } from './write-queue.ts';
 
 /** Interval at which times of last use are written if nothing else is written, in milliseconds. */
 const touchIntervalMs = 10_000;
-/** Most times of last use that one transaction updates. */
 const touchesPerWrite = 4 * sliceChunks;
 /** Eviction frees space down to this share of the ceiling, so that the next write does not evict again. */
 const evictTo = 0.9;
@@ -42,7 +41,6 @@ export class IndexedDbStore implements PinningStore {
   #maxBytes: number;
   readonly #stats: Stats;
   readonly #queue = new WriteQueue((chunks, bytes) => this.#writeBatch(chunks, bytes));
-  /** Chunks read since the last write. The next write updates their `lastUsed`. */
   readonly #touched = new Map<string, Address>();
   #touchesWrittenAt = 0;
   /** Why the last batch was not stored completely; undefined if it was. */
@@ -64,7 +62,6 @@ export class IndexedDbStore implements PinningStore {
     return this.#database.store('inventories');
   }
 
-  /** Sets the ceiling and evicts chunks above it. */
   async setMaxBytes(maxBytes: number): Promise<void> {
     this.#maxBytes = maxBytes;
     await this.#guarded(() => this.makeRoom(0), false);
@@ -213,7 +210,7 @@ export class IndexedDbStore implements PinningStore {
     return stored;
   }
 
-  /** @returns the chunks that are on disk now: all of them, unless pinned chunks leave no room. */
+  /** @returns the chunks on disk: all of them, unless pinned chunks leave no room. */
   async #write(
     batch: readonly VerifiedChunk[],
     bytes: number,
@@ -231,7 +228,7 @@ export class IndexedDbStore implements PinningStore {
     return new Set(stored);
   }
 
-  /** Deletes least recently used chunks until `bytes` are free or none is left. @returns the number of freed bytes. */
+  /** Deletes least recently used chunks until `bytes` are free or none is left. @returns the freed bytes. */
   async #evict(bytes: number): Promise<number> {
     let freed = 0;
     for (let isDone = false; !isDone && freed < bytes; ) {
@@ -256,7 +253,6 @@ export class IndexedDbStore implements PinningStore {
     } while (after);
   }
 
-  /** Handles a chunk whose Blob file is gone in the same way as a chunk with damaged bytes. */
   async #forgetLost(address: Address): Promise<void> {
     this.#stats.damaged();
     await this.delete(address);
@@ -285,6 +281,6 @@ function* slicesOf(addresses: readonly Address[]): Generator<readonly Address[]>
 }
 
 function isQuotaExceeded(error: unknown): boolean {
-  // Newer browsers throw a separate class, QuotaExceededError. The name is the same in all browsers.
+  // Newer browsers throw a separate class, QuotaExceededError, with the same name.
   return error instanceof Error && error.name === 'QuotaExceededError';
 }

@@ -3,7 +3,6 @@ import { promisifyRequest, type UseStore } from 'idb-keyval';
 /** Versions 1 and 2 were development builds. */
 const version = 3;
 
-/** Names of the object stores in the chunk database. */
 export const storeNames = {
   chunks: 'chunks',
   metadata: 'metadata',
@@ -13,22 +12,18 @@ export const storeNames = {
   pins: 'pins',
 } as const;
 
-/** Events of the chunk database. */
 export interface DatabaseEvents {
-  /** The connection was closed: another worker may change or delete the data. */
+  /** Another worker may change or delete the data from now on. */
   onClosed(): void;
-  /** The database could not be opened, or not in time. It can be tried again. */
+  /** Also after a timeout. It can be tried again. */
   onUnopened(error: unknown): void;
 }
 
 type StoreName = keyof typeof storeNames;
 
-/** Stores that change together when chunks are stored or deleted. */
 const written = ['chunks', 'metadata', 'totals', 'pinReferences'] as const satisfies StoreName[];
-/** The same stores and the pins, which own references to chunks. */
 const writtenWithPins = [...written, 'pins'] as const satisfies StoreName[];
 
-/** The object stores of a write transaction, by name. */
 export type WriteStores = Record<(typeof written)[number], IDBObjectStore>;
 export type PinOwnerStores = Record<(typeof writtenWithPins)[number], IDBObjectStore>;
 
@@ -39,13 +34,12 @@ export type PinOwnerStores = Record<(typeof writtenWithPins)[number], IDBObjectS
  * - `metadata`: raw address → `{ size, lastUsed }`, indexed by `lastUsed`, so that eviction never reads values. A chunk
  *   with a pin reference has no `lastUsed`, so eviction never finds it;
  * - `totals`: `all` → `{ count, bytes }`, changed in the transactions that change the others;
- * - `pinReferences`: raw address of a pin ‖ raw address of a chunk → `{ chunk }`, indexed by `chunk`. Also for
- *   chunks that are not stored. One row per pair instead of a counter, so that adding a reference twice has no effect;
+ * - `pinReferences`: raw address of a pin ‖ raw address of a chunk → `{ chunk }`, indexed by `chunk`. Also for chunks
+ *   that are not stored. One row per pair instead of a counter, so that adding a reference twice has no effect;
  * - `inventories`: raw address of a site or file → its list of chunks, which never changes;
  * - `pins`: raw address → what the user asked for.
  *
- * A later version may add to this layout but must not remove anything, so that an earlier version can still use the
- * database.
+ * A later version may add to this layout but must not remove anything, so that an earlier version still works.
  */
 export class ChunkDatabase {
   readonly #name: string;
@@ -57,24 +51,20 @@ export class ChunkDatabase {
     this.#events = events;
   }
 
-  /** Returns one object store in a separate transaction, in the form that `idb-keyval`'s functions take. */
+  /** One object store in a separate transaction, in the form that `idb-keyval`'s functions take. */
   store(name: StoreName): UseStore {
     return async (mode, callback) => callback((await this.#transaction(name, mode)).objectStore(name));
   }
 
   /**
-   * Runs `work` in one read-write transaction over the chunk stores. Resolves when the transaction is complete.
-   * Durability is relaxed: a chunk lost to a power cut is fetched again, while a flush to disk per batch would cost
-   * more than the network.
+   * Resolves when the transaction is complete. Durability is relaxed: a lost chunk is fetched again, while a flush to
+   * disk per batch would cost more than the network.
    */
   write<T>(work: (stores: WriteStores) => Promise<T> | T): Promise<T> {
     return this.#write(written, work);
   }
 
-  /**
-   * As `write`, with the pins in the same transaction: so no reference is added for a pin that another worker has
-   * removed.
-   */
+  /** As `write`, with the pins: so no reference is added for a pin that another worker has removed. */
   writeWithPins<T>(work: (stores: PinOwnerStores) => Promise<T> | T): Promise<T> {
     return this.#write(writtenWithPins, work);
   }
@@ -98,7 +88,6 @@ export class ChunkDatabase {
     return result;
   }
 
-  /** Deletes everything in all stores. */
   async clear(): Promise<void> {
     const transaction = await this.#transaction(Object.values(storeNames), 'readwrite');
     for (const name of Object.values(storeNames)) transaction.objectStore(name).clear();
@@ -134,7 +123,7 @@ export class ChunkDatabase {
           const forget = () => {
             if (this.#opening === opening) this.#forget();
           };
-          // Safari drops connections; another tab may delete the database or upgrade it.
+          // Safari drops connections; another tab may delete or upgrade the database.
           database.onclose = forget;
           database.onversionchange = () => {
             forget();
@@ -155,7 +144,6 @@ export class ChunkDatabase {
   }
 }
 
-/** Adds the object stores that an earlier version did not have. */
 function addStores(database: IDBDatabase): void {
   const indexes: Partial<Record<StoreName, string>> = { metadata: 'lastUsed', pinReferences: 'chunk' };
   for (const name of Object.values(storeNames)) {
@@ -196,9 +184,8 @@ function withinTime<T>(opening: Promise<T>): Promise<T> {
 }
 
 /**
- * Resolves when a transaction is complete, and rejects with the reason if it was aborted. It does not reject on a
- * failed request: at that time, `transaction.error` does not have the reason yet (Firefox reports a full disk in this
- * way).
+ * Rejects with the reason of an abort, not on a failed request: `transaction.error` does not have the reason yet at
+ * that time (Firefox reports a full disk in this way).
  */
 export function completed(transaction: IDBTransaction): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -2,10 +2,8 @@ import { limits } from '../limits.ts';
 import type { LinkMeasure } from '../peers/chunk-peers.ts';
 
 /**
- * Returns how many chunks a reader should request ahead. All requested chunks share the link, and a chunk is useful
- * only when it is complete. On a slow link, more parallel chunks only delay each of them. On a fast or long link, fewer
- * chunks leave it idle.
- *
+ * Returns how many chunks a reader should request ahead. A chunk is useful only when it is complete: on a slow link,
+ * parallel chunks delay each other. On a fast or long link, too few chunks leave it idle.
  * @param link undefined before the first measurement.
  */
 export function readAheadChunks(link: LinkMeasure | undefined): number {
@@ -16,7 +14,6 @@ export function readAheadChunks(link: LinkMeasure | undefined): number {
   // With one chunk at a time, the link is idle from a chunk's last byte to the next chunk's first byte.
   if (delayMs + openMs <= idleShare * chunkMs) return 1;
   if (chunkMs >= slowChunkMs) return 2;
-  // Twice the bandwidth-delay product, so that the next chunk starts before the last one ends, and one chunk in
-  // decryption.
+  // Twice the bandwidth-delay product, so that the next chunk starts before the last one ends, and one in decryption.
   return Math.min(Math.max(Math.ceil((2 * delayMs) / chunkMs) + 1, least), most);
 }

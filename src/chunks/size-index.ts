@@ -4,21 +4,20 @@ import { Emitter } from '../util/emitter.ts';
 import { addressOfKey, type Metadata } from './bookkeeping.ts';
 import type { StoreChange } from './store.ts';
 
-/** Metadata records that the index reads in one transaction. */
+/** Records per transaction. */
 const metadataSlice = 1_000;
 
 /** The size of every stored chunk, in memory. Loaded on first use, and then updated with every change. */
 export class SizeIndex {
   readonly #metadata: () => UseStore;
   #sizes: { map: Map<string, number>; loaded: Promise<void> } | undefined;
-  /** Emitted after every change of the sizes. */
   readonly changes = new Emitter<StoreChange>();
 
   constructor(metadata: () => UseStore) {
     this.#metadata = metadata;
   }
 
-  /** The size in bytes of each stored chunk, by hex address. The map follows later changes. */
+  /** In bytes, by hex address. The map follows later changes. */
   async sizes(): Promise<ReadonlyMap<string, number>> {
     if (!this.#sizes) {
       const map = new Map<string, number>();
@@ -32,20 +31,18 @@ export class SizeIndex {
     return map;
   }
 
-  /** Call this when chunks were stored. */
   added(chunks: readonly { address: Address; bytes: Uint8Array }[]): void {
     for (const { address, bytes } of chunks) this.#sizes?.map.set(address.hex, bytes.length);
     if (chunks.length > 0) this.changes.emit('stored');
   }
 
-  /** Call this when chunks were deleted. */
   removed(chunks: readonly { address: Address }[]): void {
     if (chunks.length === 0) return;
     for (const { address } of chunks) this.#sizes?.map.delete(address.hex);
     this.changes.emit('removed');
   }
 
-  /** Call this with sizes that were read from the database: another worker may have stored or evicted these chunks. */
+  /** Takes sizes read from the database: another worker may have stored or evicted these chunks. */
   found(addresses: readonly Address[], sizes: readonly (number | undefined)[]): void {
     const map = this.#sizes?.map;
     if (!map) return;
@@ -64,16 +61,13 @@ export class SizeIndex {
     if (change) this.changes.emit(change);
   }
 
-  /** Discards the index. The next use loads it again. */
+  /** The next use loads the index again. */
   forget(): void {
     this.#sizes = undefined;
     this.changes.emit('removed');
   }
 
-  /**
-   * Loads the index in slices, so that other transactions do not wait for all of it. Changes in the meantime are
-   * applied to `map` too.
-   */
+  /** Loads in slices, so that other transactions can run. `map` receives changes in the meantime too. */
   async #load(map: Map<string, number>): Promise<void> {
     let range: IDBKeyRange | null = null;
     for (let isDone = false; !isDone; ) {

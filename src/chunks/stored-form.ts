@@ -1,20 +1,15 @@
-/**
- * The form of a chunk in the database: a buffer of exactly its size, or a Blob, which the browser stores in a separate
- * file. One database may contain both forms, and every browser reads both.
- */
+/** An ArrayBuffer of exactly the chunk's size, or a Blob, which is a separate file. A database may contain both. */
 export type StoredForm = ArrayBuffer | Blob;
 
 /** The smallest measured size at which Blobs are faster in Chromium and Firefox (docs/decisions/0011). */
 const leastBlobBytes = 1024 * 1024;
 
-/** @param withBlobs whether the browser can store Blobs. */
 export function toStoredForm(bytes: Uint8Array<ArrayBuffer>, withBlobs: boolean): StoredForm {
   if (withBlobs && isLarge(bytes)) return new Blob([bytes]);
   // The database would store the whole backing buffer of a view.
   return bytes.byteLength === bytes.buffer.byteLength ? bytes.buffer : bytes.slice().buffer;
 }
 
-/** Whether a chunk becomes a Blob, where the browser can store Blobs. */
 export function isLarge({ length }: Uint8Array): boolean {
   return length >= leastBlobBytes;
 }
@@ -24,7 +19,7 @@ export async function fromStoredForm(stored: StoredForm): Promise<Uint8Array<Arr
   return new Uint8Array(stored instanceof Blob ? await stored.arrayBuffer() : stored);
 }
 
-/** Whether a Blob could not be read because its file is missing or has changed. */
+/** Whether a Blob's file is missing or has changed. */
 export function isLost(error: unknown): boolean {
   return error instanceof DOMException && ['NotReadableError', 'NotFoundError'].includes(error.name);
 }

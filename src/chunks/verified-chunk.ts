@@ -3,10 +3,7 @@ import { AntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { Blake3 } from '../self-encryption/blake3.ts';
 
-/**
- * A record whose bytes match its address. Verification is the only way to construct one, so a function that takes a
- * `VerifiedChunk` cannot receive unverified bytes of a peer.
- */
+/** A record whose bytes match its address. Only `verify` and `verifyInTurns` construct one. */
 export class VerifiedChunk {
   private constructor(
     readonly address: Address,
@@ -20,7 +17,7 @@ export class VerifiedChunk {
     return VerifiedChunk.#compared(address, received, blake3(received));
   }
 
-  /** As `verify`, with a hash function that yields to other tasks of the thread. */
+  /** As `verify`, but yields to other tasks of the thread. */
   static async verifyInTurns(
     address: Address,
     received: Uint8Array<ArrayBuffer>,

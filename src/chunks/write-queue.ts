@@ -5,13 +5,9 @@ import type { VerifiedChunk } from './verified-chunk.ts';
 
 /** Bytes that may wait in the queue before `put` makes its caller wait. */
 const queueBytes = 32 * 1024 * 1024;
-/**
- * Most bytes per transaction, besides the limit of `sliceChunks` chunks. The browser copies all buffers of a
- * transaction in one go.
- */
+/** Limit per transaction, besides `sliceChunks`. The browser copies all buffers of a transaction in one go. */
 const batchBytes = 8 * 1024 * 1024;
 
-/** The outcome of writing a batch. */
 export interface Written {
   stored: ReadonlySet<VerifiedChunk>;
   /** Why the other chunks are not on disk. */
@@ -20,19 +16,18 @@ export interface Written {
 
 interface Waiting {
   chunk: VerifiedChunk;
-  /** Resolves when the outcome is known. */
   outcome: Promise<WriteOutcome>;
   settle(outcome: WriteOutcome): void;
 }
 
-/** Chunks that were put but are not written yet. Readers find them here. One batch is written at a time. */
+/** Chunks that are not written yet. Readers find them here. One batch is written at a time. */
 export class WriteQueue {
   readonly #waiting = new Map<string, Waiting>();
   #bytes = 0;
   #writing: Promise<void> | undefined;
   readonly #write: (batch: readonly VerifiedChunk[], bytes: number) => Promise<Written>;
 
-  /** @param write must not reject. It is also called with an empty batch, by `start`. */
+  /** @param write must not reject. `start` also calls it with an empty batch. */
   constructor(write: (batch: readonly VerifiedChunk[], bytes: number) => Promise<Written>) {
     this.#write = write;
   }
@@ -45,7 +40,7 @@ export class WriteQueue {
     return this.#waiting.get(hex)?.chunk;
   }
 
-  /** The outcome of a chunk in the queue; undefined if the chunk is not in the queue. */
+  /** Undefined if the chunk is not in the queue. */
   outcome({ hex }: Address): Promise<WriteOutcome> | undefined {
     return this.#waiting.get(hex)?.outcome;
   }
@@ -71,10 +66,7 @@ export class WriteQueue {
     });
   }
 
-  /**
-   * Resolves when the outcome of all chunks now in the queue is known. Later chunks are not included: they may never
-   * end.
-   */
+  /** Resolves when the outcome of all chunks now in the queue is known. Later chunks may never end. */
   async flush(): Promise<void> {
     const outcomes = Array.from(this.#waiting.values(), ({ outcome }) => outcome);
     await Promise.all([...outcomes, this.#writing]);

@@ -4,7 +4,6 @@ import { limits } from '../limits.ts';
 import type { ByteSource } from './byte-source.ts';
 import { RouteMap, routeMapNames } from './route-map.ts';
 
-/** A file in an archive. */
 export interface Member {
   /** From the archive's root, without a leading slash. */
   path: string;
@@ -15,12 +14,10 @@ export interface Member {
   load(signal?: AbortSignal): Promise<ByteSource>;
 }
 
-/** An entry of a folder: a member, or a folder below it. */
 export type FolderEntry =
   | { kind: 'file'; name: string; member: Member }
   | { kind: 'folder'; name: string; path: string };
 
-/** The result of looking up a path in an archive. */
 export type PathMatch =
   | { kind: 'member'; member: Member }
   /** A folder without a default document. `path` is `''` or ends with a slash. */
@@ -29,7 +26,6 @@ export type PathMatch =
   | { kind: 'redirect'; path: string }
   | { kind: 'missing'; reason: string };
 
-/** Properties of an archive besides its files. */
 export interface ArchiveDetails {
   /** If the routes cannot be read, an entry for them is added here. */
   refused: RefusedEntry[];
@@ -38,11 +34,9 @@ export interface ArchiveDetails {
 
 const defaultDocument = 'index.html';
 
-/** A set of files with paths. */
 export class Archive {
   readonly members: ReadonlyMap<string, Member>;
   readonly routes: RouteMap;
-  /** Entries that cannot be served, and the reasons. */
   readonly refused: readonly RefusedEntry[];
   /** The name that the author gave the archive, if any. */
   readonly name: string | undefined;
@@ -64,7 +58,6 @@ export class Archive {
     this.#folders = foldersOf(this.members.values());
   }
 
-  /** Builds an archive, with the routes from its own route file. */
   static async load(
     list: readonly Member[],
     details: ArchiveDetails,
@@ -100,7 +93,7 @@ export class Archive {
     return index ? { kind: 'member', member: index } : { kind: 'folder', path: folder, entries };
   }
 
-  /** Returns the entries of a folder. @param path `''` for the root, otherwise with a slash at its end. */
+  /** @param path `''` for the root, otherwise with a slash at its end. */
   folder(path: string): readonly FolderEntry[] | undefined {
     const exact = this.#folders.get(path);
     if (exact) return exact;
@@ -110,7 +103,7 @@ export class Archive {
     return this.#foldersByNfc.get(path.normalize('NFC'));
   }
 
-  /** Returns a member by its exact path, or by a path that differs only in Unicode normalisation. */
+  /** Finds also a path that differs only in Unicode normalisation. */
   member(path: string): Member | undefined {
     const exact = this.members.get(path);
     if (exact) return exact;
@@ -121,10 +114,7 @@ export class Archive {
   }
 }
 
-/**
- * Returns every folder, by its path with a slash at the end (`''` is the root). Entries are sorted: folders first, then
- * by name.
- */
+/** By path with a slash at the end (`''` is the root). Sorted: folders first, then by name. */
 function foldersOf(members: Iterable<Member>): Map<string, FolderEntry[]> {
   const folders = new Map<string, FolderEntry[]>([['', []]]);
   const folder = (path: string): FolderEntry[] => {
@@ -155,10 +145,7 @@ function split(path: string): { parent: string; name: string } {
   return { parent: path.slice(0, slash), name: path.slice(slash) };
 }
 
-/**
- * Reads the archive's own routes. A damaged route file is added to the refused entries, and the archive is served
- * without it.
- */
+/** Adds a damaged route file to the refused entries; the archive is served without it. */
 async function readRoutes(
   members: readonly Member[],
   refused: RefusedEntry[],

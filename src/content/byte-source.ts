@@ -14,7 +14,6 @@ export interface ByteSource extends RandomAccess {
   chunks(start: number, end: number): readonly Address[];
 }
 
-/** Returns a part of a source as a separate source. */
 export function slice(source: ByteSource, offset: number, size: number): ByteSource {
   return {
     size,
@@ -24,7 +23,6 @@ export function slice(source: ByteSource, offset: number, size: number): ByteSou
   };
 }
 
-/** Returns a source that streams by reading piece by piece. */
 export function randomAccessSource(of: RandomAccess): ByteSource {
   return {
     size: of.size,
@@ -34,7 +32,6 @@ export function randomAccessSource(of: RandomAccess): ByteSource {
   };
 }
 
-/** Returns bytes in memory as a source. */
 export function memorySource(bytes: Uint8Array): ByteSource {
   return randomAccessSource(bufferAccess(bytes));
 }

@@ -4,9 +4,8 @@ import { LruCache } from '../util/lru-cache.ts';
 
 /** A record, decoded as far as it is a data map. */
 export interface DecodedRecord {
-  /** Size of the record, in bytes. */
   bytes: number;
-  /** Undefined for a record that is not a data map: its bytes are the content. */
+  /** Undefined if the record is the content itself. */
   map: DataMap | undefined;
 }
 
@@ -14,7 +13,7 @@ export interface DecodedRecord {
 const rememberedBytes = 16 * 1024 * 1024;
 const bytesPerChunk = 80;
 
-/** A cache of decoded data maps, so that each record is decoded once for all callers. */
+/** Decodes each record once for all callers. */
 export class DataMaps {
   readonly #decoded = new LruCache<DecodedRecord>(
     rememberedBytes,

@@ -18,10 +18,7 @@ export class ContentFile implements ByteSource {
     this.#chunks = chunks;
   }
 
-  /**
-   * Position of the first byte of the last chunk. Reads after this position need no further fetch once the chunk is
-   * loaded.
-   */
+  /** Reads after this position need no further fetch once the last chunk is loaded. */
   get lastChunkStart(): number {
     return this.#map.offsets[this.#map.count - 1]!;
   }
@@ -98,7 +95,6 @@ export class ContentFile implements ByteSource {
     return this.#parts(start, end).map(({ index }) => this.#map.address(index));
   }
 
-  /** Returns the parts of chunks that make up a range. */
   #parts(start: number, end: number): Part[] {
     if (start < 0 || end > this.size) throw new RangeError(`${start}–${end} is outside 0–${this.size}`);
     const { offsets } = this.#map;
@@ -116,7 +112,6 @@ export class ContentFile implements ByteSource {
 }
 
 interface Part {
-  /** Index of the chunk. */
   index: number;
   /** Positions within the chunk's plaintext. */
   from: number;

@@ -4,13 +4,11 @@ import type { RandomAccess } from '../util/random-access.ts';
 import type { Archive, Member } from './archive.ts';
 import { type ByteSource, randomAccessSource } from './byte-source.ts';
 
-/** The limit for files without a known size. Each of them costs a request before the first byte of the tar. */
+/** Each file without a known size costs a request before the first byte of the tar. */
 const mostUnsized = 1_000;
 
 /**
- * Returns a folder of an archive as a new tarchive, with paths relative to the folder. Its bytes are generated when
- * they are read.
- *
+ * Returns a folder of an archive as a new tarchive, with paths relative to the folder, generated while it is read.
  * @param folder `''` for the whole archive, otherwise a path with a slash at its end.
  * @throws AntwayError `NOT_FOUND` if there is no such folder, and the errors of `createTarchive`.
  */
@@ -32,10 +30,7 @@ export async function folderTar(archive: Archive, folder: string, signal: AbortS
   return randomAccessSource(createTarchive(entries));
 }
 
-/**
- * Loads a member when its bytes are needed, because the layout needs only sizes. Loads it at once if its size is
- * unknown.
- */
+/** Loads a member when its bytes are needed, or at once if its size is unknown: the layout needs only sizes. */
 async function lazily(member: Member, signal: AbortSignal): Promise<RandomAccess> {
   if (member.size === undefined) return member.load(signal);
   const { size } = member;

@@ -1,4 +1,3 @@
-/** Deepest nesting of `{…}` in a pattern. */
 const maxNesting = 16;
 
 /**
@@ -6,8 +5,8 @@ const maxNesting = 16;
  * between slashes any run of folders, or none; `?` one character; `[a-z]`, `[!a]` classes; `{a,b}` alternatives; `\`
  * takes the next character literally.
  *
- * Security: matching takes time proportional to pattern × text for every pattern. Patterns come from untrusted
- * archives, and a regular expression built from an untrusted pattern could run for ever.
+ * Security: patterns come from untrusted archives. Matching takes time proportional to pattern × text; a regular
+ * expression built from an untrusted pattern could run for ever.
  */
 export class Glob {
   readonly #program: readonly Step[];
@@ -45,7 +44,7 @@ export class Glob {
     return entered[this.#program.length] === position;
   }
 
-  /** Adds a step to `active`, and all steps that are reachable from it without consuming a character. */
+  /** Adds a step and all steps that are reachable from it without consuming a character. */
   #enter(first: number, position: number, entered: Int32Array, active: number[]): void {
     const todo: number[] = [];
     for (let at: number | undefined = first; at !== undefined; at = todo.pop()) {
@@ -58,10 +57,7 @@ export class Glob {
   }
 }
 
-/**
- * A test consumes one character if it passes, and continues at the next step. A list continues at several steps at
- * once.
- */
+/** A test consumes one character and continues at the next step. A list continues at several steps at once. */
 type Step = Test | number[];
 type Test = (code: number) => boolean;
 
@@ -111,7 +107,7 @@ class Parser {
     return choices && this.#at === this.#characters.length ? choices[0] : undefined;
   }
 
-  /** Parses the content of braces up to the closing one; at the outermost level, the whole pattern. */
+  /** Parses braces up to the closing one; at the outermost level, the whole pattern. */
   #choices(nesting: number): Part[][] | undefined {
     if (nesting > maxNesting) return undefined;
     const choices: Part[][] = [];
@@ -133,7 +129,7 @@ class Parser {
     }
   }
 
-  /** Parses the part that begins with `character`, and adds it to `parts`. @returns false if the pattern is invalid. */
+  /** Parses the part that begins with `character`. @returns false if the pattern is invalid. */
   #part(character: string, parts: Part[], nesting: number): boolean {
     switch (character) {
       case '*':
@@ -180,8 +176,7 @@ class Parser {
     }
     this.#at += next === '/' ? 2 : 1;
     if (isEnd) parts.push('run');
-    // The slash before, if any, is a part already: `a/**/b` is `a/`, and then nothing or any run that ends with a
-    // slash.
+    // A slash before is a part already: `a/**/b` is `a/`, and then nothing or any run that ends with a slash.
     else parts.push(parts.length === 0 ? [[], [isSlash], ['run', isSlash]] : [[], ['run', isSlash]]);
   }
 

@@ -10,23 +10,19 @@ import type { Content, LocalManifests } from './resolver.ts';
 
 /** All chunks of a site or file: its record, the chunks of nested maps, and the chunks of all its files. */
 export interface Inventory {
-  /** Undefined if a chunk is missing that tells it. */
   kind: Content['kind'] | undefined;
-  /** Addresses, 32 bytes each, in the order of discovery, without duplicates. */
+  /** 32 bytes each, in the order of discovery, without duplicates. */
   hashes: Uint8Array<ArrayBuffer>;
-  /**
-   * The known size of each chunk, in bytes: for a record, its own size; for other chunks, the size of the plaintext.
-   */
+  /** The known bytes of each chunk: for a record, its own size; for other chunks, the size of the plaintext. */
   sizes: Uint32Array<ArrayBuffer>;
   /** False if a part could not be read, so that chunks may be missing. */
   isWhole: boolean;
 }
 
-/** Access to the data that an inventory reads. */
 export interface InventorySource {
-  /** Returns the decoded record at an address; undefined to continue without it. */
+  /** Resolves to undefined to continue without the record. */
   record(address: Address): Promise<DecodedRecord | undefined>;
-  /** Returns the plaintext of a chunk; undefined to continue without it. */
+  /** Resolves to undefined to continue without the chunk. */
   read(map: DataMap, index: number): Promise<Uint8Array | undefined>;
   manifests: LocalManifests;
   /** Addresses (hex) that are never read. */
@@ -36,15 +32,12 @@ export interface InventorySource {
   onFound?(chunks: readonly Address[]): Promise<void>;
 }
 
-/** Entries of a manifest that are read at the same time. */
 const parallelEntries = 8;
 
 /**
  * Lists the chunks of a site or file. Reads only the necessary data: records, nested maps, a manifest, and the first
  * chunk of the file itself (is it an archive?). Entries of a manifest that the host denies are left out.
- *
- * @throws AntwayError `DENIED`, `UNSUPPORTED`, `TOO_LARGE` or `CORRUPT` as `Resolver.resolve`, and the errors of the
- *   source.
+ * @throws AntwayError as `Resolver.resolve`, and the errors of the source.
  */
 export async function takeInventory(address: Address, source: InventorySource): Promise<Inventory> {
   refuseDenied(address, source.denied);
@@ -86,10 +79,7 @@ class Walk {
     return 'archive';
   }
 
-  /**
-   * Reads the only file of a manifest that stands for one file. The file may be an archive. Its first chunk tells only
-   * that, so the inventory is whole without it.
-   */
+  /** The file may be an archive. Its first chunk tells only that, so the inventory is whole without it. */
   async #sole(source: ManifestSource): Promise<Inventory['kind']> {
     const map = source.kind === 'embedded' ? await this.#map(source.map) : await this.#record(source.address);
     if (!map) return this.#isWhole ? 'file' : undefined;
@@ -115,7 +105,7 @@ class Walk {
         throw error;
       }
     };
-    // Wait for all lanes, so that none of them runs on after the result is known.
+    // Wait for all lanes, so that none runs on after the result is known.
     const ends = await Promise.allSettled(Array.from({ length: parallelEntries }, look));
     const failed = ends.find((end) => end.status === 'rejected');
     if (failed) throw failed.reason;
@@ -132,12 +122,12 @@ class Walk {
     return { kind, hashes, sizes, isWhole: this.#isWhole };
   }
 
-  /** Reads the first bytes of a file. Without them, the inventory is not whole. */
+  /** Without the first bytes, the inventory is not whole. */
   async #start(map: DataMap, length: number): Promise<Uint8Array | undefined> {
     return (await this.#peek(map, length)) ?? this.#missing();
   }
 
-  /** Reads the first bytes of a file. Returns undefined if a chunk of them is missing. */
+  /** @returns undefined if a chunk is missing. */
   async #peek(map: DataMap, length: number): Promise<Uint8Array | undefined> {
     const bytes = new Uint8Array(length);
     for (let i = 0; i < map.count && map.offsets[i]! < length; i++) {
@@ -193,7 +183,6 @@ class Walk {
   }
 }
 
-/** Yields the addresses of an inventory. */
 export function* addressesOf({ hashes, sizes }: Inventory): Generator<Address> {
   for (let i = 0; i < sizes.length; i++) yield Address.fromBytes(hashes.subarray(32 * i, 32 * i + 32));
 }

@@ -7,7 +7,7 @@ import type { Blake3 } from '../self-encryption/blake3.ts';
 import { type DataMap, encodeDataMap, isPlaintextSize, MapBuilder } from '../self-encryption/data-map.ts';
 import { decodeUntrusted, type Encodable, encode } from '../self-encryption/message-pack.ts';
 
-/** `C1 "ANT"`. The version follows. */
+/** The version follows. */
 const header = [0xc1, 0x41, 0x4e, 0x54] as const;
 const version = 1;
 /** Address, source hash and big-endian u32 size of each chunk. */
@@ -28,11 +28,9 @@ export interface ManifestEntry {
 export interface Manifest {
   name: string | undefined;
   entries: ManifestEntry[];
-  /** Entries that cannot be served, and the reasons. */
   refused: RefusedEntry[];
 }
 
-/** Whether bytes begin with the header of a manifest. */
 export function isManifest(start: Uint8Array): boolean {
   return header.every((byte, i) => start[i] === byte);
 }
@@ -45,7 +43,6 @@ export function checkManifestSize(bytes: number): void {
 
 /**
  * Parses a manifest (`.ant`): header, then MessagePack maps with named fields. Unknown fields are ignored.
- *
  * @param blake3 computes the path of an entry without a path: its content address, as in the network's own tools.
  * @throws AntwayError `UNSUPPORTED` for another version or kind of source, `CORRUPT` for another layout, `TOO_LARGE`
  *   over 64 MiB or 100,000 entries.
@@ -80,17 +77,13 @@ export function parseManifest(bytes: Uint8Array, blake3: Blake3): Manifest {
   };
 }
 
-/**
- * Returns the source of a manifest that stands for a single file: one entry without a path. @returns undefined for
- * every other manifest.
- */
+/** The source of a manifest with one entry without a path, which stands for a single file; otherwise undefined. */
 export function soleSource({ entries, refused }: Manifest): ManifestSource | undefined {
   const [only, ...others] = entries;
   const isSole = only && !only.hasPath && others.length === 0 && refused.length === 0;
   return isSole ? only.source : undefined;
 }
 
-/** The content of a new manifest. */
 export interface ManifestContent {
   name?: string;
   entries: readonly { path?: string; size?: number; source: ManifestSource }[];
@@ -197,10 +190,7 @@ function corrupt(why: string, cause?: unknown): AntwayError {
   return new AntwayError('CORRUPT', `This is not a valid manifest: ${why}.`, {}, { cause });
 }
 
-/**
- * Decodes the manifest in an `ant://manifest/<unpadded base64url>` link.
- * @throws AntwayError `BAD_ADDRESS` if the link does not have this form.
- */
+/** Decodes an `ant://manifest/<unpadded base64url>` link. @throws AntwayError `BAD_ADDRESS` for another form. */
 export function manifestOfLink(link: string): Uint8Array<ArrayBuffer> {
   const [, text] = /^ant:\/\/manifest\/([\w-]+)$/i.exec(link) ?? [];
   if (!text) throw new AntwayError('BAD_ADDRESS', 'This is not a manifest link.');

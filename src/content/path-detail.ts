@@ -6,7 +6,7 @@ export interface PathDetail {
   display: string;
   /** Seconds since 1970, 0 when unknown. */
   modified: number;
-  /** Bytes; 0 for folders, and if the archive does not say. */
+  /** 0 for folders, and if the archive does not say. */
   size: number;
   path_type: 'FILE' | 'DIRECTORY';
 }

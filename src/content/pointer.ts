@@ -11,7 +11,6 @@ export interface Pointer {
   /** The kind of record at `target`. */
   kind: 'chunk' | 'pointer';
   target: Address;
-  /** The whole record. */
   record: Uint8Array<ArrayBuffer>;
 }
 
@@ -29,8 +28,7 @@ const signatureContext = context('autonomi.pointer.head.v1');
 /**
  * Parses and verifies a pointer record from an untrusted source. Checking the signature takes some milliseconds.
  * @param address the claimed address: the hash of the owner's key.
- * @throws AntwayError `UNSUPPORTED` for another version or kind of target, `CORRUPT` if the owner did not sign the
- *   record.
+ * @throws AntwayError `UNSUPPORTED` for another version or kind of target, `CORRUPT` if the owner did not sign it.
  */
 export function parsePointer(record: Uint8Array<ArrayBuffer>, address: Address): Pointer {
   const corrupt = (why: string) => new AntwayError('CORRUPT', why, { address: address.hex });
@@ -66,10 +64,8 @@ const finalCounter = 2n ** 64n - 1n;
 
 /**
  * Returns the valid state of one owner's pointer, by the network's rule (`PointerState::replaces`). The larger counter
- * replaces the smaller one. With equal counters, the smaller kind and target replace the larger ones. No state replaces
- * a state with the final counter, so two final states are ordered only by their arrival. If several final states arrive
- * at once, the state with the most answers wins; with equal numbers of answers, the smaller kind and target win.
- * @param known the last known state.
+ * wins; with equal counters, the smaller kind and target. No state replaces a state with the final counter. If several
+ * final states arrive at once, the state with the most answers wins, then the smaller kind and target.
  * @param answers one answer per peer that was asked.
  */
 export function newestPointer(known: Pointer | undefined, answers: readonly Pointer[]): Pointer | undefined {
@@ -86,8 +82,5 @@ export function newestPointer(known: Pointer | undefined, answers: readonly Poin
   return newest;
 }
 
-/**
- * Sort key for equal counters: the byte of the kind, then the bytes of the target. The smaller one replaces the larger
- * one.
- */
+/** Sort key for equal counters: the byte of the kind, then of the target. The smaller one wins. */
 const order = ({ kind, target }: Pointer) => `${kinds.indexOf(kind)}${target.hex}`;

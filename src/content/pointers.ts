@@ -8,7 +8,7 @@ import { newestPointer, type Pointer, parsePointer } from './pointer.ts';
 
 /** Stores the newest seen record of each pointer, so that no peer can lead back to an older one. */
 export interface PointerMemory {
-  /** Other code of this origin may have changed the record since `put`: the caller verifies it again. */
+  /** Other code of this origin may have changed the record since `put`: verify it again. */
   get(address: Address): Promise<Uint8Array<ArrayBuffer> | undefined>;
   put(address: Address, record: Uint8Array<ArrayBuffer>): Promise<void>;
 }
@@ -16,11 +16,10 @@ export interface PointerMemory {
 interface Lookup {
   /** Undefined if no peer has a pointer. */
   pointer: Pointer | undefined;
-  /** Until when no peer is asked again, in milliseconds since 1970. */
+  /** No peer is asked before this time, in milliseconds since 1970. */
   until: number;
 }
 
-/** Looks up the newest state of pointers. */
 export class Pointers {
   readonly #peers: ChunkPeers;
   readonly #memory: PointerMemory | undefined;
@@ -32,7 +31,7 @@ export class Pointers {
     this.#memory = memory;
   }
 
-  /** Whether a pointer was seen at this address before, as far as it is remembered. Asks no peer. */
+  /** Whether a pointer at this address is remembered. Asks no peer. */
   async isKnown(address: Address): Promise<boolean> {
     const last = this.#lookups.get(address.hex);
     if (last) return last.pointer !== undefined;
@@ -42,9 +41,8 @@ export class Pointers {
   }
 
   /**
-   * Asks several peers, unless the last answer is recent, and returns the newest state that was ever seen; see
-   * `newestPointer`. If no peer answers, returns the last known state.
-   * @returns undefined if no peer has a pointer.
+   * Asks several peers, unless the last answer is recent, and returns the newest state ever seen; see `newestPointer`.
+   * If no peer answers, returns the last known state; undefined if no peer has a pointer.
    */
   async newest(address: Address, signal?: AbortSignal): Promise<Pointer | undefined> {
     const last = this.#lookups.get(address.hex);
@@ -55,7 +53,6 @@ export class Pointers {
       const pointer = newestPointer(known, answers);
       if (pointer && pointer !== known) await this.#memory?.put(address, pointer.record);
       const { fresh, missing } = limits.pointerMs;
-      // If no peer answered, ask again soon.
       const until = Date.now() + (answers.length > 0 ? fresh : missing);
       this.#lookups.set(address.hex, { pointer, until });
       return pointer;

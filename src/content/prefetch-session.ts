@@ -3,21 +3,17 @@ import type { VerifiedChunk } from '../chunks/verified-chunk.ts';
 import { raceAbort } from '../util/watchdog.ts';
 
 interface Arrival {
-  /** Number of expected deliveries: a data map may list a chunk more than once. */
+  /** More than one if a data map lists the chunk several times. */
   left: number;
   promise: Promise<VerifiedChunk | undefined>;
-  /** Settles the promise. Only the first call has an effect. */
+  /** Only the first call has an effect. */
   resolve(chunk: VerifiedChunk | undefined): void;
 }
 
-/**
- * The records that a peer is expected to send in answer to one OPEN. A request for one of these chunks waits for it and
- * does not ask a peer again. Requests for other chunks are not delayed.
- */
+/** The records expected in answer to one OPEN. Requests for them wait and ask no peer; others do not wait. */
 export class PrefetchSession {
   readonly #arrivals = new Map<string, Arrival>();
   readonly #controller = new AbortController();
-  /** Number of requests that wait for a chunk. */
   #waiting = 0;
   #isUnwanted = false;
   #isPrepared = false;
@@ -30,7 +26,6 @@ export class PrefetchSession {
     return this.#controller.signal;
   }
 
-  /** Adds a record to the expected ones. */
   expect({ hex }: Address): void {
     if (this.#hasEnded) return;
     let arrival = this.#arrivals.get(hex);
@@ -53,9 +48,9 @@ export class PrefetchSession {
   }
 
   /**
-   * Whether a record that a peer sends was requested. While nested maps are still being decrypted, this waits for them.
-   * A peer sends records in the order in which they become known. So if a record is not known yet, the expected records
-   * before it will not arrive, and requests stop waiting for them.
+   * Whether a record was requested. While nested maps are still being decrypted, this waits for them. A peer sends
+   * records in the order in which they become known. So if a record is not known yet, the expected records before it
+   * will not arrive, and requests stop waiting for them.
    */
   async admits({ hex }: Address): Promise<boolean> {
     const isExpected = () => (this.#arrivals.get(hex)?.left ?? 0) > 0;
@@ -66,7 +61,6 @@ export class PrefetchSession {
     return isExpected();
   }
 
-  /** Call this when an expected record has arrived. */
   arrived(chunk: VerifiedChunk): void {
     const arrival = this.#arrivals.get(chunk.address.hex);
     if (!arrival) return;
@@ -87,13 +81,12 @@ export class PrefetchSession {
     }
   }
 
-  /** Cancels the rest of the answer. */
   stop(): void {
     this.#controller.abort(new DOMException('The rest is not needed.', 'AbortError'));
     this.end();
   }
 
-  /** Call this when all readers have aborted. The session continues only while other requests wait for its chunks. */
+  /** Call this when all readers have aborted. Continues only while other requests wait for chunks of this session. */
   release(): void {
     this.#isUnwanted = true;
     this.#stopIfUnwanted();

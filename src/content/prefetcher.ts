@@ -14,21 +14,15 @@ import { PrefetchSession } from './prefetch-session.ts';
 /** The needed part of a range: all of it, its first chunk only, or nothing. */
 export type PrefetchScope = 'all' | 'first' | 'none';
 
-/** A part of a file to prefetch. */
 export interface PrefetchPart {
-  /** In bytes of the file. */
   range: PrefetchRange;
-  /**
-   * Decides which part of the range is needed, once the file's own map is known. The rest is cancelled. Without it, all
-   * is needed.
-   */
+  /** Decides which part is needed, once the file's own map is known. The rest is cancelled. Default: all. */
   scope?(file: DataMap): PrefetchScope;
 }
 
-/** A part that is being prefetched. */
 interface Prefetch extends PrefetchPart {
   session: PrefetchSession;
-  /** The last needed chunk, if it is before the end of the range. Set when the map is known. */
+  /** Set when the map is known, if the needed part is shorter than the range. */
   last?: Address;
 }
 
@@ -53,9 +47,7 @@ export class Prefetcher {
   /**
    * Starts to fetch parts of a file with its map, in one round trip if a peer supports it. Requests for these chunks
    * wait for the prefetch. This is a hint: it does not throw, and chunks that do not arrive are fetched.
-   *
-   * @param signal aborts when the last reader of the file has aborted. Then only chunks that requests wait for still
-   *   arrive.
+   * @param signal aborts with the file's last reader. Then only chunks that requests wait for still arrive.
    */
   start(address: Address, parts: readonly PrefetchPart[], signal: AbortSignal): void {
     if (signal.aborted) return;
@@ -106,7 +98,7 @@ export class Prefetcher {
       }
       const chunk = VerifiedChunk.verify(of, bytes, blake3);
       session.arrived(chunk);
-      // Start this at once: requests that wait for the map must find its chunks expected when they continue.
+      // Start this at once: requests that wait for the map must find its chunks expected.
       if (of.equals(address)) onMap(chunk);
       await this.#chunks.receive(chunk);
       received += bytes.length;
@@ -133,8 +125,7 @@ export class Prefetcher {
       });
     }
     for (const prefetch of prefetches) {
-      // The peer parsed this record as a data map, but it is not one. Discard the prefetched chunks; do not penalise
-      // the peer.
+      // The peer parsed this record as a data map, but it is not one. Do not penalise the peer.
       if (!map) prefetch.session.stop();
       else expectPart(map, prefetch);
       prefetch.session.prepared();

@@ -3,20 +3,18 @@ import type { PrefetchRange } from '../peers/transports/protocol.ts';
 import type { DataMap } from '../self-encryption/data-map.ts';
 import type { PrefetchPart } from './prefetcher.ts';
 
-/** A hint about the bytes that a request will read, so that they can be fetched together with the map. */
+/** The bytes that a request will read, so that they can be fetched together with the map. */
 export interface ReadHint {
-  /** The requested part of a file; undefined for the whole. */
+  /** Undefined for the whole file. */
   range?: PrefetchRange | undefined;
   /** Whether the URL names a path inside the address, as in an archive. */
   isInside: boolean;
-  /** Whether the answer has no body. */
   isHead: boolean;
 }
 
 /**
- * Returns the parts to prefetch together with the map: the first chunk (is it a tar?) and the part that will be read
- * next. This is the requested range or the beginning of the file. For a path inside an archive it is also the end,
- * where the index is.
+ * Returns the parts to prefetch with the map: the first chunk (is it a tar?), and the requested range or the beginning
+ * of the file. For a path inside an archive also the end, where the index is.
  */
 export function prefetchParts({ range, isInside, isHead }: ReadHint): PrefetchPart[] {
   const first = { start: 0, length: 1 };

@@ -24,7 +24,6 @@ import { Prefetcher } from './prefetcher.ts';
 import { prefetchParts, type ReadHint } from './read-hint.ts';
 import { loadTarchive } from './tarchive.ts';
 
-/** The content of an address. */
 export type Content =
   | { kind: 'file'; source: ByteSource }
   /** `tar` is the archive's own bytes if it is a tar. The files of a manifest have separate sources. */
@@ -37,16 +36,14 @@ export interface LocalManifests {
   get(id: Address): Promise<Uint8Array | undefined>;
 }
 
-/** The result of locating an address. */
 export interface Located {
   content: Content;
-  /** The address of the content: the requested address, or the current target of a pointer. */
+  /** The requested address, or the current target of a pointer. */
   address: Address;
-  /** Whether the requested address is a pointer's, so that its target may change. */
+  /** True for a pointer: its target may change. */
   isMutable: boolean;
 }
 
-/** A record's own bytes, and the parsed pointer if it is one. */
 export interface LocatedRecord {
   bytes: Uint8Array;
   pointer?: Pointer;
@@ -54,11 +51,10 @@ export interface LocatedRecord {
 
 export interface ResolverOptions {
   chunks: Chunks;
-  /** Source of pointers and prefetched records. */
   peers: ChunkPeers;
-  /** Shared with other users of data maps. A new cache if not given. */
+  /** A new cache if not given. */
   maps?: DataMaps;
-  /** Storage for pointers. Without it, pointers are remembered only as long as this object exists. */
+  /** Without it, pointers are remembered only as long as this object exists. */
   pointers?: PointerMemory;
   manifests?: LocalManifests;
   denied?: ReadonlySet<string>;
@@ -66,7 +62,7 @@ export interface ResolverOptions {
 
 /** Memory for resolved addresses, in bytes, so that a page's hundred requests parse their index once. */
 const rememberedBytes = 64 * 1024 * 1024;
-/** Estimated memory of an entry of an archive, or of any other object with a few fields, in bytes. */
+/** Estimated memory of an archive's entry, or of any object with a few fields, in bytes. */
 const entryBytes = 400;
 
 function sizeOf(content: Content): number {
@@ -74,22 +70,18 @@ function sizeOf(content: Content): number {
   return content.kind === 'archive' ? (content.archive.members.size + 1) * entryBytes : entryBytes;
 }
 
-/**
- * Whether a peer answered that it does not have the chunk. Then the address may be a pointer's; its signature is
- * checked.
- */
+/** True if a peer answered NOT_FOUND: the address may be a pointer's. Its signature is checked later. */
 function mayBePointer(error: unknown): boolean {
   return error instanceof AntwayError && (error.code === 'NOT_FOUND' || isAbsentSomewhere(error));
 }
 
-/** Resolves addresses to their content. */
 export class Resolver {
   readonly #chunks: Chunks;
   readonly #maps: DataMaps;
   readonly #prefetcher: Prefetcher;
   readonly #known = new LruCache<Content>(rememberedBytes, sizeOf);
   readonly #resolving = new SingleFlight<Content>();
-  /** The callers that resolve each address. Afterwards they read the prefetched chunks. */
+  /** The callers that resolve each address and then read its prefetched chunks. */
   readonly #readers = new Map<string, AbortGroup>();
 
   readonly #pointers: Pointers;
@@ -114,10 +106,8 @@ export class Resolver {
   }
 
   /**
-   * Locates the content of an address. If no peer has the chunk, the address may be a pointer's: then the pointer is
-   * followed.
-   * @throws AntwayError as `resolve`; `NOT_FOUND` if a pointer's target is missing, `TOO_LARGE` if the chain of
-   *   pointers is too long.
+   * Locates the content of an address. If no peer has the chunk, follows a pointer at the address.
+   * @throws as `resolve`; `NOT_FOUND` if a pointer's target is missing, `TOO_LARGE` for too long a chain of pointers.
    */
   async locate(address: Address, signal?: AbortSignal, trace?: Trace, hint?: ReadHint): Promise<Located> {
     const read = async (at: Address, isMutable: boolean): Promise<Located> => ({
@@ -141,7 +131,7 @@ export class Resolver {
     return this.#pointerOr<LocatedRecord>(address, () => this.record(address, signal, trace), ofPointer);
   }
 
-  /** Returns the result of `ofChunk`; if a pointer was seen or is found at the address, the result of `ofPointer`. */
+  /** Returns the result of `ofPointer` if a pointer was seen or is found at the address, otherwise of `ofChunk`. */
   async #pointerOr<T>(
     address: Address,
     ofChunk: () => Promise<T>,
@@ -181,10 +171,8 @@ export class Resolver {
   }
 
   /**
-   * Resolves an address. Reads the record, the records of nested maps, a file's first chunk (is it a tar?) and an
-   * archive's last.
-   * @throws AntwayError `DENIED`, `UNSUPPORTED` for an unknown map version, `TOO_LARGE`, `CORRUPT`, or as
-   *   `Chunks.record`.
+   * Resolves an address. Reads the record, nested maps, a file's first chunk (is it a tar?) and an archive's last.
+   * @throws AntwayError `DENIED`, `UNSUPPORTED` (unknown map version), `TOO_LARGE`, `CORRUPT`; as `Chunks.record`.
    */
   async resolve(address: Address, signal?: AbortSignal, trace?: Trace, hint?: ReadHint): Promise<Content> {
     refuseDenied(address, this.#denied);
@@ -203,7 +191,6 @@ export class Resolver {
     });
   }
 
-  /** Adds a caller to the group that resolves and then reads this address. */
   #join({ hex }: Address, signal?: AbortSignal): AbortGroup {
     let readers = this.#readers.get(hex);
     if (!readers || readers.signal.aborted) {
@@ -220,7 +207,7 @@ export class Resolver {
     return this.#chunks.record(address, { signal, trace });
   }
 
-  /** Forgets the resolved content of an address, because its local manifest was removed. */
+  /** Call this when a local manifest was removed. */
   forget(address: Address): void {
     this.#known.delete(address.hex);
   }

@@ -1,9 +1,7 @@
 import { limits } from '../limits.ts';
 import { Glob } from './glob.ts';
 
-/**
- * Names of the route file in an archive's root: the name that AntTP's code reads, and the name in its documentation.
- */
+/** The name that AntTP's code reads, and the name in its documentation. */
 export const routeMapNames = ['app-conf.json', 'app-config.json'] as const;
 
 interface Route {
@@ -15,7 +13,7 @@ interface Route {
 
 /** Routes of an archive (`{"routeMap": {"": "index.html", "blog/*": "index.html"}}`). */
 export class RouteMap {
-  /** Sorted by specificity, the most specific first. */
+  /** The most specific first. */
   readonly #routes: readonly Route[];
 
   private constructor(routes: readonly Route[]) {
@@ -36,12 +34,11 @@ export class RouteMap {
     if (typeof routes !== 'object' || Array.isArray(routes)) return undefined;
     const list = Object.entries(routes);
     if (!list.every((route): route is [string, string] => typeof route[1] === 'string')) return undefined;
-    // Security: every request of the site tries all patterns, so their length bounds the time that a hostile archive
-    // can consume.
+    // Security: every request tries all patterns, so their length bounds the time that a hostile archive can consume.
     const length = list.reduce((sum, [pattern]) => sum + pattern.length, 0);
     if (length > limits.routePatternCharacters) return undefined;
-    // AntTP tries routes in no fixed order. Here the pattern with the most literal characters wins, so that the result
-    // is the same on every visit.
+    // AntTP tries routes in no fixed order. Here the pattern with the most literal characters wins, so that every visit
+    // has the same result.
     const literals = (pattern: string) => pattern.replace(/[*?]/g, '').length;
     const sorted = list.toSorted(([a], [b]) => literals(b) - literals(a) || (a < b ? -1 : 1));
     return new RouteMap(
@@ -54,9 +51,8 @@ export class RouteMap {
   }
 
   /**
-   * Returns the target of a path. As in AntTP, a route wins over a file of the same name.
+   * Returns the target of a path, if a route matches. As in AntTP, a route wins over a file of the same name.
    * @param path in the archive, without a leading slash; `''` is the root document.
-   * @returns undefined if no route matches.
    */
   resolve(path: string): string | undefined {
     const exact = this.#routes.find(({ pattern }) => pattern === path);

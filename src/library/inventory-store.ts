@@ -3,10 +3,10 @@ import type { Address } from '../address.ts';
 import { addressesOf, type Inventory } from '../content/inventory.ts';
 import type { Tally } from './pin-state.ts';
 
-/** Addresses that are looked up without a pause, so that other tasks do not wait for all of them. */
+/** Lookups without a pause, so that other tasks do not wait for all of them. */
 const lookups = 2_000;
 
-/** The stored inventories. The content of an address never changes, so each inventory is taken once. */
+/** The content of an address never changes, so each inventory is taken once. */
 export class InventoryStore {
   readonly #store: () => UseStore;
 

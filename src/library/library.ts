@@ -14,15 +14,11 @@ import { Pins } from './pins.ts';
 import { exportSite, type Imported, importSite, type ManifestStorage } from './site-file.ts';
 import { type Visit, Visits } from './visits.ts';
 
-/**
- * A site or file that was opened or pinned, or whose manifest is stored on this device. Sizes in bytes, times in
- * milliseconds.
- */
+/** A site or file that was opened or pinned, or a manifest on this device. Sizes in bytes, times in milliseconds. */
 export interface Site extends Visit {
   /** Totals are null until the inventory is known. */
   bytes: { stored: number; total: number | null };
   chunks: { stored: number; total: number | null };
-  /** Whether all chunks are stored. */
   offline: boolean;
   pin: PinState | null;
   /** Whether the address is a manifest that this device stores. No peer has it. */
@@ -37,27 +33,23 @@ export interface LibraryOptions {
   /** Addresses (hex) that are never read. */
   denied: ReadonlySet<string>;
   stats: Stats;
-  /** Storage for visits. */
   settings: UseStore;
-  /** Called after every change of the list of pins. */
   onPins(): void;
-  /** Called after every change of the visits. */
   onVisits(): void;
 }
 
-/** Most new inventories per list: each costs some reads. */
+/** Each new inventory costs some reads. */
 const inventoriesPerList = 20;
 
-/** The opened and pinned sites, and how much of each is stored. */
 export class Library {
   readonly pins: Pins;
   readonly visits: Visits;
   readonly #options: LibraryOptions;
   readonly #inventories: InventoryStore;
-  /** Tallies by address. Each change of the store replaces the map, also for tallies that are being counted. */
+  /** By address. Each change of the store replaces the map, also for tallies that are being counted. */
   #tallies = new Map<string, Tally & { kind: Inventory['kind'] }>();
   readonly #stopListening: () => void;
-  /** The chunk (hex) whose absence ended the last inventory of a site; empty if it failed for another reason. */
+  /** By site, the chunk (hex) whose absence ended the last inventory; empty if it failed for another reason. */
   readonly #missing = new Map<string, string>();
 
   constructor(options: LibraryOptions) {
@@ -71,10 +63,7 @@ export class Library {
     });
   }
 
-  /**
-   * Stores a visit and takes the site's inventory. The chunks for the inventory were read to open the site, so they are
-   * still in memory.
-   */
+  /** Stores a visit and takes the site's inventory: the chunks for it are still in memory. */
   async visited(visit: Visit): Promise<void> {
     const address = Address.fromHex(visit.address);
     await this.visits.add(visit, await this.#options.manifests.has(address));
@@ -83,7 +72,7 @@ export class Library {
     this.#options.onVisits();
   }
 
-  /** Lists the visits, newest first, and then the other pins and manifests. */
+  /** The visits, newest first, and then the other pins and manifests. */
   async list(): Promise<Site[]> {
     const [visits, listed, manifests] = await Promise.all([
       this.visits.list(),
@@ -97,7 +86,7 @@ export class Library {
     const add = async (address: string, visit: Omit<Visit, 'kind'> & { kind?: Visit['kind'] }) => {
       const pin = pins.get(address) ?? null;
       const { kind = 'file', ...share } = await this.#share(address, pin, budget);
-      // A manifest's name is stored only encrypted, so it is not part of the visit.
+      // The name of a manifest is stored only encrypted, so not in the visit.
       const title = visit.title ?? names.get(address) ?? null;
       sites.push({ kind, ...visit, title, ...share, pin, isManifest: names.has(address) });
     };
@@ -118,7 +107,7 @@ export class Library {
   }
 
   /**
-   * Counts how much of a site or file is stored, as far as this is known without a peer.
+   * Counts how much of a site or file is stored. Asks no peer.
    * @returns chunks; `total` is null if the site may have more chunks than the stored ones reveal.
    */
   async storedShare(address: Address): Promise<{ stored: number; total: number | null }> {
@@ -128,7 +117,6 @@ export class Library {
     return { stored: chunks.stored, total: inventory.isWhole ? chunks.total : null };
   }
 
-  /** Returns how much of a site or file is stored, and its pin. */
   async share(address: Address): Promise<Pick<Site, 'bytes' | 'chunks' | 'offline' | 'pin'>> {
     const pins = await this.pins.list().catch(() => []);
     const { address: _, ...pin } = pins.find(({ address: hex }) => hex === address.hex) ?? { address: null };
@@ -137,10 +125,7 @@ export class Library {
     return { bytes, chunks, offline, pin: state };
   }
 
-  /**
-   * Deletes a visit and the site's chunks without a pin reference.
-   * @returns whether the site is pinned, and so remains.
-   */
+  /** Deletes a visit and the site's chunks without a pin reference. @returns whether the site stays as a pin. */
   async forget(address: Address): Promise<boolean> {
     const { store } = this.#options;
     await store.flush();
@@ -149,9 +134,7 @@ export class Library {
     return this.forgetVisit(address);
   }
 
-  /**
-   * Deletes a visit. For a pinned site, title and icon stay. Chunks stay until they are evicted. @returns as `forget`.
-   */
+  /** Deletes a visit but no chunks. For a pinned site, title and icon stay. @returns as `forget`. */
   async forgetVisit(address: Address): Promise<boolean> {
     const isPinned = (await this.pins.list()).some((pin) => pin.address === address.hex);
     if (isPinned) {
@@ -173,16 +156,13 @@ export class Library {
     await this.#dropInventory(address);
   }
 
-  /** Exports a site as a file; see `exportSite`. */
+  /** See `exportSite`. */
   async export(address: Address): Promise<ByteSource> {
     await this.#options.store.flush();
     return exportSite(address, await this.#inventory(address), this.#options);
   }
 
-  /**
-   * Imports a site from such a file, and pins it; see `importSite`.
-   * @param expected the address that the file must be of; any address if not given.
-   */
+  /** Imports a site and pins it; see `importSite`. @param expected the address that the file must be of, if given. */
   async import(file: ReadableStream<Uint8Array>, expected?: Address): Promise<Imported> {
     const begin = async (address: Address) => {
       if (expected && !address.equals(expected)) {
@@ -232,7 +212,7 @@ export class Library {
     };
   }
 
-  /** Returns the inventory of a site, if the chunks that reveal it are stored. */
+  /** @returns undefined if the chunks that reveal the inventory are not stored. */
   async #inventory(
     address: Address,
     budget: { inventories: number } = { inventories: 1 },
@@ -251,7 +231,7 @@ export class Library {
     return inventory;
   }
 
-  /** Takes an inventory from stored chunks only. @param missing whether to stop at a missing chunk or to skip it. */
+  /** Reads stored chunks only. @param missing whether to stop at a missing chunk or to skip it. */
   async #takeStored(address: Address, missing: 'stop' | 'skip'): Promise<Inventory | undefined> {
     const { store, chunks, maps, manifests, denied } = this.#options;
     const sizes = await store.sizes();
@@ -270,8 +250,7 @@ export class Library {
         read: (map, index) => ifStored(map.address(index), () => chunks.read(map, index)),
       });
     } catch (error) {
-      // Content that cannot be resolved (denied, damaged, unknown) never has an inventory. Opening it reports the
-      // reason.
+      // Content that cannot be resolved never has an inventory. Opening it reports the reason.
       this.#missing.set(address.hex, error instanceof NotStored ? error.hex : '');
       return undefined;
     }

@@ -22,7 +22,6 @@ export interface CompletionOptions {
   /** Addresses (hex) that are never read. */
   denied: ReadonlySet<string>;
   stats: Stats;
-  /** Called after every change of a pin's state. */
   onChange(): void;
 }
 
@@ -32,12 +31,11 @@ interface Missing {
   expected: number;
 }
 
-/** Number of checked chunks between two records of the progress. */
+/** Checked chunks between two records of the progress. */
 const notedEvery = 64;
 
 const unreachable = new Set(['PEERS_UNREACHABLE', 'OFFLINE']);
 
-/** Completes a pin: takes its inventory, adds references to its chunks, verifies and fetches them. */
 export class PinCompletion {
   readonly #options: CompletionOptions;
   readonly #pins: PinRegistry;
@@ -59,10 +57,7 @@ export class PinCompletion {
     await this.#fetchMissing(pin, inventory, signal);
   }
 
-  /**
-   * Takes the pin's inventory and fetches the chunks that reveal it. References are added before the chunks are
-   * fetched.
-   */
+  /** Adds references to the chunks before they are fetched. */
   async #takeInventory(pin: Pin, signal: AbortSignal): Promise<Inventory> {
     const { store, inventories, chunks, maps, manifests, denied } = this.#options;
     const sizes = await store.sizes();
@@ -95,7 +90,7 @@ export class PinCompletion {
     return inventory;
   }
 
-  /** Returns a function that adds references in batches of chunks that are found at the same moment. */
+  /** Adds references in batches of chunks that are found at the same moment. */
   #referencesFor(pin: Pin, signal: AbortSignal): (found: readonly Address[]) => Promise<void> {
     let waiting: Address[] = [];
     let adding: Promise<void> | undefined;
@@ -118,10 +113,7 @@ export class PinCompletion {
     throw notPinned(pin.address);
   }
 
-  /**
-   * Makes the references match the inventory exactly. The inventory may have been known before the pin, and an imported
-   * file may have added references to other chunks.
-   */
+  /** Makes the references match the inventory. An imported file may have referenced other chunks. */
   async #referenceInventory(pin: Pin, inventory: Inventory, signal: AbortSignal): Promise<void> {
     const all = [...addressesOf(inventory)];
     await this.#addReferences(pin, all, signal);
@@ -172,8 +164,7 @@ export class PinCompletion {
     let unanswered = 0;
     const fetchNext = async (waiting: ArrayIterator<Missing>) => {
       for (const { address, expected } of waiting) {
-        // Stop after several unanswered requests in a row, so that unreachable chunks are not requested a thousand
-        // times.
+        // After several unanswered requests in a row, the rest is probably unreachable too.
         if (signal.aborted || unanswered >= limits.parallelPinFetches) return;
         if (problems.some(isForAll)) return;
         try {
@@ -199,8 +190,7 @@ export class PinCompletion {
   }
 
   /**
-   * Returns a record's bytes once they are on disk.
-   * @param expected the size that the tally assumed.
+   * Returns a record's bytes once they are on disk. @param expected the size that the tally assumed.
    * @throws AntwayError as `Chunks.record`; `TOO_LARGE` if there is no room, `INTERNAL` if the storage fails.
    */
   async #obtain(pin: Pin, address: Address, expected: number, signal: AbortSignal): Promise<Uint8Array> {

@@ -6,15 +6,12 @@ import { AntwayError } from '../errors.ts';
 
 const hopeless = new Set(['TOO_LARGE', 'DENIED', 'UNSUPPORTED']);
 
-/**
- * Whether another try fails too as long as nothing changes here. A full disk is not hopeless: other programs may free
- * space.
- */
+/** Whether waiting alone will not help. A full disk is not hopeless: other programs may free space. */
 export function isHopeless({ code, details }: AntwayError): boolean {
   return hopeless.has(code) && details.outcome !== ('quota' satisfies WriteOutcome);
 }
 
-/** Whether other chunks of the pin would fail too: they would be fetched, and could not be stored either. */
+/** Whether the other chunks of the pin could not be stored either. */
 export function isForAll(error: AntwayError): boolean {
   return isHopeless(error) || error.details.outcome !== undefined;
 }
@@ -48,7 +45,6 @@ export function unstored(
   }
 }
 
-/** The error for an address that is not pinned. */
 export function notPinned({ hex }: Address): AntwayError {
   return new AntwayError('NOT_FOUND', 'This address is not pinned.', { address: hex });
 }

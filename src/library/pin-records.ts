@@ -18,7 +18,7 @@ export class PinRecords {
 
   /**
    * Changes a record in one transaction.
-   * @param change returns the new record from the stored one; undefined if there is, or shall be, no record.
+   * @param change gets the stored record; returns undefined if there shall be no record.
    * @returns the new record.
    */
   change(

@@ -14,23 +14,21 @@ export interface PinRegistryOptions {
   inventories: InventoryStore;
   /** Addresses (hex) that cannot be pinned. */
   denied: ReadonlySet<string>;
-  /** Called after every change of a pin. */
   onChange(): void;
-  /** Called after the registry has read the changes of another worker. */
+  /** Called after this registry has read the changes of another worker. */
   onSynchronized(): void;
 }
 
 /**
- * The pins of this origin: their records in the database, and their progress in memory. Several workers may share the
- * database. Each worker announces its changes to the others. A record changes only in a transaction that checks that
- * the record still exists.
+ * The pins of this origin: records in the database, progress in memory. Workers share the database and announce their
+ * changes. A record changes only in a transaction that checks that it still exists.
  */
 export class PinRegistry {
   readonly #options: PinRegistryOptions;
   readonly #records: PinRecords;
   readonly #channel = new PinChannel(() => void this.#synchronize());
   #pins: Promise<Map<string, Pin>> | undefined;
-  /** Whether chunks were removed since the pins were last counted. */
+  /** Whether chunks were removed since the last count. */
   #isOutdated = false;
   readonly #stopListening: () => void;
 
@@ -42,7 +40,7 @@ export class PinRegistry {
     });
   }
 
-  /** All pins, oldest first. */
+  /** Oldest first. */
   async all(): Promise<Pin[]> {
     const pins = [...(await this.#load()).values()].filter(({ record }) => record.status !== 'removed');
     return pins.sort((a, b) => a.record.since - b.record.since);
@@ -53,7 +51,7 @@ export class PinRegistry {
     return [...(await this.#load()).values()].filter(({ record }) => record.status === 'removed');
   }
 
-  /** The pins in memory; undefined before they were loaded. */
+  /** Undefined before the pins were loaded. */
   async loaded(): Promise<Pin[] | undefined> {
     const pins = await this.#pins;
     return pins && [...pins.values()];
@@ -100,7 +98,7 @@ export class PinRegistry {
     return pin;
   }
 
-  /** Changes members of a pin's record. @throws AntwayError `NOT_FOUND` if another worker has removed it. */
+  /** @throws AntwayError `NOT_FOUND` if another worker has removed the pin. */
   async change(pin: Pin, change: Partial<PinRecord>): Promise<void> {
     const record = await this.#records.change(pin.address, (known) =>
       known?.status === 'removed' ? known : known && { ...known, ...change },
@@ -113,7 +111,6 @@ export class PinRegistry {
     throw notPinned(pin.address);
   }
 
-  /** Drops a pin that another worker has removed. */
   async forget(pin: Pin): Promise<void> {
     this.#drop(await this.#load(), pin);
   }
@@ -136,17 +133,13 @@ export class PinRegistry {
     this.changed();
   }
 
-  /** Counts how much of a pin is stored. */
   async count(pin: Pin): Promise<void> {
     const { store, inventories } = this.#options;
     pin.inventory ??= await inventories.get(pin.address);
     if (pin.inventory) pin.tally = await tally(pin.inventory, await store.sizes());
   }
 
-  /**
-   * Counts again if chunks were removed since the last count: a damaged chunk has to be fetched again.
-   * @returns whether chunks were removed.
-   */
+  /** Counts again if chunks were removed since the last count. @returns whether chunks were removed. */
   async recount(): Promise<boolean> {
     const pins = await this.all();
     if (!this.#isOutdated) return false;
@@ -155,18 +148,16 @@ export class PinRegistry {
     return true;
   }
 
-  /** Notifies the shell and the other workers that a pin has changed. */
+  /** Notifies the shell and the other workers. */
   changed(): void {
     this.#options.onChange();
     this.#channel.announce();
   }
 
-  /** Makes the other workers of this origin read the records again. */
   announce(): void {
     this.#channel.announce();
   }
 
-  /** Stops listening to the store and to other workers. */
   close(): void {
     this.#stopListening();
     this.#channel.close();
@@ -191,14 +182,13 @@ export class PinRegistry {
     return pins;
   }
 
-  /** Reads the changes of another worker. */
   async #synchronize(): Promise<void> {
     const { store, onChange, onSynchronized } = this.#options;
     store.forgetSizes();
     if (!this.#pins) return;
     try {
       const pins = await this.#pins;
-      // Take the keys before the records are read: a pin that is added in the meantime must not count as gone.
+      // Take the keys before the records are read: a pin that is added in the meantime is not gone.
       const left = new Set(pins.keys());
       for (const [address, record] of await this.#records.all()) {
         const known = pins.get(address.hex);

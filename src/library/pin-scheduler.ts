@@ -7,16 +7,12 @@ import type { PinRegistry } from './pin-registry.ts';
 export interface PinSchedulerOptions {
   registry: PinRegistry;
   completion: PinCompletion;
-  /** Called after every change of a pin. */
   onChange(): void;
 }
 
 const idle = { name: 'idle', ended: Promise.resolve() } as const;
 
-/**
- * Completes one pin at a time, oldest first, and retries failed pins. It keeps no state that must survive, because the
- * browser can stop a worker at any time.
- */
+/** Completes one pin at a time, oldest first. Keeps no state, because the browser can stop a worker at any time. */
 export class PinScheduler {
   readonly #options: PinSchedulerOptions;
   #state: { name: 'idle' | 'working' | 'closed'; ended: Promise<void> } = idle;
@@ -39,7 +35,7 @@ export class PinScheduler {
     return this.#state.ended;
   }
 
-  /** Starts a pin again, without its former problem. */
+  /** Forgets the pin's former problem. */
   restart(pin: Pin): void {
     pin.resetRetries();
     pin.problem = null;
@@ -47,7 +43,7 @@ export class PinScheduler {
     void this.work();
   }
 
-  /** Retries failed pins at once. Call this when the network is back or space was freed. */
+  /** Call this when the network is back or space was freed. */
   async retryNow(): Promise<void> {
     const pins = await this.#options.registry.loaded();
     if (!pins) return;
@@ -55,7 +51,7 @@ export class PinScheduler {
     void this.work();
   }
 
-  /** Stops the work. Resolves when nothing more is written. Never rejects. */
+  /** Resolves when nothing more is written. Never rejects. */
   async close(): Promise<void> {
     const { ended } = this.#state;
     this.#state = { name: 'closed', ended };
@@ -80,7 +76,7 @@ export class PinScheduler {
     this.#schedule((await registry.loaded()) ?? []);
   }
 
-  /** Schedules the next retry. It runs only if the worker is still alive then. */
+  /** The retry runs only if the worker is still alive then. */
   #schedule(pins: readonly Pin[]): void {
     clearTimeout(this.#timer);
     const next = Math.min(...pins.map(({ dueAt }) => dueAt));

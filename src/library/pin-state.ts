@@ -24,7 +24,6 @@ export interface PinState extends Tally {
   problem: { code: ErrorCode; message: string } | null;
 }
 
-/** A pin in the list of all pins. */
 export interface ListedPin extends PinState {
   address: string;
 }

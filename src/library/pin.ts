@@ -4,7 +4,7 @@ import type { Inventory } from '../content/inventory.ts';
 import { Backoff } from '../util/backoff.ts';
 import type { PinState, Tally } from './pin-state.ts';
 
-/** The stored record of a pin. All other state is derived from the stored chunks. */
+/** All other state is derived from the stored chunks. */
 export interface PinRecord extends PinOwner {
   /** Milliseconds since 1970. */
   since: number;
@@ -15,28 +15,27 @@ export interface PinRecord extends PinOwner {
   completion: 'partial' | 'complete' | 'damaged';
   /** Position in the inventory that a running check has reached. */
   verified?: number | undefined;
-  /** Whether the pin came from a file, so that its references may include more than its inventory. */
+  /** Whether its references may include more than its inventory. */
   isImported?: boolean;
 }
 
-/** The work of this worker on a pin. Times in milliseconds since 1970. */
+/** This worker's work on a pin. */
 type Activity =
-  /** `retryAt` is infinite if waiting alone will not help. */
+  /** Milliseconds since 1970; infinite if waiting alone will not help. */
   { name: 'waiting'; retryAt: number } | { name: Phase; controller: AbortController; ended: Promise<void> };
 
 type Phase = 'fetching' | 'verifying';
 
-/** Delays before a failed pin is retried, in milliseconds. */
+/** In milliseconds. */
 const retry = { firstMs: 5_000, maxMs: 300_000 };
-/** Period over which the rate is measured, in milliseconds. */
+/** Period over which the rate is measured. */
 const rateWindowMs = 5_000;
 
-/** A pin with its progress in this worker. */
 export class Pin {
   inventory: Inventory | undefined;
   /** Before the inventory is known: the tally of the chunks found so far. */
   tally: Tally = { chunks: { stored: 0, total: 0 }, bytes: { stored: 0, total: 0 } };
-  /** The last failure; null after a success or a change. */
+  /** Null after a success or a change. */
   problem: PinState['problem'] = null;
   #activity: Activity = { name: 'waiting', retryAt: 0 };
   readonly #backoff = new Backoff(retry);
@@ -44,7 +43,6 @@ export class Pin {
 
   constructor(
     readonly address: Address,
-    /** As stored in the database. */
     public record: PinRecord,
   ) {}
 
@@ -52,13 +50,13 @@ export class Pin {
     return this.inventory !== undefined && this.tally.chunks.stored === this.tally.chunks.total;
   }
 
-  /** Whether the pin is incomplete. A pin whose chunks are all stored may still need its references. */
+  /** A pin whose chunks are all stored may still need its references. */
   get needsWork(): boolean {
     const { status, completion, verified } = this.record;
     return status === 'active' && (!this.isComplete || completion !== 'complete' || verified !== undefined);
   }
 
-  /** When the pin may be worked on, in milliseconds since 1970; infinite if it needs no work or cannot continue. */
+  /** In milliseconds since 1970; infinite if the pin needs no work or cannot continue. */
   get dueAt(): number {
     const activity = this.#activity;
     return activity.name === 'waiting' && this.needsWork ? activity.retryAt : Number.POSITIVE_INFINITY;
@@ -78,12 +76,11 @@ export class Pin {
     if (this.#activity === running) this.#activity = { name: 'waiting', retryAt: 0 };
   }
 
-  /** Call this when running work enters another phase. */
   enter(phase: Phase): void {
     if (this.#activity.name !== 'waiting') this.#activity.name = phase;
   }
 
-  /** Aborts the work. It can continue later. Resolves when it has ended. */
+  /** Resolves when the work has ended. It can continue later. */
   async stop(reason: string): Promise<void> {
     if (this.#activity.name === 'waiting') return;
     this.#activity.controller.abort(new DOMException(reason, 'AbortError'));
@@ -98,14 +95,14 @@ export class Pin {
     if (wasFetched) this.#arrivals.push({ at: Date.now(), bytes: size });
   }
 
-  /** Call this when work has failed. @param isHopeless whether waiting alone will not help. */
+  /** @param isHopeless whether waiting alone will not help. */
   fail(problem: NonNullable<PinState['problem']>, isHopeless: boolean): void {
     this.problem = problem;
     const retryAt = isHopeless ? Number.POSITIVE_INFINITY : Date.now() + this.#backoff.next();
     this.#activity = { name: 'waiting', retryAt };
   }
 
-  /** Lets the pin continue at once. The next failure counts as the first. */
+  /** The pin continues at once. The next failure counts as the first. */
   resetRetries(): void {
     if (this.#activity.name === 'waiting') this.#activity.retryAt = 0;
     this.#backoff.reset();

@@ -10,7 +10,6 @@ export interface PinsOptions extends CompletionOptions {
   store: PinningStore & { readonly pins: UseStore };
 }
 
-/** The pinned sites: the browser stores all their chunks and never evicts them. */
 export class Pins {
   readonly #registry: PinRegistry;
   readonly #scheduler: PinScheduler;
@@ -21,13 +20,13 @@ export class Pins {
     this.#scheduler = new PinScheduler({ ...options, registry: this.#registry, completion });
   }
 
-  /** Whether an address is pinned. False if storage is blocked. */
+  /** False if storage is blocked. */
   async has({ hex }: Address): Promise<boolean> {
     const all = await this.#registry.all().catch(() => []);
     return all.some(({ address }) => address.hex === hex);
   }
 
-  /** All pins, oldest first. */
+  /** Oldest first. */
   async list(): Promise<ListedPin[]> {
     if (await this.#registry.recount()) void this.work();
     return (await this.#registry.all()).map((pin) => ({ address: pin.address.hex, ...pin.state() }));
@@ -38,7 +37,7 @@ export class Pins {
     return (await this.#registry.all()).some((pin) => pin.needsWork);
   }
 
-  /** Works on the pins. Resolves when no pin can be worked on now. Never rejects. */
+  /** Resolves when no pin can be worked on now. Never rejects. */
   work(): Promise<void> {
     return this.#scheduler.work();
   }
@@ -86,7 +85,7 @@ export class Pins {
     this.retryNow();
   }
 
-  /** Retries failed pins at once. Call this when the network is back or space was freed. */
+  /** Call this when the network is back or space was freed. */
   retryNow(): void {
     void this.#scheduler.retryNow();
   }

@@ -13,7 +13,6 @@ import { loadBlake3 } from '../self-encryption/blake3.ts';
 import { bufferAccess, type RandomAccess } from '../util/random-access.ts';
 import { tally } from './inventory-store.ts';
 
-/** Name of the file's first member. */
 const descriptionName = 'antway-site.json';
 /** Name of the member that contains the site's manifest, if the address is a manifest that no peer has. */
 const manifestName = 'manifest.ant';
@@ -26,7 +25,7 @@ const batch = { chunks: 64, bytes: 16 * 1024 * 1024 };
 interface Description {
   format: typeof format;
   version: number;
-  /** The site's address, 64 hex digits. */
+  /** 64 hex digits. */
   address: string;
   kind: Inventory['kind'];
   chunks: number;
@@ -48,20 +47,17 @@ export interface ManifestStorage {
   list(): Promise<{ id: string; name: string | null }[]>;
 }
 
-/** The result of an import. */
 export interface Imported {
   address: string;
-  /** Number of valid chunks, and their bytes. */
+  /** Only valid chunks count. */
   chunks: number;
   bytes: number;
-  /** Members that were refused, and the reasons. */
   refused: { name: string; reason: string }[];
 }
 
 /**
  * Exports a site as one file: a tar of a description and of all its encrypted chunks, named by their addresses. Each
  * chunk is verified when it is read. The tar is composed while it is read, and is the same every time.
- *
  * @throws AntwayError `NOT_FOUND` if not all chunks of the site are stored.
  */
 export async function exportSite(
@@ -103,7 +99,7 @@ function textAccess(text: string): RandomAccess {
   return bufferAccess(new TextEncoder().encode(text));
 }
 
-/** A stored chunk, which is read in pieces but verified once, as a whole. */
+/** A chunk is read in pieces but verified once, as a whole. */
 function chunkAccess(address: Address, size: number, chunks: Chunks): RandomAccess {
   let current: Promise<VerifiedChunk> | undefined;
   return {
@@ -111,7 +107,7 @@ function chunkAccess(address: Address, size: number, chunks: Chunks): RandomAcce
     async read(start, end) {
       current ??= chunks.record(address);
       const reading = current;
-      // Release the chunk after its end was read. Otherwise all of a large site would be in memory at the end.
+      // Release the chunk. Otherwise all of a large site would be in memory at the end.
       if (end === size) current = undefined;
       return (await reading).bytes.subarray(start, end);
     },
@@ -121,7 +117,6 @@ function chunkAccess(address: Address, size: number, chunks: Chunks): RandomAcce
 /**
  * Imports a file from `exportSite`. Every chunk is hashed. Wrong chunks are refused by name, and the other chunks are
  * stored. Only one batch of chunks is in memory at a time.
- *
  * @param begin called with the site's address before any chunk is stored.
  * @throws AntwayError `UNSUPPORTED` for another kind of file or version, `CORRUPT` if the file ends early, `TOO_LARGE`
  *   if there is no room, `INTERNAL` if the storage fails, `NOT_FOUND` if the site is unpinned in the meantime. Except
@@ -176,7 +171,7 @@ async function importTar(
       waiting.push(chunk);
       waitingBytes += bytes.length;
     } catch (error) {
-      // Refuse a wrong member. If the file itself is damaged, no further member can be read.
+      // Refuse a wrong member. In a damaged file, no further member can be read.
       if (error instanceof DamagedTar || !(error instanceof AntwayError)) throw error;
       imported.refused.push({ name: name.slice(0, 200), reason: error.message });
     }
@@ -188,8 +183,7 @@ async function importTar(
 
 /**
  * Adds references before the chunks are stored, so that no chunk is evicted for the next one.
- * @throws AntwayError `TOO_LARGE` if there is no room, `INTERNAL` if the storage fails, `NOT_FOUND` if the site was
- *   unpinned.
+ * @throws AntwayError `TOO_LARGE`, `INTERNAL`, `NOT_FOUND` as `importSite`.
  */
 async function storeChunks(
   owner: Address,

@@ -35,16 +35,13 @@ const properties = s.object({
   path,
   /** The alias in the URL that opened it, if any. */
   name: v.nullable(v.string()),
-  /** Title of its document. */
   title: v.nullable(text),
-  /** Path of its icon. */
   icon: v.nullable(icon),
   kind: v.picklist(['archive', 'file', 'record']),
   /** Milliseconds since 1970. Null if the time was forgotten and the rest stays for a pin, or was never known. */
   lastOpened: v.nullable(time),
 });
 
-/** A visit to a site or file. */
 export type Visit = v.InferOutput<typeof properties>;
 
 const visitSchema = v.pipe(
@@ -53,24 +50,19 @@ const visitSchema = v.pipe(
 );
 
 /**
- * Validates a visit that the gateway recorded at another origin. Security: its paths become links of the shell, so they
- * must stay on this origin.
- * @throws AntwayError `REFUSED`.
+ * Validates a visit that the gateway recorded at another origin. @throws AntwayError `REFUSED`.
+ * Security: its paths become links of the shell, so they must stay on this origin.
  */
 export function parseVisit(value: unknown): Visit {
   return s.parse(visitSchema, value, 'REFUSED', 'The visit');
 }
 
-/** Most stored visits. */
 const mostVisits = 1_000;
 
 const prefix = 'site:';
 const range = () => IDBKeyRange.bound(prefix, `${prefix}\uffff`);
 
-/**
- * The last visit of each address. The history is not encrypted, like the browser's own. Therefore it contains no title
- * and no icon of content that only a manifest opens.
- */
+/** The last visit of each address. Not encrypted, so without title and icon of content that only a manifest opens. */
 export class Visits {
   readonly #settings: UseStore;
 
@@ -78,7 +70,7 @@ export class Visits {
     this.#settings = settings;
   }
 
-  /** Lists the visits, newest first. */
+  /** Newest first. */
   async list(): Promise<Visit[]> {
     const visits = await this.#settings('readonly', (store) =>
       promisifyRequest<Visit[]>(store.getAll(range())),
@@ -91,7 +83,7 @@ export class Visits {
   }
 
   /**
-   * Stores a visit. A missing title or icon is taken from the previous visit.
+   * A missing title or icon is taken from the previous visit.
    * @param isPrivate if true, title and icon are not stored, and earlier ones are removed.
    */
   async add(visit: Visit, isPrivate = false): Promise<void> {

@@ -3,7 +3,7 @@ import type { PrefetchRange } from './transports/protocol.ts';
 
 export interface FetchOptions<T> {
   signal: AbortSignal;
-  /** Expected size of the chunk in bytes, if known: small chunks may share a request. Only a hint. */
+  /** In bytes, if known: small chunks may share a request. Only a hint. */
   expectedBytes?: number | undefined;
   /** Converts received bytes to the caller's value, or throws `CORRUPT`: then the next peer is asked. */
   verify(received: Uint8Array<ArrayBuffer>): T;
@@ -15,14 +15,12 @@ export interface PrefetchOptions {
   onRecord(address: Address, bytes: Uint8Array<ArrayBuffer>): Promise<void>;
 }
 
-/** Measurements of the link to the peers. */
 export interface LinkMeasure {
   bytesPerSecond: number;
   /** The shortest measured time from a request to its answer's first byte, in milliseconds. */
   delayMs: number;
 }
 
-/** A source of chunks. */
 export interface ChunkPeers {
   fetch<T>(address: Address, options: FetchOptions<T>): Promise<T>;
   /**
@@ -32,12 +30,12 @@ export interface ChunkPeers {
    */
   prefetch?(address: Address, range: PrefetchRange, options: PrefetchOptions): Promise<void>;
   /**
-   * Asks several peers at once for their mutable record at an address, and waits for all of them.
-   * @returns the records that passed `verify`; an empty list if no peer answers. A source without mutable records does
-   *   not have this method.
+   * Asks several peers at once for their mutable record at an address, and waits for all of them. A source without
+   * mutable records does not have this method.
+   * @returns the records that passed `verify`; an empty list if no peer answers.
    * @throws the signal's reason when aborted.
    */
   pointers?<T>(address: Address, options: FetchOptions<T>): Promise<T[]>;
-  /** Measurements of the link to the peers; undefined before the first measurement. */
+  /** Undefined before the first measurement. */
   link?(): LinkMeasure | undefined;
 }

@@ -21,11 +21,9 @@ export type PeerState = 'idle' | TransportName | 'unreachable' | 'banned';
 export interface AskOptions<T> extends FetchOptions<T> {
   isHedge: boolean;
   onFirstByte(): void;
-  /** Observes the attempts of this request. */
   observer: AttemptObserver;
 }
 
-/** One peer: its transports, and its health as measured by its answers. */
 export class Peer {
   readonly health = new PeerHealth();
   /** Milliseconds since 1970; 0 if the peer was never asked. */
@@ -52,10 +50,7 @@ export class Peer {
     return this.transports.last ?? 'idle';
   }
 
-  /**
-   * Asks the transports one after the other, best first.
-   * @throws AntwayError the last failure; the signal's reason when aborted.
-   */
+  /** Asks the transports in turn, best first. @throws the last failure; the signal's reason when aborted. */
   async fetch<T>(address: Address, options: AskOptions<T>): Promise<T> {
     const { signal, expectedBytes, verify, onFirstByte, isHedge, observer } = options;
     const permit = this.health.circuit.started();
@@ -90,11 +85,7 @@ export class Peer {
     throw this.transports.missing();
   }
 
-  /**
-   * Asks for a pointer record, within a time limit. A wrong pointer does not ban the peer, because peers cannot check
-   * signatures.
-   * @throws as `HttpTransport.pointer`, or the error of `verify`.
-   */
+  /** A wrong pointer bans no peer: peers cannot check signatures. @throws as `HttpTransport.pointer` or `verify`. */
   async pointer<T>(address: Address, { signal, verify }: FetchOptions<T>): Promise<T> {
     const { pointers } = this.transports;
     if (!pointers) throw this.transports.missing();
@@ -114,8 +105,7 @@ export class Peer {
   /**
    * Requests everything that a range of a file needs (OPEN). This is a hint: the answer may end early or be empty
    * without an error. Wrong bytes ban the peer.
-   * @param isLimited whether to stop waiting for a slow peer, because other peers could be asked. Requests for these
-   *   chunks wait too.
+   * @param isLimited whether to stop waiting for a slow peer, because other peers could be asked.
    */
   async prefetch(
     address: Address,
@@ -140,7 +130,7 @@ export class Peer {
     } catch (error) {
       if (signal.aborted) attempt.end('cancelled');
       else if (own.aborted) attempt.end('overtaken');
-      // The chunks that did not come are requested one by one.
+      // The missing chunks are requested one by one.
       else attempt.end(asAntwayError(error), false);
     } finally {
       watchdog?.stop();

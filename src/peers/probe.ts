@@ -7,22 +7,19 @@ import type { HttpTransport } from './transports/http.ts';
 import { PeerTransports } from './transports/peer-transports.ts';
 import type { PeerInfo } from './transports/protocol.ts';
 
-/** The result of probing a peer. */
 export interface Probe {
-  /** The peer's description of itself; null for AntTP and antd. */
+  /** Null for AntTP and antd. */
   info: PeerInfo | null;
-  /** The transport that requests would use. */
   transport: TransportName;
   /** From a request on an open connection to its answer's first byte, in milliseconds. */
   firstByteMs: number;
-  /** Why WebTransport does not work, if it was tried; null if it works or was not tried. */
+  /** Null if WebTransport works or was not tried. */
   webTransportProblem: string | null;
 }
 
 /**
- * Probes a peer in the way that the gateway would use it: by WebTransport, or by HTTP if WebTransport does not work.
- * @throws AntwayError `UNSUPPORTED` if the server is no peer of this protocol, `PEERS_UNREACHABLE`; the signal's
- *   reason.
+ * Probes a peer as the gateway would use it: by WebTransport, or by HTTP if WebTransport does not work.
+ * @throws AntwayError `UNSUPPORTED` if the server is no peer, `PEERS_UNREACHABLE`; the signal's reason.
  */
 export async function probePeer(peer: PeerUrl, choice: TransportChoice, signal: AbortSignal): Promise<Probe> {
   const transports = new PeerTransports(peer, choice);
@@ -49,10 +46,7 @@ export async function probePeer(peer: PeerUrl, choice: TransportChoice, signal: 
   return { ...answer, transport: 'http', webTransportProblem };
 }
 
-/**
- * Requests a chunk that no peer has. AntTP and antd have no `/-/info`, so their NOT_FOUND is the only sign of life. Any
- * other server that answers 404 passes too.
- */
+/** AntTP and antd have no `/-/info`: NOT_FOUND is their only sign of life. Other servers that answer 404 pass too. */
 async function probeChunks(http: HttpTransport, signal: AbortSignal): Promise<Probe> {
   const startedAt = performance.now();
   await http.fetch(Address.fromBytes(new Uint8Array(32)), signal).catch((error) => {

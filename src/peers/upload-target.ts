@@ -5,19 +5,17 @@ import type { PutOptions } from './transports/http.ts';
 import { PeerTransports } from './transports/peer-transports.ts';
 import type { WebTransportTransport } from './transports/webtransport.ts';
 
-/** The interface of a peer that accepts chunks. */
 export interface UploadTarget {
-  /** Identifies the peer in errors. */
   readonly url: string;
-  /** Whether the peer stores a chunk. @throws as `HttpTransport.has`. */
+  /** @throws as `HttpTransport.has`. */
   has(address: Address, signal: AbortSignal): Promise<boolean>;
-  /** Stores a chunk. @throws as `HttpTransport.put`. */
+  /** @throws as `HttpTransport.put`. */
   put(address: Address, bytes: Uint8Array, options: PutOptions): Promise<'stored' | 'present'>;
 }
 
 /**
- * Returns the transport for uploads to a peer. HTTP is preferred, because its answers are more detailed. A peer with
- * pinned certificates needs WebTransport, because browsers accept no pinned certificates over HTTP.
+ * Prefers HTTP, because its answers are more detailed. A peer with pinned certificates needs WebTransport, because
+ * browsers accept no pinned certificates over HTTP.
  * @throws AntwayError `PEERS_UNREACHABLE` if the browser has no WebTransport for such a peer.
  */
 export function uploadTargetAt(peer: PeerUrl): UploadTarget {
@@ -57,10 +55,7 @@ class PinnedTarget implements UploadTarget {
     }
   }
 
-  /**
-   * Connects before each request. `WebTransportTransport` gives up after the grace time in favour of HTTP, and here is
-   * no HTTP.
-   */
+  /** `WebTransportTransport` gives up after the grace time in favour of HTTP, but there is no HTTP here. */
   async #connected(signal = new AbortController().signal): Promise<void> {
     signal.throwIfAborted();
     if (!this.#transport.isConnected) await this.#transport.connect();

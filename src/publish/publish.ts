@@ -15,13 +15,13 @@ export interface PublishOptions {
   signal?: AbortSignal;
 }
 
-/** Progress of publishing. `hashedBytes` and then `encryptedBytes` go from 0 to `size`. */
+/** `hashedBytes` and then `encryptedBytes` go from 0 to `size`. */
 export interface PublishProgress {
   /** Bytes to publish: of the file, or of the folder's tar. */
   size: number;
   hashedBytes: number;
   encryptedBytes: number;
-  /** Chunks that the sink has, and the number of them that it already had. */
+  /** Chunks that the sink has, and how many of them it already had. */
   chunks: number;
   presentChunks: number;
 }
@@ -30,23 +30,20 @@ export interface Published {
   address: Address;
   /** Plaintext bytes: of the file, or of the folder's tar. */
   size: number;
-  /** Number of chunks, including the data map's record unless the file is private. */
+  /** Includes the data map's record unless the file is private. */
   chunks: number;
-  /** Chunks that the sink already had. */
   presentChunks: number;
-  /** Bytes of the chunks that were uploaded. */
   uploadedBytes: number;
   /** The data map's record. It is the key to a private file. */
   record: Uint8Array<ArrayBuffer>;
 }
 
-/** Most encrypted chunks that wait for the sink; each takes up to 4 MiB of memory. */
+/** Encrypted chunks that wait for the sink; each takes up to 4 MiB of memory. */
 const chunksInFlight = 4;
 
 /**
  * Self-encrypts a file and passes its chunks to the sink. Encryption continues while earlier chunks are uploaded. The
- * data map's record is stored last, after all chunks: if an address can be resolved, its file is complete.
- *
+ * data map's record is stored last: if an address can be resolved, its file is complete.
  * @throws AntwayError `UNSUPPORTED` for fewer than 3 bytes, `TOO_LARGE` for a file that exceeds any data map, and the
  *   errors of the sink. Rejects with the signal's reason when aborted.
  */
@@ -69,7 +66,7 @@ export async function publishFile(source: RandomAccess, options: PublishOptions)
   });
   try {
     const { address, record } = await encryptFile(codec, source, {
-      // Keep the record back here in any case. It is stored below, after all chunks.
+      // The record is stored below, after all chunks.
       isPrivate: true,
       emit: (chunk) => queue.add(chunk),
       progress(hashedBytes, encryptedBytes) {
@@ -86,16 +83,13 @@ export async function publishFile(source: RandomAccess, options: PublishOptions)
     const { size, chunks, presentChunks } = state;
     return { address, size, chunks, presentChunks, uploadedBytes, record };
   } catch (error) {
-    // A failed upload aborts the others. The signal's reason is the first error; later errors follow from it.
+    // The first error is the signal's reason; later errors follow from it.
     await queue.abort(error);
     throw queue.signal.reason;
   }
 }
 
-/**
- * Publishes files as one tarchive; see `createTarchive` for paths.
- * @throws as `createTarchive` and `publishFile`.
- */
+/** Publishes files as one tarchive. @throws as `createTarchive` and `publishFile`. */
 export async function publishFolder(
   entries: readonly TarEntry[],
   options: PublishOptions,
@@ -103,7 +97,6 @@ export async function publishFolder(
   return publishFile(createTarchive(entries), options);
 }
 
-/** Uploads to the sink, with a limited number at a time. */
 class UploadQueue {
   readonly signal: AbortSignal;
   readonly #controller = new AbortController();
@@ -135,13 +128,12 @@ class UploadQueue {
     this.#inFlight.add(upload);
   }
 
-  /** Resolves when all added chunks are stored. */
   async drain(): Promise<void> {
     await Promise.all(this.#inFlight);
     this.signal.throwIfAborted();
   }
 
-  /** Aborts all uploads. Resolves when none is running any more. */
+  /** Resolves when no upload is running any more. */
   async abort(reason: unknown): Promise<void> {
     this.#controller.abort(reason);
     await Promise.all(this.#inFlight);

@@ -2,14 +2,14 @@ import { AntwayError, asAntwayError, isAbort } from '../errors.ts';
 import type { UploadTarget } from '../peers/upload-target.ts';
 import type { EncryptedChunk } from '../self-encryption/file.ts';
 
-/** A destination of published chunks: peers, or a folder. */
+/** Peers, or a folder. */
 export interface ChunkSink {
   /** Resolves when the chunk is stored. `present`: it was already stored, and no bytes were written. */
   store(chunk: EncryptedChunk, signal: AbortSignal): Promise<'stored' | 'present'>;
 }
 
 export interface UploadOptions {
-  /** The peers' write token, sent as `Authorization: Bearer <token>`. */
+  /** Sent as `Authorization: Bearer <token>`. */
   token?: string;
   /** Delay before the second try, in milliseconds. It doubles for each further try. */
   firstRetryMs?: number;
@@ -35,10 +35,8 @@ export function uploadTo(targets: readonly UploadTarget[], options: UploadOption
 
 /**
  * Sends one chunk to one peer.
- *
  * @throws AntwayError `REFUSED` if the token is missing or wrong, `TOO_LARGE` if the chunk exceeds the peer's limit or
- *   the peer is full, `PEERS_UNREACHABLE` if it did not answer after all tries. Rejects with the signal's reason when
- *   aborted.
+ *   the peer is full, `PEERS_UNREACHABLE` after all tries; the signal's reason when aborted.
  */
 export async function uploadChunk(
   { address, bytes }: EncryptedChunk,
@@ -71,7 +69,7 @@ export async function uploadChunk(
   }
 }
 
-/** Rejects with the signal's reason if it aborts before `milliseconds` have passed. */
+/** Rejects with the signal's reason when aborted. */
 function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = () => {

@@ -4,17 +4,12 @@ import type { ChunkKeys } from './keys.ts';
 import { loadSodium } from './sodium.ts';
 import { xorPad } from './xor.ts';
 
-/**
- * ChaCha20-Poly1305 (RFC 8439) with the tag after the ciphertext and no associated data. The pad is XORed over both.
- */
+/** ChaCha20-Poly1305 (RFC 8439), tag last, no associated data. The pad is XORed over ciphertext and tag. */
 export interface Aead {
   readonly name: 'kernel' | 'native' | 'sodium';
   /** @returns (ciphertext ‖ 16-byte tag) XOR pad. */
   encrypt(keys: ChunkKeys, plaintext: Bytes): Promise<Bytes>;
-  /**
-   * @param target buffer for the plaintext, at its beginning; may be `encrypted` itself.
-   * @returns the plaintext; rejects with AntwayError `CORRUPT` if the tag does not match.
-   */
+  /** @param target may be `encrypted` itself. @throws AntwayError `CORRUPT` if the tag does not match. */
   decrypt(keys: ChunkKeys, encrypted: Uint8Array, target?: Bytes): Promise<Bytes>;
 }
 
@@ -22,14 +17,12 @@ type Bytes = Uint8Array<ArrayBuffer>;
 
 export type AeadName = Aead['name'];
 
-/** Loads libsodium's WebAssembly. */
 export type SodiumWasm = () => Promise<BufferSource | Response>;
 
 /**
  * Loads the AEAD back end. `kernel` is our own WebAssembly, with SIMD. WebCrypto's `ChaCha20-Poly1305` (`native`) runs
  * off the calling thread, but copies its input and output on that thread, which takes longer than decrypting. Browsers
  * without SIMD get `native`. Browsers that lack both get `sodium`, libsodium compiled to WebAssembly.
- *
  * @param name use this back end instead of detecting one.
  * @param sodiumWasm called only if libsodium is used. Without it, the package's own copy is used.
  * @throws AntwayError `UNSUPPORTED` if the named back end is not available.
@@ -61,8 +54,7 @@ function kernelAead(kernel: Kernel): Aead {
 }
 
 const algorithm = 'ChaCha20-Poly1305';
-// 'raw-secret' and this algorithm come from the WICG draft "Modern Algorithms in WebCrypto". TypeScript's library does
-// not list the key format yet.
+// From the WICG draft "Modern Algorithms in WebCrypto". TypeScript's library does not list the key format yet.
 const keyFormat = 'raw-secret' as 'raw';
 
 function nativeAead(): Aead {
@@ -90,8 +82,8 @@ function nativeAead(): Aead {
 }
 
 /**
- * Encrypts and decrypts a byte, because a browser may list the algorithm but fail to run it. The two concurrent
- * decryptions share the scratch buffer, so a browser that does not copy its input at once fails too.
+ * Tries a byte, because a browser may list the algorithm but fail to run it. The two concurrent decryptions share the
+ * scratch buffer, so a browser that does not copy its input at once fails too.
  */
 async function hasNative(): Promise<boolean> {
   const keys = { pad: new Uint8Array(52), key: new Uint8Array(32), nonce: new Uint8Array(12) };
@@ -123,7 +115,7 @@ async function sodiumAead(wasm: SodiumWasm | undefined): Promise<Aead> {
   };
 }
 
-/** A reusable buffer for input that is consumed synchronously. Reused because new memory is expensive. */
+/** For input that is consumed synchronously. Reused because new memory is expensive. */
 class Scratch {
   #buffer = new Uint8Array();
 

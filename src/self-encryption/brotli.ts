@@ -7,10 +7,7 @@ import { AntwayError } from '../errors.ts';
  */
 export type BrotliDecoder = (compressed: Uint8Array, maxBytes: number) => Uint8Array<ArrayBuffer>;
 
-/**
- * Compresses with the Rust `brotli` crate at quality 6 and window 22. Addresses depend on its exact output, so no other
- * encoder (zlib's, Node's) can replace it.
- */
+/** Rust crate `brotli`, quality 6, window 22. Addresses depend on its output, so no other encoder can replace it. */
 export type BrotliEncoder = (bytes: Uint8Array) => Uint8Array;
 
 /** @param wasm the bytes of `brotli-dec-wasm/web/bg.wasm`, or a `Response` with them. */

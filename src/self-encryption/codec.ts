@@ -8,25 +8,18 @@ import { takeStored } from './stored.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** The differences between a service worker, a page and Node: how the WebAssembly is loaded. */
+/** How a service worker, a page or Node loads the WebAssembly. */
 export interface CodecPlatform {
-  /** Loads the bytes of `brotli-dec-wasm/web/bg.wasm`. Called on first use, and again only if it failed. */
+  /** `brotli-dec-wasm/web/bg.wasm`. Called on first use, and again only if it failed. */
   brotliDecoderWasm(): Promise<BufferSource | Response>;
-  /** Loads the compressor of package `brotli-wasm`. Only publishing needs it. */
+  /** Package `brotli-wasm`. Only publishing needs it. */
   brotliEncoder?(): Promise<BrotliEncoder>;
-  /**
-   * Loads libsodium's WebAssembly, if the build stores it separately. Called only if WebAssembly has no SIMD and
-   * WebCrypto has no ChaCha20-Poly1305.
-   */
+  /** Called only if WebAssembly has no SIMD and WebCrypto has no ChaCha20-Poly1305. Default: the package's own copy. */
   sodiumWasm?: SodiumWasm;
-  /** Overrides the choice of the AEAD back end. */
   aead?: AeadName;
 }
 
-/**
- * Encrypts and decrypts single chunks (crate `self_encryption` 0.36): Brotli → ChaCha20-Poly1305 → XOR pad, and back.
- * Its only I/O is loading its own WebAssembly, on first use.
- */
+/** Crate `self_encryption` 0.36: Brotli → ChaCha20-Poly1305 → XOR pad, and back. No I/O but loading WebAssembly. */
 export class Codec {
   readonly #platform: CodecPlatform;
   #aead: Promise<Aead> | undefined;
@@ -37,7 +30,6 @@ export class Codec {
     this.#platform = platform;
   }
 
-  /** The AEAD back end in use. */
   aead(): Promise<Aead> {
     this.#aead ??= forgetRejected(loadAead(this.#platform.aead, this.#platform.sodiumWasm), () => {
       this.#aead = undefined;
@@ -49,16 +41,13 @@ export class Codec {
     return loadBlake3();
   }
 
-  /** BLAKE3-256 of many bytes. Yields to other tasks of the thread in between. */
+  /** BLAKE3-256. Yields to other tasks of the thread in between. */
   hash(bytes: Uint8Array): Promise<Uint8Array> {
     return hashInTurns(bytes);
   }
 
   /**
-   * Decrypts chunk `index` of `map`.
-   *
-   * @param encrypted must be verified against its address. The plaintext depends only on it and the map, and is not
-   *   hashed.
+   * @param encrypted must be verified against its address: the plaintext is not hashed.
    * @param target buffer for the plaintext; may be `encrypted` itself. Allocating memory costs more than decrypting.
    * @returns exactly `map.sizes[index]` bytes.
    * @throws AntwayError `CORRUPT` if the tag, the compressed data or the size does not match.
@@ -67,8 +56,7 @@ export class Codec {
     const size = map.sizes[index]!;
     const aead = await this.aead();
     const compressed = await aead.decrypt(keysOf(map, index), encrypted, target);
-    // Most chunks are parts of already compressed files. They need no decoder, so its WebAssembly is not loaded for
-    // them.
+    // Most chunks are parts of already compressed files, and need no decoder or its WebAssembly.
     const plaintext = takeStored(compressed, size) ?? (await this.#brotliDecoder())(compressed, size);
     if (plaintext.length !== size) {
       throw new AntwayError('CORRUPT', 'A chunk decrypted to another size than its data map says.', {
@@ -78,7 +66,7 @@ export class Codec {
     return plaintext;
   }
 
-  /** Encrypts one plaintext part. @returns the bytes whose BLAKE3 is the chunk's address. */
+  /** @returns the bytes whose BLAKE3 is the chunk's address. */
   async encrypt(plaintext: Uint8Array, keys: ChunkKeys): Promise<Uint8Array<ArrayBuffer>> {
     const [aead, encode] = await Promise.all([this.aead(), this.#brotliEncoder()]);
     return aead.encrypt(keys, encode(plaintext) as Uint8Array<ArrayBuffer>);
@@ -105,9 +93,7 @@ export class Codec {
   }
 }
 
-/**
- * Forgets a failed load (for example a network error while fetching WebAssembly), so that the next call tries again.
- */
+/** Forgets a failed load (for example a network error), so that the next call tries again. */
 function forgetRejected<T>(loading: Promise<T>, forget: () => void): Promise<T> {
   loading.catch(forget);
   return loading;

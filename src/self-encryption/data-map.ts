@@ -6,10 +6,8 @@ import { decodeUntrusted, encode } from './message-pack.ts';
 const version = 1;
 
 /**
- * The list of a file's chunks. `childLevel` is 0 for the map of a file. For a shrunk map, whose chunks contain another
- * (bincode-serialised) map, it is the nesting level.
- *
- * Hashes are stored in two flat arrays, so that a map of a hundred thousand chunks takes 8 MB and no objects.
+ * The list of a file's chunks. `childLevel` is 0 for the map of a file, the nesting level for a shrunk map, whose
+ * chunks contain another (bincode-serialised) map. Flat arrays: 100,000 chunks take 8 MB and no objects.
  */
 export class DataMap {
   /** Plaintext position of each chunk's first byte, and the total at the end: `count + 1` numbers. */
@@ -34,7 +32,6 @@ export class DataMap {
     return this.sizes.length;
   }
 
-  /** Total plaintext bytes of the chunks. */
   get size(): number {
     return this.offsets[this.count]!;
   }
@@ -47,7 +44,7 @@ export class DataMap {
     return this.srcHashes.subarray(32 * index, 32 * index + 32);
   }
 
-  /** Returns the index of the chunk that contains the byte at `position`, which must be inside the file. */
+  /** @param position must be inside the file. */
   chunkAt(position: number): number {
     let low = 0;
     let high = this.count - 1;
@@ -86,12 +83,11 @@ export function encodeDataMap(map: DataMap): Uint8Array<ArrayBuffer> {
 
 /**
  * Decodes a record as a data map. Hashes may be integer arrays or `bin`.
- *
  * @returns undefined if the record is not a data map: then its bytes are the content.
  * @throws AntwayError `UNSUPPORTED` for a data map of another version than 1.
  */
 export function decodeDataMap(record: Uint8Array): DataMap | undefined {
-  // Every data map is an array of three elements. This check avoids decoding megabytes of other records.
+  // This check avoids decoding megabytes of records that are no data map.
   if (record[0] !== 0x93) return undefined;
   let value: unknown;
   try {
@@ -126,7 +122,6 @@ export function decodeDataMap(record: Uint8Array): DataMap | undefined {
 const bincodeHeaderBytes = 1 + 8;
 const bincodeChunkBytes = 8 + 32 + 32 + 8;
 
-/** Length of the output of `encodeBincode`. */
 export function bincodeBytes(count: number, childLevel: number): number {
   return bincodeHeaderBytes + bincodeChunkBytes * count + (childLevel > 0 ? 9 : 1);
 }
@@ -189,7 +184,6 @@ export function decodeBincode(bytes: Uint8Array): DataMap {
   return builder.build(childLevel);
 }
 
-/** Fills the flat arrays of a `DataMap`. */
 export class MapBuilder {
   readonly #dst: Uint8Array;
   readonly #src: Uint8Array;
@@ -218,7 +212,6 @@ function asHash(value: unknown): ArrayLike<number> | undefined {
   return value.every((byte) => Number.isInteger(byte) && byte >= 0 && byte <= 255) ? value : undefined;
 }
 
-/** Whether a number can be the plaintext length of a chunk. */
 export function isPlaintextSize(value: unknown): value is number {
   return isPositiveInteger(value) && value <= limits.largestPartBytes;
 }

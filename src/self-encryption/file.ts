@@ -13,39 +13,31 @@ import {
 } from './data-map.ts';
 import { deriveKeys } from './keys.ts';
 
-/** An encrypted chunk to be stored. */
 export interface EncryptedChunk {
   address: Address;
   bytes: Uint8Array<ArrayBuffer>;
 }
 
-/**
- * An encrypted file. `address` is the file's public address. `map` is the (shrunk) data map whose record has that
- * address.
- */
+/** `address` is the file's public address: the address of the record of `map`, which may be shrunk. */
 export interface EncryptedFile {
   address: Address;
   map: DataMap;
   /** The map's record. It was passed to `emit` unless the file is private. */
   record: Uint8Array<ArrayBuffer>;
-  /** Plaintext bytes. */
   size: number;
 }
 
 export interface EncryptOptions {
-  /** Receives every encrypted chunk, in order. The next chunk is encrypted when the returned promise resolves. */
+  /** Receives the chunks in order. The next chunk is encrypted when the returned promise resolves. */
   emit(chunk: EncryptedChunk): Promise<void>;
-  /** Called repeatedly with the bytes hashed and encrypted so far, each from 0 to the file's size. */
+  /** Both go from 0 to the file's size. */
   progress?(hashedBytes: number, encryptedBytes: number): void;
   /** Do not emit the data map's record: only a user who has the record can decrypt the file. */
   isPrivate?: boolean;
   signal?: AbortSignal;
 }
 
-/**
- * Returns the number of chunks of a file of `size` bytes, including the chunks of shrunk maps. The record of the data
- * map is not included.
- */
+/** Returns the number of a file's chunks, including those of shrunk maps, but without the data map's record. */
 export function chunkCount(size: number): number {
   let total = partBoundaries(size).length - 1;
   for (let count = total, level = 0; count > limits.publishedMapChunks; level++) {
@@ -71,7 +63,6 @@ export function partBoundaries(size: number): number[] {
 /**
  * Self-encrypts a file in two passes over `source`: every chunk's key needs its neighbours' hashes, and the first chunk
  * needs the last two. Only one chunk is in memory at a time. The same bytes always give the same address.
- *
  * @throws AntwayError `UNSUPPORTED` for fewer than 3 bytes, which the scheme cannot encrypt, `TOO_LARGE` for a file
  *   whose data map would itself exceed three chunks (about 650 GB).
  */
@@ -137,9 +128,7 @@ async function encryptParts(
 }
 
 /**
- * Resolves shrunk data maps down to the map of the file itself.
- *
- * @param openChunk returns the plaintext of one chunk of a map.
+ * Resolves shrunk data maps down to the map of the file itself. @param openChunk returns a chunk's plaintext.
  * @throws AntwayError `TOO_LARGE` past 8 levels, `CORRUPT` for a nested map that does not parse.
  */
 export async function unshrink(

@@ -1,11 +1,9 @@
-/**
- * Room after a piece: `chacha20` and `xor` process whole strides (256 and 208 bytes) and overwrite bytes past the end.
- */
+/** `chacha20` and `xor` process whole strides (256 and 208 bytes) and overwrite bytes past the end. */
 const slackBytes = 1024;
 
 /**
- * Bytes that are encrypted or decrypted at a time: a multiple of the pad (52 bytes), and of the units of `xor` and
- * `chacha20`. About as large as the pipe to a page: while one piece is decrypted, the page consumes the previous one.
+ * A multiple of the pad (52 bytes) and of the units of `xor` and `chacha20`. About the size of the pipe to a page, so
+ * that the page consumes one piece while the next is decrypted.
  */
 export const pieceBytes = 20 * 16 * 208;
 

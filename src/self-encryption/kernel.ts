@@ -26,7 +26,6 @@ interface Exports {
   xor(data: number, end: number, pads: number): void;
 }
 
-// Constants of BLAKE3.
 const hashBytes = 32;
 const blockBytes = 64;
 const hashedChunkBytes = 1024;
@@ -35,13 +34,12 @@ const flags = { chunkStart: 1, chunkEnd: 2, parent: 4, root: 8 } as const;
 const subtreeChunks = 64;
 const subtreeBytes = subtreeChunks * hashedChunkBytes;
 
-// Constants of Poly1305.
 const tagBytes = 16;
 const prime = 2n ** 130n - 5n;
 const clamp = 0x0ffffffc0ffffffc0ffffffc0fffffffn;
 const limbBits = 26n;
 
-/** Bytes that are hashed in one task: hashing them takes as long as decrypting a piece. */
+/** Hashing these bytes takes as long as decrypting a piece. */
 const hashedInTurn = 2 * subtreeBytes;
 
 let loading: Promise<Kernel | undefined> | undefined;
@@ -76,7 +74,7 @@ export class Kernel {
     return this.#mergeSubtrees(values);
   }
 
-  /** As `blake3`, but yields to other tasks of the thread in between. */
+  /** Yields to other tasks of the thread in between. */
   blake3InTurns(bytes: Uint8Array): Promise<Bytes> {
     return inTurns(async (nextTurn) => {
       if (bytes.length <= hashedChunkBytes) return this.#hashShort(bytes);
@@ -90,7 +88,7 @@ export class Kernel {
   }
 
   /**
-   * Removes the pad and decrypts (RFC 8439). Works piece by piece, and yields to other tasks of the thread in between.
+   * Removes the pad and decrypts (RFC 8439). Yields to other tasks of the thread in between.
    * @param target buffer for the plaintext; may be `encrypted` itself.
    * @returns undefined if the tag does not match. `target` has been overwritten even then.
    */
@@ -117,7 +115,6 @@ export class Kernel {
     });
   }
 
-  /** The inverse of `decrypt`. */
   encrypt(keys: ChunkKeys, plaintext: Uint8Array): Bytes {
     const size = plaintext.length;
     const encrypted = new Uint8Array(size + tagBytes);
@@ -250,8 +247,7 @@ export class Kernel {
   }
 
   /**
-   * Runs Poly1305 over the first bytes of ciphertext in `layout.piece`. For the last piece, the bytes after it are
-   * overwritten.
+   * Runs Poly1305 over the ciphertext in `layout.piece`. For the last piece, the bytes after it are overwritten.
    * @param size length of the whole ciphertext, if this is its last piece.
    */
   #authenticate({ state }: Authenticator, length: number, size: number | undefined): void {

@@ -1,7 +1,6 @@
 import { blake3 } from '@noble/hashes/blake3.js';
 import type { DataMap } from './data-map.ts';
 
-/** Key material of one chunk. */
 export interface ChunkKeys {
   /** 52 bytes, XORed repeatedly over the encrypted bytes. */
   pad: Uint8Array<ArrayBuffer>;
@@ -17,9 +16,8 @@ const nonceBytes = 12;
 const context = new TextEncoder().encode('self_encryption/chunk/v2');
 
 /**
- * Derives the key material of chunk `index` from the plaintext hashes of itself and its two predecessors (wrapping), as
- * crate `self_encryption` 0.36 does: BLAKE3 in derive-key mode, 96 bytes of output split as pad ‖ key ‖ nonce.
- *
+ * As crate `self_encryption` 0.36: BLAKE3 in derive-key mode over the plaintext hashes of the chunk and its two
+ * predecessors (wrapping), 96 bytes of output split as pad ‖ key ‖ nonce.
  * @param srcHashes all plaintext hashes of the file, 32 bytes each; at least three.
  * @param childLevel 0 for a file's own chunks, the nesting level for the chunks of a shrunk data map.
  */
@@ -42,7 +40,6 @@ export function deriveKeys(srcHashes: Uint8Array, index: number, childLevel: num
   };
 }
 
-/** `deriveKeys` for a chunk of a data map. */
 export function keysOf(map: DataMap, index: number): ChunkKeys {
   return deriveKeys(map.srcHashes, index, map.childLevel);
 }

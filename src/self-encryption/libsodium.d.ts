@@ -1,9 +1,7 @@
-/**
- * The part of Emscripten's libsodium that `sodium.ts` calls. Lengths are u64 in C; here each is a low and a high word.
- */
+/** The functions of Emscripten's libsodium that `sodium.ts` calls. A u64 length of C is a low and a high word here. */
 declare module 'libsodium' {
   export interface Sodium {
-    /** The module's memory. The array is replaced when the memory grows. */
+    /** The array is replaced when the memory grows. */
     readonly HEAPU8: Uint8Array<ArrayBuffer>;
     _malloc(bytes: number): number;
     _free(pointer: number): void;

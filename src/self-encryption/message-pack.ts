@@ -1,17 +1,13 @@
-/** Limits for a MessagePack value from an untrusted source. */
 export interface ValueLimits {
-  /** Most levels of nested arrays and maps. */
   maxDepth: number;
   /** Most values in total: numbers, texts, arrays, and their elements. */
   maxValues: number;
 }
 
 /**
- * Decodes one MessagePack value from an untrusted source. Integers beyond 2⁵³ become the nearest number, binary data
- * a view of `bytes`, and an extension `{ type, data }`.
- *
- * Security: a header may claim more values than follow it. It is checked before memory is allocated for its values.
- *
+ * Decodes one MessagePack value from an untrusted source. Integers beyond 2⁵³ become the nearest number, binary data a
+ * view of `bytes`, and an extension `{ type, data }`. Security: a header may claim more values than follow it, so it is
+ * checked before memory is allocated.
  * @throws Error if the bytes are not exactly one value, exceed the limits, or contain a map whose key is neither text
  *   nor a number, or is `__proto__`.
  */
@@ -29,7 +25,6 @@ class Decoder {
   readonly #bytes: Uint8Array;
   readonly #view: DataView;
   readonly #maxDepth: number;
-  /** How many more values the headers may announce. */
   #remaining: number;
   #at = 0;
 
@@ -87,7 +82,7 @@ class Decoder {
     return map;
   }
 
-  /** Checks the header of an array or map. @param count number of the values inside. */
+  /** @param count number of the values inside an array or map. */
   #enter(count: number, depth: number): void {
     if (count === 0) return;
     this.#remaining -= count;
@@ -125,7 +120,7 @@ class Decoder {
     return this.#bytes.subarray(start, start + length);
   }
 
-  /** Moves past the next bytes. @returns the position of the first. */
+  /** @returns the position of the first skipped byte. */
   #skip(length: number): number {
     const start = this.#at;
     if (length > this.#bytes.length - start) throw new RangeError('The value ends early');
@@ -143,7 +138,7 @@ export type Encodable =
   | readonly Encodable[]
   | { readonly [key: string]: Encodable };
 
-/** Encodes a value as MessagePack, each header and number in its shortest form, as crate `rmp-serde` writes it. */
+/** Encodes each header and number in its shortest form, as crate `rmp-serde` does. */
 export function encode(value: Encodable): Uint8Array<ArrayBuffer> {
   const encoder = new Encoder();
   encoder.value(value);

@@ -2,7 +2,6 @@ import type { Sodium } from 'libsodium';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Length of the tag after a ciphertext. */
 const tagBytes = 16;
 
 /** libsodium's ChaCha20-Poly1305 (RFC 8439). Calls are synchronous. */
@@ -14,9 +13,8 @@ export interface SodiumAead {
 }
 
 /**
- * Loads libsodium without its wrappers. Only two of their hundreds of functions are needed, and a worker must parse all
- * of its script before it can answer.
- *
+ * Loads libsodium without its wrappers: a worker must parse all of its script before it can answer, and only two of
+ * hundreds of functions are needed.
  * @param wasm loads its WebAssembly, if the build has moved it out of the package.
  */
 export async function loadSodium(wasm?: () => Promise<BufferSource | Response>): Promise<SodiumAead> {
@@ -63,14 +61,14 @@ export async function loadSodium(wasm?: () => Promise<BufferSource | Response>):
   };
 }
 
-/** Compiles while the response streams, if the host's content type allows it. */
+/** Compiles while the response streams, if its content type allows it. */
 function compile(wasm: BufferSource | Response): Promise<WebAssembly.Module> {
   if (!(wasm instanceof Response)) return WebAssembly.compile(wasm);
   if (wasm.headers.get('Content-Type') === 'application/wasm') return WebAssembly.compileStreaming(wasm);
   return wasm.arrayBuffer().then((bytes) => WebAssembly.compile(bytes));
 }
 
-/** Instantiates the module here: the library itself would wait for ever for an instance that cannot be created. */
+/** The library itself would wait for ever for an instance that cannot be created. */
 function instantiate(
   libsodium: typeof import('libsodium').default,
   module: WebAssembly.Module,
@@ -83,14 +81,12 @@ function instantiate(
   });
 }
 
-/** A source of random numbers, which the library does not find by itself in a module of Node. */
+/** The library does not find a source of random numbers by itself in a module of Node. */
 function getRandomValue(): number {
   return crypto.getRandomValues(new Uint32Array(1))[0]!;
 }
 
-/**
- * Copies `inputs` into libsodium's memory, calls `call`, and returns a copy of the output; undefined if `call` fails.
- */
+/** Copies `inputs` into libsodium's memory. @returns a copy of the output; undefined if `call` fails. */
 function withMemory(
   sodium: Sodium,
   outputBytes: number,

@@ -1,10 +1,7 @@
 /**
- * Extracts the bytes of a Brotli stream that contains only stored (uncompressed) blocks. The encoder produces such
- * streams for pictures, films and archives, which are compressed already. This costs one move of memory, while the
- * decoder needs several copies.
- *
- * The format is RFC 7932, sections 9.1 and 9.2. Bits are counted from the lowest.
- *
+ * Extracts the bytes of a Brotli stream that contains only stored (uncompressed) blocks (RFC 7932, sections 9.1 and
+ * 9.2; bits are counted from the lowest). The encoder produces such streams for pictures, films and archives, which are
+ * compressed already. This costs one move of memory, while the decoder needs several copies.
  * @param stream is overwritten: the result is a part of its buffer.
  * @returns undefined for any other stream, also a damaged one: the decoder reports the error.
  */
@@ -62,7 +59,7 @@ function skipWindowSize(bits: BitReader): boolean {
   return bits.read(1) === 0 || bits.read(3) !== 0 || bits.read(3) !== 1;
 }
 
-/** Reads bits. After the end it reads zeros, and `skipPadding` then returns a position beyond the end. */
+/** Reads zeros after the end. There, `skipPadding` returns a position beyond the end. */
 class BitReader {
   #bit = 0;
 

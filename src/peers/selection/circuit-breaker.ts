@@ -1,22 +1,18 @@
 import { Backoff } from '../../util/backoff.ts';
 
-/** `closed`: requests go through. `open`: no request goes through. `half-open`: one request may probe. */
+/** `half-open`: one request may probe. */
 export type CircuitState = 'closed' | 'open' | 'half-open';
 
 export interface CircuitOptions {
-  /** Consecutive failures that open the circuit. */
   failures: number;
-  /** First and longest time that the circuit stays open, in milliseconds. */
+  /** Time that the circuit stays open, in milliseconds. */
   firstMs: number;
   maxMs: number;
 }
 
-/** Identifies a request that went through. */
 export type Permit = Record<never, never>;
 
-/**
- * Blocks requests to a target that fails, and lets one request through from time to time to probe whether it recovered.
- */
+/** Blocks requests to a target that fails. From time to time, one request probes whether the target recovered. */
 export class CircuitBreaker {
   readonly #failuresToOpen: number;
   readonly #backoff: Backoff;
@@ -34,10 +30,7 @@ export class CircuitBreaker {
     return this.#probe || Date.now() < this.#openUntil ? 'open' : 'half-open';
   }
 
-  /**
-   * Call this before a request goes through. If the circuit is half-open, the request becomes the only probe.
-   * @returns the permit to pass when the request ends.
-   */
+  /** Call this before a request. If the circuit is half-open, the request becomes the only probe. */
   started(): Permit {
     const passage: Permit = {};
     if (this.state === 'half-open') this.#probe = passage;
@@ -48,7 +41,6 @@ export class CircuitBreaker {
     this.reset();
   }
 
-  /** Closes the circuit and forgets all failures. */
   reset(): void {
     this.#failures = 0;
     this.#openUntil = 0;
@@ -64,7 +56,7 @@ export class CircuitBreaker {
     if (isProbe || this.#failures >= this.#failuresToOpen) this.#open();
   }
 
-  /** Call this if a request failed in a way that makes further requests certain to fail: opens the circuit at once. */
+  /** Opens the circuit at once: further requests are certain to fail. */
   trip(passage?: Permit): void {
     const isProbe = this.#endProbe(passage);
     if (this.#openUntil === 0 || isProbe) this.#open();
@@ -79,9 +71,7 @@ export class CircuitBreaker {
     this.#openUntil = Date.now() + this.#backoff.next();
   }
 
-  /**
-   * @returns whether the request was the probe. While the circuit is open, the outcome of other requests is no news.
-   */
+  /** @returns whether the request was the probe. While the circuit is open, other outcomes are no news. */
   #endProbe(passage: Permit | undefined): boolean {
     if (!passage || passage !== this.#probe) return false;
     this.#probe = undefined;

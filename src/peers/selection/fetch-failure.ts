@@ -20,12 +20,11 @@ export class FetchFailure implements AttemptObserver {
     });
   }
 
-  /** Whether a peer answered that it does not have the record. */
   get isAbsent(): boolean {
     return this.#attempts.some(({ code }) => code === 'NOT_FOUND');
   }
 
-  /** @param banned the banned peers, which were perhaps not asked. */
+  /** @param banned peers that were perhaps not asked. */
   error(address: Address, banned: readonly { id: string }[]): AntwayError {
     const asked = new Set(this.#attempts.map(({ peer }) => peer));
     const leftOut = banned.filter(({ id }) => !asked.has(id)).map(({ id }) => leftOutAttempt(id));
@@ -53,8 +52,7 @@ export class FetchFailure implements AttemptObserver {
     if (silent.length === 0) {
       return new AntwayError('NOT_FOUND', `No peer has this record. Asked: ${peers}.`, details);
     }
-    // A browser without a network can still reach a peer on its own computer. If that peer answers "busy", the browser
-    // is not offline.
+    // Without a network, a peer on this computer can still answer "busy". Then the browser is not offline.
     const isCutOff = attempts.every(({ answered }) => !answered);
     if (isCutOff && typeof navigator === 'object' && navigator.onLine === false) {
       return new AntwayError(

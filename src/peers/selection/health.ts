@@ -5,12 +5,11 @@ import { CircuitBreaker, type Permit } from './circuit-breaker.ts';
 
 /** Weight of the newest measurement in the moving average. */
 const smoothing = 0.2;
-/** Number of answers from which on the peer's own latencies determine its hedge delays. */
+/** Answers from which on the peer's own latencies determine its hedge delays. */
 const enoughAnswers = 10;
-/** Number of answers after which the counts are halved, so that older answers weigh less. */
+/** Answers after which the counts are halved, so that older answers weigh less. */
 const decayAfter = 500;
 
-/** The measured health of a peer: how fast and how reliable it is, and whether to use it at all. */
 export class PeerHealth implements AttemptObserver {
   /** While the circuit is open, the other peers are asked first. */
   readonly circuit = new CircuitBreaker(limits.peerCircuit);
@@ -62,17 +61,13 @@ export class PeerHealth implements AttemptObserver {
     } else if (isFinal) this.unreachable(permit);
   }
 
-  /**
-   * This peer would have taken at least as long as it was waited for. Without this measurement, the slowest peer would
-   * never be measured.
-   */
+  /** The peer would have taken longer than it was waited for. Otherwise, the slowest peer would never be measured. */
   #overtaken({ request, firstByteMs, waitedMs }: PeerAttempt): void {
     this.circuit.abandoned(request.permit);
     if (firstByteMs === undefined) this.#firstByteMs = smoothed(this.#firstByteMs, waitedMs);
     else this.#msPerMebibyte = smoothed(this.#msPerMebibyte, waitedMs);
   }
 
-  /** Call this if no transport reaches the peer. */
   unreachable(permit?: Permit): void {
     this.circuit.trip(permit);
     this.#success = smoothed(this.#success, 0);
@@ -84,23 +79,17 @@ export class PeerHealth implements AttemptObserver {
     this.#success = smoothed(this.#success, 1);
   }
 
-  /**
-   * The peer's share of the addresses in rendezvous ranking. A slow peer gets less, a failing peer much less. A peer
-   * that was never asked counts as fast, so that it will be asked.
-   */
+  /** The share in rendezvous ranking. A peer that was never asked counts as fast, so that it will be asked. */
   get weight(): number {
     const costMs = 20 + (this.#firstByteMs ?? 0) + (this.#msPerMebibyte ?? 0);
     return Math.max(this.#success, 0.01) ** 2 / costMs;
   }
 
-  /**
-   * The shortest measured time to the first byte, taken as the delay without queues; undefined before the first answer.
-   */
+  /** Taken as the delay without queues; undefined before the first answer. */
   get leastFirstByteMs(): number | undefined {
     return this.#leastFirstByteMs;
   }
 
-  /** How long to wait for this peer before a hedge starts. */
   get hedgeDelayMs(): { firstByte: number; rest: number } {
     const { firstPatienceMs: first, leastPatienceMs: least } = limits;
     const knows = (histogram: Histogram) => histogram.count >= enoughAnswers;
@@ -112,10 +101,7 @@ export class PeerHealth implements AttemptObserver {
     };
   }
 
-  /**
-   * How long to wait for each chunk of a prefetch. Delays measured with small answers must not make the wait too short
-   * for a large chunk.
-   */
+  /** For each chunk. Delays measured with small answers must not make it too short for a large chunk. */
   get prefetchPatienceMs(): number {
     const total = ({ firstByte, rest }: { firstByte: number; rest: number }) => firstByte + rest;
     return Math.max(total(this.hedgeDelayMs), total(limits.firstPatienceMs));

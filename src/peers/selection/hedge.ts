@@ -1,4 +1,3 @@
-/** One try to get a value, and the delay before another try is started in parallel. */
 export interface HedgedTry<T> {
   /**
    * @param signal aborts if another try was faster or the caller has aborted.
@@ -6,29 +5,23 @@ export interface HedgedTry<T> {
    * @param isHedge whether the try starts because another try is slow.
    */
   run(signal: AbortSignal, onFirstByte: () => void, isHedge: boolean): Promise<T>;
-  /** Hedge delays in milliseconds: until the answer begins, and from then until it is complete. */
+  /** In milliseconds: until the answer begins, and from then until it is complete. */
   hedgeDelayMs: { firstByte: number; rest: number };
 }
 
 export interface HedgeOptions {
   signal: AbortSignal;
-  /** Most tries that run at the same time. */
   maxParallel: number;
-  /**
-   * Called before a hedge starts. If it returns false, it is called again after the same delay. A failed try is always
-   * followed by the next try, without this check.
-   */
+  /** If it returns false, it is called again after the same delay. The try after a failed try is not checked. */
   mayHedge(): boolean;
 }
 
-/** The abort reason of a lost hedge: another try was faster. */
+/** The abort reason of a lost hedge. */
 export const lostHedge = new DOMException('Another peer was faster.', 'AbortError');
 
 /**
  * Runs tries in order until one succeeds ("The Tail at Scale", Dean and Barroso, 2013). The next try starts when one
- * fails, or as a hedge when the latest one exceeds its hedge delay. The first success wins, and the other tries are
- * aborted.
- *
+ * fails, or as a hedge when the latest one exceeds its hedge delay. The first success aborts the others.
  * @throws the last try's error if all tries have failed; the signal's reason when aborted.
  */
 export function hedge<T>(tries: readonly HedgedTry<T>[], options: HedgeOptions): Promise<T> {
@@ -53,7 +46,7 @@ export function hedge<T>(tries: readonly HedgedTry<T>[], options: HedgeOptions):
       clearTimeout(timer);
       timer = setTimeout(() => {
         if (next >= tries.length || running.size >= maxParallel) return;
-        // Other requests earn more budget, so check again after the same delay.
+        // Other requests may earn more budget.
         if (!mayHedge()) return watch(milliseconds);
         start(true);
       }, milliseconds);
@@ -93,10 +86,7 @@ export class HedgeBudget {
   readonly #burst: number;
   #left: number;
 
-  /**
-   * @param share hedges per request, on average.
-   * @param burst most unused hedges that accumulate.
-   */
+  /** @param share hedges per request, on average. @param burst most unused hedges that accumulate. */
   constructor(share: number, burst: number) {
     this.#share = share;
     this.#burst = burst;
@@ -107,7 +97,6 @@ export class HedgeBudget {
     this.#left = Math.min(this.#left + this.#share, this.#burst);
   }
 
-  /** @returns whether a hedge was left. */
   spend(): boolean {
     if (this.#left < 1) return false;
     this.#left--;

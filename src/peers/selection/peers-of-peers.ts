@@ -5,18 +5,15 @@ import type { Peer } from '../peer.ts';
 /** Delay before a peer that could not be asked is asked for other peers again, in milliseconds. */
 const askAgainMs = 60_000;
 
-/**
- * Learns other peers from the configured ones (`peers` of `/-/info`). Peers found this way are not asked for further
- * peers, so that one peer can name only a few.
- */
+/** Learns peers from the configured ones. It asks no learnt peer, so that one peer can name only a few. */
 export class PeersOfPeers {
   readonly #configured: readonly Peer[];
   readonly #onFound: (peer: PeerUrl, namedBy: string) => void;
   readonly #known: Set<string>;
-  /** When each peer may be asked next, in milliseconds since 1970. */
+  /** In milliseconds since 1970. */
   readonly #askAt: Map<Peer, number>;
 
-  /** @param onFound called with each new peer, at most `limits.peersOfPeers` times. */
+  /** @param onFound called at most `limits.peersOfPeers` times. */
   constructor(configured: readonly Peer[], onFound: (peer: PeerUrl, namedBy: string) => void) {
     this.#configured = configured;
     this.#onFound = onFound;
@@ -39,7 +36,7 @@ export class PeersOfPeers {
       this.#askAt.delete(peer);
       for (const url of peers) this.#add(url, peer);
     } catch {
-      // The peer is asked again later. A failed `info` does not affect whether it serves chunks.
+      // The peer is asked again later. A failed `info` does not affect its health.
     }
   }
 

@@ -23,7 +23,7 @@ export interface PeerDescription extends Partial<PeerTally> {
 }
 
 export interface PeerPoolOptions {
-  /** Transports to use. `'auto'` if not given. */
+  /** Default: `'auto'`. */
   transport?: TransportChoice;
   /** Whether peers that the configured peers name are used too. */
   usePeersOfPeers?: boolean;
@@ -31,8 +31,8 @@ export interface PeerPoolOptions {
 
 /**
  * The configured peers and, if enabled, the peers that they name. Each address has its own order of peers, the same for
- * every client, so that each peer's cache stores its share. The health of a peer shifts its place. A slow peer is
- * hedged by the next one. A peer that fails, or sends wrong bytes, moves to the end for a while.
+ * every client, so that each peer's cache stores its share. Health shifts a peer's place. A slow peer is hedged by the
+ * next one. A peer that fails, or sends wrong bytes, moves to the end for a while.
  */
 export class PeerPool implements ChunkPeers {
   readonly #peers: Peer[];
@@ -72,8 +72,8 @@ export class PeerPool implements ChunkPeers {
     this.#limitSessions();
     const failure = new FetchFailure();
     const { honest, banned } = this.#order(address);
-    // Every answer is verified, so a banned peer can only waste time. It is asked only if no other peer delivered the
-    // record or answered NOT_FOUND.
+    // Every answer is verified, so a banned peer can only waste time. Ask it if no honest peer delivered the record or
+    // answered NOT_FOUND.
     for (const order of [honest, banned]) {
       if (order.length === 0) continue;
       if (failure.isAbsent) break;
@@ -97,7 +97,7 @@ export class PeerPool implements ChunkPeers {
   async prefetch(address: Address, range: PrefetchRange, options: PrefetchOptions): Promise<void> {
     const order = this.#order(address).honest.filter(({ health }) => health.circuit.state === 'closed');
     const peer = order.find(({ transports }) => transports.canPrefetch);
-    // Otherwise the peer with a session would get all requests, and no other peer would ever get a session.
+    // Otherwise all requests would go to the peer with a session, and no other peer would ever get one.
     if (order[0] !== peer) order[0]?.transports.connect();
     if (!peer) return;
     this.#limitSessions();
@@ -125,19 +125,18 @@ export class PeerPool implements ChunkPeers {
     return { bytesPerSecond, delayMs: Math.min(...delays) };
   }
 
-  /** Connects sessions with the peers that will be asked most, before the first request. */
+  /** Connects sessions with the peers that will be asked most. */
   warm(): void {
     this.#peersOfPeers?.discover();
     const best = this.#peers.toSorted((a, b) => b.health.weight - a.health.weight);
     for (const peer of best.slice(0, limits.warmSessions)) peer.transports.connect();
   }
 
-  /** Call this when the network is back: all peers are asked as if they had not failed. */
+  /** Call this when the network is back: failures are forgotten. */
   wake(): void {
     for (const peer of this.#peers) peer.wake();
   }
 
-  /** Each peer's state and tally, for `/-/peers`. */
   describe(): PeerDescription[] {
     const tallies = this.#stats.snapshot().peers;
     return this.#peers.map((peer) => ({
@@ -153,10 +152,7 @@ export class PeerPool implements ChunkPeers {
     for (const { transports } of this.#peers) transports.close();
   }
 
-  /**
-   * Returns the order of peers for an address: healthy peers by their score, then, as a last resort, peers whose
-   * circuit is open. Banned peers are returned separately.
-   */
+  /** Healthy peers by their score, then, as a last resort, peers whose circuit is open. */
   #order(address: Address): { honest: Peer[]; banned: Peer[] } {
     const order = this.#peers
       .map((peer) => ({
@@ -172,7 +168,7 @@ export class PeerPool implements ChunkPeers {
     };
   }
 
-  /** Closes the least recently used sessions if there are too many. */
+  /** Closes the least recently used sessions. */
   #limitSessions(): void {
     const open = this.#peers.filter(({ transports }) => transports.hasSession);
     if (open.length <= limits.sessions) return;

@@ -1,12 +1,9 @@
 import type { Address } from '../../address.ts';
 
 /**
- * Weighted rendezvous hashing. Every client computes the same pseudo-random number for each (address, peer) pair. So
- * all clients ask the same peer for an address first, and that peer's cache is useful to all of them. A weight shifts a
- * peer's share. Removing a peer moves only the addresses of that peer.
- *
- * The method is the logarithmic one (Schindelhauer and Schomaker, 2005): `-weight / ln(uniform)`.
- *
+ * Weighted rendezvous hashing, by the logarithmic method (Schindelhauer and Schomaker, 2005): `-weight / ln(uniform)`.
+ * All clients ask the same peer for an address first, so that peer's cache is useful to all of them. Removing a peer
+ * moves only the addresses of that peer.
  * @param peer an identifier of the peer that is the same for every client: its URL.
  * @param weight its share relative to others, more than 0.
  * @returns a score: the peer with the highest score comes first.

@@ -5,21 +5,16 @@ import { raceAbort } from '../../util/watchdog.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** The GET streams of a transport. */
 export interface GetStreams {
-  /** Requests one chunk, on a separate stream. As `Transport.fetch`. */
+  /** As `Transport.fetch`. */
   one(address: Address, signal: AbortSignal, onFirstByte?: () => void): Promise<Bytes>;
-  /**
-   * Requests several chunks on one stream, in order.
-   * @throws as `one`, if the stream fails. Answers that were complete before stay valid.
-   */
+  /** Requests chunks on one stream, in order. @throws as `one`; answers that were complete before stay valid. */
   several(addresses: readonly Address[], signal: AbortSignal, on: BatchEvents): Promise<void>;
 }
 
 export interface BatchEvents {
-  /** The stream is open. A failure from here on is not a failure of the session. */
+  /** A failure from here on is not a failure of the session. */
   opened(): void;
-  /** Bytes arrived. */
   bytes(): void;
   /** The answer to the address at `index` begins and has `length` bytes. */
   began(index: number, length: number): void;
@@ -54,7 +49,7 @@ export class BatchedGets {
     this.#streams = streams;
   }
 
-  /** Requests one small chunk. Parameters and errors as of `Transport.fetch`. */
+  /** As `Transport.fetch`. */
   fetch(address: Address, signal: AbortSignal, onFirstByte?: () => void): Promise<Bytes> {
     const answer = new Promise<Bytes>((resolve, reject) => {
       this.#waiting.push({ address, signal, onFirstByte, resolve, reject });
@@ -100,7 +95,6 @@ export class BatchedGets {
   /** Never rejects. */
   async #sendBatch(wanted: readonly PendingGet[]): Promise<void> {
     const controller = new AbortController();
-    /** Index of the request whose answer comes next. */
     let next = 0;
     let last = wanted.length - 1;
     let hasStream = false;

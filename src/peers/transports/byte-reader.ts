@@ -1,6 +1,5 @@
 import { AntwayError } from '../../errors.ts';
 
-/** Reads exact numbers of bytes from a stream. */
 export class ByteReader {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
   readonly #onBytes: (length: number) => void;
@@ -12,10 +11,7 @@ export class ByteReader {
     this.#onBytes = onBytes;
   }
 
-  /**
-   * Reads the next `length` bytes into a buffer of exactly that size.
-   * @throws AntwayError `PEERS_UNREACHABLE` if the stream ends before.
-   */
+  /** Returns a buffer of exactly that size. @throws AntwayError `PEERS_UNREACHABLE` if the stream ends before. */
   async read(length: number): Promise<Uint8Array<ArrayBuffer>> {
     const bytes = new Uint8Array(length);
     let filled = 0;
@@ -31,12 +27,11 @@ export class ByteReader {
     return bytes;
   }
 
-  /** Whether the stream has ended and everything was read. */
   async isAtEnd(): Promise<boolean> {
     return this.#left.length === 0 && !(await this.#fill());
   }
 
-  /** Reads everything up to the end, at most `maxBytes`. @returns undefined if there is more. */
+  /** @returns undefined if there are more than `maxBytes`. */
   async readToEnd(maxBytes: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
     const parts: Uint8Array[] = [];
     let length = 0;
@@ -55,7 +50,7 @@ export class ByteReader {
     return bytes;
   }
 
-  /** Tells the sender to stop. Never rejects: the stream may have failed already. */
+  /** Never rejects: the stream may have failed already. */
   async cancel(reason?: unknown): Promise<void> {
     await this.#reader.cancel(reason).catch(() => undefined);
   }

@@ -3,12 +3,11 @@ import { AntwayError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import type { PeerKind } from '../../peer-url.ts';
 
-/** How one kind of peer serves chunks over HTTP. */
 export interface Dialect {
   path(address: Address): string;
   /** Size limit of an answer, in bytes. */
   maxBytes: number;
-  /** Extracts the chunk from an answer. @throws AntwayError `CORRUPT` if the answer cannot contain a chunk. */
+  /** @throws AntwayError `CORRUPT` if the answer cannot contain a chunk. */
   decode(answer: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer>;
 }
 
@@ -27,7 +26,7 @@ export const dialects: Record<PeerKind, Dialect> = {
   },
 };
 
-/** Decodes the daemon's `{"data": "<base64>"}`. The name of the field differs between versions. */
+/** `{"data": "<base64>"}`. The name of the field differs between versions. */
 function fromJson(answer: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   try {
     const json = JSON.parse(new TextDecoder().decode(answer)) as Record<string, unknown> | null;

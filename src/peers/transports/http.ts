@@ -9,15 +9,11 @@ import { decodeInfo, type PeerInfo, tooLong, unavailable } from './protocol.ts';
 import type { Transport } from './transport.ts';
 
 export interface PutOptions {
-  /** The peer's write token. */
   token?: string | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/**
- * A peer's HTTP transport: `/chunk/<address>` and `/-/info`. Any CDN or object store with that layout works too. AntTP
- * and antd serve only chunks, each in its own dialect.
- */
+/** `/chunk/<address>` and `/-/info`. A CDN with that layout works too. AntTP and antd serve only chunks. */
 export class HttpTransport implements Transport {
   readonly name = 'http';
   readonly #peer: PeerUrl;
@@ -31,7 +27,6 @@ export class HttpTransport implements Transport {
     this.#onBytes = onBytes;
   }
 
-  /** Identifies the peer in errors. */
   get url(): string {
     return this.#peer.id;
   }
@@ -54,11 +49,7 @@ export class HttpTransport implements Transport {
     });
   }
 
-  /**
-   * Requests a pointer record. The record is not verified.
-   * @throws AntwayError `NOT_FOUND`, `CORRUPT` if the answer is longer than a pointer, `PEERS_UNREACHABLE`; the
-   *   signal's reason.
-   */
+  /** The record is not verified. @throws `NOT_FOUND`, `CORRUPT` (too long), `PEERS_UNREACHABLE`; the abort reason. */
   async pointer(address: Address, maxBytes: number, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
     return this.#request(`/pointer/${address.hex}`, {}, signal, async (response, reader) => {
       if (response.status === 404) throw new AntwayError('NOT_FOUND', 'The peer does not have this pointer.');
@@ -70,7 +61,7 @@ export class HttpTransport implements Transport {
     });
   }
 
-  /** Whether the peer stores a chunk. @throws as `fetch`, except `NOT_FOUND`. */
+  /** @throws as `fetch`, except `NOT_FOUND`. */
   async has(address: Address, signal?: AbortSignal): Promise<boolean> {
     return this.#request(`/chunk/${address.hex}`, { method: 'HEAD' }, signal, async (response) => {
       if (response.ok) return true;
@@ -80,7 +71,6 @@ export class HttpTransport implements Transport {
   }
 
   /**
-   * Stores a chunk.
    * @returns whether the chunk is new to the peer.
    * @throws AntwayError `REFUSED` (token, origin, address), `TOO_LARGE` (the chunk, or the store is full),
    *   `PEERS_UNREACHABLE` if another try may succeed.
@@ -120,14 +110,14 @@ export class HttpTransport implements Transport {
     });
   }
 
-  /** Sends one request under the watchdog. `use` reads the answer; the unread rest of the body is cancelled. */
+  /** Runs under the watchdog. `use` reads the answer; the unread rest of the body is cancelled. */
   async #request<T>(
     path: string,
     init: Omit<RequestInit, 'body'> & { body?: Uint8Array<ArrayBuffer> },
     signal: AbortSignal | undefined,
     use: (response: Response, reader: ByteReader) => Promise<T>,
   ): Promise<T> {
-    // `fetch` reports no upload progress, so the time for the request's body is added in advance.
+    // `fetch` reports no upload progress, so add the time for the request's body in advance.
     const stallMs = limits.stallMs + transferMs(init.body?.length ?? 0);
     const watchdog = new Watchdog({ stallMs, totalMs: stallMs + transferMs(limits.chunkBytes), signal });
     let reader: ByteReader | undefined;

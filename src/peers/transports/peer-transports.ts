@@ -15,26 +15,21 @@ import { isAnswer, type Transport } from './transport.ts';
 import { WebTransportTransport } from './webtransport.ts';
 import { webTransportEndpointOf } from './webtransport-endpoint.ts';
 
-/** The transports of one peer, and the order in which to use them now. */
 export class PeerTransports implements AttemptObserver {
-  /** Undefined if the browser, the kind of peer or the choice does not allow this transport. */
+  /** Undefined if the browser, the kind of peer or the choice does not allow it. */
   readonly http: HttpTransport | undefined;
   readonly webTransport: WebTransportTransport | undefined;
   /** Only HTTP serves pointers, so this is set even if chunks use WebTransport only. */
   readonly pointers: HttpTransport | undefined;
   readonly #url: PeerUrl;
   readonly #choice: TransportChoice;
-  /**
-   * Whether WebTransport is worth waiting for. While the circuit is open, HTTP serves and WebTransport is retried in
-   * the background.
-   */
+  /** While the circuit is open, HTTP serves and WebTransport is retried in the background. */
   readonly circuit = new CircuitBreaker(limits.webTransportCircuit);
   /** The transport of the last chunk. */
   last: TransportName | undefined;
 
   /**
-   * @param choice the transports to use. With `'webtransport'`, HTTP may still be used to look up the WebTransport
-   *   endpoint.
+   * @param choice with `'webtransport'`, HTTP may still be used to look up the WebTransport endpoint.
    * @param onBytes called with the number of bytes of every arriving piece.
    */
   constructor(url: PeerUrl, choice: TransportChoice, onBytes?: (length: number) => void) {
@@ -59,7 +54,7 @@ export class PeerTransports implements AttemptObserver {
     return this.webTransport?.canPrefetch ?? false;
   }
 
-  /** Returns the transports to try now, best first. Without HTTP, WebTransport is used even if it failed recently. */
+  /** Best first. Without HTTP, WebTransport is used even if it failed recently. */
   inOrder(): Transport[] {
     if (!this.webTransport) return this.http ? [this.http] : [];
     if (!this.http) return [this.webTransport];
@@ -80,7 +75,7 @@ export class PeerTransports implements AttemptObserver {
     );
   }
 
-  /** Requests the peer's description. @throws AntwayError as the transports' `info`. */
+  /** @throws AntwayError as the transports' `info`. */
   async info(): Promise<PeerInfo> {
     const transport = this.http ?? this.webTransport;
     if (!transport) throw this.missing();

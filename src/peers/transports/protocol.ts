@@ -1,7 +1,4 @@
-/**
- * The byte layouts of the peer protocol, version 1 (docs/reference/protocol.md): one bidirectional WebTransport stream
- * per request. This file does not depend on any transport.
- */
+/** Byte layouts of the peer protocol, version 1 (docs/reference/protocol.md): one bidirectional stream per request. */
 
 import type { Address } from '../../address.ts';
 import { AntwayError } from '../../errors.ts';
@@ -21,10 +18,10 @@ export const statuses = {
   full: 6,
 } as const;
 
-/** Codes with which a peer resets a stream instead of answering, as far as the client uses them. */
+/** Codes with which a peer resets a stream instead of answering. */
 export const resetCodes = { badRequest: 1 } as const;
 
-/** A peer's description of itself: `GET /-/info`, or the INFO operation. */
+/** `GET /-/info`, or the INFO operation. */
 export interface PeerInfo {
   name: string;
   version: string;
@@ -106,7 +103,7 @@ export function encodeInfo(): Uint8Array<ArrayBuffer> {
 /** A byte range of a file: from `start`, or the last bytes. `length` 0 means up to the end. */
 export type PrefetchRange = { start: number; length: number } | { last: number };
 
-/** Value of the field "first byte" that requests the last `length` bytes. */
+/** Requests the last `length` bytes. */
 const fromEnd = 2n ** 64n - 1n;
 
 /** OPEN: op, address, first byte, length. */
@@ -120,10 +117,7 @@ export function encodeOpen(address: Address, range: PrefetchRange): Uint8Array<A
   return frame;
 }
 
-/**
- * Checks the head of one answer to GET.
- * @throws AntwayError `NOT_FOUND`, `PEERS_UNREACHABLE` (busy, failed) or `CORRUPT` (impossible values).
- */
+/** @throws AntwayError `NOT_FOUND`, `PEERS_UNREACHABLE` (busy, failed) or `CORRUPT` (impossible values). */
 export function checkAnswer(status: number, length: number): void {
   switch (status) {
     case statuses.found:
@@ -140,12 +134,11 @@ export function checkAnswer(status: number, length: number): void {
   }
 }
 
-/** The error for a peer that is reachable but cannot serve now. Another transport of this peer would not help. */
+/** The peer is reachable but cannot serve now. Another transport of it would not help. */
 export function unavailable(message: string): AntwayError {
   return new AntwayError('PEERS_UNREACHABLE', message, { answered: true });
 }
 
-/** The error for a chunk whose declared length exceeds the limit. */
 export function tooLong(length: number): AntwayError {
   return new AntwayError(
     'CORRUPT',
@@ -153,7 +146,7 @@ export function tooLong(length: number): AntwayError {
   );
 }
 
-/** Decodes the bytes of `/-/info`. @throws AntwayError `UNSUPPORTED` if they are not JSON, or as `parseInfo`. */
+/** @throws AntwayError `UNSUPPORTED` if the bytes are not JSON, or as `parseInfo`. */
 export function decodeInfo(bytes: Uint8Array | undefined): PeerInfo {
   let value: unknown;
   try {
@@ -164,10 +157,7 @@ export function decodeInfo(bytes: Uint8Array | undefined): PeerInfo {
   return parseInfo(value);
 }
 
-/**
- * Parses the JSON of `/-/info`.
- * @throws AntwayError `UNSUPPORTED` if it is not a description of a peer, or has another protocol version.
- */
+/** @throws AntwayError `UNSUPPORTED` if it is no description of a peer, or has another protocol version. */
 export function parseInfo(value: unknown): PeerInfo {
   const info = value as Partial<PeerInfo> | null;
   if (typeof info !== 'object' || info === null || info.protocol !== 1) {

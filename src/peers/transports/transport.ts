@@ -2,11 +2,10 @@ import type { Address } from '../../address.ts';
 import type { AntwayError } from '../../errors.ts';
 import type { TransportName } from '../../stats/peer-attempt.ts';
 
-/** One transport of a peer. The bytes that it returns are not verified. */
+/** The returned bytes are not verified. */
 export interface Transport {
   readonly name: TransportName;
   /**
-   * Requests one chunk.
    * @param onFirstByte called when the answer begins to arrive.
    * @param expectedBytes expected size of the chunk, if known: small chunks may share a request.
    * @throws AntwayError `NOT_FOUND` if the peer does not have the chunk, `CORRUPT` if its answer cannot be a chunk,
@@ -20,9 +19,7 @@ export interface Transport {
   ): Promise<Uint8Array<ArrayBuffer>>;
 }
 
-/**
- * Whether a failed attempt shows that the peer is reachable. Another transport of the peer would give the same answer.
- */
+/** Whether the peer is reachable. Another transport of it would give the same answer. */
 export function isAnswer({ code, details }: AntwayError): boolean {
   return code === 'NOT_FOUND' || code === 'CORRUPT' || details.answered === true;
 }

@@ -3,19 +3,17 @@ import type { PeerUrl } from '../../peer-url.ts';
 import { HttpTransport } from './http.ts';
 import { webTransportPath } from './protocol.ts';
 
-/** The endpoint of a peer's WebTransport transport. */
 export interface WebTransportEndpoint {
   /** `https://host:port/path`. */
   url: string;
   /** SHA-256 of acceptable certificates, hex; empty for a CA-signed certificate. */
   certificateHashes: readonly string[];
-  /** Operations that the peer lists; undefined if the peer was not asked. */
+  /** Undefined if the peer was not asked. */
   operations?: readonly number[];
 }
 
 /**
- * Returns a peer's WebTransport endpoint and its certificates, from the configuration or from the peer's HTTP
- * transport.
+ * The endpoint is in the configuration or in the peer's `/-/info`.
  * @throws AntwayError `UNSUPPORTED` if the peer has no usable WebTransport, or as `HttpTransport.info`.
  */
 export async function webTransportEndpointOf(peer: PeerUrl): Promise<WebTransportEndpoint> {

@@ -8,7 +8,7 @@ export class WebTransportSession {
   readonly #endpoint: () => Promise<WebTransportEndpoint>;
   #connecting: Promise<WebTransport> | undefined;
   #connected: WebTransport | undefined;
-  /** When the last session began to connect, as `performance.now()`. */
+  /** As `performance.now()`. */
   #startedAt = 0;
   /** The operations that the peer of the current session lists; undefined if it was not asked. */
   #operations: readonly number[] | undefined;
@@ -30,12 +30,11 @@ export class WebTransportSession {
     );
   }
 
-  /** Call this if the peer does not know an operation. */
   refused(operation: number): void {
     this.#refused.add(operation);
   }
 
-  /** Returns the session, connecting it if necessary. @throws AntwayError `PEERS_UNREACHABLE`, `UNSUPPORTED`. */
+  /** Connects if necessary. @throws AntwayError `PEERS_UNREACHABLE`, `UNSUPPORTED`. */
   connect(): Promise<WebTransport> {
     if (!this.#connecting) {
       const connecting = this.#establish();
@@ -52,14 +51,11 @@ export class WebTransportSession {
     return this.#connecting;
   }
 
-  /**
-   * Returns the session if it connects within the grace time. After that, connecting continues in the background for
-   * later requests, and the caller uses HTTP.
-   */
+  /** Waits for the grace time at most. Then the caller uses HTTP, and connecting continues for later requests. */
   async connectInTime(): Promise<WebTransport> {
     const connecting = this.connect();
     if (this.#connected) return connecting;
-    // The grace time starts when connecting starts: only the first request waits. Later requests use HTTP at once.
+    // The grace time starts when connecting starts: only the first request waits.
     const leftMs = Math.max(this.#startedAt + limits.connectGraceMs - performance.now(), 0);
     const grace = AbortSignal.timeout(leftMs);
     try {
@@ -78,7 +74,7 @@ export class WebTransportSession {
     this.#forget();
   }
 
-  /** Closes a dead session. If a newer session has replaced it, the newer one stays open. */
+  /** If a newer session has replaced the dead one, the newer one stays open. */
   drop(session: WebTransport | undefined): void {
     if (session && this.#connected === session) this.#forget();
     session?.close();

@@ -26,9 +26,6 @@ import { WebTransportSession } from './webtransport-session.ts';
 /** Time limit for one chunk, or for a batch of small chunks that together are no larger. */
 const chunkMs = limits.stallMs + transferMs(limits.chunkBytes);
 
-/**
- * A peer's WebTransport transport: one session, and one stream for each request.
- */
 export class WebTransportTransport implements Transport {
   readonly name = 'webtransport';
   readonly #session: WebTransportSession;
@@ -127,7 +124,7 @@ export class WebTransportTransport implements Transport {
     }
   }
 
-  /** Whether the peer itself stores a chunk (HAS). @throws as `fetch`, except `NOT_FOUND`. */
+  /** @throws as `fetch`, except `NOT_FOUND`. */
   has(address: Address, signal: AbortSignal): Promise<boolean> {
     const request = encodeAddressRequest(operations.has, [address]);
     return this.#request(request, limits.stallMs, signal, async (reader) => {
@@ -138,12 +135,9 @@ export class WebTransportTransport implements Transport {
     });
   }
 
-  /**
-   * Stores a chunk (PUT).
-   * @throws AntwayError as `checkStored`; `CORRUPT` if the peer received other bytes.
-   */
+  /** @throws AntwayError as `checkStored`; `CORRUPT` if the peer received other bytes. */
   put(address: Address, bytes: Uint8Array, { token = '', signal }: PutOptions): Promise<void> {
-    // The stream reports no upload progress, so the time for the request's body is added in advance.
+    // The stream reports no upload progress, so add the time for the request's body in advance.
     const totalMs = limits.stallMs + transferMs(bytes.length);
     const whole = signal ?? new AbortController().signal;
     const read = async (reader: ByteReader) => {
@@ -156,7 +150,7 @@ export class WebTransportTransport implements Transport {
     return this.#request(encodePut(token, bytes), totalMs, whole, read, { stallMs: totalMs });
   }
 
-  /** Requests the peer's description (INFO). @throws AntwayError `UNSUPPORTED` as `decodeInfo`, or as `fetch`. */
+  /** @throws AntwayError `UNSUPPORTED` as `decodeInfo`, or as `fetch`. */
   info(signal = new AbortController().signal, onFirstByte?: () => void): Promise<PeerInfo> {
     return this.#request(encodeInfo(), limits.stallMs, signal, async (reader) => {
       const length = new DataView((await reader.read(4)).buffer).getUint32(0);
@@ -190,14 +184,12 @@ export class WebTransportTransport implements Transport {
       const stream = await watchdog.race(openStream(session, watchdog.signal));
       writer = stream.writable.getWriter();
       reader = new ByteReader(stream.readable, onBytes);
-      // A peer may answer with a refusal before it has read everything, or reset the stream. The read reports that
-      // error, so the error of the write is ignored.
+      // A peer may refuse, or reset the stream, before it has read everything. The read reports that error.
       writer
         .write(request)
         .then(() => writer?.close())
         .catch(() => undefined);
       const result = await watchdog.race(read(reader));
-      // Discard bytes that the peer sends after its answer.
       void reader.cancel();
       return result;
     } catch (error) {
@@ -217,7 +209,7 @@ export class WebTransportTransport implements Transport {
     }
   }
 
-  /** Connects the session unless it is connected. @throws AntwayError `PEERS_UNREACHABLE`, `UNSUPPORTED`. */
+  /** @throws AntwayError `PEERS_UNREACHABLE`, `UNSUPPORTED`. */
   async connect(): Promise<void> {
     await this.#session.connect();
   }
@@ -227,10 +219,7 @@ export class WebTransportTransport implements Transport {
   }
 }
 
-/**
- * Opens a stream. The peer grants a limited number of streams at a time, so a stream may open after the caller has
- * aborted. Reset such a stream: otherwise it would count against the limit until the session ends.
- */
+/** Resets a stream that opens after the caller has aborted: it would count against the peer's limit of streams. */
 async function openStream(
   session: WebTransport,
   signal: AbortSignal,
