@@ -2,19 +2,10 @@ import * as v from 'valibot';
 import { Address, hexAddress } from './address.ts';
 import { PeerUrl } from './peer-url.ts';
 import * as s from './schema.ts';
+import type { Isolation, ServerConfig, Settings, TransportChoice } from './server-config.ts';
 
-/**
- * How sites are isolated from each other.
- *
- * - `auto`: a site whose pages can run scripts gets its own origin if the host has wildcard names. Otherwise as `path`.
- * - `path`: all sites share the gateway's origin. The user decides which sites may run scripts.
- * - `subdomain`: every site has its own origin, with or without scripts.
- */
-export type Isolation = v.InferOutput<typeof isolation>;
 const isolation = v.picklist(['auto', 'path', 'subdomain']);
 
-/** The transports used to reach peers: any transport that works, or only the named one. */
-export type TransportChoice = v.InferOutput<typeof transport>;
 const transport = v.picklist(['auto', 'webtransport', 'http']);
 
 const name = s.pattern(
@@ -31,36 +22,26 @@ const peerUrl = v.pipe(
 );
 
 const settings = {
-  /** Replaces the server's peers. */
   peers: v.optional(v.array(peerUrl)),
   usePeersOfPeers: v.optional(v.boolean()),
   transport: v.optional(transport),
   cache: v.optional(
     s.strictObject({ maxBytes: v.optional(s.integer('bytes')), memoryBytes: v.optional(s.integer('bytes')) }),
   ),
-  /** Name → address. Added to the server's names. */
   names: v.optional(s.record(name, hexAddress)),
-  /** Addresses that are not served. Added to the server's list, so an address that the server denies stays denied. */
   denied: v.optional(v.array(hexAddress)),
 };
 
 /** The part of the configuration that a user can change in the shell. */
-export const settingsSchema = s.strictObject(settings);
+export const settingsSchema: s.Schema<Settings> = s.strictObject(settings);
 
 /** `antway.json`. */
-export const serverConfigSchema = s.strictObject({
-  /** Where the JSON Schema is, for editors. */
+export const serverConfigSchema: s.Schema<ServerConfig> = s.strictObject({
   $schema: v.optional(v.string()),
   ...settings,
   isolation: v.optional(isolation),
   trusted: v.optional(v.array(hexAddress)),
 });
-
-/** The user settings as JSON. A missing setting has the server's value. */
-export type Settings = v.InferOutput<typeof settingsSchema>;
-
-/** The value of a valid `antway.json`. */
-export type ServerConfig = v.InferOutput<typeof serverConfigSchema>;
 
 /** @throws AntwayError `BAD_CONFIG` that names the wrong key. */
 export function parseServerConfig(value: unknown, place = 'antway.json'): ServerConfig {

@@ -2,12 +2,13 @@
 import sodiumWasmUrl from 'virtual:libsodium.wasm?url';
 import { decoderHash, sodiumHash } from 'virtual:wasm-hashes';
 import decoderWasmUrl from 'brotli-dec-wasm/web/bg.wasm?url';
-import { parseServerConfig, type ServerConfig } from '../src/config.ts';
+import { parseServerConfig } from '../src/config.ts';
 import { AntwayError } from '../src/errors.ts';
 import { embeddedAt } from '../src/gateway/deployment.ts';
 import { ServerConfigFile, type ServerConfigSource } from '../src/gateway/state/server-config.ts';
 import { stateStore } from '../src/gateway/state/state-store.ts';
 import { loadAead } from '../src/self-encryption/aead.ts';
+import type { ServerConfig } from '../src/server-config.ts';
 import { registerBackgroundSync } from './background-sync.ts';
 import { filesCacheName } from './caches.ts';
 import { VerifiedFiles } from './verified-files.ts';

@@ -1,6 +1,6 @@
-import type { ServerConfig } from '../config.ts';
 import { asDataHeader } from '../gateway/http/script-request.ts';
 import type { PinState } from '../library/pin-state.ts';
+import type { ServerConfig } from '../server-config.ts';
 import type { StatsSnapshot } from '../stats/stats.ts';
 import { version } from '../version.ts';
 import { urlOf, withoutDots } from './content-uri.ts';
@@ -12,8 +12,8 @@ import { type Place, Rewriter } from './rewriter.ts';
 import { untilParsed } from './until-parsed.ts';
 import { control, type IsTrusted } from './worker.ts';
 
-export type { ServerConfig as HostFile } from '../config.ts';
 export type { PinState } from '../library/pin-state.ts';
+export type { ServerConfig as HostFile } from '../server-config.ts';
 export type { StatsSnapshot } from '../stats/stats.ts';
 export type { DropInErrorCode } from './error.ts';
 export type { DropInOptions } from './options.ts';

@@ -1,4 +1,4 @@
-import type { ServerConfig } from '../config.ts';
+import type { ServerConfig } from '../server-config.ts';
 import { DropInError } from './error.ts';
 
 /** Options of a site: attributes of the script's element, or options of `createAntway`. */

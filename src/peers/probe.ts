@@ -1,7 +1,7 @@
 import { Address } from '../address.ts';
-import type { TransportChoice } from '../config.ts';
 import { asAntwayError } from '../errors.ts';
 import type { PeerUrl } from '../peer-url.ts';
+import type { TransportChoice } from '../server-config.ts';
 import type { TransportName } from '../stats/peer-attempt.ts';
 import type { HttpTransport } from './transports/http.ts';
 import { PeerTransports } from './transports/peer-transports.ts';

@@ -1,5 +1,5 @@
 import type { StoreSummary } from '../chunks/store.ts';
-import type { ConfigSources, Isolation, Settings, TransportChoice } from '../config.ts';
+import type { ConfigSources } from '../config.ts';
 import { AntwayError } from '../errors.ts';
 import { channelName } from '../gateway/api/broadcast.ts';
 import type { SiteGrant } from '../gateway/api/site-exchange.ts';
@@ -11,6 +11,7 @@ import type { Site } from '../library/library.ts';
 import type { PinState } from '../library/pin-state.ts';
 import type { PeerState } from '../peers/peer.ts';
 import type { Probe } from '../peers/probe.ts';
+import type { Isolation, Settings, TransportChoice } from '../server-config.ts';
 import type { StatsSnapshot } from '../stats/stats.ts';
 import type { Theme } from '../themes.ts';
 import { texts } from './texts/texts.ts';

@@ -1,10 +1,11 @@
 import * as v from 'valibot';
 import { hexAddress } from '../address.ts';
-import { parseSettings, type Settings } from '../config.ts';
+import { parseSettings } from '../config.ts';
 import { AntwayError } from '../errors.ts';
 import { languages } from '../languages.ts';
 import { PeerUrl } from '../peer-url.ts';
 import * as s from '../schema.ts';
+import type { Settings } from '../server-config.ts';
 import type { LibraryOffer, OfferedSite } from './messages.ts';
 
 /** More entries could not be shown to the user, or would take for ever. */

@@ -1,7 +1,7 @@
-import type { Settings } from '../config.ts';
 import type { SiteGrant } from '../gateway/api/site-exchange.ts';
 import type { Language } from '../languages.ts';
 import type { Visit } from '../library/visits.ts';
+import type { Settings } from '../server-config.ts';
 
 /** Sent from a site's origin to `/-/root`, with a port for the reply. */
 export const helloMessage = 'antway:hello';

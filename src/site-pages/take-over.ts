@@ -1,5 +1,5 @@
-import type { Settings } from '../config.ts';
 import { limits } from '../limits.ts';
+import type { Settings } from '../server-config.ts';
 import { ask } from './endpoint.ts';
 import { mergeSettings } from './library-offer.ts';
 import type { LibraryOffer, OfferedSite } from './messages.ts';

@@ -1,5 +1,6 @@
-import type { ConfigSources, Settings } from '../../src/config.ts';
+import type { ConfigSources } from '../../src/config.ts';
 import type { Probe } from '../../src/peers/probe.ts';
+import type { Settings } from '../../src/server-config.ts';
 import { errorCode, expect, type Gateway, stopWorkers, test } from '../support/chromium.ts';
 import type { PeerProcess } from '../support/peer-process.ts';
 import { publish } from '../support/publish.ts';

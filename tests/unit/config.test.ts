@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type Config, combine, parseServerConfig, parseSettings, type Settings } from '../../src/config.ts';
+import { type Config, combine, parseServerConfig, parseSettings } from '../../src/config.ts';
 import { AntwayError } from '../../src/errors.ts';
+import type { Settings } from '../../src/server-config.ts';
 
 const base = 'https://gateway.example/';
 const address = 'ab'.repeat(32);

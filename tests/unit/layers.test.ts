@@ -23,6 +23,7 @@ const layers = [
     'src/stats',
     'src/errors',
     'src/schema',
+    'src/server-config',
     'src/config',
     'src/peer-url',
     'src/limits',

@@ -1,6 +1,7 @@
 import type { UseStore } from 'idb-keyval';
-import { type Config, type ConfigSources, combine, type ServerConfig, type Settings } from '../../config.ts';
+import { type Config, type ConfigSources, combine } from '../../config.ts';
 import { type AntwayError, asAntwayError } from '../../errors.ts';
+import type { ServerConfig, Settings } from '../../server-config.ts';
 import type { Deployment } from '../deployment.ts';
 import type { ServerConfigSource } from './server-config.ts';
 import { DenyList, ReceivedSettings, type SiteSettings } from './site-settings.ts';

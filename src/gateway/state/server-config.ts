@@ -1,6 +1,7 @@
 import { del, get, set, type UseStore } from 'idb-keyval';
-import { parseServerConfig, type ServerConfig } from '../../config.ts';
+import { parseServerConfig } from '../../config.ts';
 import { AntwayError } from '../../errors.ts';
+import type { ServerConfig } from '../../server-config.ts';
 import { fetchFromHost } from './fetch-from-host.ts';
 
 const defaultPath = '/antway.json';

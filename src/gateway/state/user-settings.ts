@@ -1,5 +1,6 @@
 import { del, get, set, type UseStore } from 'idb-keyval';
-import { parseSettings, type Settings } from '../../config.ts';
+import { parseSettings } from '../../config.ts';
+import type { Settings } from '../../server-config.ts';
 
 const key = 'settings';
 

@@ -1,7 +1,7 @@
 import type { Address } from '../../address.ts';
-import type { TransportChoice } from '../../config.ts';
 import { limits } from '../../limits.ts';
 import type { PeerKind, PeerUrl } from '../../peer-url.ts';
+import type { TransportChoice } from '../../server-config.ts';
 import { RateMeter } from '../../stats/rate.ts';
 import type { PeerTally, Stats } from '../../stats/stats.ts';
 import type { ChunkPeers, FetchOptions, LinkMeasure, PrefetchOptions } from '../chunk-peers.ts';

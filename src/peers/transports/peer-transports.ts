@@ -1,7 +1,7 @@
-import type { TransportChoice } from '../../config.ts';
 import { AntwayError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import type { PeerUrl } from '../../peer-url.ts';
+import type { TransportChoice } from '../../server-config.ts';
 import type {
   AttemptObserver,
   AttemptOutcome,

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { Settings } from '../../config.ts';
+import type { Settings } from '../../server-config.ts';
 import { type GatewayApiError, type GatewayConfig, gateway } from '../gateway-api.ts';
 import { texts } from '../texts/texts.ts';
 import { useAction } from '../use-action.ts';

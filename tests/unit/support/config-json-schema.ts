@@ -1,6 +1,7 @@
 import { toJsonSchema } from '@valibot/to-json-schema';
 import type * as v from 'valibot';
-import { type ServerConfig, serverConfigSchema } from '../../../src/config.ts';
+import { serverConfigSchema } from '../../../src/config.ts';
+import type { ServerConfig } from '../../../src/server-config.ts';
 
 type Annotations = { [key: string]: unknown };
 

@@ -1,0 +1,35 @@
+/**
+ * How sites are isolated from each other.
+ *
+ * - `auto`: a site whose pages can run scripts gets its own origin if the host has wildcard names. Otherwise as `path`.
+ * - `path`: all sites share the gateway's origin. The user decides which sites may run scripts.
+ * - `subdomain`: every site has its own origin, with or without scripts.
+ */
+export type Isolation = 'auto' | 'path' | 'subdomain';
+
+/** The transports used to reach peers: any transport that works, or only the named one. */
+export type TransportChoice = 'auto' | 'webtransport' | 'http';
+
+/** The part of the configuration that a user can change in the shell, as JSON. A missing setting has the server's value. */
+export interface Settings {
+  /** Replaces the server's peers. */
+  peers?: string[];
+  /** Whether peers that the configured peers name may be used too. */
+  usePeersOfPeers?: boolean;
+  transport?: TransportChoice;
+  /** In bytes: the chunk store in IndexedDB, and the decrypted chunks in memory. */
+  cache?: { maxBytes?: number; memoryBytes?: number };
+  /** Name → address. Added to the server's names. */
+  names?: Record<string, string>;
+  /** Addresses that are not served. Added to the server's list, so an address that the server denies stays denied. */
+  denied?: string[];
+}
+
+/** The value of a valid `antway.json`. */
+export interface ServerConfig extends Settings {
+  /** Where the JSON Schema is, for editors. */
+  $schema?: string;
+  isolation?: Isolation;
+  /** Addresses whose HTML may run scripts where sites share an origin. */
+  trusted?: string[];
+}
