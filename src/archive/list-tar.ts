@@ -1,6 +1,6 @@
 import { limits } from '../limits.ts';
 import type { RandomAccess } from '../util/random-access.ts';
-import { indexName, normalisePath, refusalOfPath } from './member-path.ts';
+import { indexName, normalisePath, refusalOfPath, tooLong } from './member-path.ts';
 import { blockBytes, parseTarHeader } from './tar-header.ts';
 import { type IndexEntry, parseIndex, type RefusedEntry, readIndex } from './tar-index.ts';
 import { DamagedTar, type TarMember, tarMembers } from './tar-members.ts';
@@ -58,8 +58,10 @@ async function listByHeaders(tar: RandomAccess, signal?: AbortSignal): Promise<T
     : [];
   const byPath = new Map<string, TarMember>();
   for (const member of members) {
-    const path = normalisePath(member.path);
-    const reason = refusalOfPath(path);
+    // Unchecked, a long path would be normalised again for each member that a global header gives it to.
+    const isLong = member.path.length > limits.pathCharacters;
+    const path = isLong ? member.path.slice(0, limits.pathCharacters) : normalisePath(member.path);
+    const reason = isLong ? tooLong : refusalOfPath(path);
     if (reason) refused.push({ path, reason });
     else if (path !== indexName) byPath.set(path, { ...member, path });
   }
@@ -76,7 +78,7 @@ export interface TarScan {
 export async function scanTar(tar: RandomAccess, maxMembers: number, signal?: AbortSignal): Promise<TarScan> {
   const members: TarMember[] = [];
   try {
-    for await (const member of tarMembers(tar, signal)) {
+    for await (const member of tarMembers(tar, { signal })) {
       if (members.length === maxMembers) return { members, damage: `it has more than ${maxMembers} files` };
       members.push(member);
     }

@@ -1,10 +1,11 @@
 import { AntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { RandomAccess } from '../util/random-access.ts';
-import { type PaxRecords, parsePax } from './pax.ts';
+import { mostPathBytes, type PaxRecords, parsePax } from './pax.ts';
 import { blockBytes, paddedToBlock, parseTarHeader, readText } from './tar-header.ts';
 
 export interface TarMember {
+  /** Cut if it is too long to be served. */
   path: string;
   offset: number;
   size: number;
@@ -20,14 +21,17 @@ export class DamagedTar extends AntwayError {
 
 /**
  * Yields a tar's files by its headers, in ascending positions. Links, devices and folders are left out.
- * @throws DamagedTar after the members before the damage, also for a tar with more headers than the limit.
+ * @throws DamagedTar after the members before the damage, also for a tar with more headers than `maxHeaders`.
  */
-export async function* tarMembers(tar: RandomAccess, signal?: AbortSignal): AsyncGenerator<TarMember, void> {
+export async function* tarMembers(
+  tar: RandomAccess,
+  { signal, maxHeaders = limits.tarHeaders }: { signal?: AbortSignal | undefined; maxHeaders?: number } = {},
+): AsyncGenerator<TarMember, void> {
   let global: PaxRecords = {};
   let local: PaxRecords = {};
   let longName: string | undefined;
   for (let at = 0, headers = 1; at + blockBytes <= tar.size; headers++) {
-    if (headers > limits.tarHeaders) throw new DamagedTar(`it has more than ${limits.tarHeaders} headers`);
+    if (headers > maxHeaders) throw new DamagedTar(`it has more than ${maxHeaders} headers`);
     const block = await tar.read(at, at + blockBytes, signal);
     if (block.every((byte) => byte === 0)) return;
     const header = parseTarHeader(block);
@@ -42,7 +46,7 @@ export async function* tarMembers(tar: RandomAccess, signal?: AbortSignal): Asyn
       const data = await tar.read(offset, offset + size, signal);
       if (header.type === 'x') local = parsePax(data);
       else if (header.type === 'g') global = { ...global, ...parsePax(data) };
-      else longName = readText(data, 0, data.length);
+      else longName = readText(data, 0, Math.min(data.length, mostPathBytes));
       continue;
     }
     if (header.type === '0') {

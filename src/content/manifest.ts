@@ -155,7 +155,10 @@ function parseSource(source: Record<string, unknown>): ManifestSource {
     const { data_map: map } = asMap(source.Embedded, 'an embedded source');
     return { kind: 'embedded', map: parseEmbeddedMap(asMap(map, 'a data map')) };
   }
-  throw new AntwayError('UNSUPPORTED', `A manifest entry has a source of an unknown kind, “${kind}”.`);
+  throw new AntwayError(
+    'UNSUPPORTED',
+    `A manifest entry has a source of an unknown kind, “${kind?.slice(0, 100)}”.`,
+  );
 }
 
 /** `{chunks: bin, child?: uint}`: 68 bytes per chunk. The index of a chunk is its position. */

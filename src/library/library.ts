@@ -173,7 +173,8 @@ export class Library {
       await this.pins.addImported(address);
     };
     const imported = await importSite(file, begin, this.#options);
-    await this.pins.pin(Address.fromHex(imported.address));
+    // Work on the pin during the import may have removed the references of chunks that came later.
+    await this.pins.pin(Address.fromHex(imported.address), { isImported: true });
     return imported;
   }
 

@@ -28,15 +28,15 @@ export class PinRegistry {
   readonly #records: PinRecords;
   readonly #channel = new PinChannel(() => void this.#synchronize());
   #pins: Promise<Map<string, Pin>> | undefined;
-  /** Whether chunks were removed since the last count. */
-  #isOutdated = false;
+  /** The number of times that chunks were removed. A tally from before the last one is outdated. */
+  #removals = 0;
   readonly #stopListening: () => void;
 
   constructor(options: PinRegistryOptions) {
     this.#options = options;
     this.#records = new PinRecords(() => options.store.pins);
     this.#stopListening = options.store.onChange((change) => {
-      if (change === 'removed') this.#isOutdated = true;
+      if (change === 'removed') this.#removals++;
     });
   }
 
@@ -135,17 +135,18 @@ export class PinRegistry {
 
   async count(pin: Pin): Promise<void> {
     const { store, inventories } = this.#options;
+    const removals = this.#removals;
     pin.inventory ??= await inventories.get(pin.address);
     if (pin.inventory) pin.tally = await tally(pin.inventory, await store.sizes());
+    pin.countedAt = removals;
   }
 
-  /** Counts again if chunks were removed since the last count. @returns whether chunks were removed. */
+  /** Counts again where chunks were removed since the last count. @returns whether a pin was counted. */
   async recount(): Promise<boolean> {
     const pins = await this.all();
-    if (!this.#isOutdated) return false;
-    this.#isOutdated = false;
-    for (const pin of pins) if (!pin.isRunning) await this.count(pin);
-    return true;
+    const outdated = pins.filter((pin) => !pin.isRunning && pin.countedAt !== this.#removals);
+    for (const pin of outdated) await this.count(pin);
+    return outdated.length > 0;
   }
 
   /** Notifies the shell and the other workers. */
@@ -204,10 +205,11 @@ export class PinRegistry {
         const gone = pins.get(hex);
         if (gone) this.#drop(pins, gone);
       }
-      for (const pin of [...pins.values()].filter(({ isRunning }) => !isRunning)) {
+      for (const pin of [...pins.values()]) {
         // The cause of the problem may be gone.
-        pin.problem = null;
         pin.resetRetries();
+        if (pin.isRunning) continue;
+        pin.problem = null;
         await this.count(pin);
       }
       onChange();

@@ -62,7 +62,11 @@ export class PinScheduler {
 
   async #work(): Promise<void> {
     const { registry, onChange } = this.#options;
-    for (const { address } of await registry.removed()) await registry.finishRemoving(address);
+    for (const { address } of await registry.removed()) {
+      await registry
+        .finishRemoving(address)
+        .catch((error) => console.warn(`antway: the pin of ${address.hex} cannot be removed yet`, error));
+    }
     for (;;) {
       const pins = await registry.all();
       const now = Date.now();
@@ -89,8 +93,7 @@ export class PinScheduler {
     const { registry, completion } = this.#options;
     try {
       await completion.complete(pin, signal);
-      pin.problem = null;
-      pin.resetRetries();
+      pin.succeeded();
       await registry.count(pin);
       if (pin.isComplete && pin.record.completion !== 'complete') {
         await registry.change(pin, { completion: 'complete' });

@@ -35,9 +35,13 @@ export class Pin {
   inventory: Inventory | undefined;
   /** Before the inventory is known: the tally of the chunks found so far. */
   tally: Tally = { chunks: { stored: 0, total: 0 }, bytes: { stored: 0, total: 0 } };
+  /** The registry's number of removals when the tally was made. */
+  countedAt = 0;
   /** Null after a success or a change. */
   problem: PinState['problem'] = null;
   #activity: Activity = { name: 'waiting', retryAt: 0 };
+  /** Whether the running work shall be tried again at once if it fails. */
+  #retriesAtOnce = false;
   readonly #backoff = new Backoff(retry);
   #arrivals: { at: number; bytes: number }[] = [];
 
@@ -52,8 +56,9 @@ export class Pin {
 
   /** A pin whose chunks are all stored may still need its references. */
   get needsWork(): boolean {
-    const { status, completion, verified } = this.record;
-    return status === 'active' && (!this.isComplete || completion !== 'complete' || verified !== undefined);
+    const { status, completion, verified, isImported = false } = this.record;
+    const isDone = this.isComplete && completion === 'complete' && verified === undefined && !isImported;
+    return status === 'active' && !isDone;
   }
 
   /** In milliseconds since 1970; infinite if the pin needs no work or cannot continue. */
@@ -71,6 +76,7 @@ export class Pin {
     const controller = new AbortController();
     const running: Activity = { name: 'fetching', controller, ended: Promise.resolve() };
     this.#activity = running;
+    this.#retriesAtOnce = false;
     running.ended = work(controller.signal);
     await running.ended;
     if (this.#activity === running) this.#activity = { name: 'waiting', retryAt: 0 };
@@ -98,13 +104,20 @@ export class Pin {
   /** @param isHopeless whether waiting alone will not help. */
   fail(problem: NonNullable<PinState['problem']>, isHopeless: boolean): void {
     this.problem = problem;
-    const retryAt = isHopeless ? Number.POSITIVE_INFINITY : Date.now() + this.#backoff.next();
-    this.#activity = { name: 'waiting', retryAt };
+    const later = isHopeless ? Number.POSITIVE_INFINITY : Date.now() + this.#backoff.next();
+    this.#activity = { name: 'waiting', retryAt: this.#retriesAtOnce ? 0 : later };
   }
 
-  /** The pin continues at once. The next failure counts as the first. */
+  /** The next failure counts as the first. */
+  succeeded(): void {
+    this.problem = null;
+    this.#backoff.reset();
+  }
+
+  /** The pin continues at once, or after the running work if that fails. The next failure counts as the first. */
   resetRetries(): void {
     if (this.#activity.name === 'waiting') this.#activity.retryAt = 0;
+    else this.#retriesAtOnce = true;
     this.#backoff.reset();
   }
 

@@ -1,6 +1,7 @@
 import type { UseStore } from 'idb-keyval';
 import type { Address } from '../address.ts';
 import type { PinningStore } from '../chunks/store.ts';
+import type { PinRecord } from './pin.ts';
 import { type CompletionOptions, PinCompletion } from './pin-completion.ts';
 import { PinRegistry } from './pin-registry.ts';
 import { PinScheduler } from './pin-scheduler.ts';
@@ -43,8 +44,8 @@ export class Pins {
   }
 
   /** Pins an address, or resumes its pin. @throws AntwayError `REFUSED` if storage is blocked. */
-  async pin(address: Address): Promise<PinState> {
-    const pin = await this.#registry.add(address, {}, { status: 'active' });
+  async pin(address: Address, change: Partial<PinRecord> = {}): Promise<PinState> {
+    const pin = await this.#registry.add(address, {}, { ...change, status: 'active' });
     this.#scheduler.restart(pin);
     return pin.state();
   }

@@ -13,6 +13,8 @@ import { loadBlake3 } from '../self-encryption/blake3.ts';
 import { bufferAccess, type RandomAccess } from '../util/random-access.ts';
 import { tally } from './inventory-store.ts';
 
+/** An import of a file with more wrong members ends. */
+const mostRefused = 1_000;
 const descriptionName = 'antway-site.json';
 /** Name of the member that contains the site's manifest, if the address is a manifest that no peer has. */
 const manifestName = 'manifest.ant';
@@ -142,7 +144,8 @@ async function importTar(
   begin: (address: Address) => Promise<void>,
   options: SiteFileOptions,
 ): Promise<Imported> {
-  const members = tarMembers(tar);
+  // A site can have more chunks than the headers that are read to list a tar. Only one batch is in memory.
+  const members = tarMembers(tar, { maxHeaders: Number.POSITIVE_INFINITY });
   const first = await members.next();
   if (first.done) throw notASite('it is empty');
   const address = readDescription(first.value.path, await bytesOf(tar, first.value, mostDescriptionBytes));
@@ -174,6 +177,8 @@ async function importTar(
       // Refuse a wrong member. In a damaged file, no further member can be read.
       if (error instanceof DamagedTar || !(error instanceof AntwayError)) throw error;
       imported.refused.push({ name: name.slice(0, 200), reason: error.message });
+      if (imported.refused.length > mostRefused)
+        throw new DamagedTar(`more than ${mostRefused} parts are wrong`);
     }
     if (waiting.length === batch.chunks || waitingBytes >= batch.bytes) await storeWaiting();
   }

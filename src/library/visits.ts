@@ -16,7 +16,7 @@ const icon = v.pipe(
   v.rawTransform(({ dataset: { value: path }, addIssue, NEVER }) => {
     const origin = 'http://gateway.invalid';
     const url = URL.canParse(path, origin) ? new URL(path, origin) : undefined;
-    if (url?.origin === origin && path.startsWith('/') && !url.pathname.startsWith('/-/')) {
+    if (url?.origin === origin && /^\/(?!\/|-\/)/.test(url.pathname) && path.startsWith('/')) {
       return url.pathname + url.search;
     }
     addIssue({ message: 'it must be a file of a site' });

@@ -111,10 +111,8 @@ export function decodeDataMap(record: Uint8Array): DataMap | undefined {
     builder.set(i, dstHash, srcHash, size);
   }
   if (mapVersion !== version) {
-    throw new AntwayError(
-      'UNSUPPORTED',
-      `This is a data map of version ${mapVersion}; version 1 is known here.`,
-    );
+    const named = typeof mapVersion === 'number' ? `version ${mapVersion}` : 'an unknown version';
+    throw new AntwayError('UNSUPPORTED', `This is a data map of ${named}; version 1 is known here.`);
   }
   return builder.build(child === null ? 0 : child);
 }

@@ -64,8 +64,9 @@ class Decoder {
 
   #array(length: number, depth: number): unknown[] {
     this.#enter(length, depth);
-    const values: unknown[] = [];
-    for (let i = 0; i < length; i++) values.push(this.value(depth + 1));
+    // An array that grows would take three times the memory of a short one. A long one may be claimed only.
+    const values: unknown[] = length <= 64 ? new Array(length) : [];
+    for (let i = 0; i < length; i++) values[i] = this.value(depth + 1);
     return values;
   }
 
@@ -157,6 +158,7 @@ class Encoder {
     if (value === null) this.#head(0xc0, 1, 0, 0);
     else if (typeof value === 'number') this.#head(0x00, 0x80, 0xcc, value);
     else if (typeof value === 'string') {
+      if (value.length < 0x20 && this.#asciiText(value)) return;
       // The text is written behind the longest head, because the head has its length.
       this.#reserve(5 + 3 * value.length);
       const start = this.#length + 5;
@@ -178,6 +180,19 @@ class Encoder {
         this.value(field);
       }
     }
+  }
+
+  /** Writes a short text, which is faster than `encodeInto`. @returns false if it is not ASCII. */
+  #asciiText(text: string): boolean {
+    this.#reserve(1 + text.length);
+    for (let i = 0; i < text.length; i++) {
+      const code = text.charCodeAt(i);
+      if (code > 0x7f) return false;
+      this.#buffer[this.#length + 1 + i] = code;
+    }
+    this.#buffer[this.#length] = 0xa0 + text.length;
+    this.#length += 1 + text.length;
+    return true;
   }
 
   /**

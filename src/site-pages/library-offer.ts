@@ -29,7 +29,7 @@ const lowerCaseAddress = v.pipe(hexAddress, v.toLowerCase());
 /** The worker checks the other properties before it stores the visit. */
 const offeredSite = s.object({
   address: lowerCaseAddress,
-  title: v.nullable(v.string()),
+  title: v.nullable(v.pipe(v.string(), v.maxLength(10_000, 'it is too long'))),
   isPinned: v.boolean(),
   isPrivate: v.boolean(),
   path: v.optional(v.unknown()),
@@ -57,13 +57,14 @@ export function parseOffer(value: unknown, origin: string): LibraryOffer {
 
 /** Each peer is spelled as the gateway writes it, so that the user sees what is set. */
 function offeredSettings(value: unknown, origin: string): Settings {
+  // Checked before the entries, because each takes time to parse.
+  const lists: Record<string, unknown> = Object(value);
+  const sizeOf = (key: string) => Object.keys(Object(lists[key] ?? [])).length;
+  if (sizeOf('peers') > most.peers || sizeOf('names') > most.names || sizeOf('denied') > most.denied) {
+    throw new AntwayError('TOO_LARGE', 'These settings are too large to be taken over.');
+  }
   const settings = parseSettings(value);
-  const { peers, names = {}, denied = [] } = settings;
-  const isTooLarge =
-    (peers?.length ?? 0) > most.peers ||
-    Object.keys(names).length > most.names ||
-    denied.length > most.denied;
-  if (isTooLarge) throw new AntwayError('TOO_LARGE', 'These settings are too large to be taken over.');
+  const { peers } = settings;
   return {
     ...settings,
     ...(peers && { peers: peers.map((peer) => String(PeerUrl.parse(peer, origin))) }),

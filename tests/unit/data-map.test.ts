@@ -90,11 +90,14 @@ describe('a record', () => {
     expect(map.childLevel).toBe(2);
   });
 
-  it.each([0, 2, 255, -1, 'one'])('that is a data map of version %j is UNSUPPORTED', (version) => {
-    expect(() => decodeDataMap(encode([version, three(), null]))).toThrow(
-      expect.objectContaining({ code: 'UNSUPPORTED' }),
-    );
-  });
+  it.each([0, 2, 255, -1, 'one', { toString: 1 }])(
+    'that is a data map of version %j is UNSUPPORTED',
+    (version) => {
+      expect(() => decodeDataMap(encode([version, three(), null]))).toThrow(
+        expect.objectContaining({ code: 'UNSUPPORTED' }),
+      );
+    },
+  );
 
   it.each<[string, unknown]>([
     ['its chunks are in another order', [1, [chunk(1), chunk(0), chunk(2)], null]],

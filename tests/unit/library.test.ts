@@ -91,6 +91,10 @@ it.each<[string, unknown]>([
   ['an icon of another origin', { ...visitTo(open), icon: '//a.example/icon.svg' }],
   ['an icon of another origin, written otherwise', { ...visitTo(open), icon: '/\\a.example/icon.svg' }],
   ['an icon of another origin, behind a tab', { ...visitTo(open), icon: '/\t/a.example/icon.svg' }],
+  [
+    'an icon of another origin, behind a segment that goes away',
+    { ...visitTo(open), icon: '/.//a.example/icon.svg' },
+  ],
   ['an icon that is an endpoint', { ...visitTo(open), icon: '/-/export?address=1' }],
   ['a path that is no text', { ...visitTo(open), path: [`/${open}/`] }],
   ['a time before all times', { ...visitTo(open), lastOpened: Number.MIN_SAFE_INTEGER }],

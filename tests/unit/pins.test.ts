@@ -2,10 +2,11 @@ import { encode } from '@msgpack/msgpack';
 import { set, update } from 'idb-keyval';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Address } from '../../src/address.ts';
-import type { PinRecord } from '../../src/library/pin.ts';
+import { Pin, type PinRecord } from '../../src/library/pin.ts';
 import { codec, encryptedFile, noise, type Records } from './support/encrypted-file.ts';
 import { untilAborted } from './support/fake-network.ts';
 import { failPuts, freshIndexedDb } from './support/indexed-db.ts';
+import { tar, tarMember } from './support/tar.ts';
 import { countRows, startWorker } from './support/worker.ts';
 
 type Worker = ReturnType<typeof startWorker>;
@@ -201,6 +202,26 @@ describe('unpinning', () => {
   });
 });
 
+it('an import into a complete pin leaves no other chunks behind', async () => {
+  const worker = start(records);
+  expect(await pin(worker)).toMatchObject(complete);
+  const before = await countRows();
+  const description = { format: 'antway-site', version: 1, address: file.hex };
+  const blake3 = await codec.blake3();
+  const others = Array.from({ length: 20 }, (_, i) => noise(100, i));
+  const members = others.map((bytes) =>
+    tarMember({ name: Buffer.from(blake3(bytes)).toString('hex') }, bytes),
+  );
+  const content = tar(tarMember({ name: 'antway-site.json' }, JSON.stringify(description)), ...members);
+  expect(await worker.library.import(new Blob([content]).stream())).toMatchObject({
+    chunks: 20,
+    refused: [],
+  });
+  await worker.pins.work();
+  expect(await countRows()).toEqual(before);
+  expect((await worker.pins.list())[0]).toMatchObject(complete);
+});
+
 describe('a chunk that cannot be stored', () => {
   it('because of the ceiling is waited for until that changes', async () => {
     const worker = start(records);
@@ -214,6 +235,16 @@ describe('a chunk that cannot be stored', () => {
     worker.pins.retryNow();
     await worker.pins.work();
     expect((await worker.pins.list())[0]).toMatchObject(complete);
+  });
+
+  it('is tried again at once if space was freed during the work that failed', async () => {
+    const pin = new Pin(file, { since: 0, status: 'active', completion: 'partial' });
+    await pin.run(async () => {
+      await Promise.resolve();
+      pin.resetRetries();
+      pin.fail({ code: 'TOO_LARGE', message: 'There is no room.' }, true);
+    });
+    expect(pin.dueAt).toBe(0);
   });
 
   it.each([

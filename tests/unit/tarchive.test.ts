@@ -165,6 +165,33 @@ describe('a plain tar', () => {
     ]);
   });
 
+  it('with one path of a megabyte for all its members is refused without copies of the path', async () => {
+    const members = Array.from({ length: 5_000 }, () => tarMember({ name: 'a' }));
+    const { archive } = await open(tar(pax('g', { path: './a/'.repeat(250_000) }), ...members));
+    expect(archive.members.size).toBe(0);
+    expect(archive.refused).toHaveLength(5_000);
+    for (const { path, reason } of archive.refused) {
+      expect(reason).toBe('its path is too long');
+      expect(path.length).toBeLessThanOrEqual(limits.pathCharacters);
+    }
+  });
+
+  it('cuts long names, and still refuses them', async () => {
+    const long = 'ü'.repeat(400_000);
+    const { archive } = await open(
+      tar(
+        pax('x', { path: long }),
+        tarMember({ name: 'a' }),
+        tarMember({ name: 'L', type: 'L' }, long),
+        tarMember({ name: 'b' }),
+      ),
+    );
+    expect(archive.refused.map(({ reason }) => reason)).toEqual([
+      'its path is too long',
+      'its path is too long',
+    ]);
+  });
+
   it('refuses paths that lead out of it', async () => {
     const { archive } = await open(
       tar(tarMember({ name: '../a' }), tarMember({ name: '/b' }), tarMember({ name: 'c' })),

@@ -34,8 +34,8 @@ async function decideByForm(request: Request, { trust, tokens, appearance }: Api
   const form = await request.formData();
   const field = (name: string) => required(form.get(name), name);
   const { origin } = new URL(request.url);
-  const next = new URL(field('return'), origin);
-  if (next.origin !== origin) throw new AntwayError('REFUSED', 'The form leads away from the gateway.');
+  const next = URL.canParse(field('return'), origin) ? new URL(field('return'), origin) : undefined;
+  if (next?.origin !== origin) throw new AntwayError('REFUSED', 'The form leads away from the gateway.');
   const goOn = () => new Response(null, { status: 303, headers: { ...apiHeaders(), Location: next.href } });
   const grant = tokens.take(field('token'));
   if (!grant) {

@@ -57,5 +57,7 @@ export function iconPath(href: string, root: string, path: string): string | nul
   const base = new URL(path, 'https://site.invalid');
   if (!URL.canParse(href, base.href)) return null;
   const { origin, pathname, search } = new URL(href, base);
-  return origin === base.origin && pathname.startsWith(`${root}/`) ? pathname + search : null;
+  // As an URL, a path that begins with two slashes names another host.
+  const isOfSite = origin === base.origin && pathname.startsWith(`${root}/`) && !pathname.startsWith('//');
+  return isOfSite ? pathname + search : null;
 }

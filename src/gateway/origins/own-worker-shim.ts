@@ -71,9 +71,9 @@ export function shimPosition(start: Uint8Array): number | undefined {
   const html = new TextDecoder('latin1').decode(start.subarray(first));
   for (const { kind, name, text, end } of htmlTokens(html)) {
     if (kind === 'doctype' || (kind === 'open' && (name === 'html' || name === 'head'))) at = first + end;
-    // A browser creates the head before any other opening tag, before `</p>` and `</br>`, and before text.
+    // A browser creates the head before any other opening tag, before `</br>`, and before text.
     if (kind === 'open' && name !== 'html') break;
-    if (kind === 'close' && (name === 'p' || name === 'br')) break;
+    if (kind === 'close' && name === 'br') break;
     if (kind === 'text' && /\S/.test(text)) break;
   }
   return at;
