@@ -28,7 +28,7 @@ test('the live screen shows a file being read: its chunks, rates, times, and whe
     'aria-label',
     /peak was .*MB per second/,
   );
-  await expect(region('Activity').getByRole('row').filter({ hasText: 'Whole answer' })).toContainText(
+  await expect(region('Activity').getByRole('row').filter({ hasText: 'Complete response' })).toContainText(
     /\d (m?s)/,
   );
   const row = region('Peers')
@@ -54,7 +54,7 @@ test('the live screen shows a file being read: its chunks, rates, times, and whe
   // A second read from memory does not shrink the bar of the peer that the bytes came from.
   for (let i = 0; i < 8; i++) await gateway.fetch(`/${film}/film.bin`, { headers: { Range: 'bytes=0-9' } });
   const sources = region('Sources of chunks');
-  await expect(sources).toContainText(/were still open in memory: [1-9]\d*×/);
+  await expect(sources).toContainText(/were still decrypted in memory: [1-9]\d*×/);
   await expect(sources.getByRole('listitem')).toHaveCount(2);
   await expect(sources.getByRole('listitem').nth(1).locator('.share-part')).toHaveAttribute(
     'width',
