@@ -205,11 +205,10 @@ export class PinRegistry {
         const gone = pins.get(hex);
         if (gone) this.#drop(pins, gone);
       }
-      for (const pin of [...pins.values()]) {
+      for (const pin of [...pins.values()].filter(({ isRunning }) => !isRunning)) {
         // The cause of the problem may be gone.
-        pin.resetRetries();
-        if (pin.isRunning) continue;
         pin.problem = null;
+        pin.resetRetries();
         await this.count(pin);
       }
       onChange();

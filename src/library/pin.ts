@@ -40,8 +40,6 @@ export class Pin {
   /** Null after a success or a change. */
   problem: PinState['problem'] = null;
   #activity: Activity = { name: 'waiting', retryAt: 0 };
-  /** Whether the running work shall be tried again at once if it fails. */
-  #retriesAtOnce = false;
   readonly #backoff = new Backoff(retry);
   #arrivals: { at: number; bytes: number }[] = [];
 
@@ -76,7 +74,6 @@ export class Pin {
     const controller = new AbortController();
     const running: Activity = { name: 'fetching', controller, ended: Promise.resolve() };
     this.#activity = running;
-    this.#retriesAtOnce = false;
     running.ended = work(controller.signal);
     await running.ended;
     if (this.#activity === running) this.#activity = { name: 'waiting', retryAt: 0 };
@@ -104,8 +101,8 @@ export class Pin {
   /** @param isHopeless whether waiting alone will not help. */
   fail(problem: NonNullable<PinState['problem']>, isHopeless: boolean): void {
     this.problem = problem;
-    const later = isHopeless ? Number.POSITIVE_INFINITY : Date.now() + this.#backoff.next();
-    this.#activity = { name: 'waiting', retryAt: this.#retriesAtOnce ? 0 : later };
+    const retryAt = isHopeless ? Number.POSITIVE_INFINITY : Date.now() + this.#backoff.next();
+    this.#activity = { name: 'waiting', retryAt };
   }
 
   /** The next failure counts as the first. */
@@ -114,10 +111,9 @@ export class Pin {
     this.#backoff.reset();
   }
 
-  /** The pin continues at once, or after the running work if that fails. The next failure counts as the first. */
+  /** The pin continues at once. The next failure counts as the first. */
   resetRetries(): void {
     if (this.#activity.name === 'waiting') this.#activity.retryAt = 0;
-    else this.#retriesAtOnce = true;
     this.#backoff.reset();
   }
 

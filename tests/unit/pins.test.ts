@@ -2,7 +2,7 @@ import { encode } from '@msgpack/msgpack';
 import { set, update } from 'idb-keyval';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Address } from '../../src/address.ts';
-import { Pin, type PinRecord } from '../../src/library/pin.ts';
+import type { PinRecord } from '../../src/library/pin.ts';
 import { codec, encryptedFile, noise, type Records } from './support/encrypted-file.ts';
 import { untilAborted } from './support/fake-network.ts';
 import { failPuts, freshIndexedDb } from './support/indexed-db.ts';
@@ -235,16 +235,6 @@ describe('a chunk that cannot be stored', () => {
     worker.pins.retryNow();
     await worker.pins.work();
     expect((await worker.pins.list())[0]).toMatchObject(complete);
-  });
-
-  it('is tried again at once if space was freed during the work that failed', async () => {
-    const pin = new Pin(file, { since: 0, status: 'active', completion: 'partial' });
-    await pin.run(async () => {
-      await Promise.resolve();
-      pin.resetRetries();
-      pin.fail({ code: 'TOO_LARGE', message: 'There is no room.' }, true);
-    });
-    expect(pin.dueAt).toBe(0);
   });
 
   it.each([
