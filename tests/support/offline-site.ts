@@ -15,7 +15,7 @@ export const seenText = 'This page was seen.';
 export function makeKeptSite(folder: string): Buffer {
   return makeTarchive(folder, {
     'index.html': `<title>Kept</title><p>${seenText}</p><a href="more.html">More</a><img src="seen.svg" alt=""><script src="run.js"></script>`,
-    'more.html': '<title>More</title><p>And this one too.</p><a href="../browser/">Back</a>',
+    'more.html': '<title>More</title><p>And this one too.</p><a href="./">Back</a>',
     'run.js': 'document.title = "Scripted"',
     'film.html': '<title>Film</title><video src="film.webm" muted></video>',
     ...keptFiles,
