@@ -39,9 +39,9 @@ it('finds sentences in comments that begin with a clause, and not in code', () =
  */
 const text = 'What a string says.'; // Whoever asks gets it.
 // What does this do? It asks.
-/** What it gives. */
+/** Whatever comes is counted. */
 `;
-  expect(findingsIn('a.ts', text)).toEqual(['2:13 What', '5:40 Whoever', '5:40 Whoever', '7:5 What']);
+  expect(findingsIn('a.ts', text)).toEqual(['2:13 What', '5:40 Whoever', '5:40 Whoever', '7:5 Whatever']);
 });
 
 it('finds them in comments of Rust', () => {
