@@ -81,8 +81,8 @@ export const limits = Object.freeze({
   /** First ban of a peer that sent wrong bytes. Each further ban is twice as long, up to 64 times the first. */
   wrongChunkBanMs: 60_000,
   /** Hedge delays: the default while few answers were measured, and the lower bound. */
-  firstPatienceMs: { firstByte: 1_000, rest: 3_000 },
-  leastPatienceMs: { firstByte: 30, rest: 500 },
+  defaultHedgeDelayMs: { firstByte: 1_000, rest: 3_000 },
+  minHedgeDelayMs: { firstByte: 30, rest: 500 },
   /** Peers that are asked for one chunk at the same time. */
   parallelTries: 3,
   /** Hedges per request on average, and how many unused hedges may accumulate. */

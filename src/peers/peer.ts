@@ -116,8 +116,8 @@ export class Peer {
     const { webTransport } = this.transports;
     if (!webTransport) return;
     this.lastUsed = Date.now();
-    const patience = { stallMs: this.health.prefetchPatienceMs, totalMs: transferMs(limits.prefetchBytes) };
-    const watchdog = isLimited ? new Watchdog({ ...patience, signal }) : undefined;
+    const timeouts = { stallMs: this.health.prefetchStallMs, totalMs: transferMs(limits.prefetchBytes) };
+    const watchdog = isLimited ? new Watchdog({ ...timeouts, signal }) : undefined;
     const own = watchdog?.signal ?? signal;
     const attempt = this.#attempt({ operation: 'open', transport: 'webtransport' });
     try {

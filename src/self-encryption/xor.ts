@@ -20,43 +20,25 @@ export function xorPad(
   const words = bytes.length >>> 2;
   const source = new Uint32Array(aligned.buffer, aligned.byteOffset, words);
   const target = new Uint32Array(output.buffer, output.byteOffset, words);
-  const [p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12] = new Uint32Array(
-    new Uint8Array(pad).buffer,
-  ) as unknown as PadWords;
+  const [p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12] = new Uint32Array(new Uint8Array(pad).buffer);
 
   const wholePads = words - (words % padWords);
   let i = 0;
   for (; i < wholePads; i += padWords) {
-    target[i] = source[i]! ^ p0;
-    target[i + 1] = source[i + 1]! ^ p1;
-    target[i + 2] = source[i + 2]! ^ p2;
-    target[i + 3] = source[i + 3]! ^ p3;
-    target[i + 4] = source[i + 4]! ^ p4;
-    target[i + 5] = source[i + 5]! ^ p5;
-    target[i + 6] = source[i + 6]! ^ p6;
-    target[i + 7] = source[i + 7]! ^ p7;
-    target[i + 8] = source[i + 8]! ^ p8;
-    target[i + 9] = source[i + 9]! ^ p9;
-    target[i + 10] = source[i + 10]! ^ p10;
-    target[i + 11] = source[i + 11]! ^ p11;
-    target[i + 12] = source[i + 12]! ^ p12;
+    target[i] = source[i]! ^ p0!;
+    target[i + 1] = source[i + 1]! ^ p1!;
+    target[i + 2] = source[i + 2]! ^ p2!;
+    target[i + 3] = source[i + 3]! ^ p3!;
+    target[i + 4] = source[i + 4]! ^ p4!;
+    target[i + 5] = source[i + 5]! ^ p5!;
+    target[i + 6] = source[i + 6]! ^ p6!;
+    target[i + 7] = source[i + 7]! ^ p7!;
+    target[i + 8] = source[i + 8]! ^ p8!;
+    target[i + 9] = source[i + 9]! ^ p9!;
+    target[i + 10] = source[i + 10]! ^ p10!;
+    target[i + 11] = source[i + 11]! ^ p11!;
+    target[i + 12] = source[i + 12]! ^ p12!;
   }
   for (let at = 4 * i; at < bytes.length; at++) output[at] = bytes[at]! ^ pad[at % padBytes]!;
   return output;
 }
-
-type PadWords = [
-  number,
-  number,
-  number,
-  number,
-  number,
-  number,
-  number,
-  number,
-  number,
-  number,
-  number,
-  number,
-  number,
-];

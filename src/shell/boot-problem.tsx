@@ -4,7 +4,7 @@ import { Button } from './button.tsx';
 import { texts } from './texts/texts.ts';
 
 export function BootProblem({ problem }: { problem: BootError }) {
-  const elsewhere = !isShellPath(location);
+  const isOtherPath = !isShellPath(location);
   return (
     <div role="alert" class="problem">
       <h1>{problem.code === 'NOTHING_HERE' ? texts.boot.nothingHere : texts.boot.cannotStart}</h1>
@@ -12,7 +12,7 @@ export function BootProblem({ problem }: { problem: BootError }) {
       <p>{problem.advice}</p>
       <p class="actions">
         <Button onClick={() => location.reload()}>{texts.common.tryAgain}</Button>
-        {elsewhere && (
+        {isOtherPath && (
           <a class="button button-quiet" href={homeOf(location)}>
             {texts.common.startPage}
           </a>

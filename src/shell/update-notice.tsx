@@ -11,7 +11,7 @@ export function UpdateNotice({ update }: { update: OfferedUpdate }) {
     <div class="banner">
       <span role="status">{textOf(update)}</span>
       <span class="banner-actions">
-        {(state === 'ready' || state === 'elsewhere') && (
+        {(state === 'ready' || state === 'updated') && (
           <Button isSmall onClick={() => by.apply()}>
             {t.updateNow}
           </Button>
@@ -40,7 +40,7 @@ function textOf({ state, answers, isPublishing }: Update): string {
       return isPublishing ? t.updateWaitsForPublishing : t.updateWaits(answers);
     case 'handing-over':
       return t.updateHandsOver;
-    case 'elsewhere':
+    case 'updated':
       return t.updatedElsewhere;
   }
 }

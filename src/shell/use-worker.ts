@@ -83,7 +83,7 @@ class FollowedWorker extends Observable<WorkerState> {
       if (former) this.#update.tookOver();
     });
     // The browser could not load a part of this page, because it was deleted with the page's version.
-    window.addEventListener('vite:preloadError', () => this.#update.offer('elsewhere'));
+    window.addEventListener('vite:preloadError', () => this.#update.offer('updated'));
   }
 
   async #register(): Promise<void> {

@@ -2,12 +2,12 @@
  * A newer version of Antway.
  *
  * - `ready`: it is installed and waits for the user.
- * - `elsewhere`: another tab has activated it. This page still belongs to the old version.
+ * - `updated`: another tab has activated it. This page still belongs to the old version.
  * - `waiting`: the user has requested it. It is applied when no answer and no publishing task is running.
  * - `handing-over`: it is being activated. Browsers let the former worker finish its answers, within limits.
  */
 export interface Update extends Busy {
-  state: 'ready' | 'elsewhere' | 'waiting' | 'handing-over';
+  state: 'ready' | 'updated' | 'waiting' | 'handing-over';
 }
 
 /** The activities that an update waits for. */
@@ -33,7 +33,7 @@ const idle: Busy = { answers: 0, isPublishing: false };
 /** Activates a newer version when the user agrees, and reloads this page. */
 export class WorkerUpdate {
   readonly #options: UpdateOptions;
-  #offered: 'ready' | 'elsewhere' = 'ready';
+  #offered: 'ready' | 'updated' = 'ready';
   #waiting: AbortController | undefined;
   /** If true, the next worker that takes over is the one that this page has requested. */
   #isHandingOver = false;
@@ -43,7 +43,7 @@ export class WorkerUpdate {
   }
 
   /** Call this when a version waits, or when another tab has activated one. */
-  offer(state: 'ready' | 'elsewhere'): void {
+  offer(state: 'ready' | 'updated'): void {
     this.#offered = state;
     if (!this.#waiting && !this.#isHandingOver) this.#options.tell({ state, ...idle });
   }
@@ -51,7 +51,7 @@ export class WorkerUpdate {
   /** Call this when another worker took over this page. Reload only on the user's request: the user may be busy. */
   tookOver(): void {
     if (this.#isHandingOver) this.#reload();
-    else this.offer('elsewhere');
+    else this.offer('updated');
   }
 
   /** Waits until no activity is running, then activates the new version. */
@@ -98,7 +98,7 @@ export class WorkerUpdate {
   /** If data would be lost, the browser may ask the user, who may stay on the page of the old version. */
   #reload(): void {
     this.#isHandingOver = false;
-    this.offer('elsewhere');
+    this.offer('updated');
     this.#options.reload();
   }
 }

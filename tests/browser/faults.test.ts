@@ -69,7 +69,7 @@ const test = base.extend<Fixtures, { content: Content }>({
 
 const { stallMs, connectGraceMs } = limits;
 /** How long a peer of which nothing is known may take over a chunk before another is asked as well. */
-const patienceMs = limits.firstPatienceMs.firstByte + limits.firstPatienceMs.rest;
+const hedgeDelayMs = limits.defaultHedgeDelayMs.firstByte + limits.defaultHedgeDelayMs.rest;
 /** On top of every deadline: what two busy cores may take to fetch, open and hand on a few chunks. */
 const machineMs = 10_000;
 const seconds = (milliseconds: number) => `${milliseconds / 1000} s`;
@@ -98,7 +98,7 @@ const faults: Fault[] = [
   {
     name: 'dies while its sessions are open',
     // An OPEN and then a GET on a session that nothing answers any more; HTTP is refused at once.
-    deadlineMs: patienceMs + stallMs,
+    deadlineMs: hedgeDelayMs + stallMs,
     peer: {},
     onceRunning: (peer) => peer.kill(),
     shows: (faulty) => {
@@ -109,7 +109,7 @@ const faults: Fault[] = [
   {
     name: 'accepts requests and never answers',
     // An OPEN that is broken off, a GET by WebTransport and one by HTTP until they count as stalled.
-    deadlineMs: patienceMs + 2 * stallMs,
+    deadlineMs: hedgeDelayMs + 2 * stallMs,
     peer: hostile('silent'),
     shows: (faulty) => {
       expect(chunksOf(faulty)).toBe(0);
@@ -120,7 +120,7 @@ const faults: Fault[] = [
   {
     name: 'sends 20 KB/s',
     // The record, the chunks of its map, and the first chunk: each may have to be asked for twice.
-    deadlineMs: 3 * patienceMs,
+    deadlineMs: 3 * hedgeDelayMs,
     peer: hostile('slow', '--bytes-per-second', '20000'),
     shows: (faulty, chunksOfOthers) => {
       expect(chunksOf(faulty)).toBeLessThan(chunksOfOthers / 4);
@@ -130,7 +130,7 @@ const faults: Fault[] = [
   {
     name: 'resets every answer in its middle',
     // The next peer is asked at once.
-    deadlineMs: patienceMs,
+    deadlineMs: hedgeDelayMs,
     peer: hostile('reset'),
     shows: (faulty) => {
       expect(chunksOf(faulty)).toBe(0);
@@ -140,7 +140,7 @@ const faults: Fault[] = [
   },
   {
     name: 'lies',
-    deadlineMs: patienceMs,
+    deadlineMs: hedgeDelayMs,
     peer: hostile('flip'),
     shows: (faulty) => {
       expect(faulty).toMatchObject({ state: 'banned' });

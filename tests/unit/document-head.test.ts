@@ -15,6 +15,8 @@ describe('the head of a document', () => {
     ['<title>never ends', 'never ends'],
     ['<body><svg><title>a drawing</title></svg>', null],
     ['<svg><title>a drawing</title></svg>', null],
+    ['<template><title>a part</title></template></noscript><title>Own</title>', 'Own'],
+    ['<noscript><title>for others</title></noscript><title>Own</title>', 'Own'],
     ['no document', null],
     [`<title>${'😀'.repeat(1300)}</title>`, '😀'.repeat(1000)],
   ])('of %j has its title', (html, title) => {

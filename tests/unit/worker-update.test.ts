@@ -80,7 +80,7 @@ describe('an update of the worker', () => {
       update.applyNow();
       if (isWaiting) update.tookOver();
       expect(reloads()).toBe(1);
-      expect(told.at(-1)!.state).toBe('elsewhere');
+      expect(told.at(-1)!.state).toBe('updated');
       // Not by itself: a user who stayed is in the middle of something.
       update.tookOver();
       expect(reloads()).toBe(1);
@@ -114,7 +114,7 @@ describe('an update of the worker', () => {
     const { update, told, reloads } = setUp();
     update.offer('ready');
     update.tookOver();
-    expect(told.map(({ state }) => state)).toEqual(['ready', 'elsewhere']);
+    expect(told.map(({ state }) => state)).toEqual(['ready', 'updated']);
     expect(reloads()).toBe(0);
   });
 });

@@ -42,9 +42,9 @@ export async function settingsForSite(
   const identified = new TextEncoder().encode(JSON.stringify({ settings, hasManifest }));
   const settingsId = Address.fromBytes(blake3(identified)).hex;
   const { bytes } = await store.summary();
-  const elsewhere = bytes + (await origins.storedBytes(address));
+  const storedBytes = bytes + (await origins.storedBytes(address));
   const maxBytes = Math.max(
-    effective.config.cache.maxBytes - elsewhere,
+    effective.config.cache.maxBytes - storedBytes,
     Math.min(limits.leastStoreBytes, effective.config.cache.maxBytes),
   );
   settings.settings.cache = { ...settings.settings.cache, maxBytes: coarse(maxBytes) };

@@ -21,8 +21,11 @@ const charsetBytes = 1024;
  */
 export function readHead(start: Uint8Array, contentType: string): DocumentHead {
   const head: DocumentHead = { title: null, iconHref: null };
+  /** How many elements are open whose content is not part of the head. */
+  let inert = 0;
   for (const { kind, name, attributes, text } of htmlTokens(decode(start, contentType))) {
-    if (kind !== 'open') continue;
+    if (name === 'template' || name === 'noscript') inert = Math.max(inert + (kind === 'open' ? 1 : -1), 0);
+    if (kind !== 'open' || inert > 0) continue;
     // The body may contain an SVG, which can also have a title.
     if (name === 'body' || name === 'svg') break;
     if (name === 'title') head.title ??= titleOf(text);

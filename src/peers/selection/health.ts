@@ -45,7 +45,7 @@ export class PeerHealth implements AttemptObserver {
     // A failed pointer request is no reason to avoid a peer: peers cannot check the signatures of pointers.
     if (operation === 'pointer') return;
     if (outcome === 'success') {
-      // The patience for hedges is the time of single chunks.
+      // The hedge delay is the time of single chunks.
       if (operation !== 'get') return;
       this.#total.record(attempt.totalMs);
       this.#total.decayBeyond(decayAfter);
@@ -91,20 +91,20 @@ export class PeerHealth implements AttemptObserver {
   }
 
   get hedgeDelayMs(): { firstByte: number; rest: number } {
-    const { firstPatienceMs: first, leastPatienceMs: least } = limits;
+    const { defaultHedgeDelayMs: unmeasured, minHedgeDelayMs: least } = limits;
     const knows = (histogram: Histogram) => histogram.count >= enoughAnswers;
     return {
       firstByte: knows(this.#firstByte)
         ? Math.max(this.#firstByte.quantile(0.95)!, least.firstByte)
-        : first.firstByte,
-      rest: knows(this.#total) ? Math.max(2 * this.#total.quantile(0.95)!, least.rest) : first.rest,
+        : unmeasured.firstByte,
+      rest: knows(this.#total) ? Math.max(2 * this.#total.quantile(0.95)!, least.rest) : unmeasured.rest,
     };
   }
 
   /** For each chunk. Delays measured with small answers must not make it too short for a large chunk. */
-  get prefetchPatienceMs(): number {
+  get prefetchStallMs(): number {
     const total = ({ firstByte, rest }: { firstByte: number; rest: number }) => firstByte + rest;
-    return Math.max(total(this.hedgeDelayMs), total(limits.firstPatienceMs));
+    return Math.max(total(this.hedgeDelayMs), total(limits.defaultHedgeDelayMs));
   }
 }
 

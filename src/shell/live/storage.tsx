@@ -40,23 +40,23 @@ interface OfAllProps {
 
 /** A site that is not asked now counts with its last report. */
 export function StorageOfAll({ cache: { value, error, refresh }, sites, origins, figures }: OfAllProps) {
-  const elsewhere = origins
+  const atOrigins = origins
     .map(({ address, report }) => {
       const now = figures.find((each) => each.address === address)?.cache;
       return now?.bytes ?? report?.storedBytes ?? 0;
     })
     .filter((bytes) => bytes > 0);
-  const elsewhereBytes = elsewhere.reduce((sum, bytes) => sum + bytes, 0);
+  const bytesAtOrigins = atOrigins.reduce((sum, bytes) => sum + bytes, 0);
   return (
     <StorageSection value={value} error={error}>
       {value && (
         <>
-          <Used bytes={value.bytes + elsewhereBytes} ceiling={ceilingOf(value) + elsewhereBytes} />
+          <Used bytes={value.bytes + bytesAtOrigins} ceiling={ceilingOf(value) + bytesAtOrigins} />
           <p class="note">
             {texts.live.elsewhere(
-              elsewhere.length,
-              formatCount(elsewhere.length),
-              formatBytes(elsewhereBytes),
+              atOrigins.length,
+              formatCount(atOrigins.length),
+              formatBytes(bytesAtOrigins),
             )}
           </p>
           <Pinned pins={sites.map(({ pin }) => pin).filter((pin) => pin !== null)} />
