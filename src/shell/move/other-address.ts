@@ -1,6 +1,7 @@
 import { gateway } from '../gateway-api.ts';
 
-const probeMs = 3_000;
+/** Nothing waits for the probe. A busy machine may take seconds to answer it. */
+const probeMs = 10_000;
 const formerHosts = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
 /**
