@@ -53,6 +53,14 @@ fn write_and_rename(
     File::open(folder)?.sync_all()
 }
 
+/// Whether a write failed because there is no room for it.
+pub fn is_full(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge
+    )
+}
+
 /// Moves a file atomically on the same file system. Returns once the move would survive a power loss. Creates missing
 /// folders of `to`.
 pub fn move_durably(from: &Path, to: &Path) -> io::Result<()> {

@@ -1,6 +1,7 @@
 //! The TLS certificates of both transports. The peer creates and rotates them itself, or the operator provides them.
 
 mod ca_signed;
+mod certificate_pair;
 mod resolver;
 mod self_signed;
 

@@ -9,20 +9,16 @@
 //!                          backdated  ^ served from here on
 //! ```
 
-use super::{CertificateInfo, CertificateResolver, Validity};
-use crate::durable_file::{FileAccess, write_durably};
-use rcgen::{CertificateParams, DnType, ExtendedKeyUsagePurpose, KeyPair, KeyUsagePurpose};
-use rustls::crypto::ring;
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::sign::CertifiedKey;
+use super::certificate_pair::CertificatePair;
+use super::{CertificateInfo, CertificateResolver};
+use crate::durable_file::is_full;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use time::OffsetDateTime;
-use wtransport::tls::Certificate;
+use tokio::time::{Instant, sleep_until};
 
 /// The longest lifetime that browsers accept, minus an hour for browsers that count the last second.
 pub const MAX_LIFETIME: Duration = Duration::from_secs((14 * 24 - 1) * 3600);
@@ -33,65 +29,42 @@ pub const MIN_LIFETIME: Duration = Duration::from_secs(6);
 /// How often the clock is checked. A machine that was asleep rotates soon after it wakes up.
 const CHECK_INTERVAL: Duration = Duration::from_secs(60);
 
+/// The first wait after certificates could not be written. Every failed try doubles it.
+const MIN_RETRY_WAIT: Duration = Duration::from_secs(1);
+
+/// The longest wait after certificates could not be written.
+const MAX_RETRY_WAIT: Duration = Duration::from_secs(600);
+
 /// The current and the next certificate.
 pub struct SelfSigned {
     folder: PathBuf,
     lifetime: Duration,
     pair: Mutex<CertificatePair>,
+    /// Whether the folder had both certificates when the peer started.
+    started_saved: bool,
     resolver: Arc<CertificateResolver>,
-}
-
-struct CertificatePair {
-    current: SelfSignedCertificate,
-    next: SelfSignedCertificate,
-}
-
-struct SelfSignedCertificate {
-    certified: Arc<CertifiedKey>,
-    hash: String,
-    validity: Validity,
-}
-
-/// How long a certificate is valid before it is first served. This tolerates clients whose clock is behind.
-fn backdate(lifetime: time::Duration) -> time::Duration {
-    time::Duration::HOUR.min(lifetime / 6)
-}
-
-/// How long a certificate stays valid after it was last served. This tolerates clients whose clock is ahead.
-fn overlap(lifetime: time::Duration) -> time::Duration {
-    time::Duration::DAY.min(lifetime / 6)
-}
-
-impl Validity {
-    /// The validity of a certificate that is served from `active_from` on.
-    fn starting(active_from: OffsetDateTime, lifetime: Duration) -> Self {
-        let not_before = active_from - backdate(lifetime.try_into().expect("two weeks at most"));
-        Self {
-            not_before,
-            not_after: not_before + lifetime,
-        }
-    }
-
-    /// When the next certificate replaces this one.
-    fn active_until(&self) -> OffsetDateTime {
-        self.not_after - overlap(self.not_after - self.not_before)
-    }
-
-    fn can_be_active(&self, now: OffsetDateTime) -> bool {
-        self.not_before <= now && now < self.active_until()
-    }
 }
 
 impl SelfSigned {
     /// Loads the certificates from `folder`, and creates those that are missing or too old.
     ///
-    /// Fails if the folder cannot be read or written.
+    /// Fails if the folder cannot be read or written. If only the disk is full, the new certificates are in memory until
+    /// there is room.
     pub fn open(folder: &Path, lifetime: Duration) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
-        let pair = CertificatePair::open(folder, lifetime, OffsetDateTime::now_utc())?;
+        let pair = CertificatePair::load(folder, lifetime, OffsetDateTime::now_utc())?;
+        let started_saved = match pair.pem_files(folder).save() {
+            Ok(()) => true,
+            Err(error) if is_full(&error) => {
+                tracing::error!(%error, folder = %folder.display(), "certificates not written");
+                false
+            }
+            Err(error) => return Err(error),
+        };
         Ok(Self {
             folder: folder.to_owned(),
             lifetime,
+            started_saved,
             resolver: Arc::new(CertificateResolver::new(Arc::clone(
                 &pair.current.certified,
             ))),
@@ -112,32 +85,62 @@ impl SelfSigned {
     }
 
     pub(super) async fn rotate_forever(&self) {
+        let mut retry_wait = MIN_RETRY_WAIT;
+        let mut retry_at = (!self.started_saved).then(|| Instant::now() + retry_wait);
         loop {
-            let now = OffsetDateTime::now_utc();
             let until = self.lock().current.validity.active_until();
-            let wait = Duration::try_from(until - now).unwrap_or(Duration::ZERO);
-            // The minimum wait prevents a busy loop if the folder cannot be written.
-            let wait = wait.clamp(Duration::from_millis(100), CHECK_INTERVAL);
-            tokio::time::sleep(wait).await;
-            if let Err(error) = self.rotate_if_due(OffsetDateTime::now_utc()) {
-                tracing::error!(%error, folder = %self.folder.display(), "certificate not rotated");
+            let wait = Duration::try_from(until - OffsetDateTime::now_utc());
+            // The minimum wait prevents a busy loop if the clock is set back meanwhile.
+            let wait = wait
+                .unwrap_or(Duration::ZERO)
+                .clamp(Duration::from_millis(100), CHECK_INTERVAL);
+            let wake_up = Instant::now() + wait;
+            sleep_until(retry_at.map_or(wake_up, |at| at.min(wake_up))).await;
+            let has_rotated = self.rotate_if_due(OffsetDateTime::now_utc());
+            if !has_rotated && retry_at.is_none_or(|at| Instant::now() < at) {
+                continue;
+            }
+            match self.save().await {
+                Ok(()) => {
+                    retry_wait = MIN_RETRY_WAIT;
+                    retry_at = None;
+                }
+                Err(error) => {
+                    let folder = self.folder.display();
+                    tracing::error!(%error, %folder, ?retry_wait, "certificates not written");
+                    retry_at = Some(Instant::now() + retry_wait);
+                    retry_wait = (retry_wait * 2).min(MAX_RETRY_WAIT);
+                }
             }
         }
     }
 
-    fn rotate_if_due(&self, now: OffsetDateTime) -> io::Result<()> {
+    /// Installs the next certificate if it is due. This needs no disk, so that a full one cannot stop it.
+    fn rotate_if_due(&self, now: OffsetDateTime) -> bool {
         let mut pair = self.lock();
         if pair.current.validity.can_be_active(now) {
-            return Ok(());
+            return false;
         }
-        *pair = CertificatePair::open(&self.folder, self.lifetime, now)?;
+        if let Err(error) = pair.rotate(self.lifetime, now) {
+            tracing::error!(%error, "certificate not rotated");
+            return false;
+        }
         self.resolver.replace(Arc::clone(&pair.current.certified));
         tracing::info!(
             current = pair.current.hash,
             next = pair.next.hash,
             "certificate rotated"
         );
-        Ok(())
+        true
+    }
+
+    /// Writes both certificates. A slow disk delays neither connections nor `/-/info`.
+    async fn save(&self) -> io::Result<()> {
+        let files = self.lock().pem_files(&self.folder);
+        let saving = tokio::task::spawn_blocking(move || files.save());
+        saving
+            .await
+            .unwrap_or_else(|error| Err(io::Error::other(error)))
     }
 
     fn lock(&self) -> MutexGuard<'_, CertificatePair> {
@@ -145,101 +148,9 @@ impl SelfSigned {
     }
 }
 
-impl CertificatePair {
-    /// The two certificates for `now`. Creates missing ones in `folder`.
-    fn open(folder: &Path, lifetime: Duration, now: OffsetDateTime) -> io::Result<Self> {
-        let [current_path, next_path] = ["current.pem", "next.pem"].map(|name| folder.join(name));
-        let temporary = folder.join("temporary.pem");
-        let load_active = |path: &Path| {
-            SelfSignedCertificate::load(path).filter(|c| c.validity.can_be_active(now))
-        };
-        let current = match load_active(&current_path) {
-            Some(current) => current,
-            None => match load_active(&next_path) {
-                Some(next) => {
-                    fs::rename(&next_path, &current_path)?;
-                    next
-                }
-                None => {
-                    let validity = Validity::starting(now, lifetime);
-                    SelfSignedCertificate::create(validity, &temporary, &current_path)?
-                }
-            },
-        };
-        let switch_time = current.validity.active_until();
-        let next = match SelfSignedCertificate::load(&next_path)
-            .filter(|c| c.validity.can_be_active(switch_time))
-        {
-            Some(next) => next,
-            None => {
-                let validity = Validity::starting(switch_time, lifetime);
-                SelfSignedCertificate::create(validity, &temporary, &next_path)?
-            }
-        };
-        Ok(Self { current, next })
-    }
-}
-
-impl SelfSignedCertificate {
-    /// Creates a certificate with a new key, and writes both to `path`.
-    fn create(validity: Validity, temporary: &Path, path: &Path) -> io::Result<Self> {
-        let key =
-            KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256).map_err(io::Error::other)?;
-        let names = ["localhost", "127.0.0.1", "::1"].map(String::from);
-        let mut params = CertificateParams::new(names).map_err(io::Error::other)?;
-        params.not_before = validity.not_before;
-        params.not_after = validity.not_after;
-        params
-            .distinguished_name
-            .push(DnType::CommonName, env!("CARGO_PKG_NAME"));
-        params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
-        params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
-        let certificate = params.self_signed(&key).map_err(io::Error::other)?;
-        let pem = certificate.pem() + &key.serialize_pem();
-        write_durably(temporary, path, pem.as_bytes(), FileAccess::OwnerOnly)?;
-        Self::parse(pem.as_bytes()).map_err(io::Error::other)
-    }
-
-    /// Reads the certificate and key at `path`. `None` if the file is missing or unusable.
-    fn load(path: &Path) -> Option<Self> {
-        let pem = match fs::read(path) {
-            Ok(pem) => pem,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
-            Err(error) => {
-                tracing::warn!(%error, path = %path.display(), "certificate not read");
-                return None;
-            }
-        };
-        match Self::parse(&pem) {
-            Ok(certificate) => Some(certificate),
-            Err(error) => {
-                tracing::warn!(%error, path = %path.display(), "not a certificate");
-                None
-            }
-        }
-    }
-
-    fn parse(pem: &[u8]) -> Result<Self, String> {
-        let invalid = |error: &dyn ToString| error.to_string();
-        let certificate = CertificateDer::from_pem_slice(pem).map_err(|e| invalid(&e))?;
-        let key = PrivateKeyDer::from_pem_slice(pem).map_err(|e| invalid(&e))?;
-        let validity = Validity::from_certificate(&certificate)?;
-        let hash = Certificate::from_der(certificate.to_vec())
-            .map_err(|e| invalid(&e))?
-            .hash();
-        let hex = hash.as_ref().iter().map(|byte| format!("{byte:02x}"));
-        let certified = CertifiedKey::from_der(vec![certificate], key, &ring::default_provider())
-            .map_err(|e| invalid(&e))?;
-        Ok(Self {
-            certified: Arc::new(certified),
-            hash: hex.collect(),
-            validity,
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::certificate_pair::{PemFiles, SelfSignedCertificate};
     use super::*;
     use std::os::unix::fs::PermissionsExt;
     use tempfile::TempDir;
@@ -249,7 +160,8 @@ mod tests {
     }
 
     fn open(folder: &TempDir, now: OffsetDateTime) -> [SelfSignedCertificate; 2] {
-        let pair = CertificatePair::open(folder.path(), MAX_LIFETIME, now).unwrap();
+        let pair = CertificatePair::load(folder.path(), MAX_LIFETIME, now).unwrap();
+        pair.pem_files(folder.path()).save().unwrap();
         [pair.current, pair.next]
     }
 
@@ -304,5 +216,46 @@ mod tests {
         let pair = open(&folder, much_later);
         assert_eq!(pair[0].hash, current.hash);
         assert_ne!(pair[1].hash, next.hash);
+    }
+
+    #[test]
+    fn rotates_without_a_disk_and_saves_later() {
+        let folder = TempDir::new().unwrap();
+        let dir = folder.path().join("certificates");
+        let certificates = SelfSigned::open(&dir, MAX_LIFETIME).unwrap();
+        assert!(certificates.started_saved);
+        // A file in place of the folder makes every write fail.
+        fs::rename(&dir, folder.path().join("old")).unwrap();
+        fs::write(&dir, "").unwrap();
+        let mut known = certificates.info().hashes;
+        for _ in 0..3 {
+            let switch_time = certificates.lock().current.validity.active_until();
+            assert!(certificates.rotate_if_due(switch_time));
+            assert!(!certificates.rotate_if_due(switch_time));
+            let hashes = certificates.info().hashes;
+            assert_eq!(hashes[0], known[1], "the announced certificate is in use");
+            assert_ne!(hashes[1], known[1]);
+            let files = certificates.lock().pem_files(&dir);
+            assert!(files.save().is_err());
+            known = hashes;
+        }
+        fs::remove_file(&dir).unwrap();
+        fs::create_dir(&dir).unwrap();
+        let files = certificates.lock().pem_files(&dir);
+        files.save().unwrap();
+        let [current, next] = PemFiles::paths(&dir).map(|path| fs::read_to_string(path).unwrap());
+        assert_eq!((&current, &next), (&files.current, &files.next));
+    }
+
+    #[test]
+    fn creates_both_certificates_after_a_long_sleep() {
+        let folder = TempDir::new().unwrap();
+        let certificates = SelfSigned::open(folder.path(), MAX_LIFETIME).unwrap();
+        let known = certificates.info().hashes;
+        let much_later = OffsetDateTime::now_utc() + time::Duration::days(100);
+        assert!(certificates.rotate_if_due(much_later));
+        let pair = certificates.lock();
+        assert!(!known.contains(&pair.current.hash) && !known.contains(&pair.next.hash));
+        assert!(pair.current.validity.can_be_active(much_later));
     }
 }

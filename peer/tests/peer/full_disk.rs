@@ -1,7 +1,7 @@
 //! The disk is full.
 
 use crate::http::{get, request};
-use crate::process::RunningPeer;
+use crate::running_peer::RunningPeer;
 use crate::session::Session;
 use crate::test_peer::{TEST_TIMEOUT, TestPeer, chunk};
 use antway_peer::source::Chunk;
@@ -103,7 +103,7 @@ impl DiskTestPeer {
 
     fn fill(&self) {
         match self.disk {
-            Disk::FileSizeLimit => self.limit_file_size("4096"),
+            Disk::FileSizeLimit => self.running.limit_file_size("4096"),
             Disk::SmallFileSystem => {
                 let mut file = File::create(self.filler_path()).unwrap();
                 let error = loop {
@@ -118,17 +118,9 @@ impl DiskTestPeer {
 
     fn free_space(&self) {
         match self.disk {
-            Disk::FileSizeLimit => self.limit_file_size("unlimited"),
+            Disk::FileSizeLimit => self.running.limit_file_size("unlimited"),
             Disk::SmallFileSystem => fs::remove_file(self.filler_path()).unwrap(),
         }
-    }
-
-    /// Limits the length of files that the peer writes.
-    fn limit_file_size(&self, bytes: &str) {
-        let mut prlimit = Command::new("prlimit");
-        let pid = self.running.id().to_string();
-        prlimit.args(["--pid", &pid, &format!("--fsize={bytes}:unlimited")]);
-        assert!(prlimit.status().unwrap().success());
     }
 
     /// All files in the store's folders for chunks.

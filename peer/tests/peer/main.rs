@@ -16,6 +16,7 @@ mod open;
 mod peer_mesh;
 mod process;
 mod rotation;
+mod running_peer;
 #[cfg(feature = "object-store")]
 mod s3;
 mod session;

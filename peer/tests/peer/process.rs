@@ -1,68 +1,19 @@
 //! The program: its flags, its `listening` line, and its signals.
 
-use serde_json::Value;
-use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, Command, Output, Stdio};
-use tempfile::TempDir;
-
 use crate::http::get;
+pub use crate::running_peer::RunningPeer;
+use crate::running_peer::program;
+use serde_json::Value;
+use std::process::{Command, Output};
+use tempfile::TempDir;
 
 /// The program with these flags of `serve`.
 pub fn command(flags: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_antway-peer"));
-    command.arg("serve").args(flags).stdin(Stdio::null());
-    command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    command
+    program(&[&["serve"], flags].concat())
 }
 
 fn run(flags: &[&str]) -> Output {
     command(flags).output().unwrap()
-}
-
-/// A running process. It is killed on drop, also if a test fails.
-pub struct RunningPeer(Child);
-
-impl RunningPeer {
-    /// Starts the process, and reads its `listening` line.
-    pub fn start(command: &mut Command) -> (Self, Value) {
-        let mut running = Self(command.spawn().unwrap());
-        let mut line = String::new();
-        let stdout = running.0.stdout.as_mut().unwrap();
-        BufReader::new(stdout).read_line(&mut line).unwrap();
-        (running, serde_json::from_str(&line).unwrap())
-    }
-
-    pub fn id(&self) -> u32 {
-        self.0.id()
-    }
-
-    fn signal(&self, name: &str) {
-        let pid = self.0.id().to_string();
-        let status = Command::new("kill")
-            .args(["-s", name, &pid])
-            .status()
-            .unwrap();
-        assert!(status.success());
-    }
-
-    fn end(mut self) -> (Option<i32>, String) {
-        let mut log = String::new();
-        self.0
-            .stderr
-            .as_mut()
-            .unwrap()
-            .read_to_string(&mut log)
-            .unwrap();
-        (self.0.wait().unwrap().code(), log)
-    }
-}
-
-impl Drop for RunningPeer {
-    fn drop(&mut self) {
-        // Fails if the process has ended already.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }
 
 #[tokio::test]
