@@ -1,6 +1,7 @@
 //! Hostile clients, and machines that fail: each test is an attack or a fault that a peer must withstand.
 
 mod disk;
+mod web_files;
 
 #[allow(dead_code, reason = "the other test program uses the rest")]
 #[path = "../peer/http.rs"]

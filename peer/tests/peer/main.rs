@@ -27,6 +27,7 @@ mod upstream;
 mod upstream_failure;
 mod upstream_pointer;
 mod web;
+mod web_files;
 mod web_origins;
 mod web_peer;
 mod writes;

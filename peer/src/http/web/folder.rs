@@ -4,8 +4,7 @@ use super::encoding::Encoding;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
-use tokio::fs::{self, File};
-use tokio::io::AsyncReadExt;
+use tokio::fs;
 
 /// The file that is served for a folder.
 const INDEX: &str = "index.html";
@@ -17,16 +16,16 @@ pub struct WebFolder {
     root: PathBuf,
 }
 
-/// The content of a file.
+/// A file to send.
 pub struct WebFile {
     /// The file's URL path. It determines the content type and the caching.
     pub path: String,
     /// Changes when the content changes.
     pub etag: String,
-    /// The compression of `bytes`, if any.
+    /// The compression of the file, if any.
     pub encoding: Option<Encoding>,
-    /// The content.
-    pub bytes: Vec<u8>,
+    /// The file on disk.
+    pub file: PathBuf,
 }
 
 impl WebFolder {
@@ -66,10 +65,10 @@ impl WebFolder {
             name.push(encoding.suffix());
             let compressed = PathBuf::from(name);
             if self.contains_file(&compressed).await? {
-                return WebFile::read(&compressed, &path, Some(*encoding)).await;
+                return WebFile::find(compressed, &path, Some(*encoding)).await;
             }
         }
-        WebFile::read(&uncompressed, &path, None).await
+        WebFile::find(uncompressed, &path, None).await
     }
 
     /// Whether this is a file in the folder, also after symbolic links are resolved.
@@ -87,28 +86,25 @@ impl WebFolder {
 }
 
 impl WebFile {
-    /// Reads `file`, to be served at `path`. `None` if there is no such file.
-    pub async fn read(
-        file: &Path,
+    /// The file `file`, to be served at `path`. `None` if there is no such file.
+    pub async fn find(
+        file: PathBuf,
         path: &str,
         encoding: Option<Encoding>,
     ) -> io::Result<Option<Self>> {
-        let mut file = match File::open(file).await {
-            Ok(file) => file,
+        let metadata = match fs::metadata(&file).await {
+            Ok(metadata) => metadata,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error),
         };
-        let metadata = file.metadata().await?;
         let modified = metadata.modified()?.duration_since(UNIX_EPOCH);
         let modified = modified.map_or(0, |time| time.as_nanos());
-        let mut bytes = Vec::with_capacity(metadata.len() as usize);
-        file.read_to_end(&mut bytes).await?;
         let suffix = encoding.map_or("", Encoding::name);
         Ok(Some(Self {
             path: path.to_owned(),
-            etag: format!("\"{:x}-{modified:x}{suffix}\"", bytes.len()),
+            etag: format!("\"{:x}-{modified:x}{suffix}\"", metadata.len()),
             encoding,
-            bytes,
+            file,
         }))
     }
 }

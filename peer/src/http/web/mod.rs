@@ -5,21 +5,19 @@ mod encoding;
 mod folder;
 mod host;
 mod policy;
+mod send_file;
 
 pub use folder::WebFolder;
 
-use super::chunk::etag_matches;
 use super::error::HttpError;
 use axum::extract::Request;
 use axum::http::header::{
-    ACCEPT, ACCEPT_ENCODING, ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_ENCODING,
-    CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HOST, REFERRER_POLICY, VARY,
+    ACCEPT, ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, REFERRER_POLICY,
     X_DNS_PREFETCH_CONTROL,
 };
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
 use axum::response::{IntoResponse, Redirect, Response};
-use content_type::content_type_of;
 use folder::WebFile;
 use host::Host;
 use std::io;
@@ -29,13 +27,6 @@ const CONFIG_PATH: &str = "/antway.json";
 
 /// The path prefix of the gateway's own files, which are not part of the shell.
 const GATEWAY_PATH: &str = "/-/";
-
-/// The prefix of the probe file `/-/probe-<build>.json`. A gateway uses it to check whether its subdomains lead to the
-/// same host.
-const PROBE_PREFIX: &str = "/-/probe-";
-
-/// The suffix of the probe file.
-const PROBE_SUFFIX: &str = ".json";
 
 /// Headers of all hosted files. The Content-Security-Policy is added for each host.
 const HEADERS: [(HeaderName, &str); 6] = [
@@ -98,7 +89,10 @@ async fn get(web: &Web, host: &Host, request: &Parts) -> Response {
         Ok(Some(file)) => {
             let policy = policy_of(host, &file.path);
             let opener_policy = opener_policy_of(host, &file.path);
-            let mut response = respond(file, &request.headers);
+            let mut response = match send_file::respond(&file, request).await {
+                Ok(response) => response,
+                Err(error) => return failed(path, &error),
+            };
             let headers = response.headers_mut();
             headers.insert(CONTENT_SECURITY_POLICY, policy);
             if let Some(value) = opener_policy {
@@ -107,11 +101,13 @@ async fn get(web: &Web, host: &Host, request: &Parts) -> Response {
             response
         }
         Ok(None) => HttpError::NotFound.into_response(),
-        Err(error) => {
-            tracing::error!(%error, path, "hosted file not read");
-            HttpError::Failed.into_response()
-        }
+        Err(error) => failed(path, &error),
     }
+}
+
+fn failed(path: &str, error: &io::Error) -> Response {
+    tracing::error!(%error, path, "hosted file not read");
+    HttpError::Failed.into_response()
 }
 
 fn policy_of(host: &Host, path: &str) -> HeaderValue {
@@ -140,7 +136,7 @@ async fn find(
     if path == CONFIG_PATH
         && let Some(config) = &web.config
     {
-        return WebFile::read(config, path, None).await;
+        return WebFile::find(config.clone(), path, None).await;
     }
     let accepted = headers.get_all(ACCEPT_ENCODING);
     let accepted = encoding::accepted(accepted.iter().filter_map(|value| value.to_str().ok()));
@@ -179,34 +175,4 @@ fn is_page_navigation(headers: &HeaderMap) -> bool {
                 || text(HeaderName::from_static("sec-fetch-mode")) == Some("navigate")
         }
     }
-}
-
-fn respond(file: WebFile, request: &HeaderMap) -> Response {
-    let etag = HeaderValue::from_str(&file.etag).expect("hex digits");
-    let is_probe = file.path.starts_with(PROBE_PREFIX) && file.path.ends_with(PROBE_SUFFIX);
-    // Names in `/assets/` contain a hash of the content. All other files may change.
-    let caching = match file.path.starts_with("/assets/") {
-        true => "public, max-age=31536000, immutable",
-        false if is_probe => "no-store",
-        false => "no-cache",
-    };
-    let etag_matches = etag_matches(request, &etag);
-    let mut headers = HeaderMap::new();
-    if is_probe {
-        headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
-        headers.insert(RESOURCE_POLICY, HeaderValue::from_static("cross-origin"));
-    }
-    headers.insert(ETAG, etag);
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static(caching));
-    headers.insert(VARY, HeaderValue::from_static("Accept-Encoding"));
-    if etag_matches {
-        return (StatusCode::NOT_MODIFIED, headers).into_response();
-    }
-    let content_type = HeaderValue::from_static(content_type_of(&file.path));
-    headers.insert(CONTENT_TYPE, content_type);
-    if let Some(encoding) = file.encoding {
-        let coding = HeaderValue::from_static(encoding.name());
-        headers.insert(CONTENT_ENCODING, coding);
-    }
-    (headers, file.bytes).into_response()
 }
