@@ -7,7 +7,6 @@ use antway_peer::config::ServeArgs;
 use antway_peer::limits::MAX_CHUNK_BYTES;
 use antway_peer::peer::Peer;
 use antway_peer::source::{Chunk, ChunkSource};
-use antway_peer::store::{EvictionPolicy, FolderStore};
 use clap::Parser;
 use std::error::Error;
 use std::sync::Arc;
@@ -33,7 +32,7 @@ struct Args {
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let args = Args::parse();
-    let store = FolderStore::open(&args.serve.store, u64::MAX, EvictionPolicy::default())?;
+    let store = args.serve.open_store()?;
     let mut addresses = Vec::new();
     for n in 0..16_u8 {
         let chunk = Chunk::new(vec![n; MAX_CHUNK_BYTES as usize].into());

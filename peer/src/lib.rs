@@ -6,8 +6,10 @@
 //! them.
 
 pub mod address;
+mod address_list;
 pub mod certificates;
 pub mod client;
+pub mod command_error;
 pub mod config;
 pub mod congestion;
 pub mod data_map;

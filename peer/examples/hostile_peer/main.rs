@@ -41,7 +41,7 @@ async fn main() -> ExitCode {
         bytes_per_second: args.bytes_per_second,
         honest_first: args.honest_first,
     };
-    let folder = args.serve.store.clone();
+    let folder = args.serve.storage.store.clone();
     serve(args.serve, |store| {
         Arc::new(HostileSource::new(store, folder, config))
     })

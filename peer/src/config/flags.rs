@@ -1,5 +1,6 @@
 //! The flags of `serve`. Each flag is also an environment variable.
 
+use super::StoreArgs;
 use crate::congestion::CongestionControl;
 use crate::logging::{LogFormat, LogLevel};
 use crate::origins::{AllowedOrigin, is_loopback_name};
@@ -35,9 +36,13 @@ pub struct ServeArgs {
     )]
     pub webtransport: Vec<WebTransportAddress>,
 
-    /// The folder that stores the chunks; created if it does not exist
-    #[arg(long, env = "ANTWAY_PEER_STORE", value_name = "FOLDER")]
-    pub store: PathBuf,
+    /// The store.
+    #[command(flatten)]
+    pub storage: StoreArgs,
+
+    /// The size of the memory cache for the chunks that are read most (such as 1GiB); 0 turns it off
+    #[arg(long, env = "ANTWAY_PEER_MEMORY_CACHE", value_name = "SIZE", default_value = "128MiB", value_parser = parse_bytes)]
+    pub memory_cache: u64,
 
     /// The congestion control of WebTransport sessions
     #[arg(
@@ -47,28 +52,6 @@ pub struct ServeArgs {
         default_value = "tolerant"
     )]
     pub congestion_control: CongestionControl,
-
-    /// The maximum total size of stored chunks (such as 10GiB); unlimited by default
-    #[arg(long, env = "ANTWAY_PEER_MAX_STORE_BYTES", value_name = "SIZE", value_parser = parse_bytes)]
-    pub max_store_bytes: Option<u64>,
-
-    /// Evict chunks that came from upstreams to make room for others, the least recently used first
-    #[arg(long, env = "ANTWAY_PEER_EVICT", requires = "max_store_bytes")]
-    pub evict: bool,
-
-    /// After those, also evict chunks that clients wrote
-    #[arg(long, env = "ANTWAY_PEER_EVICT_WRITTEN", requires = "evict")]
-    pub evict_written: bool,
-
-    /// A file of addresses, one per line, whose chunks are never evicted (repeatable, or with commas)
-    #[arg(
-        long,
-        env = "ANTWAY_PEER_PIN_FILE",
-        value_name = "FILE",
-        value_delimiter = ',',
-        requires = "evict"
-    )]
-    pub pin_file: Vec<PathBuf>,
 
     /// Where to fetch chunks that the store does not have, in this order (repeatable, or with commas)
     #[arg(

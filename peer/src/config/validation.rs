@@ -2,6 +2,7 @@
 
 use super::flags::ServeArgs;
 use crate::certificates::{CaSigned, Certificates, MAX_LIFETIME, MIN_LIFETIME, SelfSigned};
+use crate::command_error::CommandError;
 use crate::http::{Web, WebFolder};
 use crate::limits::{Limits, MAX_TOKEN_BYTES};
 use crate::origins::AllowedOrigins;
@@ -9,12 +10,11 @@ use crate::peer::PeerConfig;
 use crate::pull_through::{PullThrough, PullThroughConfig};
 use crate::rate_limiter::RateLimits;
 use crate::source::ChunkSource;
-use crate::store::EvictionPolicy;
+use crate::store::FolderStore;
 #[cfg(feature = "autonomi")]
 use crate::upstream::UpstreamUrl;
 use crate::upstream::Upstreams;
 use crate::write_policy::{TokenHash, WritePolicy};
-use std::collections::HashSet;
 use std::fmt;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub struct InvalidSetting {
 }
 
 impl InvalidSetting {
-    fn new(flag: &'static str, reason: impl ToString) -> Self {
+    pub(super) fn new(flag: &'static str, reason: impl ToString) -> Self {
         Self {
             flag,
             reason: reason.to_string(),
@@ -62,6 +62,11 @@ impl ServeArgs {
         })
     }
 
+    /// Opens the store. Fails if it is in use, or if a pin file cannot be read.
+    pub fn open_store(&self) -> Result<FolderStore, CommandError> {
+        self.storage.open(self.memory_cache)
+    }
+
     /// The WebTransport listen addresses. All must have the same port, because `/-/info` announces one port.
     fn web_transport(&self) -> Result<Vec<SocketAddr>, InvalidSetting> {
         let invalid = |reason| Err(InvalidSetting::new("--webtransport", reason));
@@ -79,35 +84,6 @@ impl ServeArgs {
             true => Ok(addresses),
             false => invalid("several addresses need the same port"),
         }
-    }
-
-    /// The eviction policy of the store. Fails if a pin file cannot be read.
-    pub fn eviction(&self) -> Result<EvictionPolicy, InvalidSetting> {
-        let mut pinned = HashSet::new();
-        for path in &self.pin_file {
-            let invalid = |reason: &dyn fmt::Display| {
-                InvalidSetting::new("--pin-file", format!("{}: {reason}", path.display()))
-            };
-            let text = std::fs::read_to_string(path).map_err(|error| invalid(&error))?;
-            for (number, line) in text.lines().enumerate() {
-                let line = line.split('#').next().unwrap_or_default().trim();
-                if line.is_empty() {
-                    continue;
-                }
-                let address = line.parse().map_err(|_| {
-                    let number = number + 1;
-                    invalid(&format!(
-                        "line {number} is not an address of 64 lower-case hex characters"
-                    ))
-                })?;
-                pinned.insert(address);
-            }
-        }
-        Ok(EvictionPolicy {
-            pulled: self.evict,
-            written: self.evict_written,
-            pinned,
-        })
     }
 
     fn write_policy(&self) -> Result<WritePolicy, InvalidSetting> {
@@ -243,7 +219,7 @@ impl ServeArgs {
         }
         let folder = match &self.certificate_folder {
             Some(folder) => folder.clone(),
-            None => self.store.join("certificates"),
+            None => self.storage.store.join("certificates"),
         };
         let self_signed = SelfSigned::open(&folder, self.certificate_lifetime);
         let self_signed = self_signed.map_err(|error| {

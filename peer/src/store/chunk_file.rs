@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The precision of the last use, which is the file's modification time.
-const LAST_USE_PRECISION: Duration = Duration::from_secs(3600);
+pub const LAST_USE_PRECISION: Duration = Duration::from_secs(3600);
 
 /// The open file of a chunk.
 pub struct ChunkFile {

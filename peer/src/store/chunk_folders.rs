@@ -1,30 +1,37 @@
 //! The folders of a store, and the files in them.
 
-use super::chunk_file::{ChunkFile, read_file};
-use super::eviction::{ChunkClass, EvictionPolicy, EvictionQueue, ScannedChunk};
-use super::scan;
+use super::chunk_file::{ChunkFile, LAST_USE_PRECISION, read_file};
+use super::eviction::{ChunkClass, EvictionQueue, ScannedChunk};
+use super::layout::Layout;
+use super::memory_cache::{HotChunk, MemoryCache};
+use super::{CLASSES, StoreConfig, scan};
 use crate::address::Address;
-use crate::durable_file::{self, FileAccess};
 use crate::limits::POINTER_BYTES;
 use crate::pointer;
-use crate::source::{Chunk, PutOutcome, SourceStats};
+use crate::source::SourceStats;
 use bytes::Bytes;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::gauge::ConstGauge;
+use prometheus_client::registry::Registry;
 use std::fs::{self, File};
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The folders and files of a store. All methods block.
+/// The folders and files of a store. All methods block, except where they say otherwise.
 pub struct ChunkFolders {
-    folder: PathBuf,
-    max_bytes: u64,
-    chunks: AtomicU64,
-    bytes: AtomicU64,
+    pub(super) layout: Layout,
+    pub(super) max_bytes: u64,
+    pub(super) chunks: AtomicU64,
+    pub(super) bytes: AtomicU64,
     quarantined: AtomicU64,
-    evicted: AtomicU64,
-    eviction_queue: EvictionQueue,
+    pub(super) evicted: AtomicU64,
+    /// The chunks of upstreams that were not stored, because more popular chunks take the room.
+    pub(super) refused: Counter,
+    pub(super) eviction_queue: EvictionQueue,
+    pub(super) memory_cache: MemoryCache,
     /// Serialise changes to the files of one address. The address's last byte selects the lock.
     write_locks: [Mutex<()>; 64],
     /// Locked while the store is open.
@@ -33,11 +40,14 @@ pub struct ChunkFolders {
 
 impl ChunkFolders {
     /// See [`FolderStore::open`](super::FolderStore::open).
-    pub fn open(folder: &Path, max_bytes: u64, eviction: EvictionPolicy) -> io::Result<Self> {
-        for name in ["chunks", "pulled", "quarantine", "temporary"] {
-            fs::create_dir_all(folder.join(name))?;
+    pub fn open(folder: &Path, config: StoreConfig) -> io::Result<Self> {
+        let layout = Layout::new(folder);
+        for folder in CLASSES.map(|class| layout.chunks(class)) {
+            fs::create_dir_all(folder)?;
         }
-        let lock = File::create(folder.join("lock"))?;
+        fs::create_dir_all(layout.quarantine())?;
+        fs::create_dir_all(layout.temporary())?;
+        let lock = File::create(layout.lock())?;
         lock.try_lock().map_err(|error| match error {
             fs::TryLockError::WouldBlock => io::Error::new(
                 io::ErrorKind::ResourceBusy,
@@ -45,13 +55,13 @@ impl ChunkFolders {
             ),
             fs::TryLockError::Error(error) => error,
         })?;
-        scan::empty(&folder.join("temporary"))?;
+        scan::empty(&layout.temporary())?;
         let (mut chunks, mut bytes, mut found) = (0, 0, Vec::new());
-        for class in [ChunkClass::Written, ChunkClass::Pulled] {
-            scan::for_each_chunk(&folder.join(folder_of(class)), |address, metadata| {
+        for class in CLASSES {
+            scan::for_each_chunk(&layout.chunks(class), |address, metadata| {
                 chunks += 1;
                 bytes += metadata.len();
-                if eviction.is_enabled() {
+                if config.eviction.is_enabled() {
                     found.push(ScannedChunk {
                         address,
                         class,
@@ -61,19 +71,21 @@ impl ChunkFolders {
             })?;
         }
         Ok(Self {
-            folder: folder.to_owned(),
-            max_bytes,
+            max_bytes: config.limit.bytes(folder, bytes)?,
+            layout,
             chunks: AtomicU64::new(chunks),
             bytes: AtomicU64::new(bytes),
             quarantined: AtomicU64::new(0),
             evicted: AtomicU64::new(0),
-            eviction_queue: EvictionQueue::new(eviction, found),
+            refused: Counter::default(),
+            eviction_queue: EvictionQueue::new(config.eviction, found),
+            memory_cache: MemoryCache::new(config.memory_cache_bytes),
             write_locks: [const { Mutex::new(()) }; 64],
             _lock: lock,
         })
     }
 
-    /// The totals, as of now.
+    /// The totals, as of now. Does not block.
     pub fn stats(&self) -> SourceStats {
         SourceStats {
             chunks: self.chunks.load(Relaxed),
@@ -83,28 +95,60 @@ impl ChunkFolders {
         }
     }
 
-    pub(super) fn path(&self, address: Address, class: ChunkClass) -> PathBuf {
-        let name = address.to_string();
-        let mut path = self.folder.join(folder_of(class));
-        path.extend([&name[..2], &name[2..4], &name]);
-        path
+    /// Adds the metrics of the store.
+    pub fn register(&self, registry: &mut Registry) {
+        let limit = i64::try_from(self.max_bytes).unwrap_or(i64::MAX);
+        registry.register(
+            "store_limit_bytes",
+            "The maximum of the stored bytes",
+            ConstGauge::new(limit),
+        );
+        registry.register(
+            "refused_chunks",
+            "Chunks of upstreams not stored since the start, because more popular chunks take the room",
+            self.refused.clone(),
+        );
+        self.memory_cache.register(registry);
     }
 
     /// Whether the store has the chunk. Does not read the file.
     pub fn exists(&self, address: Address) -> io::Result<bool> {
         let found = find_in_folders(|class| {
-            let exists = self.path(address, class).try_exists()?;
+            let exists = self.layout.chunk(address, class).try_exists()?;
             Ok(exists.then_some(()))
         })?;
         Ok(found.is_some())
     }
 
-    fn lock_writes(&self, address: Address) -> MutexGuard<'_, ()> {
+    pub(super) fn lock_writes(&self, address: Address) -> MutexGuard<'_, ()> {
         let lock = usize::from(address.as_bytes()[Address::BYTES - 1]) % self.write_locks.len();
         // The lock protects no data of its own, so a poisoned lock is still usable.
         self.write_locks[lock]
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts a request for the chunk. Returns the chunk if it is in memory. Does not block.
+    pub fn request(&self, address: Address) -> Option<Arc<HotChunk>> {
+        self.eviction_queue.record_request(address);
+        let chunk = self.memory_cache.get(address)?;
+        self.eviction_queue.touch(address, chunk.class);
+        Some(chunk)
+    }
+
+    /// Records the use of a chunk in memory.
+    pub fn record_use(&self, address: Address, class: ChunkClass) {
+        let path = self.layout.chunk(address, class);
+        match ChunkFile::open(&path) {
+            Ok(Some(file)) => file.record_use(&path),
+            Ok(None) => {}
+            Err(error) => tracing::warn!(%address, %error, "last use of a chunk not recorded"),
+        }
+    }
+
+    /// Whether the caller has to record the use of a chunk in memory.
+    pub fn must_record_use(&self, chunk: &HotChunk) -> bool {
+        self.eviction_queue.is_enabled() && chunk.must_record_use(LAST_USE_PRECISION)
     }
 
     /// The chunk's bytes, after verification. Quarantines a damaged file.
@@ -117,21 +161,32 @@ impl ChunkFolders {
         address: Address,
         class: ChunkClass,
     ) -> io::Result<Option<Bytes>> {
-        let path = self.path(address, class);
+        let path = self.layout.chunk(address, class);
         let Some(file) = ChunkFile::open(&path)? else {
             return Ok(None);
         };
         let bytes = file.read()?;
-        if Address::of(&bytes) == address {
-            if self.eviction_queue.is_enabled() {
-                self.eviction_queue.touch(address, class);
-                file.record_use(&path);
-            }
-            return Ok(Some(bytes.into()));
+        if Address::of(&bytes) != address {
+            return self.quarantine_if_damaged(address, class);
         }
+        if self.eviction_queue.is_enabled() {
+            self.eviction_queue.touch(address, class);
+            file.record_use(&path);
+        }
+        let bytes = Bytes::from(bytes);
+        self.memory_cache.insert(address, bytes.clone(), class);
+        Ok(Some(bytes))
+    }
+
+    /// Reads the file again, and quarantines it if it is still damaged. Returns the bytes of a good file, with which
+    /// another thread has replaced it.
+    pub fn quarantine_if_damaged(
+        &self,
+        address: Address,
+        class: ChunkClass,
+    ) -> io::Result<Option<Bytes>> {
         let _lock = self.lock_writes(address);
-        // Another thread may have replaced the file with a good one.
-        match read_file(&path)? {
+        match read_file(&self.layout.chunk(address, class))? {
             Some(bytes) if Address::of(&bytes) == address => Ok(Some(bytes.into())),
             Some(_) => self.quarantine(address, class).map(|()| None),
             None => Ok(None),
@@ -140,7 +195,7 @@ impl ChunkFolders {
 
     /// The pointer record in the operator's file, if it belongs to the address.
     pub fn read_pointer(&self, address: Address) -> io::Result<Option<Bytes>> {
-        let file = match File::open(self.folder.join("pointers").join(address.to_string())) {
+        let file = match File::open(self.layout.pointer(address)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             file => file?,
         };
@@ -154,135 +209,42 @@ impl ChunkFolders {
         Ok(Some(record.into()))
     }
 
-    /// Stores the chunk. Replaces a damaged file.
-    pub fn write(&self, chunk: &Chunk, class: ChunkClass) -> io::Result<PutOutcome> {
-        // `write_new` checks again. Reserving room takes the locks of other chunks, so it must run without this
-        // chunk's lock.
-        if let Some(outcome) = self.resolve_existing(chunk, class)? {
-            return Ok(outcome);
-        }
-        let length = chunk.bytes().len() as u64;
-        if !self.reserve(length) {
-            return Ok(PutOutcome::Full);
-        }
-        let outcome = match self.write_new(chunk, class) {
-            Err(error) if is_full(&error) && self.evict_one()? => self.write_new(chunk, class),
-            outcome => outcome,
-        };
-        if !matches!(outcome, Ok(PutOutcome::Stored)) {
-            self.release(length);
-        }
-        match outcome {
-            Err(error) if is_full(&error) => {
-                tracing::warn!(address = %chunk.address(), %error, "no room to store a chunk");
-                Ok(PutOutcome::Full)
-            }
-            outcome => outcome,
-        }
-    }
-
-    fn write_new(&self, chunk: &Chunk, class: ChunkClass) -> io::Result<PutOutcome> {
-        let address = chunk.address();
+    /// Removes the chunk's file. `false` if there is no such file.
+    pub fn remove(&self, address: Address, class: ChunkClass) -> io::Result<bool> {
         let _lock = self.lock_writes(address);
-        let path = self.path(address, class);
-        if path.try_exists()? {
-            return Ok(PutOutcome::AlreadyStored);
-        }
-        let temporary = self.folder.join("temporary").join(address.to_string());
-        durable_file::write_durably(&temporary, &path, chunk.bytes(), FileAccess::Default)?;
-        self.chunks.fetch_add(1, Relaxed);
-        self.eviction_queue.touch(address, class);
-        Ok(PutOutcome::Stored)
-    }
-
-    /// Handles a chunk that is stored already. A chunk that a client writes moves to `chunks/`, so that it counts as
-    /// written.
-    fn resolve_existing(&self, chunk: &Chunk, class: ChunkClass) -> io::Result<Option<PutOutcome>> {
-        let address = chunk.address();
-        let _lock = self.lock_writes(address);
-        for stored_class in [ChunkClass::Written, ChunkClass::Pulled] {
-            let path = self.path(address, stored_class);
-            match read_file(&path)? {
-                None => continue,
-                Some(bytes) if bytes == *chunk.bytes() => {}
-                Some(_) => {
-                    self.quarantine(address, stored_class)?;
-                    continue;
-                }
-            }
-            if (stored_class, class) == (ChunkClass::Pulled, ChunkClass::Written) {
-                durable_file::move_durably(&path, &self.path(address, class))?;
-                self.eviction_queue.remove(address, stored_class);
-                self.eviction_queue.touch(address, class);
-            }
-            return Ok(Some(PutOutcome::AlreadyStored));
-        }
-        Ok(None)
-    }
-
-    /// Reserves `length` bytes. Evicts chunks if necessary. `false` if there is not enough room.
-    fn reserve(&self, length: u64) -> bool {
-        if length > self.max_bytes {
-            return false;
-        }
-        let fits = |bytes: u64| bytes.checked_add(length).filter(|&n| n <= self.max_bytes);
-        while self.bytes.fetch_update(Relaxed, Relaxed, fits).is_err() {
-            match self.evict_one() {
-                Ok(true) => {}
-                Ok(false) => return false,
-                Err(error) => {
-                    tracing::error!(%error, "chunk not evicted");
-                    return false;
-                }
-            }
-        }
-        true
-    }
-
-    fn release(&self, length: u64) {
-        // The totals are approximate if other programs changed the files. They must not wrap.
-        let subtract = |bytes: u64| Some(bytes.saturating_sub(length));
-        let _ = self.bytes.fetch_update(Relaxed, Relaxed, subtract);
-    }
-
-    /// Evicts the least recently used chunk. `false` if no chunk may be evicted.
-    fn evict_one(&self) -> io::Result<bool> {
-        let Some((address, class)) = self.eviction_queue.pop_oldest() else {
-            return Ok(false);
-        };
-        let _lock = self.lock_writes(address);
-        let path = self.path(address, class);
+        let path = self.layout.chunk(address, class);
         let length = match fs::metadata(&path) {
             Ok(metadata) => metadata.len(),
             // Another thread moved or quarantined the chunk.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
             Err(error) => return Err(error),
         };
         fs::remove_file(&path)?;
-        self.chunks.fetch_sub(1, Relaxed);
-        self.release(length);
-        self.evicted.fetch_add(1, Relaxed);
-        tracing::debug!(%address, "chunk evicted");
+        self.forget(address, class, length);
         Ok(true)
     }
 
     /// Moves a damaged file to `quarantine/`. The caller holds the lock of this address.
-    fn quarantine(&self, address: Address, class: ChunkClass) -> io::Result<()> {
-        let path = self.path(address, class);
+    pub(super) fn quarantine(&self, address: Address, class: ChunkClass) -> io::Result<()> {
+        let path = self.layout.chunk(address, class);
         let length = fs::metadata(&path)?.len();
         let time = SystemTime::now().duration_since(UNIX_EPOCH);
         let millis = time.map_or(0, |time| time.as_millis());
-        let to = self
-            .folder
-            .join("quarantine")
-            .join(format!("{address}.{millis}"));
+        let name = format!("{address}.{millis}");
+        let to = self.layout.quarantine().join(name);
         fs::rename(&path, &to)?;
-        self.eviction_queue.remove(address, class);
-        self.chunks.fetch_sub(1, Relaxed);
-        self.release(length);
+        self.forget(address, class, length);
         self.quarantined.fetch_add(1, Relaxed);
         tracing::error!(%address, moved_to = %to.display(), "stored chunk is damaged");
         Ok(())
+    }
+
+    /// Updates the totals and the caches after a chunk's file was removed.
+    fn forget(&self, address: Address, class: ChunkClass, length: u64) {
+        self.memory_cache.remove(address);
+        self.eviction_queue.remove(address, class);
+        self.chunks.fetch_sub(1, Relaxed);
+        self.release(length);
     }
 }
 
@@ -297,18 +259,4 @@ pub(super) fn find_in_folders<T>(
         }
     }
     Ok(None)
-}
-
-fn folder_of(class: ChunkClass) -> &'static str {
-    match class {
-        ChunkClass::Written => "chunks",
-        ChunkClass::Pulled => "pulled",
-    }
-}
-
-fn is_full(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge
-    )
 }

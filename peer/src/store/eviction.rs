@@ -1,10 +1,14 @@
-//! The eviction of chunks: the least recently used chunk goes first.
+//! The eviction of chunks: the least recently used chunk goes first, unless it is more popular than the new chunk.
 
+use super::popularity::Popularity;
 use crate::address::Address;
 use lru::LruCache;
 use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
+
+/// How many popular chunks a new chunk is compared with before the store refuses it.
+const MAX_COMPARISONS: usize = 8;
 
 /// Which chunks may be evicted.
 #[derive(Clone, Debug, Default)]
@@ -40,50 +44,80 @@ pub struct ScannedChunk {
     pub last_use: SystemTime,
 }
 
-/// The chunks that may be evicted, in the order of their last use. Each takes about 100 bytes of memory.
-pub struct EvictionQueue {
-    eviction: EvictionPolicy,
-    lists: Mutex<LruLists>,
+/// The reason for an eviction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Incoming {
+    /// A chunk that must be stored if possible.
+    Required,
+    /// A chunk from an upstream. It may be refused, because the upstream still has it.
+    Optional(Address),
 }
 
-struct LruLists {
+/// The next chunk to evict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Victim {
+    /// This chunk, which is no longer in the queue.
+    Chunk(Address, ChunkClass),
+    /// No chunk may be evicted.
+    None,
+    /// The least recently used chunks are more popular than the new chunk.
+    MorePopular,
+}
+
+/// The chunks that may be evicted, in the order of their last use. Each takes about 100 bytes of memory.
+pub struct EvictionQueue {
+    policy: EvictionPolicy,
+    state: Mutex<State>,
+}
+
+struct State {
     pulled: LruCache<Address, ()>,
     written: LruCache<Address, ()>,
+    popularity: Popularity,
 }
 
 impl EvictionQueue {
     /// Starts with the chunks that the store contains.
-    pub fn new(eviction: EvictionPolicy, mut found: Vec<ScannedChunk>) -> Self {
+    pub fn new(policy: EvictionPolicy, mut found: Vec<ScannedChunk>) -> Self {
         found.sort_by_key(|found| found.last_use);
-        let eviction_queue = Self {
-            eviction,
-            lists: Mutex::new(LruLists {
+        let queue = Self {
+            policy,
+            state: Mutex::new(State {
                 pulled: LruCache::unbounded(),
                 written: LruCache::unbounded(),
+                popularity: Popularity::new(),
             }),
         };
         for found in found {
-            eviction_queue.touch(found.address, found.class);
+            queue.touch(found.address, found.class);
         }
-        eviction_queue
+        queue
     }
 
     /// See [`EvictionPolicy::is_enabled`].
     pub fn is_enabled(&self) -> bool {
-        self.eviction.is_enabled()
+        self.policy.is_enabled()
+    }
+
+    /// Counts a request for a chunk, stored or not.
+    pub fn record_request(&self, address: Address) {
+        if self.is_enabled() {
+            let mut state = self.lock();
+            let chunks = state.pulled.len() + state.written.len();
+            state.popularity.record_request(address, chunks);
+        }
     }
 
     /// Marks a chunk as just used: it was stored or read.
     pub fn touch(&self, address: Address, class: ChunkClass) {
         let is_protected = match class {
-            ChunkClass::Pulled => !self.eviction.pulled,
-            ChunkClass::Written => !self.eviction.written,
+            ChunkClass::Pulled => !self.policy.pulled,
+            ChunkClass::Written => !self.policy.written,
         };
-        if is_protected || self.eviction.pinned.contains(&address) {
+        if is_protected || self.policy.pinned.contains(&address) {
             return;
         }
-        let mut lists = self.lock();
-        lists.of(class).put(address, ());
+        self.lock().of(class).put(address, ());
     }
 
     /// Removes a chunk that is no longer stored.
@@ -91,26 +125,44 @@ impl EvictionQueue {
         self.lock().of(class).pop(&address);
     }
 
-    /// Removes and returns the least recently used chunk.
-    pub fn pop_oldest(&self) -> Option<(Address, ChunkClass)> {
-        let mut lists = self.lock();
-        if let Some((address, _)) = lists.pulled.pop_lru() {
-            return Some((address, ChunkClass::Pulled));
+    /// Removes and returns the chunk to evict for `incoming`.
+    pub fn pop_victim(&self, incoming: Incoming) -> Victim {
+        let mut state = self.lock();
+        for _ in 0..MAX_COMPARISONS {
+            let (victim, class) = match (state.pulled.peek_lru(), state.written.peek_lru()) {
+                (Some((&address, _)), _) => (address, ChunkClass::Pulled),
+                (None, Some((&address, _))) => (address, ChunkClass::Written),
+                (None, None) => return Victim::None,
+            };
+            if state.is_preferred(incoming, victim) {
+                state.of(class).pop(&victim);
+                return Victim::Chunk(victim, class);
+            }
+            // Less popular chunks get to the end of the queue.
+            state.of(class).promote(&victim);
         }
-        let (address, _) = lists.written.pop_lru()?;
-        Some((address, ChunkClass::Written))
+        Victim::MorePopular
     }
 
-    fn lock(&self) -> MutexGuard<'_, LruLists> {
-        self.lists.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl LruLists {
+impl State {
     fn of(&mut self, class: ChunkClass) -> &mut LruCache<Address, ()> {
         match class {
             ChunkClass::Pulled => &mut self.pulled,
             ChunkClass::Written => &mut self.written,
+        }
+    }
+
+    /// Whether `incoming` may replace `stored`. Of two equally popular chunks, the new one is preferred.
+    fn is_preferred(&self, incoming: Incoming, stored: Address) -> bool {
+        match incoming {
+            Incoming::Required => true,
+            // The new chunk was requested at least once, whether or not the store saw it.
+            Incoming::Optional(new) => self.popularity.of(new).max(1) >= self.popularity.of(stored),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The default source: a folder with one file per chunk.
+//! The default source: a folder with one file per chunk, and a memory cache of the chunks that are read most.
 //!
 //! ```text
 //! <store>/chunks/<aa>/<bb>/<address>   aa, bb: the address's first two bytes
@@ -12,9 +12,16 @@
 mod chunk_file;
 mod chunk_folders;
 mod eviction;
+mod layout;
+mod limit;
+mod memory_cache;
+mod popularity;
+mod room;
 mod scan;
+mod write;
 
 pub use eviction::EvictionPolicy;
+pub use limit::StoreLimit;
 
 use crate::address::Address;
 use crate::source::{
@@ -24,9 +31,35 @@ use crate::via::Via;
 use bytes::Bytes;
 use chunk_folders::ChunkFolders;
 use eviction::ChunkClass;
+use prometheus_client::registry::Registry;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+
+/// All classes, in the order in which their folders are searched.
+const CLASSES: [ChunkClass; 2] = [ChunkClass::Written, ChunkClass::Pulled];
+
+/// The limits of a store.
+#[derive(Clone, Debug)]
+pub struct StoreConfig {
+    /// The maximum size of the stored chunks.
+    pub limit: StoreLimit,
+    /// The chunks that may be evicted to make room for others.
+    pub eviction: EvictionPolicy,
+    /// The size of the memory cache. 0 turns it off.
+    pub memory_cache_bytes: u64,
+}
+
+impl Default for StoreConfig {
+    /// A store without a limit and without a memory cache.
+    fn default() -> Self {
+        Self {
+            limit: StoreLimit::Bytes(u64::MAX),
+            eviction: EvictionPolicy::default(),
+            memory_cache_bytes: 0,
+        }
+    }
+}
 
 /// A store in its own folder. Clones share it.
 #[derive(Clone)]
@@ -37,22 +70,39 @@ pub struct FolderStore {
 impl FolderStore {
     /// Opens the store in `folder`, and counts its chunks. Creates the folder if it does not exist.
     ///
-    /// The store holds at most `max_bytes` of chunks. To make room, it evicts the chunks that `eviction` allows.
     /// Fails with `ResourceBusy` if another process has the store open.
-    pub fn open(folder: &Path, max_bytes: u64, eviction: EvictionPolicy) -> io::Result<Self> {
-        let folders = ChunkFolders::open(folder, max_bytes, eviction)?;
+    pub fn open(folder: &Path, config: StoreConfig) -> io::Result<Self> {
+        let folders = ChunkFolders::open(folder, config)?;
         Ok(Self {
             folders: Arc::new(folders),
         })
+    }
+
+    /// The maximum size of the stored chunks in bytes.
+    pub fn max_bytes(&self) -> u64 {
+        self.folders.max_bytes
+    }
+
+    /// Evicts chunks until the store is within its limit, or no chunk may be evicted. Blocks.
+    pub fn evict_to_limit(&self) -> io::Result<()> {
+        self.folders.evict_down_to(self.folders.max_bytes)
     }
 }
 
 impl ChunkSource for FolderStore {
     fn get(&self, address: Address) -> SourceFuture<'_, Option<ChunkBody>> {
         let folders = Arc::clone(&self.folders);
-        run_blocking(move || {
-            let bytes = folders.read(address)?;
-            Ok(bytes.map(ChunkBody::from_bytes))
+        Box::pin(async move {
+            let Some(chunk) = folders.request(address) else {
+                let bytes = run_blocking(move || folders.read(address)).await?;
+                return Ok(bytes.map(ChunkBody::from_bytes));
+            };
+            if folders.must_record_use(&chunk) {
+                let class = chunk.class;
+                // The client does not wait for the disk.
+                tokio::task::spawn_blocking(move || folders.record_use(address, class));
+            }
+            Ok(Some(ChunkBody::from_bytes(chunk.bytes.clone())))
         })
     }
 
@@ -74,6 +124,10 @@ impl ChunkSource for FolderStore {
     fn pointer(&self, address: Address, _via: Via) -> SourceFuture<'_, Option<Bytes>> {
         let folders = Arc::clone(&self.folders);
         run_blocking(move || folders.read_pointer(address))
+    }
+
+    fn register(&self, registry: &mut Registry) {
+        self.folders.register(registry);
     }
 
     fn stats(&self) -> SourceStats {

@@ -1,4 +1,4 @@
-//! Scans the folders of a store when it is opened.
+//! Scans the folders of a store.
 
 use crate::address::Address;
 use std::fs;
@@ -20,7 +20,12 @@ pub fn for_each_chunk(
                     .ok()
                     .filter(|_| first.file_name() == name[..2] && second.file_name() == name[2..4]);
                 match address {
-                    Some(address) => visit(address, &file.metadata()?),
+                    Some(address) => match file.metadata() {
+                        Ok(metadata) => visit(address, &metadata),
+                        // A running peer evicted the chunk during the scan.
+                        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                        Err(error) => return Err(error),
+                    },
                     None => tracing::warn!(path = %file.path().display(), "not a chunk; ignored"),
                 }
                 Ok(())
@@ -29,9 +34,15 @@ pub fn for_each_chunk(
     })
 }
 
-/// Removes the files in `folder`.
-pub fn empty(folder: &Path) -> io::Result<()> {
-    for_each_entry(folder, |file| fs::remove_file(file.path()))
+/// Removes the files in `folder`. Returns their number.
+pub fn empty(folder: &Path) -> io::Result<u64> {
+    let mut removed = 0;
+    for_each_entry(folder, |file| {
+        fs::remove_file(file.path())?;
+        removed += 1;
+        Ok(())
+    })?;
+    Ok(removed)
 }
 
 /// Calls `visit` for each entry of `folder`. A file in place of the folder counts as empty.

@@ -6,7 +6,16 @@ use std::time::{Duration, SystemTime};
 use tempfile::TempDir;
 
 fn store(folder: &TempDir) -> FolderStore {
-    FolderStore::open(folder.path(), u64::MAX, EvictionPolicy::default()).unwrap()
+    FolderStore::open(folder.path(), StoreConfig::default()).unwrap()
+}
+
+fn open_with(folder: &TempDir, max_bytes: u64, eviction: EvictionPolicy) -> FolderStore {
+    let config = StoreConfig {
+        limit: StoreLimit::Bytes(max_bytes),
+        eviction,
+        memory_cache_bytes: 0,
+    };
+    FolderStore::open(folder.path(), config).unwrap()
 }
 
 fn chunk(content: &[u8]) -> Chunk {
@@ -84,7 +93,7 @@ async fn concurrent_puts_store_a_chunk_once() {
 #[tokio::test]
 async fn a_full_store_refuses_new_chunks_and_keeps_the_old_ones() {
     let folder = TempDir::new().unwrap();
-    let store = FolderStore::open(folder.path(), 10, EvictionPolicy::default()).unwrap();
+    let store = open_with(&folder, 10, EvictionPolicy::default());
     let first = chunk(b"12345678");
     assert_eq!(store.put(first.clone()).await.unwrap(), PutOutcome::Stored);
     assert_eq!(store.put(chunk(b"123")).await.unwrap(), PutOutcome::Full);
@@ -105,7 +114,11 @@ async fn quarantines_a_damaged_chunk_and_stores_it_again() {
     let address = chunk.address();
     for damage in [vec![2; 5000], vec![1; 4999], vec![], vec![1; 5_000_000]] {
         store.put(chunk.clone()).await.unwrap();
-        fs::write(store.folders.path(address, ChunkClass::Written), &damage).unwrap();
+        fs::write(
+            store.folders.layout.chunk(address, ChunkClass::Written),
+            &damage,
+        )
+        .unwrap();
         assert_eq!(read_chunk(&store, address).await, None);
         assert_eq!(read_chunk(&store, address).await, None);
     }
@@ -117,7 +130,7 @@ async fn quarantines_a_damaged_chunk_and_stores_it_again() {
         Some(&chunk.bytes()[..])
     );
     fs::write(
-        store.folders.path(address, ChunkClass::Written),
+        store.folders.layout.chunk(address, ChunkClass::Written),
         b"damaged again",
     )
     .unwrap();
@@ -155,7 +168,7 @@ async fn opening_counts_chunks_and_removes_temporary_files() {
 async fn a_store_cannot_be_opened_twice() {
     let folder = TempDir::new().unwrap();
     let first = store(&folder);
-    let second = FolderStore::open(folder.path(), u64::MAX, EvictionPolicy::default());
+    let second = FolderStore::open(folder.path(), StoreConfig::default());
     assert_eq!(
         second.err().map(|e| e.kind()),
         Some(io::ErrorKind::ResourceBusy)
@@ -166,7 +179,7 @@ async fn a_store_cannot_be_opened_twice() {
 
 /// A store with room for four chunks of 10 bytes.
 fn small_store(folder: &TempDir, eviction: &EvictionPolicy) -> FolderStore {
-    FolderStore::open(folder.path(), 40, eviction.clone()).unwrap()
+    open_with(folder, 40, eviction.clone())
 }
 
 fn ten_bytes(seed: u8) -> Chunk {
@@ -304,7 +317,8 @@ async fn the_order_of_use_survives_a_restart() {
         store.cache(ten_bytes(seed)).await.unwrap();
         let path = store
             .folders
-            .path(ten_bytes(seed).address(), ChunkClass::Pulled);
+            .layout
+            .chunk(ten_bytes(seed).address(), ChunkClass::Pulled);
         let days_ago = SystemTime::now() - Duration::from_secs(86_400 * (9 - u64::from(seed)));
         File::open(path).unwrap().set_modified(days_ago).unwrap();
     }
@@ -314,4 +328,132 @@ async fn the_order_of_use_survives_a_restart() {
     assert_eq!(store.stats().chunks, 4);
     store.cache(ten_bytes(5)).await.unwrap();
     assert_eq!(has_all(&store, &[0, 1, 2]).await, [true, false, true]);
+}
+
+#[tokio::test]
+async fn a_scan_does_not_evict_chunks_that_are_read_often() {
+    let folder = TempDir::new().unwrap();
+    let eviction = EvictionPolicy {
+        pulled: true,
+        ..EvictionPolicy::default()
+    };
+    let store = small_store(&folder, &eviction);
+    for _ in 0..3 {
+        for seed in 0..3 {
+            if read_chunk(&store, ten_bytes(seed).address())
+                .await
+                .is_none()
+            {
+                store.cache(ten_bytes(seed)).await.unwrap();
+            }
+        }
+    }
+    for seed in 10..200 {
+        assert_eq!(read_chunk(&store, ten_bytes(seed).address()).await, None);
+        store.cache(ten_bytes(seed)).await.unwrap();
+    }
+    assert_eq!(has_all(&store, &[0, 1, 2]).await, [true; 3]);
+    assert_eq!(store.stats().chunks, 4);
+    // A chunk that becomes as popular as the others is admitted.
+    for _ in 0..5 {
+        assert_eq!(read_chunk(&store, ten_bytes(201).address()).await, None);
+    }
+    assert_eq!(
+        store.cache(ten_bytes(201)).await.unwrap(),
+        PutOutcome::Stored
+    );
+}
+
+#[tokio::test]
+async fn refuses_a_chunk_of_an_upstream_if_all_others_are_more_popular() {
+    let folder = TempDir::new().unwrap();
+    let eviction = EvictionPolicy {
+        pulled: true,
+        ..EvictionPolicy::default()
+    };
+    let store = small_store(&folder, &eviction);
+    for seed in 0..4 {
+        store.cache(ten_bytes(seed)).await.unwrap();
+        for _ in 0..3 {
+            read_chunk(&store, ten_bytes(seed).address()).await;
+        }
+    }
+    assert_eq!(store.cache(ten_bytes(4)).await.unwrap(), PutOutcome::Full);
+    assert_eq!(store.folders.refused.get(), 1);
+    assert_eq!(has_all(&store, &[0, 1, 2, 3]).await, [true; 4]);
+    // A client's chunk is stored in any case.
+    assert_eq!(store.put(ten_bytes(5)).await.unwrap(), PutOutcome::Stored);
+}
+
+/// A store with a memory cache of 1 MB.
+fn cached_store(folder: &TempDir, eviction: EvictionPolicy) -> FolderStore {
+    let config = StoreConfig {
+        limit: StoreLimit::Bytes(1_000_000),
+        eviction,
+        memory_cache_bytes: 1_000_000,
+    };
+    FolderStore::open(folder.path(), config).unwrap()
+}
+
+#[tokio::test]
+async fn the_memory_cache_holds_no_chunk_that_is_not_stored() {
+    let folder = TempDir::new().unwrap();
+    let eviction = EvictionPolicy {
+        pulled: true,
+        ..EvictionPolicy::default()
+    };
+    let store = cached_store(&folder, eviction);
+    let chunk = ten_bytes(0);
+    let address = chunk.address();
+    store.cache(chunk.clone()).await.unwrap();
+    assert_eq!(read_chunk(&store, address).await.unwrap(), [0; 10]);
+    assert!(store.folders.request(address).is_some());
+    store.folders.evict_down_to(0).unwrap();
+    assert!(store.folders.request(address).is_none());
+    assert_eq!(read_chunk(&store, address).await, None);
+
+    store.cache(chunk.clone()).await.unwrap();
+    read_chunk(&store, address).await.unwrap();
+    store.put(chunk).await.unwrap();
+    assert!(
+        store.folders.request(address).is_none(),
+        "the class changed"
+    );
+    read_chunk(&store, address).await.unwrap();
+    let hot = store.folders.request(address).unwrap();
+    assert_eq!(hot.class, ChunkClass::Written);
+}
+
+#[tokio::test]
+async fn the_use_of_a_chunk_in_memory_is_recorded_on_disk() {
+    let folder = TempDir::new().unwrap();
+    let store = cached_store(&folder, EvictionPolicy::default());
+    let address = ten_bytes(0).address();
+    store.put(ten_bytes(0)).await.unwrap();
+    let path = store.folders.layout.chunk(address, ChunkClass::Written);
+    let days_ago = SystemTime::now() - Duration::from_secs(86_400 * 9);
+    File::open(&path).unwrap().set_modified(days_ago).unwrap();
+    store.folders.record_use(address, ChunkClass::Written);
+    let modified = fs::metadata(&path).unwrap().modified().unwrap();
+    assert!(modified.elapsed().unwrap() < Duration::from_secs(3600));
+}
+
+#[tokio::test]
+async fn the_limit_shrinks_a_store_that_holds_too_much() {
+    let folder = TempDir::new().unwrap();
+    let eviction = EvictionPolicy {
+        pulled: true,
+        ..EvictionPolicy::default()
+    };
+    let large = open_with(&folder, 100, eviction.clone());
+    large.put(ten_bytes(0)).await.unwrap();
+    for seed in 1..9 {
+        large.cache(ten_bytes(seed)).await.unwrap();
+    }
+    drop(large);
+    let small = small_store(&folder, &eviction);
+    assert_eq!(small.stats().bytes, 90);
+    small.put(ten_bytes(9)).await.unwrap();
+    assert_eq!(small.stats().bytes, 40);
+    assert_eq!(has_all(&small, &[0, 8, 9]).await, [true; 3]);
 }

@@ -21,6 +21,7 @@ mod running_peer;
 mod s3;
 mod session;
 mod shutdown;
+mod store_limits;
 mod stub_http_server;
 mod test_peer;
 mod upstream;

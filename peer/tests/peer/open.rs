@@ -60,7 +60,8 @@ impl File {
 
 /// A peer with all chunks of the fixtures.
 async fn start_with_fixtures() -> TestPeer {
-    let peer = TestPeer::start(&[]).await;
+    // The tests change files of the store.
+    let peer = TestPeer::start(&["--memory-cache=0"]).await;
     for entry in fs::read_dir(fixtures().join("chunks")).unwrap() {
         let bytes = fs::read(entry.unwrap().path()).unwrap();
         peer.store.put(Chunk::new(bytes.into())).await.unwrap();

@@ -65,9 +65,7 @@ impl TestPeer {
         }
         let args = parse(&[&fixed[..], flags].concat());
         let config = args.peer_config().unwrap();
-        let max_bytes = args.max_store_bytes.unwrap_or(u64::MAX);
-        let eviction = args.eviction().unwrap();
-        let store = FolderStore::open(&path, max_bytes, eviction).unwrap();
+        let store = args.open_store().unwrap();
         let certificates = args.certificates().unwrap();
         let source = args.source(source_of(store.clone(), path)).unwrap();
         let peer = Peer::start(config, certificates, source).await.unwrap();

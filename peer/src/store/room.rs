@@ -1,0 +1,56 @@
+//! The room in a store: reserving it, and making it by eviction.
+
+use super::chunk_folders::ChunkFolders;
+use super::eviction::{Incoming, Victim};
+use std::io;
+use std::sync::atomic::Ordering::Relaxed;
+
+impl ChunkFolders {
+    /// Reserves `length` bytes. Evicts chunks if necessary. `false` if there is not enough room.
+    pub(super) fn reserve(&self, length: u64, incoming: Incoming) -> bool {
+        if length > self.max_bytes {
+            return false;
+        }
+        let fits = |bytes: u64| bytes.checked_add(length).filter(|&n| n <= self.max_bytes);
+        while self.bytes.fetch_update(Relaxed, Relaxed, fits).is_err() {
+            match self.evict_one(incoming) {
+                Ok(true) => {}
+                Ok(false) => return false,
+                Err(error) => {
+                    tracing::error!(%error, "chunk not evicted");
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    pub(super) fn release(&self, length: u64) {
+        // The totals are approximate if other programs changed the files. They must not wrap.
+        let subtract = |bytes: u64| Some(bytes.saturating_sub(length));
+        let _ = self.bytes.fetch_update(Relaxed, Relaxed, subtract);
+    }
+
+    /// Evicts one chunk for `incoming`. `false` if no chunk may be evicted for it.
+    pub(super) fn evict_one(&self, incoming: Incoming) -> io::Result<bool> {
+        let (address, class) = match self.eviction_queue.pop_victim(incoming) {
+            Victim::Chunk(address, class) => (address, class),
+            Victim::None => return Ok(false),
+            Victim::MorePopular => {
+                self.refused.inc();
+                return Ok(false);
+            }
+        };
+        if self.remove(address, class)? {
+            self.evicted.fetch_add(1, Relaxed);
+            tracing::debug!(%address, "chunk evicted");
+        }
+        Ok(true)
+    }
+
+    /// Evicts chunks until at most `max_bytes` are stored, or no chunk may be evicted.
+    pub fn evict_down_to(&self, max_bytes: u64) -> io::Result<()> {
+        while self.bytes.load(Relaxed) > max_bytes && self.evict_one(Incoming::Required)? {}
+        Ok(())
+    }
+}
