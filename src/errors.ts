@@ -30,6 +30,8 @@ export interface Attempt {
   milliseconds: number;
   /** True if the peer is reachable but answered that it cannot serve this request now. */
   answered?: true;
+  /** True if the peer's operator denies the address. */
+  denied?: true;
 }
 
 export interface ErrorDetails {

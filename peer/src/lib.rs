@@ -13,6 +13,7 @@ pub mod command_error;
 pub mod config;
 pub mod congestion;
 pub mod data_map;
+pub mod deny_list;
 mod durable_file;
 pub mod http;
 mod info;

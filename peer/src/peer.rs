@@ -2,6 +2,7 @@
 
 use crate::certificates::Certificates;
 use crate::congestion::CongestionControl;
+use crate::deny_list::{DenyList, DenyingSource};
 use crate::http::{HttpServer, Web};
 use crate::limits::Limits;
 use crate::origins::AllowedOrigins;
@@ -37,6 +38,8 @@ pub struct PeerConfig {
     pub web: Option<Web>,
     /// The URLs of other peers to announce to clients.
     pub announced_peers: Vec<String>,
+    /// The addresses that are not served or stored.
+    pub deny_list: Arc<DenyList>,
 }
 
 /// A peer that serves until it is [stopped](Self::stop).
@@ -45,6 +48,7 @@ pub struct Peer {
     web_transport: Vec<String>,
     service: Arc<Service>,
     certificates: Arc<Certificates>,
+    deny_list: Arc<DenyList>,
     shutdown: Shutdown,
 }
 
@@ -110,8 +114,9 @@ impl Peer {
             web_transport_addresses
                 .push(listening.map_err(listen_error("--webtransport", address))?);
         }
+        let deny_list = config.deny_list;
         let service = Arc::new(Service::new(
-            source,
+            Arc::new(DenyingSource::new(source, Arc::clone(&deny_list))),
             Arc::clone(&certificates),
             config.limits,
             config.origins,
@@ -131,6 +136,7 @@ impl Peer {
                 .collect(),
             service: Arc::clone(&service),
             certificates: Arc::clone(&certificates),
+            deny_list: Arc::clone(&deny_list),
             shutdown: shutdown.clone(),
         };
         tokio::spawn({
@@ -138,6 +144,7 @@ impl Peer {
             async move {
                 tokio::select! {
                     () = certificates.renew_forever() => {}
+                    () = deny_list.reload_forever() => {}
                     () = shutdown.terminating() => {}
                 }
             }
@@ -162,9 +169,10 @@ impl Peer {
         self.certificates.info().hashes
     }
 
-    /// Reads a CA-signed certificate again.
-    pub fn reload_certificate(&self) {
+    /// Reads a CA-signed certificate and the deny files again.
+    pub fn reload(&self) {
         self.certificates.reload();
+        self.deny_list.reload();
     }
 
     /// The `listening` line for stdout: one line of JSON.

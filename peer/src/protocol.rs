@@ -78,7 +78,14 @@ pub enum Status {
     TooLarge = 5,
     /// The store is full.
     Full = 6,
+    /// The operator denies the address. On the wire this is [`NotFound`](Self::NotFound) with a reason, or
+    /// [`Refused`](Self::Refused) for a PUT, so that clients that know no reasons ask another peer.
+    Denied = 7,
 }
+
+/// The reason in the length field of a "not found" without bytes: the operator denies the address. The same number as
+/// in HTTP.
+const DENIED_REASON: u32 = 451;
 
 impl Status {
     /// The value for the metrics.
@@ -91,6 +98,7 @@ impl Status {
             Self::Refused => "refused",
             Self::TooLarge => "too_large",
             Self::Full => "full",
+            Self::Denied => "denied",
         }
     }
 }
@@ -233,14 +241,30 @@ fn byte_range(first: u64, length: u64) -> ByteRange {
 
 /// The header before a chunk's bytes in a GET response. In an OPEN response it follows the chunk's address.
 pub fn get_header(status: Status, length: u32) -> [u8; 5] {
+    let (status, length) = match status {
+        Status::Denied => (Status::NotFound, DENIED_REASON),
+        status => (status, length),
+    };
     let [a, b, c, d] = length.to_be_bytes();
     [status as u8, a, b, c, d]
+}
+
+/// The response to a HAS: one byte for each address.
+pub fn has_response(statuses: impl IntoIterator<Item = Status>) -> Vec<u8> {
+    let bytes = statuses.into_iter().map(|status| match status {
+        Status::Denied => Status::NotFound as u8,
+        status => status as u8,
+    });
+    bytes.collect()
 }
 
 /// The response to a PUT. The address is all zeros if the peer did not read the bytes.
 pub fn put_response(status: Status, address: Option<Address>) -> [u8; PUT_RESPONSE_BYTES] {
     let mut response = [0; PUT_RESPONSE_BYTES];
-    response[0] = status as u8;
+    response[0] = match status {
+        Status::Denied => Status::Refused as u8,
+        status => status as u8,
+    };
     if let Some(address) = address {
         response[1..].copy_from_slice(address.as_bytes());
     }

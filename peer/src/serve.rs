@@ -49,7 +49,7 @@ async fn run(
     );
     loop {
         tokio::select! {
-            _ = hangup.recv() => peer.reload_certificate(),
+            _ = hangup.recv() => peer.reload(),
             _ = interrupt.recv() => break,
             _ = terminate.recv() => break,
         }

@@ -92,6 +92,11 @@ impl Service {
         }
     }
 
+    /// Whether the operator denies the address.
+    pub fn is_denied(&self, address: Address) -> bool {
+        self.source.is_denied(address)
+    }
+
     /// Whether the client's rate limits allow one more request. If so, the request is counted.
     pub fn admits(&self, client: &Client) -> bool {
         self.rate_limiter.admit(client.ip)
@@ -316,6 +321,7 @@ impl Service {
 fn status_of_error(address: Address, error: &SourceError) -> Status {
     match error {
         SourceError::Busy => Status::Busy,
+        SourceError::Denied => Status::Denied,
         SourceError::Failed(_) | SourceError::Unreachable(_) => {
             tracing::error!(%address, %error, "source failed");
             Status::Failed

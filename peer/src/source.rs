@@ -43,6 +43,11 @@ pub trait ChunkSource: Send + Sync + 'static {
         Box::pin(async { Ok(None) })
     }
 
+    /// Whether the operator denies the address. The other methods then fail with [`SourceError::Denied`].
+    fn is_denied(&self, _address: Address) -> bool {
+        false
+    }
+
     /// Adds the metrics of this source.
     fn register(&self, _registry: &mut Registry) {}
 
@@ -140,6 +145,8 @@ pub struct SourceStats {
 pub enum SourceError {
     /// The source is overloaded. A later request may succeed.
     Busy,
+    /// The operator denies the address.
+    Denied,
     /// An internal failure. The text is for the log, never for the client.
     Failed(String),
     /// The source is unreachable. The text is for the log.
@@ -150,6 +157,7 @@ impl fmt::Display for SourceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Busy => f.write_str("the source is busy"),
+            Self::Denied => f.write_str("the operator denies the address"),
             Self::Failed(why) => write!(f, "the source failed: {why}"),
             Self::Unreachable(why) => write!(f, "the source could not be reached: {why}"),
         }

@@ -46,6 +46,16 @@ describe('a peer’s HTTP transport, asked for a chunk', () => {
     });
   });
 
+  it('says NOT_FOUND for 451, and that the operator denies the address', async () => {
+    const peer = await startHttpPeer((_, response) => response.writeHead(451).end());
+    const transport = transportTo(peer.url);
+    const denied = { code: 'NOT_FOUND', details: { denied: true } };
+    await expect(transport.fetch(address, signal)).rejects.toMatchObject(denied);
+    await expect(transport.pointer(address, 100, signal)).rejects.toMatchObject(denied);
+    expect(await transport.has(address)).toBe(false);
+    await expect(transport.put(address, new Uint8Array(1))).rejects.toMatchObject({ code: 'REFUSED' });
+  });
+
   it.each([500, 503, 403, 204, 206])(
     'says PEERS_UNREACHABLE for %i, and that the peer did answer',
     async (status) => {

@@ -223,6 +223,21 @@ describe('when no peer has the chunk, the error', () => {
     });
   });
 
+  it('is NOT_FOUND and names the peers whose operator denies the address', async () => {
+    const denies = await startHttpPeer((_, response) => response.writeHead(451).end());
+    const urls = [denies.url, (await hasNot()).url];
+    await expect(pool(...urls).fetch()).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+      message: `No peer has this record. Asked: ${urls.join(', ')}. Its operator denies this address: ${denies.url}.`,
+      details: { attempts: [{ peer: denies.url, denied: true }, { code: 'NOT_FOUND' }] },
+    });
+  });
+
+  it('does not prevent that another peer serves an address which one denies', async () => {
+    const denies = await startHttpPeer((_, response) => response.writeHead(451).end());
+    expect(await pool(denies.url, (await has()).url).fetch()).toBe(verify(right));
+  });
+
   it.each([
     ['is not there', closedPort],
     ['cannot serve', async () => (await fails()).url],

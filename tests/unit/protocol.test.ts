@@ -47,12 +47,20 @@ describe('an answer', () => {
     ['longer than any chunk', statuses.found, limits.chunkBytes + 1, 'CORRUPT'],
     ['of 4 GiB', statuses.found, 2 ** 32 - 1, 'CORRUPT'],
     ['that there is none', statuses.notFound, 0, 'NOT_FOUND'],
+    ['that there is none, for a reason that is not known', statuses.notFound, 7, 'NOT_FOUND'],
     ['that the peer is busy', statuses.busy, 0, 'PEERS_UNREACHABLE'],
     ['that the peer failed', statuses.failed, 0, 'PEERS_UNREACHABLE'],
     ['with a status of another operation', statuses.full, 0, 'CORRUPT'],
     ['with an unknown status', 255, 0, 'CORRUPT'],
   ])('%s is an error (%#)', (_, status, length, code) => {
     expect(() => checkAnswer(status, length)).toThrow(expect.objectContaining({ code }));
+  });
+
+  it('that there is none may say that the operator denies the address', () => {
+    const denied = expect.objectContaining({ code: 'NOT_FOUND', details: { denied: true } });
+    expect(() => checkAnswer(statuses.notFound, 451)).toThrow(denied);
+    const none = expect.objectContaining({ details: {} });
+    expect(() => checkAnswer(statuses.notFound, 0)).toThrow(none);
   });
 });
 

@@ -46,6 +46,15 @@ pub struct StoreArgs {
         value_delimiter = ','
     )]
     pub pin_file: Vec<PathBuf>,
+
+    /// A file of addresses, one per line, that are not served or stored (repeatable, or with commas)
+    #[arg(
+        long,
+        env = "ANTWAY_PEER_DENY_FILE",
+        value_name = "FILE",
+        value_delimiter = ','
+    )]
+    pub deny_file: Vec<PathBuf>,
 }
 
 /// The value of `--evict`.
@@ -90,6 +99,11 @@ impl StoreArgs {
             written: self.evict == Evict::All,
             pinned: read_lists("--pin-file", &self.pin_file)?,
         })
+    }
+
+    /// The addresses of the deny files.
+    pub fn denied(&self) -> Result<HashSet<Address>, InvalidSetting> {
+        read_lists("--deny-file", &self.deny_file)
     }
 }
 

@@ -3,6 +3,7 @@
 use super::flags::ServeArgs;
 use crate::certificates::{CaSigned, Certificates, MAX_LIFETIME, MIN_LIFETIME, SelfSigned};
 use crate::command_error::CommandError;
+use crate::deny_list::DenyList;
 use crate::http::{Web, WebFolder};
 use crate::limits::{Limits, MAX_TOKEN_BYTES};
 use crate::origins::AllowedOrigins;
@@ -59,12 +60,19 @@ impl ServeArgs {
             write_policy: self.write_policy()?,
             web: self.web()?,
             announced_peers: self.announce_peer.clone(),
+            deny_list: self.deny_list()?,
         })
     }
 
     /// Opens the store. Fails if it is in use, or if a pin file cannot be read.
     pub fn open_store(&self) -> Result<FolderStore, CommandError> {
         self.storage.open(self.memory_cache)
+    }
+
+    fn deny_list(&self) -> Result<Arc<DenyList>, InvalidSetting> {
+        let deny_list = DenyList::load(self.storage.deny_file.clone());
+        let deny_list = deny_list.map_err(|error| InvalidSetting::new("--deny-file", error))?;
+        Ok(Arc::new(deny_list))
     }
 
     /// The WebTransport listen addresses. All must have the same port, because `/-/info` announces one port.

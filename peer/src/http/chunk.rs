@@ -41,6 +41,10 @@ pub async fn get(
         Ok(address) => address,
         Err(_) => return error_response(HttpError::BadAddress, timer),
     };
+    // A cache that asks whether its copy is still good must not keep it.
+    if service.is_denied(address) {
+        return error_response(HttpError::Denied, timer);
+    }
     let etag = HeaderValue::from_str(&format!("\"{address}\"")).expect("hex digits");
     if etag_matches(&headers, &etag) {
         timer.set_outcome("not_modified");
@@ -121,6 +125,11 @@ fn check(
             WriteRefusal::Token => HttpError::Unauthorized,
             WriteRefusal::Off | WriteRefusal::Origin => HttpError::Forbidden,
         })?;
+    if service.is_denied(address) {
+        let reason = Status::Denied.name();
+        service.metrics.count_refused_write(TRANSPORT, reason);
+        return Err(HttpError::Denied);
+    }
     if body.size_hint().lower() > u64::from(MAX_CHUNK_BYTES) {
         return Err(too_large(service));
     }
@@ -213,6 +222,7 @@ pub fn error_from_status(status: Status) -> HttpError {
         Status::Full => HttpError::Full,
         Status::TooLarge => HttpError::TooLarge,
         Status::Refused => HttpError::Forbidden,
+        Status::Denied => HttpError::Denied,
         Status::Ok | Status::Failed => HttpError::Failed,
     }
 }

@@ -37,6 +37,8 @@ pub enum HttpError {
     Full,
     /// Too many peers forwarded the request.
     Loop,
+    /// The operator denies the address.
+    Denied,
 }
 
 #[derive(Serialize)]
@@ -115,6 +117,11 @@ impl HttpError {
                 S::LOOP_DETECTED,
                 "too many peers forwarded the request",
                 "loop",
+            ),
+            Self::Denied => (
+                S::UNAVAILABLE_FOR_LEGAL_REASONS,
+                "the operator of this peer denies this address",
+                "denied",
             ),
         }
     }

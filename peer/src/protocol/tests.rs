@@ -107,6 +107,14 @@ fn responses_have_the_specified_layout() {
 }
 
 #[test]
+fn clients_that_do_not_know_denied_addresses_read_another_status() {
+    assert_eq!(get_header(Status::Denied, 0), [1, 0, 0, 1, 0xc3]);
+    let statuses = [Status::Ok, Status::NotFound, Status::Denied];
+    assert_eq!(has_response(statuses), [0, 1, 1]);
+    assert_eq!(put_response(Status::Denied, None)[0], 4);
+}
+
+#[test]
 fn error_codes_are_in_the_range_that_browsers_read() {
     assert_eq!(ErrorCode::NoError.to_quic(), 0x52e4_a40f_a8db);
     assert_eq!(ErrorCode::Internal.to_quic(), 0x52e4_a40f_a8e1);

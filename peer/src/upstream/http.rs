@@ -99,7 +99,10 @@ impl HttpUpstream {
         let response = response.map_err(|error| SourceError::Unreachable(error_chain(&error)))?;
         match response.status() {
             StatusCode::OK => {}
-            StatusCode::NOT_FOUND | StatusCode::GONE => return Ok(None),
+            // An upstream whose operator denies the address works as well as one that does not have the chunk.
+            StatusCode::NOT_FOUND
+            | StatusCode::GONE
+            | StatusCode::UNAVAILABLE_FOR_LEGAL_REASONS => return Ok(None),
             StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS => {
                 return Err(SourceError::Busy);
             }

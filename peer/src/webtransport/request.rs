@@ -117,8 +117,8 @@ impl RequestStream {
             Request::Has(addresses) => {
                 self.expect_end().await?;
                 let statuses = self.service.has_all(&self.context.client, addresses).await;
-                let statuses: Bytes = statuses.into_iter().map(|s| s as u8).collect();
-                self.send.write(statuses).await?;
+                let answer = protocol::has_response(statuses);
+                self.send.write(answer.into()).await?;
             }
             Request::Put { token, length } => {
                 let (status, address) = self.put(&token, length).await?;

@@ -109,7 +109,7 @@ async fn both_transports_use_the_certificate_and_its_renewal() {
     assert!(session.get(&[chunk.address()]).await == [(0, chunk.bytes().to_vec())]);
 
     fs::write(files.path().join("cert.pem"), "half a file").unwrap();
-    peer.peer.reload_certificate();
+    peer.peer.reload();
     assert_eq!(
         ca.get(&peer, "/-/info").await.1,
         first,

@@ -3,6 +3,7 @@
 mod ca_signed;
 mod cancel;
 mod chunks;
+mod deny;
 mod fairness;
 mod faults;
 mod full_disk;

@@ -156,7 +156,11 @@ pub fn put_request(token: &[u8], length: u32, bytes: &[u8]) -> Vec<u8> {
 pub fn parse_get(mut answer: &[u8]) -> Vec<(u8, Vec<u8>)> {
     let mut answers = Vec::new();
     while !answer.is_empty() {
-        let length = u32::from_be_bytes(answer[1..5].try_into().unwrap()) as usize;
+        let length = match answer[0] {
+            0 => u32::from_be_bytes(answer[1..5].try_into().unwrap()) as usize,
+            // The length is a reason, and no bytes follow.
+            _ => 0,
+        };
         answers.push((answer[0], answer[5..5 + length].to_vec()));
         answer = &answer[5 + length..];
     }

@@ -92,6 +92,7 @@ fn rejects_unknown_limits() {
         ("--evict=some", "pulled"),
         ("--memory-cache=lots", "--memory-cache"),
         ("--pin-file=/nonexistent", "--pin-file"),
+        ("--deny-file=/nonexistent", "--deny-file"),
     ] {
         let folder = TempDir::new().unwrap();
         let store = format!("--store={}", folder.path().display());

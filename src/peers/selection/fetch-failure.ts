@@ -17,6 +17,7 @@ export class FetchFailure implements AttemptObserver {
       message,
       milliseconds: Math.round(elapsedMs),
       ...(details.answered ? { answered: true } : {}),
+      ...(details.denied ? { denied: true } : {}),
     });
   }
 
@@ -50,7 +51,9 @@ export class FetchFailure implements AttemptObserver {
     const without = new Set(attempts.filter(({ code }) => code === 'NOT_FOUND').map(({ peer }) => peer));
     const silent = attempts.filter(({ peer }) => !without.has(peer));
     if (silent.length === 0) {
-      return new AntwayError('NOT_FOUND', `No peer has this record. Asked: ${peers}.`, details);
+      const denying = attempts.filter(({ denied }) => denied);
+      const note = denying.length > 0 ? ` Its operator denies this address: ${namesOf(denying)}.` : '';
+      return new AntwayError('NOT_FOUND', `No peer has this record. Asked: ${peers}.${note}`, details);
     }
     // Without a network, a peer on this computer can still answer "busy". Then the browser is not offline.
     const isCutOff = attempts.every(({ answered }) => !answered);

@@ -5,7 +5,7 @@ import type { PeerUrl } from '../../peer-url.ts';
 import { transferMs, Watchdog } from '../../util/watchdog.ts';
 import { ByteReader } from './byte-reader.ts';
 import { type Dialect, dialects } from './dialect.ts';
-import { decodeInfo, type PeerInfo, tooLong, unavailable } from './protocol.ts';
+import { decodeInfo, denied, type PeerInfo, tooLong, unavailable } from './protocol.ts';
 import type { Transport } from './transport.ts';
 
 export interface PutOptions {
@@ -38,6 +38,7 @@ export class HttpTransport implements Transport {
   ): Promise<Uint8Array<ArrayBuffer>> {
     const { path, maxBytes, decode } = this.#dialect;
     return this.#request(path(address), {}, signal, async (response, reader) => {
+      if (response.status === 451) throw denied();
       if (isAbsent(response)) throw new AntwayError('NOT_FOUND', 'The peer does not have this chunk.');
       if (response.status !== 200) throw unexpected(response);
       onFirstByte?.();
@@ -52,6 +53,7 @@ export class HttpTransport implements Transport {
   /** The record is not verified. @throws `NOT_FOUND`, `CORRUPT` (too long), `PEERS_UNREACHABLE`; the abort reason. */
   async pointer(address: Address, maxBytes: number, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
     return this.#request(`/pointer/${address.hex}`, {}, signal, async (response, reader) => {
+      if (response.status === 451) throw denied();
       if (response.status === 404) throw new AntwayError('NOT_FOUND', 'The peer does not have this pointer.');
       if (response.status !== 200) throw unexpected(response);
       const bytes = await reader.readToEnd(maxBytes);
@@ -65,7 +67,7 @@ export class HttpTransport implements Transport {
   async has(address: Address, signal?: AbortSignal): Promise<boolean> {
     return this.#request(`/chunk/${address.hex}`, { method: 'HEAD' }, signal, async (response) => {
       if (response.ok) return true;
-      if (response.status === 404) return false;
+      if (response.status === 404 || response.status === 451) return false;
       throw unexpected(response);
     });
   }
@@ -92,6 +94,7 @@ export class HttpTransport implements Transport {
         case 401:
         case 403:
         case 422:
+        case 451:
           throw new AntwayError('REFUSED', `${this.url} refused a chunk: ${said}`, details);
         case 413:
         case 507:

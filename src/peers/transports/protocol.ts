@@ -18,6 +18,9 @@ export const statuses = {
   full: 6,
 } as const;
 
+/** The "length" of a chunk that is not found because the peer's operator denies its address. No bytes follow. */
+const deniedReason = 451;
+
 /** Codes with which a peer resets a stream instead of answering. */
 export const resetCodes = { badRequest: 1 } as const;
 
@@ -124,6 +127,7 @@ export function checkAnswer(status: number, length: number): void {
       if (length > limits.chunkBytes) throw tooLong(length);
       return;
     case statuses.notFound:
+      if (length === deniedReason) throw denied();
       throw new AntwayError('NOT_FOUND', 'The peer does not have this chunk.');
     case statuses.busy:
       throw unavailable('The peer is busy.');
@@ -132,6 +136,11 @@ export function checkAnswer(status: number, length: number): void {
     default:
       throw new AntwayError('CORRUPT', `The peer answered with an unknown status, ${status}.`);
   }
+}
+
+/** The peer works, but its operator does not let it serve this record. Other peers may have it. */
+export function denied(): AntwayError {
+  return new AntwayError('NOT_FOUND', 'The operator of this peer denies this address.', { denied: true });
 }
 
 /** The peer is reachable but cannot serve now. Another transport of it would not help. */
