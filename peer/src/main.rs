@@ -1,5 +1,8 @@
 //! The command line of the peer.
 
+use antway_peer::commands::{
+    CheckArgs, GcArgs, HealthcheckArgs, ImportArgs, check, gc, healthcheck, import,
+};
 use antway_peer::config::ServeArgs;
 use antway_peer::serve::serve;
 use clap::Parser;
@@ -9,13 +12,37 @@ use std::sync::Arc;
 /// A peer of Antway: serves content-addressed chunks to browsers over WebTransport and HTTP.
 #[derive(Parser)]
 #[command(name = "antway-peer", version)]
+struct CommandLine {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(clap::Subcommand)]
 enum Command {
     /// Serve the chunks of a folder until SIGINT or SIGTERM.
     Serve(Box<ServeArgs>),
+    /// Compare all stored chunks with their addresses, and quarantine damaged ones.
+    Check(CheckArgs),
+    /// Evict chunks down to the store's limit, and remove denied chunks and leftovers.
+    Gc(GcArgs),
+    /// Copy chunks from a folder into the store.
+    Import(ImportArgs),
+    /// Ask a peer whether it takes requests: exit code 0 if it does, 1 otherwise.
+    Healthcheck(HealthcheckArgs),
 }
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let Command::Serve(args) = Command::parse();
-    serve(*args, |store| Arc::new(store)).await
+    let command_line = CommandLine::parse();
+    let done = match command_line.command {
+        Command::Serve(args) => return serve(*args, |store| Arc::new(store)).await,
+        Command::Check(args) => check(&args),
+        Command::Gc(args) => gc(&args),
+        Command::Import(args) => import(&args),
+        Command::Healthcheck(args) => healthcheck(&args).await,
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => error.report(),
+    }
 }

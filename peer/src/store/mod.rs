@@ -9,6 +9,7 @@
 //! <store>/lock                         held by the running peer
 //! ```
 
+mod check;
 mod chunk_file;
 mod chunk_folders;
 mod eviction;
@@ -20,7 +21,8 @@ mod room;
 mod scan;
 mod write;
 
-pub use eviction::EvictionPolicy;
+pub use check::CheckReport;
+pub use eviction::{ChunkClass, EvictionPolicy};
 pub use limit::StoreLimit;
 
 use crate::address::Address;
@@ -30,8 +32,9 @@ use crate::source::{
 use crate::via::Via;
 use bytes::Bytes;
 use chunk_folders::ChunkFolders;
-use eviction::ChunkClass;
+use layout::Layout;
 use prometheus_client::registry::Registry;
+use std::collections::HashSet;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -83,10 +86,65 @@ impl FolderStore {
         self.folders.max_bytes
     }
 
+    /// The number of damaged chunks that were quarantined since the store was opened.
+    pub fn quarantined(&self) -> u64 {
+        self.stats().quarantined
+    }
+
+    /// Compares all chunks of the store in `folder` with their addresses. Changes nothing. The store may be in use.
+    pub fn check_only(folder: &Path) -> io::Result<CheckReport> {
+        check::check(&Layout::new(folder))
+    }
+
+    /// Compares all chunks with their addresses, and quarantines damaged ones. Blocks.
+    pub fn check(&self) -> io::Result<CheckReport> {
+        let report = check::check(&self.folders.layout)?;
+        for &(address, class) in &report.damaged {
+            self.folders.quarantine_if_damaged(address, class)?;
+        }
+        Ok(report)
+    }
+
+    /// Stores a chunk as if a client wrote it. Blocks.
+    pub fn import(&self, chunk: &Chunk) -> io::Result<PutOutcome> {
+        self.folders.write(chunk, ChunkClass::Written)
+    }
+
+    /// Removes the chunks at these addresses, whether or not they may be evicted. Blocks.
+    pub fn remove(&self, addresses: &HashSet<Address>) -> io::Result<u64> {
+        let mut removed = 0;
+        for &address in addresses {
+            for class in CLASSES {
+                removed += u64::from(self.folders.remove(address, class)?);
+            }
+        }
+        Ok(removed)
+    }
+
     /// Evicts chunks until the store is within its limit, or no chunk may be evicted. Blocks.
     pub fn evict_to_limit(&self) -> io::Result<()> {
         self.folders.evict_down_to(self.folders.max_bytes)
     }
+
+    /// Removes empty folders, and the files in quarantine if `quarantine` is true. Returns the number of both. Blocks.
+    pub fn remove_leftovers(&self, quarantine: bool) -> io::Result<Leftovers> {
+        Ok(Leftovers {
+            empty_folders: self.folders.remove_empty_folders()?,
+            quarantined: match quarantine {
+                true => scan::empty(&self.folders.layout.quarantine())?,
+                false => 0,
+            },
+        })
+    }
+}
+
+/// The result of [`FolderStore::remove_leftovers`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Leftovers {
+    /// The number of empty folders.
+    pub empty_folders: u64,
+    /// The number of files in quarantine.
+    pub quarantined: u64,
 }
 
 impl ChunkSource for FolderStore {

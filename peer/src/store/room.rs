@@ -2,6 +2,7 @@
 
 use super::chunk_folders::ChunkFolders;
 use super::eviction::{Incoming, Victim};
+use std::fs;
 use std::io;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -52,5 +53,34 @@ impl ChunkFolders {
     pub fn evict_down_to(&self, max_bytes: u64) -> io::Result<()> {
         while self.bytes.load(Relaxed) > max_bytes && self.evict_one(Incoming::Required)? {}
         Ok(())
+    }
+
+    /// Removes empty folders of chunks.
+    pub fn remove_empty_folders(&self) -> io::Result<u64> {
+        let mut removed = 0;
+        for class in super::CLASSES {
+            for first in fs::read_dir(self.layout.chunks(class))? {
+                let first = first?;
+                if !first.file_type()?.is_dir() {
+                    continue;
+                }
+                for second in fs::read_dir(first.path())? {
+                    removed += remove_if_empty(&second?.path())?;
+                }
+                removed += remove_if_empty(&first.path())?;
+            }
+        }
+        Ok(removed)
+    }
+}
+
+/// Removes a folder without entries. Returns the number of removed folders.
+fn remove_if_empty(folder: &std::path::Path) -> io::Result<u64> {
+    match fs::remove_dir(folder) {
+        Ok(()) => Ok(1),
+        Err(error) => match error.kind() {
+            io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::NotADirectory => Ok(0),
+            _ => Err(error),
+        },
     }
 }

@@ -12,14 +12,17 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, Empty, LengthLimitError, Limited};
 use hyper::header::USER_AGENT;
 use hyper::{Request, StatusCode};
+use hyper_rustls::builderstates::WantsSchemes;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
+use rustls::RootCertStore;
 use serde::Deserialize;
 use std::borrow::Cow;
 use std::error::Error;
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 const PRODUCT_NAME: &str = concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION"));
@@ -48,21 +51,41 @@ pub struct HttpClient(Client<HttpsConnector<HttpConnector>, Empty<Bytes>>);
 impl HttpClient {
     /// Trusts the CAs that the system trusts. Fails if they cannot be loaded.
     pub fn new() -> io::Result<Self> {
+        let tls = HttpsConnectorBuilder::new()
+            .with_provider_and_native_roots(rustls::crypto::ring::default_provider())?;
+        Ok(Self::with(tls))
+    }
+
+    /// Trusts no CA, and needs none on this machine. For plain HTTP.
+    pub fn without_authorities() -> Self {
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let config = rustls::ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .expect("ring supports the protocol versions")
+            .with_root_certificates(RootCertStore::empty())
+            .with_no_client_auth();
+        Self::with(HttpsConnectorBuilder::new().with_tls_config(config))
+    }
+
+    fn with(tls: HttpsConnectorBuilder<WantsSchemes>) -> Self {
         let mut tcp = HttpConnector::new();
         tcp.set_connect_timeout(Some(UPSTREAM_CONNECT_TIMEOUT));
         tcp.set_nodelay(true);
         // The HTTPS connector checks the scheme.
         tcp.enforce_http(false);
-        let tls = HttpsConnectorBuilder::new()
-            .with_provider_and_native_roots(rustls::crypto::ring::default_provider())?
-            .https_or_http()
-            .enable_http1()
-            .wrap_connector(tcp);
+        let tls = tls.https_or_http().enable_http1().wrap_connector(tcp);
         let client = Client::builder(TokioExecutor::new())
             .pool_idle_timeout(POOL_IDLE_TIMEOUT)
             .pool_timer(TokioTimer::new())
             .build(tls);
-        Ok(Self(client))
+        Self(client)
+    }
+
+    /// Sends a GET request. Returns the status of the response.
+    pub async fn status(&self, url: &str) -> Result<StatusCode, Box<dyn Error + Send + Sync>> {
+        let request = Request::get(url).header(USER_AGENT, PRODUCT_NAME);
+        let response = self.0.request(request.body(Empty::new())?).await;
+        Ok(response.map_err(|error| error_chain(&error))?.status())
     }
 }
 

@@ -3,6 +3,7 @@
 mod ca_signed;
 mod cancel;
 mod chunks;
+mod commands;
 mod deny;
 mod fairness;
 mod faults;
