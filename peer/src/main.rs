@@ -3,9 +3,11 @@
 use antway_peer::commands::{
     CheckArgs, GcArgs, HealthcheckArgs, ImportArgs, check, gc, healthcheck, import,
 };
-use antway_peer::config::ServeArgs;
+use antway_peer::config::{self, ServeArgs};
 use antway_peer::serve::serve;
 use clap::Parser;
+use std::env;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -15,6 +17,10 @@ use std::sync::Arc;
 struct CommandLine {
     #[command(subcommand)]
     command: Command,
+
+    /// A TOML file of settings, named like the flags. Flags win over variables, and variables over the file
+    #[arg(long, env = "ANTWAY_PEER_CONFIG", value_name = "FILE", global = true)]
+    config: Option<PathBuf>,
 }
 
 #[derive(clap::Subcommand)]
@@ -33,7 +39,10 @@ enum Command {
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let command_line = CommandLine::parse();
+    let command_line: CommandLine = match config::parse(env::args_os()) {
+        Ok(command_line) => command_line,
+        Err(error) => error.exit(),
+    };
     let done = match command_line.command {
         Command::Serve(args) => return serve(*args, |store| Arc::new(store)).await,
         Command::Check(args) => check(&args),

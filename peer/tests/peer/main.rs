@@ -4,6 +4,7 @@ mod ca_signed;
 mod cancel;
 mod chunks;
 mod commands;
+mod config_file;
 mod deny;
 mod fairness;
 mod faults;
