@@ -1,6 +1,7 @@
 //! Clients, and the address that their limits apply to.
 
 use crate::metrics::Transport;
+use ipnet::IpNet;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
 use tokio::sync::Semaphore;
@@ -28,6 +29,43 @@ pub fn network_of(ip: IpAddr) -> IpAddr {
     }
 }
 
+/// The networks that the limits on connections and rates apply to: an IPv4 address; or the /64 of an IPv6 address,
+/// and the /48 around it. A provider often gives a whole /48 to one customer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ClientNetworks {
+    /// The IPv4 address, or the /64.
+    pub own: IpNet,
+    /// The /48 around a /64.
+    pub site: Option<IpNet>,
+}
+
+impl ClientNetworks {
+    /// The networks of this address.
+    pub fn of(ip: IpAddr) -> Self {
+        match ip.to_canonical() {
+            IpAddr::V4(_) => Self {
+                own: prefix_of(ip, 32),
+                site: None,
+            },
+            IpAddr::V6(_) => Self {
+                own: prefix_of(ip, 64),
+                site: Some(prefix_of(ip, 48)),
+            },
+        }
+    }
+}
+
+/// The network for statistics: the /24 of an IPv4 address, or the /48 of an IPv6 address. It names no single user.
+pub fn coarse_network_of(ip: IpAddr) -> IpNet {
+    let is_ipv4 = ip.to_canonical().is_ipv4();
+    prefix_of(ip, if is_ipv4 { 24 } else { 48 })
+}
+
+fn prefix_of(ip: IpAddr, length: u8) -> IpNet {
+    let network = IpNet::new(ip.to_canonical(), length);
+    network.expect("the length fits the family").trunc()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -48,5 +86,27 @@ mod tests {
         );
         assert_eq!(network_of(ip("::ffff:10.0.0.1")), ip("10.0.0.1"));
         assert_ne!(network_of(ip("10.0.0.1")), network_of(ip("10.0.0.2")));
+    }
+
+    #[test]
+    fn an_ipv6_address_belongs_to_a_64_and_a_48() {
+        let networks = ClientNetworks::of(ip("2001:db8:1:2::3"));
+        assert_eq!(networks.own, "2001:db8:1:2::/64".parse().unwrap());
+        assert_eq!(networks.site, Some("2001:db8:1::/48".parse().unwrap()));
+        let networks = ClientNetworks::of(ip("::ffff:10.0.0.1"));
+        assert_eq!(networks.own, "10.0.0.1/32".parse().unwrap());
+        assert_eq!(networks.site, None);
+    }
+
+    #[test]
+    fn statistics_name_only_coarse_networks() {
+        assert_eq!(
+            coarse_network_of(ip("203.0.113.7")).to_string(),
+            "203.0.113.0/24"
+        );
+        assert_eq!(
+            coarse_network_of(ip("2001:db8:1:2::3")).to_string(),
+            "2001:db8:1::/48"
+        );
     }
 }

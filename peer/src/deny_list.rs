@@ -168,6 +168,10 @@ impl ChunkSource for DenyingSource {
         self.deny_list.contains(address) || self.inner.is_denied(address)
     }
 
+    fn check_writable(&self) -> SourceFuture<'_, ()> {
+        self.inner.check_writable()
+    }
+
     fn register(&self, registry: &mut Registry) {
         self.inner.register(registry);
     }

@@ -5,6 +5,7 @@
 //! [`upstream`]. The client verifies each chunk against its address, so a peer can withhold chunks but cannot forge
 //! them.
 
+pub mod access;
 pub mod address;
 mod address_list;
 pub mod certificates;
@@ -13,6 +14,7 @@ pub mod command_error;
 pub mod commands;
 pub mod config;
 pub mod congestion;
+pub mod connection_slots;
 pub mod data_map;
 pub mod deny_list;
 mod durable_file;
@@ -22,13 +24,16 @@ pub mod limits;
 pub mod logging;
 pub mod memory;
 pub mod metrics;
+pub mod network_usage;
 pub mod origins;
 mod parallel;
 pub mod peer;
 mod pointer;
 pub mod protocol;
+pub mod proxies;
 pub mod pull_through;
 pub mod rate_limiter;
+mod readiness;
 pub mod serve;
 pub mod service;
 pub mod shutdown;

@@ -1,6 +1,7 @@
 //! All limits of the peer.
 
 use crate::rate_limiter::RateLimits;
+use std::net::IpAddr;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
@@ -29,8 +30,61 @@ pub const NEGATIVE_CACHE_ENTRIES: NonZeroUsize = NonZeroUsize::new(65_536).unwra
 /// How long a client can accumulate unused requests and bytes.
 pub const RATE_LIMIT_BURST: Duration = Duration::from_secs(5);
 
-/// The maximum number of client addresses whose rate_limits are tracked.
+/// The maximum number of client networks whose rates are tracked.
 pub const MAX_TRACKED_CLIENTS: NonZeroUsize = NonZeroUsize::new(65_536).unwrap();
+
+/// An IPv6 /48 gets this many times the connections and rates of one /64.
+pub const SITE_FACTOR: usize = 2;
+
+/// One client network gets at most the sessions and HTTP connections divided by this, unless the operator sets a
+/// number.
+pub const CONNECTION_SHARE_DIVISOR: usize = 4;
+
+/// The number of extra HTTP connections that get a short answer while all others are busy.
+pub const RESERVED_HTTP_CONNECTIONS: usize = 16;
+
+/// How long a client may take to send its request on one of those connections.
+pub const RESERVED_CONNECTION_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The maximum number of refused HTTP connections that wait until their client has read the refusal.
+pub const MAX_LINGERING_REFUSALS: usize = 64;
+
+/// How long such a connection waits.
+pub const REFUSAL_LINGER: Duration = Duration::from_secs(1);
+
+/// The maximum length of a PROXY protocol header in bytes, with its extensions.
+pub const MAX_PROXY_HEADER_BYTES: usize = 2048;
+
+/// The maximum number of connections to the listener for metrics.
+pub const METRICS_CONNECTIONS: usize = 16;
+
+/// The maximum number of concurrent requests on one HTTP/2 connection.
+pub const HTTP2_STREAMS: u32 = 64;
+
+/// The maximum number of bytes of one HTTP/2 response that wait for the client.
+pub const HTTP2_SEND_BUFFER_BYTES: usize = 64 * 1024;
+
+/// The flow control window of one upload over HTTP/2, in bytes, and of all uploads of a connection.
+pub const HTTP2_RECEIVE_WINDOW_BYTES: [u32; 2] = [256 * 1024, 1024 * 1024];
+
+/// The number of requests that an HTTP/2 client may reset before the peer has begun to answer them. Then the
+/// connection is closed. A client could otherwise make the peer work without a limit.
+pub const HTTP2_RESETS: usize = 20;
+
+/// How long a result of the check for readiness stays valid.
+pub const READINESS_LIFETIME: Duration = Duration::from_secs(5);
+
+/// How long the store may take to answer the check for readiness.
+pub const READINESS_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// The maximum number of client networks whose requests are counted for the metrics.
+pub const MAX_COUNTED_NETWORKS: usize = 256;
+
+/// The number of the busiest client networks in the metrics.
+pub const REPORTED_NETWORKS: usize = 10;
+
+/// The period over which the requests of client networks are counted.
+pub const NETWORK_COUNT_PERIOD: Duration = Duration::from_secs(60);
 
 /// One session gets at most the chunk memory divided by this.
 const SESSION_SHARE_DIVISOR: usize = 4;
@@ -103,8 +157,17 @@ pub struct Limits {
     pub sessions: usize,
     /// The maximum number of concurrent requests in one session. Further requests wait.
     pub streams_per_session: u32,
-    /// The maximum number of HTTP connections. Further connections wait until they are accepted.
+    /// The maximum number of sessions of one client network.
+    pub sessions_per_network: usize,
+    /// The maximum number of HTTP connections. Further connections take the place of idle ones.
     pub http_connections: usize,
+    /// The maximum number of HTTP connections of one client network.
+    pub http_connections_per_network: usize,
+    /// How many sessions and HTTP connections one client network may open per second.
+    pub connections_per_second: Option<u32>,
+    /// Whether the limits of client networks apply to loopback addresses, too. By default they do not: those clients
+    /// are the operator, or a proxy with many users.
+    pub limit_loopback: bool,
     /// The maximum number of chunks in memory, over both transports. A request that waits too long for memory gets
     /// `busy`.
     pub chunks_in_memory: usize,
@@ -129,6 +192,11 @@ impl Limits {
         (self.chunks_in_memory / NETWORK_SHARE_DIVISOR).max(1)
     }
 
+    /// Whether a client is exempt from the limits of client networks.
+    pub fn exempts(&self, ip: IpAddr) -> bool {
+        !self.limit_loopback && ip.to_canonical().is_loopback()
+    }
+
     /// The maximum number of upstream requests without a waiting client.
     pub fn max_orphaned_requests(&self) -> usize {
         (self.chunks_in_memory / ORPHANED_SHARE_DIVISOR).max(1)
@@ -144,8 +212,12 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             sessions: 256,
+            sessions_per_network: 256 / CONNECTION_SHARE_DIVISOR,
             streams_per_session: 256,
             http_connections: 1024,
+            http_connections_per_network: 1024 / CONNECTION_SHARE_DIVISOR,
+            connections_per_second: None,
+            limit_loopback: false,
             chunks_in_memory: 128,
             rate_limits: RateLimits::default(),
             idle_timeout: Duration::from_secs(30),

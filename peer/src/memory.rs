@@ -13,6 +13,7 @@ pub struct ChunkMemory {
     all: Arc<Semaphore>,
     session_quota: usize,
     network_quota: usize,
+    limit_loopback: bool,
     /// The quotas of connected networks, and of some disconnected ones.
     networks: Mutex<HashMap<IpAddr, Weak<Semaphore>>>,
     /// The number of entries at which disconnected networks are removed.
@@ -32,25 +33,26 @@ impl ChunkMemory {
             all: Arc::new(Semaphore::new(limits.chunks_in_memory)),
             session_quota: limits.chunks_per_session(),
             network_quota: limits.chunks_per_network(),
+            limit_loopback: limits.limit_loopback,
             networks: Mutex::default(),
             max_networks: limits.sessions + limits.http_connections,
         }
     }
 
-    /// The client of an HTTP connection. It has no quota of its own, because it sends one request at a time.
+    /// The client of an HTTP connection. An HTTP/2 connection has many requests at a time, like a session.
     pub fn http_client(&self, ip: IpAddr) -> Client {
-        Client {
-            transport: Transport::Http,
-            ip,
-            quotas: self.network(ip).into_iter().collect(),
-        }
+        self.client(Transport::Http, ip)
     }
 
     /// The client of a WebTransport session.
     pub fn session_client(&self, ip: IpAddr) -> Client {
+        self.client(Transport::WebTransport, ip)
+    }
+
+    fn client(&self, transport: Transport, ip: IpAddr) -> Client {
         let own = Arc::new(Semaphore::new(self.session_quota));
         Client {
-            transport: Transport::WebTransport,
+            transport,
             ip,
             quotas: [own].into_iter().chain(self.network(ip)).collect(),
         }
@@ -69,9 +71,9 @@ impl ChunkMemory {
         }
     }
 
-    /// The quota of an IP network. `None` for loopback: those clients are the operator, or a proxy with many users.
+    /// The quota of an IP network. `None` for exempt clients.
     fn network(&self, ip: IpAddr) -> Option<Arc<Semaphore>> {
-        if ip.to_canonical().is_loopback() {
+        if !self.limit_loopback && ip.to_canonical().is_loopback() {
             return None;
         }
         let mut networks = self.networks.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,6 +1,8 @@
 //! The Prometheus metrics of the peer.
 
+use crate::network_usage::Usage;
 use crate::source::SourceStats;
+use ipnet::IpNet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -30,6 +32,8 @@ impl Transport {
 
 type Labels = Vec<(&'static str, &'static str)>;
 
+type NetworkLabels = Vec<(&'static str, String)>;
+
 /// All metrics of one peer.
 pub struct Metrics {
     registry: Registry,
@@ -42,6 +46,10 @@ pub struct Metrics {
     sessions: Gauge,
     streams: Gauge,
     http_connections: Gauge,
+    refused_connections: Family<Labels, Counter>,
+    certificate_expiry: Gauge,
+    network_requests: Family<NetworkLabels, Gauge>,
+    network_bytes: Family<NetworkLabels, Gauge>,
     chunks: Gauge,
     bytes: Gauge,
     quarantined: Counter,
@@ -83,6 +91,10 @@ impl Default for Metrics {
             sessions: Gauge::default(),
             streams: Gauge::default(),
             http_connections: Gauge::default(),
+            refused_connections: Family::default(),
+            certificate_expiry: Gauge::default(),
+            network_requests: Family::default(),
+            network_bytes: Family::default(),
             chunks: Gauge::default(),
             bytes: Gauge::default(),
             quarantined: Counter::default(),
@@ -145,6 +157,26 @@ impl Metrics {
             "http_connections",
             "Open HTTP connections",
             self.http_connections.clone(),
+        );
+        r.register(
+            "refused_connections",
+            "Sessions and HTTP connections refused, by transport and reason",
+            self.refused_connections.clone(),
+        );
+        r.register(
+            "certificate_expiry_timestamp_seconds",
+            "When the current certificate expires, in seconds since 1970",
+            self.certificate_expiry.clone(),
+        );
+        r.register(
+            "network_requests",
+            "Requests of the busiest client networks (IPv4 /24, IPv6 /48) in the last full minute",
+            self.network_requests.clone(),
+        );
+        r.register(
+            "network_sent_bytes",
+            "Bytes of chunks for the busiest client networks in the last full minute",
+            self.network_bytes.clone(),
         );
         r.register("store_chunks", "Stored chunks", self.chunks.clone());
         r.register(
@@ -211,6 +243,34 @@ impl Metrics {
             .inc();
     }
 
+    /// Counts a refused session or HTTP connection.
+    pub fn count_refused_connection(&self, transport: Transport, reason: &'static str) {
+        self.refused_connections
+            .get_or_create(&vec![("transport", transport.name()), ("reason", reason)])
+            .inc();
+    }
+
+    /// Sets when the current certificate expires, in seconds since 1970.
+    pub fn set_certificate_expiry(&self, seconds: i64) {
+        self.certificate_expiry.set(seconds);
+    }
+
+    /// Replaces the busiest client networks.
+    pub fn set_busiest_networks(&self, busiest: Vec<(IpNet, Usage)>) {
+        self.network_requests.clear();
+        self.network_bytes.clear();
+        let gauge = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
+        for (network, usage) in busiest {
+            let labels = vec![("network", network.to_string())];
+            self.network_requests
+                .get_or_create(&labels)
+                .set(gauge(usage.requests));
+            self.network_bytes
+                .get_or_create(&labels)
+                .set(gauge(usage.bytes));
+        }
+    }
+
     /// Counts a session until the guard is dropped.
     pub fn session(&self) -> GaugeGuard {
         GaugeGuard::new(&self.sessions)
@@ -249,6 +309,15 @@ mod tests {
         metrics.record_request(Transport::Http, "get", "found", Duration::from_millis(3));
         metrics.sent(Transport::WebTransport).inc_by(7);
         metrics.count_refused_write(Transport::Http, "token");
+        metrics.count_refused_connection(Transport::Http, "network");
+        metrics.set_certificate_expiry(1234);
+        let usage = Usage {
+            requests: 5,
+            bytes: 6,
+        };
+        for network in ["10.0.0.0/24", "203.0.113.0/24"] {
+            metrics.set_busiest_networks(vec![(network.parse().unwrap(), usage)]);
+        }
         let _open = metrics.session();
         drop(metrics.session());
         let text = metrics.text(SourceStats {
@@ -262,6 +331,10 @@ mod tests {
             r#"antway_peer_sent_bytes_total{transport="webtransport"} 7"#,
             r#"antway_peer_refused_writes_total{transport="http",reason="token"} 1"#,
             r#"antway_peer_request_seconds_count{transport="http",op="get"} 1"#,
+            r#"antway_peer_refused_connections_total{transport="http",reason="network"} 1"#,
+            "antway_peer_certificate_expiry_timestamp_seconds 1234",
+            r#"antway_peer_network_requests{network="203.0.113.0/24"} 5"#,
+            r#"antway_peer_network_sent_bytes{network="203.0.113.0/24"} 6"#,
             "antway_peer_sessions 1",
             "antway_peer_store_bytes 2",
             "antway_peer_quarantined_chunks_total 3",
@@ -269,5 +342,6 @@ mod tests {
         ] {
             assert!(text.lines().any(|l| l == line), "{line} not in\n{text}");
         }
+        assert!(!text.contains("10.0.0.0/24"), "no longer among the busiest");
     }
 }

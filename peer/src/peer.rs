@@ -7,6 +7,7 @@ use crate::http::{HttpServer, Web};
 use crate::limits::Limits;
 use crate::origins::AllowedOrigins;
 use crate::protocol;
+use crate::proxies::TrustedProxies;
 use crate::service::Service;
 use crate::shutdown::Shutdown;
 use crate::source::ChunkSource;
@@ -24,6 +25,10 @@ pub struct PeerConfig {
     /// The HTTP listen addresses, at least one. Port 0 selects a free port; for later addresses, it means the port of
     /// the first one.
     pub http: Vec<SocketAddr>,
+    /// The listen addresses for metrics and checks. Without any, `/metrics` is public.
+    pub metrics_http: Vec<SocketAddr>,
+    /// The reverse proxies in front of the peer.
+    pub trusted_proxies: TrustedProxies,
     /// The WebTransport listen addresses, all with the same port. Empty if WebTransport is off. Port 0 as for `http`.
     pub web_transport: Vec<SocketAddr>,
     /// The congestion control of WebTransport sessions.
@@ -45,6 +50,7 @@ pub struct PeerConfig {
 /// A peer that serves until it is [stopped](Self::stop).
 pub struct Peer {
     http: Vec<String>,
+    metrics_http: Vec<String>,
     web_transport: Vec<String>,
     service: Arc<Service>,
     certificates: Arc<Certificates>,
@@ -76,6 +82,7 @@ struct ListeningLine<'a> {
     web_transport: Option<&'a str>,
     all_http: &'a [String],
     all_web_transport: &'a [String],
+    metrics_http: &'a [String],
     certificate_hashes: Vec<String>,
     store: String,
     chunks: u64,
@@ -104,6 +111,11 @@ impl Peer {
             let listening = http.listen(address).await;
             http_addresses.push(listening.map_err(listen_error("--http", address))?);
         }
+        let mut metrics_addresses = Vec::new();
+        for address in config.metrics_http {
+            let listening = http.listen_for_metrics(address).await;
+            metrics_addresses.push(listening.map_err(listen_error("--metrics-http", address))?);
+        }
         let mut web_transport = WebTransportServer::default();
         let mut web_transport_addresses = Vec::new();
         for address in config.web_transport {
@@ -130,6 +142,10 @@ impl Peer {
                 .iter()
                 .map(|address| format!("{}://{address}", http.scheme()))
                 .collect(),
+            metrics_http: metrics_addresses
+                .iter()
+                .map(|address| format!("http://{address}"))
+                .collect(),
             web_transport: web_transport_addresses
                 .iter()
                 .map(|address| format!("https://{address}{}", protocol::PATH))
@@ -150,13 +166,23 @@ impl Peer {
             }
         });
         shutdown.track_server(web_transport.run(Arc::clone(&service), shutdown.clone()));
-        shutdown.track_server(http.run(service, config.web, shutdown.clone()));
+        shutdown.track_server(http.run(
+            service,
+            config.web,
+            config.trusted_proxies,
+            shutdown.clone(),
+        ));
         Ok(peer)
     }
 
     /// The HTTP URL of the first listen address.
     pub fn http(&self) -> &str {
         &self.http[0]
+    }
+
+    /// The URLs of the listeners for metrics.
+    pub fn metrics_http(&self) -> &[String] {
+        &self.metrics_http
     }
 
     /// The WebTransport URL of the first listen address, or `None` if WebTransport is off.
@@ -184,6 +210,7 @@ impl Peer {
             web_transport: self.web_transport(),
             all_http: &self.http,
             all_web_transport: &self.web_transport,
+            metrics_http: &self.metrics_http,
             certificate_hashes: match self.web_transport() {
                 Some(_) => self.certificate_hashes(),
                 None => Vec::new(),

@@ -1,5 +1,6 @@
 //! The operations of both transports: chunks in and out of the source, within the limits.
 
+use crate::access::Access;
 use crate::address::Address;
 use crate::certificates::Certificates;
 use crate::client::Client;
@@ -10,9 +11,11 @@ use crate::limits::{
 };
 use crate::memory::{ChunkMemory, ChunkPermit};
 use crate::metrics::{Metrics, Transport};
+use crate::network_usage::NetworkUsage;
 use crate::origins::AllowedOrigins;
 use crate::protocol::Status;
 use crate::rate_limiter::RateLimiter;
+use crate::readiness::Readiness;
 use crate::source::{Chunk, ChunkBody, ChunkSource, PutOutcome, SourceError, SourceStats};
 use crate::via::Via;
 use crate::write_policy::{WritePolicy, WriteRefusal};
@@ -32,12 +35,16 @@ pub struct Service {
     pub origins: AllowedOrigins,
     /// The memory permits for chunks.
     pub memory: ChunkMemory,
+    /// The limits on connections.
+    pub access: Access,
     write_policy: WritePolicy,
     source: Arc<dyn ChunkSource>,
     certificates: Arc<Certificates>,
     web_transport_port: Option<u16>,
     large_data_maps: Arc<Semaphore>,
     rate_limiter: RateLimiter,
+    network_usage: NetworkUsage,
+    readiness: Arc<Readiness>,
     announced_peers: Vec<String>,
 }
 
@@ -79,8 +86,11 @@ impl Service {
         source.register(metrics.registry());
         Self {
             memory: ChunkMemory::new(&limits),
+            access: Access::new(&limits),
             large_data_maps: Arc::new(Semaphore::new(LARGE_DATA_MAPS)),
             rate_limiter: RateLimiter::new(limits.rate_limits),
+            network_usage: NetworkUsage::default(),
+            readiness: Readiness::new(Arc::clone(&source)),
             announced_peers,
             metrics,
             limits,
@@ -99,7 +109,21 @@ impl Service {
 
     /// Whether the client's rate limits allow one more request. If so, the request is counted.
     pub fn admits(&self, client: &Client) -> bool {
-        self.rate_limiter.admit(client.ip)
+        self.network_usage.record_request(client.ip);
+        self.limits.exempts(client.ip) || self.rate_limiter.admit(client.ip)
+    }
+
+    /// Counts the bytes of a chunk for its client.
+    fn record_bytes(&self, client: &Client, bytes: u32) {
+        self.network_usage.record_bytes(client.ip, bytes);
+        if !self.limits.exempts(client.ip) {
+            self.rate_limiter.record_bytes(client.ip, bytes);
+        }
+    }
+
+    /// Whether the store accepts writes now.
+    pub async fn store_is_writable(&self) -> bool {
+        self.readiness.is_writable().await
     }
 
     /// Requests one chunk from the source.
@@ -175,7 +199,7 @@ impl Service {
         };
         let status = match &outcome {
             GetOutcome::Found(body, _) => {
-                self.rate_limiter.record_bytes(client.ip, body.length());
+                self.record_bytes(client, body.length());
                 Status::Ok
             }
             GetOutcome::Unavailable(status) => *status,
@@ -314,6 +338,11 @@ impl Service {
 
     /// The text of `/metrics`, as of now.
     pub fn metrics_text(&self) -> String {
+        let certificate_expires = self.certificates.info().expires;
+        self.metrics
+            .set_certificate_expiry(certificate_expires.unix_timestamp());
+        self.metrics
+            .set_busiest_networks(self.network_usage.busiest());
         self.metrics.text(self.stats())
     }
 }

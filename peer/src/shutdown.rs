@@ -46,6 +46,15 @@ impl Shutdown {
         self.servers.spawn(server);
     }
 
+    /// Runs work that lasts until the grace period is over, but does not prolong it.
+    pub fn track_until_terminating(&self, work: impl Future<Output = ()> + Send + 'static) {
+        let terminating = self.terminating.clone();
+        self.servers.spawn(async move {
+            // `None` after the grace period.
+            terminating.run_until_cancelled(work).await;
+        });
+    }
+
     /// Begins the shutdown. Tracked work has `grace` to end by itself.
     pub async fn run(&self, grace: Duration) {
         self.stopping.cancel();

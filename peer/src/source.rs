@@ -48,6 +48,11 @@ pub trait ChunkSource: Send + Sync + 'static {
         false
     }
 
+    /// Checks that the source can store chunks now.
+    fn check_writable(&self) -> SourceFuture<'_, ()> {
+        Box::pin(async { Ok(()) })
+    }
+
     /// Adds the metrics of this source.
     fn register(&self, _registry: &mut Registry) {}
 

@@ -1,6 +1,7 @@
 //! The flags of `serve`. Each flag is also an environment variable.
 
 use super::StoreArgs;
+use super::access_flags::AccessArgs;
 use crate::congestion::CongestionControl;
 use crate::logging::{LogFormat, LogLevel};
 use crate::origins::{AllowedOrigin, is_loopback_name};
@@ -155,29 +156,12 @@ pub struct ServeArgs {
     )]
     pub web_config: Option<PathBuf>,
 
-    /// The maximum number of concurrent WebTransport sessions
-    #[arg(long, env = "ANTWAY_PEER_MAX_SESSIONS", value_name = "NUMBER", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    pub max_sessions: u32,
-
-    /// The maximum number of concurrent requests in one session
-    #[arg(long, env = "ANTWAY_PEER_MAX_STREAMS_PER_SESSION", value_name = "NUMBER", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    pub max_streams_per_session: u32,
-
-    /// The maximum number of concurrent HTTP connections
-    #[arg(long, env = "ANTWAY_PEER_MAX_HTTP_CONNECTIONS", value_name = "NUMBER", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    pub max_http_connections: u32,
+    #[command(flatten)]
+    pub access: AccessArgs,
 
     /// The maximum number of chunks in memory, of up to 4 MiB each, over all requests
     #[arg(long, env = "ANTWAY_PEER_MAX_CHUNKS_IN_MEMORY", value_name = "NUMBER", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub max_chunks_in_memory: u32,
-
-    /// The maximum number of chunk requests per second from one client address [default: no limit]
-    #[arg(long, env = "ANTWAY_PEER_MAX_REQUESTS_PER_SECOND", value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
-    pub max_requests_per_second: Option<u32>,
-
-    /// The maximum number of chunk bytes per second to one client address (such as 10MB) [default: no limit]
-    #[arg(long, env = "ANTWAY_PEER_MAX_BYTES_PER_SECOND", value_name = "SIZE", value_parser = parse_bytes)]
-    pub max_bytes_per_second: Option<u64>,
 
     /// Another peer to announce to clients (URL; repeatable, or with commas)
     #[arg(

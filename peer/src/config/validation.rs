@@ -5,9 +5,10 @@ use crate::certificates::{CaSigned, Certificates, MAX_LIFETIME, MIN_LIFETIME, Se
 use crate::command_error::CommandError;
 use crate::deny_list::DenyList;
 use crate::http::{Web, WebFolder};
-use crate::limits::{Limits, MAX_TOKEN_BYTES};
+use crate::limits::{CONNECTION_SHARE_DIVISOR, Limits, MAX_TOKEN_BYTES};
 use crate::origins::AllowedOrigins;
 use crate::peer::PeerConfig;
+use crate::proxies::TrustedProxies;
 use crate::pull_through::{PullThrough, PullThroughConfig};
 use crate::rate_limiter::RateLimits;
 use crate::source::ChunkSource;
@@ -53,6 +54,12 @@ impl ServeArgs {
     pub fn peer_config(&self) -> Result<PeerConfig, InvalidSetting> {
         Ok(PeerConfig {
             http: self.http.clone(),
+            metrics_http: self.access.metrics_http.clone(),
+            trusted_proxies: TrustedProxies {
+                networks: self.access.trusted_proxy.clone(),
+                header: self.access.client_address_header,
+                proxy_protocol: self.access.proxy_protocol,
+            },
             web_transport: self.web_transport()?,
             congestion_control: self.congestion_control,
             limits: self.limits()?,
@@ -176,14 +183,28 @@ impl ServeArgs {
         if let Some((flag, _)) = times.into_iter().find(|(_, time)| *time > MAX_DURATION) {
             return Err(InvalidSetting::new(flag, "is longer than a day"));
         }
+        let access = &self.access;
+        // The operator's number, or a share of all connections.
+        let share = |all: u32, number: Option<u32>| match number {
+            Some(number) => number as usize,
+            None => (all as usize / CONNECTION_SHARE_DIVISOR).max(1),
+        };
+        let unless_zero = |number: u32| (number > 0).then_some(number);
         Ok(Limits {
-            sessions: self.max_sessions as usize,
-            streams_per_session: self.max_streams_per_session,
-            http_connections: self.max_http_connections as usize,
+            sessions: access.max_sessions as usize,
+            sessions_per_network: share(access.max_sessions, access.max_sessions_per_network),
+            streams_per_session: access.max_streams_per_session,
+            http_connections: access.max_http_connections as usize,
+            http_connections_per_network: share(
+                access.max_http_connections,
+                access.max_http_connections_per_network,
+            ),
+            connections_per_second: unless_zero(access.max_connections_per_second),
+            limit_loopback: access.limit_loopback,
             chunks_in_memory: self.max_chunks_in_memory as usize,
             rate_limits: RateLimits {
-                requests_per_second: self.max_requests_per_second,
-                bytes_per_second: self.max_bytes_per_second.filter(|&bytes| bytes > 0),
+                requests_per_second: unless_zero(access.max_requests_per_second),
+                bytes_per_second: Some(access.max_bytes_per_second).filter(|&bytes| bytes > 0),
             },
             idle_timeout: self.idle_timeout,
             request_timeout: self.request_timeout,

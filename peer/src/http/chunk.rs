@@ -53,9 +53,6 @@ pub async fn get(
     let Ok(via) = via_of(&headers) else {
         return error_response(HttpError::Loop, timer);
     };
-    if !service.admits(&client) {
-        return error_response(HttpError::Rate, timer);
-    }
     match service.get_via(&client, address, via).await {
         GetOutcome::Found(body, permit) => {
             if method == Method::HEAD {
@@ -86,7 +83,6 @@ pub async fn put(
     let expects_100 = request.headers().contains_key(EXPECT);
     let (head, mut body) = request.into_parts();
     let stored = match check(&service, &address, &head.headers, &body) {
-        Ok(_) if !service.admits(&client) => Err(HttpError::Rate),
         Ok(address) => store(&service, &client, address, &mut body).await,
         Err(error) => Err(error),
     };
@@ -180,7 +176,7 @@ async fn read(service: &Service, body: &mut Body) -> Result<Bytes, HttpError> {
 
 /// Reads the rest of a refused upload, up to a chunk's size. If the server closes a connection while the client is
 /// sending, the client gets a reset and may never read the error.
-async fn discard(service: &Service, mut body: Body) {
+pub async fn discard(service: &Service, mut body: Body) {
     let mut remaining = MAX_CHUNK_BYTES as usize;
     let reading = async {
         while let Some(Ok(frame)) = body.frame().await {

@@ -1,5 +1,7 @@
 //! The CORS headers, and related headers for pages of other origins.
 
+use super::error::HttpError;
+use super::metering::is_admitted;
 use crate::service::Service;
 use axum::extract::{Request, State};
 use axum::http::header::{
@@ -27,7 +29,9 @@ pub async fn add_headers(
         && request
             .headers()
             .contains_key(ACCESS_CONTROL_REQUEST_METHOD);
-    let mut response = if is_preflight {
+    let mut response = if is_preflight && !is_admitted(&service, &request) {
+        HttpError::Rate.into_response()
+    } else if is_preflight {
         let mut response = StatusCode::NO_CONTENT.into_response();
         access.add_to_preflight(response.headers_mut());
         response

@@ -5,6 +5,9 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
+/// How long a client should wait after a refusal.
+const RETRY_SECONDS: &str = "1";
+
 /// Why a request failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
@@ -51,6 +54,26 @@ impl HttpError {
     /// The value for the metrics.
     pub fn name(self) -> &'static str {
         self.parts().2
+    }
+
+    /// A complete HTTP/1.1 response, for a connection whose request is not read.
+    pub fn to_http1(self) -> Vec<u8> {
+        let (status, message, _) = self.parts();
+        let json = self.json(message);
+        let head = format!(
+            "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncache-control: no-store\r\n\
+             retry-after: {RETRY_SECONDS}\r\nconnection: close\r\ncontent-length: {}\r\n\r\n",
+            json.len()
+        );
+        [head.as_bytes(), &json].concat()
+    }
+
+    fn json(self, message: &'static str) -> Vec<u8> {
+        let body = ErrorBody {
+            code: self,
+            message,
+        };
+        serde_json::to_vec(&body).expect("two texts")
     }
 
     fn parts(self) -> (StatusCode, &'static str, &'static str) {
@@ -130,12 +153,7 @@ impl HttpError {
 impl IntoResponse for HttpError {
     fn into_response(self) -> Response {
         let (status, message, _) = self.parts();
-        let json = serde_json::to_vec(&ErrorBody {
-            code: self,
-            message,
-        })
-        .expect("two texts");
-        let mut response = (status, json).into_response();
+        let mut response = (status, self.json(message)).into_response();
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
@@ -144,7 +162,7 @@ impl IntoResponse for HttpError {
                 headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             }
             Self::Busy | Self::Rate => {
-                headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
+                headers.insert(RETRY_AFTER, HeaderValue::from_static(RETRY_SECONDS));
             }
             _ => {}
         }

@@ -4,10 +4,14 @@
 //! other requests with long heads, but no other requests.
 
 use crate::limits::SHORT_HTTP_HEAD_BYTES;
+use hyper::Request;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError};
 use tokio_util::sync::PollSemaphore;
+
+/// The memory for a field of a head, apart from its name and value. HTTP/2 counts so much for the client's limit, too.
+const HTTP2_FIELD_BYTES: usize = 32;
 
 /// The permit for one long head. It is released when the last clone is dropped.
 pub type HeadPermit = Arc<OwnedSemaphorePermit>;
@@ -36,6 +40,22 @@ impl HeadLimiter {
         Self {
             state: Arc::new(Mutex::new(state)),
         }
+    }
+
+    /// A permit for the head of an HTTP/2 request, if the head is long. Fails if no permit is free.
+    pub fn permit_of<B>(
+        permits: &Arc<Semaphore>,
+        request: &Request<B>,
+    ) -> Result<Option<HeadPermit>, TryAcquireError> {
+        let fields = request.headers().iter();
+        let bytes: usize = fields
+            .map(|(name, value)| name.as_str().len() + value.len() + HTTP2_FIELD_BYTES)
+            .sum();
+        if bytes < SHORT_HTTP_HEAD_BYTES {
+            return Ok(None);
+        }
+        let permit = Arc::clone(permits).try_acquire_owned()?;
+        Ok(Some(Arc::new(permit)))
     }
 
     /// Ready when the connection may read more. A long head first needs a permit.
@@ -111,5 +131,22 @@ mod tests {
         drop(second);
         first.received(SHORT_HTTP_HEAD_BYTES);
         assert!(may_read(&first));
+    }
+
+    #[test]
+    fn a_long_http2_head_needs_a_permit() {
+        let permits = Arc::new(Semaphore::new(1));
+        let request = |length: usize| {
+            let request = Request::builder().header("cookie", "x".repeat(length));
+            request.body(()).unwrap()
+        };
+        let (short, long) = (request(100), request(SHORT_HTTP_HEAD_BYTES));
+        assert!(matches!(HeadLimiter::permit_of(&permits, &short), Ok(None)));
+        let permit = HeadLimiter::permit_of(&permits, &long).unwrap();
+        assert!(permit.is_some());
+        assert!(HeadLimiter::permit_of(&permits, &long).is_err());
+        assert!(matches!(HeadLimiter::permit_of(&permits, &short), Ok(None)));
+        drop(permit);
+        assert!(HeadLimiter::permit_of(&permits, &long).is_ok());
     }
 }

@@ -1,11 +1,13 @@
 //! A TCP stream with metrics, limits and a write timeout.
 
 use super::head_limiter::HeadLimiter;
+use crate::connection_slots::Activity;
 use crate::limits::HTTP_READ_BYTES;
 use crate::metrics::{Metrics, Transport};
 use prometheus_client::metrics::counter::Counter;
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -19,16 +21,19 @@ pub struct MeteredStream {
     /// Runs while a write is blocked.
     write_timer: Option<Pin<Box<Sleep>>>,
     head: HeadLimiter,
+    activity: Arc<Activity>,
     sent: Counter,
     received: Counter,
 }
 
 impl MeteredStream {
-    /// Writes fail after `write_timeout` without progress. `head` limits the reads of long request heads.
+    /// Writes fail after `write_timeout` without progress. `head` limits the reads of long request heads. `activity`
+    /// learns that the client reads.
     pub fn new(
         stream: TcpStream,
         write_timeout: Duration,
         head: HeadLimiter,
+        activity: Arc<Activity>,
         metrics: &Metrics,
     ) -> Self {
         Self {
@@ -36,6 +41,7 @@ impl MeteredStream {
             write_timeout,
             write_timer: None,
             head,
+            activity,
             sent: metrics.sent(Transport::Http),
             received: metrics.received(Transport::Http),
         }
@@ -85,6 +91,7 @@ impl AsyncWrite for MeteredStream {
     ) -> Poll<io::Result<usize>> {
         let poll = Pin::new(&mut self.stream).poll_write(cx, buf);
         let written = ready!(self.fail_after_timeout(cx, poll))?;
+        self.activity.touch();
         self.sent.inc_by(written as u64);
         Poll::Ready(Ok(written))
     }
@@ -96,6 +103,7 @@ impl AsyncWrite for MeteredStream {
     ) -> Poll<io::Result<usize>> {
         let poll = Pin::new(&mut self.stream).poll_write_vectored(cx, bufs);
         let written = ready!(self.fail_after_timeout(cx, poll))?;
+        self.activity.touch();
         self.sent.inc_by(written as u64);
         Poll::Ready(Ok(written))
     }

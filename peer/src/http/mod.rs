@@ -1,13 +1,18 @@
 //! The HTTP server: chunks at `/chunk/…`, the peer's own endpoints at `/-/…`, and the hosted web app.
 
+mod active_body;
 mod body;
 mod chunk;
 mod connection;
 mod cors;
+mod endpoint;
 mod error;
 mod head_limiter;
 mod metered_stream;
+mod metering;
 mod pointer;
+mod refusal;
+mod request_context;
 mod request_timer;
 mod routes;
 mod web;
@@ -15,24 +20,26 @@ mod web;
 pub use web::{Web, WebFolder};
 
 use crate::certificates::Certificates;
-use crate::limits::MAX_LONG_HTTP_HEADS;
+use crate::connection_slots::{ConnectionSlots, SlotLimits};
+use crate::limits::METRICS_CONNECTIONS;
+use crate::proxies::TrustedProxies;
 use crate::service::Service;
 use crate::shutdown::Shutdown;
-use axum::Router;
-use head_limiter::HeadLimiter;
-use std::future::poll_fn;
+use endpoint::{Admission, Endpoint};
+use futures_util::future::{join, join_all};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::task::Poll;
-use std::time::Duration;
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
+
+/// The name of HTTP/2 in the TLS handshake.
+const HTTP2_ALPN: &[u8] = b"h2";
 
 /// The listening sockets of the HTTP server.
 pub struct HttpServer {
     listeners: Vec<TcpListener>,
+    metrics_listeners: Vec<TcpListener>,
     tls: Option<TlsAcceptor>,
 }
 
@@ -40,21 +47,24 @@ impl HttpServer {
     /// Does not listen yet. Uses TLS if a CA signed the certificate.
     pub fn new(certificates: &Certificates) -> Self {
         let tls = certificates.is_ca_signed().then(|| {
-            let config = certificates.resolver().tls(&[b"http/1.1"]);
+            let config = certificates.resolver().tls(&[HTTP2_ALPN, b"http/1.1"]);
             TlsAcceptor::from(Arc::new(config))
         });
         Self {
             listeners: Vec::new(),
+            metrics_listeners: Vec::new(),
             tls,
         }
     }
 
     /// Also listens on this TCP address. Returns the bound address, whose port is known even if `address` has port 0.
     pub async fn listen(&mut self, address: SocketAddr) -> io::Result<SocketAddr> {
-        let listener = TcpListener::bind(address).await?;
-        let address = listener.local_addr()?;
-        self.listeners.push(listener);
-        Ok(address)
+        listen(&mut self.listeners, address).await
+    }
+
+    /// Also listens on this TCP address, for metrics and checks only. Then `/metrics` is not public.
+    pub async fn listen_for_metrics(&mut self, address: SocketAddr) -> io::Result<SocketAddr> {
+        listen(&mut self.metrics_listeners, address).await
     }
 
     /// `http` or `https`.
@@ -65,57 +75,61 @@ impl HttpServer {
         }
     }
 
-    /// Accepts connections until the shutdown begins. Open connections continue until it is over.
-    pub async fn run(self, service: Arc<Service>, web: Option<Web>, shutdown: Shutdown) {
-        let router: Router = routes::router(Arc::clone(&service), web);
-        let permits = Arc::new(Semaphore::new(service.limits.http_connections));
-        let long_heads = Arc::new(Semaphore::new(MAX_LONG_HTTP_HEADS));
-        loop {
-            let accepting = async {
-                let permit = Arc::clone(&permits).acquire_owned().await;
-                let permit = permit.expect("the semaphore is never closed");
-                (permit, self.accept().await)
-            };
-            let (permit, accepted) = tokio::select! {
-                accepted = accepting => accepted,
-                () = shutdown.stopping() => return,
-            };
-            match accepted {
-                Ok((stream, remote)) => {
-                    let serving = connection::serve(
-                        stream,
-                        service.memory.http_client(remote.ip()),
-                        self.tls.clone(),
-                        HeadLimiter::new(Arc::clone(&long_heads)),
-                        router.clone(),
-                        Arc::clone(&service),
-                        shutdown.clone(),
-                    );
-                    shutdown.track(async move {
-                        if let Err(error) = serving.await {
-                            tracing::debug!(%remote, %error, "connection ended");
-                        }
-                        drop(permit);
-                    });
-                }
-                Err(error) => {
-                    // For example, the process has too many open files. This passes when other connections close.
-                    tracing::warn!(%error, "accepting a connection failed");
-                    tokio::time::sleep(Duration::from_millis(100)).await;
-                }
+    /// Accepts connections until the shutdown begins. Open connections continue until it is over. The listeners for
+    /// metrics accept connections until it is over, too.
+    pub async fn run(
+        self,
+        service: Arc<Service>,
+        web: Option<Web>,
+        proxies: TrustedProxies,
+        shutdown: Shutdown,
+    ) {
+        let has_public_metrics = self.metrics_listeners.is_empty();
+        let public = Endpoint::new(
+            routes::router(&service, web, has_public_metrics, &shutdown),
+            Admission::Clients {
+                tls: self.tls,
+                proxies,
+            },
+            Arc::clone(&service),
+            shutdown.clone(),
+        );
+        let metrics = Endpoint::new(
+            routes::metrics_router(&service, &shutdown),
+            Admission::Operator(ConnectionSlots::new(SlotLimits {
+                total: METRICS_CONNECTIONS,
+                per_network: METRICS_CONNECTIONS,
+                per_site: METRICS_CONNECTIONS,
+                reserved: 0,
+            })),
+            service,
+            shutdown.clone(),
+        );
+        let accept = |listeners: Vec<TcpListener>, endpoint: &Arc<Endpoint>| {
+            let accepting = listeners
+                .into_iter()
+                .map(|listener| Arc::clone(endpoint).accept(listener));
+            join_all(accepting)
+        };
+        let accepting_clients = async {
+            tokio::select! {
+                _ = accept(self.listeners, &public) => {}
+                () = shutdown.stopping() => {}
             }
-        }
+        };
+        let accepting_operators = async {
+            tokio::select! {
+                _ = accept(self.metrics_listeners, &metrics), if !has_public_metrics => {}
+                () = shutdown.terminating() => {}
+            }
+        };
+        join(accepting_clients, accepting_operators).await;
     }
+}
 
-    /// The next connection of any listener.
-    async fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
-        poll_fn(|cx| {
-            let mut accepting = self
-                .listeners
-                .iter()
-                .map(|listener| listener.poll_accept(cx));
-            accepting.find(Poll::is_ready).unwrap_or(Poll::Pending)
-        })
-        .await
-    }
+async fn listen(listeners: &mut Vec<TcpListener>, address: SocketAddr) -> io::Result<SocketAddr> {
+    let listener = TcpListener::bind(address).await?;
+    let address = listener.local_addr()?;
+    listeners.push(listener);
+    Ok(address)
 }

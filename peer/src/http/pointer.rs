@@ -3,9 +3,7 @@
 use super::chunk::{error_from_status, error_response, via_of};
 use super::error::HttpError;
 use super::request_timer::RequestTimer;
-use crate::client::Client;
 use crate::service::Service;
-use axum::Extension;
 use axum::extract::{Path, State};
 use axum::http::HeaderMap;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
@@ -16,7 +14,6 @@ use std::sync::Arc;
 pub async fn get(
     State(service): State<Arc<Service>>,
     Path(address): Path<String>,
-    Extension(client): Extension<Client>,
     headers: HeaderMap,
 ) -> Response {
     let mut timer = RequestTimer::new(&service, "pointer");
@@ -26,9 +23,6 @@ pub async fn get(
     let Ok(via) = via_of(&headers) else {
         return error_response(HttpError::Loop, timer);
     };
-    if !service.admits(&client) {
-        return error_response(HttpError::Rate, timer);
-    }
     match service.pointer(address, via).await {
         Ok(record) => {
             timer.set_outcome("ok");

@@ -1,22 +1,65 @@
 //! The routes of the HTTP server.
 
 use super::error::HttpError;
+use super::metering::meter;
 use super::request_timer::RequestTimer;
 use super::web::{self, Web};
 use super::{chunk, cors, pointer};
 use crate::service::Service;
+use crate::shutdown::Shutdown;
 use axum::Router;
 use axum::extract::{Request, State};
-use axum::http::HeaderValue;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
+use axum::http::{HeaderValue, StatusCode};
 use axum::middleware::{from_fn_with_state, map_response};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{any, get, post};
 use std::sync::Arc;
 
-/// All routes. `web` serves the paths that the peer itself does not use.
-pub fn router(service: Arc<Service>, web: Option<Web>) -> Router {
-    routes(service, web).layer(map_response(add_nosniff))
+/// The routes of a listener.
+pub struct Routes {
+    /// All routes.
+    pub all: Router,
+    /// The routes for connections that only get a short answer, while the peer is overloaded.
+    pub overload: Router,
+}
+
+/// The public routes. `web` serves the paths that the peer itself does not use.
+pub fn router(
+    service: &Arc<Service>,
+    web: Option<Web>,
+    has_public_metrics: bool,
+    shutdown: &Shutdown,
+) -> Routes {
+    let mut peer_routes = chunk_routes(service).merge(checks(service, shutdown));
+    if has_public_metrics {
+        peer_routes = peer_routes.merge(metrics_route(service));
+    }
+    let peer_routes = metered(service, peer_routes)
+        .layer(from_fn_with_state(Arc::clone(service), cors::add_headers));
+    let other_routes = match web {
+        Some(web) => web_routes(service, web),
+        None => Router::new().fallback(async || HttpError::NotFound),
+    };
+    let all = peer_routes.fallback_service(metered(service, other_routes));
+    Routes {
+        all: all.layer(map_response(add_nosniff)),
+        overload: Router::new()
+            .route("/-/health", get(health))
+            .fallback(async || HttpError::Busy)
+            .layer(map_response(add_nosniff)),
+    }
+}
+
+/// The routes of the listener for metrics.
+pub fn metrics_router(service: &Arc<Service>, shutdown: &Shutdown) -> Routes {
+    let all = metrics_route(service)
+        .merge(checks(service, shutdown))
+        .fallback(async || HttpError::NotFound);
+    Routes {
+        overload: all.clone(),
+        all,
+    }
 }
 
 /// Chunks come from strangers. Browsers must not guess that one is a page.
@@ -28,28 +71,43 @@ async fn add_nosniff(mut response: Response) -> Response {
     response
 }
 
-fn routes(service: Arc<Service>, web: Option<Web>) -> Router {
-    let peer_routes = Router::new()
+fn metered(service: &Arc<Service>, router: Router) -> Router {
+    router.layer(from_fn_with_state(Arc::clone(service), meter))
+}
+
+fn chunk_routes(service: &Arc<Service>) -> Router {
+    Router::new()
         .route("/chunk/{*address}", get(chunk::get).put(chunk::put))
         .route("/chunk/", any(HttpError::BadAddress))
         .route("/pointer/{*address}", get(pointer::get))
         .route("/-/info", get(info))
+        .method_not_allowed_fallback(async || HttpError::Method)
+        .with_state(Arc::clone(service))
+}
+
+/// The checks of load balancers and of operators.
+fn checks(service: &Arc<Service>, shutdown: &Shutdown) -> Router {
+    Router::new()
         .route("/-/health", get(health))
+        .route("/-/ready", get(ready))
+        .method_not_allowed_fallback(async || HttpError::Method)
+        .with_state((Arc::clone(service), shutdown.clone()))
+}
+
+fn metrics_route(service: &Arc<Service>) -> Router {
+    Router::new()
         .route("/metrics", get(metrics))
         .method_not_allowed_fallback(async || HttpError::Method)
-        .with_state(Arc::clone(&service))
-        .layer(from_fn_with_state(Arc::clone(&service), cors::add_headers));
-    let Some(web) = web else {
-        return peer_routes.fallback(async || HttpError::NotFound);
-    };
-    let web_routes = Router::new()
-        .fallback(serve_web)
-        .with_state((service, Arc::new(web)));
+        .with_state(Arc::clone(service))
+}
+
+fn web_routes(service: &Arc<Service>, web: Web) -> Router {
     // The installed web app's worker handles shared data. If the worker is missing, this loads the page that installs
     // it again.
-    peer_routes
+    Router::new()
         .route("/-/share", post(async || Redirect::to("/")))
-        .fallback_service(web_routes)
+        .fallback(serve_web)
+        .with_state((Arc::clone(service), Arc::new(web)))
 }
 
 async fn serve_web(
@@ -70,8 +128,21 @@ async fn info(State(service): State<Arc<Service>>) -> Response {
     json(service.info())
 }
 
+/// Answers while the process runs.
 async fn health() -> Response {
     json(br#"{"status":"ok"}"#.to_vec())
+}
+
+/// Answers whether the peer should get requests.
+async fn ready(State((service, shutdown)): State<(Arc<Service>, Shutdown)>) -> Response {
+    let status = match shutdown.is_stopping() {
+        true => "stopping",
+        false if !service.store_is_writable().await => "store_not_writable",
+        false => return json(br#"{"status":"ready"}"#.to_vec()),
+    };
+    let mut response = json(format!(r#"{{"status":"{status}"}}"#).into_bytes());
+    *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+    response
 }
 
 fn json(text: Vec<u8>) -> Response {

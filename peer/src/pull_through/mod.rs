@@ -76,6 +76,10 @@ impl ChunkSource for PullThrough {
         Box::pin(self.fetcher.pointer(address, via))
     }
 
+    fn check_writable(&self) -> SourceFuture<'_, ()> {
+        self.fetcher.local().check_writable()
+    }
+
     fn stats(&self) -> SourceStats {
         self.fetcher.local().stats()
     }

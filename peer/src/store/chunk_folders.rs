@@ -14,7 +14,7 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::registry::Registry;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -109,6 +109,15 @@ impl ChunkFolders {
             self.refused.clone(),
         );
         self.memory_cache.register(registry);
+    }
+
+    /// Writes a small file to the disk, and removes it.
+    pub fn check_writable(&self) -> io::Result<()> {
+        let path = self.layout.temporary().join("check");
+        let mut file = File::create(&path)?;
+        file.write_all(b"check")?;
+        file.sync_data()?;
+        fs::remove_file(path)
     }
 
     /// Whether the store has the chunk. Does not read the file.

@@ -188,6 +188,11 @@ impl ChunkSource for FolderStore {
         self.folders.register(registry);
     }
 
+    fn check_writable(&self) -> SourceFuture<'_, ()> {
+        let folders = Arc::clone(&self.folders);
+        run_blocking(move || folders.check_writable())
+    }
+
     fn stats(&self) -> SourceStats {
         self.folders.stats()
     }

@@ -10,6 +10,7 @@ use crate::congestion::CongestionControl;
 use crate::limits::{
     Limits, SEND_WINDOW_BYTES, SESSION_RECEIVE_WINDOW_BYTES, STREAM_RECEIVE_WINDOW_BYTES,
 };
+use crate::metrics::Transport;
 use crate::service::Service;
 use crate::shutdown::Shutdown;
 use futures_util::future::join_all;
@@ -18,7 +19,6 @@ use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::Semaphore;
 use wtransport::config::QuicTransportConfig;
 use wtransport::endpoint::endpoint_side::Server;
 use wtransport::proto::WEBTRANSPORT_ALPN;
@@ -61,45 +61,37 @@ impl WebTransportServer {
 
     /// Serves until the shutdown is over.
     pub async fn run(self, service: Arc<Service>, shutdown: Shutdown) {
-        let session_permits = Arc::new(Semaphore::new(service.limits.sessions));
         let serving = self
             .endpoints
             .into_iter()
-            .map(|endpoint| accept(endpoint, &session_permits, &service, &shutdown));
+            .map(|endpoint| accept(endpoint, &service, &shutdown));
         join_all(serving).await;
     }
 }
 
-/// Accepts sessions until the shutdown is over. Each session needs one of the permits.
-async fn accept(
-    endpoint: Endpoint<Server>,
-    session_permits: &Arc<Semaphore>,
-    service: &Arc<Service>,
-    shutdown: &Shutdown,
-) {
+/// Accepts sessions until the shutdown is over.
+async fn accept(endpoint: Endpoint<Server>, service: &Arc<Service>, shutdown: &Shutdown) {
     loop {
         let incoming = tokio::select! {
             incoming = endpoint.accept() => incoming,
             () = shutdown.terminating() => break,
         };
-        let permit = Arc::clone(session_permits).try_acquire_owned();
-        match permit {
-            Ok(permit) if !shutdown.is_stopping() => {
-                // If half of the permits are taken, a client must prove that it owns its address.
-                if session_permits.available_permits() < service.limits.sessions / 2
-                    && !incoming.remote_address_validated()
-                {
-                    incoming.retry();
-                    continue;
-                }
-                let session = session::serve(incoming, Arc::clone(service), shutdown.clone());
-                shutdown.track(async move {
-                    session.await;
-                    drop(permit);
-                });
+        if shutdown.is_stopping() {
+            incoming.refuse();
+            continue;
+        }
+        let remote = incoming.remote_address().ip().to_canonical();
+        let is_validated = incoming.remote_address_validated();
+        match service.access.accept_session(remote, is_validated) {
+            None => incoming.retry(),
+            Some(Ok(slot)) => {
+                let session = session::serve(incoming, slot, Arc::clone(service), shutdown.clone());
+                shutdown.track(session);
             }
-            _ => {
-                tracing::debug!(remote = %incoming.remote_address(), "session refused");
+            Some(Err(refusal)) => {
+                let metrics = &service.metrics;
+                metrics.count_refused_connection(Transport::WebTransport, refusal.name());
+                tracing::debug!(%remote, reason = refusal.name(), "session refused");
                 incoming.refuse();
             }
         }

@@ -66,12 +66,17 @@ pub async fn serve(
         context,
         service: Arc::clone(&service),
         op: "none",
+        is_counted: false,
     };
     let cancelled = stream.send.cancelled();
     let result = tokio::select! {
         result = stream.answer() => result,
         () = cancelled => Err(RequestError::Cancelled),
     };
+    // A stream without a valid request counts, too.
+    if !stream.is_counted {
+        service.admits(&stream.context.client);
+    }
     let code = match result {
         Ok(()) => None,
         Err(RequestError::Cancelled) => Some(ErrorCode::NoError),
@@ -104,18 +109,22 @@ pub(super) struct RequestStream {
     pub(super) context: Arc<SessionContext>,
     pub(super) service: Arc<Service>,
     op: &'static str,
+    /// Whether the request was counted for the client's rate.
+    is_counted: bool,
 }
 
 impl RequestStream {
     async fn answer(&mut self) -> Result<(), RequestError> {
         let reading = timeout(self.service.limits.request_timeout, self.read_request());
-        match reading.await.unwrap_or(Err(ErrorCode::Timeout.into()))? {
-            Request::Get(addresses) => {
-                self.expect_end().await?;
-                self.get(addresses).await?;
-            }
+        let request = reading.await.unwrap_or(Err(ErrorCode::Timeout.into()))?;
+        if !matches!(request, Request::Put { .. }) {
+            self.expect_end().await?;
+        }
+        // From here on, each operation counts its chunks.
+        self.is_counted = true;
+        match request {
+            Request::Get(addresses) => self.get(addresses).await?,
             Request::Has(addresses) => {
-                self.expect_end().await?;
                 let statuses = self.service.has_all(&self.context.client, addresses).await;
                 let answer = protocol::has_response(statuses);
                 self.send.write(answer.into()).await?;
@@ -126,14 +135,14 @@ impl RequestStream {
                 self.send.write(Bytes::copy_from_slice(&answer)).await?;
             }
             Request::Info => {
-                self.expect_end().await?;
+                // The response has no status, so a refusal resets the stream.
+                if !self.service.admits(&self.context.client) {
+                    return Err(ErrorCode::Limit.into());
+                }
                 let answer = protocol::info_response(&self.service.info());
                 self.send.write(answer.into()).await?;
             }
-            Request::Open(address, range) => {
-                self.expect_end().await?;
-                self.open(address, range).await?;
-            }
+            Request::Open(address, range) => self.open(address, range).await?,
         }
         self.send.finish();
         self.send.delivered().await
@@ -199,6 +208,9 @@ impl RequestStream {
         length: u32,
     ) -> Result<(Status, Option<Address>), RequestError> {
         let context = &self.context;
+        if !self.service.admits(&context.client) {
+            return Ok((Status::Busy, None));
+        }
         let allowed = self.service.may_write(
             TRANSPORT,
             context.origin.as_deref(),
@@ -213,9 +225,6 @@ impl RequestStream {
                 .metrics
                 .count_refused_write(TRANSPORT, Status::TooLarge.name());
             return Ok((Status::TooLarge, None));
-        }
-        if !self.service.admits(&context.client) {
-            return Ok((Status::Busy, None));
         }
         let Some(_permit) = self.service.acquire_chunk(&context.client).await else {
             return Ok((Status::Busy, None));

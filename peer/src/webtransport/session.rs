@@ -2,6 +2,7 @@
 
 use super::H3_NO_ERROR;
 use super::request::{self, SessionContext};
+use crate::connection_slots::{Activity, Slot};
 use crate::protocol::{self, ErrorCode};
 use crate::service::Service;
 use crate::shutdown::Shutdown;
@@ -13,18 +14,32 @@ use wtransport::error::ConnectionError;
 use wtransport::{Connection, VarInt};
 
 /// Serves a client's requests until the client disconnects or idles, or the peer shuts down.
-pub async fn serve(incoming: IncomingSession, service: Arc<Service>, shutdown: Shutdown) {
+///
+/// The session gives up its slot if it is idle and another client needs the slot.
+pub async fn serve(
+    incoming: IncomingSession,
+    slot: Slot,
+    service: Arc<Service>,
+    shutdown: Shutdown,
+) {
     let remote = incoming.remote_address();
     let handshake_timeout = service.limits.request_timeout;
-    let (connection, context) = match timeout(handshake_timeout, admit(incoming, &service)).await {
-        Ok(Ok(Some(admitted))) => admitted,
-        Ok(Ok(None)) => return,
-        Ok(Err(error)) => return tracing::debug!(%remote, %error, "session not established"),
-        Err(_elapsed) => return tracing::debug!(%remote, "session handshake timed out"),
+    let handshake = async {
+        tokio::select! {
+            admitted = timeout(handshake_timeout, admit(incoming, &service)) => Some(admitted),
+            () = slot.activity().evicted() => None,
+        }
+    };
+    let (connection, context) = match handshake.await {
+        None => return tracing::debug!(%remote, "another client needs the slot"),
+        Some(Ok(Ok(Some(admitted)))) => admitted,
+        Some(Ok(Ok(None))) => return,
+        Some(Ok(Err(error))) => return tracing::debug!(%remote, %error, "session not established"),
+        Some(Err(_elapsed)) => return tracing::debug!(%remote, "session handshake timed out"),
     };
     let _gauge = service.metrics.session();
     tracing::debug!(%remote, origin = context.origin, "session open");
-    serve_streams(&connection, context, service, shutdown).await;
+    serve_streams(&connection, context, slot.activity(), service, shutdown).await;
     connection.close(H3_NO_ERROR, b"");
     tracing::debug!(%remote, "session closed");
 }
@@ -51,7 +66,7 @@ async fn admit(
 }
 
 fn context_of(request: &SessionRequest, service: &Service) -> Arc<SessionContext> {
-    let ip = request.remote_address().ip();
+    let ip = request.remote_address().ip().to_canonical();
     Arc::new(SessionContext {
         client: service.memory.session_client(ip),
         origin: request.origin().map(str::to_owned),
@@ -62,6 +77,7 @@ fn context_of(request: &SessionRequest, service: &Service) -> Arc<SessionContext
 async fn serve_streams(
     connection: &Connection,
     context: Arc<SessionContext>,
+    activity: &Arc<Activity>,
     service: Arc<Service>,
     shutdown: Shutdown,
 ) {
@@ -81,7 +97,11 @@ async fn serve_streams(
                     continue;
                 }
                 let (service, context) = (Arc::clone(&service), Arc::clone(&context));
-                streams.spawn(request::serve(send, recv, context, service));
+                let active = activity.begin_request();
+                streams.spawn(async move {
+                    request::serve(send, recv, context, service).await;
+                    drop(active);
+                });
             }
             accepted = connection.accept_uni() => {
                 let Ok(stream) = accepted else { return };
@@ -92,6 +112,7 @@ async fn serve_streams(
             }
             Some(_) = streams.join_next() => idle_since = Instant::now(),
             () = sleep_until(idle_since + idle_timeout), if streams.is_empty() => return,
+            () = activity.evicted() => return,
             () = shutdown.stopping(), if streams.is_empty() => return,
         }
     }

@@ -1,13 +1,11 @@
 //! A certificate that a CA signed: HTTPS, and WebTransport without certificate hashes.
 
+use crate::certificate_authority::{CertificateAuthority, flags};
 use crate::http::{Response, exchange};
 use crate::session::Session;
 use crate::test_peer::{TEST_TIMEOUT, TestPeer, parse};
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use rustls::pki_types::{CertificateDer, ServerName};
-use rustls::{ClientConfig, RootCertStore};
 use std::fs;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tempfile::TempDir;
@@ -15,62 +13,24 @@ use tokio::net::TcpStream;
 use tokio::time::{Instant, sleep};
 use tokio_rustls::TlsConnector;
 
-struct CertificateAuthority(CertifiedIssuer<'static, KeyPair>);
-
-impl CertificateAuthority {
-    fn new() -> Self {
-        let mut params = CertificateParams::new([]).unwrap();
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        Self(CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap())
-    }
-
-    /// Writes `cert.pem` and `key.pem`. Returns the certificate.
-    fn issue(&self, folder: &Path) -> CertificateDer<'static> {
-        let key = KeyPair::generate().unwrap();
-        let params = CertificateParams::new(["localhost".to_owned()]).unwrap();
-        let certificate = params.signed_by(&key, &self.0).unwrap();
-        fs::write(folder.join("key.pem"), key.serialize_pem()).unwrap();
-        fs::write(folder.join("cert.pem"), certificate.pem()).unwrap();
-        certificate.der().clone()
-    }
-
-    fn client_tls(&self, protocol: &[u8]) -> ClientConfig {
-        let mut roots = RootCertStore::empty();
-        roots.add(self.0.der().clone()).unwrap();
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let mut tls = ClientConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_root_certificates(roots)
-            .with_no_client_auth();
-        tls.alpn_protocols = vec![protocol.to_vec()];
-        tls
-    }
-
-    /// Sends an HTTPS request. Returns the response and the server's certificate.
-    async fn get(&self, peer: &TestPeer, path: &str) -> (Response, CertificateDer<'static>) {
-        let authority = peer.peer.http().strip_prefix("https://").unwrap();
-        let stream = TcpStream::connect(authority).await.unwrap();
-        let tls = TlsConnector::from(Arc::new(self.client_tls(b"http/1.1")));
-        let name = ServerName::try_from("localhost").unwrap();
-        let mut stream = tls.connect(name, stream).await.unwrap();
-        let certificate = stream.get_ref().1.peer_certificates().unwrap()[0]
-            .clone()
-            .into_owned();
-        (
-            exchange(&mut stream, authority, "GET", path, &[], b"").await,
-            certificate,
-        )
-    }
-}
-
-fn flags(folder: &TempDir) -> [String; 2] {
-    ["cert", "key"].map(|name| {
-        format!(
-            "--{name}={}",
-            folder.path().join(format!("{name}.pem")).display()
-        )
-    })
+/// Sends an HTTPS request. Returns the response and the server's certificate.
+async fn get(
+    ca: &CertificateAuthority,
+    peer: &TestPeer,
+    path: &str,
+) -> (Response, CertificateDer<'static>) {
+    let authority = peer.peer.http().strip_prefix("https://").unwrap();
+    let stream = TcpStream::connect(authority).await.unwrap();
+    let tls = TlsConnector::from(Arc::new(ca.client_tls(b"http/1.1")));
+    let name = ServerName::try_from("localhost").unwrap();
+    let mut stream = tls.connect(name, stream).await.unwrap();
+    let certificate = stream.get_ref().1.peer_certificates().unwrap()[0]
+        .clone()
+        .into_owned();
+    (
+        exchange(&mut stream, authority, "GET", path, &[], b"").await,
+        certificate,
+    )
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -82,11 +42,11 @@ async fn both_transports_use_the_certificate_and_its_renewal() {
     let peer = TestPeer::start(&[&cert, &key]).await;
     let chunk = peer.store_chunk(1, 1_000_000).await;
 
-    let (response, certificate) = ca.get(&peer, &format!("/chunk/{}", chunk.address())).await;
+    let (response, certificate) = get(&ca, &peer, &format!("/chunk/{}", chunk.address())).await;
     assert_eq!(response.status, 200);
     assert!(response.body == chunk.bytes()[..]);
     assert_eq!(certificate, first);
-    let (info, _) = ca.get(&peer, "/-/info").await;
+    let (info, _) = get(&ca, &peer, "/-/info").await;
     let info: serde_json::Value = serde_json::from_slice(&info.body).unwrap();
     assert_eq!(
         info["webTransport"]["certificateHashes"],
@@ -111,14 +71,14 @@ async fn both_transports_use_the_certificate_and_its_renewal() {
     fs::write(files.path().join("cert.pem"), "half a file").unwrap();
     peer.peer.reload();
     assert_eq!(
-        ca.get(&peer, "/-/info").await.1,
+        get(&ca, &peer, "/-/info").await.1,
         first,
         "the old certificate stays"
     );
 
     let second = ca.issue(files.path());
     let started = Instant::now();
-    while ca.get(&peer, "/-/info").await.1 != second {
+    while get(&ca, &peer, "/-/info").await.1 != second {
         assert!(
             started.elapsed() < TEST_TIMEOUT,
             "the renewed certificate is not in use"

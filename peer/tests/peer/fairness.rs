@@ -37,7 +37,12 @@ async fn a_session_that_does_not_read_leaves_memory_for_others() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn rejects_requests_over_the_rate_limit() {
-    let peer = TestPeer::start(&["--max-requests-per-second=2", "--allow-open-writes"]).await;
+    let flags = [
+        "--max-requests-per-second=2",
+        "--limit-loopback",
+        "--allow-open-writes",
+    ];
+    let peer = TestPeer::start(&flags).await;
     let stored = peer.store_chunk(1, 100).await;
     let session = Session::open(&peer.peer).await;
     let statuses: Vec<u8> = session
@@ -71,7 +76,7 @@ async fn rejects_requests_over_the_rate_limit() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn rejects_requests_over_the_byte_rate() {
-    let peer = TestPeer::start(&["--max-bytes-per-second=1MB"]).await;
+    let peer = TestPeer::start(&["--max-bytes-per-second=1MB", "--limit-loopback"]).await;
     let stored = peer.store_chunk(1, MAX_CHUNK_BYTES as usize).await;
     let session = Session::open(&peer.peer).await;
     let answers = session.get(&[stored.address(); 8]).await;

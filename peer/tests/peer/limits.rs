@@ -1,7 +1,7 @@
 //! The limits on clients.
 
 use crate::fault::{Fault, FaultConfig, HostileSource};
-use crate::http::{read_response, request};
+use crate::http::read_response;
 use crate::session::{Session, send_all};
 use crate::test_peer::{TEST_TIMEOUT, TestPeer};
 use std::sync::Arc;
@@ -18,6 +18,15 @@ async fn refuses_sessions_over_the_limit_until_one_ends() {
     let hashes = peer.peer.certificate_hashes();
     let first = Session::open(&peer.peer).await;
     let second = Session::open(&peer.peer).await;
+    // An idle session would lose its place to a new one.
+    let mut running = Vec::new();
+    for session in [&first, &second] {
+        let (mut send, recv) = session.stream().await;
+        send_all(&mut send, &[1]).await;
+        running.push((send, recv));
+    }
+    peer.wait_for_metric("antway_peer_streams", |n| n == 2)
+        .await;
     assert!(Session::connect(url, &hashes, None).await.is_err());
     first.connection.close(0_u32.into(), b"");
     peer.wait_for_metric("antway_peer_sessions", |n| n == 1)
@@ -148,21 +157,17 @@ async fn closes_the_http_connection_of_a_client_that_does_not_read() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn http_connections_over_the_limit_wait() {
+async fn an_http_connection_over_the_limit_takes_the_place_of_an_idle_one() {
     let peer = TestPeer::start(&["--max-http-connections=1"]).await;
     let authority = peer.peer.http().strip_prefix("http://").unwrap();
-    let first = TcpStream::connect(authority).await.unwrap();
-    sleep(Duration::from_millis(100)).await;
-    let base = peer.peer.http().to_owned();
-    let mut get = Box::pin(async move { request(&base, "GET", "/-/health", &[], b"").await });
-    assert!(
-        timeout(Duration::from_millis(300), get.as_mut())
-            .await
-            .is_err(),
-        "the connection waits"
-    );
-    drop(first);
-    assert_eq!(get.await.status, 200);
+    let mut first = TcpStream::connect(authority).await.unwrap();
+    assert_eq!(peer.get("/-/health").await.status, 200);
+    let mut rest = Vec::new();
+    timeout(TEST_TIMEOUT, first.read_to_end(&mut rest))
+        .await
+        .expect("an end of the idle connection soon")
+        .unwrap();
+    assert!(rest.is_empty());
     peer.stop().await;
 }
 

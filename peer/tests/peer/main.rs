@@ -2,6 +2,7 @@
 
 mod ca_signed;
 mod cancel;
+mod certificate_authority;
 mod chunks;
 mod commands;
 mod config_file;

@@ -109,6 +109,10 @@ fn exits_with_code_2_and_names_an_invalid_setting() {
         (&["--idle-timeout=30d"], "--idle-timeout"),
         (&["--request-timeout=0s"], "--request-timeout"),
         (&["--max-sessions=0"], "--max-sessions"),
+        (&["--trusted-proxy=10.0.0.1/8"], "--trusted-proxy"),
+        (&["--proxy-protocol"], "--trusted-proxy"),
+        (&["--client-address-header=via"], "--client-address-header"),
+        (&["--metrics-http=nonsense"], "--metrics-http"),
         (&["--write-token="], "--write-token"),
         (
             &["--write-token=x", "--allow-open-writes"],

@@ -1,0 +1,50 @@
+//! Counts every request for the rate limits of its client, whatever it asks for.
+
+use super::chunk::discard;
+use super::error::HttpError;
+use super::request_timer::RequestTimer;
+use crate::client::Client;
+use crate::service::Service;
+use axum::extract::{Request, State};
+use axum::http::Method;
+use axum::http::header::EXPECT;
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use std::sync::Arc;
+
+/// The paths that answer whatever the load.
+const UNMETERED: [&str; 2] = ["/-/health", "/-/ready"];
+
+/// Refuses a request over the client's rate.
+pub async fn meter(State(service): State<Arc<Service>>, request: Request, next: Next) -> Response {
+    let is_admitted = UNMETERED.contains(&request.uri().path()) || is_admitted(&service, &request);
+    if is_admitted {
+        return next.run(request).await;
+    }
+    let mut timer = RequestTimer::new(&service, op_of(&request));
+    timer.set_outcome(HttpError::Rate.name());
+    if !request.headers().contains_key(EXPECT) {
+        discard(&service, request.into_body()).await;
+    }
+    HttpError::Rate.into_response()
+}
+
+/// Counts the request. `false` if the client exceeds its rate.
+pub fn is_admitted(service: &Service, request: &Request) -> bool {
+    let client = request.extensions().get::<Client>();
+    service.admits(client.expect("the connection adds the client"))
+}
+
+/// The operation, for the metrics.
+fn op_of(request: &Request) -> &'static str {
+    let path = request.uri().path();
+    let is_below = |prefix| path.starts_with(prefix);
+    match path {
+        _ if is_below("/chunk/") && request.method() == Method::PUT => "put",
+        _ if is_below("/chunk/") => "get",
+        _ if is_below("/pointer/") => "pointer",
+        "/-/info" => "info",
+        "/metrics" => "metrics",
+        _ => "web",
+    }
+}

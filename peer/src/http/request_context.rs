@@ -1,0 +1,115 @@
+//! The state that the requests of a connection share: the client, the host and the routes.
+
+use super::active_body::{ActiveBody, UnreadBodies};
+use super::endpoint::{Admission, Endpoint};
+use super::error::HttpError;
+use super::head_limiter::HeadLimiter;
+use crate::client::Client;
+use crate::connection_slots::{ActiveRequest, Activity, Slot};
+use axum::Router;
+use axum::http::header::HOST;
+use axum::http::{HeaderValue, Response};
+use axum::response::IntoResponse;
+use hyper::Request;
+use hyper::body::Incoming;
+use hyper::service::Service as _;
+use hyper_util::service::TowerToHyperService;
+use std::convert::Infallible;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+/// The part of a connection that its requests share.
+pub struct RequestContext {
+    endpoint: Arc<Endpoint>,
+    router: TowerToHyperService<Router>,
+    /// The client, or a trusted proxy.
+    hop: IpAddr,
+    client: Client,
+    activity: Arc<Activity>,
+    /// The responses that wait for the client.
+    pub unread: Arc<UnreadBodies>,
+}
+
+impl RequestContext {
+    /// `hop` is the client of the connection, or a trusted proxy.
+    pub fn new(endpoint: &Arc<Endpoint>, slot: &Slot, hop: IpAddr) -> Self {
+        let router = match slot.is_reserved() {
+            true => &endpoint.routes.overload,
+            false => &endpoint.routes.all,
+        };
+        Self {
+            router: TowerToHyperService::new(router.clone()),
+            hop,
+            client: endpoint.service.memory.http_client(hop),
+            activity: Arc::clone(slot.activity()),
+            unread: Arc::default(),
+            endpoint: Arc::clone(endpoint),
+        }
+    }
+
+    /// Answers a request of an HTTP/1 connection. `head` is the limiter of the connection.
+    pub async fn answer_http1(
+        self: Arc<Self>,
+        mut request: Request<Incoming>,
+        head: HeadLimiter,
+    ) -> Result<Response<ActiveBody>, Infallible> {
+        let active = self.activity.begin_request();
+        if let Some(permit) = head.complete() {
+            request.extensions_mut().insert(permit);
+        }
+        let response = self.answer(request, active).await;
+        head.begin();
+        response
+    }
+
+    /// Answers a request of an HTTP/2 connection.
+    pub async fn answer_http2(
+        self: Arc<Self>,
+        mut request: Request<Incoming>,
+    ) -> Result<Response<ActiveBody>, Infallible> {
+        let active = self.activity.begin_request();
+        // The rest of the peer reads the host from the header, as in HTTP/1.
+        let authority = request.uri().authority();
+        if let Some(host) = authority.and_then(|host| HeaderValue::from_str(host.as_str()).ok()) {
+            request.headers_mut().insert(HOST, host);
+        }
+        match HeadLimiter::permit_of(&self.endpoint.long_heads, &request) {
+            Ok(None) => {}
+            Ok(Some(permit)) => {
+                request.extensions_mut().insert(permit);
+            }
+            // The head is in memory already, so it cannot wait for a permit.
+            Err(_no_permit) => {
+                let response = HttpError::Busy.into_response();
+                return Ok(response.map(|body| self.body(body, active)));
+            }
+        }
+        self.answer(request, active).await
+    }
+
+    async fn answer(
+        &self,
+        mut request: Request<Incoming>,
+        active: ActiveRequest,
+    ) -> Result<Response<ActiveBody>, Infallible> {
+        let client = self.client_of(&request);
+        request.extensions_mut().insert(client);
+        let response = self.router.call(request).await?;
+        Ok(response.map(|body| self.body(body, active)))
+    }
+
+    fn body(&self, body: axum::body::Body, active: ActiveRequest) -> ActiveBody {
+        ActiveBody::new(body, active, Arc::clone(&self.unread))
+    }
+
+    /// The client of a request. A proxy may send the requests of many clients on one connection.
+    fn client_of(&self, request: &Request<Incoming>) -> Client {
+        if let Admission::Clients { proxies, .. } = &self.endpoint.admission {
+            let ip = proxies.client_of(self.hop, request.headers());
+            if ip != self.hop {
+                return self.endpoint.service.memory.http_client(ip);
+            }
+        }
+        self.client.clone()
+    }
+}
