@@ -1,5 +1,6 @@
 //! The JSON of `/-/info`, as in the protocol specification.
 
+use crate::advertised_endpoint::AdvertisedEndpoint;
 use crate::certificates::CertificateInfo;
 use crate::limits::{Limits, MAX_ADDRESSES_PER_REQUEST, MAX_CHUNK_BYTES};
 use crate::protocol;
@@ -27,6 +28,8 @@ pub struct Info<'a> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WebTransportInfo {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    host: Option<String>,
     port: u16,
     path: &'static str,
     certificate_hashes: Vec<String>,
@@ -85,10 +88,11 @@ impl<'a> Info<'a> {
 }
 
 impl WebTransportInfo {
-    /// `port` is the port of all WebTransport listen addresses.
-    pub fn new(port: u16, certificates: &CertificateInfo) -> Self {
+    /// `endpoint` is the one that clients reach.
+    pub fn new(endpoint: &AdvertisedEndpoint, certificates: &CertificateInfo) -> Self {
         Self {
-            port,
+            host: endpoint.host.clone(),
+            port: endpoint.port,
             path: protocol::PATH,
             certificate_hashes: certificates.hashes.clone(),
             certificate_expires: certificates

@@ -8,6 +8,7 @@
 pub mod access;
 pub mod address;
 mod address_list;
+pub mod advertised_endpoint;
 pub mod certificates;
 pub mod client;
 pub mod command_error;

@@ -1,5 +1,6 @@
 //! A running peer: its servers start and stop together.
 
+use crate::advertised_endpoint::AdvertisedEndpoint;
 use crate::certificates::Certificates;
 use crate::congestion::CongestionControl;
 use crate::deny_list::{DenyList, DenyingSource};
@@ -31,6 +32,8 @@ pub struct PeerConfig {
     pub trusted_proxies: TrustedProxies,
     /// The WebTransport listen addresses, all with the same port. Empty if WebTransport is off. Port 0 as for `http`.
     pub web_transport: Vec<SocketAddr>,
+    /// Where clients reach WebTransport, if not at the listen addresses.
+    pub advertised: Option<AdvertisedEndpoint>,
     /// The congestion control of WebTransport sessions.
     pub congestion_control: CongestionControl,
     /// The limits.
@@ -133,7 +136,9 @@ impl Peer {
             config.limits,
             config.origins,
             config.write_policy,
-            web_transport_addresses.first().map(SocketAddr::port),
+            web_transport_addresses
+                .first()
+                .map(|address| config.advertised.unwrap_or_else(|| address.port().into())),
             config.announced_peers,
         ));
         let shutdown = Shutdown::default();

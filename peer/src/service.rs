@@ -2,6 +2,7 @@
 
 use crate::access::Access;
 use crate::address::Address;
+use crate::advertised_endpoint::AdvertisedEndpoint;
 use crate::certificates::Certificates;
 use crate::client::Client;
 use crate::info::{Info, WebTransportInfo};
@@ -40,7 +41,7 @@ pub struct Service {
     write_policy: WritePolicy,
     source: Arc<dyn ChunkSource>,
     certificates: Arc<Certificates>,
-    web_transport_port: Option<u16>,
+    web_transport: Option<AdvertisedEndpoint>,
     large_data_maps: Arc<Semaphore>,
     rate_limiter: RateLimiter,
     network_usage: NetworkUsage,
@@ -72,14 +73,14 @@ impl GetOutcome {
 }
 
 impl Service {
-    /// `web_transport_port` is the port for `/-/info`.
+    /// `web_transport` is the endpoint for `/-/info`.
     pub fn new(
         source: Arc<dyn ChunkSource>,
         certificates: Arc<Certificates>,
         limits: Limits,
         origins: AllowedOrigins,
         write_policy: WritePolicy,
-        web_transport_port: Option<u16>,
+        web_transport: Option<AdvertisedEndpoint>,
         announced_peers: Vec<String>,
     ) -> Self {
         let mut metrics = Metrics::default();
@@ -98,7 +99,7 @@ impl Service {
             write_policy,
             source,
             certificates,
-            web_transport_port,
+            web_transport,
         }
     }
 
@@ -319,8 +320,9 @@ impl Service {
     /// The JSON of `/-/info`, as of now.
     pub fn info(&self) -> Vec<u8> {
         let web_transport = self
-            .web_transport_port
-            .map(|port| WebTransportInfo::new(port, &self.certificates.info()));
+            .web_transport
+            .as_ref()
+            .map(|endpoint| WebTransportInfo::new(endpoint, &self.certificates.info()));
         Info::new(
             web_transport,
             &self.limits,

@@ -1,5 +1,6 @@
 //! The flags of `serve` for the access of clients: limits, proxies and the listener for metrics.
 
+use crate::advertised_endpoint::AdvertisedEndpoint;
 use crate::proxies::{ClientAddressHeader, ProxyNetwork};
 use crate::units::parse_bytes;
 use std::net::SocketAddr;
@@ -77,6 +78,14 @@ pub struct AccessArgs {
     /// Every HTTP connection of a trusted proxy begins with a header of the PROXY protocol, version 2
     #[arg(long, env = "ANTWAY_PEER_PROXY_PROTOCOL", requires = "trusted_proxy")]
     pub proxy_protocol: bool,
+
+    /// Where clients reach WebTransport, if not at the host of HTTP and the listen port (host:port or :port)
+    #[arg(
+        long,
+        env = "ANTWAY_PEER_ADVERTISE_WEBTRANSPORT",
+        value_name = "ENDPOINT"
+    )]
+    pub advertise_webtransport: Option<AdvertisedEndpoint>,
 
     /// Where to serve /metrics, instead of on the public address (address:port; repeatable, or with commas)
     #[arg(

@@ -1,6 +1,7 @@
 //! Validates the flags and turns them into configurations, before the peer starts.
 
 use super::flags::ServeArgs;
+use crate::advertised_endpoint::AdvertisedEndpoint;
 use crate::certificates::{CaSigned, Certificates, MAX_LIFETIME, MIN_LIFETIME, SelfSigned};
 use crate::command_error::CommandError;
 use crate::deny_list::DenyList;
@@ -61,6 +62,7 @@ impl ServeArgs {
                 proxy_protocol: self.access.proxy_protocol,
             },
             web_transport: self.web_transport()?,
+            advertised: self.advertised()?,
             congestion_control: self.congestion_control,
             limits: self.limits()?,
             origins: AllowedOrigins::new(self.allow_origin.iter().cloned()),
@@ -99,6 +101,15 @@ impl ServeArgs {
             true => Ok(addresses),
             false => invalid("several addresses need the same port"),
         }
+    }
+
+    fn advertised(&self) -> Result<Option<AdvertisedEndpoint>, InvalidSetting> {
+        let advertised = self.access.advertise_webtransport.clone();
+        if advertised.is_some() && self.web_transport()?.is_empty() {
+            let reason = "WebTransport is off";
+            return Err(InvalidSetting::new("--advertise-webtransport", reason));
+        }
+        Ok(advertised)
     }
 
     fn write_policy(&self) -> Result<WritePolicy, InvalidSetting> {

@@ -188,3 +188,29 @@ async fn announces_the_configured_peers() {
     );
     peer.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn announces_where_clients_reach_web_transport() {
+    let peer = TestPeer::start(&[]).await;
+    let info = peer.info().await;
+    let url = peer.peer.web_transport().unwrap();
+    let port = format!(":{}/", info["webTransport"]["port"]);
+    assert!(url.contains(&port), "{url}");
+    assert!(info["webTransport"].get("host").is_none());
+    peer.stop().await;
+    for (endpoint, host, port) in [
+        (":443", None, 443),
+        ("peer-1.example:4433", Some("peer-1.example"), 4433),
+    ] {
+        let flag = format!("--advertise-webtransport={endpoint}");
+        let peer = TestPeer::start(&[&flag]).await;
+        let info = peer.info().await;
+        let told = info["webTransport"]
+            .get("host")
+            .and_then(|host| host.as_str());
+        assert_eq!(told, host);
+        assert_eq!(info["webTransport"]["port"], port);
+        assert!(Session::open(&peer.peer).await.request(&[4]).await.is_ok());
+        peer.stop().await;
+    }
+}

@@ -113,6 +113,14 @@ fn exits_with_code_2_and_names_an_invalid_setting() {
         (&["--proxy-protocol"], "--trusted-proxy"),
         (&["--client-address-header=via"], "--client-address-header"),
         (&["--metrics-http=nonsense"], "--metrics-http"),
+        (
+            &["--advertise-webtransport=https://peer.example:443"],
+            "--advertise-webtransport",
+        ),
+        (
+            &["--webtransport=none", "--advertise-webtransport=:443"],
+            "--advertise-webtransport",
+        ),
         (&["--write-token="], "--write-token"),
         (
             &["--write-token=x", "--allow-open-writes"],

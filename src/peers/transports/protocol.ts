@@ -31,6 +31,8 @@ export interface PeerInfo {
   protocol: number;
   /** Null if the peer has only HTTP. */
   webTransport: {
+    /** The host, if it is not the one of the peer's HTTP. An IPv6 address is in brackets. */
+    host?: string;
     port: number;
     path: string;
     /** SHA-256 of the current and the next certificate, hex. Empty for a CA-signed certificate. */
@@ -177,6 +179,7 @@ export function parseInfo(value: unknown): PeerInfo {
   if (
     transport &&
     !(
+      (transport.host === undefined || isHost(transport.host)) &&
       Number.isInteger(transport.port) &&
       transport.port > 0 &&
       transport.port < 65_536 &&
@@ -195,4 +198,8 @@ export function parseInfo(value: unknown): PeerInfo {
     operations: Array.isArray(info.operations) ? info.operations.filter(Number.isInteger) : [],
     peers: Array.isArray(info.peers) ? info.peers.filter((url) => typeof url === 'string') : [],
   };
+}
+
+function isHost(value: unknown): boolean {
+  return typeof value === 'string' && /^([a-z0-9.-]+|\[[0-9a-f:.]+\])$/i.test(value);
 }

@@ -27,7 +27,8 @@ export async function webTransportEndpointOf(peer: PeerUrl): Promise<WebTranspor
   }
   // Loopback names may resolve to ::1 first, where a peer bound to 127.0.0.1 does not listen. QUIC gets no refusal from
   // there and would only time out.
-  const host = /(^|\.)localhost$/.test(hostname) ? '127.0.0.1' : hostname;
+  const ownHost = /(^|\.)localhost$/.test(hostname) ? '127.0.0.1' : hostname;
+  const host = webTransport.host ?? ownHost;
   return {
     url: `https://${host}:${webTransport.port}${webTransport.path}`,
     certificateHashes: webTransport.certificateHashes,
