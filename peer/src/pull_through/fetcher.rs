@@ -80,8 +80,11 @@ impl Fetcher {
         via: Via,
     ) -> Result<Option<ChunkBody>, SourceError> {
         match self.local.get(address).await {
-            Ok(Some(body)) => return Ok(Some(body)),
-            Ok(None) => {}
+            Ok(Some(body)) => {
+                self.metrics.record_cache_lookup("hit");
+                return Ok(Some(body));
+            }
+            Ok(None) => self.metrics.record_cache_lookup("miss"),
             // The peer still serves from upstreams if the disk cannot be read.
             Err(error) => tracing::error!(%address, %error, "store not readable"),
         }

@@ -16,6 +16,7 @@ pub struct UpstreamMetrics {
     bytes: Family<Labels, Counter>,
     seconds: Family<Labels, Histogram>,
     negative_cache_hits: Counter,
+    cache_lookups: Family<Labels, Counter>,
 }
 
 fn latency_histogram() -> Histogram {
@@ -32,6 +33,7 @@ impl Default for UpstreamMetrics {
             bytes: Family::default(),
             seconds: Family::new_with_constructor(latency_histogram),
             negative_cache_hits: Counter::default(),
+            cache_lookups: Family::default(),
         }
     }
 }
@@ -64,6 +66,17 @@ impl UpstreamMetrics {
             "Requests answered from the negative cache, without asking an upstream",
             self.negative_cache_hits.clone(),
         );
+        registry.register(
+            "cache_lookups",
+            "Lookups of chunks in the store before upstreams are asked, by result",
+            self.cache_lookups.clone(),
+        );
+    }
+
+    /// Counts a lookup of a chunk in the local store. `result` is `hit` or `miss`.
+    pub fn record_cache_lookup(&self, result: &'static str) {
+        let labels = vec![("result", result.to_owned())];
+        self.cache_lookups.get_or_create(&labels).inc();
     }
 
     /// Counts a request for one chunk.

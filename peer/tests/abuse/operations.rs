@@ -134,3 +134,25 @@ async fn the_metrics_tell_when_the_certificate_expires() {
     assert!(expected, "{expires}");
     peer.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_metrics_tell_how_often_the_store_spares_a_request_to_an_upstream() {
+    let upstream = TestPeer::start(&[]).await;
+    let chunk = upstream.store_chunk(1, 1000).await;
+    let path = format!("/chunk/{}", chunk.address());
+    let flag = format!("--upstream={}", upstream.peer.http());
+    let peer = TestPeer::start(&[&flag]).await;
+    let lookups = |result: &str| format!("antway_peer_cache_lookups_total{{result=\"{result}\"}}");
+    assert_eq!(peer.get(&path).await.status, 200);
+    peer.wait_for_metric("antway_peer_store_chunks", |n| n == 1)
+        .await;
+    assert_eq!(peer.metric(&lookups("miss")).await, 1);
+    assert_eq!(peer.metric(&lookups("hit")).await, 0);
+    for _ in 0..3 {
+        assert_eq!(peer.get(&path).await.status, 200);
+    }
+    assert_eq!(peer.metric(&lookups("miss")).await, 1);
+    assert_eq!(peer.metric(&lookups("hit")).await, 3);
+    peer.stop().await;
+    upstream.stop().await;
+}
