@@ -30,8 +30,8 @@ export interface Attempt {
   milliseconds: number;
   /** True if the peer is reachable but answered that it cannot serve this request now. */
   answered?: true;
-  /** True if the peer's operator denies the address. */
-  denied?: true;
+  /** True if the peer answered “busy” until the time for that was over. */
+  busy?: true;
 }
 
 export interface ErrorDetails {

@@ -66,6 +66,25 @@ export const limits = Object.freeze({
   pointerMs: { answer: 4_000, fresh: 60_000, missing: 5_000 },
   peersOfPeers: 8,
   infoBytes: 64 * 1024,
+  /** Longest texts of `network` in a peer's `/-/info`, in UTF-16 units. Longer texts are cut. */
+  networkText: { name: 64, state: 32, since: 40, problem: 300 },
+  /** `fresh`: how long a peer's `network` stays valid. `ask`: longest wait for it. */
+  networkMs: { fresh: 60_000, ask: 1_500 },
+
+  /**
+   * A peer that answers "busy" is asked again after its hint: `default` without a hint, never sooner than `min` or
+   * later than `max`. A hint below `default` is not that of a lookup. After `total`, the peer has failed. A lookup in
+   * the live network takes 5 s at the median and 13 s at the 90th percentile. Peers of a network do not hedge each
+   * other before `hedge`.
+   */
+  busyMs: { default: 2_000, min: 250, max: 60_000, total: 60_000, hedge: 20_000 },
+  /**
+   * `first`: a navigation that waits this long for a lookup gets the progress page. Later lookups count from `next` to
+   * `next`. `ask`: how long one request of the page's script waits. `goOn`: how long the work for a request continues
+   * after its answer, so that the next request can join it. `failed`: how long a failure is remembered for the
+   * navigation after it.
+   */
+  progressMs: { first: 2_000, next: 500, ask: 5_000, goOn: 8_000, failed: 10_000 },
 
   /** A request waits this long for a WebTransport session, and then uses HTTP. */
   connectGraceMs: 2_000,

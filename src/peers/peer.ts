@@ -10,10 +10,18 @@ import {
 } from '../stats/peer-attempt.ts';
 import { transferMs, Watchdog } from '../util/watchdog.ts';
 import type { FetchOptions, PrefetchOptions } from './chunk-peers.ts';
+import { NetworkWatch } from './network-watch.ts';
 import { PeerHealth } from './selection/health.ts';
 import { lostHedge } from './selection/hedge.ts';
+import {
+  type Answer,
+  askUntilAnswered,
+  type MayAskAgain,
+  type PendingLookup,
+  type PendingRequest,
+} from './selection/pending-lookups.ts';
 import type { PeerTransports } from './transports/peer-transports.ts';
-import type { PrefetchRange } from './transports/protocol.ts';
+import { type BusyHint, busyHint, type PrefetchRange } from './transports/protocol.ts';
 import { isAnswer } from './transports/transport.ts';
 
 export type PeerState = 'idle' | TransportName | 'unreachable' | 'banned';
@@ -21,6 +29,8 @@ export type PeerState = 'idle' | TransportName | 'unreachable' | 'banned';
 export interface AskOptions<T> extends FetchOptions<T> {
   isHedge: boolean;
   onFirstByte(): void;
+  /** Called when the peer has answered “busy”. The peer is asked again, unless the caller aborts. */
+  onBusy(hint: BusyHint): void;
   observer: AttemptObserver;
 }
 
@@ -28,6 +38,8 @@ export class Peer {
   readonly health = new PeerHealth();
   /** Milliseconds since 1970; 0 if the peer was never asked. */
   lastUsed = 0;
+  readonly network: NetworkWatch;
+  readonly #pending = new Set<PendingRequest>();
   readonly #observers: readonly AttemptObserver[];
 
   /** @param namedBy the `id` of the peer that named this peer; null for a configured peer. */
@@ -38,6 +50,7 @@ export class Peer {
     observer: AttemptObserver,
   ) {
     this.#observers = [this.health, transports, observer];
+    this.network = new NetworkWatch((signal) => transports.infoWithoutSession(signal));
   }
 
   get id(): string {
@@ -50,8 +63,52 @@ export class Peer {
     return this.transports.last ?? 'idle';
   }
 
-  /** Asks the transports in turn, best first. @throws the last failure; the signal's reason when aborted. */
+  /** Whether the peer looks records up in a network, which can take longer than any other answer. */
+  get looksUp(): boolean {
+    return !!this.network.known;
+  }
+
+  /** The records that the peer is looking up: it said “busy”, or it is a client of a network and is silent. */
+  lookups(): PendingLookup[] {
+    return [...this.#pending]
+      .filter(({ isBusy }) => isBusy || this.looksUp)
+      .map(({ address, since }) => ({ peer: this.id, address, since }));
+  }
+
+  /**
+   * Asks for a chunk, and again while the peer is busy.
+   * @throws the last failure; the signal's reason when aborted.
+   */
   async fetch<T>(address: Address, options: AskOptions<T>): Promise<T> {
+    const request = this.#started(address);
+    const onFirstByte = () => {
+      this.#pending.delete(request);
+      options.onFirstByte();
+    };
+    const own = { ...options, onFirstByte };
+    try {
+      return await askUntilAnswered(
+        request,
+        (mayAskAgain) => this.#fetchOnce(address, own, mayAskAgain),
+        options,
+      );
+    } finally {
+      this.#pending.delete(request);
+    }
+  }
+
+  #started(address: Address): PendingRequest {
+    const request = { address, since: Date.now(), isBusy: false };
+    this.#pending.add(request);
+    return request;
+  }
+
+  /** Asks the transports in turn, best first. */
+  async #fetchOnce<T>(
+    address: Address,
+    options: AskOptions<T>,
+    mayAskAgain: MayAskAgain,
+  ): Promise<Answer<T>> {
     const { signal, expectedBytes, verify, onFirstByte, isHedge, observer } = options;
     const permit = this.health.circuit.started();
     this.lastUsed = Date.now();
@@ -69,13 +126,18 @@ export class Peer {
         const received = await transport.fetch(address, signal, began, expectedBytes);
         const value = await attempt.accept(received, verify);
         attempt.end('success');
-        return value;
+        return { value };
       } catch (error) {
         if (signal.aborted) {
           attempt.end(signal.reason === lostHedge ? 'overtaken' : 'cancelled');
           throw signal.reason;
         }
         const failure = asAntwayError(error);
+        const busy = busyHint(failure);
+        if (busy && mayAskAgain(busy)) {
+          attempt.end('busy');
+          return { busy };
+        }
         const isFinal = isAnswer(failure) || transport === transports.at(-1);
         attempt.end(failure, isFinal);
         if (isFinal) throw failure;
@@ -86,16 +148,39 @@ export class Peer {
   }
 
   /** A wrong pointer bans no peer: peers cannot check signatures. @throws as `HttpTransport.pointer` or `verify`. */
-  async pointer<T>(address: Address, { signal, verify }: FetchOptions<T>): Promise<T> {
+  async pointer<T>(address: Address, options: FetchOptions<T>): Promise<T> {
+    const request = this.#started(address);
+    try {
+      return await askUntilAnswered(
+        request,
+        (mayAskAgain) => this.#pointerOnce(address, options, mayAskAgain),
+        options,
+      );
+    } finally {
+      this.#pending.delete(request);
+    }
+  }
+
+  async #pointerOnce<T>(
+    address: Address,
+    { signal, verify }: FetchOptions<T>,
+    mayAskAgain: MayAskAgain,
+  ): Promise<Answer<T>> {
     const { pointers } = this.transports;
     if (!pointers) throw this.transports.missing();
-    const totalMs = limits.pointerMs.answer;
+    const totalMs = this.looksUp ? limits.stallMs : limits.pointerMs.answer;
     const watchdog = new Watchdog({ stallMs: totalMs, totalMs, signal });
     const attempt = this.#attempt({ operation: 'pointer', transport: 'http' });
     try {
-      return verify(await pointers.pointer(address, limits.pointerBytes, watchdog.signal));
+      return { value: verify(await pointers.pointer(address, limits.pointerBytes, watchdog.signal)) };
     } catch (error) {
-      attempt.end(signal.aborted ? 'cancelled' : asAntwayError(error));
+      const failure = asAntwayError(error);
+      const busy = signal.aborted ? undefined : busyHint(failure);
+      if (busy && mayAskAgain(busy)) {
+        attempt.end('busy');
+        return { busy };
+      }
+      attempt.end(signal.aborted ? 'cancelled' : failure);
       throw error;
     } finally {
       watchdog.stop();
@@ -120,8 +205,12 @@ export class Peer {
     const watchdog = isLimited ? new Watchdog({ ...timeouts, signal }) : undefined;
     const own = watchdog?.signal ?? signal;
     const attempt = this.#attempt({ operation: 'open', transport: 'webtransport' });
+    const request = this.#started(address);
     try {
-      const began = () => attempt.began();
+      const began = () => {
+        this.#pending.delete(request);
+        attempt.began();
+      };
       await webTransport.prefetch(address, range, own, began, async (of, bytes) => {
         await attempt.accept(bytes, () => onRecord(of, bytes));
         watchdog?.touch();
@@ -131,8 +220,12 @@ export class Peer {
       if (signal.aborted) attempt.end('cancelled');
       else if (own.aborted) attempt.end('overtaken');
       // The missing chunks are requested one by one.
-      else attempt.end(asAntwayError(error), false);
+      else {
+        const failure = asAntwayError(error);
+        attempt.end(busyHint(failure) ? 'busy' : failure, false);
+      }
     } finally {
+      this.#pending.delete(request);
       watchdog?.stop();
     }
   }

@@ -2,8 +2,8 @@ import type { AntwayError } from '../errors.ts';
 
 export type TransportName = 'webtransport' | 'http';
 
-/** `overtaken`: another peer was faster. `cancelled`: the caller aborted. */
-export type AttemptOutcome = 'success' | 'overtaken' | 'cancelled' | AntwayError;
+/** `overtaken`: another peer was faster. `cancelled`: the caller aborted. `busy`: the peer is asked again later. */
+export type AttemptOutcome = 'success' | 'overtaken' | 'cancelled' | 'busy' | AntwayError;
 
 /** Learns from attempts. Health, circuit breakers, counters and the details of errors are observers. */
 export interface AttemptObserver {

@@ -229,7 +229,7 @@ export class Stats implements AttemptObserver {
 
   attemptEnded({ request, totalMs }: PeerAttempt, outcome: AttemptOutcome, isFinal: boolean): void {
     const { operation, transport, isHedge } = request;
-    if (outcome === 'cancelled' || (outcome === 'overtaken' && !isHedge)) return;
+    if (outcome === 'cancelled' || outcome === 'busy' || (outcome === 'overtaken' && !isHedge)) return;
     // Most addresses are no pointers.
     if (operation === 'pointer' && (outcome as AntwayError).code === 'NOT_FOUND') return;
     const peer = this.#peer(request.peer);

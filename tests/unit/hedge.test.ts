@@ -1,16 +1,24 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { HedgeBudget, type HedgedTry, hedge, lostHedge } from '../../src/peers/selection/hedge.ts';
 
-/** A try that is settled by hand. */
-function manual(patience = 100) {
+/** A try that is settled by hand. @param looksUp whether it looks the record up in a network. */
+function manual(patience = 100, looksUp = false) {
   let settle!: { resolve(value: string): void; reject(error: unknown): void };
-  const state = { started: false, isHedge: false, reason: undefined as unknown, firstByte: () => {} };
+  const state = {
+    started: false,
+    isHedge: false,
+    reason: undefined as unknown,
+    firstByte: () => {},
+    busy: (_isOverloaded: boolean) => {},
+  };
   const attempt: HedgedTry<string> = {
     hedgeDelayMs: { firstByte: patience, rest: 10 * patience },
-    run: (signal, onFirstByte, isHedge) => {
+    looksUp: () => looksUp,
+    run: (signal, onFirstByte, isHedge, onBusy) => {
       state.started = true;
       state.isHedge = isHedge;
       state.firstByte = onFirstByte;
+      state.busy = onBusy;
       signal.addEventListener('abort', () => {
         state.reason = signal.reason;
       });
@@ -137,6 +145,96 @@ describe('hedge', () => {
     caller.abort(gone);
     await failure;
     expect([a.state.reason, b.state.reason]).toEqual([gone, gone]);
+  });
+});
+
+describe('while a try looks a record up in a network,', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  const lookupMs = 10_000;
+  const inNetwork = () => manual(100, true);
+  const run = (...tries: ReturnType<typeof manual>[]) =>
+    hedge(
+      tries.map(({ attempt }) => attempt),
+      { ...options(), lookupMs },
+    );
+  const started = (...tries: ReturnType<typeof manual>[]) => tries.map(({ state }) => state.started);
+
+  it('no other lookup is a hedge before the time for lookups is over', async () => {
+    const [a, b] = [inNetwork(), inNetwork()];
+    const result = run(a, b);
+    await vi.advanceTimersByTimeAsync(lookupMs - 1);
+    expect(b.state.started).toBe(false);
+    await vi.advanceTimersByTimeAsync(2);
+    expect(b.state).toMatchObject({ started: true, isHedge: true });
+    b.resolve('b');
+    expect(await result).toBe('b');
+  });
+
+  it('the next try without a network is a hedge', async () => {
+    const [a, b, c] = [inNetwork(), inNetwork(), manual()];
+    const result = run(a, b, c);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(started(a, b, c)).toEqual([true, false, true]);
+    a.resolve('a');
+    await result;
+  });
+
+  it('hedges start as usual once the answer has begun', async () => {
+    const [a, b] = [inNetwork(), inNetwork()];
+    const result = run(a, b);
+    a.state.firstByte();
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(b.state).toMatchObject({ started: true, isHedge: true });
+    a.resolve('a');
+    await result;
+  });
+
+  it('no other lookup starts when it is busy', async () => {
+    const [a, b] = [inNetwork(), inNetwork()];
+    const result = run(a, b);
+    a.state.busy(false);
+    await vi.advanceTimersByTimeAsync(lookupMs - 1);
+    expect(b.state.started).toBe(false);
+    a.resolve('a');
+    expect(await result).toBe('a');
+  });
+
+  it('another lookup starts at once when its peer has too many requests', async () => {
+    const [a, b] = [inNetwork(), inNetwork()];
+    const result = run(a, b);
+    a.state.busy(true);
+    expect(b.state).toMatchObject({ started: true, isHedge: false });
+    b.resolve('b');
+    expect(await result).toBe('b');
+  });
+
+  it('a failed try is not replaced by another lookup', async () => {
+    const [a, b, c] = [inNetwork(), manual(), inNetwork()];
+    const result = run(a, b, c);
+    await vi.advanceTimersByTimeAsync(100);
+    b.reject(new Error('absent'));
+    await vi.advanceTimersByTimeAsync(lookupMs - 200);
+    expect(started(a, b, c)).toEqual([true, true, false]);
+    a.reject(new Error('absent'));
+    await vi.advanceTimersByTimeAsync(0);
+    expect(c.state).toMatchObject({ started: true, isHedge: false });
+    c.resolve('c');
+    expect(await result).toBe('c');
+  });
+});
+
+describe('a busy try', () => {
+  it('is accompanied by the next one once, however often it is busy', async () => {
+    const [a, b, c] = [manual(), manual(), manual()];
+    const result = hedge([a.attempt, b.attempt, c.attempt], options());
+    a.state.busy(false);
+    a.state.busy(false);
+    expect([b, c].map(({ state }) => state.started)).toEqual([true, false]);
+    a.resolve('a');
+    expect(await result).toBe('a');
+    expect(b.state.reason).toBe(lostHedge);
   });
 });
 

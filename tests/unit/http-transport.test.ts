@@ -46,12 +46,45 @@ describe('a peer’s HTTP transport, asked for a chunk', () => {
     });
   });
 
-  it('says NOT_FOUND for 451, and that the operator denies the address', async () => {
+  it.each<[number, object, string, object]>([
+    [503, { 'Retry-After': '3' }, '', { afterMs: 3_000, isOverloaded: false }],
+    [503, { 'Retry-After': '2' }, '', { afterMs: 2_000, isOverloaded: false }],
+    [503, { 'Retry-After': '1' }, '', { afterMs: 1_000, isOverloaded: true }],
+    [503, { 'Retry-After': '86400' }, '', { afterMs: limits.busyMs.max, isOverloaded: false }],
+    [503, {}, '{"code":"BUSY"}', { afterMs: limits.busyMs.default, isOverloaded: true }],
+    [
+      503,
+      { 'Retry-After': 'soon' },
+      '{"code":"BUSY"}',
+      { afterMs: limits.busyMs.default, isOverloaded: true },
+    ],
+    [429, { 'Retry-After': '5' }, '{"code":"RATE"}', { afterMs: 5_000, isOverloaded: true }],
+    [429, {}, '{"code":"RATE"}', { afterMs: limits.busyMs.default, isOverloaded: true }],
+  ])('says when to ask again for %i with %j and %j', async (status, headers, body, hint) => {
+    const peer = await startHttpPeer((_, response) => response.writeHead(status, { ...headers }).end(body));
+    await expect(transportTo(peer.url).fetch(address, signal)).rejects.toMatchObject({
+      code: 'PEERS_UNREACHABLE',
+      details: { answered: true, busy: hint },
+    });
+  });
+
+  it.each(['', 'busy', '<p>Service unavailable', '{"code":"FAILED"}', '[]'])(
+    'says no time to ask again for 503 with %j, which a proxy may have sent',
+    async (body) => {
+      const peer = await startHttpPeer((_, response) => response.writeHead(503).end(body));
+      const error = await transportTo(peer.url)
+        .fetch(address, signal)
+        .catch((error) => error);
+      expect(error).toMatchObject({ code: 'PEERS_UNREACHABLE' });
+      expect(error.details).toEqual({ answered: true });
+    },
+  );
+
+  it('says DENIED for 451', async () => {
     const peer = await startHttpPeer((_, response) => response.writeHead(451).end());
     const transport = transportTo(peer.url);
-    const denied = { code: 'NOT_FOUND', details: { denied: true } };
-    await expect(transport.fetch(address, signal)).rejects.toMatchObject(denied);
-    await expect(transport.pointer(address, 100, signal)).rejects.toMatchObject(denied);
+    await expect(transport.fetch(address, signal)).rejects.toMatchObject({ code: 'DENIED' });
+    await expect(transport.pointer(address, 100, signal)).rejects.toMatchObject({ code: 'DENIED' });
     expect(await transport.has(address)).toBe(false);
     await expect(transport.put(address, new Uint8Array(1))).rejects.toMatchObject({ code: 'REFUSED' });
   });
@@ -181,6 +214,7 @@ describe('a peer’s HTTP transport, asked whether it has a chunk', () => {
   it.each([
     [200, true],
     [404, false],
+    [451, false],
   ])('takes %i for %s', async (status, has) => {
     const peer = await startHttpPeer((_, response) => response.writeHead(status).end());
     expect(await transportTo(peer.url).has(address)).toBe(has);
@@ -262,6 +296,7 @@ describe('a peer’s `/-/info` over HTTP', () => {
       webTransport: { port: 4433, path: '/v1', certificateHashes: [hash] },
       operations: [1, 2],
       peers: ['https://other.example'],
+      network: { name: 'mainnet', state: 'connected', peers: 7, since: null, problem: null },
     };
     const peer = await startHttpPeer((_, response) => response.end(JSON.stringify(info)));
     expect(await transportTo(peer.url).info()).toEqual(info);

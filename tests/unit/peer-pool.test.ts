@@ -228,8 +228,8 @@ describe('when no peer has the chunk, the error', () => {
     const urls = [denies.url, (await hasNot()).url];
     await expect(pool(...urls).fetch()).rejects.toMatchObject({
       code: 'NOT_FOUND',
-      message: `No peer has this record. Asked: ${urls.join(', ')}. Its operator denies this address: ${denies.url}.`,
-      details: { attempts: [{ peer: denies.url, denied: true }, { code: 'NOT_FOUND' }] },
+      message: `No peer has this record. ${denies.url} has blocked this address. Asked: ${urls.join(', ')}.`,
+      details: { attempts: [{ peer: denies.url, code: 'DENIED' }, { code: 'NOT_FOUND' }] },
     });
   });
 

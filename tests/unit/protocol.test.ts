@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { Address } from '../../src/address.ts';
 import { limits } from '../../src/limits.ts';
 import {
+  busy,
+  busyHint,
   checkAnswer,
   encodeAddressRequest,
   operations,
@@ -50,17 +52,29 @@ describe('an answer', () => {
     ['that there is none, for a reason that is not known', statuses.notFound, 7, 'NOT_FOUND'],
     ['that the peer is busy', statuses.busy, 0, 'PEERS_UNREACHABLE'],
     ['that the peer failed', statuses.failed, 0, 'PEERS_UNREACHABLE'],
+    ['that the operator has blocked the chunk', statuses.notFound, 451, 'DENIED'],
+    ['that the peer refuses to give a chunk', statuses.refused, 0, 'CORRUPT'],
     ['with a status of another operation', statuses.full, 0, 'CORRUPT'],
     ['with an unknown status', 255, 0, 'CORRUPT'],
   ])('%s is an error (%#)', (_, status, length, code) => {
     expect(() => checkAnswer(status, length)).toThrow(expect.objectContaining({ code }));
   });
+});
 
-  it('that there is none may say that the operator denies the address', () => {
-    const denied = expect.objectContaining({ code: 'NOT_FOUND', details: { denied: true } });
-    expect(() => checkAnswer(statuses.notFound, 451)).toThrow(denied);
-    const none = expect.objectContaining({ details: {} });
-    expect(() => checkAnswer(statuses.notFound, 0)).toThrow(none);
+describe('the answer “busy”', () => {
+  const { default: lookup, min, max } = limits.busyMs;
+
+  it.each([
+    ['no hint', 0, lookup, true],
+    ['the hint of a lookup', lookup, lookup, false],
+    ['a short hint', 1_000, 1_000, true],
+    ['a hint that is too short', 1, min, true],
+    ['a hint that is too long', 10 ** 9, max, false],
+  ])('with %s is repeated in time', (_, length, afterMs, isOverloaded) => {
+    expect(busyHint(busy(length))).toEqual({ afterMs, isOverloaded });
+    expect(() => checkAnswer(statuses.busy, length)).toThrow(
+      expect.objectContaining({ details: { answered: true, busy: { afterMs, isOverloaded } } }),
+    );
   });
 });
 
@@ -73,7 +87,47 @@ describe('a peer’s information', () => {
       webTransport,
       operations: [],
       peers: [],
+      network: null,
     });
+  });
+
+  it('has the state of its network', () => {
+    const network = { name: 'mainnet', state: 'disconnected', peers: 0, since: '2026-11-01T00:00:00Z' };
+    expect(parseInfo({ protocol: 1, network: { ...network, problem: 'no node', more: 1 } }).network).toEqual({
+      ...network,
+      problem: 'no node',
+    });
+    expect(parseInfo({ protocol: 1, network }).network).toEqual({ ...network, problem: null });
+  });
+
+  it('has a bounded description of its network, whatever the peer sends', () => {
+    const { networkText: max } = limits;
+    fc.assert(
+      fc.property(
+        fc.dictionary(fc.constantFrom('name', 'state', 'peers', 'since', 'problem'), fc.anything()),
+        (network) => {
+          const parsed = parseInfo({ protocol: 1, network }).network!;
+          expect(parsed.name.length).toBeLessThanOrEqual(max.name);
+          expect(parsed.state.length).toBeLessThanOrEqual(max.state);
+          expect(parsed.peers === null || (Number.isSafeInteger(parsed.peers) && parsed.peers >= 0)).toBe(
+            true,
+          );
+        },
+      ),
+    );
+    const long = 'x'.repeat(10_000);
+    expect(
+      parseInfo({ protocol: 1, network: { name: long, state: long, since: long, problem: long } }).network,
+    ).toEqual({
+      name: 'x'.repeat(max.name),
+      state: 'x'.repeat(max.state),
+      peers: null,
+      since: 'x'.repeat(max.since),
+      problem: 'x'.repeat(max.problem),
+    });
+    for (const network of [null, 'mainnet', 7, true]) {
+      expect(parseInfo({ protocol: 1, network }).network).toBeNull();
+    }
   });
 
   it('may be that it speaks HTTP only', () => {

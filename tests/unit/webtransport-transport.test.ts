@@ -112,6 +112,29 @@ describe('a peer’s WebTransport transport', () => {
     expect(await fetching).toEqual(Uint8Array.of(7, 8, 9));
   });
 
+  it('reads the answers after one that is busy, with its hint, and after one that is blocked', async () => {
+    const transport = new WebTransportTransport(endpoint);
+    const chunks = ['01', '02', '03'].map((byte) => Address.fromHex(byte.repeat(32)));
+    const answers = Promise.allSettled(chunks.map((chunk) => transport.fetch(chunk, never, undefined, 100)));
+    await settle();
+    const [stream] = FakeSession.all[0]!.streams;
+    // The hint, 3,000 ms, is in the place of the length, and no bytes follow it.
+    stream!.answer(2, 0, 0, 0x0b, 0xb8);
+    // The reason, 451, is there too.
+    stream!.answer(1, 0, 0, 0x01, 0xc3);
+    stream!.answer(...found(7));
+    expect(await answers).toMatchObject([
+      {
+        reason: {
+          code: 'PEERS_UNREACHABLE',
+          details: { answered: true, busy: { afterMs: 3_000, isOverloaded: false } },
+        },
+      },
+      { reason: { code: 'DENIED' } },
+      { value: Uint8Array.of(7) },
+    ]);
+  });
+
   it('uses one session for all requests, and a new one after it closed', async () => {
     const transport = new WebTransportTransport(endpoint);
     void transport.fetch(address, never).catch(() => undefined);

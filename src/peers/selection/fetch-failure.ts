@@ -1,6 +1,8 @@
 import type { Address } from '../../address.ts';
-import { AntwayError, type Attempt } from '../../errors.ts';
+import { AntwayError, type Attempt, type ErrorDetails } from '../../errors.ts';
 import type { AttemptObserver, AttemptOutcome, PeerAttempt } from '../../stats/peer-attempt.ts';
+import { busyHint } from '../transports/protocol.ts';
+import { isAbsence } from '../transports/transport.ts';
 
 /** Collects the failed attempts to fetch one record, and decides which error they amount to. */
 export class FetchFailure implements AttemptObserver {
@@ -9,20 +11,21 @@ export class FetchFailure implements AttemptObserver {
   attemptEnded({ request, stage, elapsedMs }: PeerAttempt, outcome: AttemptOutcome): void {
     if (!(outcome instanceof AntwayError)) return;
     const { code, message, details } = outcome;
+    const isBusy = busyHint(outcome) !== undefined;
     this.#attempts.push({
       peer: request.peer,
       transport: request.transport,
       stage,
       code,
-      message,
+      message: isBusy ? 'The peer was busy until the time for a lookup was over.' : message,
       milliseconds: Math.round(elapsedMs),
       ...(details.answered ? { answered: true } : {}),
-      ...(details.denied ? { denied: true } : {}),
+      ...(isBusy ? { busy: true } : {}),
     });
   }
 
   get isAbsent(): boolean {
-    return this.#attempts.some(({ code }) => code === 'NOT_FOUND');
+    return this.#attempts.some(({ code }) => isAbsence(code));
   }
 
   /** @param banned peers that were perhaps not asked. */
@@ -48,13 +51,9 @@ export class FetchFailure implements AttemptObserver {
         : `No other peer has this record, and ${liars} is left out for a while: it sent wrong bytes.`;
       return new AntwayError('CORRUPT', message, details);
     }
-    const without = new Set(attempts.filter(({ code }) => code === 'NOT_FOUND').map(({ peer }) => peer));
+    const without = new Set(attempts.filter(({ code }) => isAbsence(code)).map(({ peer }) => peer));
     const silent = attempts.filter(({ peer }) => !without.has(peer));
-    if (silent.length === 0) {
-      const denying = attempts.filter(({ denied }) => denied);
-      const note = denying.length > 0 ? ` Its operator denies this address: ${namesOf(denying)}.` : '';
-      return new AntwayError('NOT_FOUND', `No peer has this record. Asked: ${peers}.${note}`, details);
-    }
+    if (silent.length === 0) return absence(attempts, details);
     // Without a network, a peer on this computer can still answer "busy". Then the browser is not offline.
     const isCutOff = attempts.every(({ answered }) => !answered);
     if (isCutOff && typeof navigator === 'object' && navigator.onLine === false) {
@@ -64,12 +63,26 @@ export class FetchFailure implements AttemptObserver {
         details,
       );
     }
+    const isBusy = silent.every(({ busy }) => busy);
+    const missing = `${namesOf(silent)} ${isBusy ? 'did not find it in time' : 'did not answer'}`;
     const message =
       without.size > 0
-        ? `No peer that answered has this record, and ${namesOf(silent)} did not answer. Asked: ${peers}.`
-        : `No peer answered in time. Asked: ${peers}.`;
+        ? `No peer that answered has this record, and ${missing}. Asked: ${peers}.`
+        : `No peer ${isBusy ? 'found this record' : 'answered'} in time. Asked: ${peers}.`;
     return new AntwayError('PEERS_UNREACHABLE', message, details);
   }
+}
+
+/** The error if every peer answered that it does not have the record, or does not serve it. */
+function absence(attempts: readonly Attempt[], details: ErrorDetails): AntwayError {
+  const refusing = attempts.filter(({ code }) => code === 'DENIED');
+  const peers = namesOf(attempts);
+  if (refusing.length === attempts.length) {
+    const message = `The operators of all peers have blocked this address. Asked: ${peers}.`;
+    return new AntwayError('DENIED', message, details);
+  }
+  const blocked = refusing.length > 0 ? ` ${namesOf(refusing)} has blocked this address.` : '';
+  return new AntwayError('NOT_FOUND', `No peer has this record.${blocked} Asked: ${peers}.`, details);
 }
 
 function leftOutAttempt(peer: string): Attempt {

@@ -1,6 +1,8 @@
 import { limits } from '../../limits.ts';
 import { Histogram } from '../../stats/histogram.ts';
 import type { AttemptObserver, AttemptOutcome, PeerAttempt } from '../../stats/peer-attempt.ts';
+import { busyHint } from '../transports/protocol.ts';
+import { isAbsence } from '../transports/transport.ts';
 import { CircuitBreaker, type Permit } from './circuit-breaker.ts';
 
 /** Weight of the newest measurement in the moving average. */
@@ -51,10 +53,12 @@ export class PeerHealth implements AttemptObserver {
       this.#total.decayBeyond(decayAfter);
     } else if (outcome === 'cancelled') this.circuit.abandoned(permit);
     else if (outcome === 'overtaken') this.#overtaken(attempt);
+    // The peer is reachable. A lookup takes its time in every peer, so it is no reason to prefer another peer.
+    else if (outcome === 'busy' || busyHint(outcome)) this.circuit.succeeded();
     else if (outcome.code === 'CORRUPT') {
       this.circuit.abandoned(permit);
       this.#bannedUntil = Date.now() + limits.wrongChunkBanMs * 2 ** Math.min(this.#bans++, 6);
-    } else if (outcome.code === 'NOT_FOUND') this.#answered();
+    } else if (isAbsence(outcome.code)) this.#answered();
     else if (outcome.details.answered) {
       this.circuit.failed(permit);
       this.#success = smoothed(this.#success, 0);

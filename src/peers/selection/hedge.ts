@@ -3,15 +3,25 @@ export interface HedgedTry<T> {
    * @param signal aborts if another try was faster or the caller has aborted.
    * @param onFirstByte call this when the answer begins to arrive.
    * @param isHedge whether the try starts because another try is slow.
+   * @param onBusy call this when the peer cannot answer yet, while the try goes on.
    */
-  run(signal: AbortSignal, onFirstByte: () => void, isHedge: boolean): Promise<T>;
+  run(
+    signal: AbortSignal,
+    onFirstByte: () => void,
+    isHedge: boolean,
+    onBusy: (isOverloaded: boolean) => void,
+  ): Promise<T>;
   /** In milliseconds: until the answer begins, and from then until it is complete. */
   hedgeDelayMs: { firstByte: number; rest: number };
+  /** Whether the try looks the record up in a network. A second lookup at the same time is wasted. */
+  looksUp?: () => boolean;
 }
 
 export interface HedgeOptions {
   signal: AbortSignal;
   maxParallel: number;
+  /** Time during which only one try looks the record up in a network, in milliseconds. */
+  lookupMs?: number;
   /** If it returns false, it is called again after the same delay. The try after a failed try is not checked. */
   mayHedge(): boolean;
 }
@@ -19,16 +29,26 @@ export interface HedgeOptions {
 /** The abort reason of a lost hedge. */
 export const lostHedge = new DOMException('Another peer was faster.', 'AbortError');
 
+interface RunningTry<T> {
+  attempt: HedgedTry<T>;
+  hasBegun: boolean;
+  isBusy: boolean;
+  isOverloaded: boolean;
+}
+
 /**
  * Runs tries in order until one succeeds ("The Tail at Scale", Dean and Barroso, 2013). The next try starts when one
- * fails, or as a hedge when the latest one exceeds its hedge delay. The first success aborts the others.
+ * fails or is busy, or as a hedge when the latest one exceeds its hedge delay. While a try looks the record up in a
+ * network, other tries that would do the same do not start until `lookupMs` is over. The first success aborts the
+ * others.
  * @throws the last try's error if all tries have failed; the signal's reason when aborted.
  */
 export function hedge<T>(tries: readonly HedgedTry<T>[], options: HedgeOptions): Promise<T> {
-  const { signal, maxParallel, mayHedge } = options;
+  const { signal, maxParallel, lookupMs = 0, mayHedge } = options;
+  const startedAt = performance.now();
   return new Promise((resolve, reject) => {
-    const running = new Set<AbortController>();
-    let next = 0;
+    const running = new Map<AbortController, RunningTry<T>>();
+    const waiting = [...tries];
     let isSettled = false;
     let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -36,27 +56,54 @@ export function hedge<T>(tries: readonly HedgedTry<T>[], options: HedgeOptions):
       isSettled = true;
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
-      for (const controller of running) controller.abort(reason);
+      for (const controller of running.keys()) controller.abort(reason);
     };
     const onAbort = () => {
       settle(signal.reason);
       reject(signal.reason);
     };
+    /** Returns the index of the next try that does not repeat a lookup; -1 if there is none now. */
+    const nextIndex = () => {
+      const isLookup = [...running.values()].some(
+        ({ attempt, hasBegun, isOverloaded }) => !hasBegun && !isOverloaded && attempt.looksUp?.(),
+      );
+      const mayRepeat = !isLookup || performance.now() - startedAt >= lookupMs;
+      return mayRepeat ? 0 : waiting.findIndex(({ looksUp }) => !looksUp?.());
+    };
+    const start = (index: number, isHedge: boolean) => run(waiting.splice(index, 1)[0]!, isHedge);
+    const startNext = () => {
+      const index = nextIndex();
+      if (index >= 0) start(index, false);
+      else watch(lookupLeftMs());
+    };
+    const lookupLeftMs = () => Math.max(startedAt + lookupMs - performance.now(), 1);
     const watch = (milliseconds: number) => {
       clearTimeout(timer);
       timer = setTimeout(() => {
-        if (next >= tries.length || running.size >= maxParallel) return;
+        if (waiting.length === 0 || running.size >= maxParallel) return;
+        const index = nextIndex();
+        if (index < 0) return watch(lookupLeftMs());
         // Other requests may earn more budget.
         if (!mayHedge()) return watch(milliseconds);
-        start(true);
+        start(index, true);
       }, milliseconds);
     };
-    const start = (isHedge: boolean) => {
-      const { run, hedgeDelayMs } = tries[next++]!;
+    const run = (attempt: HedgedTry<T>, isHedge: boolean) => {
       const controller = new AbortController();
-      running.add(controller);
-      watch(hedgeDelayMs.firstByte);
-      run(controller.signal, () => !isSettled && watch(hedgeDelayMs.rest), isHedge).then(
+      const state = { attempt, hasBegun: false, isBusy: false, isOverloaded: false };
+      running.set(controller, state);
+      watch(attempt.hedgeDelayMs.firstByte);
+      const onFirstByte = () => {
+        state.hasBegun = true;
+        if (!isSettled) watch(attempt.hedgeDelayMs.rest);
+      };
+      const onBusy = (isOverloaded: boolean) => {
+        const isFirst = !state.isBusy;
+        state.isBusy = true;
+        state.isOverloaded = isOverloaded;
+        if (isFirst && !isSettled && waiting.length > 0) startNext();
+      };
+      attempt.run(controller.signal, onFirstByte, isHedge, onBusy).then(
         (value) => {
           running.delete(controller);
           if (isSettled) return;
@@ -66,7 +113,7 @@ export function hedge<T>(tries: readonly HedgedTry<T>[], options: HedgeOptions):
         (error) => {
           running.delete(controller);
           if (isSettled) return;
-          if (next < tries.length) return start(false);
+          if (waiting.length > 0) return startNext();
           if (running.size > 0) return;
           settle(undefined);
           reject(error);
@@ -76,7 +123,7 @@ export function hedge<T>(tries: readonly HedgedTry<T>[], options: HedgeOptions):
 
     if (signal.aborted) return reject(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
-    start(false);
+    start(0, false);
   });
 }
 

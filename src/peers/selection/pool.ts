@@ -7,10 +7,11 @@ import type { PeerTally, Stats } from '../../stats/stats.ts';
 import type { ChunkPeers, FetchOptions, LinkMeasure, PrefetchOptions } from '../chunk-peers.ts';
 import { Peer, type PeerState } from '../peer.ts';
 import { PeerTransports } from '../transports/peer-transports.ts';
-import type { PrefetchRange } from '../transports/protocol.ts';
+import type { BusyHint, PeerNetwork, PrefetchRange } from '../transports/protocol.ts';
 import { FetchFailure } from './fetch-failure.ts';
 import { HedgeBudget, type HedgedTry, hedge } from './hedge.ts';
 import { PeersOfPeers } from './peers-of-peers.ts';
+import type { PendingLookup } from './pending-lookups.ts';
 import { rendezvousScore } from './ranking.ts';
 
 /** A peer as `/-/peers` describes it. Includes its tally once it was asked. */
@@ -20,7 +21,18 @@ export interface PeerDescription extends Partial<PeerTally> {
   /** The URL of the peer that named this peer; null for a configured peer. */
   namedBy: string | null;
   state: PeerState;
+  /** As the peer last described it. Null if it is not a client of a network, or has not been asked. */
+  network: PeerNetwork | null;
 }
+
+export interface NetworkOfPeer {
+  /** The peer's `PeerUrl.id`. */
+  peer: string;
+  network: PeerNetwork | null;
+}
+
+/** Age of a network's description that is recent enough for an error page, in milliseconds. */
+const recentMs = 2_000;
 
 export interface PeerPoolOptions {
   /** Default: `'auto'`. */
@@ -79,14 +91,22 @@ export class PeerPool implements ChunkPeers {
       if (failure.isAbsent) break;
       const tries = order.map(
         (peer): HedgedTry<T> => ({
-          run: (own, onFirstByte, isHedge) =>
-            peer.fetch(address, { ...options, signal: own, onFirstByte, isHedge, observer: failure }),
+          run: (own, onFirstByte, isHedge, isBusy) => {
+            const onBusy = ({ isOverloaded }: BusyHint) => {
+              // The networks of the peers decide which peer may be asked in the meantime.
+              void Promise.all(order.map(({ network }) => network.learn())).then(() => isBusy(isOverloaded));
+            };
+            const events = { onFirstByte, onBusy, observer: failure };
+            return peer.fetch(address, { ...options, signal: own, isHedge, ...events });
+          },
           hedgeDelayMs: peer.health.hedgeDelayMs,
+          looksUp: () => peer.looksUp,
         }),
       );
       const mayHedge = () => this.#hedges.spend();
+      const lookupMs = limits.busyMs.hedge;
       try {
-        return await hedge(tries, { signal, maxParallel: limits.parallelTries, mayHedge });
+        return await hedge(tries, { signal, maxParallel: limits.parallelTries, lookupMs, mayHedge });
       } catch (error) {
         if (signal.aborted) throw error;
       }
@@ -101,7 +121,9 @@ export class PeerPool implements ChunkPeers {
     if (order[0] !== peer) order[0]?.transports.connect();
     if (!peer) return;
     this.#limitSessions();
-    return peer.prefetch(address, range, options, order.length > 1);
+    // Another peer of a network would only repeat the lookup.
+    const isLimited = order.some((other) => other !== peer && !(peer.looksUp && other.looksUp));
+    return peer.prefetch(address, range, options, isLimited);
   }
 
   async pointers<T>(address: Address, options: FetchOptions<T>): Promise<T[]> {
@@ -109,9 +131,26 @@ export class PeerPool implements ChunkPeers {
     signal.throwIfAborted();
     const { honest, banned } = this.#order(address);
     const peers = [...honest, ...banned].filter(({ transports }) => transports.pointers);
-    const answers = await Promise.allSettled(
-      peers.slice(0, limits.pointerPeers).map((peer) => peer.pointer(address, options)),
-    );
+    // A peer of a network may take long. It is waited for only while no other peer has a record.
+    const enough = new AbortController();
+    const own = AbortSignal.any([signal, enough.signal]);
+    let isLate = false;
+    let hasRecord = false;
+    const check = () => {
+      if (isLate && hasRecord) enough.abort(new DOMException('Another peer has a record.', 'AbortError'));
+    };
+    const timer = setTimeout(() => {
+      isLate = true;
+      check();
+    }, limits.pointerMs.answer);
+    const asked = peers.slice(0, limits.pointerPeers).map(async (peer) => {
+      const record = await peer.pointer(address, { ...options, signal: own });
+      hasRecord = true;
+      check();
+      return record;
+    });
+    const answers = await Promise.allSettled(asked);
+    clearTimeout(timer);
     signal.throwIfAborted();
     return answers.filter((answer) => answer.status === 'fulfilled').map(({ value }) => value);
   }
@@ -125,9 +164,10 @@ export class PeerPool implements ChunkPeers {
     return { bytesPerSecond, delayMs: Math.min(...delays) };
   }
 
-  /** Connects sessions with the peers that will be asked most. */
+  /** Connects sessions with the peers that will be asked most, and learns which peers look records up in a network. */
   warm(): void {
     this.#peersOfPeers?.discover();
+    for (const { network } of this.#peers) void network.learn();
     const best = this.#peers.toSorted((a, b) => b.health.weight - a.health.weight);
     for (const peer of best.slice(0, limits.warmSessions)) peer.transports.connect();
   }
@@ -135,6 +175,17 @@ export class PeerPool implements ChunkPeers {
   /** Call this when the network is back: failures are forgotten. */
   wake(): void {
     for (const peer of this.#peers) peer.wake();
+  }
+
+  /** The records that peers are looking up now. */
+  lookups(): PendingLookup[] {
+    return this.#peers.flatMap((peer) => peer.lookups());
+  }
+
+  /** Asks each peer for the state of its network. Waits only for a short time. */
+  async networks(): Promise<NetworkOfPeer[]> {
+    await Promise.all(this.#peers.map(({ network }) => network.learn(recentMs)));
+    return this.#peers.map(({ id, network }) => ({ peer: id, network: network.known ?? null }));
   }
 
   describe(): PeerDescription[] {
@@ -145,6 +196,7 @@ export class PeerPool implements ChunkPeers {
       kind: peer.url.kind,
       namedBy: peer.namedBy,
       state: peer.state,
+      network: peer.network.known ?? null,
     }));
   }
 

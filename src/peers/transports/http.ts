@@ -5,7 +5,7 @@ import type { PeerUrl } from '../../peer-url.ts';
 import { transferMs, Watchdog } from '../../util/watchdog.ts';
 import { ByteReader } from './byte-reader.ts';
 import { type Dialect, dialects } from './dialect.ts';
-import { decodeInfo, denied, type PeerInfo, tooLong, unavailable } from './protocol.ts';
+import { busy, decodeInfo, denied, type PeerInfo, tooLong, unavailable } from './protocol.ts';
 import type { Transport } from './transport.ts';
 
 export interface PutOptions {
@@ -38,9 +38,8 @@ export class HttpTransport implements Transport {
   ): Promise<Uint8Array<ArrayBuffer>> {
     const { path, maxBytes, decode } = this.#dialect;
     return this.#request(path(address), {}, signal, async (response, reader) => {
-      if (response.status === 451) throw denied();
       if (isAbsent(response)) throw new AntwayError('NOT_FOUND', 'The peer does not have this chunk.');
-      if (response.status !== 200) throw unexpected(response);
+      if (response.status !== 200) throw await refusal(response, reader);
       onFirstByte?.();
       const declared = response.headers.get('Content-Length');
       if (declared !== null && Number(declared) > maxBytes) throw tooLong(Number(declared));
@@ -50,12 +49,11 @@ export class HttpTransport implements Transport {
     });
   }
 
-  /** The record is not verified. @throws `NOT_FOUND`, `CORRUPT` (too long), `PEERS_UNREACHABLE`; the abort reason. */
+  /** The record is not verified. @throws as `fetch`. */
   async pointer(address: Address, maxBytes: number, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
     return this.#request(`/pointer/${address.hex}`, {}, signal, async (response, reader) => {
-      if (response.status === 451) throw denied();
       if (response.status === 404) throw new AntwayError('NOT_FOUND', 'The peer does not have this pointer.');
-      if (response.status !== 200) throw unexpected(response);
+      if (response.status !== 200) throw await refusal(response, reader);
       const bytes = await reader.readToEnd(maxBytes);
       if (!bytes)
         throw new AntwayError('CORRUPT', `The peer sent more than ${maxBytes} bytes for a pointer.`);
@@ -160,16 +158,37 @@ function isAbsent({ status }: Response): boolean {
   return status === 404 || status === 410;
 }
 
+/** The error for an answer to a request for a chunk or a pointer. */
+async function refusal(response: Response, reader: ByteReader): Promise<AntwayError> {
+  const { status, headers } = response;
+  if (status === 451) return denied();
+  if (status !== 503 && status !== 429) return unexpected(response);
+  const hint = headers.get('Retry-After');
+  const afterMs = hint !== null && /^\s*\d{1,6}\s*$/.test(hint) ? 1000 * Number(hint) : undefined;
+  // Without this header, or if CORS hides it, only the body shows that a peer answered and not a proxy in front of it.
+  const { code } = await errorOf(reader);
+  if (afterMs === undefined && code !== 'BUSY' && code !== 'RATE') return unexpected(response);
+  // A lookup is never the reason for 429.
+  return busy(afterMs, status === 429);
+}
+
 function unexpected(response: Response, said = ''): AntwayError {
   const why = said && `: ${said}`;
   return unavailable(`The peer answered with HTTP status ${response.status}${why}.`);
 }
 
 async function errorMessage(reader: ByteReader): Promise<string> {
+  const { message } = await errorOf(reader);
+  return message || 'no reason given';
+}
+
+/** The JSON of a peer's error. The message is the whole body if it is no such JSON. */
+async function errorOf(reader: ByteReader): Promise<{ code?: unknown; message: string }> {
   const text = new TextDecoder().decode((await reader.readToEnd(limits.infoBytes)) ?? new Uint8Array());
   try {
-    return String((JSON.parse(text) as { message?: unknown }).message ?? text);
+    const { code, message = text } = JSON.parse(text) as { code?: unknown; message?: unknown };
+    return { code, message: String(message) };
   } catch {
-    return text || 'no reason given';
+    return { message: text };
   }
 }

@@ -19,7 +19,7 @@ export class PeerTransports implements AttemptObserver {
   /** Undefined if the browser, the kind of peer or the choice does not allow it. */
   readonly http: HttpTransport | undefined;
   readonly webTransport: WebTransportTransport | undefined;
-  /** Only HTTP serves pointers, so this is set even if chunks use WebTransport only. */
+  /** Only HTTP serves pointers, so this is set even if chunks use WebTransport only. Undefined for AntTP and antd. */
   readonly pointers: HttpTransport | undefined;
   readonly #url: PeerUrl;
   readonly #choice: TransportChoice;
@@ -80,6 +80,13 @@ export class PeerTransports implements AttemptObserver {
     const transport = this.http ?? this.webTransport;
     if (!transport) throw this.missing();
     return transport.info();
+  }
+
+  /** As `info`, but opens no session for it. @throws also if that is impossible, and for AntTP and antd. */
+  async infoWithoutSession(signal: AbortSignal): Promise<PeerInfo> {
+    const transport = this.pointers ?? (this.hasSession ? this.webTransport : undefined);
+    if (!transport) throw this.missing();
+    return transport.info(signal);
   }
 
   /** The error if this browser supports none of the transports. */

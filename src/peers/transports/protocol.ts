@@ -18,7 +18,7 @@ export const statuses = {
   full: 6,
 } as const;
 
-/** The "length" of a chunk that is not found because the peer's operator denies its address. No bytes follow. */
+/** In place of the length in the answer “not found”: the operator of the peer has blocked the address. */
 const deniedReason = 451;
 
 /** Codes with which a peer resets a stream instead of answering. */
@@ -42,6 +42,20 @@ export interface PeerInfo {
   operations: number[];
   /** URLs of other peers that the peer names. Not checked. */
   peers: string[];
+  /** Null if the peer is not a client of a network. */
+  network: PeerNetwork | null;
+}
+
+/** The network whose records the peer looks up, as the peer describes it. */
+export interface PeerNetwork {
+  name: string;
+  state: string;
+  /** Number of network nodes that the peer is connected to. Null if the peer does not say. */
+  peers: number | null;
+  /** Time since when the peer has this state, as the peer writes it. */
+  since: string | null;
+  /** The reason why the peer is not connected, for users. */
+  problem: string | null;
 }
 
 /** GET or HAS: op, count, addresses. */
@@ -122,7 +136,7 @@ export function encodeOpen(address: Address, range: PrefetchRange): Uint8Array<A
   return frame;
 }
 
-/** @throws AntwayError `NOT_FOUND`, `PEERS_UNREACHABLE` (busy, failed) or `CORRUPT` (impossible values). */
+/** @throws AntwayError `NOT_FOUND`, `DENIED`, `PEERS_UNREACHABLE` (busy, failed) or `CORRUPT` (impossible values). */
 export function checkAnswer(status: number, length: number): void {
   switch (status) {
     case statuses.found:
@@ -132,7 +146,8 @@ export function checkAnswer(status: number, length: number): void {
       if (length === deniedReason) throw denied();
       throw new AntwayError('NOT_FOUND', 'The peer does not have this chunk.');
     case statuses.busy:
-      throw unavailable('The peer is busy.');
+      // In this answer, the length is the hint.
+      throw busy(length);
     case statuses.failed:
       throw unavailable('The peer failed to read this chunk.');
     default:
@@ -140,14 +155,39 @@ export function checkAnswer(status: number, length: number): void {
   }
 }
 
-/** The peer works, but its operator does not let it serve this record. Other peers may have it. */
-export function denied(): AntwayError {
-  return new AntwayError('NOT_FOUND', 'The operator of this peer denies this address.', { denied: true });
-}
-
 /** The peer is reachable but cannot serve now. Another transport of it would not help. */
 export function unavailable(message: string): AntwayError {
   return new AntwayError('PEERS_UNREACHABLE', message, { answered: true });
+}
+
+/**
+ * The peer looks the record up, or has too much to do: it may serve the record later.
+ * @param afterMs the peer's hint when to ask again. The hint for a lookup is at least the default.
+ */
+export function busy(afterMs = 0, isOverloaded = false): AntwayError {
+  const { default: lookup, min, max } = limits.busyMs;
+  const hint: BusyHint = {
+    afterMs: Math.min(Math.max(afterMs || lookup, min), max),
+    isOverloaded: isOverloaded || afterMs < lookup,
+  };
+  return new AntwayError('PEERS_UNREACHABLE', 'The peer is busy.', { answered: true, busy: hint });
+}
+
+export interface BusyHint {
+  /** When to ask the peer again, in milliseconds. */
+  afterMs: number;
+  /** Whether the peer has too much to do, so that another peer should be asked at once. */
+  isOverloaded: boolean;
+}
+
+/** Undefined unless the error is the answer “busy”. */
+export function busyHint({ details }: AntwayError): BusyHint | undefined {
+  return details.busy as BusyHint | undefined;
+}
+
+/** The peer's operator has blocked the address. Other peers may serve it. */
+export function denied(): AntwayError {
+  return new AntwayError('DENIED', 'The operator of this peer has blocked this address.');
 }
 
 export function tooLong(length: number): AntwayError {
@@ -197,6 +237,23 @@ export function parseInfo(value: unknown): PeerInfo {
     webTransport: transport,
     operations: Array.isArray(info.operations) ? info.operations.filter(Number.isInteger) : [],
     peers: Array.isArray(info.peers) ? info.peers.filter((url) => typeof url === 'string') : [],
+    network: parseNetwork(info.network),
+  };
+}
+
+/** Lenient: the description only explains and never decides what is trusted. */
+function parseNetwork(value: unknown): PeerNetwork | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const { name, state, peers, since, problem } = value as Record<string, unknown>;
+  const { networkText: max } = limits;
+  const text = (part: unknown, length: number) =>
+    typeof part === 'string' && part !== '' ? part.slice(0, length) : null;
+  return {
+    name: text(name, max.name) ?? 'unknown',
+    state: text(state, max.state) ?? 'unknown',
+    peers: Number.isSafeInteger(peers) && (peers as number) >= 0 ? (peers as number) : null,
+    since: text(since, max.since),
+    problem: text(problem, max.problem),
   };
 }
 

@@ -19,7 +19,7 @@ import {
   resetCodes,
   statuses,
 } from './protocol.ts';
-import type { Transport } from './transport.ts';
+import { isAnswer, type Transport } from './transport.ts';
 import type { WebTransportEndpoint } from './webtransport-endpoint.ts';
 import { WebTransportSession } from './webtransport-session.ts';
 
@@ -81,11 +81,11 @@ export class WebTransportTransport implements Transport {
       for (let index = 0; index < addresses.length; index++) {
         const answer = readAnswer(reader, (length) => on.began(index, length));
         // "Not found" and "failed" are complete answers: the next answer follows.
-        const isAnswer = await answer.then(
+        const isWhole = await answer.then(
           () => true,
-          ({ code, details }: AntwayError) => code === 'NOT_FOUND' || details?.answered === true,
+          (error) => error instanceof AntwayError && error.code !== 'CORRUPT' && isAnswer(error),
         );
-        if (!isAnswer) await answer;
+        if (!isWhole) await answer;
         on.answered(index, answer);
       }
     };
