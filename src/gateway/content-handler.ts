@@ -2,15 +2,17 @@ import type { PinningStore } from '../chunks/store.ts';
 import type { Resolver } from '../content/resolver.ts';
 import { AntwayError, asAntwayError, isAbort } from '../errors.ts';
 import type { Library } from '../library/library.ts';
+import { limits } from '../limits.ts';
 import type { Stats } from '../stats/stats.ts';
 import { Trace } from '../stats/trace.ts';
+import type { GatewayPeers } from './create-gateway.ts';
 import type { Deployment } from './deployment.ts';
 import { answerContent } from './http/content-response.ts';
 import { canRunScripts, typeOfName } from './http/content-type.ts';
 import { type Observation, observe } from './http/observe-request.ts';
 import { redirectHeaders } from './http/policy.ts';
 import { type BodyObserver, type Representation, respond } from './http/representation.ts';
-import { asDataHeader, isPageForScript } from './http/script-request.ts';
+import { asDataHeader, isOfProgressPage, isPageForScript } from './http/script-request.ts';
 import type { ContentTarget } from './http/target.ts';
 import type { OwnOrigins } from './origins/own-origins.ts';
 import { withWorkerShim } from './origins/own-worker-shim.ts';
@@ -19,6 +21,7 @@ import { readerOf } from './pages/reader.ts';
 import { question } from './pages/trust-question.ts';
 import { policyRequestOf } from './policy-request.ts';
 import type { RequestContext } from './request-context.ts';
+import { isTopLevel, SlowNavigations } from './slow-navigations.ts';
 import type { ChosenAppearance } from './state/appearance.ts';
 import { awaitsUserSettings, type EffectiveConfig } from './state/configuration.ts';
 import { noteVisit } from './state/note-visit.ts';
@@ -33,7 +36,7 @@ export interface ContentHandlerOptions {
   tokens: TrustTokens;
   stats: Stats;
   store: PinningStore;
-  peers: { warm(): void };
+  peers: Pick<GatewayPeers, 'warm' | 'describe' | 'lookups' | 'networks'>;
   resolver: Resolver;
   /** Resolves only data that is stored on this device. */
   local: Resolver;
@@ -45,15 +48,19 @@ export interface ContentHandlerOptions {
 
 interface Observed extends Observation {
   trace: Trace;
+  /** Whether another answer was sent in place of this one, because this one takes long. */
+  isLate: boolean;
 }
 
 const methods = ['GET', 'HEAD', 'OPTIONS'];
 
 export class ContentHandler {
   readonly #options: ContentHandlerOptions;
+  readonly #slow: SlowNavigations;
 
   constructor(options: ContentHandlerOptions) {
     this.#options = options;
+    this.#slow = new SlowNavigations(options);
   }
 
   /** Never rejects: every error becomes a response. Keeps the worker alive until the fetched chunks are on disk. */
@@ -64,44 +71,82 @@ export class ContentHandler {
     const onEnd = () => store.flush().then(written, written);
     const { signal, observer } = observe(request, stats, onEnd);
     const trace = new Trace(new URL(request.url).pathname);
-    let response: Response;
-    try {
-      admit(request);
-      response = await this.#answer(target, request, context, { signal, observer, trace });
-    } catch (error) {
-      const failure = asAntwayError(error);
-      observer.ended(isAbort(error, signal) ? undefined : failure.code);
-      observer.left?.(error);
-      failure.details.address ??= target.address.hex;
-      // The user's options depend on how much of the content is missing.
-      if (failure.code === 'OFFLINE' || failure.code === 'PEERS_UNREACHABLE') {
-        failure.details.stored = await this.#storedParts(target);
-      }
-      response = await errorResponse(failure, request, this.#options);
-    }
+    const observed: Observed = { signal, observer, trace, isLate: false };
+    const answering = this.#answerOrError(target, request, context, observed);
+    const placeholder = await this.#slow.placeholderFor(answering, request, target.address);
+    if (placeholder) this.#goOn(answering, observed);
+    const response = placeholder ?? (await answering);
     // Set this header last, so that it includes all work before the first byte.
     response.headers.set('Server-Timing', trace.serverTiming());
     return response;
+  }
+
+  /** Continues behind the progress page for a while, so that the next request of its script joins this work. */
+  #goOn(answering: Promise<Response>, observed: Observed): void {
+    observed.isLate = true;
+    const leave = () => observed.observer.left?.(new DOMException('Another page is shown.', 'AbortError'));
+    const timer = setTimeout(leave, limits.progressMs.goOn);
+    void answering.then(({ body }) => {
+      clearTimeout(timer);
+      return body?.cancel();
+    });
+  }
+
+  /** Never rejects. */
+  async #answerOrError(
+    target: ContentTarget,
+    request: Request,
+    context: RequestContext,
+    observed: Observed,
+  ): Promise<Response> {
+    const { signal, observer } = observed;
+    try {
+      admit(request);
+      const known = isTopLevel(request) ? this.#slow.takeFailure(request) : undefined;
+      if (known) throw known;
+      return await this.#answer(target, request, context, observed);
+    } catch (error) {
+      const failure = asAntwayError(error);
+      const isAborted = isAbort(error, signal);
+      observer.ended(isAborted ? undefined : failure.code);
+      observer.left?.(error);
+      if (!isAborted && (observed.isLate || isOfProgressPage(request)))
+        this.#slow.noteFailure(request, failure);
+      failure.details.address ??= target.address.hex;
+      await this.#addOptions(failure, target, request);
+      return errorResponse(failure, request, this.#options);
+    }
+  }
+
+  /** Adds what the user's options depend on: how much of the content is missing, and where the peers looked for it. */
+  async #addOptions({ code, details }: AntwayError, target: ContentTarget, request: Request): Promise<void> {
+    const isSilence = code === 'OFFLINE' || code === 'PEERS_UNREACHABLE';
+    if (isSilence) details.stored = await this.#storedParts(target);
+    const isUnfound = code === 'NOT_FOUND' || code === 'PEERS_UNREACHABLE';
+    if (isUnfound && details.attempts && isNavigation(request)) {
+      details.networks = await this.#options.peers.networks();
+    }
   }
 
   async #answer(
     target: ContentTarget,
     request: Request,
     context: RequestContext,
-    { signal, observer, trace }: Observed,
+    observed: Observed,
   ): Promise<Response> {
+    const { signal, observer, trace } = observed;
     const { deployment, effective, peers, resolver, ownOrigins, appearance, tokens } = this.#options;
     if (request.method === 'OPTIONS') return done(observer, methodsOf());
-    const isTopLevel = request.mode === 'navigate' && request.destination === 'document';
+    const isUsers = isTopLevel(request);
     // Open sessions that the rest of the page may need while the document comes from the store.
-    if (isTopLevel) peers.warm();
+    if (isUsers) peers.warm();
     const decisionFor = await this.#decision(target);
-    if (isTopLevel && awaitsUserSettings(deployment, effective) && context.sitePage) {
+    if (isUsers && awaitsUserSettings(deployment, effective) && context.sitePage) {
       return done(observer, await context.sitePage());
     }
     let content = target.address;
     let decision = decisionFor(content);
-    const moved = isTopLevel && decision !== 'restricted' && (await this.#movedTo(target, request));
+    const moved = isUsers && decision !== 'restricted' && (await this.#movedTo(target, request));
     if (moved) return done(observer, moved);
     const policy = await policyRequestOf(target, request, context, this.#options);
     const mayRunScripts = await this.#mayRunScripts(target);
@@ -140,15 +185,15 @@ export class ContentHandler {
         `A script asks for a page from an address that may run none here. Navigate to it, or take it for data: by Antway.fetch, or with the header ${asDataHeader}.`,
       );
     }
-    if (isTopLevel && decision !== 'restricted' && isScriptable(representation)) {
+    if (isUsers && decision !== 'restricted' && isScriptable(representation)) {
       const origin = await ownOrigins?.of(target.address);
       if (origin) {
-        this.#noteVisit(target, request, representation, context);
+        if (!observed.isLate) this.#noteVisit(target, request, representation, context);
         return done(observer, this.#redirectToSite(origin, target, request));
       }
     }
     const mayAsk = decision === undefined && !(await ownOrigins?.areAvailable());
-    if (isTopLevel && mayAsk && isScriptable(representation)) {
+    if (isUsers && mayAsk && isScriptable(representation)) {
       const { pathname, search } = new URL(request.url);
       const { address, name } = target;
       const grant: TrustGrant = { address, name, content, step: 'question' };
@@ -156,7 +201,7 @@ export class ContentHandler {
       return done(observer, question(grant, pathname + search, reader, tokens));
     }
     const response = await respond(representation, request, signal, observer, trace);
-    if (isTopLevel && response.ok) this.#noteVisit(target, request, representation, context);
+    if (isUsers && response.ok && !observed.isLate) this.#noteVisit(target, request, representation, context);
     return response;
   }
 

@@ -8,7 +8,8 @@ import { AntwayError, asAntwayError } from '../errors.ts';
 import { Library } from '../library/library.ts';
 import { limits } from '../limits.ts';
 import type { ChunkPeers } from '../peers/chunk-peers.ts';
-import { type PeerDescription, PeerPool } from '../peers/selection/pool.ts';
+import type { PendingLookup } from '../peers/selection/pending-lookups.ts';
+import { type NetworkOfPeer, type PeerDescription, PeerPool } from '../peers/selection/pool.ts';
 import { Codec, type CodecPlatform } from '../self-encryption/codec.ts';
 import type { Stats } from '../stats/stats.ts';
 import { StatsBroadcast } from './api/broadcast.ts';
@@ -32,6 +33,10 @@ import { TrustTokens } from './state/trust-tokens.ts';
 
 export interface GatewayPeers extends ChunkPeers {
   describe(): PeerDescription[];
+  /** The records that peers are looking up now. */
+  lookups(): PendingLookup[];
+  /** Asks each peer for the state of its network. Waits only for a short time. */
+  networks(): Promise<NetworkOfPeer[]>;
   /** Opens sessions that the rest of a page may need. */
   warm(): void;
   /** Clears the failures that peers had without a network. */

@@ -281,6 +281,67 @@ describe('an error', () => {
     expect((await (await respondTo(error, new Request(url))).json()).details).toEqual({ stored });
   });
 
+  it.each([
+    ['en', en],
+    ['de', de],
+  ])('says that no peer has a network, and what the user can do (%s)', async (language, texts) => {
+    const networks = [{ peer: 'https://peer.example', network: null }];
+    const error = new AntwayError('NOT_FOUND', 'no', { attempts, networks });
+    const document = await (await respondTo(error, navigation(language))).text();
+    expect(document).toContain(texts.network.none);
+    expect(document).toContain('<code>npm start -- --network</code>');
+    expect(document).toContain(`<a href="/#settings">${texts.network.settings}</a>`);
+  });
+
+  it('leads from a site on its own origin to the settings of the gateway', async () => {
+    const error = new AntwayError('NOT_FOUND', 'no', { attempts, networks: [] });
+    const site = `https://${Address.fromHex('ab'.repeat(32)).base32}.gateway.example/`;
+    const request = Object.defineProperty(new Request(site), 'mode', { value: 'navigate' });
+    const document = await (await respondTo(error, request)).text();
+    expect(document).toContain('<a href="https://gateway.example/#settings">');
+  });
+
+  it.each<[string, number, string | null, string]>([
+    ['connected', 12, null, 'connected to the network “&lt;b&gt;” through 12 nodes'],
+    ['connected', 1, null, 'connected to the network “&lt;b&gt;” through 1 node<'],
+    ['connecting', 0, null, 'still connecting to the network “&lt;b&gt;”'],
+    ['disconnected', 0, hostile, 'not connected to the network “&lt;b&gt;” <span lang="en">(&lt;script&gt;'],
+  ])('says what a peer’s network does: %s, %i nodes', async (state, peers, problem, text) => {
+    const network = { name: '<b>', state, peers, since: null, problem };
+    const networks = [
+      { peer: 'https://peer.example', network },
+      { peer: 'https://other.example', network: null },
+    ];
+    const error = new AntwayError('NOT_FOUND', 'no', { attempts, networks });
+    const document = await (await respondTo(error, navigation())).text();
+    expect(document).toContain(`<li><code>https://peer.example</code>: ${text}`);
+    expect(document).not.toContain('https://other.example');
+    const { searched, notSearched } = en.network;
+    expect(document).toContain(state === 'connected' ? searched : notSearched);
+    expect(document).not.toContain(hostile);
+  });
+
+  it('does not claim that the network was searched if a peer did not answer', async () => {
+    const network = { name: 'devnet', state: 'connected', peers: 1, since: null, problem: null };
+    const networks = [{ peer: 'https://peer.example', network }];
+    const error = new AntwayError('PEERS_UNREACHABLE', 'no', { attempts, networks });
+    const document = await (await respondTo(error, navigation())).text();
+    expect(document).toContain(en.network.incomplete);
+    expect(document).not.toContain(en.network.searched);
+  });
+
+  it.each([
+    ['en', en],
+    ['de', de],
+  ])('says who has blocked an address: this gateway or the peers (%s)', async (language, texts) => {
+    const byPeers = new AntwayError('DENIED', 'no', { attempts });
+    const document = await (await respondTo(byPeers, navigation(language))).text();
+    expect(document).toContain(`<h1>${texts.deniedByPeers.title}</h1>`);
+    expect(document).toContain(`<p>${texts.deniedByPeers.about}</p>`);
+    const byGateway = await (await respondTo(new AntwayError('DENIED', 'no'), navigation(language))).text();
+    expect(byGateway).toContain(`<h1>${texts.errors.DENIED}</h1>`);
+  });
+
   it('of an unsatisfiable range tells the size', async () => {
     const error = new AntwayError('BAD_RANGE', 'no', { size: 10 });
     const response = await respondTo(error, new Request(url));

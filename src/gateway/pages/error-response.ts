@@ -1,8 +1,10 @@
 import type { AntwayError, Attempt, ErrorCode } from '../../errors.ts';
+import type { NetworkOfPeer } from '../../peers/selection/pool.ts';
 import type { Deployment } from '../deployment.ts';
 import { ownPageHeaders } from '../http/policy.ts';
 import type { ChosenAppearance } from '../state/appearance.ts';
 import type { StoredParts } from '../state/stored-share.ts';
+import { networksText } from './network-text.ts';
 import { type Html, html, page, pageResponse, reloadOnceOnline } from './page.ts';
 import { type Reader, readerOf } from './reader.ts';
 import type { PageTexts } from './texts/texts.ts';
@@ -35,7 +37,7 @@ export async function errorResponse(
   if (isNavigation(request)) {
     const script = error.code === 'OFFLINE' ? reloadOnceOnline : undefined;
     const reader = await readerOf(request, appearance);
-    const document = errorPage(error, wayOut(deployment, reader.texts), reader);
+    const document = errorPage(error, deployment, reader);
     return pageResponse(reader.texts.language, document, error.status, extra, {
       script,
       ownsOrigin,
@@ -62,24 +64,37 @@ function isSiteContent(request: Request, { site }: Deployment): boolean {
   return site !== undefined && !new URL(request.url).pathname.startsWith('/-/');
 }
 
-/** Returns a link to the shell (on another origin than a site's own origin), or to the site that embeds the gateway. */
-function wayOut({ kind, origin, base, site }: Deployment, texts: PageTexts): Html {
-  const { protocol, host } = new URL(origin);
+/**
+ * Returns a link to the shell, or to the site that embeds the gateway.
+ * @param text of the link to the shell.
+ */
+export function wayOut(deployment: Deployment, texts: PageTexts, text = texts.openAnother): Html {
+  const { kind, origin, base } = deployment;
+  const { host } = new URL(origin);
   if (kind === 'embedded') return html`<a href="${base.replace(/[^/]+\/$/, '')}">${texts.backTo(host)}</a>`;
-  return html`<a href="${site ? `${protocol}//${site.rootHost}/` : '/'}">${texts.openAnother}</a>`;
+  return html`<a href="${shellUrl(deployment)}">${text}</a>`;
 }
 
-function errorPage(error: AntwayError, exit: Html, reader: Reader): string {
+/** A site's own origin has the shell on another origin. */
+function shellUrl({ origin, site }: Deployment): string {
+  return site ? `${new URL(origin).protocol}//${site.rootHost}/` : '/';
+}
+
+function errorPage(error: AntwayError, deployment: Deployment, reader: Reader): string {
   const { texts } = reader;
   const { code, details } = error;
   const { address, attempts = [] } = details;
   const stored = details.stored as StoredParts | undefined;
-  const title = texts.errors[code];
+  const networks = details.networks as NetworkOfPeer[] | undefined;
+  const settings = deployment.kind === 'embedded' ? undefined : `${shellUrl(deployment)}#settings`;
+  const exit = wayOut(deployment, texts);
+  const title = isDeniedByPeers(error) ? texts.deniedByPeers.title : texts.errors[code];
   return page(
     reader,
     title,
     html`<h1>${title}</h1>
 ${messageOf(error, texts)}
+${networks ? networksText(networks, texts, code === 'NOT_FOUND', settings) : ''}
 ${stored ? html`<p>${storedText(stored, texts)}</p>` : ''}
 ${code === 'OFFLINE' ? html`<p>${texts.opensByItself}</p>` : ''}
 <p class="quiet">${texts.code} <code>${code}</code>${address ? html`, ${texts.address} <code>${address}</code>` : ''}</p>
@@ -89,12 +104,18 @@ ${attempts.length > 0 ? attemptsTable(attempts, texts) : ''}
 }
 
 /** The message has the most detail, but it is in English. A page in another language shows its own text first. */
-function messageOf({ code, message }: AntwayError, { abouts }: PageTexts): Html {
-  const about = abouts[code];
+function messageOf(error: AntwayError, { abouts, deniedByPeers }: PageTexts): Html {
+  const { code, message } = error;
+  const about = isDeniedByPeers(error) ? deniedByPeers.about : abouts[code];
   return about
     ? html`<p>${about}</p>
 <p class="quiet" lang="en">${message}</p>`
     : html`<p>${message}</p>`;
+}
+
+/** Whether the peers refuse the address, and not this gateway. */
+function isDeniedByPeers({ code, details }: AntwayError): boolean {
+  return code === 'DENIED' && details.attempts !== undefined;
 }
 
 function storedText({ file, whole }: StoredParts, texts: PageTexts): string {

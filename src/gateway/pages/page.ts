@@ -72,8 +72,29 @@ export const trustQuestion: OwnScript = {
   mayAsk: false,
 };
 
-/** Returns a document with one main landmark, one style element, no script. @param title without Antway's name. */
-export function page({ texts: { language }, theme }: Reader, title: string, body: Html): string {
+/**
+ * Opens the content once the peers have found it. Only navigations get the progress page: the request of this script
+ * waits for the content. After a while it is answered with the header `Antway-Waiting` and sent again. Chromium does not
+ * tell the worker that a user has left a page, so the lookups end when these requests end. After a failed request, the
+ * reloaded page shows the error.
+ */
+export const openOnceFound: OwnScript = {
+  text: "{const s=document.querySelector('#seconds');let n=+s.textContent;setInterval(()=>{s.textContent=++n},1e3);(async()=>{while((await fetch(location.href,{headers:{Range:'bytes=0-0','Antway-As-Data':'progress'}}).catch(()=>0)).headers?.has('Antway-Waiting'));location.reload()})()}",
+  hash: 'sha256-pAggiy24Lws+aolY8wYxlzEsVYbvnv6HYn2CnkwlZEk=',
+  mayAsk: true,
+};
+
+/**
+ * Returns a document with one main landmark, one style element, no script.
+ * @param title without Antway's name.
+ * @param head more elements for the head.
+ */
+export function page(
+  { texts: { language }, theme }: Reader,
+  title: string,
+  body: Html,
+  head: Html | '' = '',
+): string {
   return html`<!doctype html>
 <html lang="${language}"${theme ? html` data-theme="${theme}"` : ''}>
 <head>
@@ -81,7 +102,7 @@ export function page({ texts: { language }, theme }: Reader, title: string, body
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title} – Antway</title>
 <style>${new Html(style)}</style>
-</head>
+${head}</head>
 <body>
 <header class="brand">${mark}Antway</header>
 <main>

@@ -1,5 +1,6 @@
 import 'fake-indexeddb/auto';
 import { createStore } from 'idb-keyval';
+import type { Address } from '../../../src/address.ts';
 import { IndexedDbStore } from '../../../src/chunks/indexed-db-store.ts';
 import { nodePlatform } from '../../../src/cli/platform.ts';
 import { parseServerConfig } from '../../../src/config.ts';
@@ -7,6 +8,8 @@ import { createGateway, type Gateway, type GatewayPeers } from '../../../src/gat
 import type { Deployment } from '../../../src/gateway/deployment.ts';
 import type { RequestContext } from '../../../src/gateway/request-context.ts';
 import type { FetchOptions } from '../../../src/peers/chunk-peers.ts';
+import type { PeerDescription } from '../../../src/peers/selection/pool.ts';
+import type { PeerNetwork } from '../../../src/peers/transports/protocol.ts';
 import type { ServerConfig } from '../../../src/server-config.ts';
 import { Stats } from '../../../src/stats/stats.ts';
 import type { Received } from '../../http/case.ts';
@@ -15,11 +18,16 @@ import { sha256 } from '../../support/tar.ts';
 import type { Records } from './encrypted-file.ts';
 import { MemoryPeers } from './fake-network.ts';
 
-/** Peers in memory that also have pointers, by hex address. */
-class Network extends MemoryPeers implements GatewayPeers {
-  readonly #pointers: Records;
+const peer = 'https://peer.example';
 
-  constructor(records: Records, pointers: Records) {
+/** Peers in memory that also have pointers, by hex address. */
+export class Network extends MemoryPeers implements GatewayPeers {
+  readonly #pointers: Records;
+  /** The lookups of the peer `https://peer.example`. */
+  looksFor: Address[] = [];
+  state: PeerNetwork | null = null;
+
+  constructor(records: Records, pointers: Records = new Map()) {
     super(records);
     this.#pointers = pointers;
   }
@@ -29,8 +37,14 @@ class Network extends MemoryPeers implements GatewayPeers {
     return record ? [verify(record)] : [];
   }
 
-  describe() {
-    return [];
+  describe(): PeerDescription[] {
+    return [{ url: peer, kind: 'antway', namedBy: null, state: 'http', network: this.state }];
+  }
+  lookups() {
+    return this.looksFor.map((address) => ({ peer, address, since: Date.now() }));
+  }
+  async networks() {
+    return [{ peer, network: this.state }];
   }
   warm() {}
   wake() {}
@@ -41,22 +55,24 @@ export interface StartOptions {
   config?: ServerConfig;
   records?: Records;
   pointers?: Records;
+  /** Default: a network with these records and pointers. */
+  network?: Network;
 }
 
 /** A whole gateway in this process, with a network and storage in memory. The storage is that of the test's file. */
 export function startGateway(
   deployment: Deployment,
-  { config = {}, records = new Map(), pointers = new Map() }: StartOptions = {},
+  { config = {}, records = new Map(), pointers, network = new Network(records, pointers) }: StartOptions = {},
 ): Gateway {
   const stats = new Stats();
-  const file = parseServerConfig({ peers: ['https://peer.example'], ...config });
+  const file = parseServerConfig({ peers: [peer], ...config });
   return createGateway(deployment, {
     stats,
     store: new IndexedDbStore(stats),
     state: createStore('antway', 'settings'),
     platform: nodePlatform,
     serverConfig: { stored: async () => undefined, fetch: async () => file },
-    peers: () => new Network(records, pointers),
+    peers: () => network,
     notify: () => undefined,
   });
 }

@@ -37,6 +37,10 @@ export const de: PageTexts = {
     HOST_UNREACHABLE: 'Eine Datei fehlt auf diesem Gerät, und der Host hat sie nicht geliefert.',
     INTERNAL: 'Versuchen Sie es erneut.',
   },
+  deniedByPeers: {
+    title: 'Die Peers haben diese Adresse gesperrt',
+    about: 'Die Betreiber aller Peers, die dieses Gateway verwendet, haben diese Adresse gesperrt.',
+  },
   code: 'Code',
   address: 'Adresse',
   opensByItself: 'Diese Seite versucht es erneut, sobald die Verbindung zurück ist.',
@@ -66,6 +70,35 @@ export const de: PageTexts = {
     request: 'beim Anfragen',
     receive: 'beim Empfangen',
     verify: 'beim Prüfen',
+  },
+
+  progress: {
+    title: 'Dieser Inhalt wird gesucht',
+    about: 'Die Peers suchen ihn. Die Seite öffnet sich von selbst, sobald sie ihn gefunden haben.',
+    waited: ['Wartezeit bisher:', 'Sekunden.'],
+    usual: 'Was lange niemand geöffnet hat, braucht oft 5 bis 15 Sekunden.',
+    peers: 'Gefragt:',
+    cancel: 'Abbrechen',
+  },
+  network: {
+    connected: (name, nodes) =>
+      `mit dem Netzwerk „${name}“ verbunden${nodes === null ? '' : `, über ${nodes} Knoten`}`,
+    notConnected: (name, isConnecting) =>
+      isConnecting
+        ? `verbindet sich noch mit dem Netzwerk „${name}“`
+        : `nicht mit dem Netzwerk „${name}“ verbunden`,
+    none: 'Keiner der Peers ist mit dem Netzwerk verbunden. Sie haben nur, was bei ihnen veröffentlicht wurde.',
+    nextStep: [
+      'Um das Netzwerk zu erreichen, starten Sie auf Ihrem Computer ein Gateway mit',
+      ', oder tragen Sie einen verbundenen Peer in den',
+      ' ein.',
+    ],
+    settings: 'Einstellungen',
+    searched: 'Auch das Netzwerk wurde durchsucht. Prüfen Sie, ob die Adresse vollständig ist.',
+    incomplete:
+      'Die Suche im Netzwerk wurde nicht rechtzeitig fertig. Ein weiterer Versuch kann den Inhalt finden.',
+    notSearched:
+      'Das Netzwerk wurde nicht durchsucht, weil gerade kein Peer mit ihm verbunden ist. Versuchen Sie es später erneut.',
   },
 
   contentsOf: (name) => `Inhalt von ${name}`,

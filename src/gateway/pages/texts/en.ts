@@ -20,6 +20,10 @@ export const en: PageTexts = {
     INTERNAL: 'The gateway failed',
   },
   abouts: {},
+  deniedByPeers: {
+    title: 'The peers have blocked this address',
+    about: 'The operators of all peers that this gateway uses have blocked this address.',
+  },
   code: 'Code',
   address: 'address',
   opensByItself: 'This page tries again when the network is back.',
@@ -37,6 +41,31 @@ export const en: PageTexts = {
 
   attempts: { caption: 'Attempts', peer: 'Peer', how: 'How', result: 'Result', time: 'Time' },
   stages: { connect: 'connecting', request: 'requesting', receive: 'receiving', verify: 'verifying' },
+
+  progress: {
+    title: 'Looking for this content',
+    about: 'The peers are looking for it. The page opens by itself when they have found it.',
+    waited: ['Waiting for', 'seconds so far.'],
+    usual: 'Content that nobody opened recently often takes 5 to 15 seconds.',
+    peers: 'Asked:',
+    cancel: 'Cancel',
+  },
+  network: {
+    connected: (name, nodes) =>
+      `connected to the network “${name}”${nodes === null ? '' : ` through ${nodes} ${nodes === 1 ? 'node' : 'nodes'}`}`,
+    notConnected: (name, isConnecting) =>
+      `${isConnecting ? 'still connecting' : 'not connected'} to the network “${name}”`,
+    none: 'None of the peers is connected to the network. They have only what somebody published to them.',
+    nextStep: [
+      'To reach the network, start a gateway on your computer with',
+      ', or add a connected peer in the',
+      '.',
+    ],
+    settings: 'settings',
+    searched: 'A peer searched the network too. Check whether the address is complete.',
+    incomplete: 'The search in the network did not end in time. Another try may find the content.',
+    notSearched: 'The network was not searched, because no peer is connected to it now. Try again later.',
+  },
 
   contentsOf: (name) => `Contents of ${name}`,
   folders: (count, written) => `${written} ${count === 1 ? 'folder' : 'folders'}`,

@@ -10,6 +10,8 @@ export interface PageTexts {
   errors: Record<ErrorCode, string>;
   /** Explanations of codes, for languages other than the language of the errors’ own messages. */
   abouts: Partial<Record<ErrorCode, string>>;
+  /** Shown if the operators of the peers have blocked the address, and not this gateway. */
+  deniedByPeers: { title: string; about: string };
   code: string;
   address: string;
   opensByItself: string;
@@ -23,6 +25,31 @@ export interface PageTexts {
 
   attempts: { caption: string; peer: string; how: string; result: string; time: string };
   stages: Record<Attempt['stage'], string>;
+
+  progress: {
+    title: string;
+    about: string;
+    /** Before and after the number of seconds. */
+    waited: [string, string];
+    usual: string;
+    /** Before the list of peers. */
+    peers: string;
+    cancel: string;
+  };
+  network: {
+    connected: (name: string, nodes: number | null) => string;
+    notConnected: (name: string, isConnecting: boolean) => string;
+    /** No peer is a client of a network. */
+    none: string;
+    /** Before a command, before the link to the settings, and after it. */
+    nextStep: [string, string, string];
+    settings: string;
+    /** Before the list of networks, if a peer is connected to one, and the lookup was complete or not. */
+    searched: string;
+    incomplete: string;
+    /** The same, if no peer is connected. */
+    notSearched: string;
+  };
 
   contentsOf: (name: string) => string;
   folders: (count: number, written: string) => string;

@@ -1,0 +1,122 @@
+import type { Address } from '../address.ts';
+import type { AntwayError } from '../errors.ts';
+import { limits } from '../limits.ts';
+import type { PendingLookup } from '../peers/selection/pending-lookups.ts';
+import { delay } from '../util/delay.ts';
+import { LruCache } from '../util/lru-cache.ts';
+import type { GatewayPeers } from './create-gateway.ts';
+import type { Deployment } from './deployment.ts';
+import { ownPageHeaders } from './http/policy.ts';
+import { isOfProgressPage } from './http/script-request.ts';
+import { progressPage } from './pages/progress-page.ts';
+import { readerOf } from './pages/reader.ts';
+import type { ChosenAppearance } from './state/appearance.ts';
+
+/** Most failures that are remembered. A failure that is not remembered is found again. */
+const rememberedFailures = 100;
+
+export interface SlowNavigationsOptions {
+  deployment: Deployment;
+  peers: Pick<GatewayPeers, 'describe' | 'lookups'>;
+  appearance: ChosenAppearance;
+}
+
+/** Navigations whose content peers look for longer than a user waits in front of an unchanged window. */
+export class SlowNavigations {
+  readonly #options: SlowNavigationsOptions;
+  readonly #failures = new LruCache<{ failure: AntwayError; until: number }>(rememberedFailures);
+
+  constructor(options: SlowNavigationsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Waits for the answer to a request.
+   * @param answer never rejects.
+   * @returns the answer in its place if it takes too long: the progress page for a navigation in a window, and a note
+   *   for the script of that page. Undefined if the answer comes first.
+   */
+  async placeholderFor(
+    answer: Promise<unknown>,
+    request: Request,
+    address: Address,
+  ): Promise<Response | undefined> {
+    // A site that embeds the gateway decides itself what its users see meanwhile.
+    if (this.#options.deployment.kind === 'embedded') return undefined;
+    if (isTopLevel(request)) return this.#pageFor(answer, request, address);
+    if (isOfProgressPage(request)) return noteFor(answer);
+    return undefined;
+  }
+
+  async #pageFor(
+    answer: Promise<unknown>,
+    request: Request,
+    address: Address,
+  ): Promise<Response | undefined> {
+    const { deployment, peers, appearance } = this.#options;
+    const lookups = await this.#lookupsBefore(answer);
+    if (!lookups) return undefined;
+    const asked = new Set(lookups.map(({ peer }) => peer));
+    const own = lookups.filter((lookup) => lookup.address.equals(address));
+    const progress = {
+      address: address.hex,
+      peers: peers.describe().filter(({ url }) => asked.has(url)),
+      // Another navigation may have waited for the same content before.
+      waitedMs: Math.max(limits.progressMs.first, ...own.map(({ since }) => Date.now() - since)),
+    };
+    return progressPage(progress, await readerOf(request, appearance), deployment);
+  }
+
+  #lookupsBefore(answer: Promise<unknown>): Promise<readonly PendingLookup[] | undefined> {
+    return new Promise((resolve) => {
+      let timer: ReturnType<typeof setTimeout>;
+      const look = () => {
+        const lookups = this.#options.peers.lookups();
+        if (lookups.length > 0) resolve(lookups);
+        else timer = setTimeout(look, limits.progressMs.next);
+      };
+      timer = setTimeout(look, limits.progressMs.first);
+      void answer.then(() => {
+        clearTimeout(timer);
+        resolve(undefined);
+      });
+    });
+  }
+
+  /** Remembers for a short time why the content did not arrive. Otherwise, the next navigation would wait again. */
+  noteFailure({ url }: Request, failure: AntwayError): void {
+    // Without attempts, the peers are not the reason, and a navigation may get another answer.
+    if (!failure.details.attempts) return;
+    this.#failures.set(withoutFragment(url), { failure, until: Date.now() + limits.progressMs.failed });
+  }
+
+  /** Returns a remembered failure once, so that the navigation after it asks the peers again. */
+  takeFailure({ url }: Request): AntwayError | undefined {
+    const key = withoutFragment(url);
+    const noted = this.#failures.get(key);
+    this.#failures.delete(key);
+    return noted && Date.now() < noted.until ? noted.failure : undefined;
+  }
+}
+
+/** Tells the progress page to ask again. */
+async function noteFor(answer: Promise<unknown>): Promise<Response | undefined> {
+  const timer = new AbortController();
+  const isLate = delay(limits.progressMs.ask, timer.signal).then(
+    () => true,
+    () => false,
+  );
+  void answer.then(() => timer.abort());
+  if (!(await isLate)) return undefined;
+  const headers = { ...ownPageHeaders(), 'Cache-Control': 'no-store', 'Antway-Waiting': '1' };
+  return new Response(null, { status: 503, headers });
+}
+
+/** Whether the user opens the URL in a window, not a page in a frame. */
+export function isTopLevel({ mode, destination }: Request): boolean {
+  return mode === 'navigate' && destination === 'document';
+}
+
+function withoutFragment(url: string): string {
+  return url.replace(/#.*/, '');
+}

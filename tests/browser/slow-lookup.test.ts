@@ -1,0 +1,152 @@
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Page } from '@playwright/test';
+import { Address } from '../../src/address.ts';
+import { expect, openShellIn, openWithoutScripts, test } from '../support/chromium.ts';
+import { forward, LoopbackServer, passOn } from '../support/loopback-server.ts';
+import type { PeerProcess } from '../support/peer-process.ts';
+import { noise, publish } from '../support/publish.ts';
+import { makeTarchive } from '../support/tarchive.ts';
+
+/** A peer's HTTP interface as a client of a network has it: while it looks for a chunk, it answers “busy”. */
+class LookingPeer {
+  /** Requests for chunks that were answered “busy”. */
+  busyAnswers = 0;
+  #isLooking = true;
+  #server!: LoopbackServer;
+
+  static async start(peer: PeerProcess): Promise<LookingPeer> {
+    const looking = new LookingPeer();
+    looking.#server = await LoopbackServer.start(async (request, response) => {
+      if (request.url === '/-/info') {
+        const info = JSON.parse(Buffer.concat(await (await forward(request, peer.url)).toArray()).toString());
+        const network = { name: 'devnet', state: 'connected', peers: 12 };
+        response.setHeader('Access-Control-Allow-Origin', '*');
+        response.end(JSON.stringify({ ...info, network, webTransport: null }));
+      } else if (looking.#isLooking && request.url?.startsWith('/chunk/')) {
+        looking.busyAnswers++;
+        response.setHeader('Access-Control-Allow-Origin', '*');
+        // The browser hides this header without `Access-Control-Expose-Headers`, so it waits for the default time.
+        response.writeHead(503, { 'Retry-After': '2' }).end('{"code":"BUSY"}');
+      } else await passOn(request, response, peer.url);
+    });
+    return looking;
+  }
+
+  get url(): string {
+    return this.#server.url;
+  }
+
+  find(): void {
+    this.#isLooking = false;
+  }
+
+  lookAgain(): void {
+    this.#isLooking = true;
+  }
+
+  stop(): Promise<void> {
+    return this.#server.stop();
+  }
+}
+
+let peer: PeerProcess;
+let looking: LookingPeer;
+
+test.beforeEach(async ({ startPeer }) => {
+  peer = await startPeer();
+  looking = await LookingPeer.start(peer);
+});
+
+test.afterEach(() => looking.stop());
+
+const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
+const isWaiting = (page: Page) => expect(heading(page, 'Looking for this content')).toBeVisible();
+
+test('a slow navigation shows what it waits for, and opens the content by itself', { tag: '@smoke' }, async ({
+  openGateway,
+}) => {
+  const address = await publish(Buffer.from('Dear reader'), peer);
+  const { shell: page, url } = await openGateway({ peers: [looking.url] });
+  const entries = await page.evaluate(() => history.length);
+  const response = await page.goto(`${url}/${address}#part`);
+  expect(response!.status()).toBe(503);
+  await isWaiting(page);
+  await expect(page.getByRole('listitem')).toHaveText(
+    `${looking.url}: connected to the network “devnet” through 12 nodes`,
+  );
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  expect(violations.map(({ id }) => id)).toEqual([]);
+  await expect(page.locator('#seconds')).not.toHaveText('2');
+  looking.find();
+  await openWithoutScripts(page);
+  await expect(page.getByText('Dear reader')).toBeVisible();
+  expect(page.url()).toBe(`${url}/${address}#part`);
+  expect(await page.evaluate(() => history.length)).toBe(entries + 1);
+});
+
+test('a slow navigation that the user cancels leads to the shell, and the lookups end', async ({
+  openGateway,
+}) => {
+  const address = await publish(Buffer.from('Dear reader'), peer);
+  const { shell: page, url } = await openGateway({ peers: [looking.url] });
+  await page.goto(`${url}/${address}`);
+  await isWaiting(page);
+  await page.getByRole('link', { name: 'Cancel' }).click();
+  await page.waitForURL(`${url}/`);
+  // The work for the last request of the page continues for 8 s.
+  await expect
+    .poll(
+      async () => {
+        const before = looking.busyAnswers;
+        await page.waitForTimeout(5_000);
+        return looking.busyAnswers - before;
+      },
+      { timeout: 45_000 },
+    )
+    .toBe(0);
+});
+
+test('a slow navigation ends with the error page if no peer has the content', async ({ openGateway }) => {
+  const { shell: page, url } = await openGateway({ peers: [looking.url] });
+  await page.goto(`${url}/${'ab'.repeat(32)}`);
+  await isWaiting(page);
+  looking.find();
+  await expect(heading(page, 'Not found')).toBeVisible();
+  await expect(page.getByText('A peer searched the network too.')).toBeVisible();
+});
+
+test('a request of a page waits for a lookup', async ({ openGateway }) => {
+  const address = await publish(Buffer.from('Dear reader'), peer);
+  const gateway = await openGateway({ peers: [looking.url] });
+  const answering = gateway.fetch(`/${address}`);
+  await expect.poll(() => looking.busyAnswers).toBeGreaterThan(1);
+  looking.find();
+  expect(await answering).toMatchObject({ status: 200, text: 'Dear reader' });
+});
+
+test('a slow navigation on the origin of a site opens by itself too', async ({ startHost, context }) => {
+  const page = (title: string) => `<!doctype html><title>${title}</title><script></script>`;
+  const files = {
+    'index.html': page('Home'),
+    'first.bin': noise(1, 100_000),
+    // In the second of three chunks. The first and the last are loaded with the site.
+    'far.html': page('Far'),
+    'second.bin': noise(2, 100_000),
+  };
+  const address = await publish(await makeTarchive(files), peer);
+  const host = await startHost({ peers: [looking.url] });
+  const root = `http://antway.localhost:${new URL(host.url).port}`;
+  const origin = root.replace('//', `//${Address.fromHex(address).base32}.`);
+  const shell = await openShellIn(context, root);
+  await shell.goto(`${root}/${address}/`);
+  await isWaiting(shell);
+  looking.find();
+  await expect(shell).toHaveTitle('Home');
+  expect(shell.url()).toBe(`${origin}/`);
+  looking.lookAgain();
+  await shell.goto(`${origin}/far.html`);
+  await isWaiting(shell);
+  await expect(shell.getByRole('link', { name: 'Cancel' })).toHaveAttribute('href', `${root}/`);
+  looking.find();
+  await expect(shell).toHaveTitle('Far');
+});
