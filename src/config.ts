@@ -21,6 +21,12 @@ const peerUrl = v.pipe(
   }),
 );
 
+/** Strict, so that the result is a URL of one of these schemes, whatever the address is. */
+const reportUrl = s.pattern(
+  /^(?=.*\{address\})(https:\/\/[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]{1,5})?[/?][^\s\\"<>]*|mailto:[^\s\\"<>?@]+@[A-Za-z0-9.-]+\?[^\s\\"<>]*)$/,
+  'it must be an https:// or mailto: URL that contains {address}',
+);
+
 const settings = {
   peers: v.optional(v.array(peerUrl)),
   usePeersOfPeers: v.optional(v.boolean()),
@@ -41,6 +47,7 @@ export const serverConfigSchema: s.Schema<ServerConfig> = s.strictObject({
   ...settings,
   isolation: v.optional(isolation),
   trusted: v.optional(v.array(hexAddress)),
+  reportUrl: v.optional(reportUrl),
 });
 
 /** @throws AntwayError `BAD_CONFIG` that names the wrong key. */
@@ -66,6 +73,8 @@ export interface Config {
   trusted: ReadonlySet<string>;
   /** Addresses (hex) that are never served. */
   denied: ReadonlySet<string>;
+  /** Where users report a site: a URL with `{address}`. Null if the host takes no reports. */
+  reportUrl: string | null;
   cache: {
     /** Ceiling of the chunk store in IndexedDB, in bytes. */
     maxBytes: number;
@@ -86,6 +95,7 @@ export interface ConfigSources {
   names: Record<string, Source>;
   trusted: Source;
   denied: Record<string, Source>;
+  reportUrl: Source;
   cache: Record<keyof Config['cache'], Source>;
 }
 
@@ -123,6 +133,7 @@ export function combine(
     names: new Map(names.map(([name, hex]) => [name, Address.fromHex(hex)])),
     trusted: lowerCaseSet(file.trusted),
     denied: new Set([...deniedByHost, ...lowerCaseSet(user.denied)]),
+    reportUrl: file.reportUrl ?? null,
     cache: { maxBytes: defaultMaxBytes, memoryBytes: 64 * 1024 ** 2, ...file.cache, ...user.cache },
   };
   const sources: ConfigSources = {
@@ -133,6 +144,7 @@ export function combine(
     names: sourceOfEach(config.names.keys(), (name) => Object.hasOwn(user.names ?? {}, name)),
     trusted: sourceOf(undefined, server?.trusted),
     denied: sourceOfEach(config.denied, (address) => !deniedByHost.has(address)),
+    reportUrl: sourceOf(undefined, server?.reportUrl),
     cache: {
       maxBytes: sourceOf(user.cache?.maxBytes, server?.cache?.maxBytes),
       memoryBytes: sourceOf(user.cache?.memoryBytes, server?.cache?.memoryBytes),

@@ -32,4 +32,11 @@ export interface ServerConfig extends Settings {
   isolation?: Isolation;
   /** Addresses whose HTML may run scripts where sites share an origin. */
   trusted?: string[];
+  /** Where users report a site to the host: an `https:` or `mailto:` URL with `{address}` in place of the address. */
+  reportUrl?: string;
+}
+
+/** @param template the config's `reportUrl`. @param address in hex. */
+export function reportUrlOf(template: string, address: string): string {
+  return template.replaceAll('{address}', address);
 }

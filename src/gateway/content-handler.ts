@@ -3,6 +3,7 @@ import type { Resolver } from '../content/resolver.ts';
 import { AntwayError, asAntwayError, isAbort } from '../errors.ts';
 import type { Library } from '../library/library.ts';
 import { limits } from '../limits.ts';
+import { reportUrlOf } from '../server-config.ts';
 import type { Stats } from '../stats/stats.ts';
 import { Trace } from '../stats/trace.ts';
 import type { GatewayPeers } from './create-gateway.ts';
@@ -24,6 +25,7 @@ import type { RequestContext } from './request-context.ts';
 import { isTopLevel, SlowNavigations } from './slow-navigations.ts';
 import type { ChosenAppearance } from './state/appearance.ts';
 import { awaitsUserSettings, type EffectiveConfig } from './state/configuration.ts';
+import type { ManifestStore } from './state/manifest-store.ts';
 import { noteVisit } from './state/note-visit.ts';
 import { type StoredParts, storedPartsOf } from './state/stored-share.ts';
 import type { DecisionFor, Trust } from './state/trust.ts';
@@ -44,6 +46,7 @@ export interface ContentHandlerOptions {
   trust: Trust;
   /** Undefined if sites cannot have own origins here. */
   ownOrigins: OwnOrigins | undefined;
+  manifests: Pick<ManifestStore, 'has'>;
 }
 
 interface Observed extends Observation {
@@ -164,6 +167,7 @@ export class ContentHandler {
       signal,
       trace,
       reader: () => readerOf(request, appearance),
+      reportUrl: () => this.#reportUrl(target),
     });
     if (answer.kind === 'redirect') {
       const headers = { ...answer.headers, ...redirectHeaders(deployment) };
@@ -198,7 +202,8 @@ export class ContentHandler {
       const { address, name } = target;
       const grant: TrustGrant = { address, name, content, step: 'question' };
       const reader = await readerOf(request, appearance);
-      return done(observer, question(grant, pathname + search, reader, tokens));
+      const report = await this.#reportUrl(target);
+      return done(observer, question(grant, pathname + search, reader, tokens, report));
     }
     const response = await respond(representation, request, signal, observer, trace);
     if (isUsers && response.ok && !observed.isLate) this.#noteVisit(target, request, representation, context);
@@ -249,6 +254,14 @@ export class ContentHandler {
           return () => 'restricted';
         });
     }
+  }
+
+  /** The host knows nothing of a manifest that only this device stores. */
+  async #reportUrl({ address }: ContentTarget): Promise<string | undefined> {
+    const { effective, manifests } = this.#options;
+    const { reportUrl } = effective.config;
+    if (reportUrl === null || (await manifests.has(address).catch(() => false))) return undefined;
+    return reportUrlOf(reportUrl, address.hex);
   }
 
   async #storedParts(target: ContentTarget): Promise<StoredParts | undefined> {

@@ -150,7 +150,7 @@ export function createGateway(deployment: Deployment, dependencies: GatewayDepen
       library,
       trust,
     };
-    const content = new ContentHandler({ ...parts, local, ownOrigins });
+    const content = new ContentHandler({ ...parts, local, ownOrigins, manifests });
     const api: Omit<ApiContext, 'endTrust' | 'requestSync' | 'waitUntil'> = {
       ...parts,
       configuration,

@@ -103,7 +103,9 @@ export function App({ onLanguage }: { onLanguage: () => void }) {
                 isReady={asksMore && config.value !== null}
               />
             )}
-            {route.screen === 'library' && <LibraryScreen active={asksMore} />}
+            {route.screen === 'library' && (
+              <LibraryScreen active={asksMore} reportUrl={config.value?.reportUrl ?? null} />
+            )}
             {route.screen === 'live' && <LiveScreen active={asksMore} peers={peers} />}
             {route.screen === 'publish' && <PublishScreen config={config.value} />}
             {route.screen === 'settings' && (

@@ -31,6 +31,8 @@ export interface GatewayConfig {
   /** Addresses of sites that may run scripts by the server config, and have no other decision of the user. */
   trusted: string[];
   isolation: Isolation;
+  /** A URL with `{address}`, where users report a site to the host. */
+  reportUrl: string | null;
   /** The error in a new server config. The gateway still uses the previous config. */
   problem: string | null;
 }

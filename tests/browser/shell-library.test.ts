@@ -236,3 +236,21 @@ test('back restores the scroll position, search and order', async ({ openGateway
   await shell.reload();
   await asLeft();
 });
+
+test('the library leads to the host’s place for reports about a site, if the host has one', async ({
+  startPeer,
+  openGateway,
+}) => {
+  const peer = await startPeer();
+  const address = await publish(Buffer.from('Dear reader'), peer);
+  const reportUrl = 'mailto:abuse@gateway.example?subject={address}';
+  const { shell, url } = await openGateway({ peers: [peer.url], reportUrl });
+  await shell.goto(`${url}/${address}`);
+  await expect(shell.getByText('Dear reader')).toBeVisible();
+  await shell.goto(`${url}/#library`);
+  await row(shell, short(address))
+    .getByRole('button', { name: /^More for/ })
+    .click();
+  const link = row(shell, short(address)).getByRole('link', { name: /^Report to the operator: / });
+  await expect(link).toHaveAttribute('href', `mailto:abuse@gateway.example?subject=${address}`);
+});

@@ -11,6 +11,7 @@ export interface HostConfig {
   names?: Record<string, string>;
   trusted?: readonly string[];
   denied?: readonly string[];
+  reportUrl?: string;
   cache?: { maxBytes?: number; memoryBytes?: number };
   transport?: 'auto' | 'webtransport' | 'http';
   usePeersOfPeers?: boolean;

@@ -60,6 +60,9 @@ describe('the schema of antway.json, like the gateway,', () => {
     [{ names: { ['n'.repeat(100)]: address } }],
     [{ names: { [address.slice(1)]: address } }],
     [{ trusted: [address, other], denied: [] }],
+    [{ reportUrl: 'https://gateway.example/report?address={address}' }],
+    [{ reportUrl: 'https://gateway.example:8443/{address}/report' }],
+    [{ reportUrl: 'mailto:abuse@gateway.example?subject=Report%20{address}&body={address}' }],
     [{ cache: {} }],
     [{ cache: { maxBytes: 0 } }],
     [{ cache: { maxBytes: 2 ** 53 - 1, memoryBytes: 1 } }],
@@ -105,6 +108,19 @@ describe('the schema of antway.json, like the gateway,', () => {
     [{ peers: ['antd+anttp+http://127.0.0.1'] }],
     [{ peers: ['antd+https://antd.example/v1'] }],
     [{ peers: [`antd+https://antd.example#sha-256=${address}`] }],
+    [{ reportUrl: '' }],
+    [{ reportUrl: null }],
+    [{ reportUrl: 'https://gateway.example/report' }],
+    [{ reportUrl: 'http://gateway.example/{address}' }],
+    [{ reportUrl: '/report/{address}' }],
+    [{ reportUrl: 'javascript:alert("{address}")' }],
+    [{ reportUrl: 'data:text/html,{address}' }],
+    [{ reportUrl: 'https://{address}.example/' }],
+    [{ reportUrl: 'https://user@gateway.example/{address}' }],
+    [{ reportUrl: 'https://gateway.example\\@other.example/{address}' }],
+    [{ reportUrl: 'https://gateway.example/ {address}' }],
+    [{ reportUrl: 'mailto:{address}' }],
+    [{ reportUrl: 'mailto:abuse@gateway.example' }],
     [{ isolation: 'paths' }],
     [{ isolation: true }],
     [{ transport: 'quic' }],
@@ -193,7 +209,8 @@ it('the schema and the gateway agree about any value', () => {
 });
 
 it('the schema tells the defaults that the gateway has', () => {
-  const { $schema: _, ...keys } = schema.properties as Record<string, { default: unknown }>;
+  // By default, there is no schema and no place for reports.
+  const { $schema: _, reportUrl: __, ...keys } = schema.properties as Record<string, { default: unknown }>;
   const told = Object.fromEntries(Object.entries(keys).map(([key, property]) => [key, property.default]));
   const cache = schema.properties.cache.properties as Record<string, { default: number }>;
   told.cache = Object.fromEntries(Object.entries(cache).map(([key, property]) => [key, property.default]));

@@ -39,6 +39,7 @@ describe('antway.json', () => {
       names: new Map(),
       trusted: new Set(),
       denied: new Set(),
+      reportUrl: null,
       cache: { maxBytes: 4 * 1024 ** 3, memoryBytes: 64 * 1024 ** 2 },
     });
   });
@@ -54,7 +55,9 @@ describe('antway.json', () => {
       cache: { maxBytes: 0, memoryBytes: 1 },
       transport: 'http',
       usePeersOfPeers: true,
+      reportUrl: 'https://gateway.example/report?address={address}',
     });
+    expect(config.reportUrl).toBe('https://gateway.example/report?address={address}');
     expect(config.peers.map(String)).toEqual(['https://peer.example:4433', 'http://127.0.0.1:8080']);
     expect(config).toMatchObject({ isolation: 'subdomain', transport: 'http', usePeersOfPeers: true });
     expect(Array.from(config.names, ([name, { hex }]) => [name, hex])).toEqual([
@@ -136,6 +139,7 @@ describe('the user’s settings', () => {
       names: { docs: 'host' },
       trusted: 'host',
       denied: { [address]: 'host' },
+      reportUrl: 'default',
       cache: { maxBytes: 'default', memoryBytes: 'default' },
     });
   });

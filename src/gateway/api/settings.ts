@@ -67,6 +67,7 @@ function asJson(config: Config): Record<string, unknown> {
     names: Object.fromEntries(Array.from(config.names, ([name, address]) => [name, address.hex])),
     trusted: [...config.trusted],
     denied: [...config.denied],
+    reportUrl: config.reportUrl,
     cache: config.cache,
   };
 }

@@ -37,6 +37,8 @@ export interface ContentContext {
   signal: AbortSignal;
   trace: Trace;
   reader(): Promise<Reader>;
+  /** Where the user can report the site to the host. */
+  reportUrl(): Promise<string | undefined>;
 }
 
 /**
@@ -244,8 +246,10 @@ async function listing(
     'Content-Type': 'text/html; charset=utf-8',
     Vary: 'Accept, Accept-Language',
   });
-  const document = listingPage(archive, path, entries, title, reader);
-  const format = `html-${listingVersion}-${language}${reader.theme ? `-${reader.theme}` : ''}`;
+  const reportUrl = await context.reportUrl();
+  const document = listingPage(archive, path, entries, title, reader, reportUrl);
+  const report = reportUrl ? `-${encodeURIComponent(reportUrl)}` : '';
+  const format = `html-${listingVersion}-${language}${reader.theme ? `-${reader.theme}` : ''}${report}`;
   return ownRepresentation(document, etagOf(target, format, path), headers);
 }
 

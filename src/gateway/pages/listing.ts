@@ -2,7 +2,7 @@ import type { Archive, FolderEntry } from '../../content/archive.ts';
 import { pathDetail } from '../../content/path-detail.ts';
 import type { Language } from '../../languages.ts';
 import { encodePath } from '../http/target.ts';
-import { type Html, html, page } from './page.ts';
+import { type Html, html, page, reportLink } from './page.ts';
 import type { Reader } from './reader.ts';
 import type { PageTexts } from './texts/texts.ts';
 
@@ -11,13 +11,18 @@ export function listingJson(entries: readonly FolderEntry[]): string {
   return JSON.stringify(entries.map(pathDetail));
 }
 
-/** @param path `''`, or the path of a folder with a slash at its end. @param title name of the archive in its URL. */
+/**
+ * @param path `''`, or the path of a folder with a slash at its end.
+ * @param title name of the archive in its URL.
+ * @param reportUrl where the user can report the site to the host.
+ */
 export function listingPage(
   archive: Archive,
   path: string,
   entries: readonly FolderEntry[],
   title: string,
   reader: Reader,
+  reportUrl?: string,
 ): string {
   const { texts } = reader;
   const files = entries.filter((entry) => entry.kind === 'file').length;
@@ -41,7 +46,8 @@ export function listingPage(
 <tbody>
 ${up}${rows}</tbody>
 </table>
-${path === '' && archive.refused.length > 0 ? refusedSection(archive, texts, numbers) : ''}`,
+${path === '' && archive.refused.length > 0 ? refusedSection(archive, texts, numbers) : ''}
+${reportUrl ? reportLink(reportUrl, texts) : ''}`,
   );
 }
 

@@ -2,6 +2,7 @@ import style from 'virtual:page-style';
 import type { Language } from '../../languages.ts';
 import { type OwnPageOptions, ownPageHeaders } from '../http/policy.ts';
 import type { Reader } from './reader.ts';
+import type { PageTexts } from './texts/texts.ts';
 
 /** Text that is already HTML. */
 export class Html {
@@ -111,6 +112,10 @@ ${body}
 </body>
 </html>
 `.text;
+}
+
+export function reportLink(reportUrl: string, { report }: PageTexts): Html {
+  return html`<p class="quiet"><a href="${reportUrl}" rel="noopener noreferrer">${report}</a></p>`;
 }
 
 /** Returns the headers that tell caches and browsers a page's language, and how the gateway chose it. */

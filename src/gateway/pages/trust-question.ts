@@ -1,13 +1,20 @@
 import type { TrustGrant, TrustTokens } from '../state/trust-tokens.ts';
-import { type Html, html, page, pageResponse, trustQuestion } from './page.ts';
+import { type Html, html, page, pageResponse, reportLink, trustQuestion } from './page.ts';
 import type { Reader } from './reader.ts';
 
 /**
  * Asks the user at the first visit whether a site may run scripts. The forms work without a script. The page's script
  * keeps the URL's fragment, and enables the buttons that trust only after the page has been visible for a second.
  * @param returnTo path to continue to.
+ * @param reportUrl where the user can report the site to the host.
  */
-export function question(grant: TrustGrant, returnTo: string, reader: Reader, tokens: TrustTokens): Response {
+export function question(
+  grant: TrustGrant,
+  returnTo: string,
+  reader: Reader,
+  tokens: TrustTokens,
+  reportUrl?: string,
+): Response {
   const { firstVisit: t } = reader.texts;
   const isPointer = grant.content.hex !== grant.address.hex;
   const [safe, trusting] = [newId(), newId()];
@@ -23,6 +30,7 @@ ${siteOf(grant)}
 <p class="quiet" id="${safe}">${t.restrictMeans}</p></div>
 <div>${button('confirm', t.trust, trusting)}
 <p class="quiet" id="${trusting}">${t.trustMeans}</p></div>`,
+    reportUrl,
   );
 }
 
@@ -51,7 +59,14 @@ ${isPointer ? html`<div>${button('owner', t.owner)}</div>` : ''}
   );
 }
 
-function ask(reader: Reader, token: string, returnTo: string, text: Html, choices: Html): Response {
+function ask(
+  reader: Reader,
+  token: string,
+  returnTo: string,
+  text: Html,
+  choices: Html,
+  reportUrl?: string,
+): Response {
   const { language, firstVisit: t } = reader.texts;
   const document = page(
     reader,
@@ -62,7 +77,8 @@ function ask(reader: Reader, token: string, returnTo: string, text: Html, choice
 <input type="hidden" name="return" value="${returnTo}">
 ${choices}
 </form>
-<p class="quiet">${t.remembered} <a href="/#settings">${t.change}</a>.</p>`,
+<p class="quiet">${t.remembered} <a href="/#settings">${t.change}</a>.</p>
+${reportUrl ? reportLink(reportUrl, reader.texts) : ''}`,
   );
   // Not 200: the content of an address is the site, and this page is not the site.
   return pageResponse(language, document, 403, { 'Cache-Control': 'no-store' }, { script: trustQuestion });

@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { reportUrlOf } from '../../server-config.ts';
 import { Button } from '../button.tsx';
 import { formatChunks, formatCount } from '../format.ts';
 import { gateway, type ListedSite } from '../gateway-api.ts';
@@ -23,7 +24,13 @@ import { usePins } from './use-pins.ts';
 const refreshMs = 15_000;
 const sorts: readonly Sort[] = ['opened', 'title', 'size'];
 
-export function LibraryScreen({ active }: { active: boolean }) {
+interface Props {
+  active: boolean;
+  /** As in `GatewayConfig`. */
+  reportUrl: string | null;
+}
+
+export function LibraryScreen({ active, reportUrl }: Props) {
   const sites = useSites(active, refreshMs);
   const cache = useResource(gateway.cache, active);
   const { pins, refresh: refreshPins } = usePins(active);
@@ -211,7 +218,14 @@ export function LibraryScreen({ active }: { active: boolean }) {
         {shown && shown.length > 0 && (
           <ul>
             {shown.map((site) => (
-              <SiteRow key={site.address} site={site} onAction={act} onPersist={sites.refresh} />
+              <SiteRow
+                key={site.address}
+                site={site}
+                // The host knows nothing of a manifest that only this device stores.
+                reportUrl={reportUrl && !site.isManifest ? reportUrlOf(reportUrl, site.address) : null}
+                onAction={act}
+                onPersist={sites.refresh}
+              />
             ))}
           </ul>
         )}

@@ -18,12 +18,14 @@ export type SiteAction = PinAction | 'unpin' | 'scripts' | 'export' | 'delete';
 
 interface Props {
   site: ListedSite;
+  /** Where the user can report the site to the host. */
+  reportUrl: string | null;
   onAction: (action: SiteAction, site: ListedSite) => void;
   /** Called after the shell has asked the browser for persistent storage of the site's origin. */
   onPersist: () => void;
 }
 
-export function SiteRow({ site, onAction, onPersist }: Props) {
+export function SiteRow({ site, reportUrl, onAction, onPersist }: Props) {
   const [isOpen, setOpen] = useState(false);
   const t = texts.library;
   const title = titleOf(site);
@@ -98,7 +100,7 @@ export function SiteRow({ site, onAction, onPersist }: Props) {
           <Icon name="more" />
         </Button>
       </div>
-      {isOpen && <MoreActions site={site} title={title} onAction={act} />}
+      {isOpen && <MoreActions site={site} title={title} reportUrl={reportUrl} onAction={act} />}
     </li>
   );
 }
@@ -143,10 +145,11 @@ function pinText({ state, activity, chunks }: PinState): string {
 interface MoreProps {
   site: ListedSite;
   title: string;
+  reportUrl: string | null;
   onAction: (action: SiteAction) => void;
 }
 
-function MoreActions({ site, title, onAction }: MoreProps) {
+function MoreActions({ site, title, reportUrl, onAction }: MoreProps) {
   const { pin, isManifest, hasOwnOrigin, isWithoutScripts } = site;
   const [isDeleting, setDeleting] = useState<boolean | null>(null);
   /** While the question is open: its cancel button. Otherwise: the delete button. */
@@ -205,6 +208,17 @@ function MoreActions({ site, title, onAction }: MoreProps) {
           >
             {t.actions.delete}
           </Button>
+          {reportUrl && (
+            <a
+              class="button button-quiet button-small"
+              href={reportUrl}
+              target="_blank"
+              rel="noopener noreferrer"
+              aria-label={t.actionOn(t.report, title)}
+            >
+              {t.report}
+            </a>
+          )}
         </p>
       )}
     </div>

@@ -57,6 +57,14 @@ const annotations: Record<keyof ServerConfig, Annotations> = {
     items: address,
     default: [],
   },
+  reportUrl: {
+    description:
+      'Where users report a site to the operator of this gateway: an https:// or mailto: URL. {address} stands for the address of the site.',
+    examples: [
+      'https://gateway.example/report?address={address}',
+      'mailto:abuse@gateway.example?subject={address}',
+    ],
+  },
   cache: {
     description: 'Limits of stored data, in bytes.',
     properties: {

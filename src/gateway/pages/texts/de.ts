@@ -101,6 +101,8 @@ export const de: PageTexts = {
       'Das Netzwerk wurde nicht durchsucht, weil gerade kein Peer mit ihm verbunden ist. Versuchen Sie es später erneut.',
   },
 
+  report: 'Diese Seite dem Betreiber des Gateways melden',
+
   contentsOf: (name) => `Inhalt von ${name}`,
   folders: (_, written) => `${written} Ordner`,
   files: (count, written) => `${written} ${count === 1 ? 'Datei' : 'Dateien'}`,

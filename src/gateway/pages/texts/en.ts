@@ -67,6 +67,8 @@ export const en: PageTexts = {
     notSearched: 'The network was not searched, because no peer is connected to it now. Try again later.',
   },
 
+  report: 'Report this site to the operator of the gateway',
+
   contentsOf: (name) => `Contents of ${name}`,
   folders: (count, written) => `${written} ${count === 1 ? 'folder' : 'folders'}`,
   files: (count, written) => `${written} ${count === 1 ? 'file' : 'files'}`,

@@ -51,6 +51,9 @@ export interface PageTexts {
     notSearched: string;
   };
 
+  /** The link to report a site to the host. */
+  report: string;
+
   contentsOf: (name: string) => string;
   folders: (count: number, written: string) => string;
   files: (count: number, written: string) => string;

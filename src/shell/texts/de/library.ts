@@ -40,6 +40,7 @@ export const library: Texts['library'] = {
     export: 'Exportieren',
     delete: 'Löschen',
   },
+  report: 'Dem Betreiber melden',
   withoutScripts: 'Wird ohne Skripte geöffnet',
   forbidScripts: 'Ohne Skripte öffnen',
   allowScripts: 'Skripte erlauben',

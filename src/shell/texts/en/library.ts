@@ -37,6 +37,7 @@ export const library = {
     export: 'Export',
     delete: 'Delete',
   },
+  report: 'Report to the operator',
   withoutScripts: 'Opens without scripts',
   forbidScripts: 'Open without scripts',
   allowScripts: 'Allow scripts',
