@@ -1,7 +1,7 @@
 //! Decides which connections the peer accepts, before it does any work for them.
 
 use crate::connection_slots::{ConnectionSlots, Refusal, Slot, SlotLimits};
-use crate::limits::{Limits, RESERVED_HTTP_CONNECTIONS, SITE_FACTOR};
+use crate::limits::{Limits, RESERVED_HTTP_CONNECTIONS, SITE_FACTOR, SPARE_FILES};
 use crate::rate_limiter::{RateLimiter, RateLimits};
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -74,9 +74,9 @@ impl Access {
         )
     }
 
-    /// Closes one idle HTTP connection, because the process has no resources for a new one.
-    pub fn close_idlest_http(&self) {
-        self.http.close_idlest();
+    /// Lowers the number of HTTP connections, because the process cannot open more files. Returns the new number.
+    pub fn lower_http_connections(&self) -> usize {
+        self.http.lower_total(SPARE_FILES)
     }
 
     fn count_connection(&self, client: Option<IpAddr>) -> Result<(), Refusal> {

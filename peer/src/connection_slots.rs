@@ -13,9 +13,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
+/// The minimum time between two reductions of the number of connections.
+const LOWERING_INTERVAL: Duration = Duration::from_secs(1);
+
 /// The slots of one transport.
 pub struct ConnectionSlots {
     limits: SlotLimits,
+    /// The number of connections, which may be lower than in `limits`.
+    total: AtomicUsize,
     state: Mutex<State>,
 }
 
@@ -67,6 +72,7 @@ struct State {
     next_id: u64,
     entries: HashMap<u64, Entry>,
     reserved: usize,
+    lowered_at: Option<Instant>,
     /// The number of connections of each network, and of each site.
     networks: HashMap<IpNet, usize>,
 }
@@ -82,6 +88,7 @@ impl ConnectionSlots {
     /// All slots are free.
     pub fn new(limits: SlotLimits) -> Arc<Self> {
         Arc::new(Self {
+            total: AtomicUsize::new(limits.total),
             limits,
             state: Mutex::default(),
         })
@@ -93,7 +100,8 @@ impl ConnectionSlots {
         let mut state = self.lock();
         self.check_networks(&state, networks)?;
         let mut is_reserved = false;
-        if state.entries.len() - state.reserved >= self.limits.total && !state.evict(false) {
+        let total = self.total.load(Relaxed);
+        if state.entries.len() - state.reserved >= total && !state.evict(false) {
             if state.reserved >= self.limits.reserved && !state.evict(true) {
                 return Err(Refusal::Full);
             }
@@ -117,7 +125,7 @@ impl ConnectionSlots {
     pub fn is_half_full(&self, ip: Option<IpAddr>) -> bool {
         let state = self.lock();
         let has_half = |taken: usize, all: usize| taken > 0 && taken >= all / 2;
-        has_half(state.entries.len(), self.limits.total)
+        has_half(state.entries.len(), self.total.load(Relaxed))
             || ip.map(ClientNetworks::of).is_some_and(|networks| {
                 let site = networks.site.map_or(0, |site| state.count(site));
                 has_half(state.count(networks.own), self.limits.per_network)
@@ -125,12 +133,22 @@ impl ConnectionSlots {
             })
     }
 
-    /// Closes one idle connection, if there is one. For example, because the process has too many open files.
-    pub fn close_idlest(&self) {
+    /// Lowers the number of connections to `spare` less than there are now, and closes idle ones. Returns the new
+    /// number. The process cannot have more.
+    pub fn lower_total(&self, spare: usize) -> usize {
         let mut state = self.lock();
-        if !state.evict(false) {
-            state.evict(true);
+        // The closed connections need a moment to end.
+        let is_recent = state
+            .lowered_at
+            .is_some_and(|lowered_at| lowered_at.elapsed() < LOWERING_INTERVAL);
+        if is_recent {
+            return self.total.load(Relaxed);
         }
+        state.lowered_at = Some(Instant::now());
+        let total = state.entries.len().saturating_sub(spare).max(1);
+        let total = self.total.fetch_min(total, Relaxed).min(total);
+        while state.entries.len() > total && (state.evict(true) || state.evict(false)) {}
+        total
     }
 
     fn check_networks(
@@ -415,5 +433,30 @@ mod tests {
         drop(connections);
         assert!(!slots.is_half_full(client));
         assert!(take(&slots, "203.0.113.1").is_ok());
+    }
+
+    #[test]
+    fn the_number_of_connections_can_be_lowered() {
+        let slots = slots(100);
+        let mut held: Vec<_> = (0..10).map(|_| slots.take(None).unwrap()).collect();
+        let _request = held[0].activity.begin_request();
+        assert_eq!(slots.lower_total(4), 6);
+        let evicted = held.iter().filter(|slot| is_evicted(slot)).count();
+        assert_eq!(evicted, 4);
+        assert!(!is_evicted(&held[0]));
+        held.retain(|slot| !is_evicted(slot));
+        held.push(slots.take(None).unwrap());
+        let evicted = held.iter().filter(|slot| is_evicted(slot)).count();
+        assert_eq!(
+            evicted, 1,
+            "the new connection takes the place of an idle one"
+        );
+        assert_eq!(slots.lower_total(4), 6, "not again at once");
+        slots.lock().lowered_at = None;
+        assert_eq!(
+            slots.lower_total(100),
+            1,
+            "one connection is always possible"
+        );
     }
 }

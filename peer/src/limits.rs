@@ -43,6 +43,9 @@ pub const CONNECTION_SHARE_DIVISOR: usize = 4;
 /// The number of extra HTTP connections that get a short answer while all others are busy.
 pub const RESERVED_HTTP_CONNECTIONS: usize = 16;
 
+/// The number of files that stay free for chunks, if connections use up the files of the process.
+pub const SPARE_FILES: usize = 32;
+
 /// How long a client may take to send its request on one of those connections.
 pub const RESERVED_CONNECTION_TIMEOUT: Duration = Duration::from_secs(5);
 

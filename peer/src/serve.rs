@@ -3,6 +3,7 @@
 use crate::command_error::CommandError;
 use crate::config::ServeArgs;
 use crate::logging;
+use crate::open_files;
 use crate::peer::Peer;
 use crate::source::ChunkSource;
 use crate::store::FolderStore;
@@ -27,6 +28,15 @@ async fn run(
     make_source: impl FnOnce(FolderStore) -> Arc<dyn ChunkSource>,
 ) -> Result<(), CommandError> {
     let config = args.peer_config()?;
+    let files = open_files::raise_limit();
+    let connections = config.limits.http_connections;
+    if files.is_some_and(|files| files < connections as u64) {
+        tracing::warn!(
+            files,
+            connections,
+            "fewer open files than HTTP connections are allowed"
+        );
+    }
     let store = args.open_store()?;
     let max_store_bytes = store.max_bytes();
     let certificates = args.certificates()?;

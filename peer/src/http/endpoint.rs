@@ -7,6 +7,7 @@ use super::routes::Routes;
 use crate::connection_slots::{ConnectionSlots, Refusal, Slot};
 use crate::limits::{MAX_LINGERING_REFUSALS, MAX_LONG_HTTP_HEADS};
 use crate::metrics::Transport;
+use crate::open_files;
 use crate::proxies::TrustedProxies;
 use crate::service::Service;
 use crate::shutdown::Shutdown;
@@ -15,6 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
+use tokio::time::sleep;
 use tokio_rustls::TlsAcceptor;
 
 /// Routes, and the rules for their connections. Several listeners may share it.
@@ -68,12 +70,13 @@ impl Endpoint {
         loop {
             match listener.accept().await {
                 Ok((stream, remote)) => self.start(stream, remote.ip().to_canonical()),
-                Err(error) => {
-                    // For example, the process has too many open files.
-                    tracing::warn!(%error, "accepting a connection failed");
-                    self.service.access.close_idlest_http();
-                    tokio::time::sleep(Duration::from_millis(100)).await;
+                Err(error) if open_files::are_exhausted(&error) => {
+                    let connections = self.service.access.lower_http_connections();
+                    tracing::warn!(%error, connections, "lowered the number of HTTP connections");
+                    // The closed connections end in their own tasks.
+                    sleep(Duration::from_millis(20)).await;
                 }
+                Err(error) => tracing::warn!(%error, "accepting a connection failed"),
             }
         }
     }

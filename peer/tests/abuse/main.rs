@@ -6,6 +6,7 @@ mod connections;
 mod disk;
 mod http2;
 mod metering;
+mod open_files;
 mod operations;
 mod proxies;
 mod sessions;
