@@ -1,6 +1,9 @@
 //! The congestion control of WebTransport sessions. It limits the bytes in flight.
 
+mod ceiling;
+mod loss_meter;
 mod path_estimator;
+mod phase;
 mod tolerant;
 
 use quinn_proto::congestion::{BbrConfig, ControllerFactory, CubicConfig};
@@ -10,7 +13,7 @@ use tolerant::TolerantConfig;
 /// The available congestion controllers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum CongestionControl {
-    /// Slows down when the queue grows, and tolerates a moderate packet loss
+    /// Slows down when the queue grows, and tolerates up to 3 % of packet loss
     #[default]
     Tolerant,
     /// Slows down after every packet loss, as most of the Internet does

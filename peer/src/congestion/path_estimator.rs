@@ -20,6 +20,8 @@ pub struct PathEstimator {
     /// The number of acknowledged bytes since the start.
     delivered: u64,
     round: Round,
+    /// The number of bytes that were acknowledged in the last completed round.
+    last_round_bytes: u64,
     /// The number of rounds that gave a valid rate.
     rounds: u64,
     /// Rates in bytes per second with their rounds, in falling order.
@@ -32,6 +34,8 @@ pub struct PathEstimator {
 #[derive(Clone, Debug)]
 struct Round {
     began: Instant,
+    /// When the data was sent whose acknowledgement ended the previous round.
+    sent_before: Instant,
     /// The value of `PathEstimator::delivered` at the start of the round.
     delivered: u64,
     /// Whether the sender had too little data at some time, so that the rate of the round is too low.
@@ -70,6 +74,8 @@ pub struct RoundSummary {
     pub app_limited: bool,
     /// The minimum round trip.
     pub rtt: Duration,
+    /// The recent minimum round trip before this round.
+    pub recent_rtt_before: Duration,
     /// The maximum round trip minus the minimum.
     pub spread: Duration,
 }
@@ -79,7 +85,8 @@ impl PathEstimator {
     pub fn new(now: Instant) -> Self {
         Self {
             delivered: 0,
-            round: Round::new(now, 0),
+            round: Round::new(now, now, 0),
+            last_round_bytes: 0,
             rounds: 0,
             rates: VecDeque::new(),
             min_rtt: None,
@@ -106,19 +113,27 @@ impl PathEstimator {
             Some((min_rtt, _)) => self.min_rtt = Some((min_rtt.min(rtt), now)),
             None => self.min_rtt = Some((rtt, now)),
         }
-        (batch.newest_sent >= self.round.began).then(|| self.end_round(now, rtt))
+        (batch.newest_sent >= self.round.began).then(|| self.end_round(now, batch.newest_sent))
     }
 
-    fn end_round(&mut self, now: Instant, last_rtt: Duration) -> RoundSummary {
-        let round = mem::replace(&mut self.round, Round::new(now, self.delivered));
-        let seconds = now.saturating_duration_since(round.began).as_secs_f64();
+    fn end_round(&mut self, now: Instant, newest_sent: Instant) -> RoundSummary {
+        let next = Round::new(now, newest_sent, self.delivered);
+        let round = mem::replace(&mut self.round, next);
+        let last_rtt = now.saturating_duration_since(newest_sent);
         let min_rtt = round.min_rtt.unwrap_or(last_rtt);
-        let rate = (self.delivered - round.delivered) as f64 / seconds.max(1e-6);
+        self.last_round_bytes = self.delivered - round.delivered;
+        // Acknowledgements that were held back arrive faster than the path delivers. The path did not deliver the data
+        // faster than it was sent.
+        let acknowledging = now.saturating_duration_since(round.began);
+        let sending = newest_sent.saturating_duration_since(round.sent_before);
+        let seconds = acknowledging.max(sending).as_secs_f64();
+        let rate = self.last_round_bytes as f64 / seconds.max(1e-6);
         let summary = RoundSummary {
             rate: rate as u64,
             rate_before: self.rate(),
             app_limited: round.app_limited,
             rtt: min_rtt,
+            recent_rtt_before: self.recent_min_rtt(),
             spread: round.max_rtt.saturating_sub(min_rtt),
         };
         // If the sender had little data, a low rate says nothing about the path.
@@ -135,6 +150,11 @@ impl PathEstimator {
     /// The delivery rate of the path in bytes per second. 0 if it is not known yet.
     pub fn rate(&self) -> u64 {
         self.rates.front().map_or(0, |(_, rate)| *rate)
+    }
+
+    /// The number of bytes that were acknowledged in the last completed round.
+    pub fn last_round_bytes(&self) -> u64 {
+        self.last_round_bytes
     }
 
     /// The number of bytes that the path delivers in this time.
@@ -174,9 +194,10 @@ impl PathEstimator {
 }
 
 impl Round {
-    fn new(began: Instant, delivered: u64) -> Self {
+    fn new(began: Instant, sent_before: Instant, delivered: u64) -> Self {
         Self {
             began,
+            sent_before,
             delivered,
             app_limited: false,
             min_rtt: None,

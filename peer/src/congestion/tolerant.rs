@@ -2,96 +2,59 @@
 //!
 //! It keeps the bandwidth-delay product in flight, plus a small queue so that the path never runs dry. The bandwidth
 //! is the best delivery rate of the last rounds. The delay is the recent minimum round trip. Every few rounds, it
-//! sends more for one round to probe for more bandwidth, and then drains the queue. It slows down when the loss rate
-//! is high, which is how a short queue shows that it is full. From time to time it sends little, to measure the
-//! path's round trip without its own queue.
+//! sends more for one round to probe for more bandwidth, and then drains the queue. From time to time it sends little,
+//! to measure the path's round trip without its own queue.
+//!
+//! A high loss rate shows a short queue that is full. It sets a ceiling for the window. Below the ceiling, the
+//! controller leaves room for other senders, and it probes less often.
 //!
 //! This is the model of BBR, with a congestion window instead of BBR's pacing. The QUIC library derives its pacing
 //! from the window.
 
-use super::path_estimator::{AckBatch, PathEstimator, RoundSummary};
+mod rounds;
+
+use super::ceiling::Ceiling;
+use super::loss_meter::LossMeter;
+use super::path_estimator::{AckBatch, PathEstimator};
+use super::phase::{MIN_QUEUE, Phase, Startup};
 use quinn_proto::RttEstimator;
 use quinn_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
 use std::any::Any;
-use std::mem;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The initial window in packets. Large senders use the same. The smallest archives fit.
-const INITIAL_PACKETS: u64 = 32;
+/// The initial window in packets, as in RFC 9002.
+const INITIAL_PACKETS: u64 = 10;
 
 /// The minimum window in packets. It leaves room for acknowledgements that cover several packets.
-const MIN_WINDOW_PACKETS: u64 = 6;
+const MIN_WINDOW_PACKETS: u64 = 4;
 
 /// The target queue is the round trip divided by this.
 const QUEUE_DIVISOR: u32 = 8;
 
-/// The minimum target queue. It covers the time for which schedulers and radios hold packets back.
-const MIN_QUEUE: Duration = Duration::from_millis(8);
+/// The minimum target queue in packets. Equal queues make several slow senders equally fast.
+const MIN_QUEUE_PACKETS: u64 = 6;
 
-/// The maximum acknowledgement delay that the window compensates for.
-const MAX_ACK_DELAY: Duration = Duration::from_millis(100);
+/// The queue of other senders that the window compensates for is at most half a round trip, or this if it is longer.
+const MIN_FOREIGN_QUEUE: Duration = Duration::from_millis(30);
 
-/// The loss rate that is not treated as congestion.
-const TOLERATED_LOSS: f64 = 0.08;
-
-/// The number of packets over which the loss rate is measured. With this many, a path with 3 % loss rarely seems to
-/// exceed the tolerated rate.
-const LOSS_SAMPLE_PACKETS: u64 = 200;
-
-/// Startup ends after this many rounds in which the rate grew by less than a quarter. If there is a queue, one such
-/// round suffices.
-const MAX_STALE_ROUNDS: u32 = 3;
-
-/// The minimum number of rounds between two bandwidth probes. Up to three more are added, so that sessions do not
-/// probe at the same time.
-const CRUISE_ROUNDS: u32 = 5;
-
-/// After this time without confirmation, the minimum round trip is measured again.
-const MIN_RTT_LIFETIME: Duration = Duration::from_secs(10);
-
-/// How long the window stays small for this measurement. The minimum is one round trip.
+/// How long the window stays small to measure the minimum round trip. It is one round trip if that is longer.
 const PROBE_RTT_TIME: Duration = Duration::from_millis(200);
-
-#[derive(Clone, Copy, Debug)]
-enum Phase {
-    /// The window doubles every round, until the path is full.
-    Startup { best_rate: u64, stale_rounds: u32 },
-    /// One round without a queue.
-    Drain,
-    /// Steady state, with a small queue.
-    Cruise { rounds_left: u32 },
-    /// One round with 25 % more data, to probe for bandwidth.
-    ProbeBandwidth,
-    /// Half of the bandwidth-delay product, so that the queue empties. `until` is set once the queue should be empty.
-    ProbeRtt {
-        until: Option<Instant>,
-        min_rtt: Option<Duration>,
-    },
-}
-
-/// Delivered and lost bytes since the loss rate was last measured.
-#[derive(Clone, Copy, Debug, Default)]
-struct LossSample {
-    delivered: u64,
-    lost: u64,
-}
 
 #[derive(Clone, Debug)]
 struct Tolerant {
     packet_bytes: u64,
     window: u64,
-    /// The maximum window after high loss. It rises again when the path carries more.
-    ceiling: Option<u64>,
+    ceiling: Ceiling,
     phase: Phase,
     path: PathEstimator,
     /// The acknowledgements that are being processed.
     batch: Option<AckBatch>,
     /// How long acknowledgements are delayed, for example by schedulers and radios.
     ack_delay: Duration,
-    loss_sample: LossSample,
-    /// Whether a router signalled congestion with an ECN mark.
-    ecn_marked: bool,
+    loss_meter: LossMeter,
+    /// When the window was last reduced because of congestion. Data that was sent before says nothing new.
+    reduced_at: Option<Instant>,
 }
 
 /// Creates the controllers.
@@ -108,13 +71,13 @@ impl Tolerant {
         Self {
             packet_bytes,
             window: INITIAL_PACKETS * packet_bytes,
-            ceiling: None,
-            phase: Phase::startup(),
+            ceiling: Ceiling::none(now),
+            phase: Phase::Startup(Startup::default()),
             path: PathEstimator::new(now),
             batch: None,
             ack_delay: Duration::ZERO,
-            loss_sample: LossSample::default(),
-            ecn_marked: false,
+            loss_meter: LossMeter::default(),
+            reduced_at: None,
         }
     }
 
@@ -122,148 +85,40 @@ impl Tolerant {
         MIN_WINDOW_PACKETS * self.packet_bytes
     }
 
+    /// The round trip, including the queue of other senders up to a bound. Without the bound, several senders would
+    /// compensate for the queues of each other without end.
+    fn rtt(&self) -> Duration {
+        let min_rtt = self.path.min_rtt();
+        let max_rtt = min_rtt + (min_rtt / 2).max(MIN_FOREIGN_QUEUE);
+        self.path.recent_min_rtt().min(max_rtt)
+    }
+
     /// The bandwidth-delay product plus the target queue.
     fn target_in_flight(&self) -> u64 {
-        let rtt = self.path.recent_min_rtt();
-        let queue = (rtt / QUEUE_DIVISOR).max(MIN_QUEUE);
-        self.path.bytes_in(rtt + queue + self.ack_delay)
+        let rtt = self.rtt();
+        let queue = self.path.bytes_in((rtt / QUEUE_DIVISOR).max(MIN_QUEUE));
+        let min_queue = MIN_QUEUE_PACKETS * self.packet_bytes;
+        self.path.bytes_in(rtt + self.ack_delay) + queue.max(min_queue)
+    }
+
+    /// The window in steady state.
+    fn steady_window(&self) -> u64 {
+        self.target_in_flight().min(self.ceiling.headroom())
     }
 
     /// The target window. `None` in startup, where the window grows freely.
     fn target(&self) -> Option<u64> {
+        let steady = self.steady_window();
         let target = match self.phase {
-            Phase::Startup { .. } => return None,
-            Phase::Drain => self
-                .path
-                .bytes_in(self.path.recent_min_rtt() + self.ack_delay / 2),
-            Phase::Cruise { .. } => self.target_in_flight(),
-            Phase::ProbeBandwidth => self.target_in_flight() * 5 / 4,
-            Phase::ProbeRtt { .. } => self.path.bytes_in(self.path.min_rtt()) / 2,
+            Phase::Startup(_) => return None,
+            // Below the ceiling there is no queue of this sender.
+            Phase::Drain { .. } if self.ceiling.headroom() < self.target_in_flight() => steady,
+            Phase::Drain { .. } => self.path.bytes_in(self.rtt() + self.ack_delay / 2),
+            Phase::Cruise { .. } => steady,
+            Phase::ProbeBandwidth { window } => window,
+            Phase::ProbeRtt(_) => self.path.bytes_in(self.path.min_rtt()) / 2,
         };
-        Some(
-            target
-                .min(self.ceiling.unwrap_or(u64::MAX))
-                .max(self.min_window()),
-        )
-    }
-
-    /// Whether the recent loss rate is too high. Starts a new sample if the current one is complete.
-    fn is_loss_excessive(&mut self) -> bool {
-        let bytes = self.loss_sample.delivered + self.loss_sample.lost;
-        if bytes < LOSS_SAMPLE_PACKETS * self.packet_bytes {
-            return false;
-        }
-        let loss_sample = mem::take(&mut self.loss_sample);
-        loss_sample.lost as f64 / bytes as f64 > TOLERATED_LOSS
-    }
-
-    fn end_round(&mut self, round: RoundSummary, now: Instant) {
-        let ecn_marked = mem::take(&mut self.ecn_marked);
-        let is_congested = self.is_loss_excessive() || ecn_marked;
-        if is_congested {
-            let max_window = self.window.min(self.target_in_flight() * 5 / 4);
-            self.ceiling = Some((max_window * 17 / 20).max(self.min_window()));
-        }
-        // In other phases, the controller itself changes the queue.
-        if let Phase::Cruise { .. } = self.phase {
-            let spread = round.spread.min(MAX_ACK_DELAY);
-            self.ack_delay = (self.ack_delay * 3 + spread) / 4;
-        }
-        self.phase = match self.phase {
-            Phase::Startup {
-                best_rate,
-                stale_rounds,
-            } => self.after_startup_round(round, is_congested, best_rate, stale_rounds),
-            Phase::Drain => self.cruise(),
-            Phase::Cruise { rounds_left: 0 } if !round.app_limited && !is_congested => {
-                Phase::ProbeBandwidth
-            }
-            Phase::Cruise { rounds_left } => Phase::Cruise {
-                rounds_left: rounds_left.saturating_sub(1),
-            },
-            Phase::ProbeBandwidth => {
-                if !is_congested {
-                    self.raise_ceiling();
-                }
-                // If the probe increased the rate, probe again at once.
-                if round.rate > round.rate_before + round.rate_before / 10 {
-                    Phase::ProbeBandwidth
-                } else {
-                    Phase::Drain
-                }
-            }
-            Phase::ProbeRtt {
-                until: Some(until),
-                min_rtt,
-            } if now >= until => {
-                if let Some(min_rtt) = min_rtt {
-                    self.path.set_min_rtt(min_rtt, now);
-                }
-                self.cruise()
-            }
-            probing @ Phase::ProbeRtt { .. } => probing,
-        };
-        let may_probe_rtt = !matches!(self.phase, Phase::Startup { .. } | Phase::ProbeRtt { .. });
-        if may_probe_rtt && !round.app_limited && self.path.min_rtt_age(now) > MIN_RTT_LIFETIME {
-            self.phase = Phase::ProbeRtt {
-                until: None,
-                min_rtt: None,
-            };
-        }
-    }
-
-    fn after_startup_round(
-        &self,
-        round: RoundSummary,
-        is_congested: bool,
-        best_rate: u64,
-        stale_rounds: u32,
-    ) -> Phase {
-        let min_rtt = self.path.min_rtt();
-        let has_queue = round.rtt > min_rtt + (min_rtt / 2).max(2 * MIN_QUEUE);
-        let is_stale = round.rate <= best_rate + best_rate / 4;
-        if is_congested {
-            Phase::Drain
-        } else if round.app_limited {
-            self.phase
-        } else if !is_stale {
-            Phase::Startup {
-                best_rate: round.rate,
-                stale_rounds: 0,
-            }
-        } else if !has_queue && stale_rounds + 1 < MAX_STALE_ROUNDS {
-            Phase::Startup {
-                best_rate,
-                stale_rounds: stale_rounds + 1,
-            }
-        } else {
-            Phase::Drain
-        }
-    }
-
-    fn cruise(&self) -> Phase {
-        // Any number that differs between sessions is sufficient.
-        let extra_rounds = (self.path.rate() % 4) as u32;
-        Phase::Cruise {
-            rounds_left: CRUISE_ROUNDS + extra_rounds,
-        }
-    }
-
-    fn raise_ceiling(&mut self) {
-        let target_in_flight = self.target_in_flight();
-        self.ceiling = self
-            .ceiling
-            .map(|ceiling| ceiling + ceiling / 4)
-            .filter(|ceiling| *ceiling < 2 * target_in_flight);
-    }
-}
-
-impl Phase {
-    fn startup() -> Self {
-        Self::Startup {
-            best_rate: 0,
-            stale_rounds: 0,
-        }
+        Some(target.max(self.min_window()))
     }
 }
 
@@ -284,7 +139,7 @@ impl Controller for Tolerant {
         batch.bytes += bytes;
         batch.oldest_sent = batch.oldest_sent.min(sent);
         batch.newest_sent = batch.newest_sent.max(sent);
-        self.loss_sample.delivered += bytes;
+        self.loss_meter.delivered(bytes);
     }
 
     fn on_end_acks(
@@ -298,14 +153,13 @@ impl Controller for Tolerant {
             return;
         };
         let completed_round = self.path.acknowledged(now, batch, app_limited);
-        if let Phase::ProbeRtt { until, min_rtt } = &mut self.phase {
+        if let Phase::ProbeRtt(probe) = &mut self.phase {
             let path_bytes = self.path.bytes_in(self.path.min_rtt());
-            if until.is_some() {
-                let rtt = now.saturating_duration_since(batch.newest_sent);
-                *min_rtt = Some(min_rtt.map_or(rtt, |known| known.min(rtt)));
+            if probe.until.is_some() {
+                probe.add(now.saturating_duration_since(batch.newest_sent), now);
             } else if in_flight <= path_bytes * 6 / 10 + MIN_WINDOW_PACKETS * self.packet_bytes {
                 let time = PROBE_RTT_TIME.max(self.path.min_rtt());
-                *until = Some(now + time);
+                probe.until = Some(now + time);
             }
         }
         if let Some(round) = completed_round {
@@ -322,19 +176,28 @@ impl Controller for Tolerant {
 
     fn on_congestion_event(
         &mut self,
-        _now: Instant,
-        _sent: Instant,
+        now: Instant,
+        sent: Instant,
         is_persistent_congestion: bool,
         lost_bytes: u64,
     ) {
-        self.loss_sample.lost += lost_bytes;
-        self.ecn_marked |= lost_bytes == 0;
         if is_persistent_congestion {
             // Nothing was delivered for a long time, so the known path no longer exists.
             self.path.reset_rates();
-            self.phase = Phase::startup();
+            self.ceiling = Ceiling::none(now);
+            self.phase = Phase::Startup(Startup::default());
             self.window = self.min_window();
-            self.loss_sample = LossSample::default();
+            self.loss_meter.reset();
+            return;
+        }
+        if self.reduced_at.is_some_and(|reduced| sent <= reduced) {
+            return;
+        }
+        self.loss_meter.lost(lost_bytes);
+        // A router marks packets instead of dropping them.
+        let is_marked = lost_bytes == 0;
+        if is_marked || self.loss_meter.is_excessive(self.packet_bytes) {
+            self.reduce(now);
         }
     }
 

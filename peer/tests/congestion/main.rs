@@ -2,18 +2,22 @@
 //!
 //! The connections are real and the links are simulated, so that the results do not depend on the machine.
 
+mod fairness;
+mod flow;
 mod link;
+mod measurements;
 mod simulation;
+mod tls;
 
 use antway_peer::congestion::CongestionControl::{Bbr, Cubic, Tolerant};
-use link::Link;
+use link::{Link, Policer};
 use simulation::download;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 #[test]
 fn a_download_uses_most_of_a_lossy_link() {
     for round_trip_ms in [20, 50, 100] {
-        for (loss_percent, least) in [(0.0, 0.92), (1.0, 0.91), (3.0, 0.88)] {
+        for (loss_percent, least) in [(0.0, 0.92), (1.0, 0.9)] {
             for megabits in [20, 100] {
                 let link = Link::new(round_trip_ms, loss_percent, megabits);
                 let outcome = download(&link, &[(Tolerant, 0)], 15);
@@ -68,7 +72,7 @@ fn a_download_works_with_a_short_queue() {
     let mut link = Link::new(50, 1.0, 50);
     link.queue = Duration::from_millis(10);
     let share = download(&link, &[(Tolerant, 0)], 20).rate(0, 3, 20) / link.bits_per_second as f64;
-    assert!(share >= 0.8, "{share:.3}");
+    assert!(share >= 0.65, "{share:.3}");
 }
 
 #[test]
@@ -79,33 +83,21 @@ fn a_download_uses_most_of_a_slow_link() {
 }
 
 #[test]
-fn downloads_share_a_link_independent_of_their_start_times() {
-    for (round_trip_ms, loss_percent) in [(20, 0.0), (20, 1.0), (100, 0.0)] {
-        let link = Link::new(round_trip_ms, loss_percent, 50);
-        let outcome = download(&link, &[(Tolerant, 0), (Tolerant, 5), (Tolerant, 10)], 60);
-        let shares = [0, 1, 2].map(|n| outcome.rate(n, 20, 60) / link.bits_per_second as f64);
-        let sum: f64 = shares.iter().sum();
-        assert!(sum >= 0.9, "{shares:.3?} of {link:?}");
-        assert!(
-            shares.iter().all(|share| *share >= 0.12),
-            "{shares:.3?} of {link:?}"
-        );
-    }
+fn starts_with_ten_packets() {
+    let controller = Tolerant.factory().build(Instant::now(), 1200);
+    assert_eq!(controller.window(), 12_000);
+    assert_eq!(controller.initial_window(), 12_000);
 }
 
 #[test]
-fn shares_a_link_with_cubic() {
-    for round_trip_ms in [20, 100] {
-        for servers in [[(Tolerant, 0), (Cubic, 5)], [(Cubic, 0), (Tolerant, 5)]] {
-            let link = Link::new(round_trip_ms, 0.0, 20);
-            let outcome = download(&link, &servers, 60);
-            let shares = [0, 1].map(|n| outcome.rate(n, 15, 60) / link.bits_per_second as f64);
-            assert!(
-                shares.iter().all(|share| *share >= 0.15),
-                "{shares:.3?} of {servers:?}, {link:?}"
-            );
-        }
-    }
+fn slows_down_if_the_loss_exceeds_three_percent() {
+    let shares = [1.5, 4.0, 6.0].map(|loss_percent| {
+        let link = Link::new(20, loss_percent, 20);
+        download(&link, &[(Tolerant, 0)], 30).rate(0, 10, 30) / link.bits_per_second as f64
+    });
+    assert!(shares[0] >= 0.8, "{shares:.3?}");
+    assert!(shares[1] <= 0.5, "{shares:.3?}");
+    assert!(shares[2] <= 0.3, "{shares:.3?}");
 }
 
 #[test]
@@ -142,4 +134,43 @@ fn recovers_after_an_outage() {
     let outcome = download(&link, &[(Tolerant, 0)], 25);
     let share = outcome.rate(0, 15, 25) / link.bits_per_second as f64;
     assert!(share >= 0.85, "{share:.3}");
+}
+
+#[test]
+fn held_back_acknowledgements_do_not_raise_the_rate() {
+    let mut link = Link::new(20, 0.0, 20);
+    link.queue = Duration::from_millis(1000);
+    link.upstream_interval = Duration::from_millis(60);
+    let outcome = download(&link, &[(Tolerant, 0)], 30);
+    let share = outcome.rate(0, 5, 30) / link.bits_per_second as f64;
+    let queued = outcome.queued(5, 30);
+    assert!(share >= 0.85, "{share:.3}");
+    assert!(queued <= Duration::from_millis(60), "{queued:?}");
+}
+
+#[test]
+fn stays_below_the_rate_of_a_policer() {
+    for (round_trip_ms, burst_bytes) in [(20, 50_000), (50, 125_000), (100, 250_000)] {
+        let mut link = Link::new(round_trip_ms, 0.0, 100);
+        link.policer = Some(Policer {
+            bits_per_second: 20_000_000,
+            burst_bytes,
+        });
+        let outcome = download(&link, &[(Tolerant, 0)], 40);
+        let share = outcome.rate(0, 10, 40) / 20e6;
+        let dropped = outcome.dropped(10, 40);
+        assert!(share >= 0.75, "{share:.3} of {link:?}");
+        assert!(dropped <= 0.01, "{dropped:.3} dropped of {link:?}");
+    }
+}
+
+#[test]
+fn tolerates_reordering() {
+    for share_of_datagrams in [0.01, 0.02] {
+        let mut link = Link::new(50, 0.0, 20);
+        link.reordering = (share_of_datagrams, Duration::from_millis(10));
+        let outcome = download(&link, &[(Tolerant, 0)], 20);
+        let share = outcome.rate(0, 3, 20) / link.bits_per_second as f64;
+        assert!(share >= 0.8, "{share:.3} of {link:?}");
+    }
 }

@@ -1,17 +1,16 @@
 //! Downloads with real QUIC connections over one simulated link, in virtual time: deterministic, and faster than real
 //! time.
 
+use crate::flow::{Flow, QuicHost, Role};
 use crate::link::{Link, Wire};
+use crate::measurements::{Measurements, TICK, ticks};
+use crate::tls::configs;
 use antway_peer::congestion::CongestionControl;
-use bytes::{Bytes, BytesMut};
-use quinn_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
+use bytes::BytesMut;
+use quinn_proto::crypto::rustls::QuicServerConfig;
 use quinn_proto::{
-    ClientConfig, Connection, ConnectionHandle, DatagramEvent, Dir, Endpoint, EndpointConfig,
-    Event, ServerConfig, StreamId, TransportConfig, VarInt,
+    ClientConfig, DatagramEvent, Endpoint, EndpointConfig, ServerConfig, TransportConfig,
 };
-use rcgen::CertifiedKey;
-use rustls::RootCertStore;
-use rustls::pki_types::PrivatePkcs8KeyDer;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -24,73 +23,38 @@ const IMMEDIATE_ACK_BYTES: u64 = 120_000;
 /// Chromium acknowledges after a quarter of a round trip, but not later than this.
 const MAX_ACK_DELAY: Duration = Duration::from_millis(25);
 
-/// The interval of the recorded measurements.
-const TICK: Duration = Duration::from_millis(100);
-
-/// The recorded measurements, one per tick.
-pub struct Measurements {
-    /// The bytes that each client read.
-    bytes: Vec<Vec<u64>>,
-    /// The length of the queue towards the clients.
-    queued: Vec<Duration>,
+/// A server that sends without end.
+#[derive(Clone, Copy, Debug)]
+pub struct Sender {
+    pub control: CongestionControl,
+    /// When it starts, in seconds.
+    pub starts_after: u64,
+    /// The part of its round trip that other flows of the link do not have.
+    pub extra_round_trip: Duration,
 }
 
-impl Measurements {
-    /// The bits per second of a client between two moments, in seconds.
-    pub fn rate(&self, client: usize, from: u64, to: u64) -> f64 {
-        let bytes: u64 = self.bytes[client][ticks(from)..ticks(to)].iter().sum();
-        bytes as f64 * 8.0 / (to - from) as f64
-    }
-
-    /// The mean length of the queue between two moments, in seconds.
-    pub fn queued(&self, from: u64, to: u64) -> Duration {
-        let queued = &self.queued[ticks(from)..ticks(to)];
-        queued.iter().sum::<Duration>() / queued.len() as u32
+impl From<(CongestionControl, u64)> for Sender {
+    fn from((control, starts_after): (CongestionControl, u64)) -> Self {
+        Self {
+            control,
+            starts_after,
+            extra_round_trip: Duration::ZERO,
+        }
     }
 }
 
-fn ticks(seconds: u64) -> usize {
-    (Duration::from_secs(seconds).as_millis() / TICK.as_millis()) as usize
-}
-
-/// Runs one download per server. Each server has a congestion controller, and starts after the given number of
-/// seconds. The simulation ends after `seconds`.
-pub fn download(link: &Link, servers: &[(CongestionControl, u64)], seconds: u64) -> Measurements {
-    let mut simulation = Simulation::new(link, servers);
+/// Runs one download per sender. The simulation ends after `seconds`.
+pub fn download(link: &Link, senders: &[impl Copy + Into<Sender>], seconds: u64) -> Measurements {
+    let senders: Vec<Sender> = senders.iter().map(|sender| (*sender).into()).collect();
+    let mut simulation = Simulation::new(link, &senders);
     simulation.run(ticks(seconds));
+    let flows = simulation.flows.into_iter();
     Measurements {
-        bytes: simulation
-            .flows
-            .into_iter()
-            .map(|flow| flow.bytes)
-            .collect(),
+        bytes: flows.map(|flow| flow.bytes).collect(),
         queued: simulation.queued,
+        sent: simulation.sent_bytes,
+        dropped: simulation.dropped_bytes,
     }
-}
-
-/// One end of a connection.
-struct QuicHost {
-    endpoint: Endpoint,
-    address: SocketAddr,
-    connection: Option<(ConnectionHandle, Connection)>,
-}
-
-/// A client and its server.
-struct Flow {
-    starts_at: Duration,
-    client: QuicHost,
-    server: QuicHost,
-    stream: Option<StreamId>,
-    unacknowledged: u32,
-    acknowledge_at: Option<Duration>,
-    received: u64,
-    bytes: Vec<u64>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Role {
-    Client,
-    Server,
 }
 
 struct Arrival {
@@ -119,50 +83,30 @@ struct Simulation {
     flows: Vec<Flow>,
     client: ClientConfig,
     queued: Vec<Duration>,
+    sent_bytes: Vec<u64>,
+    dropped_bytes: Vec<u64>,
 }
 
 impl Simulation {
-    fn new(link: &Link, servers: &[(CongestionControl, u64)]) -> Self {
+    fn new(link: &Link, senders: &[Sender]) -> Self {
         let (client, crypto) = configs();
-        let flow = |(number, (control, starts_after)): (usize, &(CongestionControl, u64))| {
-            let mut transport = TransportConfig::default();
-            transport.congestion_controller_factory(control.factory());
-            transport.send_window(antway_peer::limits::SEND_WINDOW_BYTES);
-            let mut server = ServerConfig::with_crypto(Arc::clone(&crypto) as _);
-            server.transport_config(Arc::new(transport));
-            let host = |config, host| QuicHost {
-                endpoint: Endpoint::new(
-                    Arc::new(EndpointConfig::default()),
-                    config,
-                    true,
-                    Some([host + number as u8; 32]),
-                ),
-                address: SocketAddr::from(([127, 0, 0, host], 1000 + number as u16)),
-                connection: None,
-            };
-            Flow {
-                starts_at: Duration::from_secs(*starts_after),
-                client: host(None, 100),
-                server: host(Some(Arc::new(server)), 1),
-                stream: None,
-                unacknowledged: 0,
-                acknowledge_at: None,
-                received: 0,
-                bytes: Vec::new(),
-            }
-        };
+        let flows = senders.iter().enumerate();
         Self {
             epoch: Instant::now(),
             now: Duration::ZERO,
             round_trip: link.round_trip,
             jitter: link.jitter,
-            down: Wire::new(link.clone(), 1),
-            up: Wire::new(link.clone(), 2),
+            down: Wire::new(link.downstream(), 1),
+            up: Wire::new(link.upstream(), 2),
             arrivals: BTreeMap::new(),
             sent: 0,
-            flows: servers.iter().enumerate().map(flow).collect(),
+            flows: flows
+                .map(|(number, sender)| new_flow(number, sender, &crypto))
+                .collect(),
             client,
             queued: Vec::new(),
+            sent_bytes: Vec::new(),
+            dropped_bytes: Vec::new(),
         }
     }
 
@@ -172,6 +116,8 @@ impl Simulation {
             self.now = self.now.max(at);
             while TICK * self.queued.len() as u32 <= self.now {
                 self.queued.push(self.down.queued(self.now));
+                self.sent_bytes.push(self.down.sent_bytes);
+                self.dropped_bytes.push(self.down.dropped_bytes);
                 for flow in &mut self.flows {
                     flow.bytes.push(0);
                 }
@@ -268,7 +214,8 @@ impl Simulation {
         } else if flow.unacknowledged == PACKETS_PER_ACK || flow.received < IMMEDIATE_ACK_BYTES {
             self.acknowledge(number);
         } else {
-            let deadline = self.now + (self.round_trip / 4).min(MAX_ACK_DELAY);
+            let round_trip = self.round_trip + flow.extra_round_trip;
+            let deadline = self.now + (round_trip / 4).min(MAX_ACK_DELAY);
             flow.acknowledge_at.get_or_insert(deadline);
         }
     }
@@ -296,6 +243,7 @@ impl Simulation {
                 Role::Client => (&mut self.up, Role::Server),
                 Role::Server => (&mut self.down, Role::Client),
             };
+            let extra_delay = flow.extra_round_trip / 2;
             let Some((_, connection)) = &mut flow.host(role).connection else {
                 return;
             };
@@ -313,7 +261,7 @@ impl Simulation {
                             datagram,
                         };
                         self.arrivals
-                            .insert((at, Reverse(u64::MAX - self.sent)), arrival);
+                            .insert((at + extra_delay, Reverse(u64::MAX - self.sent)), arrival);
                     }
                 }
                 buffer.clear();
@@ -322,95 +270,31 @@ impl Simulation {
     }
 }
 
-impl Flow {
-    fn host(&mut self, role: Role) -> &mut QuicHost {
-        match role {
-            Role::Client => &mut self.client,
-            Role::Server => &mut self.server,
-        }
-    }
-
-    fn pass_events(&mut self, role: Role) {
-        let host = self.host(role);
-        let Some((handle, connection)) = &mut host.connection else {
-            return;
-        };
-        while let Some(event) = connection.poll_endpoint_events() {
-            if let Some(event) = host.endpoint.handle_event(*handle, event) {
-                connection.handle_event(event);
-            }
-        }
-        let mut stream = None;
-        while let Some(event) = connection.poll() {
-            match event {
-                Event::Connected if role == Role::Server => {
-                    stream = connection.streams().open(Dir::Uni);
-                }
-                Event::ConnectionLost { reason } => panic!("{reason}"),
-                _ => {}
-            }
-        }
-        self.stream = self.stream.or(stream);
-    }
-
-    fn write(&mut self) {
-        if let (Some((_, connection)), Some(stream)) = (&mut self.server.connection, self.stream) {
-            let bytes = Bytes::from_static(&[0; 65_536]);
-            while connection
-                .send_stream(stream)
-                .write_chunks(&mut [bytes.clone()])
-                .is_ok()
-            {}
-        }
-    }
-
-    fn read(&mut self) {
-        let (Some((_, connection)), Some(stream)) = (&mut self.client.connection, self.stream)
-        else {
-            return;
-        };
-        let mut stream = connection.recv_stream(stream);
-        // The stream may have no data yet.
-        let Ok(mut chunks) = stream.read(true) else {
-            return;
-        };
-        while let Ok(Some(chunk)) = chunks.next(usize::MAX) {
-            self.received += chunk.bytes.len() as u64;
-            *self.bytes.last_mut().unwrap() += chunk.bytes.len() as u64;
-        }
-        let _ = chunks.finalize();
-    }
-}
-
-fn configs() -> (ClientConfig, Arc<QuicServerConfig>) {
-    let CertifiedKey { cert, signing_key } =
-        rcgen::generate_simple_self_signed(["peer".to_owned()]).unwrap();
-    let certificate = cert.der().clone();
-    let key = PrivatePkcs8KeyDer::from(signing_key.serialize_der());
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let versions = &[&rustls::version::TLS13];
-    let mut server = rustls::ServerConfig::builder_with_provider(Arc::clone(&provider))
-        .with_protocol_versions(versions)
-        .unwrap()
-        .with_no_client_auth()
-        .with_single_cert(vec![certificate.clone()], key.into())
-        .unwrap();
-    server.max_early_data_size = 0;
-    let mut roots = RootCertStore::empty();
-    roots.add(certificate).unwrap();
-    let client = rustls::ClientConfig::builder_with_provider(provider)
-        .with_protocol_versions(versions)
-        .unwrap()
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    let mut client = ClientConfig::new(Arc::new(QuicClientConfig::try_from(client).unwrap()));
-    // The flow control windows of Chromium.
+fn new_flow(number: usize, sender: &Sender, crypto: &Arc<QuicServerConfig>) -> Flow {
     let mut transport = TransportConfig::default();
-    transport.stream_receive_window(VarInt::from_u32(6 << 20));
-    transport.receive_window(VarInt::from_u32(15 << 20));
-    client.transport_config(Arc::new(transport));
-    (
-        client,
-        Arc::new(QuicServerConfig::try_from(server).unwrap()),
-    )
+    transport.congestion_controller_factory(sender.control.factory());
+    transport.send_window(antway_peer::limits::SEND_WINDOW_BYTES);
+    let mut server = ServerConfig::with_crypto(Arc::clone(crypto) as _);
+    server.transport_config(Arc::new(transport));
+    let host = |config, host| QuicHost {
+        endpoint: Endpoint::new(
+            Arc::new(EndpointConfig::default()),
+            config,
+            true,
+            Some([host + number as u8; 32]),
+        ),
+        address: SocketAddr::from(([127, 0, 0, host], 1000 + number as u16)),
+        connection: None,
+    };
+    Flow {
+        starts_at: Duration::from_secs(sender.starts_after),
+        extra_round_trip: sender.extra_round_trip,
+        client: host(None, 100),
+        server: host(Some(Arc::new(server)), 1),
+        stream: None,
+        unacknowledged: 0,
+        acknowledge_at: None,
+        received: 0,
+        bytes: Vec::new(),
+    }
 }
