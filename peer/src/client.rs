@@ -2,7 +2,7 @@
 
 use crate::metrics::Transport;
 use ipnet::IpNet;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
@@ -15,18 +15,6 @@ pub struct Client {
     pub ip: IpAddr,
     /// The client's memory quotas for chunks, in the order in which permits are acquired.
     pub quotas: Vec<Arc<Semaphore>>,
-}
-
-/// The address for quotas: an IPv4 address, or the /64 network of an IPv6 address. One user usually has the whole
-/// /64.
-pub fn network_of(ip: IpAddr) -> IpAddr {
-    match ip.to_canonical() {
-        IpAddr::V4(ip) => ip.into(),
-        IpAddr::V6(ip) => {
-            let [a, b, c, d, ..] = ip.segments();
-            Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into()
-        }
-    }
 }
 
 /// The networks that the limits on connections and rates apply to: an IPv4 address; or the /64 of an IPv6 address,
@@ -55,10 +43,10 @@ impl ClientNetworks {
     }
 }
 
-/// The network for statistics: the /24 of an IPv4 address, or the /48 of an IPv6 address. It names no single user.
+/// The network for statistics: the /24 of an IPv4 address, or the /32 of an IPv6 address. It names no single user.
 pub fn coarse_network_of(ip: IpAddr) -> IpNet {
     let is_ipv4 = ip.to_canonical().is_ipv4();
-    prefix_of(ip, if is_ipv4 { 24 } else { 48 })
+    prefix_of(ip, if is_ipv4 { 24 } else { 32 })
 }
 
 fn prefix_of(ip: IpAddr, length: u8) -> IpNet {
@@ -72,20 +60,6 @@ mod tests {
 
     fn ip(text: &str) -> IpAddr {
         text.parse().unwrap()
-    }
-
-    #[test]
-    fn addresses_of_one_network_share_a_rate_limit() {
-        assert_eq!(
-            network_of(ip("2001:db8::1")),
-            network_of(ip("2001:db8::2:3"))
-        );
-        assert_ne!(
-            network_of(ip("2001:db8::1")),
-            network_of(ip("2001:db8:0:1::1"))
-        );
-        assert_eq!(network_of(ip("::ffff:10.0.0.1")), ip("10.0.0.1"));
-        assert_ne!(network_of(ip("10.0.0.1")), network_of(ip("10.0.0.2")));
     }
 
     #[test]
@@ -106,7 +80,7 @@ mod tests {
         );
         assert_eq!(
             coarse_network_of(ip("2001:db8:1:2::3")).to_string(),
-            "2001:db8:1::/48"
+            "2001:db8::/32"
         );
     }
 }

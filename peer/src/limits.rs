@@ -96,6 +96,9 @@ const SESSION_SHARE_DIVISOR: usize = 4;
 /// share a router's address.
 const NETWORK_SHARE_DIVISOR: usize = 2;
 
+/// One IPv6 /48 leaves the chunk memory divided by this to others.
+const SITE_REST_DIVISOR: usize = 4;
+
 /// Upstream requests without a waiting client get extra memory: the chunk memory divided by this.
 const ORPHANED_SHARE_DIVISOR: usize = 4;
 
@@ -198,6 +201,11 @@ impl Limits {
     /// Whether a client is exempt from the limits of client networks.
     pub fn exempts(&self, ip: IpAddr) -> bool {
         !self.limit_loopback && ip.to_canonical().is_loopback()
+    }
+
+    /// The maximum number of chunks in memory for one IPv6 /48.
+    pub fn chunks_per_site(&self) -> usize {
+        (self.chunks_in_memory - self.chunks_in_memory / SITE_REST_DIVISOR).max(1)
     }
 
     /// The maximum number of upstream requests without a waiting client.

@@ -1,8 +1,9 @@
 //! The memory for chunks, and each client's quota of it.
 
-use crate::client::{Client, network_of};
+use crate::client::{Client, ClientNetworks};
 use crate::limits::Limits;
 use crate::metrics::Transport;
+use ipnet::IpNet;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -13,9 +14,10 @@ pub struct ChunkMemory {
     all: Arc<Semaphore>,
     session_quota: usize,
     network_quota: usize,
+    site_quota: usize,
     limit_loopback: bool,
     /// The quotas of connected networks, and of some disconnected ones.
-    networks: Mutex<HashMap<IpAddr, Weak<Semaphore>>>,
+    networks: Mutex<HashMap<IpNet, Weak<Semaphore>>>,
     /// The number of entries at which disconnected networks are removed.
     max_networks: usize,
 }
@@ -33,6 +35,7 @@ impl ChunkMemory {
             all: Arc::new(Semaphore::new(limits.chunks_in_memory)),
             session_quota: limits.chunks_per_session(),
             network_quota: limits.chunks_per_network(),
+            site_quota: limits.chunks_per_site(),
             limit_loopback: limits.limit_loopback,
             networks: Mutex::default(),
             max_networks: limits.sessions + limits.http_connections,
@@ -54,7 +57,7 @@ impl ChunkMemory {
         Client {
             transport,
             ip,
-            quotas: [own].into_iter().chain(self.network(ip)).collect(),
+            quotas: [own].into_iter().chain(self.networks(ip)).collect(),
         }
     }
 
@@ -71,22 +74,28 @@ impl ChunkMemory {
         }
     }
 
-    /// The quota of an IP network. `None` for exempt clients.
-    fn network(&self, ip: IpAddr) -> Option<Arc<Semaphore>> {
+    /// The quotas of the client's networks. None for exempt clients.
+    fn networks(&self, ip: IpAddr) -> Vec<Arc<Semaphore>> {
         if !self.limit_loopback && ip.to_canonical().is_loopback() {
-            return None;
+            return Vec::new();
         }
+        let ClientNetworks { own, site } = ClientNetworks::of(ip);
+        let own = self.quota(own, self.network_quota);
+        let site = site.map(|site| self.quota(site, self.site_quota));
+        [own].into_iter().chain(site).collect()
+    }
+
+    fn quota(&self, network: IpNet, permits: usize) -> Arc<Semaphore> {
         let mut networks = self.networks.lock().unwrap_or_else(PoisonError::into_inner);
-        let network = network_of(ip);
         if let Some(quota) = networks.get(&network).and_then(Weak::upgrade) {
-            return Some(quota);
+            return quota;
         }
         if networks.len() >= self.max_networks {
             networks.retain(|_, quota| quota.strong_count() > 0);
         }
-        let quota = Arc::new(Semaphore::new(self.network_quota));
+        let quota = Arc::new(Semaphore::new(permits));
         networks.insert(network, Arc::downgrade(&quota));
-        Some(quota)
+        quota
     }
 }
 
@@ -122,7 +131,7 @@ mod tests {
         let memory = memory();
         for (address, neighbour, other) in [
             ("203.0.113.1", "::ffff:203.0.113.1", "203.0.113.2"),
-            ("2001:db8::1", "2001:db8::2", "2001:db8:0:1::1"),
+            ("2001:db8::1", "2001:db8::2", "2001:db8:1::1"),
         ] {
             let connection = || try_acquire(&memory, &memory.http_client(ip(address)));
             let mut held: Vec<_> = (0..8).map_while(|_| connection()).collect();
@@ -139,6 +148,16 @@ mod tests {
             held.pop();
             assert!(connection().is_some());
         }
+    }
+
+    #[test]
+    fn a_site_with_many_networks_leaves_memory_for_others() {
+        let memory = memory();
+        let acquire = |address: &str| try_acquire(&memory, &memory.http_client(ip(address)));
+        let site = ["2001:db8::1", "2001:db8:0:1::1", "2001:db8:0:2::1"];
+        let held: Vec<_> = (0..9).map_while(|n| acquire(site[n / 3])).collect();
+        assert_eq!(held.len(), 6);
+        assert!(acquire("2001:db8:1::1").is_some());
     }
 
     #[test]
@@ -173,6 +192,6 @@ mod tests {
         }
         let networks = memory.networks.lock().unwrap();
         assert!(networks.len() <= 4, "{}", networks.len());
-        assert!(networks.contains_key(&stays.ip));
+        assert!(networks.contains_key(&ClientNetworks::of(stays.ip).own));
     }
 }

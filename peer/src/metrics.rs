@@ -170,7 +170,7 @@ impl Metrics {
         );
         r.register(
             "network_requests",
-            "Requests of the busiest client networks (IPv4 /24, IPv6 /48) in the last full minute",
+            "Requests of the busiest client networks (IPv4 /24, IPv6 /32) in the last full minute",
             self.network_requests.clone(),
         );
         r.register(

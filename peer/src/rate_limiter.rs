@@ -77,7 +77,8 @@ impl TokenBucket {
         let (max_requests, max_bytes) = (self.max_requests(), self.max_bytes());
         self.requests = (self.requests + max_requests * refill).min(max_requests);
         self.bytes = (self.bytes + max_bytes * refill).min(max_bytes);
-        self.refilled_at = now;
+        // Another thread may have refilled the bucket with a later time.
+        self.refilled_at = self.refilled_at.max(now);
     }
 
     fn allows_request(&self) -> bool {

@@ -79,13 +79,11 @@ fn find<'a>(command: &'a Command, setting: &Setting) -> Option<&'a Arg> {
     flags.find(|flag| flag.get_long() == Some(&setting.key))
 }
 
-/// Whether the flag or its variable is set.
+/// Whether the flag or its variable is set. An invalid variable counts: it is an error, not a reason to use the file.
 fn is_given(matches: &ArgMatches, flag: &Arg) -> bool {
     let source = matches.value_source(flag.get_id().as_str());
-    matches!(
-        source,
-        Some(ValueSource::CommandLine | ValueSource::EnvVariable)
-    )
+    let variable = flag.get_env().and_then(std::env::var_os);
+    source == Some(ValueSource::CommandLine) || variable.is_some()
 }
 
 /// The arguments of the command line that have the same meaning as the setting.

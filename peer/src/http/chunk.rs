@@ -5,7 +5,7 @@ use super::error::HttpError;
 use super::request_timer::RequestTimer;
 use crate::address::Address;
 use crate::client::Client;
-use crate::limits::MAX_CHUNK_BYTES;
+use crate::limits::{MAX_CHUNK_BYTES, REFUSAL_LINGER};
 use crate::metrics::Transport;
 use crate::protocol::Status;
 use crate::service::{GetOutcome, Service};
@@ -94,7 +94,7 @@ pub async fn put(
         }
         Err(error) => {
             if !expects_100 {
-                discard(&service, body).await;
+                discard(body).await;
             }
             error_response(error, timer)
         }
@@ -176,7 +176,7 @@ async fn read(service: &Service, body: &mut Body) -> Result<Bytes, HttpError> {
 
 /// Reads the rest of a refused upload, up to a chunk's size. If the server closes a connection while the client is
 /// sending, the client gets a reset and may never read the error.
-pub async fn discard(service: &Service, mut body: Body) {
+pub async fn discard(mut body: Body) {
     let mut remaining = MAX_CHUNK_BYTES as usize;
     let reading = async {
         while let Some(Ok(frame)) = body.frame().await {
@@ -187,8 +187,9 @@ pub async fn discard(service: &Service, mut body: Body) {
             }
         }
     };
-    // The refusal is sent whether or not the whole body was read.
-    let _ = timeout(service.limits.request_timeout, reading).await;
+    // The refusal is sent whether or not the whole body was read. A client that sends nothing must not occupy its
+    // connection for longer: others may need it.
+    let _ = timeout(REFUSAL_LINGER, reading).await;
 }
 
 fn too_large(service: &Service) -> HttpError {

@@ -21,7 +21,7 @@ use std::io;
 use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::{interval, timeout};
@@ -177,6 +177,7 @@ impl<'a> Connection<'a> {
             .serve_connection(TokioIo::new(stream), answer);
         let mut connection = pin!(connection);
         let mut is_closing = false;
+        let opened_at = Instant::now();
         let mut check = interval(self.idle_timeout() / 4);
         loop {
             tokio::select! {
@@ -189,9 +190,11 @@ impl<'a> Connection<'a> {
                     if self.context.unread.has_waited(self.endpoint.service.limits.idle_timeout) {
                         return Err(io::Error::from(io::ErrorKind::TimedOut).into());
                     }
-                    let idle_since = self.slot.activity().idle_since();
-                    if idle_since.is_some_and(|since| since.elapsed() >= self.idle_timeout()) {
-                        // A client that idles after the first warning does not read it.
+                    let is_over = |since: Instant| since.elapsed() >= self.idle_timeout();
+                    let is_idle = self.slot.activity().idle_since().is_some_and(is_over);
+                    // A reserved connection only gets short answers. The client's next one may get all.
+                    if is_idle || self.slot.is_reserved() && is_over(opened_at) {
+                        // A client that goes on after the first warning does not read it.
                         if is_closing {
                             return Ok(());
                         }

@@ -24,7 +24,7 @@ pub async fn meter(State(service): State<Arc<Service>>, request: Request, next: 
     let mut timer = RequestTimer::new(&service, op_of(&request));
     timer.set_outcome(HttpError::Rate.name());
     if !request.headers().contains_key(EXPECT) {
-        discard(&service, request.into_body()).await;
+        discard(request.into_body()).await;
     }
     HttpError::Rate.into_response()
 }

@@ -39,25 +39,20 @@ impl ClientAddressHeader {
 
     /// The reported addresses, the last one first. `None` for an entry without a readable address.
     pub fn addresses(self, headers: &HeaderMap) -> impl Iterator<Item = Option<IpAddr>> {
-        let mut entries = Vec::new();
-        for line in headers.get_all(self.name()) {
+        let lines = headers.get_all(self.name()).into_iter().rev();
+        lines.flat_map(move |line| -> Box<dyn Iterator<Item = _> + '_> {
             match self {
-                Self::XForwardedFor => entries.extend(x_forwarded_for(line)),
-                Self::Forwarded => entries.extend(forwarded(line)),
+                Self::XForwardedFor => Box::new(x_forwarded_for(line)),
+                Self::Forwarded => Box::new(forwarded(line).into_iter().rev()),
             }
-        }
-        entries.into_iter().rev()
+        })
     }
 }
 
-fn x_forwarded_for(line: &HeaderValue) -> Vec<Option<IpAddr>> {
-    match line.to_str() {
-        Ok(line) => line
-            .split(',')
-            .map(|entry| parse_node(entry.trim()))
-            .collect(),
-        Err(_) => vec![None],
-    }
+/// The last entry first. The client's part of the line may have any bytes, and proxies append to it.
+fn x_forwarded_for(line: &HeaderValue) -> impl Iterator<Item = Option<IpAddr>> {
+    let entries = line.as_bytes().rsplit(|&byte| byte == b',');
+    entries.map(|entry| parse_node(str::from_utf8(entry).ok()?.trim()))
 }
 
 fn forwarded(line: &HeaderValue) -> Vec<Option<IpAddr>> {

@@ -9,8 +9,11 @@ pub use proxy_protocol::{InvalidProxyHeader, ProxySource, read_header};
 use axum::http::HeaderMap;
 use ipnet::IpNet;
 use std::fmt;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::str::FromStr;
+
+/// The address of a client that its proxy does not name.
+pub const UNKNOWN: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
 
 /// A network whose members are trusted proxies: an address, or a CIDR block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +40,9 @@ impl FromStr for ProxyNetwork {
         }
         let network: IpNet = text.parse().map_err(|_| InvalidNetwork)?;
         // `10.0.0.1/8` is more likely a mistake than a way to write `10.0.0.0/8`.
-        match network == network.trunc() {
+        // Addresses are compared in their IPv4 form, so a network of mapped addresses would never match.
+        let is_mapped = matches!(network, IpNet::V6(v6) if v6.addr().to_ipv4_mapped().is_some());
+        match network == network.trunc() && !is_mapped {
             true => Ok(Self(network)),
             false => Err(InvalidNetwork),
         }
@@ -64,15 +69,17 @@ impl TrustedProxies {
 
     /// The client of a request that came from `hop`. If `hop` is a trusted proxy, it is the last address in the header
     /// that is no trusted proxy. The part of the header before it comes from the client, and may be forged.
+    ///
+    /// All clients without a readable address share [`UNKNOWN`]. A proxy's own address may be exempt from the limits,
+    /// and a client can make its entry unreadable.
     pub fn client_of(&self, hop: IpAddr, headers: &HeaderMap) -> IpAddr {
         let mut client = hop;
         if !self.contains(client) {
             return client;
         }
         for address in self.header.addresses(headers) {
-            // A trusted proxy does not know who sent it the request.
             let Some(address) = address else {
-                break;
+                return UNKNOWN;
             };
             client = address;
             if !self.contains(client) {
@@ -105,7 +112,10 @@ mod tests {
     fn client(header: ClientAddressHeader, hop: &str, lines: &[&str]) -> String {
         let mut headers = HeaderMap::new();
         for line in lines {
-            headers.append(header.name(), HeaderValue::from_str(line).unwrap());
+            headers.append(
+                header.name(),
+                HeaderValue::from_bytes(line.as_bytes()).unwrap(),
+            );
         }
         let client = proxies(header).client_of(ip(hop), &headers);
         client.to_string()
@@ -130,8 +140,11 @@ mod tests {
             ("127.0.0.1", &["10.1.2.3"], "10.1.2.3"),
             ("127.0.0.1", &[], "127.0.0.1"),
             // Beyond an entry that names no address, everything may be forged.
-            ("127.0.0.1", &["203.0.113.7, unknown, 10.1.2.3"], "10.1.2.3"),
-            ("127.0.0.1", &["203.0.113.7, "], "127.0.0.1"),
+            ("127.0.0.1", &["203.0.113.7, unknown, 10.1.2.3"], "0.0.0.0"),
+            ("127.0.0.1", &["203.0.113.7, "], "0.0.0.0"),
+            // The client's part of the line does not hide what the proxy appended.
+            ("127.0.0.1", &["é, 203.0.113.7"], "203.0.113.7"),
+            ("127.0.0.1", &["203.0.113.7, é"], "0.0.0.0"),
             // Not a proxy: the header is the client's.
             ("198.51.100.9", &["203.0.113.7"], "198.51.100.9"),
         ] {
@@ -155,11 +168,11 @@ mod tests {
                 "203.0.113.7",
             ),
             ("for=203.0.113.7;by=\"a,b\"", "203.0.113.7"),
-            ("for=203.0.113.7, for=\"_hidden\"", "127.0.0.1"),
-            ("for=203.0.113.7, proto=https", "127.0.0.1"),
-            ("for=203.0.113.7, for=unknown, for=10.1.2.3", "10.1.2.3"),
-            ("for=\"203.0.113.7", "127.0.0.1"),
-            ("for=203.0.113.7;for=198.51.100.1", "127.0.0.1"),
+            ("for=203.0.113.7, for=\"_hidden\"", "0.0.0.0"),
+            ("for=203.0.113.7, proto=https", "0.0.0.0"),
+            ("for=203.0.113.7, for=unknown, for=10.1.2.3", "0.0.0.0"),
+            ("for=\"203.0.113.7", "0.0.0.0"),
+            ("for=203.0.113.7;for=198.51.100.1", "0.0.0.0"),
         ] {
             assert_eq!(client(header, "127.0.0.1", &[line]), expected, "{line}");
         }
@@ -176,7 +189,14 @@ mod tests {
         ] {
             assert!(text.parse::<ProxyNetwork>().is_ok(), "{text}");
         }
-        for text in ["", "10.0.0.1/8", "10.0.0.0/33", "localhost", "10.0.0"] {
+        for text in [
+            "",
+            "10.0.0.1/8",
+            "10.0.0.0/33",
+            "localhost",
+            "10.0.0",
+            "::ffff:10.0.0.0/104",
+        ] {
             assert_eq!(text.parse::<ProxyNetwork>(), Err(InvalidNetwork), "{text}");
         }
     }

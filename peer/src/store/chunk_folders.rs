@@ -252,7 +252,9 @@ impl ChunkFolders {
     fn forget(&self, address: Address, class: ChunkClass, length: u64) {
         self.memory_cache.remove(address);
         self.eviction_queue.remove(address, class);
-        self.chunks.fetch_sub(1, Relaxed);
+        // As in `release`.
+        let subtract = |chunks: u64| Some(chunks.saturating_sub(1));
+        let _ = self.chunks.fetch_update(Relaxed, Relaxed, subtract);
         self.release(length);
     }
 }

@@ -46,10 +46,12 @@ impl ChunkFolders {
     fn write_new(&self, chunk: &Chunk, class: ChunkClass) -> io::Result<PutOutcome> {
         let address = chunk.address();
         let _lock = self.lock_writes(address);
-        let path = self.layout.chunk(address, class);
-        if path.try_exists()? {
-            return Ok(PutOutcome::AlreadyStored);
+        for stored_class in CLASSES {
+            if self.layout.chunk(address, stored_class).try_exists()? {
+                return Ok(PutOutcome::AlreadyStored);
+            }
         }
+        let path = self.layout.chunk(address, class);
         let temporary = self.layout.temporary().join(address.to_string());
         durable_file::write_durably(&temporary, &path, chunk.bytes(), FileAccess::Default)?;
         self.chunks.fetch_add(1, Relaxed);

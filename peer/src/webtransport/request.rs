@@ -4,6 +4,7 @@ use super::response_writer::ResponseWriter;
 use super::session::quic_code;
 use crate::address::Address;
 use crate::client::Client;
+use crate::connection_slots::Activity;
 use crate::limits::MAX_CHUNK_BYTES;
 use crate::metrics::Transport;
 use crate::protocol::{self, Decoded, ErrorCode, Request, Status};
@@ -54,6 +55,7 @@ pub async fn serve(
     recv: RecvStream,
     context: Arc<SessionContext>,
     service: Arc<Service>,
+    activity: Arc<Activity>,
 ) {
     let _gauge = service.metrics.stream();
     let started = Instant::now();
@@ -65,6 +67,7 @@ pub async fn serve(
         received_bytes: service.metrics.received(TRANSPORT),
         context,
         service: Arc::clone(&service),
+        activity,
         op: "none",
         is_counted: false,
     };
@@ -108,6 +111,7 @@ pub(super) struct RequestStream {
     received_bytes: Counter,
     pub(super) context: Arc<SessionContext>,
     pub(super) service: Arc<Service>,
+    activity: Arc<Activity>,
     op: &'static str,
     /// Whether the request was counted for the client's rate.
     is_counted: bool,
@@ -120,8 +124,9 @@ impl RequestStream {
         if !matches!(request, Request::Put { .. }) {
             self.expect_end().await?;
         }
-        // From here on, each operation counts its chunks.
+        // From here on, each operation counts its chunks. A session without a complete request counts as idle.
         self.is_counted = true;
+        let _active = self.activity.begin_request();
         match request {
             Request::Get(addresses) => self.get(addresses).await?,
             Request::Has(addresses) => {

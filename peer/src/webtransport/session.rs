@@ -97,11 +97,8 @@ async fn serve_streams(
                     continue;
                 }
                 let (service, context) = (Arc::clone(&service), Arc::clone(&context));
-                let active = activity.begin_request();
-                streams.spawn(async move {
-                    request::serve(send, recv, context, service).await;
-                    drop(active);
-                });
+                let activity = Arc::clone(activity);
+                streams.spawn(request::serve(send, recv, context, service, activity));
             }
             accepted = connection.accept_uni() => {
                 let Ok(stream) = accepted else { return };

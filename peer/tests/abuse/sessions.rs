@@ -1,6 +1,6 @@
 //! Clients that open many WebTransport sessions.
 
-use crate::session::{Session, send_all};
+use crate::session::{Session, get_request, send_all};
 use crate::test_peer::{TEST_TIMEOUT, TestPeer};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
@@ -120,13 +120,29 @@ async fn a_new_session_takes_the_place_of_an_idle_one_of_the_greediest_client() 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_busy_session_keeps_its_place() {
     let peer = TestPeer::start(&["--max-sessions=1"]).await;
+    let large = peer.store_chunk(1, 4 << 20).await;
     let busy = connect_from("127.0.0.3", &peer).await.unwrap();
+    // The client does not read the response, so the request stays under way.
     let (mut send, _recv) = busy.stream().await;
-    send_all(&mut send, &[1]).await;
-    peer.wait_for_metric("antway_peer_streams", |n| n == 1)
-        .await;
+    send_all(&mut send, &get_request(&[large.address()])).await;
+    send.quic_stream_mut().finish().unwrap();
+    let sent = r#"antway_peer_sent_bytes_total{transport="webtransport"}"#;
+    peer.wait_for_metric(sent, |n| n > 0).await;
     assert!(connect_from("127.0.0.4", &peer).await.is_err());
     assert_eq!(refused(&peer, "full").await, 1);
     assert!(busy.request(&[4]).await.is_ok());
+    peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_unfinished_request_keeps_no_place() {
+    let peer = TestPeer::start(&["--max-sessions=1"]).await;
+    let hostile = connect_from("127.0.0.3", &peer).await.unwrap();
+    let (mut send, _recv) = hostile.stream().await;
+    send_all(&mut send, &[1]).await;
+    peer.wait_for_metric("antway_peer_streams", |n| n == 1)
+        .await;
+    let honest = connect_from("127.0.0.4", &peer).await.unwrap();
+    assert!(honest.request(&[4]).await.is_ok());
     peer.stop().await;
 }

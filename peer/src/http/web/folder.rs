@@ -2,8 +2,8 @@
 
 use super::encoding::Encoding;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
 use tokio::fs;
 
 /// The file that is served for a folder.
@@ -97,12 +97,16 @@ impl WebFile {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error),
         };
-        let modified = metadata.modified()?.duration_since(UNIX_EPOCH);
-        let modified = modified.map_or(0, |time| time.as_nanos());
+        // Builds may set the time of modification, but not the time of the last change to the file or its metadata.
+        let changed = format!("{:x}.{:x}", metadata.ctime(), metadata.ctime_nsec());
         let suffix = encoding.map_or("", Encoding::name);
         Ok(Some(Self {
             path: path.to_owned(),
-            etag: format!("\"{:x}-{modified:x}{suffix}\"", metadata.len()),
+            etag: format!(
+                "\"{:x}-{:x}-{changed}{suffix}\"",
+                metadata.len(),
+                metadata.ino()
+            ),
             encoding,
             file,
         }))
