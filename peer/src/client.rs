@@ -1,10 +1,13 @@
 //! Clients, and the address that their limits apply to.
 
 use crate::metrics::Transport;
+use crate::network_usage::NetworkUsage;
+use crate::rate_limiter::RateLimiter;
+use crate::readers::Reader;
 use ipnet::IpNet;
 use std::net::IpAddr;
 use std::sync::Arc;
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// The client of a WebTransport session or HTTP connection.
 #[derive(Clone)]
@@ -13,8 +16,95 @@ pub struct Client {
     pub transport: Transport,
     /// The client's IP address.
     pub ip: IpAddr,
-    /// The client's memory quotas for chunks, in the order in which permits are acquired.
-    pub quotas: Vec<Arc<Semaphore>>,
+    /// The memory quota of the session or connection.
+    pub session_memory: Arc<Semaphore>,
+    /// The memory that the client holds, and how fast it reads.
+    pub reader: Arc<Reader>,
+    /// The quotas of the client's network. `None` for loopback.
+    pub network: Option<Arc<NetworkQuotas>>,
+}
+
+/// The quotas that all clients of one network share.
+pub struct NetworkQuotas {
+    /// The memory for chunks.
+    pub memory: Arc<Semaphore>,
+    /// The lookups at upstreams.
+    pub lookups: Arc<Semaphore>,
+    /// The quotas of the /48 around an IPv6 /64.
+    pub site: Option<Arc<Self>>,
+}
+
+impl NetworkQuotas {
+    /// These quotas, and those of the site.
+    fn with_site(&self) -> impl Iterator<Item = &Self> {
+        [self].into_iter().chain(self.site.as_deref())
+    }
+}
+
+impl Client {
+    /// The client's memory quotas, in the order in which permits are acquired.
+    pub fn memory_quotas(&self) -> impl Iterator<Item = &Arc<Semaphore>> {
+        let networks = self.network.iter().flat_map(|network| network.with_site());
+        let shared = networks.map(|network| &network.memory);
+        [&self.session_memory].into_iter().chain(shared)
+    }
+}
+
+/// The permit for one lookup at the upstreams. It is released on drop.
+pub struct LookupPermit {
+    _parts: Vec<OwnedSemaphorePermit>,
+    /// Otherwise a client that disconnects and connects again would get new quotas.
+    _network: Option<Arc<NetworkQuotas>>,
+}
+
+/// The client that pays for a lookup at the upstreams. The lookup may outlast the client.
+#[derive(Clone)]
+pub struct LookupAccount {
+    ip: IpAddr,
+    network: Option<Arc<NetworkQuotas>>,
+    usage: Arc<NetworkUsage>,
+    /// `None` if the client is exempt from rates.
+    rate_limiter: Option<Arc<RateLimiter>>,
+}
+
+impl LookupAccount {
+    /// The account of `client`. `usage` and `rate_limiter` count its bytes.
+    pub fn new(
+        client: &Client,
+        usage: &Arc<NetworkUsage>,
+        rate_limiter: Option<&Arc<RateLimiter>>,
+    ) -> Self {
+        Self {
+            ip: client.ip,
+            network: client.network.clone(),
+            usage: Arc::clone(usage),
+            rate_limiter: rate_limiter.map(Arc::clone),
+        }
+    }
+
+    /// Waits for a permit of the quota of each of the client's networks, and then for one of `all`. A network over its quota does not delay
+    /// other networks.
+    pub async fn acquire_lookup(&self, all: &Arc<Semaphore>) -> LookupPermit {
+        let networks = self.network.iter().flat_map(|network| network.with_site());
+        let shared = networks.map(|network| &network.lookups);
+        let mut parts = Vec::with_capacity(3);
+        for semaphore in shared.chain([all]) {
+            let permit = Arc::clone(semaphore).acquire_owned().await;
+            parts.push(permit.expect("the semaphore is never closed"));
+        }
+        LookupPermit {
+            _parts: parts,
+            _network: self.network.clone(),
+        }
+    }
+
+    /// Counts bytes that arrived for the client.
+    pub fn charge_bytes(&self, bytes: u32) {
+        self.usage.record_bytes(self.ip, bytes);
+        if let Some(rate_limiter) = &self.rate_limiter {
+            rate_limiter.record_bytes(self.ip, bytes);
+        }
+    }
 }
 
 /// The networks that the limits on connections and rates apply to: an IPv4 address; or the /64 of an IPv6 address,

@@ -3,9 +3,9 @@
 use crate::address::Address;
 use crate::address_list;
 use crate::source::{
-    Chunk, ChunkBody, ChunkSource, PutOutcome, SourceError, SourceFuture, SourceStats,
+    Chunk, ChunkBody, ChunkSource, Lookup, LookupOutcome, PutOutcome, SourceError, SourceFuture,
+    SourceStats,
 };
-use crate::via::Via;
 use bytes::Bytes;
 use prometheus_client::registry::Registry;
 use std::collections::HashSet;
@@ -144,8 +144,12 @@ impl ChunkSource for DenyingSource {
         self.unless_denied(address, |inner| inner.get(address))
     }
 
-    fn get_via(&self, address: Address, via: Via) -> SourceFuture<'_, Option<ChunkBody>> {
-        self.unless_denied(address, |inner| inner.get_via(address, via))
+    fn look_up(&self, lookup: Lookup) -> SourceFuture<'_, LookupOutcome> {
+        self.unless_denied(lookup.address, |inner| inner.look_up(lookup))
+    }
+
+    fn has_slow_lookups(&self) -> bool {
+        self.inner.has_slow_lookups()
     }
 
     fn has(&self, address: Address) -> SourceFuture<'_, bool> {
@@ -160,8 +164,16 @@ impl ChunkSource for DenyingSource {
         self.unless_denied(chunk.address(), |inner| inner.cache(chunk))
     }
 
-    fn pointer(&self, address: Address, via: Via) -> SourceFuture<'_, Option<Bytes>> {
-        self.unless_denied(address, |inner| inner.pointer(address, via))
+    fn pointer(&self, address: Address) -> SourceFuture<'_, Option<Bytes>> {
+        self.unless_denied(address, |inner| inner.pointer(address))
+    }
+
+    fn newest_pointer(
+        &self,
+        stored: Option<Bytes>,
+        lookup: Lookup,
+    ) -> SourceFuture<'_, Option<Bytes>> {
+        self.unless_denied(lookup.address, |inner| inner.newest_pointer(stored, lookup))
     }
 
     fn is_denied(&self, address: Address) -> bool {

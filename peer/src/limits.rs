@@ -20,9 +20,12 @@ pub const POINTER_BYTES: usize = 5303;
 /// The timeout for connecting to an upstream.
 pub const UPSTREAM_CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// The maximum number of upstream chunks that wait for the disk. Further chunks wait before they are sent to the
-/// client.
-pub const MAX_PENDING_CACHE_WRITES: usize = 16;
+/// The maximum number of upstream chunks that are written to the disk at a time.
+pub const MAX_CACHE_WRITES: usize = 16;
+
+/// The maximum number of upstream chunks that wait to be written. Their bytes are in memory only as long as they are
+/// among the chunks that arrived last. Further chunks are not cached.
+pub const MAX_QUEUED_CACHE_WRITES: usize = 1024;
 
 /// The maximum number of entries of the negative cache.
 pub const NEGATIVE_CACHE_ENTRIES: NonZeroUsize = NonZeroUsize::new(65_536).unwrap();
@@ -96,11 +99,31 @@ const SESSION_SHARE_DIVISOR: usize = 4;
 /// share a router's address.
 const NETWORK_SHARE_DIVISOR: usize = 2;
 
-/// One IPv6 /48 leaves the chunk memory divided by this to others.
+/// One IPv6 /48 leaves the chunk memory, and the lookups, divided by this to others.
 const SITE_REST_DIVISOR: usize = 4;
 
-/// Upstream requests without a waiting client get extra memory: the chunk memory divided by this.
-const ORPHANED_SHARE_DIVISOR: usize = 4;
+/// The chunks that arrive from upstreams get extra memory, in addition to the chunk memory: this divisor for those on
+/// their way, and once more for those that arrived last.
+const ARRIVING_SHARE_DIVISOR: usize = 8;
+
+/// One network gets at most the lookups divided by this. Abandoned lookups get the same share.
+const LOOKUP_SHARE_DIVISOR: usize = 2;
+
+/// The maximum number of checks at a time whether the store has a chunk, or a pointer. A stalled disk must not
+/// accumulate them.
+pub const MAX_STORE_CHECKS: usize = 64;
+
+/// The maximum number of a file's chunks that OPEN looks up at once, if the upstreams are slow.
+pub const MAX_LOOKED_UP_CHUNKS: usize = 64;
+
+/// When a client should ask again for a chunk whose lookup continues.
+pub const LOOKUP_RETRY_AFTER: Duration = Duration::from_secs(2);
+
+/// The latest time that a client is told to ask again.
+pub const MAX_RETRY_AFTER: Duration = Duration::from_secs(60);
+
+/// The maximum number of remembered pointer records.
+pub const REMEMBERED_POINTERS: NonZeroUsize = NonZeroUsize::new(1024).unwrap();
 
 /// The maximum number of chunks of one request that are fetched ahead of the one being sent.
 pub const PREFETCHED_ANSWERS: usize = 3;
@@ -129,15 +152,37 @@ pub const LARGE_DATA_MAPS: usize = 16;
 /// The minimum average transfer rate of a chunk. Slower transfers are aborted, because they hold memory.
 pub const MIN_BYTES_PER_SECOND: u32 = 16 * 1024;
 
+/// If a request waits so long for memory, and the slowest client needs longer than [`MAX_DRAIN_TIME`] for what it holds,
+/// the slowest client loses its responses.
+pub const PRESSURE_PERIOD: Duration = Duration::from_secs(1);
+
+/// A client is not slow if it reads the chunks that it holds in memory within this time.
+pub const MAX_DRAIN_TIME: Duration = Duration::from_secs(10);
+
 /// The maximum amount of unacknowledged data per session, in bytes. It limits memory, and the speed on long paths: 4
 /// MiB per 100 ms is 40 MB/s.
 pub const SEND_WINDOW_BYTES: u64 = 4 * 1024 * 1024;
 
-/// The flow control window of an upload, in bytes.
-pub const STREAM_RECEIVE_WINDOW_BYTES: u32 = 2 * 1024 * 1024;
+/// The flow control windows of a peer that accepts uploads.
+pub const UPLOAD_WINDOWS: ReceiveWindows = ReceiveWindows {
+    stream_bytes: 2 * 1024 * 1024,
+    session_bytes: 8 * 1024 * 1024,
+};
 
-/// The flow control window of all uploads of a session, in bytes.
-pub const SESSION_RECEIVE_WINDOW_BYTES: u32 = 8 * 1024 * 1024;
+/// The flow control windows of a read-only peer. The longest request without an upload has about 2 KiB.
+pub const READ_ONLY_WINDOWS: ReceiveWindows = ReceiveWindows {
+    stream_bytes: 16 * 1024,
+    session_bytes: 64 * 1024,
+};
+
+/// How much a client may send before the peer has read it.
+#[derive(Clone, Copy, Debug)]
+pub struct ReceiveWindows {
+    /// The window of one request, in bytes.
+    pub stream_bytes: u32,
+    /// The window of all requests of a session, in bytes.
+    pub session_bytes: u32,
+}
 
 /// How long a complete response may take to reach the client before its stream is reset.
 pub const DELIVERY_TIMEOUT: Duration = Duration::from_secs(120);
@@ -177,6 +222,8 @@ pub struct Limits {
     /// The maximum number of chunks in memory, over both transports. A request that waits too long for memory gets
     /// `busy`.
     pub chunks_in_memory: usize,
+    /// The maximum number of concurrent lookups at upstreams. Further ones wait.
+    pub lookups: usize,
     /// The rate limits of one client address.
     pub rate_limits: RateLimits,
     /// How long an idle connection stays open, and how long a client may stop reading a response.
@@ -198,6 +245,21 @@ impl Limits {
         (self.chunks_in_memory / NETWORK_SHARE_DIVISOR).max(1)
     }
 
+    /// The maximum number of chunks that arrive from upstreams at a time, and of chunks that have just arrived.
+    pub fn arriving_chunks(&self) -> usize {
+        (self.chunks_in_memory / ARRIVING_SHARE_DIVISOR).max(1)
+    }
+
+    /// The maximum number of lookups of one client address.
+    pub fn lookups_per_network(&self) -> usize {
+        (self.lookups / LOOKUP_SHARE_DIVISOR).max(1)
+    }
+
+    /// The maximum number of lookups without a waiting client.
+    pub fn abandoned_lookups(&self) -> usize {
+        self.lookups / LOOKUP_SHARE_DIVISOR
+    }
+
     /// Whether a client is exempt from the limits of client networks.
     pub fn exempts(&self, ip: IpAddr) -> bool {
         !self.limit_loopback && ip.to_canonical().is_loopback()
@@ -208,9 +270,9 @@ impl Limits {
         (self.chunks_in_memory - self.chunks_in_memory / SITE_REST_DIVISOR).max(1)
     }
 
-    /// The maximum number of upstream requests without a waiting client.
-    pub fn max_orphaned_requests(&self) -> usize {
-        (self.chunks_in_memory / ORPHANED_SHARE_DIVISOR).max(1)
+    /// The maximum number of lookups at upstreams for one IPv6 /48.
+    pub fn lookups_per_site(&self) -> usize {
+        (self.lookups - self.lookups / SITE_REST_DIVISOR).max(1)
     }
 
     /// How long the transfer of a chunk of `length` bytes may take, in either direction.
@@ -230,6 +292,7 @@ impl Default for Limits {
             connections_per_second: None,
             limit_loopback: false,
             chunks_in_memory: 128,
+            lookups: 256,
             rate_limits: RateLimits::default(),
             idle_timeout: Duration::from_secs(30),
             request_timeout: Duration::from_secs(20),

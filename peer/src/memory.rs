@@ -1,41 +1,76 @@
 //! The memory for chunks, and each client's quota of it.
+//!
+//! A permit belongs to an allocation, not to a request: it is released when the last bytes of the chunk are dropped.
+//! The QUIC library drops bytes when the client has acknowledged them, and hyper when it has written them.
 
-use crate::client::{Client, ClientNetworks};
-use crate::limits::Limits;
+use crate::client::{Client, ClientNetworks, NetworkQuotas};
+use crate::limits::PRESSURE_PERIOD;
+use crate::limits::{Limits, MAX_CHUNK_BYTES};
 use crate::metrics::Transport;
+use crate::readers::{HeldMemory, Readers};
 use ipnet::IpNet;
 use std::collections::HashMap;
 use std::net::IpAddr;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Instant;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::sleep;
 
-/// Permits for all clients. One permit is the memory of one chunk.
+/// The memory that one semaphore permit stands for, in bytes. Small chunks take less than the memory of a large one.
+const UNIT_BYTES: u32 = 64 * 1024;
+
+/// The number of semaphore permits for a chunk of unknown length.
+const UNITS_PER_CHUNK: u32 = MAX_CHUNK_BYTES / UNIT_BYTES;
+
+/// Permits for the chunks of all clients.
 pub struct ChunkMemory {
     all: Arc<Semaphore>,
+    readers: Readers,
     session_quota: usize,
     network_quota: usize,
+    network_lookups: usize,
     site_quota: usize,
+    site_lookups: usize,
     limit_loopback: bool,
     /// The quotas of connected networks, and of some disconnected ones.
-    networks: Mutex<HashMap<IpNet, Weak<Semaphore>>>,
+    networks: Mutex<HashMap<IpNet, Weak<NetworkQuotas>>>,
     /// The number of entries at which disconnected networks are removed.
     max_networks: usize,
 }
 
 /// The permit for one chunk in memory. It is released on drop.
 pub struct ChunkPermit {
-    _quotas: Vec<OwnedSemaphorePermit>,
-    _total: OwnedSemaphorePermit,
+    /// The permits of the client's quotas, and of the total.
+    parts: Vec<OwnedSemaphorePermit>,
+    held: HeldMemory,
+    /// Otherwise a client that disconnects and connects again would get new quotas.
+    _network: Option<Arc<NetworkQuotas>>,
+}
+
+impl ChunkPermit {
+    /// Keeps only the memory for a chunk of `length` bytes, once its length is known.
+    pub fn shrink_to(&mut self, length: u32) {
+        let units = length.div_ceil(UNIT_BYTES).clamp(1, UNITS_PER_CHUNK);
+        for part in &mut self.parts {
+            let excess = part.num_permits().saturating_sub(units as usize);
+            drop(part.split(excess));
+        }
+        self.held.shrink_to((units * UNIT_BYTES) as usize);
+    }
 }
 
 impl ChunkMemory {
     /// Creates the permits and quotas of `limits`.
     pub fn new(limits: &Limits) -> Self {
         Self {
-            all: Arc::new(Semaphore::new(limits.chunks_in_memory)),
+            all: Arc::new(chunk_semaphore(limits.chunks_in_memory)),
+            readers: Readers::default(),
             session_quota: limits.chunks_per_session(),
             network_quota: limits.chunks_per_network(),
+            network_lookups: limits.lookups_per_network(),
             site_quota: limits.chunks_per_site(),
+            site_lookups: limits.lookups_per_site(),
             limit_loopback: limits.limit_loopback,
             networks: Mutex::default(),
             max_networks: limits.sessions + limits.http_connections,
@@ -53,61 +88,86 @@ impl ChunkMemory {
     }
 
     fn client(&self, transport: Transport, ip: IpAddr) -> Client {
-        let own = Arc::new(Semaphore::new(self.session_quota));
         Client {
             transport,
             ip,
-            quotas: [own].into_iter().chain(self.networks(ip)).collect(),
+            session_memory: Arc::new(chunk_semaphore(self.session_quota)),
+            reader: self.readers.add(),
+            network: self.network(ip),
         }
     }
 
     /// Waits for a permit of each of the client's quotas, and then for one of the total. All clients acquire in this
     /// order, so no deadlock is possible.
     pub async fn acquire(&self, client: &Client) -> ChunkPermit {
-        let mut quotas = Vec::with_capacity(client.quotas.len());
-        for quota in &client.quotas {
-            quotas.push(acquire_permit(quota).await);
+        let mut parts = Vec::with_capacity(3);
+        for quota in client.memory_quotas() {
+            parts.push(acquire_units(quota).await);
         }
+        let mut acquiring = pin!(acquire_units(&self.all));
+        parts.push(loop {
+            tokio::select! {
+                permit = acquiring.as_mut() => break permit,
+                () = sleep(PRESSURE_PERIOD) => self.readers.shed_slowest(Instant::now()),
+            }
+        });
         ChunkPermit {
-            _quotas: quotas,
-            _total: acquire_permit(&self.all).await,
+            parts,
+            held: client.reader.hold(MAX_CHUNK_BYTES as usize),
+            _network: client.network.clone(),
         }
     }
 
-    /// The quotas of the client's networks. None for exempt clients.
-    fn networks(&self, ip: IpAddr) -> Vec<Arc<Semaphore>> {
+    /// The quotas of the client's networks. `None` for exempt clients.
+    fn network(&self, ip: IpAddr) -> Option<Arc<NetworkQuotas>> {
         if !self.limit_loopback && ip.to_canonical().is_loopback() {
-            return Vec::new();
+            return None;
         }
         let ClientNetworks { own, site } = ClientNetworks::of(ip);
-        let own = self.quota(own, self.network_quota);
-        let site = site.map(|site| self.quota(site, self.site_quota));
-        [own].into_iter().chain(site).collect()
+        let site = site.map(|site| self.quotas(site, self.site_quota, self.site_lookups, None));
+        Some(self.quotas(own, self.network_quota, self.network_lookups, site))
     }
 
-    fn quota(&self, network: IpNet, permits: usize) -> Arc<Semaphore> {
+    fn quotas(
+        &self,
+        network: IpNet,
+        chunks: usize,
+        lookups: usize,
+        site: Option<Arc<NetworkQuotas>>,
+    ) -> Arc<NetworkQuotas> {
         let mut networks = self.networks.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(quota) = networks.get(&network).and_then(Weak::upgrade) {
-            return quota;
+        if let Some(quotas) = networks.get(&network).and_then(Weak::upgrade) {
+            return quotas;
         }
         if networks.len() >= self.max_networks {
-            networks.retain(|_, quota| quota.strong_count() > 0);
+            networks.retain(|_, quotas| quotas.strong_count() > 0);
         }
-        let quota = Arc::new(Semaphore::new(permits));
-        networks.insert(network, Arc::downgrade(&quota));
-        quota
+        let quotas = Arc::new(NetworkQuotas {
+            memory: Arc::new(chunk_semaphore(chunks)),
+            lookups: Arc::new(Semaphore::new(lookups)),
+            site,
+        });
+        networks.insert(network, Arc::downgrade(&quotas));
+        quotas
     }
 }
 
-async fn acquire_permit(permits: &Arc<Semaphore>) -> OwnedSemaphorePermit {
-    let permit = Arc::clone(permits).acquire_owned().await;
-    permit.expect("the semaphore is never closed")
+async fn acquire_units(semaphore: &Arc<Semaphore>) -> OwnedSemaphorePermit {
+    let permits = Arc::clone(semaphore).acquire_many_owned(UNITS_PER_CHUNK);
+    permits.await.expect("the semaphore is never closed")
+}
+
+/// A semaphore for the memory of `chunks` large chunks.
+fn chunk_semaphore(chunks: usize) -> Semaphore {
+    Semaphore::new(chunks * UNITS_PER_CHUNK as usize)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::client::LookupAccount;
     use futures_util::FutureExt;
+    use tokio::task::unconstrained;
 
     fn memory() -> ChunkMemory {
         ChunkMemory::new(&Limits {
@@ -123,11 +183,12 @@ mod tests {
     }
 
     fn try_acquire(memory: &ChunkMemory, client: &Client) -> Option<ChunkPermit> {
-        memory.acquire(client).now_or_never()
+        // Tokio would make a task that acquires many permits wait for other tasks.
+        unconstrained(memory.acquire(client)).now_or_never()
     }
 
-    #[test]
-    fn one_address_gets_at_most_half_of_the_memory() {
+    #[tokio::test]
+    async fn one_address_gets_at_most_half_of_the_memory() {
         let memory = memory();
         for (address, neighbour, other) in [
             ("203.0.113.1", "::ffff:203.0.113.1", "203.0.113.2"),
@@ -150,8 +211,8 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_site_with_many_networks_leaves_memory_for_others() {
+    #[tokio::test]
+    async fn a_site_with_many_networks_leaves_memory_for_others() {
         let memory = memory();
         let acquire = |address: &str| try_acquire(&memory, &memory.http_client(ip(address)));
         let site = ["2001:db8::1", "2001:db8:0:1::1", "2001:db8:0:2::1"];
@@ -160,8 +221,30 @@ mod tests {
         assert!(acquire("2001:db8:1::1").is_some());
     }
 
-    #[test]
-    fn a_session_leaves_memory_for_others_of_its_address() {
+    #[tokio::test]
+    async fn one_address_gets_at_most_half_of_the_lookups() {
+        let memory = ChunkMemory::new(&Limits {
+            lookups: 4,
+            ..Limits::default()
+        });
+        let all = Arc::new(Semaphore::new(4));
+        let usage = Arc::default();
+        let look_up = |address| {
+            // Each lookup has a connection of its own, which is closed at once.
+            let client = memory.http_client(ip(address));
+            let account = LookupAccount::new(&client, &usage, None);
+            account.acquire_lookup(&all).now_or_never()
+        };
+        let greedy: Vec<_> = (0..4).map_while(|_| look_up("203.0.113.1")).collect();
+        assert_eq!(greedy.len(), 2);
+        let others: Vec<_> = (0..4).map_while(|_| look_up("127.0.0.1")).collect();
+        assert_eq!(others.len(), 2);
+        drop(greedy);
+        assert!(look_up("203.0.113.1").is_some());
+    }
+
+    #[tokio::test]
+    async fn a_session_leaves_memory_for_others_of_its_address() {
         let memory = memory();
         for address in ["203.0.113.1", "127.0.0.1"] {
             let greedy = memory.session_client(ip(address));
@@ -173,8 +256,28 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_proxy_on_loopback_may_use_all_memory() {
+    #[tokio::test]
+    async fn a_small_chunk_takes_a_small_part_of_the_memory() {
+        let memory = memory();
+        let client = memory.session_client(ip("203.0.113.1"));
+        let mut held = Vec::new();
+        // The session's quota is the memory of two large chunks. One chunk of unknown length always needs room.
+        for _ in 0..=UNITS_PER_CHUNK {
+            let mut permit = try_acquire(&memory, &client).unwrap();
+            permit.shrink_to(1);
+            held.push(permit);
+        }
+        assert!(try_acquire(&memory, &client).is_none());
+        held.truncate(1);
+        let mut large = try_acquire(&memory, &client).unwrap();
+        large.shrink_to(MAX_CHUNK_BYTES);
+        assert!(try_acquire(&memory, &client).is_none());
+        large.shrink_to(0);
+        assert!(try_acquire(&memory, &client).is_some());
+    }
+
+    #[tokio::test]
+    async fn a_proxy_on_loopback_may_use_all_memory() {
         let memory = memory();
         for address in ["127.0.0.1", "::1", "::ffff:127.0.0.1"] {
             let connection = || try_acquire(&memory, &memory.http_client(ip(address)));
@@ -183,8 +286,8 @@ mod tests {
         }
     }
 
-    #[test]
-    fn removes_the_quotas_of_disconnected_clients() {
+    #[tokio::test]
+    async fn removes_the_quotas_of_disconnected_clients() {
         let memory = memory();
         let stays = memory.http_client(ip("203.0.113.1"));
         for last in 2..255 {

@@ -123,9 +123,13 @@ impl Peer {
         let mut web_transport_addresses = Vec::new();
         for address in config.web_transport {
             let address = with_default_port(address, web_transport_addresses.first());
-            let congestion_control = config.congestion_control;
-            let listening =
-                web_transport.listen(address, &certificates, congestion_control, &config.limits);
+            let listening = web_transport.listen(
+                address,
+                &certificates,
+                config.congestion_control,
+                config.write_policy.receive_windows(),
+                &config.limits,
+            );
             web_transport_addresses
                 .push(listening.map_err(listen_error("--webtransport", address))?);
         }

@@ -1,10 +1,12 @@
-//! Checks and compares pointer records. The client verifies the signatures, not the peer.
+//! Verifies and compares pointer records.
 //!
 //! A record has 5,303 bytes: version, owner's public key (1,952), counter (u64), kind, target (32), signature.
 
 use crate::address::Address;
 use crate::limits::POINTER_BYTES;
 use bytes::Bytes;
+use fips204::ml_dsa_65::PublicKey;
+use fips204::traits::{SerDes, Verifier};
 use std::cmp::Reverse;
 
 const VERSION: u8 = 1;
@@ -15,13 +17,27 @@ const KIND_AND_TARGET_BYTES: usize = 1 + 32;
 /// The key derivation context that turns an owner's key into the address.
 const ADDRESS_CONTEXT: &str = "autonomi.pointer.address.v1";
 
-/// Whether the record's owner key belongs to `address`.
-pub fn belongs_to(record: &[u8], address: Address) -> bool {
+/// The context of the signature, which is over everything before it.
+const SIGNATURE_CONTEXT: &[u8] = b"autonomi.pointer.head.v1";
+
+/// Whether the record's owner key belongs to `address`, and the owner signed the record.
+pub fn is_valid(record: &[u8], address: Address) -> bool {
     if record.len() != POINTER_BYTES || record[0] != VERSION {
         return false;
     }
-    let owner = &record[1..1 + OWNER_BYTES];
-    Address::from(blake3::derive_key(ADDRESS_CONTEXT, owner)) == address
+    let Some((owner, _)) = record[1..].split_first_chunk::<OWNER_BYTES>() else {
+        return false;
+    };
+    if Address::from(blake3::derive_key(ADDRESS_CONTEXT, owner)) != address {
+        return false;
+    }
+    let head = 1 + OWNER_BYTES + COUNTER_BYTES + KIND_AND_TARGET_BYTES;
+    let (head, signature) = record.split_at(head);
+    let (Ok(owner), Ok(signature)) = (PublicKey::try_from_bytes(*owner), signature.try_into())
+    else {
+        return false;
+    };
+    owner.verify(head, signature, SIGNATURE_CONTEXT)
 }
 
 /// The newest of the stored record and the upstreams' `answers`.
@@ -85,18 +101,31 @@ mod tests {
     }
 
     #[test]
-    fn a_record_belongs_to_the_address_of_its_owner() {
+    fn a_record_is_valid_at_the_address_of_its_owner() {
         let json: serde_json::Value = serde_json::from_slice(&fixture("pointers.json")).unwrap();
         let text = json.to_string();
         let record = fixture("pointer-s1-c0.bin");
         let owner = blake3::derive_key(ADDRESS_CONTEXT, &record[1..1953]);
         let address = Address::from(owner);
         assert!(text.contains(&address.to_string()), "{text}");
-        assert!(belongs_to(&record, address));
-        assert!(belongs_to(&fixture("pointer-s1-c7.bin"), address));
-        assert!(!belongs_to(&fixture("pointer-s2-c3.bin"), address));
-        assert!(!belongs_to(&record[1..], address));
-        assert!(!belongs_to(b"", address));
+        assert!(is_valid(&record, address));
+        assert!(is_valid(&fixture("pointer-s1-c7.bin"), address));
+        assert!(!is_valid(&fixture("pointer-s2-c3.bin"), address));
+        assert!(!is_valid(&record[1..], address));
+        assert!(!is_valid(b"", address));
+    }
+
+    #[test]
+    fn a_changed_record_is_invalid() {
+        let record = fixture("pointer-s1-c7.bin");
+        let address = Address::from(blake3::derive_key(ADDRESS_CONTEXT, &record[1..1953]));
+        assert!(is_valid(&record, address));
+        // The counter, the kind, the target, and the start and end of the signature.
+        for position in [1960, 1961, 1993, 1994, 5302] {
+            let mut changed = record.to_vec();
+            changed[position] ^= 1;
+            assert!(!is_valid(&changed, address), "{position}");
+        }
     }
 
     /// A record with this state. Its signature is invalid, but only its owner and length are checked here.

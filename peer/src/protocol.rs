@@ -4,7 +4,8 @@
 
 use crate::address::Address;
 use crate::data_map::ByteRange;
-use crate::limits::{MAX_ADDRESSES_PER_REQUEST, MAX_TOKEN_BYTES};
+use crate::limits::{MAX_ADDRESSES_PER_REQUEST, MAX_RETRY_AFTER, MAX_TOKEN_BYTES};
+use std::time::Duration;
 
 /// The path of WebTransport sessions with this protocol.
 pub const PATH: &str = "/v1";
@@ -237,6 +238,16 @@ fn byte_range(first: u64, length: u64) -> ByteRange {
             length: Some(length),
         },
     }
+}
+
+/// The header of an answer without bytes. After `busy`, the place of the length has the time in milliseconds after which
+/// the client should ask again, or 0 if it is not known.
+pub fn unavailable_header(status: Status, retry_after: Option<Duration>) -> [u8; 5] {
+    let retry_after = match status {
+        Status::Busy => retry_after.unwrap_or_default().min(MAX_RETRY_AFTER),
+        _ => Duration::ZERO,
+    };
+    get_header(status, retry_after.as_millis() as u32)
 }
 
 /// The header before a chunk's bytes in a GET response. In an OPEN response it follows the chunk's address.

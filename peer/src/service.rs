@@ -1,14 +1,17 @@
 //! The operations of both transports: chunks in and out of the source, within the limits.
 
+mod chunks;
+mod get_all;
+
 use crate::access::Access;
 use crate::address::Address;
 use crate::advertised_endpoint::AdvertisedEndpoint;
 use crate::certificates::Certificates;
 use crate::client::Client;
+use crate::complete_on_drop::CompleteOnDrop;
 use crate::info::{Info, WebTransportInfo};
 use crate::limits::{
-    LARGE_DATA_MAPS, Limits, MAX_DATA_MAP_BYTES, PREFETCHED_ANSWERS, PREFETCHED_SMALL_ANSWERS,
-    SMALL_ANSWER_BYTES, SMALL_DATA_MAP_BYTES,
+    LARGE_DATA_MAPS, Limits, MAX_DATA_MAP_BYTES, MAX_STORE_CHECKS, SMALL_DATA_MAP_BYTES,
 };
 use crate::memory::{ChunkMemory, ChunkPermit};
 use crate::metrics::{Metrics, Transport};
@@ -18,13 +21,11 @@ use crate::protocol::Status;
 use crate::rate_limiter::RateLimiter;
 use crate::readiness::Readiness;
 use crate::source::{Chunk, ChunkBody, ChunkSource, PutOutcome, SourceError, SourceStats};
-use crate::via::Via;
 use crate::write_policy::{WritePolicy, WriteRefusal};
 use bytes::Bytes;
-use futures_util::stream::{self, Stream, StreamExt};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::timeout;
 
 /// A peer's chunks and rules. All transports share them.
 pub struct Service {
@@ -43,8 +44,9 @@ pub struct Service {
     certificates: Arc<Certificates>,
     web_transport: Option<AdvertisedEndpoint>,
     large_data_maps: Arc<Semaphore>,
-    rate_limiter: RateLimiter,
-    network_usage: NetworkUsage,
+    store_checks: Arc<Semaphore>,
+    rate_limiter: Arc<RateLimiter>,
+    network_usage: Arc<NetworkUsage>,
     readiness: Arc<Readiness>,
     announced_peers: Vec<String>,
 }
@@ -56,17 +58,35 @@ pub struct DataMapPermit(
 
 /// The result of a request for one chunk.
 pub enum GetOutcome {
-    /// The bytes, with their memory permit.
-    Found(ChunkBody, ChunkPermit),
+    /// The bytes. Their memory permit is released with the last piece.
+    Found(ChunkBody),
     /// There are no bytes, for this reason.
-    Unavailable(Status),
+    Unavailable(Unavailable),
+}
+
+/// Why a request cannot be answered now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unavailable {
+    /// The status to send.
+    pub status: Status,
+    /// When another request may succeed, if this is known.
+    pub retry_after: Option<Duration>,
+}
+
+impl From<Status> for Unavailable {
+    fn from(status: Status) -> Self {
+        Self {
+            status,
+            retry_after: None,
+        }
+    }
 }
 
 impl GetOutcome {
     /// The number of bytes. 0 if there are none.
     fn length(&self) -> u32 {
         match self {
-            Self::Found(body, _) => body.length(),
+            Self::Found(body) => body.length(),
             Self::Unavailable(_) => 0,
         }
     }
@@ -89,8 +109,9 @@ impl Service {
             memory: ChunkMemory::new(&limits),
             access: Access::new(&limits),
             large_data_maps: Arc::new(Semaphore::new(LARGE_DATA_MAPS)),
-            rate_limiter: RateLimiter::new(limits.rate_limits),
-            network_usage: NetworkUsage::default(),
+            store_checks: Arc::new(Semaphore::new(MAX_STORE_CHECKS)),
+            rate_limiter: Arc::new(RateLimiter::new(limits.rate_limits)),
+            network_usage: Arc::default(),
             readiness: Readiness::new(Arc::clone(&source)),
             announced_peers,
             metrics,
@@ -127,136 +148,6 @@ impl Service {
         self.readiness.is_writable().await
     }
 
-    /// Requests one chunk from the source.
-    pub async fn get(&self, client: &Client, address: Address) -> GetOutcome {
-        self.get_via(client, address, Via::default()).await
-    }
-
-    /// Like `get`, for a request that other peers forwarded.
-    pub async fn get_via(&self, client: &Client, address: Address, via: Via) -> GetOutcome {
-        let permit = self.acquire_chunk(client).await;
-        self.get_with_permit(permit, client, address, via).await
-    }
-
-    /// The results of several GETs, in order. Fetches a few chunks ahead of the one being taken, and more while the
-    /// chunks are small.
-    pub fn get_all(
-        self: &Arc<Self>,
-        client: &Client,
-        addresses: Vec<Address>,
-    ) -> impl Stream<Item = GetOutcome> + Send + use<> {
-        let shared = Arc::new((Arc::clone(self), client.clone()));
-        let mut prefetch_limit = PREFETCHED_ANSWERS;
-        let prefetch_permits = Arc::new(Semaphore::new(1 + prefetch_limit));
-        stream::iter(addresses)
-            // Permits are acquired in order. Otherwise the later chunks of some requests could take all permits that
-            // the first chunks of others wait for.
-            .then(move |address| {
-                let shared = Arc::clone(&shared);
-                let prefetch_permits = Arc::clone(&prefetch_permits);
-                async move {
-                    let prefetch_permit = prefetch_permits.acquire_owned().await;
-                    let prefetch_permit = prefetch_permit.expect("the semaphore is never closed");
-                    let (service, client) = &*shared;
-                    let permit = match service.admits(client) {
-                        true => service.acquire_chunk(client).await,
-                        false => None,
-                    };
-                    (shared, address, prefetch_permit, permit)
-                }
-            })
-            .map(|(shared, address, prefetch_permit, permit)| async move {
-                let (service, client) = &*shared;
-                let via = Via::default();
-                (
-                    service.get_with_permit(permit, client, address, via).await,
-                    prefetch_permit,
-                )
-            })
-            .buffered(1 + PREFETCHED_SMALL_ANSWERS)
-            .map(move |(outcome, prefetch_permit)| {
-                let is_small = outcome.length() <= SMALL_ANSWER_BYTES;
-                if is_small && prefetch_limit < PREFETCHED_SMALL_ANSWERS {
-                    prefetch_limit += 1;
-                    prefetch_permit.semaphore().add_permits(1);
-                } else if !is_small && prefetch_limit > PREFETCHED_ANSWERS {
-                    prefetch_limit -= 1;
-                    prefetch_permit.forget();
-                }
-                outcome
-            })
-    }
-
-    async fn get_with_permit(
-        &self,
-        permit: Option<ChunkPermit>,
-        client: &Client,
-        address: Address,
-        via: Via,
-    ) -> GetOutcome {
-        let outcome = match permit {
-            Some(permit) => self.fetch(permit, address, via).await,
-            None => GetOutcome::Unavailable(Status::Busy),
-        };
-        let status = match &outcome {
-            GetOutcome::Found(body, _) => {
-                self.record_bytes(client, body.length());
-                Status::Ok
-            }
-            GetOutcome::Unavailable(status) => *status,
-        };
-        self.metrics.count_answer(client.transport, status.name());
-        outcome
-    }
-
-    async fn fetch(&self, permit: ChunkPermit, address: Address, via: Via) -> GetOutcome {
-        let fetching = self.source.get_via(address, via);
-        match timeout(self.limits.request_timeout, fetching).await {
-            Ok(Ok(Some(body))) => GetOutcome::Found(body, permit),
-            Ok(Ok(None)) => GetOutcome::Unavailable(Status::NotFound),
-            Ok(Err(error)) => GetOutcome::Unavailable(status_of_error(address, &error)),
-            Err(_elapsed) => GetOutcome::Unavailable(Status::Busy),
-        }
-    }
-
-    /// The newest pointer record at this address. The error is the status to send.
-    pub async fn pointer(&self, address: Address, via: Via) -> Result<Bytes, Status> {
-        let fetching = self.source.pointer(address, via);
-        match timeout(self.limits.request_timeout, fetching).await {
-            Ok(Ok(Some(record))) => Ok(record),
-            Ok(Ok(None)) => Err(Status::NotFound),
-            Ok(Err(error)) => Err(status_of_error(address, &error)),
-            Err(_elapsed) => Err(Status::Busy),
-        }
-    }
-
-    /// The statuses of several chunks, in order.
-    pub async fn has_all(&self, client: &Client, addresses: Vec<Address>) -> Vec<Status> {
-        let statuses = stream::iter(addresses)
-            .map(|address| async move {
-                match self.admits(client) {
-                    true => self.has(address).await,
-                    false => Status::Busy,
-                }
-            })
-            .buffered(1 + PREFETCHED_ANSWERS)
-            .collect::<Vec<_>>()
-            .await;
-        for status in &statuses {
-            self.metrics.count_answer(client.transport, status.name());
-        }
-        statuses
-    }
-
-    async fn has(&self, address: Address) -> Status {
-        match timeout(self.limits.request_timeout, self.source.has(address)).await {
-            Ok(Ok(true)) => Status::Ok,
-            Ok(Ok(false)) => Status::NotFound,
-            Ok(Err(error)) => status_of_error(address, &error),
-            Err(_elapsed) => Status::Busy,
-        }
-    }
-
     /// Checks a write with `token` from a page of `origin`. `host` is the `Host` of the request. Counts a refusal.
     pub fn may_write(
         &self,
@@ -276,12 +167,6 @@ impl Service {
     pub fn origin_may_write(&self, origin: Option<&str>, host: &str) -> bool {
         let checked = self.write_policy.check_origin(&self.origins, origin, host);
         checked.is_ok()
-    }
-
-    /// Waits for a memory permit for one chunk. `None` after the request timeout.
-    pub async fn acquire_chunk(&self, client: &Client) -> Option<ChunkPermit> {
-        let acquiring = self.memory.acquire(client);
-        timeout(self.limits.request_timeout, acquiring).await.ok()
     }
 
     /// A permit for a data map of `length` bytes. `None` if it is too long, or if no permit is free now. Waiting for
@@ -304,17 +189,29 @@ impl Service {
             .expect("hashing does not panic")
     }
 
-    /// Stores a chunk. The error is the status to send.
-    pub async fn put(&self, transport: Transport, chunk: Chunk) -> Result<PutOutcome, Status> {
+    /// Stores a chunk. The error is the status to send. The permit is the chunk's.
+    pub async fn put(
+        &self,
+        transport: Transport,
+        chunk: Chunk,
+        permit: ChunkPermit,
+    ) -> Result<PutOutcome, Unavailable> {
         let address = chunk.address();
+        let source = Arc::clone(&self.source);
         // No timeout: the store completes a write whether or not the client still waits.
-        let status = match self.source.put(chunk).await {
-            Ok(PutOutcome::Full) => Status::Full,
+        let storing = CompleteOnDrop::new(async move {
+            let stored = source.put(chunk).await;
+            drop(permit);
+            stored
+        });
+        let unavailable = match storing.await {
+            Ok(PutOutcome::Full) => Status::Full.into(),
             Ok(outcome) => return Ok(outcome),
             Err(error) => status_of_error(address, &error),
         };
-        self.metrics.count_refused_write(transport, status.name());
-        Err(status)
+        let reason = unavailable.status.name();
+        self.metrics.count_refused_write(transport, reason);
+        Err(unavailable)
     }
 
     /// The JSON of `/-/info`, as of now.
@@ -349,13 +246,17 @@ impl Service {
     }
 }
 
-fn status_of_error(address: Address, error: &SourceError) -> Status {
+fn status_of_error(address: Address, error: &SourceError) -> Unavailable {
     match error {
-        SourceError::Busy => Status::Busy,
-        SourceError::Denied => Status::Denied,
+        SourceError::Busy => Status::Busy.into(),
+        SourceError::Later(after) => Unavailable {
+            status: Status::Busy,
+            retry_after: Some(*after),
+        },
+        SourceError::Denied => Status::Denied.into(),
         SourceError::Failed(_) | SourceError::Unreachable(_) => {
             tracing::error!(%address, %error, "source failed");
-            Status::Failed
+            Status::Failed.into()
         }
     }
 }

@@ -1,12 +1,15 @@
 //! The sources of a peer's chunks. The folder store is one source; upstreams are others.
 
 use crate::address::Address;
+use crate::client::LookupAccount;
 use crate::via::Via;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, BoxStream, StreamExt};
 use prometheus_client::registry::Registry;
 use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
 
 /// The size of the pieces in which chunks are sent, in bytes. A cancellation takes effect between two pieces.
 const PIECE_BYTES: usize = 64 * 1024;
@@ -19,12 +22,18 @@ pub type SourceFuture<'a, T> = BoxFuture<'a, Result<T, SourceError>>;
 ///
 /// The transports send what a source returns without verifying it. Clients always verify it.
 pub trait ChunkSource: Send + Sync + 'static {
-    /// The chunk's bytes, or `None` if this source does not have it.
+    /// The chunk's bytes, or `None` if this source does not have it. Asks no upstream.
     fn get(&self, address: Address) -> SourceFuture<'_, Option<ChunkBody>>;
 
-    /// Like `get`, for a request that other peers forwarded. Sources that ask peers pass `via` on.
-    fn get_via(&self, address: Address, _via: Via) -> SourceFuture<'_, Option<ChunkBody>> {
-        self.get(address)
+    /// Looks the chunk up at the upstreams. After `Found`, `get` has the bytes for a short time at least, so a caller
+    /// needs no memory for a chunk while it waits.
+    fn look_up(&self, _lookup: Lookup) -> SourceFuture<'_, LookupOutcome> {
+        Box::pin(async { Ok(LookupOutcome::NotFound) })
+    }
+
+    /// Whether a lookup can take longer than clients wait. It is then worth starting early.
+    fn has_slow_lookups(&self) -> bool {
+        false
     }
 
     /// Whether this source itself stores the chunk. May answer without reading the chunk.
@@ -38,9 +47,18 @@ pub trait ChunkSource: Send + Sync + 'static {
         self.put(chunk)
     }
 
-    /// The newest known pointer record at this address.
-    fn pointer(&self, _address: Address, _via: Via) -> SourceFuture<'_, Option<Bytes>> {
+    /// The pointer record that this source itself stores at this address.
+    fn pointer(&self, _address: Address) -> SourceFuture<'_, Option<Bytes>> {
         Box::pin(async { Ok(None) })
+    }
+
+    /// The newest of the `stored` pointer record and those of the upstreams.
+    fn newest_pointer(
+        &self,
+        stored: Option<Bytes>,
+        _lookup: Lookup,
+    ) -> SourceFuture<'_, Option<Bytes>> {
+        Box::pin(async { Ok(stored) })
     }
 
     /// Whether the operator denies the address. The other methods then fail with [`SourceError::Denied`].
@@ -58,6 +76,28 @@ pub trait ChunkSource: Send + Sync + 'static {
 
     /// Totals for `/-/info` and the metrics. Called often, so it must be cheap.
     fn stats(&self) -> SourceStats;
+}
+
+/// A request to the upstreams.
+pub struct Lookup {
+    /// The address of the chunk or pointer.
+    pub address: Address,
+    /// The peers that forwarded the request.
+    pub via: Via,
+    /// The client that pays for the lookup, whether or not it waits for the result.
+    pub account: LookupAccount,
+}
+
+/// The result of a lookup.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LookupOutcome {
+    /// The chunk is there.
+    Found {
+        /// Whether the bytes were charged to the account of this lookup when they arrived.
+        is_charged: bool,
+    },
+    /// No upstream has the chunk.
+    NotFound,
 }
 
 /// Bytes together with the address that was computed from them.
@@ -110,6 +150,19 @@ impl ChunkBody {
         Self { length, pieces }
     }
 
+    /// Keeps `guard` until the body and all of its pieces are dropped, wherever they are then.
+    pub fn holding(self, guard: impl Send + Sync + 'static) -> Self {
+        let guard = Arc::new(guard);
+        let hold = move |bytes| {
+            Bytes::from_owner(Held {
+                bytes,
+                _guard: Arc::clone(&guard),
+            })
+        };
+        let pieces = self.pieces.map(move |piece| piece.map(&hold));
+        Self::stream(self.length, pieces.boxed())
+    }
+
     /// The total length of the pieces in bytes.
     pub fn length(&self) -> u32 {
         self.length
@@ -118,6 +171,18 @@ impl ChunkBody {
     /// The pieces, in order.
     pub fn into_pieces(self) -> BoxStream<'static, Result<Bytes, SourceError>> {
         self.pieces
+    }
+}
+
+/// Bytes that keep a guard alive.
+struct Held<G> {
+    bytes: Bytes,
+    _guard: Arc<G>,
+}
+
+impl<G> AsRef<[u8]> for Held<G> {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
     }
 }
 
@@ -150,6 +215,8 @@ pub struct SourceStats {
 pub enum SourceError {
     /// The source is overloaded. A later request may succeed.
     Busy,
+    /// The lookup takes longer than the client waits. Another request after this time may find the chunk.
+    Later(Duration),
     /// The operator denies the address.
     Denied,
     /// An internal failure. The text is for the log, never for the client.
@@ -162,6 +229,7 @@ impl fmt::Display for SourceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Busy => f.write_str("the source is busy"),
+            Self::Later(_) => f.write_str("the lookup takes long"),
             Self::Denied => f.write_str("the operator denies the address"),
             Self::Failed(why) => write!(f, "the source failed: {why}"),
             Self::Unreachable(why) => write!(f, "the source could not be reached: {why}"),
@@ -170,3 +238,27 @@ impl fmt::Display for SourceError {
 }
 
 impl std::error::Error for SourceError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures_util::FutureExt;
+
+    #[test]
+    fn a_body_releases_its_guard_with_the_last_piece() {
+        let guard = Arc::new(());
+        let body = ChunkBody::from_bytes(vec![7; 2 * PIECE_BYTES].into());
+        let mut pieces = body.holding(Arc::clone(&guard)).into_pieces();
+        let mut next = || pieces.next().now_or_never().unwrap();
+        let first = next().unwrap().unwrap();
+        let last = next().unwrap().unwrap();
+        assert!(next().is_none());
+        drop((pieces, first));
+        assert_eq!(Arc::strong_count(&guard), 2);
+        let tail = last.slice(PIECE_BYTES - 1..);
+        drop(last);
+        assert_eq!((&tail[..], Arc::strong_count(&guard)), (&[7][..], 2));
+        drop(tail);
+        assert_eq!(Arc::strong_count(&guard), 1);
+    }
+}

@@ -1,5 +1,6 @@
 //! The policy for writes.
 
+use crate::limits::{READ_ONLY_WINDOWS, ReceiveWindows, UPLOAD_WINDOWS};
 use crate::origins::AllowedOrigins;
 use std::fmt;
 
@@ -72,6 +73,14 @@ impl WritePolicy {
             Self::Open => origins.may_write_openly(origin, host),
         };
         may.then_some(()).ok_or(WriteRefusal::Origin)
+    }
+
+    /// The flow control windows that clients need.
+    pub fn receive_windows(&self) -> ReceiveWindows {
+        match self {
+            Self::None => READ_ONLY_WINDOWS,
+            Self::Token(_) | Self::Open => UPLOAD_WINDOWS,
+        }
     }
 
     /// The value for `/-/info`.

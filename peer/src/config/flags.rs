@@ -87,13 +87,29 @@ pub struct ServeArgs {
     #[arg(long, env = "ANTWAY_PEER_UPSTREAM_WRITE", requires = "upstream")]
     pub upstream_write: bool,
 
-    /// How long a request to one upstream may take (time)
+    /// How long one upstream may take to answer, and then to send the bytes (time)
     #[arg(long, env = "ANTWAY_PEER_UPSTREAM_TIMEOUT", value_name = "TIME", default_value = "8s", value_parser = parse_duration)]
     pub upstream_timeout: Duration,
+
+    /// The same for upstreams that look records up in the Autonomi network (time)
+    #[arg(long, env = "ANTWAY_PEER_LOOKUP_TIMEOUT", value_name = "TIME", default_value = "60s", value_parser = parse_duration)]
+    pub lookup_timeout: Duration,
+
+    /// How long a client waits for upstreams until it gets `busy`; the lookup continues (time)
+    #[arg(long, env = "ANTWAY_PEER_CLIENT_WAIT", value_name = "TIME", default_value = "8s", value_parser = parse_duration)]
+    pub client_wait: Duration,
+
+    /// The maximum number of concurrent lookups at upstreams; one client address gets half of them
+    #[arg(long, env = "ANTWAY_PEER_MAX_LOOKUPS", value_name = "NUMBER", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub max_lookups: u32,
 
     /// How long to cache that no upstream has a chunk (time)
     #[arg(long, env = "ANTWAY_PEER_NOT_FOUND_LIFETIME", value_name = "TIME", default_value = "10s", value_parser = parse_duration)]
     pub not_found_lifetime: Duration,
+
+    /// How long to use the result of a pointer lookup (time)
+    #[arg(long, env = "ANTWAY_PEER_POINTER_LIFETIME", value_name = "TIME", default_value = "5s", value_parser = parse_duration)]
+    pub pointer_lifetime: Duration,
 
     /// Let clients with this token write; prefer the environment variable, which other users can't see
     #[arg(

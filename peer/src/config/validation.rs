@@ -162,10 +162,16 @@ impl ServeArgs {
                 return Err(InvalidSetting::new("--upstream-write", reason));
             }
         }
+        let limits = self.limits()?;
         let pull_through = PullThroughConfig {
             upstream_timeout: self.upstream_timeout,
-            max_orphaned_requests: self.limits()?.max_orphaned_requests(),
+            lookup_timeout: self.lookup_timeout,
+            client_wait: self.client_wait,
+            lookups: limits.lookups,
+            abandoned_lookups: limits.abandoned_lookups(),
+            arriving_chunks: limits.arriving_chunks(),
             not_found_lifetime: self.not_found_lifetime,
+            pointer_lifetime: self.pointer_lifetime,
         };
         Ok(Arc::new(PullThrough::new(local, upstreams, pull_through)))
     }
@@ -189,6 +195,9 @@ impl ServeArgs {
             ("--request-timeout", self.request_timeout),
             ("--shutdown-grace", self.shutdown_grace),
             ("--upstream-timeout", self.upstream_timeout),
+            ("--lookup-timeout", self.lookup_timeout),
+            ("--client-wait", self.client_wait),
+            ("--pointer-lifetime", self.pointer_lifetime),
             ("--not-found-lifetime", self.not_found_lifetime),
         ];
         if let Some((flag, _)) = times.into_iter().find(|(_, time)| *time > MAX_DURATION) {
@@ -213,6 +222,7 @@ impl ServeArgs {
             connections_per_second: unless_zero(access.max_connections_per_second),
             limit_loopback: access.limit_loopback,
             chunks_in_memory: self.max_chunks_in_memory as usize,
+            lookups: self.max_lookups as usize,
             rate_limits: RateLimits {
                 requests_per_second: unless_zero(access.max_requests_per_second),
                 bytes_per_second: Some(access.max_bytes_per_second).filter(|&bytes| bytes > 0),

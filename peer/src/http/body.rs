@@ -1,7 +1,6 @@
 //! The body of a chunk response.
 
 use super::request_timer::RequestTimer;
-use crate::memory::ChunkPermit;
 use crate::source::{ChunkBody, SourceError};
 use bytes::Bytes;
 use futures_util::stream::BoxStream;
@@ -17,23 +16,16 @@ pub struct ChunkResponseBody {
     /// When the transfer must be complete. Then a slow client is aborted, and its memory is free again.
     deadline: Instant,
     timer: RequestTimer,
-    _permit: ChunkPermit,
 }
 
 impl ChunkResponseBody {
     /// `transfer_timeout` limits the whole transfer. `timer` becomes a success after the last byte.
-    pub fn new(
-        body: ChunkBody,
-        permit: ChunkPermit,
-        transfer_timeout: Duration,
-        timer: RequestTimer,
-    ) -> Self {
+    pub fn new(body: ChunkBody, transfer_timeout: Duration, timer: RequestTimer) -> Self {
         Self {
             deadline: Instant::now() + transfer_timeout,
             remaining: body.length().into(),
             pieces: body.into_pieces(),
             timer,
-            _permit: permit,
         }
     }
 }

@@ -5,10 +5,10 @@ use super::error::HttpError;
 use super::request_timer::RequestTimer;
 use crate::address::Address;
 use crate::client::Client;
-use crate::limits::{MAX_CHUNK_BYTES, REFUSAL_LINGER};
+use crate::limits::{MAX_CHUNK_BYTES, MAX_RETRY_AFTER, REFUSAL_LINGER};
 use crate::metrics::Transport;
 use crate::protocol::Status;
-use crate::service::{GetOutcome, Service};
+use crate::service::{GetOutcome, Service, Unavailable};
 use crate::source::PutOutcome;
 use crate::via::{BadVia, VIA_HEADER, Via};
 use crate::write_policy::WriteRefusal;
@@ -17,6 +17,7 @@ use axum::body::Body;
 use axum::extract::{Path, Request, State};
 use axum::http::header::{
     AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, ETAG, EXPECT, HOST, IF_NONE_MATCH, ORIGIN,
+    RETRY_AFTER,
 };
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -54,21 +55,16 @@ pub async fn get(
         return error_response(HttpError::Loop, timer);
     };
     match service.get_via(&client, address, via).await {
-        GetOutcome::Found(body, permit) => {
+        GetOutcome::Found(body) => {
             if method == Method::HEAD {
                 timer.set_outcome("ok");
             }
             let octets = HeaderValue::from_static("application/octet-stream");
             let transfer_timeout = service.limits.transfer_timeout(body.length());
-            let body = Body::new(ChunkResponseBody::new(
-                body,
-                permit,
-                transfer_timeout,
-                timer,
-            ));
+            let body = Body::new(ChunkResponseBody::new(body, transfer_timeout, timer));
             (immutable(etag), [(CONTENT_TYPE, octets)], body).into_response()
         }
-        GetOutcome::Unavailable(status) => error_response(error_from_status(status), timer),
+        GetOutcome::Unavailable(unavailable) => unavailable_response(unavailable, timer),
     }
 }
 
@@ -138,12 +134,12 @@ async fn store(
     address: Address,
     body: &mut Body,
 ) -> Result<(StatusCode, HeaderValue), HttpError> {
-    let _permit = service.acquire_chunk(client).await.ok_or(HttpError::Busy)?;
+    let permit = service.acquire_chunk(client).await.ok_or(HttpError::Busy)?;
     let max_length = body.size_hint().upper().unwrap_or(MAX_CHUNK_BYTES.into());
     let max_length = u32::try_from(max_length).unwrap_or(MAX_CHUNK_BYTES);
     let reading = timeout(
         service.limits.transfer_timeout(max_length),
-        read(service, body),
+        read(service, client, body),
     );
     let bytes = reading.await.unwrap_or(Err(HttpError::Timeout))?;
     let chunk = service.hash(bytes).await;
@@ -152,14 +148,14 @@ async fn store(
         return Err(HttpError::Mismatch);
     }
     let etag = HeaderValue::from_str(&format!("\"{address}\"")).expect("hex digits");
-    match service.put(TRANSPORT, chunk).await {
+    match service.put(TRANSPORT, chunk, permit).await {
         Ok(PutOutcome::AlreadyStored) => Ok((StatusCode::OK, etag)),
         Ok(_) => Ok((StatusCode::CREATED, etag)),
-        Err(status) => Err(error_from_status(status)),
+        Err(unavailable) => Err(error_from_status(unavailable.status)),
     }
 }
 
-async fn read(service: &Service, body: &mut Body) -> Result<Bytes, HttpError> {
+async fn read(service: &Service, client: &Client, body: &mut Body) -> Result<Bytes, HttpError> {
     let mut bytes = BytesMut::new();
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|_| HttpError::BadRequest)?;
@@ -169,6 +165,7 @@ async fn read(service: &Service, body: &mut Body) -> Result<Bytes, HttpError> {
         if bytes.len() + data.len() > MAX_CHUNK_BYTES as usize {
             return Err(too_large(service));
         }
+        client.reader.record_progress(data.len() as u64);
         bytes.extend_from_slice(&data);
     }
     Ok(bytes.freeze())
@@ -212,7 +209,18 @@ pub fn error_response(error: HttpError, mut timer: RequestTimer) -> Response {
     error.into_response()
 }
 
-pub fn error_from_status(status: Status) -> HttpError {
+/// The error response, with the time after which the client should ask again.
+pub fn unavailable_response(unavailable: Unavailable, timer: RequestTimer) -> Response {
+    let mut response = error_response(error_from_status(unavailable.status), timer);
+    if let Some(after) = unavailable.retry_after {
+        let seconds = after.min(MAX_RETRY_AFTER).as_secs_f64().ceil() as u64;
+        let headers = response.headers_mut();
+        headers.insert(RETRY_AFTER, HeaderValue::from(seconds.max(1)));
+    }
+    response
+}
+
+fn error_from_status(status: Status) -> HttpError {
     match status {
         Status::NotFound => HttpError::NotFound,
         Status::Busy => HttpError::Busy,

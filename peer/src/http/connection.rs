@@ -96,6 +96,7 @@ impl<'a> Connection<'a> {
             stream,
             self.endpoint.service.limits.idle_timeout,
             self.head.clone(),
+            Arc::clone(self.context.reader()),
             Arc::clone(self.slot.activity()),
             &self.endpoint.service.metrics,
         )

@@ -101,7 +101,7 @@ impl CorsAccess {
         if let Some(origin) = self.allowed {
             headers.insert(TIMING_ALLOW_ORIGIN, origin.clone());
             headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-            let exposed = HeaderValue::from_static("ETag, Content-Length");
+            let exposed = HeaderValue::from_static("ETag, Content-Length, Retry-After");
             headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
         }
     }

@@ -4,6 +4,7 @@ use super::head_limiter::HeadLimiter;
 use crate::connection_slots::Activity;
 use crate::limits::HTTP_READ_BYTES;
 use crate::metrics::{Metrics, Transport};
+use crate::readers::Reader;
 use prometheus_client::metrics::counter::Counter;
 use std::io;
 use std::pin::Pin;
@@ -13,6 +14,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
+use tokio_util::sync::WaitForCancellationFutureOwned;
 
 /// A TCP stream that counts its bytes, and fails if the client stops reading for too long.
 pub struct MeteredStream {
@@ -21,18 +23,22 @@ pub struct MeteredStream {
     /// Runs while a write is blocked.
     write_timer: Option<Pin<Box<Sleep>>>,
     head: HeadLimiter,
+    reader: Arc<Reader>,
+    /// Ends when the client loses its responses.
+    shedding: Pin<Box<WaitForCancellationFutureOwned>>,
     activity: Arc<Activity>,
     sent: Counter,
     received: Counter,
 }
 
 impl MeteredStream {
-    /// Writes fail after `write_timeout` without progress. `head` limits the reads of long request heads. `activity`
-    /// learns that the client reads.
+    /// Writes fail after `write_timeout` without progress, and when `reader` loses its responses. `head` limits the reads
+    /// of long request heads. `activity` learns that the client reads.
     pub fn new(
         stream: TcpStream,
         write_timeout: Duration,
         head: HeadLimiter,
+        reader: Arc<Reader>,
         activity: Arc<Activity>,
         metrics: &Metrics,
     ) -> Self {
@@ -41,6 +47,8 @@ impl MeteredStream {
             write_timeout,
             write_timer: None,
             head,
+            shedding: Box::pin(reader.shedding().cancelled_owned()),
+            reader,
             activity,
             sent: metrics.sent(Transport::Http),
             received: metrics.received(Transport::Http),
@@ -60,7 +68,9 @@ impl MeteredStream {
         let write_timer = self
             .write_timer
             .get_or_insert_with(|| Box::pin(sleep(write_timeout)));
-        ready!(write_timer.as_mut().poll(cx));
+        if self.shedding.as_mut().poll(cx).is_pending() {
+            ready!(write_timer.as_mut().poll(cx));
+        }
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
 }
@@ -91,6 +101,7 @@ impl AsyncWrite for MeteredStream {
     ) -> Poll<io::Result<usize>> {
         let poll = Pin::new(&mut self.stream).poll_write(cx, buf);
         let written = ready!(self.fail_after_timeout(cx, poll))?;
+        self.reader.record_progress(written as u64);
         self.activity.touch();
         self.sent.inc_by(written as u64);
         Poll::Ready(Ok(written))
@@ -103,6 +114,7 @@ impl AsyncWrite for MeteredStream {
     ) -> Poll<io::Result<usize>> {
         let poll = Pin::new(&mut self.stream).poll_write_vectored(cx, bufs);
         let written = ready!(self.fail_after_timeout(cx, poll))?;
+        self.reader.record_progress(written as u64);
         self.activity.touch();
         self.sent.inc_by(written as u64);
         Poll::Ready(Ok(written))

@@ -1,9 +1,11 @@
 //! The routes of `/pointer/<address>`.
 
-use super::chunk::{error_from_status, error_response, via_of};
+use super::chunk::{error_response, unavailable_response, via_of};
 use super::error::HttpError;
 use super::request_timer::RequestTimer;
+use crate::client::Client;
 use crate::service::Service;
+use axum::Extension;
 use axum::extract::{Path, State};
 use axum::http::HeaderMap;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
@@ -14,6 +16,7 @@ use std::sync::Arc;
 pub async fn get(
     State(service): State<Arc<Service>>,
     Path(address): Path<String>,
+    Extension(client): Extension<Client>,
     headers: HeaderMap,
 ) -> Response {
     let mut timer = RequestTimer::new(&service, "pointer");
@@ -23,7 +26,7 @@ pub async fn get(
     let Ok(via) = via_of(&headers) else {
         return error_response(HttpError::Loop, timer);
     };
-    match service.pointer(address, via).await {
+    match service.pointer(&client, address, via).await {
         Ok(record) => {
             timer.set_outcome("ok");
             let headers = [
@@ -32,6 +35,6 @@ pub async fn get(
             ];
             (headers, record).into_response()
         }
-        Err(status) => error_response(error_from_status(status), timer),
+        Err(unavailable) => unavailable_response(unavailable, timer),
     }
 }

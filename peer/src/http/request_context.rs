@@ -6,6 +6,7 @@ use super::error::HttpError;
 use super::head_limiter::HeadLimiter;
 use crate::client::Client;
 use crate::connection_slots::{ActiveRequest, Activity, Slot};
+use crate::readers::Reader;
 use axum::Router;
 use axum::http::header::HOST;
 use axum::http::{HeaderValue, Response};
@@ -45,6 +46,11 @@ impl RequestContext {
             unread: Arc::default(),
             endpoint: Arc::clone(endpoint),
         }
+    }
+
+    /// The memory and the progress of the connection.
+    pub fn reader(&self) -> &Arc<Reader> {
+        &self.client.reader
     }
 
     /// Answers a request of an HTTP/1 connection. `head` is the limiter of the connection.
@@ -107,7 +113,11 @@ impl RequestContext {
         if let Admission::Clients { proxies, .. } = &self.endpoint.admission {
             let ip = proxies.client_of(self.hop, request.headers());
             if ip != self.hop {
-                return self.endpoint.service.memory.http_client(ip);
+                // The proxy reads for all clients of its connection.
+                return Client {
+                    reader: Arc::clone(self.reader()),
+                    ..self.endpoint.service.memory.http_client(ip)
+                };
             }
         }
         self.client.clone()

@@ -119,3 +119,12 @@ fn error_codes_are_in_the_range_that_browsers_read() {
     assert_eq!(ErrorCode::NoError.to_quic(), 0x52e4_a40f_a8db);
     assert_eq!(ErrorCode::Internal.to_quic(), 0x52e4_a40f_a8e1);
 }
+
+#[test]
+fn only_busy_has_a_time_to_ask_again() {
+    let header = |status, seconds| unavailable_header(status, Some(Duration::from_secs(seconds)));
+    assert_eq!(header(Status::Busy, 2), [2, 0, 0, 0x07, 0xd0]);
+    assert_eq!(header(Status::Busy, 3600), [2, 0, 0, 0xea, 0x60]);
+    assert_eq!(unavailable_header(Status::Busy, None), [2, 0, 0, 0, 0]);
+    assert_eq!(header(Status::Failed, 2), [3, 0, 0, 0, 0]);
+}

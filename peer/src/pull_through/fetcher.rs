@@ -1,35 +1,48 @@
-//! Fetches chunks and pointers: from the local source, or else from the upstreams.
+//! Fetches missing chunks from the upstreams.
 
 use super::PullThroughConfig;
+use super::arrivals::Arrivals;
 use super::fetch_key::{FetchKey, UpstreamScope};
 use super::guarded_upstream::{GuardedUpstream, UpstreamError, UpstreamResponse};
-use super::negative_cache::NegativeCache;
+use super::negative_cache::{Absence, NegativeCache};
+use super::pointer_lookups::PointerLookups;
 use super::single_flight::SingleFlight;
+use super::upstream_set::{UpstreamSet, combine_errors};
 use crate::address::Address;
-use crate::limits::MAX_PENDING_CACHE_WRITES;
-use crate::pointer;
-use crate::source::{Chunk, ChunkBody, ChunkSource, PutOutcome, SourceError};
-use crate::upstream::{Sink, UpstreamMetrics, Upstreams};
-use crate::via::{PeerId, Via};
+use crate::client::LookupAccount;
+use crate::limits::{
+    LOOKUP_RETRY_AFTER, MAX_CACHE_WRITES, MAX_CHUNK_BYTES, MAX_QUEUED_CACHE_WRITES,
+};
+use crate::source::{
+    Chunk, ChunkBody, ChunkSource, Lookup, LookupOutcome, PutOutcome, SourceError,
+};
+use crate::upstream::{FoundChunk, Sink, UpstreamMetrics, Upstreams};
+use crate::via::Via;
 use bytes::Bytes;
-use futures_util::future::join_all;
 use prometheus_client::registry::Registry;
 use std::sync::Arc;
 use std::time::Instant;
 use tokio::sync::Semaphore;
-use tokio::time::timeout;
+use tokio::time::{timeout, timeout_at};
 
 /// Fetches missing chunks and pointers from the upstreams.
 pub struct Fetcher {
     local: Arc<dyn ChunkSource>,
-    upstreams: Vec<GuardedUpstream>,
+    upstreams: Arc<UpstreamSet>,
     sinks: Vec<Arc<dyn Sink>>,
     config: PullThroughConfig,
-    id: PeerId,
-    flights: SingleFlight,
+    /// The result of a flight is whether the chunk was found. Its bytes are in `arrivals`.
+    flights: SingleFlight<bool>,
+    /// The lookups of pointers.
+    pub pointers: PointerLookups,
     negative_cache: NegativeCache,
+    arrivals: Arrivals,
+    /// Limits the chunks whose bytes are on their way.
+    arriving_permits: Semaphore,
     /// Limits the fetched chunks that wait for the local source.
-    write_permits: Arc<Semaphore>,
+    queue_permits: Arc<Semaphore>,
+    /// Limits the fetched chunks that the local source writes.
+    write_permits: Semaphore,
     metrics: UpstreamMetrics,
 }
 
@@ -40,19 +53,19 @@ impl Fetcher {
         upstreams: Upstreams,
         config: PullThroughConfig,
     ) -> Self {
+        let set = Arc::new(UpstreamSet::new(upstreams.all, config));
         Self {
             local,
-            upstreams: upstreams
-                .all
-                .into_iter()
-                .map(GuardedUpstream::new)
-                .collect(),
+            pointers: PointerLookups::new(Arc::clone(&set), config),
+            upstreams: set,
             sinks: upstreams.sinks,
             config,
-            id: PeerId::random(),
-            flights: SingleFlight::new(config.max_orphaned_requests),
+            flights: SingleFlight::new(config.abandoned_lookups),
             negative_cache: NegativeCache::new(config.not_found_lifetime),
-            write_permits: Arc::new(Semaphore::new(MAX_PENDING_CACHE_WRITES)),
+            arrivals: Arrivals::new(config.arriving_chunks * MAX_CHUNK_BYTES as usize),
+            arriving_permits: Semaphore::new(config.arriving_chunks),
+            queue_permits: Arc::new(Semaphore::new(MAX_QUEUED_CACHE_WRITES)),
+            write_permits: Semaphore::new(MAX_CACHE_WRITES),
             metrics: UpstreamMetrics::default(),
         }
     }
@@ -60,6 +73,11 @@ impl Fetcher {
     /// The local source.
     pub fn local(&self) -> &dyn ChunkSource {
         &*self.local
+    }
+
+    /// Whether a lookup at one of the upstreams may take many seconds.
+    pub fn has_slow_lookups(&self) -> bool {
+        self.upstreams.has_slow_lookups()
     }
 
     /// Adds the metrics of the local source and of the upstreams.
@@ -71,89 +89,126 @@ impl Fetcher {
     /// Aborts all upstream requests.
     pub fn abort_all(&self) {
         self.flights.abort_all();
+        self.pointers.abort_all();
     }
 
-    /// The chunk from the local source or an upstream. `None` if none of them has it.
-    pub async fn get(
-        self: &Arc<Self>,
-        address: Address,
-        via: Via,
-    ) -> Result<Option<ChunkBody>, SourceError> {
-        match self.local.get(address).await {
-            Ok(Some(body)) => {
-                self.metrics.record_cache_lookup("hit");
-                return Ok(Some(body));
+    /// The chunk, if it arrived recently or the local source has it.
+    pub async fn get(self: &Arc<Self>, address: Address) -> Result<Option<ChunkBody>, SourceError> {
+        if let Some(chunk) = self.arrivals.get(address) {
+            if self.arrivals.take_rejection(address) {
+                self.cache_in_background(address);
             }
-            Ok(None) => self.metrics.record_cache_lookup("miss"),
+            return Ok(Some(ChunkBody::from_bytes(chunk.bytes().clone())));
+        }
+        match self.local.get(address).await {
+            Ok(found) => {
+                let result = if found.is_some() { "hit" } else { "miss" };
+                self.metrics.record_cache_lookup(result);
+                Ok(found)
+            }
             // The peer still serves from upstreams if the disk cannot be read.
-            Err(error) => tracing::error!(%address, %error, "store not readable"),
+            Err(error) => {
+                tracing::error!(%address, %error, "store not readable");
+                Ok(None)
+            }
         }
+    }
+
+    /// Joins the lookup of this chunk, or starts one. It continues after its clients stopped waiting.
+    pub async fn look_up(self: &Arc<Self>, lookup: Lookup) -> Result<LookupOutcome, SourceError> {
         // A request loop: this peer sent the request itself.
-        if via.contains(self.id) {
-            return Ok(None);
+        if self.upstreams.is_loop(&lookup.via) {
+            return Ok(LookupOutcome::NotFound);
         }
-        let scope = UpstreamScope::of(&via);
-        let key = FetchKey { address, scope };
-        let all_upstreams = FetchKey {
-            address,
-            scope: UpstreamScope::All,
+        let key = FetchKey {
+            address: lookup.address,
+            scope: UpstreamScope::of(&lookup.via),
         };
-        if self.negative_cache.contains(key) || self.negative_cache.contains(all_upstreams) {
-            self.metrics.record_negative_cache_hit();
-            return Ok(None);
+        if let Some(known) = self.recent_result(key) {
+            return known;
         }
-        let flight = self.flights.join(key, || {
-            let fetcher = Arc::clone(self);
-            async move { fetcher.fetch(key).await }
-        });
-        let found = self.with_peer_timeout(scope, flight).await;
-        Ok(found
-            .unwrap_or(Err(SourceError::Busy))?
-            .map(ChunkBody::from_bytes))
-    }
-
-    /// Waits for `request`. For a peer's request, returns `None` after half of the upstream timeout. The asking peer
-    /// probably has the same timeout, and its circuit breaker would count a late answer as a failure.
-    async fn with_peer_timeout<T>(
-        &self,
-        scope: UpstreamScope,
-        request: impl Future<Output = T>,
-    ) -> Option<T> {
-        match scope {
-            UpstreamScope::All => Some(request.await),
-            UpstreamScope::ExcludePeers => timeout(self.config.upstream_timeout / 2, request)
-                .await
-                .ok(),
+        let deadline = self.upstreams.client_deadline(key.scope);
+        let (flight, is_charged) = match self.flights.join(key) {
+            Some(flight) => (flight, false),
+            None => {
+                let account = lookup.account;
+                let permit = self.upstreams.acquire_lookup(key.scope, &account, deadline);
+                let permit = permit.await?;
+                // Another lookup may have ended meanwhile.
+                if let Some(known) = self.recent_result(key) {
+                    return known;
+                }
+                let start = || {
+                    let fetcher = Arc::clone(self);
+                    async move {
+                        let outcome = fetcher.fetch(key, &account).await;
+                        drop(permit);
+                        outcome
+                    }
+                };
+                (self.flights.join_or_start(key, start), true)
+            }
+        };
+        match timeout_at(deadline, flight.outcome()).await {
+            Ok(Ok(true)) => Ok(LookupOutcome::Found { is_charged }),
+            Ok(Ok(false)) => Ok(LookupOutcome::NotFound),
+            Ok(Err(error)) => Err(error),
+            Err(_elapsed) => Err(SourceError::Later(LOOKUP_RETRY_AFTER)),
         }
     }
 
-    /// The upstreams in this scope, in order.
-    fn upstreams(&self, scope: UpstreamScope) -> impl Iterator<Item = &GuardedUpstream> {
-        self.upstreams
-            .iter()
-            .filter(move |upstream| scope == UpstreamScope::All || !upstream.inner.is_peer())
+    /// The result of a lookup that ended a short time ago.
+    fn recent_result(&self, key: FetchKey) -> Option<Result<LookupOutcome, SourceError>> {
+        if self.arrivals.contains(key.address) {
+            return Some(Ok(LookupOutcome::Found { is_charged: false }));
+        }
+        let all_upstreams = FetchKey {
+            scope: UpstreamScope::All,
+            ..key
+        };
+        let keys = [key, all_upstreams];
+        let absence = keys
+            .into_iter()
+            .find_map(|key| self.negative_cache.get(key));
+        let (absence, remaining) = absence?;
+        self.metrics.record_negative_cache_hit();
+        Some(match absence {
+            Absence::NotFound => Ok(LookupOutcome::NotFound),
+            Absence::TimedOut => Err(SourceError::Later(remaining)),
+        })
     }
 
-    /// Asks one upstream after the other.
-    async fn fetch(self: Arc<Self>, key: FetchKey) -> Result<Option<Bytes>, SourceError> {
-        let via = Via::default().with(self.id);
+    /// Asks one upstream after the other. Returns whether one of them has the chunk.
+    async fn fetch(
+        self: Arc<Self>,
+        key: FetchKey,
+        account: &LookupAccount,
+    ) -> Result<bool, SourceError> {
+        let via = self.upstreams.via();
         let mut reported_error = None;
-        for upstream in self.upstreams(key.scope) {
+        for upstream in self.upstreams.in_scope(key.scope) {
             match self.request_chunk(upstream, key.address, &via).await {
                 Ok(Some(chunk)) => {
-                    let bytes = chunk.bytes().clone();
-                    self.cache_in_background(chunk).await;
-                    return Ok(Some(bytes));
+                    // The upstream's bytes cost the client even if it left meanwhile.
+                    account.charge_bytes(chunk.bytes().len() as u32);
+                    self.arrivals.insert(chunk);
+                    self.cache_in_background(key.address);
+                    return Ok(true);
                 }
                 Ok(None) => {}
                 Err(error) => reported_error = Some(combine_errors(reported_error, error)),
             }
         }
         match reported_error {
-            Some(error) => Err(error),
+            Some(error) => {
+                if let SourceError::Later(_) = error {
+                    self.negative_cache.insert(key, Absence::TimedOut);
+                }
+                Err(error)
+            }
             None => {
-                self.negative_cache.insert(key);
-                Ok(None)
+                self.negative_cache.insert(key, Absence::NotFound);
+                Ok(false)
             }
         }
     }
@@ -166,19 +221,8 @@ impl Fetcher {
     ) -> Result<Option<Chunk>, SourceError> {
         let name = upstream.inner.name();
         let started = Instant::now();
-        let request = async {
-            match upstream.inner.get(address, via).await? {
-                None => Ok(UpstreamResponse::NotFound),
-                Some(bytes) => Ok(match verify(address, bytes).await {
-                    Some(chunk) => UpstreamResponse::Valid(chunk),
-                    None => UpstreamResponse::Invalid,
-                }),
-            }
-        };
-        let (chunk, outcome) = match upstream
-            .request(self.config.upstream_timeout, request)
-            .await
-        {
+        let request = self.receive_chunk(upstream, address, via);
+        let (chunk, outcome) = match upstream.request(request).await {
             Ok(UpstreamResponse::Valid(chunk)) => (Ok(Some(chunk)), "found"),
             Ok(UpstreamResponse::NotFound) => (Ok(None), "not_found"),
             Ok(UpstreamResponse::Invalid) => (
@@ -189,10 +233,15 @@ impl Fetcher {
             ),
             Err(UpstreamError::Source(SourceError::Busy)) => (Err(SourceError::Busy), "busy"),
             Err(UpstreamError::Source(error)) => (Err(error), "failed"),
+            Err(UpstreamError::Timeout) if upstream.inner.has_slow_lookups() => {
+                let error = SourceError::Later(self.config.not_found_lifetime);
+                (Err(error), "timeout")
+            }
             Err(UpstreamError::Timeout) => (Err(SourceError::Busy), "timeout"),
             Err(UpstreamError::CircuitOpen) => {
                 self.metrics.record_skipped_request(name);
-                return Err(UpstreamError::CircuitOpen.into());
+                let reason = "its circuit breaker is open".to_owned();
+                return Err(SourceError::Unreachable(reason));
             }
         };
         let bytes = match &chunk {
@@ -207,19 +256,54 @@ impl Fetcher {
         chunk
     }
 
-    /// Caches the chunk in the local source in the background. The client does not wait for the disk.
-    async fn cache_in_background(self: &Arc<Self>, chunk: Chunk) {
-        let permit = Arc::clone(&self.write_permits).acquire_owned().await;
-        let permit = permit.expect("the semaphore is never closed");
+    /// Requests a chunk, and receives its bytes when there is memory for them.
+    async fn receive_chunk(
+        &self,
+        upstream: &GuardedUpstream,
+        address: Address,
+        via: &Via,
+    ) -> Result<UpstreamResponse<Chunk>, UpstreamError> {
+        let limit = self.upstreams.timeout_of(upstream);
+        let elapsed = |_| UpstreamError::Timeout;
+        let requesting = timeout(limit, upstream.inner.get(address, via));
+        let bytes = match requesting.await.map_err(elapsed)?? {
+            None => return Ok(UpstreamResponse::NotFound),
+            Some(FoundChunk::Complete(bytes)) => bytes,
+            Some(FoundChunk::Arriving(receiving)) => {
+                // This wait is not the upstream's fault.
+                let acquiring = timeout(limit, self.arriving_permits.acquire()).await;
+                let _permit = acquiring.map_err(|_| SourceError::Busy)?;
+                timeout(limit, receiving).await.map_err(elapsed)??
+            }
+        };
+        Ok(match verify(address, bytes).await {
+            Some(chunk) => UpstreamResponse::Valid(chunk),
+            None => UpstreamResponse::Invalid,
+        })
+    }
+
+    /// Caches a chunk that arrived in the local source, in the background. While the chunk waits for the disk, it takes no
+    /// memory of its own, so a stalled disk delays no client.
+    fn cache_in_background(self: &Arc<Self>, address: Address) {
+        let Ok(queued) = Arc::clone(&self.queue_permits).try_acquire_owned() else {
+            self.metrics.record_skipped_write();
+            return self.arrivals.reject(address);
+        };
         let fetcher = Arc::clone(self);
         tokio::spawn(async move {
-            let address = chunk.address();
+            let permit = fetcher.write_permits.acquire().await;
+            let _permit = permit.expect("the semaphore is never closed");
+            drop(queued);
+            let Some(chunk) = fetcher.arrivals.get(address) else {
+                fetcher.metrics.record_skipped_write();
+                return;
+            };
             match fetcher.local.cache(chunk).await {
+                Ok(PutOutcome::Stored | PutOutcome::AlreadyStored) => return,
                 Ok(PutOutcome::Full) => tracing::debug!(%address, "no room to cache a chunk"),
-                Ok(_) => {}
                 Err(error) => tracing::error!(%address, %error, "chunk not cached"),
             }
-            drop(permit);
+            fetcher.arrivals.reject(address);
         });
     }
 
@@ -248,57 +332,6 @@ impl Fetcher {
             Ok(PutOutcome::Full) if is_in_sink => Ok(PutOutcome::Stored),
             outcome => outcome,
         }
-    }
-
-    /// Asks all upstreams in scope. Returns the newest of their records and the local record.
-    pub async fn pointer(&self, address: Address, via: Via) -> Result<Option<Bytes>, SourceError> {
-        let stored = self.local.pointer(address, via.clone()).await?;
-        if via.contains(self.id) {
-            return Ok(stored);
-        }
-        let scope = UpstreamScope::of(&via);
-        let via = Via::default().with(self.id);
-        let requests = self.upstreams(scope).map(|upstream| {
-            let request = async {
-                let record = upstream.inner.pointer(address, &via).await?;
-                Ok(match record {
-                    None => UpstreamResponse::NotFound,
-                    Some(record) if pointer::belongs_to(&record, address) => {
-                        UpstreamResponse::Valid(record)
-                    }
-                    Some(_) => UpstreamResponse::Invalid,
-                })
-            };
-            let request = upstream.request(self.config.upstream_timeout, request);
-            async move {
-                let response = self.with_peer_timeout(scope, request).await;
-                response.unwrap_or(Err(UpstreamError::Timeout))
-            }
-        });
-        let mut records = Vec::new();
-        let mut reported_error = None;
-        for response in join_all(requests).await {
-            match response {
-                Ok(UpstreamResponse::Valid(record)) => records.push(record),
-                Ok(UpstreamResponse::Invalid) => {
-                    tracing::warn!(%address, "upstream sent a pointer of another owner");
-                }
-                Ok(UpstreamResponse::NotFound) => {}
-                Err(error) => reported_error = Some(combine_errors(reported_error, error.into())),
-            }
-        }
-        match (pointer::newest(stored, records), reported_error) {
-            (None, Some(error)) => Err(error),
-            (newest, _) => Ok(newest),
-        }
-    }
-}
-
-/// Selects the error to report if several upstreams failed. `Busy` wins, because the client may retry.
-fn combine_errors(before: Option<SourceError>, error: SourceError) -> SourceError {
-    match before {
-        Some(SourceError::Busy) => SourceError::Busy,
-        _ => error,
     }
 }
 

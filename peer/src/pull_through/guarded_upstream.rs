@@ -4,8 +4,7 @@ use super::circuit_breaker::{CircuitBreaker, Transition};
 use crate::source::SourceError;
 use crate::upstream::Upstream;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
-use tokio::time::timeout;
+use std::time::Instant;
 
 /// An upstream with its circuit breaker.
 pub struct GuardedUpstream {
@@ -40,18 +39,6 @@ impl From<SourceError> for UpstreamError {
     }
 }
 
-impl From<UpstreamError> for SourceError {
-    fn from(error: UpstreamError) -> Self {
-        match error {
-            UpstreamError::Source(error) => error,
-            UpstreamError::Timeout => Self::Busy,
-            UpstreamError::CircuitOpen => {
-                Self::Unreachable("its circuit breaker is open".to_owned())
-            }
-        }
-    }
-}
-
 impl GuardedUpstream {
     /// Starts with a closed circuit.
     pub fn new(upstream: Arc<dyn Upstream>) -> Self {
@@ -64,14 +51,14 @@ impl GuardedUpstream {
     /// Sends a request if the circuit breaker allows it, and tells the breaker the result.
     pub async fn request<T>(
         &self,
-        response_timeout: Duration,
         request: impl Future<Output = Result<UpstreamResponse<T>, UpstreamError>>,
     ) -> Result<UpstreamResponse<T>, UpstreamError> {
         let permit = self.breaker.try_acquire(Instant::now());
         let permit = permit.ok_or(UpstreamError::CircuitOpen)?;
-        let response = timeout(response_timeout, request).await;
-        let response = response.unwrap_or(Err(UpstreamError::Timeout));
+        let response = request.await;
         let transition = match &response {
+            // A slow lookup says nothing about the upstream. It reports itself if it is disconnected.
+            Err(UpstreamError::Timeout) if self.inner.has_slow_lookups() => Transition::None,
             // A slow or unreachable upstream delays all requests. Invalid bytes are useless.
             Ok(UpstreamResponse::Invalid)
             | Err(UpstreamError::Timeout | UpstreamError::Source(SourceError::Unreachable(_))) => {

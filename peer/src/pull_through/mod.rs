@@ -3,17 +3,21 @@
 //! The peer verifies all upstream bytes against their address. It never forwards wrong bytes, because its clients
 //! would penalise it for them.
 
+mod arrivals;
 mod circuit_breaker;
 mod fetch_key;
 mod fetcher;
 mod guarded_upstream;
 mod negative_cache;
+mod pointer_lookups;
 mod single_flight;
+mod upstream_set;
 
 use crate::address::Address;
-use crate::source::{Chunk, ChunkBody, ChunkSource, PutOutcome, SourceFuture, SourceStats};
+use crate::source::{
+    Chunk, ChunkBody, ChunkSource, Lookup, LookupOutcome, PutOutcome, SourceFuture, SourceStats,
+};
 use crate::upstream::Upstreams;
-use crate::via::Via;
 use bytes::Bytes;
 use fetcher::Fetcher;
 use prometheus_client::registry::Registry;
@@ -28,12 +32,22 @@ pub struct PullThrough {
 /// The timeouts and limits of upstream requests.
 #[derive(Clone, Copy, Debug)]
 pub struct PullThroughConfig {
-    /// How long a request to one upstream may take.
+    /// How long one upstream may take to answer, and then to send the bytes.
     pub upstream_timeout: Duration,
-    /// How many upstream requests may continue without a waiting client.
-    pub max_orphaned_requests: usize,
+    /// The same for an upstream with slow lookups.
+    pub lookup_timeout: Duration,
+    /// How long a client waits for a lookup. The lookup continues.
+    pub client_wait: Duration,
+    /// How many lookups run at a time.
+    pub lookups: usize,
+    /// How many lookups may continue without a waiting client.
+    pub abandoned_lookups: usize,
+    /// How many chunks may be on their way from upstreams at a time. As much memory holds the chunks that arrived last.
+    pub arriving_chunks: usize,
     /// How long a "not found" result is cached.
     pub not_found_lifetime: Duration,
+    /// How long the result of a pointer lookup is used.
+    pub pointer_lifetime: Duration,
 }
 
 impl PullThrough {
@@ -57,11 +71,15 @@ impl Drop for PullThrough {
 
 impl ChunkSource for PullThrough {
     fn get(&self, address: Address) -> SourceFuture<'_, Option<ChunkBody>> {
-        self.get_via(address, Via::default())
+        Box::pin(self.fetcher.get(address))
     }
 
-    fn get_via(&self, address: Address, via: Via) -> SourceFuture<'_, Option<ChunkBody>> {
-        Box::pin(self.fetcher.get(address, via))
+    fn look_up(&self, lookup: Lookup) -> SourceFuture<'_, LookupOutcome> {
+        Box::pin(self.fetcher.look_up(lookup))
+    }
+
+    fn has_slow_lookups(&self) -> bool {
+        self.fetcher.has_slow_lookups()
     }
 
     fn has(&self, address: Address) -> SourceFuture<'_, bool> {
@@ -72,8 +90,16 @@ impl ChunkSource for PullThrough {
         Box::pin(self.fetcher.put(chunk))
     }
 
-    fn pointer(&self, address: Address, via: Via) -> SourceFuture<'_, Option<Bytes>> {
-        Box::pin(self.fetcher.pointer(address, via))
+    fn pointer(&self, address: Address) -> SourceFuture<'_, Option<Bytes>> {
+        self.fetcher.local().pointer(address)
+    }
+
+    fn newest_pointer(
+        &self,
+        stored: Option<Bytes>,
+        lookup: Lookup,
+    ) -> SourceFuture<'_, Option<Bytes>> {
+        Box::pin(self.fetcher.pointers.newest(stored, lookup))
     }
 
     fn check_writable(&self) -> SourceFuture<'_, ()> {

@@ -1,4 +1,4 @@
-//! A negative cache: remembers for a short time which chunks no upstream has.
+//! A negative cache: remembers for a short time which chunks no upstream has, and which lookups timed out.
 
 use super::fetch_key::FetchKey;
 use crate::limits::NEGATIVE_CACHE_ENTRIES;
@@ -6,10 +6,19 @@ use lru::LruCache;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Cached "not found" results, with the time when each expires.
+/// Cached results without a chunk, with the time when each expires.
 pub struct NegativeCache {
     lifetime: Duration,
-    expiries: Mutex<LruCache<FetchKey, Instant>>,
+    entries: Mutex<LruCache<FetchKey, (Absence, Instant)>>,
+}
+
+/// Why there is no chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Absence {
+    /// No upstream in scope has it.
+    NotFound,
+    /// A slow lookup timed out. Another one so soon would hardly find more.
+    TimedOut,
 }
 
 impl NegativeCache {
@@ -17,26 +26,26 @@ impl NegativeCache {
     pub fn new(lifetime: Duration) -> Self {
         Self {
             lifetime,
-            expiries: Mutex::new(LruCache::new(NEGATIVE_CACHE_ENTRIES)),
+            entries: Mutex::new(LruCache::new(NEGATIVE_CACHE_ENTRIES)),
         }
     }
 
-    /// Whether a recent request with this key found nothing.
-    pub fn contains(&self, key: FetchKey) -> bool {
-        let mut expiries = self.lock();
-        match expiries.peek(&key) {
-            Some(expiry) if Instant::now() < *expiry => true,
-            Some(_) => {
-                expiries.pop(&key);
-                false
-            }
-            None => false,
+    /// The result of a recent request with this key, and how long it remains valid.
+    pub fn get(&self, key: FetchKey) -> Option<(Absence, Duration)> {
+        let mut entries = self.lock();
+        let (absence, expiry) = *entries.peek(&key)?;
+        let remaining = expiry.saturating_duration_since(Instant::now());
+        if remaining.is_zero() {
+            entries.pop(&key);
+            return None;
         }
+        Some((absence, remaining))
     }
 
-    /// Caches that no upstream in scope has the chunk.
-    pub fn insert(&self, key: FetchKey) {
-        self.lock().put(key, Instant::now() + self.lifetime);
+    /// Caches a result.
+    pub fn insert(&self, key: FetchKey, absence: Absence) {
+        let expiry = Instant::now() + self.lifetime;
+        self.lock().put(key, (absence, expiry));
     }
 
     /// Removes an entry, because the chunk exists now.
@@ -44,7 +53,7 @@ impl NegativeCache {
         self.lock().pop(&key);
     }
 
-    fn lock(&self) -> MutexGuard<'_, LruCache<FetchKey, Instant>> {
-        self.expiries.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, LruCache<FetchKey, (Absence, Instant)>> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -202,7 +202,7 @@ impl ChunkFolders {
         }
     }
 
-    /// The pointer record in the operator's file, if it belongs to the address.
+    /// The pointer record in the operator's file, if its owner signed it for the address.
     pub fn read_pointer(&self, address: Address) -> io::Result<Option<Bytes>> {
         let file = match File::open(self.layout.pointer(address)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -211,7 +211,7 @@ impl ChunkFolders {
         let mut record = Vec::new();
         file.take(POINTER_BYTES as u64 + 1)
             .read_to_end(&mut record)?;
-        if !pointer::belongs_to(&record, address) {
+        if !pointer::is_valid(&record, address) {
             tracing::warn!(%address, "the file in pointers/ is not a pointer of this address");
             return Ok(None);
         }

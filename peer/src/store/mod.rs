@@ -29,7 +29,6 @@ use crate::address::Address;
 use crate::source::{
     Chunk, ChunkBody, ChunkSource, PutOutcome, SourceError, SourceFuture, SourceStats,
 };
-use crate::via::Via;
 use bytes::Bytes;
 use chunk_folders::ChunkFolders;
 use layout::Layout;
@@ -179,7 +178,7 @@ impl ChunkSource for FolderStore {
         run_blocking(move || folders.write(&chunk, ChunkClass::Pulled))
     }
 
-    fn pointer(&self, address: Address, _via: Via) -> SourceFuture<'_, Option<Bytes>> {
+    fn pointer(&self, address: Address) -> SourceFuture<'_, Option<Bytes>> {
         let folders = Arc::clone(&self.folders);
         run_blocking(move || folders.read_pointer(address))
     }

@@ -56,14 +56,14 @@ async fn stores_a_chunk_under_its_address_and_counts_it_once() {
 }
 
 #[tokio::test]
-async fn serves_a_pointer_file_only_if_it_matches_the_address() {
+async fn serves_a_pointer_file_only_if_its_owner_signed_it() {
     let folder = TempDir::new().unwrap();
     let store = store(&folder);
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/self-encryption");
     let record = fs::read(fixtures.join("pointer-s1-c7.bin")).unwrap();
     let address = "41ffac2c96ce3ea1e47cac720de67e9cea8349da1d25ee5492e06e2644c22df6";
     let address: Address = address.parse().unwrap();
-    let served = async || store.pointer(address, Via::default()).await.unwrap();
+    let served = async || store.pointer(address).await.unwrap();
     assert_eq!(served().await, None);
 
     fs::create_dir(folder.path().join("pointers")).unwrap();
@@ -76,6 +76,10 @@ async fn serves_a_pointer_file_only_if_it_matches_the_address() {
     fs::write(&file, [&record[..], b"more"].concat()).unwrap();
     assert_eq!(served().await, None);
     fs::copy(fixtures.join("pointer-s2-c3.bin"), &file).unwrap();
+    assert_eq!(served().await, None);
+    let mut unsigned = record.clone();
+    unsigned[1960] += 1;
+    fs::write(&file, unsigned).unwrap();
     assert_eq!(served().await, None);
 }
 

@@ -1,7 +1,7 @@
 //! The Autonomi network as an upstream. It is read-only and needs no wallet.
 
-use super::Upstream;
 use super::lazy_connection::LazyConnection;
+use super::{FoundChunk, Upstream};
 use crate::address::Address;
 use crate::source::{SourceError, SourceFuture};
 use crate::via::Via;
@@ -66,8 +66,12 @@ impl Upstream for AutonomiUpstream {
         "autonomi:"
     }
 
-    fn get<'a>(&'a self, address: Address, _via: &'a Via) -> SourceFuture<'a, Option<Bytes>> {
-        Box::pin(self.fetch_chunk(address))
+    fn has_slow_lookups(&self) -> bool {
+        true
+    }
+
+    fn get<'a>(&'a self, address: Address, _via: &'a Via) -> SourceFuture<'a, Option<FoundChunk>> {
+        Box::pin(async move { Ok(self.fetch_chunk(address).await?.map(FoundChunk::Complete)) })
     }
 
     fn pointer<'a>(&'a self, address: Address, _via: &'a Via) -> SourceFuture<'a, Option<Bytes>> {

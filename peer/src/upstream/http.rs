@@ -1,6 +1,6 @@
 //! Upstreams that speak HTTP: other peers, AntTP, and the antd daemon.
 
-use super::Upstream;
+use super::{FoundChunk, Upstream};
 use crate::address::Address;
 use crate::limits::{MAX_CHUNK_BYTES, POINTER_BYTES, UPSTREAM_CONNECT_TIMEOUT};
 use crate::source::{SourceError, SourceFuture};
@@ -10,6 +10,7 @@ use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use bytes::Bytes;
 use http_body_util::{BodyExt, Empty, LengthLimitError, Limited};
+use hyper::body::Incoming;
 use hyper::header::USER_AGENT;
 use hyper::{Request, StatusCode};
 use hyper_rustls::builderstates::WantsSchemes;
@@ -106,12 +107,8 @@ impl HttpUpstream {
         }
     }
 
-    async fn fetch(
-        &self,
-        path: String,
-        via: &Via,
-        max_bytes: usize,
-    ) -> Result<Option<Bytes>, SourceError> {
+    /// The body of a successful response. `None` if the upstream has nothing at this path.
+    async fn request(&self, path: String, via: &Via) -> Result<Option<Incoming>, SourceError> {
         let mut request =
             Request::get(format!("{}{path}", self.base)).header(USER_AGENT, PRODUCT_NAME);
         if self.api == HttpApi::Peer {
@@ -121,51 +118,66 @@ impl HttpUpstream {
         let response = self.client.0.request(request).await;
         let response = response.map_err(|error| SourceError::Unreachable(error_chain(&error)))?;
         match response.status() {
-            StatusCode::OK => {}
+            StatusCode::OK => Ok(Some(response.into_body())),
             // An upstream whose operator denies the address works as well as one that does not have the chunk.
             StatusCode::NOT_FOUND
             | StatusCode::GONE
-            | StatusCode::UNAVAILABLE_FOR_LEGAL_REASONS => return Ok(None),
+            | StatusCode::UNAVAILABLE_FOR_LEGAL_REASONS => Ok(None),
             StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS => {
-                return Err(SourceError::Busy);
+                Err(SourceError::Busy)
             }
-            status => {
-                return Err(SourceError::Failed(format!(
-                    "the upstream answered {status}"
-                )));
-            }
+            status => Err(SourceError::Failed(format!(
+                "the upstream answered {status}"
+            ))),
         }
-        let body = Limited::new(response.into_body(), max_bytes);
-        let body = body
-            .collect()
-            .await
-            .map_err(|error| match error.is::<LengthLimitError>() {
-                true => SourceError::Failed(error_chain(&*error)),
-                false => SourceError::Unreachable(error_chain(&*error)),
-            })?;
-        Ok(Some(body.to_bytes()))
     }
 
-    async fn fetch_chunk(&self, address: Address, via: &Via) -> Result<Option<Bytes>, SourceError> {
-        let max_bytes = MAX_CHUNK_BYTES as usize;
-        match self.api {
-            HttpApi::Peer => {
-                self.fetch(format!("/chunk/{address}"), via, max_bytes)
-                    .await
+    async fn find_chunk(
+        &self,
+        address: Address,
+        via: &Via,
+    ) -> Result<Option<FoundChunk>, SourceError> {
+        let path = match self.api {
+            HttpApi::Peer => format!("/chunk/{address}"),
+            HttpApi::AntTp => format!("/anttp-0/binary/chunk/{address}"),
+            HttpApi::Antd => format!("/v1/chunks/{address}"),
+        };
+        let Some(body) = self.request(path, via).await? else {
+            return Ok(None);
+        };
+        let is_json = self.api == HttpApi::Antd;
+        Ok(Some(FoundChunk::Arriving(Box::pin(async move {
+            let max_bytes = MAX_CHUNK_BYTES as usize;
+            match is_json {
+                false => read(body, max_bytes).await,
+                true => {
+                    let max_bytes = max_bytes.div_ceil(3) * 4 + JSON_OVERHEAD_BYTES;
+                    decode_antd_chunk(&read(body, max_bytes).await?)
+                }
             }
-            HttpApi::AntTp => {
-                let path = format!("/anttp-0/binary/chunk/{address}");
-                self.fetch(path, via, max_bytes).await
-            }
-            HttpApi::Antd => {
-                let max_bytes = max_bytes.div_ceil(3) * 4 + JSON_OVERHEAD_BYTES;
-                let json = self
-                    .fetch(format!("/v1/chunks/{address}"), via, max_bytes)
-                    .await?;
-                json.map(|json| decode_antd_chunk(&json)).transpose()
-            }
+        }))))
+    }
+
+    async fn find_pointer(
+        &self,
+        address: Address,
+        via: &Via,
+    ) -> Result<Option<Bytes>, SourceError> {
+        match self.request(format!("/pointer/{address}"), via).await? {
+            Some(body) => read(body, POINTER_BYTES).await.map(Some),
+            None => Ok(None),
         }
     }
+}
+
+/// Reads a body of at most `max_bytes`.
+async fn read(body: Incoming, max_bytes: usize) -> Result<Bytes, SourceError> {
+    let body = Limited::new(body, max_bytes).collect().await;
+    let body = body.map_err(|error| match error.is::<LengthLimitError>() {
+        true => SourceError::Failed(error_chain(&*error)),
+        false => SourceError::Unreachable(error_chain(&*error)),
+    })?;
+    Ok(body.to_bytes())
 }
 
 impl Upstream for HttpUpstream {
@@ -177,16 +189,18 @@ impl Upstream for HttpUpstream {
         self.api == HttpApi::Peer
     }
 
-    fn get<'a>(&'a self, address: Address, via: &'a Via) -> SourceFuture<'a, Option<Bytes>> {
-        Box::pin(self.fetch_chunk(address, via))
+    /// AntTP and antd look chunks up in the Autonomi network.
+    fn has_slow_lookups(&self) -> bool {
+        self.api != HttpApi::Peer
+    }
+
+    fn get<'a>(&'a self, address: Address, via: &'a Via) -> SourceFuture<'a, Option<FoundChunk>> {
+        Box::pin(self.find_chunk(address, via))
     }
 
     fn pointer<'a>(&'a self, address: Address, via: &'a Via) -> SourceFuture<'a, Option<Bytes>> {
         match self.api {
-            HttpApi::Peer => {
-                let path = format!("/pointer/{address}");
-                Box::pin(self.fetch(path, via, POINTER_BYTES))
-            }
+            HttpApi::Peer => Box::pin(self.find_pointer(address, via)),
             HttpApi::AntTp | HttpApi::Antd => Box::pin(async { Ok(None) }),
         }
     }

@@ -16,6 +16,7 @@ pub struct UpstreamMetrics {
     bytes: Family<Labels, Counter>,
     seconds: Family<Labels, Histogram>,
     negative_cache_hits: Counter,
+    skipped_writes: Counter,
     cache_lookups: Family<Labels, Counter>,
 }
 
@@ -33,6 +34,7 @@ impl Default for UpstreamMetrics {
             bytes: Family::default(),
             seconds: Family::new_with_constructor(latency_histogram),
             negative_cache_hits: Counter::default(),
+            skipped_writes: Counter::default(),
             cache_lookups: Family::default(),
         }
     }
@@ -65,6 +67,11 @@ impl UpstreamMetrics {
             "upstream_remembered",
             "Requests answered from the negative cache, without asking an upstream",
             self.negative_cache_hits.clone(),
+        );
+        registry.register(
+            "upstream_not_cached",
+            "Chunks of upstreams that were not cached, because the disk was too slow",
+            self.skipped_writes.clone(),
         );
         registry.register(
             "cache_lookups",
@@ -113,6 +120,11 @@ impl UpstreamMetrics {
             ("outcome", outcome.to_owned()),
         ];
         self.writes.get_or_create(&labels).inc();
+    }
+
+    /// Counts a chunk that is not cached.
+    pub fn record_skipped_write(&self) {
+        self.skipped_writes.inc();
     }
 
     /// Counts a hit of the negative cache.

@@ -17,11 +17,12 @@ pub use metrics::UpstreamMetrics;
 pub use url::UpstreamUrl;
 
 use crate::address::Address;
-use crate::source::{Chunk, SourceFuture};
+use crate::source::{Chunk, SourceError, SourceFuture};
 use crate::via::Via;
 #[cfg(feature = "autonomi")]
 use autonomi::AutonomiUpstream;
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 use http::HttpUpstream;
 #[cfg(feature = "object-store")]
 use object_store::ObjectStoreUpstream;
@@ -38,13 +39,27 @@ pub trait Upstream: Send + Sync + 'static {
         false
     }
 
-    /// The bytes that the upstream has for this address, or `None` if it has none.
-    fn get<'a>(&'a self, address: Address, via: &'a Via) -> SourceFuture<'a, Option<Bytes>>;
+    /// Whether a lookup may take many seconds although the upstream works, as in a distributed hash table. Such an
+    /// upstream is not left out when lookups time out. If it is disconnected, it fails with `Unreachable`.
+    fn has_slow_lookups(&self) -> bool {
+        false
+    }
+
+    /// The chunk that the upstream has for this address, or `None` if it has none.
+    fn get<'a>(&'a self, address: Address, via: &'a Via) -> SourceFuture<'a, Option<FoundChunk>>;
 
     /// The newest pointer record that the upstream has at this address.
     fn pointer<'a>(&'a self, _address: Address, _via: &'a Via) -> SourceFuture<'a, Option<Bytes>> {
         Box::pin(async { Ok(None) })
     }
+}
+
+/// A chunk that an upstream has.
+pub enum FoundChunk {
+    /// All bytes have arrived.
+    Complete(Bytes),
+    /// The bytes take no memory until this future runs.
+    Arriving(BoxFuture<'static, Result<Bytes, SourceError>>),
 }
 
 /// A server that chunks are also written to.

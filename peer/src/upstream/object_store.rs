@@ -3,12 +3,11 @@
 //! A chunk is the object `<prefix>/<address>`. Keys and endpoints come from the environment variables that crate
 //! `object_store` documents.
 
-use super::{Sink, Upstream};
+use super::{FoundChunk, Sink, Upstream};
 use crate::address::Address;
 use crate::limits::MAX_CHUNK_BYTES;
 use crate::source::{Chunk, SourceError, SourceFuture};
 use crate::via::Via;
-use bytes::Bytes;
 use object_store::path::Path;
 use object_store::{Error, ObjectStore, ObjectStoreExt, parse_url_opts};
 use std::env;
@@ -48,7 +47,7 @@ impl ObjectStoreUpstream {
         self.prefix.clone().join(address.to_string())
     }
 
-    async fn read(&self, address: Address) -> Result<Option<Bytes>, SourceError> {
+    async fn read(&self, address: Address) -> Result<Option<FoundChunk>, SourceError> {
         let found = match self.store.get(&self.path(address)).await {
             Ok(found) => found,
             Err(Error::NotFound { .. }) => return Ok(None),
@@ -59,10 +58,10 @@ impl ObjectStoreUpstream {
             let reason = format!("an object of {size} bytes is larger than a chunk");
             return Err(SourceError::Failed(reason));
         }
-        match found.bytes().await {
-            Ok(bytes) => Ok(Some(bytes)),
-            Err(error) => Err(SourceError::Failed(error.to_string())),
-        }
+        Ok(Some(FoundChunk::Arriving(Box::pin(async {
+            let bytes = found.bytes().await;
+            bytes.map_err(|error| SourceError::Failed(error.to_string()))
+        }))))
     }
 }
 
@@ -71,7 +70,7 @@ impl Upstream for ObjectStoreUpstream {
         &self.name
     }
 
-    fn get<'a>(&'a self, address: Address, _via: &'a Via) -> SourceFuture<'a, Option<Bytes>> {
+    fn get<'a>(&'a self, address: Address, _via: &'a Via) -> SourceFuture<'a, Option<FoundChunk>> {
         Box::pin(self.read(address))
     }
 }

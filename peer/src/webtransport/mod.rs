@@ -7,9 +7,7 @@ mod session;
 
 use crate::certificates::Certificates;
 use crate::congestion::CongestionControl;
-use crate::limits::{
-    Limits, SEND_WINDOW_BYTES, SESSION_RECEIVE_WINDOW_BYTES, STREAM_RECEIVE_WINDOW_BYTES,
-};
+use crate::limits::{Limits, ReceiveWindows, SEND_WINDOW_BYTES};
 use crate::metrics::Transport;
 use crate::service::Service;
 use crate::shutdown::Shutdown;
@@ -44,6 +42,7 @@ impl WebTransportServer {
         address: SocketAddr,
         certificates: &Certificates,
         congestion_control: CongestionControl,
+        receive_windows: ReceiveWindows,
         limits: &Limits,
     ) -> io::Result<SocketAddr> {
         let mut tls = certificates.resolver().tls(&[WEBTRANSPORT_ALPN]);
@@ -51,7 +50,10 @@ impl WebTransportServer {
         tls.max_early_data_size = 0;
         let config = ServerConfig::builder()
             .with_bind_socket(bind_socket(address)?)
-            .with_custom_tls_and_transport(tls, quic_config(congestion_control, limits))
+            .with_custom_tls_and_transport(
+                tls,
+                quic_config(congestion_control, receive_windows, limits),
+            )
             .build();
         let endpoint = Endpoint::server(config)?;
         let address = endpoint.local_addr()?;
@@ -116,15 +118,19 @@ fn bind_socket(address: SocketAddr) -> io::Result<UdpSocket> {
     Ok(socket.into())
 }
 
-fn quic_config(congestion_control: CongestionControl, limits: &Limits) -> QuicTransportConfig {
+fn quic_config(
+    congestion_control: CongestionControl,
+    receive_windows: ReceiveWindows,
+    limits: &Limits,
+) -> QuicTransportConfig {
     let mut config = QuicTransportConfig::default();
     config.congestion_controller_factory(congestion_control.factory());
     // One stream more than the requests: the CONNECT stream of the session.
     config.max_concurrent_bidi_streams((limits.streams_per_session + 1).into());
     // The control and QPACK streams of HTTP/3, and a few reserved streams that browsers open.
     config.max_concurrent_uni_streams(8_u32.into());
-    config.stream_receive_window(STREAM_RECEIVE_WINDOW_BYTES.into());
-    config.receive_window(SESSION_RECEIVE_WINDOW_BYTES.into());
+    config.stream_receive_window(receive_windows.stream_bytes.into());
+    config.receive_window(receive_windows.session_bytes.into());
     config.send_window(SEND_WINDOW_BYTES);
     // WebTransport requires support for datagrams. The protocol does not use them.
     config.datagram_receive_buffer_size(Some(64 * 1024));

@@ -47,6 +47,7 @@ impl RequestStream {
         drop(loaded);
         addresses.truncate(MAX_OPENED_CHUNKS);
         addresses.shrink_to_fit();
+        let _lookups = self.service.look_ahead(&self.context.client, &addresses);
         let mut answers = pin!(
             self.service
                 .get_all(&self.context.client, addresses.clone())
@@ -68,10 +69,10 @@ impl RequestStream {
     ) -> Result<Option<LoadedDataMap>, RequestError> {
         let outcome = match self.service.admits(&self.context.client) {
             true => self.service.get(&self.context.client, address).await,
-            false => GetOutcome::Unavailable(Status::Busy),
+            false => GetOutcome::Unavailable(Status::Busy.into()),
         };
         let permit = match &outcome {
-            GetOutcome::Found(body, _) => self.service.try_acquire_data_map(body.length().into()),
+            GetOutcome::Found(body) => self.service.try_acquire_data_map(body.length().into()),
             GetOutcome::Unavailable(_) => None,
         };
         let Some(permit) = permit else {
@@ -100,6 +101,7 @@ impl RequestStream {
         // `None` after the first chunk that could not be decrypted.
         let mut decrypted = Some(Vec::new());
         let addresses = outer.map.addresses();
+        let _lookups = self.service.look_ahead(&self.context.client, &addresses);
         let mut answers = pin!(
             self.service
                 .get_all(&self.context.client, addresses.clone())

@@ -8,7 +8,7 @@ use crate::connection_slots::Activity;
 use crate::limits::MAX_CHUNK_BYTES;
 use crate::metrics::Transport;
 use crate::protocol::{self, Decoded, ErrorCode, Request, Status};
-use crate::service::{GetOutcome, Service};
+use crate::service::{GetOutcome, Service, Unavailable};
 use crate::source::ChunkBody;
 use bytes::{Buf, Bytes, BytesMut};
 use futures_util::StreamExt;
@@ -60,8 +60,10 @@ pub async fn serve(
     let _gauge = service.metrics.stream();
     let started = Instant::now();
     let sent = service.metrics.sent(TRANSPORT);
+    let reader = Arc::clone(&context.client.reader);
+    let shedding = reader.shedding();
     let mut stream = RequestStream {
-        send: ResponseWriter::new(send, service.limits.idle_timeout, sent),
+        send: ResponseWriter::new(send, service.limits.idle_timeout, sent, reader),
         recv,
         received: BytesMut::new(),
         received_bytes: service.metrics.received(TRANSPORT),
@@ -75,6 +77,7 @@ pub async fn serve(
     let result = tokio::select! {
         result = stream.answer() => result,
         () = cancelled => Err(RequestError::Cancelled),
+        () = shedding.cancelled() => Err(RequestError::Aborted(ErrorCode::Timeout)),
     };
     // A stream without a valid request counts, too.
     if !stream.is_counted {
@@ -168,17 +171,18 @@ impl RequestStream {
         on_bytes: impl FnMut(&[u8]),
     ) -> Result<(), RequestError> {
         match outcome {
-            GetOutcome::Found(body, permit) => {
+            GetOutcome::Found(body) => {
                 let head = protocol::get_header(Status::Ok, body.length());
                 self.send.write(Bytes::copy_from_slice(&head)).await?;
                 let transfer_timeout = self.service.limits.transfer_timeout(body.length());
                 let sending = timeout(transfer_timeout, self.send_pieces(body, on_bytes));
-                sending.await.unwrap_or(Err(ErrorCode::Timeout.into()))?;
-                drop(permit);
-                Ok(())
+                sending.await.unwrap_or(Err(ErrorCode::Timeout.into()))
             }
-            GetOutcome::Unavailable(status) => {
-                let head = protocol::get_header(status, 0);
+            GetOutcome::Unavailable(Unavailable {
+                status,
+                retry_after,
+            }) => {
+                let head = protocol::unavailable_header(status, retry_after);
                 self.send.write(Bytes::copy_from_slice(&head)).await
             }
         }
@@ -231,7 +235,7 @@ impl RequestStream {
                 .count_refused_write(TRANSPORT, Status::TooLarge.name());
             return Ok((Status::TooLarge, None));
         }
-        let Some(_permit) = self.service.acquire_chunk(&context.client).await else {
+        let Some(permit) = self.service.acquire_chunk(&context.client).await else {
             return Ok((Status::Busy, None));
         };
         let reading = timeout(
@@ -241,9 +245,9 @@ impl RequestStream {
         let bytes = reading.await.unwrap_or(Err(ErrorCode::Timeout.into()))?;
         let chunk = self.service.hash(bytes).await;
         let address = chunk.address();
-        match self.service.put(TRANSPORT, chunk).await {
+        match self.service.put(TRANSPORT, chunk, permit).await {
             Ok(_) => Ok((Status::Ok, Some(address))),
-            Err(status) => Ok((status, Some(address))),
+            Err(unavailable) => Ok((unavailable.status, Some(address))),
         }
     }
 
@@ -264,9 +268,12 @@ impl RequestStream {
         self.received
             .reserve(length.saturating_sub(self.received.len()));
         while self.received.len() < length {
+            let before = self.received.len();
             if !self.read_more().await? {
                 return Err(ErrorCode::BadRequest.into());
             }
+            let uploaded = self.received.len() - before;
+            self.context.client.reader.record_progress(uploaded as u64);
         }
         let body = self.received.split_to(length).freeze();
         self.expect_end().await?;

@@ -3,8 +3,10 @@
 use super::request::RequestError;
 use crate::limits::DELIVERY_TIMEOUT;
 use crate::protocol::ErrorCode;
+use crate::readers::Reader;
 use bytes::Bytes;
 use prometheus_client::metrics::counter::Counter;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
 use wtransport::SendStream;
@@ -15,15 +17,23 @@ pub struct ResponseWriter {
     /// How long a client may stop reading.
     write_timeout: Duration,
     sent: Counter,
+    reader: Arc<Reader>,
 }
 
 impl ResponseWriter {
-    /// `sent` counts the bytes that the transport has accepted. The transport accepts bytes as the client reads.
-    pub fn new(stream: SendStream, write_timeout: Duration, sent: Counter) -> Self {
+    /// `sent` and `reader` count the bytes that the transport has accepted. The transport accepts bytes as the client
+    /// reads.
+    pub fn new(
+        stream: SendStream,
+        write_timeout: Duration,
+        sent: Counter,
+        reader: Arc<Reader>,
+    ) -> Self {
         Self {
             stream,
             write_timeout,
             sent,
+            reader,
         }
     }
 
@@ -34,10 +44,13 @@ impl ResponseWriter {
             // Unlike `write`, this does not copy the bytes.
             let writing = self.stream.quic_stream_mut().write_chunks(&mut rest);
             match timeout(self.write_timeout, writing).await {
-                Ok(Ok(written)) => self.sent.inc_by(written.bytes as u64),
+                Ok(Ok(written)) => {
+                    self.reader.record_progress(written.bytes as u64);
+                    self.sent.inc_by(written.bytes as u64);
+                }
                 Ok(Err(_)) => return Err(RequestError::Cancelled),
                 Err(_elapsed) => return Err(RequestError::Aborted(ErrorCode::Timeout)),
-            };
+            }
         }
         Ok(())
     }

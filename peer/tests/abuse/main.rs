@@ -4,12 +4,21 @@
 mod client_network;
 mod connections;
 mod disk;
+mod gate;
+mod has;
 mod http2;
+mod memory;
 mod metering;
 mod open_files;
 mod operations;
+mod pointers;
 mod proxies;
+mod receive_windows;
 mod sessions;
+mod slow_lookups;
+mod starvation;
+mod tracked_source;
+mod udp_relay;
 mod web_files;
 
 #[allow(dead_code, reason = "shared with another test program")]
@@ -24,6 +33,9 @@ mod running_peer;
 #[allow(dead_code, reason = "shared with another test program")]
 #[path = "../peer/session.rs"]
 mod session;
+#[allow(dead_code, reason = "shared with another test program")]
+#[path = "../peer/stub_http_server.rs"]
+mod stub_http_server;
 #[allow(dead_code, reason = "shared with another test program")]
 #[path = "../peer/test_peer.rs"]
 mod test_peer;

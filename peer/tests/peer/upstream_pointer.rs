@@ -56,15 +56,19 @@ async fn compares_the_stored_pointer_with_those_of_upstreams() {
         let pointers = folder.path().join("store/pointers");
         fs::create_dir_all(&pointers).unwrap();
         fs::write(pointers.join(address.to_string()), record(own)).unwrap();
-        let peer = TestPeer::start_in(folder, &[&upstream(&server.url)]).await;
+        let flags = [&upstream(&server.url), "--pointer-lifetime=1ms"];
+        let peer = TestPeer::start_in(folder, &flags).await;
         let path = format!("/pointer/{address}");
         assert!(
             peer.get(&path).await.body == record(newest),
             "{own}, {others}"
         );
-        // The peer does not store the upstream's pointer. Without the upstream, its own pointer is the newest.
+        // The peer remembers the newest pointer while it runs, and does not store it.
         drop(server);
-        assert!(peer.get(&path).await.body == record(own), "{own} alone");
-        peer.stop().await;
+        assert!(peer.get(&path).await.body == record(newest), "{own} alone");
+        let folder = peer.stop().await;
+        let restarted = TestPeer::start_in(folder, &[]).await;
+        assert!(restarted.get(&path).await.body == record(own));
+        restarted.stop().await;
     }
 }

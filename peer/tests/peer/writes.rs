@@ -273,7 +273,7 @@ async fn a_preflight_lists_what_a_page_may_do() {
     assert!(allowed.contains("Authorization"));
     let exposed = peer.get("/-/info").await;
     let exposed = exposed.header("access-control-expose-headers");
-    assert_eq!(exposed, Some("ETag, Content-Length"));
+    assert_eq!(exposed, Some("ETag, Content-Length, Retry-After"));
     peer.stop().await;
 }
 
