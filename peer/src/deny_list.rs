@@ -2,6 +2,7 @@
 
 use crate::address::Address;
 use crate::address_list;
+use crate::network::NetworkStatus;
 use crate::source::{
     Chunk, ChunkBody, ChunkSource, Lookup, LookupOutcome, PutOutcome, SourceError, SourceFuture,
     SourceStats,
@@ -178,6 +179,10 @@ impl ChunkSource for DenyingSource {
 
     fn is_denied(&self, address: Address) -> bool {
         self.deny_list.contains(address) || self.inner.is_denied(address)
+    }
+
+    fn network(&self) -> Option<NetworkStatus> {
+        self.inner.network()
     }
 
     fn check_writable(&self) -> SourceFuture<'_, ()> {

@@ -3,6 +3,7 @@
 use crate::advertised_endpoint::AdvertisedEndpoint;
 use crate::certificates::CertificateInfo;
 use crate::limits::{Limits, MAX_ADDRESSES_PER_REQUEST, MAX_CHUNK_BYTES};
+use crate::network::NetworkStatus;
 use crate::protocol;
 use crate::source::SourceStats;
 use serde::Serialize;
@@ -22,6 +23,8 @@ pub struct Info<'a> {
     store: StoreInfo,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     peers: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    network: Option<NetworkStatus>,
 }
 
 /// How to connect over WebTransport.
@@ -59,6 +62,7 @@ impl<'a> Info<'a> {
         peers: &'a [String],
         write: &'static str,
         stats: SourceStats,
+        network: Option<NetworkStatus>,
     ) -> Self {
         Self {
             name: env!("CARGO_PKG_NAME"),
@@ -78,6 +82,7 @@ impl<'a> Info<'a> {
                 bytes: stats.bytes,
             },
             peers,
+            network,
         }
     }
 

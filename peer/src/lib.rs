@@ -26,6 +26,7 @@ pub mod limits;
 pub mod logging;
 pub mod memory;
 pub mod metrics;
+pub mod network;
 pub mod network_usage;
 mod open_files;
 pub mod origins;

@@ -27,6 +27,10 @@ pub const MAX_CACHE_WRITES: usize = 16;
 /// among the chunks that arrived last. Further chunks are not cached.
 pub const MAX_QUEUED_CACHE_WRITES: usize = 1024;
 
+/// The maximum number of nodes of the network that are asked for a chunk at the same time. Each answer takes up to
+/// 9 MiB while it is decoded.
+pub const MAX_NETWORK_TRANSFERS: usize = 32;
+
 /// The maximum number of entries of the negative cache.
 pub const NEGATIVE_CACHE_ENTRIES: NonZeroUsize = NonZeroUsize::new(65_536).unwrap();
 

@@ -226,6 +226,7 @@ impl Service {
             &self.announced_peers,
             self.write_policy.name(),
             self.stats(),
+            self.source.network(),
         )
         .to_json()
     }

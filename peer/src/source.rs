@@ -2,6 +2,7 @@
 
 use crate::address::Address;
 use crate::client::LookupAccount;
+use crate::network::NetworkStatus;
 use crate::via::Via;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
@@ -76,6 +77,11 @@ pub trait ChunkSource: Send + Sync + 'static {
 
     /// Totals for `/-/info` and the metrics. Called often, so it must be cheap.
     fn stats(&self) -> SourceStats;
+
+    /// The state of the connection to the Autonomi network, if the source reads from it.
+    fn network(&self) -> Option<NetworkStatus> {
+        None
+    }
 }
 
 /// A request to the upstreams.

@@ -63,11 +63,13 @@ async function main(): Promise<void> {
       'the network’s own code and Antway’s publish a file under the same address',
     );
 
+    const bootstrapFile = join(folder, 'test-network.txt');
+    await writeFile(bootstrapFile, bootstrap.join('\n'));
     const startPeer = async () => {
       const peer = await PeerProcess.start({
         build: programs.peer,
         flags: [
-          ...['--upstream', 'autonomi:', '--bootstrap', bootstrap.join(','), '--autonomi-allow-loopback'],
+          ...['--network', bootstrapFile],
           ...['--upstream-timeout', '15s', '--request-timeout', '20s'],
         ],
       });

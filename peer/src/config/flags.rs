@@ -4,6 +4,7 @@ use super::StoreArgs;
 use super::access_flags::AccessArgs;
 use crate::congestion::CongestionControl;
 use crate::logging::{LogFormat, LogLevel};
+use crate::network::NetworkSetting;
 use crate::origins::{AllowedOrigin, is_loopback_name};
 use crate::units::{parse_bytes, parse_duration};
 use crate::upstream::UpstreamUrl;
@@ -63,25 +64,14 @@ pub struct ServeArgs {
     )]
     pub upstream: Vec<UpstreamUrl>,
 
-    /// A bootstrap node of the Autonomi network, for --upstream autonomi: (multiaddress; repeatable, or with commas)
-    #[cfg(feature = "autonomi")]
+    /// The Autonomi network as the last upstream: `mainnet`, a file with the addresses of bootstrap nodes, or `none`
     #[arg(
         long,
-        env = "ANTWAY_PEER_BOOTSTRAP",
-        value_name = "MULTIADDR",
-        value_delimiter = ',',
-        requires = "upstream"
+        env = "ANTWAY_PEER_NETWORK",
+        value_name = "NETWORK",
+        default_value = "none"
     )]
-    pub bootstrap: Vec<ant_core::data::MultiAddr>,
-
-    /// Accept nodes on this machine as nodes of the Autonomi network, as in a test network
-    #[cfg(feature = "autonomi")]
-    #[arg(
-        long,
-        env = "ANTWAY_PEER_AUTONOMI_ALLOW_LOOPBACK",
-        requires = "bootstrap"
-    )]
-    pub autonomi_allow_loopback: bool,
+    pub network: NetworkSetting,
 
     /// Also write the chunks of clients to the upstreams that are object stores
     #[arg(long, env = "ANTWAY_PEER_UPSTREAM_WRITE", requires = "upstream")]

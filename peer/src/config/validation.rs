@@ -7,6 +7,7 @@ use crate::command_error::CommandError;
 use crate::deny_list::DenyList;
 use crate::http::{Web, WebFolder};
 use crate::limits::{CONNECTION_SHARE_DIVISOR, Limits, MAX_TOKEN_BYTES};
+use crate::network::NetworkSetting;
 use crate::origins::AllowedOrigins;
 use crate::peer::PeerConfig;
 use crate::proxies::TrustedProxies;
@@ -14,8 +15,6 @@ use crate::pull_through::{PullThrough, PullThroughConfig};
 use crate::rate_limiter::RateLimits;
 use crate::source::ChunkSource;
 use crate::store::FolderStore;
-#[cfg(feature = "autonomi")]
-use crate::upstream::UpstreamUrl;
 use crate::upstream::Upstreams;
 use crate::write_policy::{TokenHash, WritePolicy};
 use std::fmt;
@@ -140,20 +139,23 @@ impl ServeArgs {
         }
     }
 
-    /// Puts the upstreams behind `local`. Returns `local` if there are none.
+    /// Puts the upstreams and the network behind `local`, and starts to connect to the network. Returns `local` if
+    /// there are none. Call it in a Tokio runtime.
     pub fn source(
         &self,
         local: Arc<dyn ChunkSource>,
     ) -> Result<Arc<dyn ChunkSource>, InvalidSetting> {
-        if self.upstream.is_empty() {
+        let has_network = self.network != NetworkSetting::None;
+        if self.upstream.is_empty() && !has_network {
             return Ok(local);
         }
-        let invalid = |error| InvalidSetting::new("--upstream", error);
-        #[cfg(feature = "autonomi")]
-        let mut upstreams =
-            Upstreams::open(&self.upstream, &self.autonomi_settings()?).map_err(invalid)?;
-        #[cfg(not(feature = "autonomi"))]
-        let mut upstreams = Upstreams::open(&self.upstream).map_err(invalid)?;
+        let invalid = |flag| move |error: String| InvalidSetting::new(flag, error);
+        let upstreams = Upstreams::open(&self.upstream);
+        let mut upstreams = upstreams.map_err(invalid("--upstream"))?;
+        if has_network {
+            let added = upstreams.add_network(&self.network);
+            added.map_err(invalid("--network"))?;
+        }
         match (self.upstream_write, upstreams.sinks.is_empty()) {
             (false, _) => upstreams.sinks.clear(),
             (true, false) => {}
@@ -174,19 +176,6 @@ impl ServeArgs {
             pointer_lifetime: self.pointer_lifetime,
         };
         Ok(Arc::new(PullThrough::new(local, upstreams, pull_through)))
-    }
-
-    #[cfg(feature = "autonomi")]
-    fn autonomi_settings(&self) -> Result<crate::upstream::AutonomiSettings, InvalidSetting> {
-        let uses_autonomi = self.upstream.contains(&UpstreamUrl::Autonomi);
-        if uses_autonomi && self.bootstrap.is_empty() {
-            let reason = "--upstream autonomi: needs at least one bootstrap node";
-            return Err(InvalidSetting::new("--bootstrap", reason));
-        }
-        Ok(crate::upstream::AutonomiSettings {
-            bootstrap: self.bootstrap.clone(),
-            allow_loopback: self.autonomi_allow_loopback,
-        })
     }
 
     fn limits(&self) -> Result<Limits, InvalidSetting> {

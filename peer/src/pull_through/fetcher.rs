@@ -13,6 +13,7 @@ use crate::client::LookupAccount;
 use crate::limits::{
     LOOKUP_RETRY_AFTER, MAX_CACHE_WRITES, MAX_CHUNK_BYTES, MAX_QUEUED_CACHE_WRITES,
 };
+use crate::network::NetworkStatus;
 use crate::source::{
     Chunk, ChunkBody, ChunkSource, Lookup, LookupOutcome, PutOutcome, SourceError,
 };
@@ -78,6 +79,11 @@ impl Fetcher {
     /// Whether a lookup at one of the upstreams may take many seconds.
     pub fn has_slow_lookups(&self) -> bool {
         self.upstreams.has_slow_lookups()
+    }
+
+    /// The state of the connection to the Autonomi network, if it is an upstream.
+    pub fn network(&self) -> Option<NetworkStatus> {
+        self.upstreams.network()
     }
 
     /// Adds the metrics of the local source and of the upstreams.

@@ -14,6 +14,7 @@ mod single_flight;
 mod upstream_set;
 
 use crate::address::Address;
+use crate::network::NetworkStatus;
 use crate::source::{
     Chunk, ChunkBody, ChunkSource, Lookup, LookupOutcome, PutOutcome, SourceFuture, SourceStats,
 };
@@ -108,6 +109,10 @@ impl ChunkSource for PullThrough {
 
     fn stats(&self) -> SourceStats {
         self.fetcher.local().stats()
+    }
+
+    fn network(&self) -> Option<NetworkStatus> {
+        self.fetcher.network()
     }
 
     fn register(&self, registry: &mut Registry) {

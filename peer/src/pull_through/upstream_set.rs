@@ -4,6 +4,7 @@ use super::PullThroughConfig;
 use super::fetch_key::UpstreamScope;
 use super::guarded_upstream::GuardedUpstream;
 use crate::client::{LookupAccount, LookupPermit};
+use crate::network::NetworkStatus;
 use crate::source::SourceError;
 use crate::upstream::Upstream;
 use crate::via::{PeerId, Via};
@@ -50,6 +51,12 @@ impl UpstreamSet {
         self.all
             .iter()
             .filter(move |upstream| scope == UpstreamScope::All || !upstream.inner.is_peer())
+    }
+
+    /// The state of the connection to the Autonomi network, if it is an upstream.
+    pub fn network(&self) -> Option<NetworkStatus> {
+        let mut upstreams = self.all.iter();
+        upstreams.find_map(|upstream| upstream.inner.network())
     }
 
     /// Whether a lookup at one of the upstreams may take many seconds.

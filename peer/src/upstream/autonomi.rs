@@ -1,69 +1,74 @@
-//! The Autonomi network as an upstream. It is read-only and needs no wallet.
+//! The Autonomi network as an upstream.
 
-use super::lazy_connection::LazyConnection;
 use super::{FoundChunk, Upstream};
 use crate::address::Address;
+use crate::network::{
+    NetworkConnection, NetworkNode, NetworkSetting, NetworkStatus, RetryTimes, Verdict,
+};
 use crate::source::{SourceError, SourceFuture};
 use crate::via::Via;
-use ant_core::data::{Client, ClientConfig, Error, MultiAddr};
 use bytes::Bytes;
-use std::time::Duration;
+use saorsa_core::MultiAddr;
 
-/// How long joining the network may take. A chunk request waits less; the connection attempt continues for the next
-/// request.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(60);
+/// How often the network is asked for a record before the answer is *busy*. Each attempt finds other nodes.
+const ATTEMPTS: usize = 2;
 
-/// How to join the network.
-#[derive(Clone, Debug, Default)]
-pub struct AutonomiSettings {
-    /// The nodes to connect to first.
-    pub bootstrap: Vec<MultiAddr>,
-    /// Whether nodes may run on this machine, as in a test network.
-    pub allow_loopback: bool,
-}
-
-/// A client of the network. It connects on the first request.
+/// A connection to the network. It opens when it is created.
 pub struct AutonomiUpstream {
-    settings: AutonomiSettings,
-    client: LazyConnection<Client>,
+    name: String,
+    connection: NetworkConnection<NetworkNode>,
 }
 
 impl AutonomiUpstream {
-    /// Does not connect yet.
-    pub fn new(settings: AutonomiSettings) -> Self {
-        Self {
-            settings,
-            client: LazyConnection::new(CONNECT_TIMEOUT),
+    /// Starts to connect. Fails if the bootstrap addresses cannot be read.
+    pub fn open(setting: &NetworkSetting) -> Result<Self, String> {
+        let bootstrap = setting.bootstrap_addresses()?;
+        let bootstrap: Vec<MultiAddr> = bootstrap
+            .iter()
+            .map(|address| {
+                let parsed = address.parse();
+                parsed.map_err(|error| format!("“{address}”: {error}"))
+            })
+            .collect::<Result<_, String>>()?;
+        let network = setting.name();
+        Ok(Self {
+            name: format!("autonomi:{network}"),
+            connection: NetworkConnection::open(network, RetryTimes::default(), move || {
+                NetworkNode::join(bootstrap.clone())
+            }),
+        })
+    }
+
+    /// A record is absent only if enough nodes answered that they do not have it. Slow or failing nodes make the
+    /// upstream *busy*. It is *unreachable* only without a connection.
+    async fn read<F>(
+        &self,
+        read: impl Fn(std::sync::Arc<NetworkNode>) -> F,
+    ) -> Result<Option<Bytes>, SourceError>
+    where
+        F: Future<Output = Verdict<Bytes>>,
+    {
+        for _ in 0..ATTEMPTS {
+            let client = self.connection.client().await?;
+            match read(client).await {
+                Verdict::Found(record) => return Ok(Some(record)),
+                Verdict::Absent => return Ok(None),
+                Verdict::Unclear => {}
+            }
         }
-    }
-
-    /// The client, once it is connected.
-    async fn client(&self) -> Result<&Client, SourceError> {
-        self.client.get(|| connect(self.settings.clone())).await
-    }
-
-    async fn fetch_chunk(&self, address: Address) -> Result<Option<Bytes>, SourceError> {
-        let client = self.client().await?;
-        let chunk = client.chunk_get(address.as_bytes()).await.map_err(failed)?;
-        // A client without nodes finds nothing. This does not mean that the network lacks the chunk.
-        if chunk.is_none() && client.network().connected_peers().await.is_empty() {
-            let reason = "not connected to any node".to_owned();
-            return Err(SourceError::Unreachable(reason));
-        }
-        Ok(chunk.map(|chunk| chunk.content))
-    }
-
-    async fn fetch_pointer(&self, address: Address) -> Result<Option<Bytes>, SourceError> {
-        let client = self.client().await?;
-        let pointer = client.pointer_get(address.as_bytes()).await;
-        let pointer = pointer.map_err(failed)?;
-        Ok(pointer.map(|pointer| pointer.to_bytes().into()))
+        // Fails with the reason if the connection was lost meanwhile.
+        self.connection.client().await?;
+        Err(SourceError::Busy)
     }
 }
 
 impl Upstream for AutonomiUpstream {
     fn name(&self) -> &str {
-        "autonomi:"
+        &self.name
+    }
+
+    fn network(&self) -> Option<NetworkStatus> {
+        Some(self.connection.status())
     }
 
     fn has_slow_lookups(&self) -> bool {
@@ -71,25 +76,11 @@ impl Upstream for AutonomiUpstream {
     }
 
     fn get<'a>(&'a self, address: Address, _via: &'a Via) -> SourceFuture<'a, Option<FoundChunk>> {
-        Box::pin(async move { Ok(self.fetch_chunk(address).await?.map(FoundChunk::Complete)) })
+        let reading = self.read(move |client| async move { client.read_chunk(address).await });
+        Box::pin(async move { Ok(reading.await?.map(FoundChunk::Complete)) })
     }
 
     fn pointer<'a>(&'a self, address: Address, _via: &'a Via) -> SourceFuture<'a, Option<Bytes>> {
-        Box::pin(self.fetch_pointer(address))
+        Box::pin(self.read(move |client| async move { client.read_pointer(address).await }))
     }
-}
-
-async fn connect(settings: AutonomiSettings) -> Result<Client, SourceError> {
-    let config = ClientConfig {
-        allow_loopback: settings.allow_loopback,
-        ipv6: !settings.allow_loopback,
-        ..ClientConfig::default()
-    };
-    Client::connect_multiaddrs(&settings.bootstrap, config)
-        .await
-        .map_err(|error| SourceError::Unreachable(error.to_string()))
-}
-
-fn failed(error: Error) -> SourceError {
-    SourceError::Failed(error.to_string())
 }

@@ -3,20 +3,17 @@
 #[cfg(feature = "autonomi")]
 mod autonomi;
 mod http;
-#[cfg(any(feature = "autonomi", test))]
-mod lazy_connection;
 mod metrics;
 #[cfg(feature = "object-store")]
 mod object_store;
 mod url;
 
-#[cfg(feature = "autonomi")]
-pub use autonomi::AutonomiSettings;
 pub use http::HttpClient;
 pub use metrics::UpstreamMetrics;
 pub use url::UpstreamUrl;
 
 use crate::address::Address;
+use crate::network::{NetworkSetting, NetworkStatus};
 use crate::source::{Chunk, SourceError, SourceFuture};
 use crate::via::Via;
 #[cfg(feature = "autonomi")]
@@ -37,6 +34,11 @@ pub trait Upstream: Send + Sync + 'static {
     /// request.
     fn is_peer(&self) -> bool {
         false
+    }
+
+    /// The state of the connection, if the upstream is the Autonomi network. Its lookups may take many seconds.
+    fn network(&self) -> Option<NetworkStatus> {
+        None
     }
 
     /// Whether a lookup may take many seconds although the upstream works, as in a distributed hash table. Such an
@@ -81,11 +83,8 @@ pub struct Upstreams {
 }
 
 impl Upstreams {
-    /// Creates the upstreams without lazy_connection to them. The error text is for the operator.
-    pub fn open(
-        urls: &[UpstreamUrl],
-        #[cfg(feature = "autonomi")] autonomi: &AutonomiSettings,
-    ) -> Result<Self, String> {
+    /// Creates the upstreams at `urls` without connecting to them. The error text is for the operator.
+    pub fn open(urls: &[UpstreamUrl]) -> Result<Self, String> {
         let mut upstreams = Self::default();
         let mut client = None;
         for url in urls {
@@ -98,11 +97,6 @@ impl Upstreams {
                     let upstream = HttpUpstream::new(*api, base, client.clone());
                     upstreams.all.push(Arc::new(upstream));
                 }
-                #[cfg(feature = "autonomi")]
-                UpstreamUrl::Autonomi => {
-                    let upstream = AutonomiUpstream::new(autonomi.clone());
-                    upstreams.all.push(Arc::new(upstream));
-                }
                 #[cfg(feature = "object-store")]
                 UpstreamUrl::ObjectStore(url) => {
                     let upstream = Arc::new(ObjectStoreUpstream::open(url)?);
@@ -112,5 +106,22 @@ impl Upstreams {
             }
         }
         Ok(upstreams)
+    }
+
+    /// Adds the Autonomi network as the last upstream, and starts to connect to it. Call it in a Tokio runtime. The
+    /// error text is for the operator.
+    #[cfg(feature = "autonomi")]
+    pub fn add_network(&mut self, setting: &NetworkSetting) -> Result<(), String> {
+        self.all.push(Arc::new(AutonomiUpstream::open(setting)?));
+        Ok(())
+    }
+
+    /// Explains how to build a peer that can use the Autonomi network.
+    #[cfg(not(feature = "autonomi"))]
+    pub fn add_network(&mut self, _setting: &NetworkSetting) -> Result<(), String> {
+        Err(format!(
+            "this peer was built without the network's client; build it with `{}`, or run `{}` in the project",
+            "cargo build --release --locked --features autonomi", "npm start -- --network"
+        ))
     }
 }

@@ -9,9 +9,6 @@ use url::Url;
 pub enum UpstreamUrl {
     /// An HTTP server. The URL has no slash at the end.
     Http(HttpApi, String),
-    /// The Autonomi network.
-    #[cfg(feature = "autonomi")]
-    Autonomi,
     /// A bucket, container or folder, with an optional prefix for the names of all chunks.
     #[cfg(feature = "object-store")]
     ObjectStore(Url),
@@ -21,12 +18,6 @@ impl FromStr for UpstreamUrl {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        if text == "autonomi:" {
-            #[cfg(feature = "autonomi")]
-            return Ok(Self::Autonomi);
-            #[cfg(not(feature = "autonomi"))]
-            return Err("this peer was built without the feature `autonomi`".to_owned());
-        }
         let (api, plain) = match text.split_once('+') {
             Some(("anttp", plain)) => (Some(HttpApi::AntTp), plain),
             Some(("antd", plain)) => (Some(HttpApi::Antd), plain),
@@ -52,7 +43,7 @@ impl FromStr for UpstreamUrl {
             }
             _ => Err(format!(
                 "not an upstream; expected {}",
-                "http(s)://, anttp+http(s)://, antd+http(s)://, s3://, gs://, az://, file:/// or autonomi:"
+                "http(s)://, anttp+http(s)://, antd+http(s)://, s3://, gs://, az:// or file:///; for the Autonomi network use --network"
             )),
         }
     }
@@ -104,6 +95,7 @@ mod tests {
         for bad in [
             "",
             "peer.example",
+            "autonomi:",
             "ftp://peer.example",
             "anttp+s3://bucket",
             "other+http://x",

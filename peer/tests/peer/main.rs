@@ -14,6 +14,7 @@ mod get_many;
 mod http;
 mod limits;
 mod malformed;
+mod network;
 #[cfg(feature = "object-store")]
 mod object_folder;
 mod open;

@@ -149,6 +149,7 @@ fn exits_with_code_2_and_names_an_invalid_setting() {
         (&["--cert=missing.pem"], "--key"),
         (&["--cert=missing.pem", "--key=missing.pem"], "--cert"),
         (&["--certificate-lifetime=15d"], "--certificate-lifetime"),
+        (&["--network=/nonexistent"], "--network"),
         (&["--web=/nonexistent"], "--web"),
         (&["--web-config=x.json"], "--web"),
         (&["--log-level=loud"], "--log-level"),
