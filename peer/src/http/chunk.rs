@@ -29,7 +29,8 @@ use tokio::time::timeout;
 
 const TRANSPORT: Transport = Transport::Http;
 
-/// Answers GET and HEAD. HEAD reads the chunk as well, so that its headers are correct.
+/// Answers GET and HEAD. HEAD reads the chunk as well, so that its headers are correct. But HEAD asks no upstream:
+/// publishers send it before each upload, and an upload must not wait for a lookup in a network.
 pub async fn get(
     State(service): State<Arc<Service>>,
     Path(address): Path<String>,
@@ -54,6 +55,13 @@ pub async fn get(
     let Ok(via) = via_of(&headers) else {
         return error_response(HttpError::Loop, timer);
     };
+    if method == Method::HEAD {
+        match service.is_stored(address).await {
+            Ok(true) => {}
+            Ok(false) => return error_response(HttpError::NotFound, timer),
+            Err(unavailable) => return unavailable_response(unavailable, timer),
+        }
+    }
     match service.get_via(&client, address, via).await {
         GetOutcome::Found(body) => {
             if method == Method::HEAD {

@@ -199,7 +199,8 @@ impl Service {
         }
     }
 
-    async fn is_stored(&self, address: Address) -> Result<bool, Unavailable> {
+    /// Whether the source itself stores the chunk. Asks no upstream.
+    pub async fn is_stored(&self, address: Address) -> Result<bool, Unavailable> {
         let source = Arc::clone(&self.source);
         self.check_store(address, async move { source.has(address).await })
             .await

@@ -39,6 +39,21 @@ pub fn free_address() -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_head_request_asks_no_upstream() {
+    let origin = TestPeer::start(&[]).await;
+    let url = origin.peer.http().to_owned();
+    let peer = TestPeer::start(&[&upstream(&url)]).await;
+    let chunk = origin.store_chunk(1, 1000).await;
+    let head = async || request(peer.peer.http(), "HEAD", &path(&chunk), &[], b"").await;
+    assert_eq!(head().await.status, 404);
+    assert_eq!(peer.metric(&request_metric(&url, "found")).await, 0);
+    assert_eq!(peer.get(&path(&chunk)).await.status, 200);
+    peer.wait_for_metric("antway_peer_store_chunks", |n| n == 1)
+        .await;
+    assert_eq!(head().await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn serves_and_caches_a_chunk_of_another_peer() {
     let origin = TestPeer::start(&[]).await;
     let url = origin.peer.http().to_owned();
