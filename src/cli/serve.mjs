@@ -20,10 +20,10 @@ const configFile = join(dataFolder, 'antway.json');
 
 /**
  * Runs the peer on loopback with the built page and the sample site, and an example site that embeds the sample site's
- * content, until the peer ends or a signal arrives. All builds must exist.
+ * content, until the peer ends or a signal arrives. All builds must exist. With `network`, the peer connects to it.
  * @throws SetupError when the peer cannot start. A later error ends the process.
  */
-export async function serve() {
+export async function serve({ network } = {}) {
   // Browsers may resolve the name to either loopback address.
   const hosts = (await isFree(0, '::1')) ? ['127.0.0.1', '[::1]'] : ['127.0.0.1'];
   const port = await choosePort(hosts);
@@ -33,7 +33,7 @@ export async function serve() {
   // another `npm start` may use it. In that case, the peer below fails to start.
   if (!existsSync(configFile)) await writeConfig({ peers: ['/'] });
   const peer = spawn(
-    built.peer,
+    network ? built.networkPeer : built.peer,
     [
       'serve',
       ...['--http', addresses],
@@ -42,6 +42,7 @@ export async function serve() {
       '--allow-open-writes',
       ...['--web', built.shell],
       ...['--web-config', configFile],
+      ...(network ? ['--network', network] : []),
     ],
     // With its own process group, the peer gets no Ctrl-C. This process stops the peer in an orderly way.
     { cwd: root, stdio: ['ignore', 'pipe', 'inherit'], detached: process.platform !== 'win32' },
@@ -103,6 +104,14 @@ ${loopback}/ works as before, without separate origins.${
 Publish a folder of your own, and open the address that this prints:
 
   node dist-cli/antway.js publish <folder>${port === defaultPort ? '' : ` --peer ${origin}`}
+
+${
+  network
+    ? `The peer connects to the Autonomi network (${network === 'mainnet' ? network : `bootstrap nodes of ${network}`}). Open any address of it:
+  ${origin}/<address>/
+Its log says when it is connected. ${loopback}/-/info has the state.`
+    : 'To open addresses of the Autonomi network, start with: npm start -- --network'
+}
 
 Ctrl-C ends it.`);
 }

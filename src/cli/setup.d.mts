@@ -2,8 +2,8 @@
 
 export const root: string;
 
-/** Full paths of the peer's binary, the command's script, and the folders of the shell and the drop-in. */
-export const built: { peer: string; cli: string; shell: string; dropIn: string };
+/** Full paths of the peer's binaries, the command's script, and the folders of the shell and the drop-in. */
+export const built: { peer: string; networkPeer: string; cli: string; shell: string; dropIn: string };
 
 /** Builds the command into `dist-cli/`, unless the build is up to date. */
 export function buildCli(): Promise<void>;
@@ -13,6 +13,9 @@ export function buildDropIn(): Promise<void>;
 
 /** Builds `antway-peer`, unless the build is up to date. */
 export function buildPeer(): Promise<void>;
+
+/** Builds `antway-peer` with the client of the Autonomi network, unless the build is up to date. @throws SetupError */
+export function buildNetworkPeer(): Promise<void>;
 
 /** Builds the PWA into `dist/`, unless the build is up to date. */
 export function buildShell(): Promise<void>;

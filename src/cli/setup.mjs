@@ -14,8 +14,12 @@ process.env.CARGO_TARGET_DIR = join(root, 'peer/target');
 /** State of this copy of the project: stamps of finished build steps, and the peer's chunks. */
 export const stateFolder = join(root, '.antway');
 
+const peerProgram = process.platform === 'win32' ? 'antway-peer.exe' : 'antway-peer';
+
 export const built = {
-  peer: join(root, 'peer/target/release', process.platform === 'win32' ? 'antway-peer.exe' : 'antway-peer'),
+  peer: join(root, 'peer/target/release', peerProgram),
+  /** The profile's folder: both builds stay, so changing between them compiles nothing. */
+  networkPeer: join(root, 'peer/target/network', peerProgram),
   cli: join(root, 'dist-cli/antway.js'),
   shell: join(root, 'dist'),
   dropIn: join(root, 'dist-drop-in'),
@@ -70,9 +74,34 @@ export async function buildPeer() {
   await step({
     name: 'peer',
     title: 'Building the peer (the first time takes some minutes)',
-    inputs: ['peer/Cargo.toml', 'peer/Cargo.lock', 'peer/src', 'peer/build.rs', 'peer/.cargo'],
+    inputs: peerInputs,
     output: built.peer,
     work: () => run('cargo', ['build', '--release', '--locked', '--manifest-path', 'peer/Cargo.toml']),
+  });
+}
+
+/** @throws SetupError when Rust is too old for the network's client. */
+export async function buildNetworkPeer() {
+  const needed = [1, 95];
+  const version =
+    spawnSync('cargo', ['--version'], { encoding: 'utf8' }).stdout.match(/\d+\.\d+/)?.[0] ?? '0.0';
+  const [major, minor] = version.split('.').map(Number);
+  if (major < needed[0] || (major === needed[0] && minor < needed[1])) {
+    throw new SetupError(
+      `The client of the Autonomi network needs Rust ${needed.join('.')} or newer; this is ${version}.\n` +
+        'Update it with: rustup update',
+    );
+  }
+  await step({
+    name: 'network-peer',
+    title: 'Building the peer with the client of the Autonomi network (the first time takes some minutes)',
+    inputs: peerInputs,
+    output: built.networkPeer,
+    work: () =>
+      run('cargo', [
+        ...['build', '--profile', 'network', '--locked', '--features', 'autonomi'],
+        ...['--manifest-path', 'peer/Cargo.toml', '--bin', 'antway-peer'],
+      ]),
   });
 }
 
@@ -147,6 +176,7 @@ const needsShell = process.platform === 'win32';
 const tsc = join(root, 'node_modules/typescript/bin/tsc');
 const vite = join(root, 'node_modules/vite/bin/vite.js');
 
+const peerInputs = ['peer/Cargo.toml', 'peer/Cargo.lock', 'peer/src', 'peer/build.rs', 'peer/.cargo'];
 const builtByVite = ['src', 'package.json', 'pnpm-lock.yaml', 'tsconfig.base.json', 'tsconfig.json'];
 
 /**

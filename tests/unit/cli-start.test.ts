@@ -53,6 +53,7 @@ describe('npm start', () => {
     const config = await (await fetch(`${origin}/antway.json`)).json();
     expect(config).toEqual({ peers: ['/'], names: { sample: address } });
     expect((await fetch(`${origin}/chunk/${address}`)).status).toBe(200);
+    expect(output).toContain('start with: npm start -- --network');
 
     if (!output.includes('This machine has no IPv6'))
       expect((await fetch(`http://[::1]:${gateway[2]}/antway.json`)).status).toBe(200);
