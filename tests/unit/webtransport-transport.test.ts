@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Address } from '../../src/address.ts';
 import { limits } from '../../src/limits.ts';
+import { PeerUrl } from '../../src/peer-url.ts';
+import { Peer } from '../../src/peers/peer.ts';
+import { PeerTransports } from '../../src/peers/transports/peer-transports.ts';
 import { WebTransportTransport } from '../../src/peers/transports/webtransport.ts';
 
 /**
@@ -390,5 +393,43 @@ describe('a peer’s WebTransport transport', () => {
     await settle();
     FakeSession.all[0]!.streams[0]!.answer(0, ...new Uint8Array(32));
     await rejected;
+  });
+});
+
+describe('the answer “busy” by WebTransport', () => {
+  it('does not begin the answer: the peer still looks the record up', async () => {
+    const url = PeerUrl.parse('https://peer.example');
+    const webTransport = new WebTransportTransport(endpoint);
+    const transports = Object.assign(new PeerTransports(url, 'webtransport'), { webTransport });
+    const observer = { attemptEnded: () => {} };
+    const peer = new Peer(url, null, transports, observer);
+    const [onFirstByte, onBusy] = [vi.fn(), vi.fn()];
+    const events = { onFirstByte, onBusy, observer };
+    const verify = (bytes: Uint8Array) => bytes;
+    const fetching = peer.fetch(address, { signal: never, isHedge: false, verify, ...events });
+    await settle();
+    FakeSession.all[0]!.streams[0]!.answer(2, 0, 0, 0x07, 0xd0);
+    await settle();
+    expect(onBusy).toHaveBeenCalledWith({ afterMs: 2_000, isOverloaded: false });
+    expect(onFirstByte).not.toHaveBeenCalled();
+    expect(peer.lookups()).toMatchObject([{ peer: peer.id, address }]);
+    await vi.advanceTimersByTimeAsync(4_000);
+    FakeSession.all[0]!.streams[1]!.answer(...found(7));
+    expect(await fetching).toEqual(Uint8Array.of(7));
+    expect(onFirstByte).toHaveBeenCalledOnce();
+  });
+
+  it('is no large chunk, so the other chunks of the batch stay on its stream', async () => {
+    const transport = new WebTransportTransport(endpoint);
+    const chunks = ['01', '02'].map((byte) => Address.fromHex(byte.repeat(32)));
+    const answers = Promise.allSettled(chunks.map((chunk) => transport.fetch(chunk, never, undefined, 100)));
+    await settle();
+    const { streams } = FakeSession.all[0]!;
+    // As a length, this hint would be larger than a small chunk.
+    streams[0]!.answer(2, 0, 1, 0x86, 0xa0);
+    await settle();
+    expect(streams).toHaveLength(1);
+    streams[0]!.answer(...found(7));
+    expect(await answers).toMatchObject([{ status: 'rejected' }, { value: Uint8Array.of(7) }]);
   });
 });

@@ -16,7 +16,7 @@ export interface BatchEvents {
   /** A failure from here on is not a failure of the session. */
   opened(): void;
   bytes(): void;
-  /** The answer to the address at `index` begins and has `length` bytes. */
+  /** The chunk of the address at `index` begins and has `length` bytes. */
   began(index: number, length: number): void;
   /** The answer is complete: its bytes, or the error of this address. */
   answered(index: number, answer: Promise<Bytes>): void;

@@ -94,7 +94,7 @@ export class WebTransportTransport implements Transport {
 
   /**
    * Requests a file's map and everything that a range of the file needs (OPEN). The records are not verified.
-   * @param onFirstByte called when the answer begins to arrive.
+   * @param onFirstByte called when the first record begins to arrive.
    * @param onRecord called with each record as it arrives. The next record is read when the returned promise resolves.
    * @throws as `fetch`.
    */
@@ -238,7 +238,8 @@ async function readAnswer(
 ): Promise<Uint8Array<ArrayBuffer>> {
   const head = await reader.read(5);
   const length = new DataView(head.buffer).getUint32(1);
-  onFirstByte?.(length);
+  // Only a record begins here. In other answers, the length is a hint or a reason.
   checkAnswer(head[0]!, length);
+  onFirstByte?.(length);
   return reader.read(length);
 }
