@@ -75,9 +75,9 @@ export const limits = Object.freeze({
    * A peer that answers "busy" is asked again after its hint: `default` without a hint, never sooner than `min` or
    * later than `max`. A hint below `default` is not that of a lookup. After `total`, the peer has failed. A lookup in
    * the live network takes 5 s at the median and 13 s at the 90th percentile. Peers of a network do not hedge each
-   * other before `hedge`.
+   * other before `hedge`, a little more than the median.
    */
-  busyMs: { default: 2_000, min: 250, max: 60_000, total: 60_000, hedge: 20_000 },
+  busyMs: { default: 2_000, min: 250, max: 60_000, total: 60_000, hedge: 6_000 },
   /**
    * `first`: a navigation that waits this long for a lookup gets the progress page. Later lookups count from `next` to
    * `next`. `ask`: how long one request of the page's script waits. `goOn`: how long the work for a request continues

@@ -65,7 +65,7 @@ export class Peer {
 
   /** Whether the peer looks records up in a network, which can take longer than any other answer. */
   get looksUp(): boolean {
-    return !!this.network.known;
+    return this.network.known?.state === 'connected';
   }
 
   /** The records that the peer is looking up: it said “busy”, or it is a client of a network and is silent. */
@@ -92,6 +92,11 @@ export class Peer {
         (mayAskAgain) => this.#fetchOnce(address, own, mayAskAgain),
         options,
       );
+    } catch (error) {
+      if (request.isBusy && options.signal.reason === lostHedge) {
+        this.health.lostLookup(Date.now() - request.since);
+      }
+      throw error;
     } finally {
       this.#pending.delete(request);
     }

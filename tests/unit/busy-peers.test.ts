@@ -71,7 +71,7 @@ describe('a busy peer', () => {
     expect(stats.snapshot().peers).toMatchObject([{ http: { chunks: 1, failures: {} } }]);
   });
 
-  it('is given up after the time for a lookup, and its circuit stays closed', async () => {
+  it('is given up after the time for a lookup, and then counts as failed', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const peer = await startPeer((response, request) => {
       vi.setSystemTime(Date.now() + limits.busyMs.total);
@@ -85,7 +85,7 @@ describe('a busy peer', () => {
         details: { attempts: [{ peer: peer.url, answered: true, busy: true }] },
       });
     }
-    expect(peers.describe()).toMatchObject([{ state: 'idle' }]);
+    expect(peers.describe()).toMatchObject([{ state: 'unreachable' }]);
   });
 
   it('is not asked again after the caller has aborted', async () => {

@@ -172,6 +172,20 @@ describe('while a try looks a record up in a network,', () => {
     expect(await result).toBe('b');
   });
 
+  it('the next lookup after the time for one needs no budget, and a third lookup does', async () => {
+    const [a, b, c] = [inNetwork(), inNetwork(), inNetwork()];
+    const tries = [a, b, c].map(({ attempt }) => attempt);
+    const result = hedge(tries, { ...options(), maxParallel: 3, lookupMs, mayHedge: () => false });
+    await vi.advanceTimersByTimeAsync(lookupMs + 1);
+    expect(started(a, b, c)).toEqual([true, true, false]);
+    await vi.advanceTimersByTimeAsync(lookupMs / 2);
+    expect(c.state.started).toBe(false);
+    await vi.advanceTimersByTimeAsync(lookupMs / 2 + 1_000);
+    expect(c.state.started).toBe(true);
+    c.resolve('c');
+    expect(await result).toBe('c');
+  });
+
   it('the next try without a network is a hedge', async () => {
     const [a, b, c] = [inNetwork(), inNetwork(), manual()];
     const result = run(a, b, c);

@@ -1,7 +1,6 @@
 import { limits } from '../../limits.ts';
 import { Histogram } from '../../stats/histogram.ts';
 import type { AttemptObserver, AttemptOutcome, PeerAttempt } from '../../stats/peer-attempt.ts';
-import { busyHint } from '../transports/protocol.ts';
 import { isAbsence } from '../transports/transport.ts';
 import { CircuitBreaker, type Permit } from './circuit-breaker.ts';
 
@@ -53,8 +52,8 @@ export class PeerHealth implements AttemptObserver {
       this.#total.decayBeyond(decayAfter);
     } else if (outcome === 'cancelled') this.circuit.abandoned(permit);
     else if (outcome === 'overtaken') this.#overtaken(attempt);
-    // The peer is reachable. A lookup takes its time in every peer, so it is no reason to prefer another peer.
-    else if (outcome === 'busy' || busyHint(outcome)) this.circuit.succeeded();
+    // The peer is reachable and is asked again. A peer that is still busy after the time for a lookup has failed.
+    else if (outcome === 'busy') this.circuit.succeeded();
     else if (outcome.code === 'CORRUPT') {
       this.circuit.abandoned(permit);
       this.#bannedUntil = Date.now() + limits.wrongChunkBanMs * 2 ** Math.min(this.#bans++, 6);
@@ -70,6 +69,12 @@ export class PeerHealth implements AttemptObserver {
     this.circuit.abandoned(request.permit);
     if (firstByteMs === undefined) this.#firstByteMs = smoothed(this.#firstByteMs, waitedMs);
     else this.#msPerMebibyte = smoothed(this.#msPerMebibyte, waitedMs);
+  }
+
+  /** Another peer answered while this peer was busy. @param waitedMs time since the first request. */
+  lostLookup(waitedMs: number): void {
+    this.#success = smoothed(this.#success, 0);
+    this.#firstByteMs = smoothed(this.#firstByteMs, waitedMs);
   }
 
   unreachable(permit?: Permit): void {

@@ -22,7 +22,10 @@ export interface HedgeOptions {
   maxParallel: number;
   /** Time during which only one try looks the record up in a network, in milliseconds. */
   lookupMs?: number;
-  /** If it returns false, it is called again after the same delay. The try after a failed try is not checked. */
+  /**
+   * If it returns false, it is called again after a while. The tries after a failed try, and after a lookup that takes
+   * longer than `lookupMs`, are not checked.
+   */
   mayHedge(): boolean;
 }
 
@@ -31,6 +34,7 @@ export const lostHedge = new DOMException('Another peer was faster.', 'AbortErro
 
 interface RunningTry<T> {
   attempt: HedgedTry<T>;
+  startedAt: number;
   hasBegun: boolean;
   isBusy: boolean;
   isOverloaded: boolean;
@@ -62,12 +66,13 @@ export function hedge<T>(tries: readonly HedgedTry<T>[], options: HedgeOptions):
       settle(signal.reason);
       reject(signal.reason);
     };
-    /** Returns the index of the next try that does not repeat a lookup; -1 if there is none now. */
-    const nextIndex = () => {
-      const isLookup = [...running.values()].some(
+    const lookups = () =>
+      [...running.values()].filter(
         ({ attempt, hasBegun, isOverloaded }) => !hasBegun && !isOverloaded && attempt.looksUp?.(),
       );
-      const mayRepeat = !isLookup || performance.now() - startedAt >= lookupMs;
+    /** Returns the index of the next try that does not repeat a lookup; -1 if there is none now. */
+    const nextIndex = () => {
+      const mayRepeat = lookups().length === 0 || performance.now() - startedAt >= lookupMs;
       return mayRepeat ? 0 : waiting.findIndex(({ looksUp }) => !looksUp?.());
     };
     const start = (index: number, isHedge: boolean) => run(waiting.splice(index, 1)[0]!, isHedge);
@@ -75,6 +80,13 @@ export function hedge<T>(tries: readonly HedgedTry<T>[], options: HedgeOptions):
       const index = nextIndex();
       if (index >= 0) start(index, false);
       else watch(lookupLeftMs());
+    };
+    /** Whether all lookups have had their time. The next try is then no speculation and needs no budget. */
+    const isOverdue = () => {
+      // The first try starts a little after the time from which the timer counts.
+      const before = performance.now() - lookupMs + 10;
+      const pending = lookups();
+      return pending.length > 0 && pending.every((lookup) => lookup.startedAt <= before);
     };
     const lookupLeftMs = () => Math.max(startedAt + lookupMs - performance.now(), 1);
     const watch = (milliseconds: number) => {
@@ -84,13 +96,14 @@ export function hedge<T>(tries: readonly HedgedTry<T>[], options: HedgeOptions):
         const index = nextIndex();
         if (index < 0) return watch(lookupLeftMs());
         // Other requests may earn more budget.
-        if (!mayHedge()) return watch(milliseconds);
+        if (!isOverdue() && !mayHedge()) return watch(Math.min(Math.max(milliseconds, 100), 1_000));
         start(index, true);
       }, milliseconds);
     };
     const run = (attempt: HedgedTry<T>, isHedge: boolean) => {
       const controller = new AbortController();
-      const state = { attempt, hasBegun: false, isBusy: false, isOverloaded: false };
+      const startedAt = performance.now();
+      const state = { attempt, startedAt, hasBegun: false, isBusy: false, isOverloaded: false };
       running.set(controller, state);
       watch(attempt.hedgeDelayMs.firstByte);
       const onFirstByte = () => {
