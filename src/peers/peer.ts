@@ -195,19 +195,19 @@ export class Peer {
   /**
    * Requests everything that a range of a file needs (OPEN). This is a hint: the answer may end early or be empty
    * without an error. Wrong bytes ban the peer.
-   * @param isLimited whether to stop waiting for a slow peer, because other peers could be asked.
+   * @param stallMs how long to wait for each record, because other peers could be asked. Undefined: no own limit.
    */
   async prefetch(
     address: Address,
     range: PrefetchRange,
     { signal, onRecord }: PrefetchOptions,
-    isLimited: boolean,
+    stallMs: number | undefined,
   ): Promise<void> {
     const { webTransport } = this.transports;
     if (!webTransport) return;
     this.lastUsed = Date.now();
-    const timeouts = { stallMs: this.health.prefetchStallMs, totalMs: transferMs(limits.prefetchBytes) };
-    const watchdog = isLimited ? new Watchdog({ ...timeouts, signal }) : undefined;
+    const totalMs = transferMs(limits.prefetchBytes);
+    const watchdog = stallMs === undefined ? undefined : new Watchdog({ stallMs, totalMs, signal });
     const own = watchdog?.signal ?? signal;
     const attempt = this.#attempt({ operation: 'open', transport: 'webtransport' });
     const request = this.#started(address);

@@ -3,8 +3,10 @@ import { Address } from '../../src/address.ts';
 import { limits } from '../../src/limits.ts';
 import { PeerUrl } from '../../src/peer-url.ts';
 import { Peer } from '../../src/peers/peer.ts';
+import { PeerPool } from '../../src/peers/selection/pool.ts';
 import { PeerTransports } from '../../src/peers/transports/peer-transports.ts';
 import { WebTransportTransport } from '../../src/peers/transports/webtransport.ts';
+import { Stats } from '../../src/stats/stats.ts';
 
 /**
  * Node has no WebTransport. Tests in a browser use a real one; here are the orders of events that no
@@ -431,5 +433,38 @@ describe('the answer “busy” by WebTransport', () => {
     expect(streams).toHaveLength(1);
     streams[0]!.answer(...found(7));
     expect(await answers).toMatchObject([{ status: 'rejected' }, { value: Uint8Array.of(7) }]);
+  });
+});
+
+describe('an answer to OPEN that arrives byte by byte', () => {
+  it('is not waited for if there is another peer, even if both are clients of a network', async () => {
+    const info = {
+      protocol: 1,
+      operations: [1, 5],
+      webTransport: { port: 4433, path: '/v1', certificateHashes: [] },
+      network: { name: 'devnet', state: 'connected' },
+    };
+    vi.stubGlobal('fetch', async () => Response.json(info));
+    const urls = ['https://one.example', 'https://two.example'].map((url) => PeerUrl.parse(url));
+    const peers = new PeerPool(urls, new Stats());
+    peers.warm();
+    await vi.waitFor(() => expect(FakeSession.all).toHaveLength(2));
+    await vi.waitFor(() => expect(peers.describe()).toMatchObject([{ network: {} }, { network: {} }]));
+    await settle();
+    let isDone = false;
+    const options = { signal: never, onRecord: async () => {} };
+    const opening = peers.prefetch(address, { start: 0, length: 0 }, options).then(() => (isDone = true));
+    await settle();
+    const stream = FakeSession.all.flatMap(({ streams }) => streams)[0]!;
+    stream.answer(0, 0, 1, 0, 0);
+    const rest = setInterval(() => stream.isCancelled || stream.answer(1), 1_000);
+    // As long as a whole lookup, and no longer.
+    await vi.advanceTimersByTimeAsync(limits.stallMs - 100);
+    expect(isDone).toBe(false);
+    await vi.advanceTimersByTimeAsync(200);
+    clearInterval(rest);
+    expect(isDone).toBe(true);
+    await opening;
+    peers.close();
   });
 });

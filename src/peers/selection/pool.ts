@@ -121,9 +121,11 @@ export class PeerPool implements ChunkPeers {
     if (order[0] !== peer) order[0]?.transports.connect();
     if (!peer) return;
     this.#limitSessions();
-    // Another peer of a network would only repeat the lookup.
-    const isLimited = order.some((other) => other !== peer && !(peer.looksUp && other.looksUp));
-    return peer.prefetch(address, range, options, isLimited);
+    if (order.length === 1) return peer.prefetch(address, range, options, undefined);
+    // Another peer of a network would only repeat the lookup, so a lookup may take longer.
+    const isLookup = order.every(({ looksUp }) => looksUp);
+    const stallMs = Math.max(peer.health.prefetchStallMs, isLookup ? limits.stallMs : 0);
+    return peer.prefetch(address, range, options, stallMs);
   }
 
   async pointers<T>(address: Address, options: FetchOptions<T>): Promise<T[]> {
