@@ -6,8 +6,12 @@ import { AntwayError } from '../errors.ts';
 
 const hopeless = new Set(['TOO_LARGE', 'DENIED', 'UNSUPPORTED']);
 
-/** Whether waiting alone will not help. A full disk is not hopeless: other programs may free space. */
+/**
+ * Whether waiting alone will not help. A full disk is not hopeless: other programs may free space. An address that the
+ * asked peers have blocked is not hopeless either: other peers may serve it.
+ */
 export function isHopeless({ code, details }: AntwayError): boolean {
+  if (code === 'DENIED' && details.attempts) return false;
   return hopeless.has(code) && details.outcome !== ('quota' satisfies WriteOutcome);
 }
 

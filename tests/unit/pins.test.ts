@@ -2,7 +2,9 @@ import { encode } from '@msgpack/msgpack';
 import { set, update } from 'idb-keyval';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Address } from '../../src/address.ts';
+import { AntwayError, type Attempt } from '../../src/errors.ts';
 import type { PinRecord } from '../../src/library/pin.ts';
+import { isHopeless } from '../../src/library/pin-problem.ts';
 import { codec, encryptedFile, noise, type Records } from './support/encrypted-file.ts';
 import { untilAborted } from './support/fake-network.ts';
 import { failPuts, freshIndexedDb } from './support/indexed-db.ts';
@@ -313,4 +315,10 @@ it('what is closed has ended when that resolves, so that nothing comes back afte
     inventories: 0,
     pins: 0,
   });
+});
+
+it('tries again if the peers have blocked a chunk, and not if the gateway has', () => {
+  const attempts: Attempt[] = [];
+  expect(isHopeless(new AntwayError('DENIED', 'by peers', { attempts }))).toBe(false);
+  expect(isHopeless(new AntwayError('DENIED', 'by the gateway'))).toBe(true);
 });
