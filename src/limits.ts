@@ -62,7 +62,7 @@ export const limits = Object.freeze({
   storedPointers: 1_000,
   pointerDepth: 8,
   pointerPeers: 5,
-  /** `fresh`: how long a found pointer stays valid. `missing`: how long "not found" or "no answer" stays valid. */
+  /** `fresh`: how long a found or known pointer stays valid. `missing`: how long "not found" stays valid. */
   pointerMs: { answer: 4_000, fresh: 60_000, missing: 5_000 },
   peersOfPeers: 8,
   infoBytes: 64 * 1024,

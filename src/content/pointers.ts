@@ -53,7 +53,8 @@ export class Pointers {
       const pointer = newestPointer(known, answers);
       if (pointer && pointer !== known) await this.#memory?.put(address, pointer.record);
       const { fresh, missing } = limits.pointerMs;
-      const until = Date.now() + (answers.length > 0 ? fresh : missing);
+      // A known record is enough for a while, so that silent or busy peers do not delay every visit.
+      const until = Date.now() + (pointer ? fresh : missing);
       this.#lookups.set(address.hex, { pointer, until });
       return pointer;
     });
@@ -62,7 +63,8 @@ export class Pointers {
   async #ask(address: Address, known: Pointer | undefined, signal: AbortSignal): Promise<Pointer[]> {
     const verify = (record: Uint8Array<ArrayBuffer>) =>
       known && equalBytes(record, known.record) ? known : parsePointer(record, address);
-    return (await this.#peers.pointers?.(address, { signal, verify })) ?? [];
+    const isKnown = known !== undefined;
+    return (await this.#peers.pointers?.(address, { signal, verify, isKnown })) ?? [];
   }
 
   async #stored(address: Address): Promise<Pointer | undefined> {

@@ -9,6 +9,11 @@ export interface FetchOptions<T> {
   verify(received: Uint8Array<ArrayBuffer>): T;
 }
 
+export interface PointerOptions<T> extends FetchOptions<T> {
+  /** Whether the caller has a record of this pointer. Then a peer that looks for a newer record is not waited for. */
+  isKnown: boolean;
+}
+
 export interface PrefetchOptions {
   signal: AbortSignal;
   /** Called with each record as it arrives. @throws `CORRUPT` if the bytes do not match the address. */
@@ -35,7 +40,7 @@ export interface ChunkPeers {
    * @returns the records that passed `verify`; an empty list if no peer answers.
    * @throws the signal's reason when aborted.
    */
-  pointers?<T>(address: Address, options: FetchOptions<T>): Promise<T[]>;
+  pointers?<T>(address: Address, options: PointerOptions<T>): Promise<T[]>;
   /** Undefined before the first measurement. */
   link?(): LinkMeasure | undefined;
 }

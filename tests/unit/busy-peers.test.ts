@@ -138,7 +138,8 @@ describe('a busy peer', () => {
   it('is asked again for a pointer', async () => {
     const peer = await startPeer(inTurn(isBusy, has));
     const { address, peers } = pool(peer);
-    expect(await peers.pointers(address, { signal, verify })).toEqual([right.toString()]);
+    const options = { signal, verify, isKnown: false };
+    expect(await peers.pointers(address, options)).toEqual([right.toString()]);
     expect(peer.requests.map(({ path }) => path)).toEqual(Array(2).fill(`/pointer/${address.hex}`));
   });
 
@@ -146,8 +147,17 @@ describe('a busy peer', () => {
     const busy = await startPeer(isBusy);
     const other = await startPeer(has);
     const { address, peers } = pool(busy, other);
-    expect(await peers.pointers(address, { signal, verify })).toEqual([right.toString()]);
+    const options = { signal, verify, isKnown: false };
+    expect(await peers.pointers(address, options)).toEqual([right.toString()]);
     expect(peers.lookups()).toEqual([]);
+  });
+
+  it('is not waited for if the pointer is already known', async () => {
+    const peer = await startPeer(isBusy);
+    const { address, peers } = pool(peer);
+    expect(await peers.pointers(address, { signal, verify, isKnown: true })).toEqual([]);
+    // Once a second until the wait is over. Otherwise, it would be asked for a minute.
+    expect(chunkRequests(peer)).toBeLessThan(10);
   });
 });
 

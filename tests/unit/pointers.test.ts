@@ -5,7 +5,7 @@ import type { PointerMemory } from '../../src/content/pointers.ts';
 import { Resolver } from '../../src/content/resolver.ts';
 import { AntwayError, type Attempt } from '../../src/errors.ts';
 import { limits } from '../../src/limits.ts';
-import type { FetchOptions } from '../../src/peers/chunk-peers.ts';
+import type { PointerOptions } from '../../src/peers/chunk-peers.ts';
 import { Stats } from '../../src/stats/stats.ts';
 import { PointerOwner } from '../support/pointers.ts';
 import { codec, encryptedFile, type Records } from './support/encrypted-file.ts';
@@ -17,9 +17,12 @@ type Bytes = Uint8Array<ArrayBuffer>;
 class PointingPeers extends MemoryPeers {
   readonly given = new Map<string, Bytes[]>();
   askedForPointers: string[] = [];
+  /** Whether the pointer was known, for each request. */
+  known: boolean[] = [];
 
-  async pointers<T>(address: Address, { verify }: FetchOptions<T>): Promise<T[]> {
+  async pointers<T>(address: Address, { verify, isKnown }: PointerOptions<T>): Promise<T[]> {
     this.askedForPointers.push(address.hex);
+    this.known.push(isKnown);
     const answers = await Promise.allSettled(
       (this.given.get(address.hex) ?? []).map(async (record) => verify(record)),
     );
@@ -170,6 +173,20 @@ describe('a pointer', () => {
     peers.given.clear();
     expect(await read(resolver())).toBe(page(0));
     expect(peers.asked.filter((hex) => hex === owner.address.hex)).toHaveLength(1);
+  });
+
+  it('that is known stays valid as long as a found one when no peer answers', async () => {
+    clock();
+    const { versions, peers, resolver } = await setUp();
+    peers.given.set(owner.address.hex, [owner.sign(1n, versions[0]!)]);
+    const one = resolver();
+    expect(await read(one)).toBe(page(0));
+    peers.given.clear();
+    vi.advanceTimersByTime(limits.pointerMs.fresh);
+    expect(await read(one)).toBe(page(0));
+    vi.advanceTimersByTime(limits.pointerMs.fresh - 1);
+    expect(await read(one)).toBe(page(0));
+    expect(peers.known).toEqual([false, true]);
   });
 
   it('with a damaged stored record is requested again', async () => {

@@ -4,7 +4,13 @@ import type { PeerKind, PeerUrl } from '../../peer-url.ts';
 import type { TransportChoice } from '../../server-config.ts';
 import { RateMeter } from '../../stats/rate.ts';
 import type { PeerTally, Stats } from '../../stats/stats.ts';
-import type { ChunkPeers, FetchOptions, LinkMeasure, PrefetchOptions } from '../chunk-peers.ts';
+import type {
+  ChunkPeers,
+  FetchOptions,
+  LinkMeasure,
+  PointerOptions,
+  PrefetchOptions,
+} from '../chunk-peers.ts';
 import { Peer, type PeerState } from '../peer.ts';
 import { PeerTransports } from '../transports/peer-transports.ts';
 import type { BusyHint, PeerNetwork, PrefetchRange } from '../transports/protocol.ts';
@@ -128,18 +134,18 @@ export class PeerPool implements ChunkPeers {
     return peer.prefetch(address, range, options, stallMs);
   }
 
-  async pointers<T>(address: Address, options: FetchOptions<T>): Promise<T[]> {
+  async pointers<T>(address: Address, options: PointerOptions<T>): Promise<T[]> {
     const { signal } = options;
     signal.throwIfAborted();
     const { honest, banned } = this.#order(address);
     const peers = [...honest, ...banned].filter(({ transports }) => transports.pointers);
-    // A peer of a network may take long. It is waited for only while no other peer has a record.
+    // A peer of a network may take long. It is waited for only while there is no record at all.
     const enough = new AbortController();
     const own = AbortSignal.any([signal, enough.signal]);
     let isLate = false;
-    let hasRecord = false;
+    let hasRecord = options.isKnown;
     const check = () => {
-      if (isLate && hasRecord) enough.abort(new DOMException('Another peer has a record.', 'AbortError'));
+      if (isLate && hasRecord) enough.abort(new DOMException('A record is known.', 'AbortError'));
     };
     const timer = setTimeout(() => {
       isLate = true;
