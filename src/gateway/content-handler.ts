@@ -76,7 +76,7 @@ export class ContentHandler {
     const trace = new Trace(new URL(request.url).pathname);
     const observed: Observed = { signal, observer, trace, isLate: false };
     const answering = this.#answerOrError(target, request, context, observed);
-    const placeholder = await this.#slow.placeholderFor(answering, request, target.address);
+    const placeholder = await this.#slow.placeholderFor(answering, request, target);
     if (placeholder) this.#goOn(answering, observed);
     const response = placeholder ?? (await answering);
     // Set this header last, so that it includes all work before the first byte.
@@ -173,7 +173,9 @@ export class ContentHandler {
       const headers = { ...answer.headers, ...redirectHeaders(deployment) };
       return done(observer, redirect(answer.location, 301, headers));
     }
-    const isOwnOriginDocument = deployment.site && isNavigation(request) && !request.headers.has('Range');
+    // The request of the progress page loads all that the navigation after it needs.
+    const isDocument = isNavigation(request) || isOfProgressPage(request);
+    const isOwnOriginDocument = deployment.site && isDocument && !request.headers.has('Range');
     const representation = isOwnOriginDocument
       ? await withWorkerShim(answer.representation, signal, trace)
       : answer.representation;

@@ -1,4 +1,3 @@
-import type { Address } from '../address.ts';
 import type { AntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { PendingLookup } from '../peers/selection/pending-lookups.ts';
@@ -6,14 +5,18 @@ import { delay } from '../util/delay.ts';
 import { LruCache } from '../util/lru-cache.ts';
 import type { GatewayPeers } from './create-gateway.ts';
 import type { Deployment } from './deployment.ts';
+import { isSavedType, typeOfName } from './http/content-type.ts';
 import { ownPageHeaders } from './http/policy.ts';
 import { isOfProgressPage } from './http/script-request.ts';
+import type { ContentTarget } from './http/target.ts';
 import { progressPage } from './pages/progress-page.ts';
 import { readerOf } from './pages/reader.ts';
 import type { ChosenAppearance } from './state/appearance.ts';
 
-/** Most failures that are remembered. A failure that is not remembered is found again. */
-const rememberedFailures = 100;
+/** Most URLs that are remembered. A failure that is not remembered is found again. */
+const rememberedUrls = 100;
+/** How long the start of a wait is remembered after the last request, in milliseconds. */
+const waitMs = limits.progressMs.ask + limits.progressMs.goOn;
 
 export interface SlowNavigationsOptions {
   deployment: Deployment;
@@ -24,7 +27,9 @@ export interface SlowNavigationsOptions {
 /** Navigations whose content peers look for longer than a user waits in front of an unchanged window. */
 export class SlowNavigations {
   readonly #options: SlowNavigationsOptions;
-  readonly #failures = new LruCache<{ failure: AntwayError; until: number }>(rememberedFailures);
+  readonly #failures = new LruCache<{ failure: AntwayError; until: number }>(rememberedUrls);
+  /** Since when users wait. Times are milliseconds since 1970. */
+  readonly #waits = new LruCache<{ since: number; until: number }>(rememberedUrls);
 
   constructor(options: SlowNavigationsOptions) {
     this.#options = options;
@@ -39,32 +44,51 @@ export class SlowNavigations {
   async placeholderFor(
     answer: Promise<unknown>,
     request: Request,
-    address: Address,
+    target: ContentTarget,
   ): Promise<Response | undefined> {
     // A site that embeds the gateway decides itself what its users see meanwhile.
     if (this.#options.deployment.kind === 'embedded') return undefined;
-    if (isTopLevel(request)) return this.#pageFor(answer, request, address);
-    if (isOfProgressPage(request)) return noteFor(answer);
-    return undefined;
+    if (isTopLevel(request)) {
+      // A download would leave the progress page open, and the page cannot tell that it was answered.
+      return isSaved(target) ? undefined : this.#pageFor(answer, request, target);
+    }
+    if (!isOfProgressPage(request)) return undefined;
+    const note = await noteFor(answer);
+    if (note) this.#waitingSince(request, Date.now());
+    return note;
   }
 
   async #pageFor(
     answer: Promise<unknown>,
     request: Request,
-    address: Address,
+    { address }: ContentTarget,
   ): Promise<Response | undefined> {
     const { deployment, peers, appearance } = this.#options;
     const lookups = await this.#lookupsBefore(answer);
-    if (!lookups) return undefined;
+    if (!lookups) {
+      this.#waits.delete(withoutFragment(request.url));
+      return undefined;
+    }
     const asked = new Set(lookups.map(({ peer }) => peer));
     const own = lookups.filter((lookup) => lookup.address.equals(address));
+    // Another navigation may have waited for the same content before.
+    const first = Math.min(Date.now() - limits.progressMs.first, ...own.map(({ since }) => since));
     const progress = {
       address: address.hex,
       peers: peers.describe().filter(({ url }) => asked.has(url)),
-      // Another navigation may have waited for the same content before.
-      waitedMs: Math.max(limits.progressMs.first, ...own.map(({ since }) => Date.now() - since)),
+      waitedMs: Date.now() - this.#waitingSince(request, first),
     };
     return progressPage(progress, await readerOf(request, appearance), deployment);
+  }
+
+  /** Returns since when the user waits for this URL. @param since the start if no earlier start is known. */
+  #waitingSince({ url }: Request, since: number): number {
+    const now = Date.now();
+    const key = withoutFragment(url);
+    const before = this.#waits.get(key);
+    const start = before && now < before.until ? Math.min(before.since, since) : since;
+    this.#waits.set(key, { since: start, until: now + waitMs });
+    return start;
   }
 
   #lookupsBefore(answer: Promise<unknown>): Promise<readonly PendingLookup[] | undefined> {
@@ -115,6 +139,12 @@ async function noteFor(answer: Promise<unknown>): Promise<Response | undefined> 
 /** Whether the user opens the URL in a window, not a page in a frame. */
 export function isTopLevel({ mode, destination }: Request): boolean {
   return mode === 'navigate' && destination === 'document';
+}
+
+/** Whether the browser probably saves the answer, as far as the URL tells. */
+function isSaved({ path = '', query }: ContentTarget): boolean {
+  const type = typeOfName(path);
+  return query.has('format') || query.has('download') || (type !== undefined && isSavedType(type));
 }
 
 function withoutFragment(url: string): string {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Address } from '../../src/address.ts';
 import { Archive } from '../../src/content/archive.ts';
 import { memorySource } from '../../src/content/byte-source.ts';
@@ -9,7 +9,14 @@ import { AntwayError, type ErrorCode, errorStatus } from '../../src/errors.ts';
 import { deploymentAt } from '../../src/gateway/deployment.ts';
 import { errorResponse } from '../../src/gateway/pages/error-response.ts';
 import { listingJson, listingPage } from '../../src/gateway/pages/listing.ts';
-import { html, type OwnScript, page, reloadOnceOnline, trustQuestion } from '../../src/gateway/pages/page.ts';
+import {
+  html,
+  type OwnScript,
+  openOnceFound,
+  page,
+  reloadOnceOnline,
+  trustQuestion,
+} from '../../src/gateway/pages/page.ts';
 import { de } from '../../src/gateway/pages/texts/de.ts';
 import { en } from '../../src/gateway/pages/texts/en.ts';
 import { confirmation, question } from '../../src/gateway/pages/trust-question.ts';
@@ -410,5 +417,45 @@ describe('the language of a page', () => {
     expect(document).toContain('>1,5 MB<');
     expect(document).toContain('Inhalt von t');
     expect(document).toContain('0 Ordner, 1 Datei.');
+  });
+});
+
+describe('the script of the progress page', () => {
+  afterEach(() => void vi.useRealTimers());
+
+  /** Runs the script as the page does, with these answers to its requests. */
+  function run(...answers: (() => Promise<unknown>)[]) {
+    vi.useFakeTimers();
+    const seconds = { textContent: '2' };
+    const document = { querySelector: () => seconds };
+    const location = { href: url, reload: vi.fn() };
+    const fetch = vi.fn((..._: unknown[]) => answers.shift()!());
+    new Function('document', 'location', 'fetch', openOnceFound.text)(document, location, fetch);
+    return { seconds, location, fetch };
+  }
+  const waiting = async () => new Response(null, { headers: { 'Antway-Waiting': '1' } });
+
+  it('asks again while the worker waits, then drops the body and reloads', async () => {
+    const answer = new Response(new ReadableStream());
+    const cancel = vi.spyOn(answer.body!, 'cancel');
+    const { location, fetch } = run(waiting, async () => answer);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(fetch).toHaveBeenCalledTimes(2);
+    expect(fetch).toHaveBeenCalledWith(url, { headers: { 'Antway-As-Data': 'progress' } });
+    expect(cancel).toHaveBeenCalledBefore(location.reload);
+  });
+
+  it('reloads 2 s after a rejected request', async () => {
+    const { location } = run(() => Promise.reject(new TypeError('no worker')));
+    await vi.advanceTimersByTimeAsync(1_999);
+    expect(location.reload).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(location.reload).toHaveBeenCalledOnce();
+  });
+
+  it('stops the counter before it reloads, because a download leaves the page open', async () => {
+    const { seconds } = run(async () => new Response('x'));
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(seconds.textContent).toBe('2');
   });
 });

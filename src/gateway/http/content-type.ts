@@ -31,6 +31,13 @@ export function canRunScripts(contentType: string): boolean {
   return scriptable.test(contentType);
 }
 
+const shown = /^((image|audio|video)\/|text\/(?!csv)|application\/(pdf|json|javascript|manifest\+json)\b)/;
+
+/** Whether browsers save a file of this type instead of showing it. */
+export function isSavedType(contentType: string): boolean {
+  return !shown.test(contentType) && !canRunScripts(contentType);
+}
+
 const inactive =
   /^((image|audio|video|font)\/|text\/(plain|csv|markdown)\b|application\/(pdf|json|zip|gzip|octet-stream)\b)/;
 

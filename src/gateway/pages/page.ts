@@ -75,13 +75,15 @@ export const trustQuestion: OwnScript = {
 
 /**
  * Opens the content once the peers have found it. Only navigations get the progress page: the request of this script
- * waits for the content. After a while it is answered with the header `Antway-Waiting` and sent again. Chromium does not
- * tell the worker that a user has left a page, so the lookups end when these requests end. After a failed request, the
- * reloaded page shows the error.
+ * waits for the content. It asks for as much as the navigation, so that the navigation does not wait again. After a
+ * while it is answered with the header `Antway-Waiting` and sent again. Chromium does not tell the worker that a user
+ * has left a page, so the lookups end when these requests end. After a failed request, the reloaded page shows the
+ * error. A rejected request means that the worker or the network is away for a moment. The counter stops, because a
+ * download does not replace the page.
  */
 export const openOnceFound: OwnScript = {
-  text: "{const s=document.querySelector('#seconds');let n=+s.textContent;setInterval(()=>{s.textContent=++n},1e3);(async()=>{while((await fetch(location.href,{headers:{Range:'bytes=0-0','Antway-As-Data':'progress'}}).catch(()=>0)).headers?.has('Antway-Waiting'));location.reload()})()}",
-  hash: 'sha256-pAggiy24Lws+aolY8wYxlzEsVYbvnv6HYn2CnkwlZEk=',
+  text: "{const s=document.querySelector('#seconds');let n=+s.textContent;const t=setInterval(()=>{s.textContent=++n},1e3);(async()=>{let r;do r=await fetch(location.href,{headers:{'Antway-As-Data':'progress'}}).catch(()=>0);while(r?.headers?.has('Antway-Waiting'));r?r.body?.cancel().catch(()=>0):await new Promise(d=>setTimeout(d,2e3));clearInterval(t);location.reload()})()}",
+  hash: 'sha256-WtSxHPo5wDFHhZmqFKGZkHSK0eXWFYZSu7vdX6g1bx0=',
   mayAsk: true,
 };
 
