@@ -250,6 +250,30 @@ describe('a busy try', () => {
     expect(await result).toBe('a');
     expect(b.state.reason).toBe(lostHedge);
   });
+
+  it('is accompanied by another lookup when its peer has too many requests later', async () => {
+    const [a, b] = [manual(100, true), manual(100, true)];
+    const result = hedge([a.attempt, b.attempt], { ...options(), lookupMs: 10_000 });
+    a.state.busy(false);
+    expect(b.state.started).toBe(false);
+    a.state.busy(true);
+    expect(b.state.started).toBe(true);
+    a.resolve('a');
+    expect(await result).toBe('a');
+  });
+
+  it('that has failed meanwhile starts no other try', async () => {
+    const [a, b, c] = [manual(), manual(), manual()];
+    const result = hedge([a.attempt, b.attempt, c.attempt], { ...options(), maxParallel: 3 });
+    a.reject(new Error('gone'));
+    await Promise.resolve();
+    await Promise.resolve();
+    expect(b.state.started).toBe(true);
+    a.state.busy(false);
+    expect(c.state.started).toBe(false);
+    b.resolve('b');
+    expect(await result).toBe('b');
+  });
 });
 
 describe('a hedge budget', () => {

@@ -111,10 +111,12 @@ export function hedge<T>(tries: readonly HedgedTry<T>[], options: HedgeOptions):
         if (!isSettled) watch(attempt.hedgeDelayMs.rest);
       };
       const onBusy = (isOverloaded: boolean) => {
-        const isFirst = !state.isBusy;
+        // The try may have ended before its answer “busy” is reported.
+        if (isSettled || !running.has(controller)) return;
+        const isNews = !state.isBusy || (isOverloaded && !state.isOverloaded);
         state.isBusy = true;
         state.isOverloaded = isOverloaded;
-        if (isFirst && !isSettled && waiting.length > 0) startNext();
+        if (isNews && waiting.length > 0) startNext();
       };
       attempt.run(controller.signal, onFirstByte, isHedge, onBusy).then(
         (value) => {
