@@ -312,7 +312,12 @@ describe('an error', () => {
     ['connected', 12, null, 'connected to the network “&lt;b&gt;” through 12 nodes'],
     ['connected', 1, null, 'connected to the network “&lt;b&gt;” through 1 node<'],
     ['connecting', 0, null, 'still connecting to the network “&lt;b&gt;”'],
-    ['disconnected', 0, hostile, 'not connected to the network “&lt;b&gt;” <span lang="en">(&lt;script&gt;'],
+    [
+      'disconnected',
+      0,
+      hostile,
+      'not connected to the network “&lt;b&gt;”</bdi> <bdi lang="en">(&lt;script&gt;',
+    ],
   ])('says what a peer’s network does: %s, %i nodes', async (state, peers, problem, text) => {
     const network = { name: '<b>', state, peers, since: null, problem };
     const networks = [
@@ -321,7 +326,7 @@ describe('an error', () => {
     ];
     const error = new AntwayError('NOT_FOUND', 'no', { attempts, networks });
     const document = await (await respondTo(error, navigation())).text();
-    expect(document).toContain(`<li><code>https://peer.example</code>: ${text}`);
+    expect(document).toContain(`<li><code>https://peer.example</code>: <bdi>${text}`);
     expect(document).not.toContain('https://other.example');
     const { searched, notSearched } = en.network;
     expect(document).toContain(state === 'connected' ? searched : notSearched);

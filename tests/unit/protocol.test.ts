@@ -100,6 +100,15 @@ describe('a peer’s information', () => {
     expect(parseInfo({ protocol: 1, network }).network).toEqual({ ...network, problem: null });
   });
 
+  it('has a description of its network without control characters and marks of direction', () => {
+    const network = { name: 'de\u202evnet\n', state: '\u0000', peers: 1, problem: '\u2066no\u2028 node' };
+    expect(parseInfo({ protocol: 1, network }).network).toMatchObject({
+      name: 'devnet',
+      state: 'unknown',
+      problem: 'no node',
+    });
+  });
+
   it('has a bounded description of its network, whatever the peer sends', () => {
     const { networkText: max } = limits;
     fc.assert(

@@ -8,7 +8,8 @@ export function networkText({ name, state, peers, problem }: PeerNetwork, { netw
   const text = isConnected({ state })
     ? t.connected(name, peers)
     : t.notConnected(name, state === 'connecting');
-  return problem ? html`${text} <span lang="en">(${problem})</span>` : html`${text}`;
+  // The peer's text must not change the direction of the text around it.
+  return html`<bdi>${text}</bdi>${problem ? html` <bdi lang="en">(${problem})</bdi>` : ''}`;
 }
 
 /**

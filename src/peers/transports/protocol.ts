@@ -241,13 +241,16 @@ export function parseInfo(value: unknown): PeerInfo {
   };
 }
 
+/** Characters that would break a line of text, or change the direction of the text around them. */
+const disruptive = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
+
 /** Lenient: the description only explains and never decides what is trusted. */
 function parseNetwork(value: unknown): PeerNetwork | null {
   if (typeof value !== 'object' || value === null) return null;
   const { name, state, peers, since, problem } = value as Record<string, unknown>;
   const { networkText: max } = limits;
   const text = (part: unknown, length: number) =>
-    typeof part === 'string' && part !== '' ? part.slice(0, length) : null;
+    (typeof part === 'string' && part.slice(0, length).replace(disruptive, '')) || null;
   return {
     name: text(name, max.name) ?? 'unknown',
     state: text(state, max.state) ?? 'unknown',
