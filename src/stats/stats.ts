@@ -230,8 +230,8 @@ export class Stats implements AttemptObserver {
   attemptEnded({ request, totalMs }: PeerAttempt, outcome: AttemptOutcome, isFinal: boolean): void {
     const { operation, transport, isHedge } = request;
     if (outcome === 'cancelled' || outcome === 'busy' || (outcome === 'overtaken' && !isHedge)) return;
-    // Most addresses are no pointers.
-    if (operation === 'pointer' && (outcome as AntwayError).code === 'NOT_FOUND') return;
+    // Most addresses are no pointers, and a blocked pointer is no failure of the peer either.
+    if (operation === 'pointer' && ['NOT_FOUND', 'DENIED'].includes((outcome as AntwayError).code)) return;
     const peer = this.#peer(request.peer);
     if (outcome === 'success') peer[transport].total.record(totalMs);
     else if (outcome !== 'overtaken') {

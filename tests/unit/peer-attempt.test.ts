@@ -61,6 +61,7 @@ describe('an attempt at a peer', () => {
   it('without a pointer, or given up, is not counted', () => {
     const { start, counted, health } = observed();
     start({ operation: 'pointer' }).end(error('NOT_FOUND'));
+    start({ operation: 'pointer' }).end(error('DENIED'));
     start().end('cancelled');
     start().end('overtaken');
     expect(counted()).toBeUndefined();
