@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Address } from '../../src/address.ts';
 import { limits } from '../../src/limits.ts';
 import { PeerUrl } from '../../src/peer-url.ts';
+import { askUntilAnswered } from '../../src/peers/selection/pending-lookups.ts';
 import { PeerPool } from '../../src/peers/selection/pool.ts';
 import { rendezvousScore } from '../../src/peers/selection/ranking.ts';
 import { Stats } from '../../src/stats/stats.ts';
@@ -58,7 +59,10 @@ function pool(...started: HttpPeer[]) {
   return { address, peers, stats, fetch: () => peers.fetch(address, { signal, verify }) };
 }
 
-afterEach(() => void vi.useRealTimers());
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
 
 describe('a busy peer', () => {
   it('is asked again, and none of its answers counts as a failure', async () => {
@@ -69,6 +73,19 @@ describe('a busy peer', () => {
     expect(chunkRequests(peer)).toBe(busyAnswers.length + 1);
     expect(peers.describe()).toMatchObject([{ state: 'http' }]);
     expect(stats.snapshot().peers).toMatchObject([{ http: { chunks: 1, failures: {} } }]);
+  });
+
+  it('is asked again a little later than its hint, so that many requests do not come back at once', async () => {
+    vi.useFakeTimers();
+    vi.spyOn(Math, 'random').mockReturnValue(0.8);
+    const answers = [{ busy: { afterMs: 1_000, isOverloaded: false } }, { value: 'found' }];
+    const ask = vi.fn(async () => answers.shift()!);
+    const request = { address: Address.fromHex('ab'.repeat(32)), since: Date.now(), isBusy: false };
+    const asking = askUntilAnswered(request, ask, { signal });
+    await vi.advanceTimersByTimeAsync(1_199);
+    expect(ask).toHaveBeenCalledOnce();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await asking).toBe('found');
   });
 
   it('is given up after the time for a lookup, and then counts as failed', async () => {

@@ -80,6 +80,17 @@ describe('a peer’s HTTP transport, asked for a chunk', () => {
     },
   );
 
+  it('takes Retry-After for “busy” without waiting for the body', async () => {
+    const peer = await startHttpPeer((_, response) => {
+      response.writeHead(503, { 'Retry-After': '2', 'Content-Length': '100' });
+      response.write('{');
+    });
+    const failure = await transportTo(peer.url)
+      .fetch(address, signal)
+      .catch((error) => error);
+    expect(failure.details.busy).toEqual({ afterMs: 2_000, isOverloaded: false });
+  });
+
   it('says DENIED for 451', async () => {
     const peer = await startHttpPeer((_, response) => response.writeHead(451).end());
     const transport = transportTo(peer.url);

@@ -42,6 +42,7 @@ export async function askUntilAnswered<T>(
     if ('value' in answer) return answer.value;
     request.isBusy = true;
     onBusy?.(answer.busy);
-    await delay(answer.busy.afterMs, signal);
+    // Many requests that were answered at once must not come back at once.
+    await delay(answer.busy.afterMs * (1 + Math.random() / 4), signal);
   }
 }

@@ -166,8 +166,10 @@ async function refusal(response: Response, reader: ByteReader): Promise<AntwayEr
   const hint = headers.get('Retry-After');
   const afterMs = hint !== null && /^\s*\d{1,6}\s*$/.test(hint) ? 1000 * Number(hint) : undefined;
   // Without this header, or if CORS hides it, only the body shows that a peer answered and not a proxy in front of it.
-  const { code } = await errorOf(reader);
-  if (afterMs === undefined && code !== 'BUSY' && code !== 'RATE') return unexpected(response);
+  if (afterMs === undefined) {
+    const { code } = await errorOf(reader);
+    if (code !== 'BUSY' && code !== 'RATE') return unexpected(response);
+  }
   // A lookup is never the reason for 429.
   return busy(afterMs, status === 429);
 }
