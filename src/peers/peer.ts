@@ -24,6 +24,9 @@ import type { PeerTransports } from './transports/peer-transports.ts';
 import { type BusyHint, busyHint, type PrefetchRange } from './transports/protocol.ts';
 import { isAnswer } from './transports/transport.ts';
 
+/** A request of a peer of a network counts as a lookup after this time. A record of its store comes sooner. */
+const silentLookupMs = 1_000;
+
 export type PeerState = 'idle' | TransportName | 'unreachable' | 'banned';
 
 export interface AskOptions<T> extends FetchOptions<T> {
@@ -68,10 +71,10 @@ export class Peer {
     return this.network.known?.state === 'connected';
   }
 
-  /** The records that the peer is looking up: it said “busy”, or it is a client of a network and is silent. */
+  /** The records that the peer is looking up: it said “busy”, or it is a client of a network and is silent for long. */
   lookups(): PendingLookup[] {
     return [...this.#pending]
-      .filter(({ isBusy }) => isBusy || this.looksUp)
+      .filter(({ isBusy, since }) => isBusy || (this.looksUp && Date.now() - since >= silentLookupMs))
       .map(({ address, since }) => ({ peer: this.id, address, since }));
   }
 
