@@ -104,12 +104,14 @@ impl Fetcher {
             if self.arrivals.take_rejection(address) {
                 self.cache_in_background(address);
             }
+            self.metrics.record_read();
             return Ok(Some(ChunkBody::from_bytes(chunk.bytes().clone())));
         }
         match self.local.get(address).await {
             Ok(found) => {
-                let result = if found.is_some() { "hit" } else { "miss" };
-                self.metrics.record_cache_lookup(result);
+                if found.is_some() {
+                    self.metrics.record_read();
+                }
                 Ok(found)
             }
             // The peer still serves from upstreams if the disk cannot be read.
@@ -122,6 +124,13 @@ impl Fetcher {
 
     /// Joins the lookup of this chunk, or starts one. It continues after its clients stopped waiting.
     pub async fn look_up(self: &Arc<Self>, lookup: Lookup) -> Result<LookupOutcome, SourceError> {
+        let outcome = self.join_or_start(lookup).await;
+        let is_found = matches!(outcome, Ok(LookupOutcome::Found { .. }));
+        self.metrics.record_lookup(is_found);
+        outcome
+    }
+
+    async fn join_or_start(self: &Arc<Self>, lookup: Lookup) -> Result<LookupOutcome, SourceError> {
         // A request loop: this peer sent the request itself.
         if self.upstreams.is_loop(&lookup.via) {
             return Ok(LookupOutcome::NotFound);

@@ -4,6 +4,8 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 type Labels = Vec<(&'static str, String)>;
@@ -18,6 +20,8 @@ pub struct UpstreamMetrics {
     negative_cache_hits: Counter,
     skipped_writes: Counter,
     cache_lookups: Family<Labels, Counter>,
+    /// The reads that are still to come of chunks that were looked up.
+    reads_after_lookups: Arc<AtomicU64>,
 }
 
 fn latency_histogram() -> Histogram {
@@ -36,6 +40,7 @@ impl Default for UpstreamMetrics {
             negative_cache_hits: Counter::default(),
             skipped_writes: Counter::default(),
             cache_lookups: Family::default(),
+            reads_after_lookups: Arc::default(),
         }
     }
 }
@@ -80,8 +85,26 @@ impl UpstreamMetrics {
         );
     }
 
-    /// Counts a lookup of a chunk in the local store. `result` is `hit` or `miss`.
-    pub fn record_cache_lookup(&self, result: &'static str) {
+    /// Counts a request that was looked up at upstreams. If the chunk was found, its client reads it next.
+    pub fn record_lookup(&self, is_found: bool) {
+        self.count_cache_lookup("miss");
+        if is_found {
+            self.reads_after_lookups.fetch_add(1, Relaxed);
+        }
+    }
+
+    /// Counts the read of a chunk. It is a hit unless it follows a lookup.
+    pub fn record_read(&self) {
+        let take = |reads: u64| reads.checked_sub(1);
+        let after_lookup = self
+            .reads_after_lookups
+            .fetch_update(Relaxed, Relaxed, take);
+        if after_lookup.is_err() {
+            self.count_cache_lookup("hit");
+        }
+    }
+
+    fn count_cache_lookup(&self, result: &'static str) {
         let labels = vec![("result", result.to_owned())];
         self.cache_lookups.get_or_create(&labels).inc();
     }

@@ -168,7 +168,11 @@ async fn a_client_pays_for_chunks_of_upstreams_that_it_cancels() {
     })
     .await;
     let upstream = format!("--upstream={}", origin.url);
-    let flags = [&upstream, "--max-bytes-per-second=1MB", "--limit-loopback"];
+    let flags = [
+        &upstream,
+        "--max-bytes-per-second=100000",
+        "--limit-loopback",
+    ];
     let peer = TestPeer::start(&flags).await;
     let session = Session::open(&peer.peer).await;
     let mut fetched = 0;

@@ -2,7 +2,7 @@
 
 use crate::fault::{Fault, FaultConfig, HostileSource};
 use crate::http::read_response;
-use crate::session::{Session, send_all};
+use crate::session::{Session, get_request, send_all};
 use crate::test_peer::{TEST_TIMEOUT, TestPeer};
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,15 +18,17 @@ async fn refuses_sessions_over_the_limit_until_one_ends() {
     let hashes = peer.peer.certificate_hashes();
     let first = Session::open(&peer.peer).await;
     let second = Session::open(&peer.peer).await;
-    // An idle session would lose its place to a new one.
+    // An idle session would lose its place to a new one. These have responses that they do not read.
+    let large = peer.store_chunk(1, 4 << 20).await;
     let mut running = Vec::new();
     for session in [&first, &second] {
         let (mut send, recv) = session.stream().await;
-        send_all(&mut send, &[1]).await;
+        send_all(&mut send, &get_request(&[large.address()])).await;
+        send.quic_stream_mut().finish().unwrap();
         running.push((send, recv));
     }
-    peer.wait_for_metric("antway_peer_streams", |n| n == 2)
-        .await;
+    let answers = r#"antway_peer_answers_total{transport="webtransport",status="ok"}"#;
+    peer.wait_for_metric(answers, |n| n == 2).await;
     assert!(Session::connect(url, &hashes, None).await.is_err());
     first.connection.close(0_u32.into(), b"");
     peer.wait_for_metric("antway_peer_sessions", |n| n == 1)
