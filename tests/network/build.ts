@@ -1,32 +1,27 @@
 import { spawnSync } from 'node:child_process';
-import { run, SetupError } from '../../src/cli/setup.mjs';
+import { buildNetworkPeer, built, run, SetupError } from '../../src/cli/setup.mjs';
 import { fromRoot } from '../support/paths.ts';
-
-/** Kept between runs, as the network's crates take some ten minutes to build. */
-const targetFolder = fromRoot('tests/network/target');
 
 /** The programs that the test runs. */
 export const programs = {
-  devnet: `${targetFolder}/release/antway-devnet`,
-  peer: `${targetFolder}/release/antway-peer`,
+  devnet: fromRoot('peer/target/network/antway-devnet'),
+  peer: built.networkPeer,
 };
 
-/** Builds the local network, and the peer with its feature `autonomi`. @throws SetupError */
+/** Builds the nodes, and the peer with the client of the network. @throws SetupError */
 export async function buildPrograms(): Promise<void> {
-  checkTools();
-  // The system's OpenSSL: the crates would else build their own, for minutes more.
-  const env = { ...process.env, OPENSSL_NO_VENDOR: '1', CARGO_TARGET_DIR: targetFolder };
-  const build = (manifest: string, ...flags: string[]) =>
-    run('cargo', ['build', '--release', '--locked', '--manifest-path', manifest, ...flags], { env });
-  console.log('Building a local network and a peer of it (the first time takes some 20 minutes) …');
-  await build('tests/network/devnet/Cargo.toml');
-  await build('peer/Cargo.toml', '--features', 'autonomi');
+  await buildNetworkPeer();
+  checkNodeTools();
+  // The network's own code needs OpenSSL. Without this variable, it would compile OpenSSL too.
+  const env = { ...process.env, OPENSSL_NO_VENDOR: '1' };
+  console.log('Building the nodes of a local network (the first time takes some ten minutes) …');
+  const manifest = 'tests/network/devnet/Cargo.toml';
+  // Both programs are built in one folder with one profile, so they share most of the compiled crates.
+  await run('cargo', ['build', '--profile', 'network', '--locked', '--manifest-path', manifest], { env });
 }
 
-function checkTools(): void {
+function checkNodeTools(): void {
   const missing = [
-    { what: 'cargo', check: ['cargo', '--version'], get: 'https://rustup.rs/' },
-    { what: 'cmake', check: ['cmake', '--version'], get: 'apt-get install cmake' },
     { what: 'pkg-config', check: ['pkg-config', '--version'], get: 'apt-get install pkg-config' },
     {
       what: 'the headers of OpenSSL',
@@ -36,5 +31,5 @@ function checkTools(): void {
   ].filter(({ check: [command, ...args] }) => spawnSync(command!, args).status !== 0);
   if (missing.length === 0) return;
   const lines = missing.map(({ what, get }) => `  ${what}: ${get}`);
-  throw new SetupError(['The Autonomi network’s crates need what is not here:', ...lines].join('\n'));
+  throw new SetupError(['The nodes of the Autonomi network need what is not here:', ...lines].join('\n'));
 }

@@ -1,31 +1,26 @@
-// `pnpm test:network`: from real nodes of the Autonomi network by way of a peer into a real browser.
+// `pnpm test:network`: from real nodes of the Autonomi network through a peer into a real browser.
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Browser } from '@playwright/test';
+import { blake3 } from '@noble/hashes/blake3.js';
 import { launchBrowser } from '../../perf/browser.ts';
 import { describeMachine, machineLine } from '../../perf/machine.ts';
-import { markdownTable } from '../../perf/numbers.ts';
+import { median } from '../../perf/numbers.ts';
 import { buildPeer, buildShell, fail } from '../../src/cli/setup.mjs';
-import { fetchIn, Gateway, stopWorkers } from '../support/chromium.ts';
-import { distFolder, fromRoot } from '../support/paths.ts';
-import { PeerProcess } from '../support/peer-process.ts';
-import { buildPrograms, programs } from './build.ts';
-import { type Item, makeContent, siteChunksFolder } from './content.ts';
-import { Devnet } from './devnet.ts';
+import { fromRoot } from '../support/paths.ts';
+import { noise } from '../support/publish.ts';
+import { buildPrograms } from './build.ts';
+import { type Item, makeContent } from './content.ts';
+import { Devnet, type Prepared, prepareRecords } from './devnet.ts';
+import { openSite, readInBrowser } from './in-browser.ts';
+import { NetworkPeer } from './network-peer.ts';
+import { type Row, seconds, table } from './rows.ts';
 
 const nodes = 5;
-/** Chunks that the first hop asks for at a time, as a browser's read-ahead does. */
-const chunksAtOnce = 4;
-
-/** How long something took on its way over one hop. */
-interface Hop {
-  item: string;
-  hop: string;
-  bytes: number;
-  seconds: number;
-}
+const absentAddresses = 5;
 
 try {
   await buildPeer();
@@ -45,49 +40,48 @@ async function main(): Promise<void> {
   ];
   try {
     const machine = describeMachine(browser);
-    const items = await makeContent(folder);
-    const site = items.at(-1)!;
+    const records = join(folder, 'records');
+    const items = await makeContent(folder, records);
+    const [, photos, , site] = items as [Item, Item, Item, Item];
+    const prepared = await prepare(items, records, site);
 
-    const startedMs = performance.now();
-    const network = await Devnet.start(nodes, join(folder, 'nodes'), {
-      files: items.flatMap(({ path }) => path ?? []),
-      chunksFolder: siteChunksFolder(folder),
-      pointTo: site.address,
-    });
-    stops.push(() => network.stop());
-    const { files, pointer, bootstrap } = network.ready;
-    console.log(`${nodes} nodes hold it all after ${seconds(startedMs).toFixed(1)} s.`);
-    assert.deepEqual(
-      files.map(({ address }) => address),
-      items.filter(({ path }) => path).map(({ address }) => address),
-      'the network’s own code and Antway’s publish a file under the same address',
-    );
-
+    const port = await freePort();
     const bootstrapFile = join(folder, 'test-network.txt');
-    await writeFile(bootstrapFile, bootstrap.join('\n'));
+    await writeFile(bootstrapFile, `/ip4/127.0.0.1/udp/${port}/quic\n`);
     const startPeer = async () => {
-      const peer = await PeerProcess.start({
-        build: programs.peer,
-        flags: [
-          ...['--network', bootstrapFile],
-          ...['--upstream-timeout', '15s', '--request-timeout', '20s'],
-        ],
-      });
+      const peer = await NetworkPeer.start(bootstrapFile);
       stops.push(() => peer.stop());
       return peer;
     };
-    const peer = await startPeer();
-    const hops: Hop[] = [];
-    for (const item of items) hops.push(await pull(peer, item));
-    await readPointer(peer, pointer);
-    const byPointer = { ...site, name: 'the same by the pointer', address: pointer.address };
-    const all = [...items, byPointer];
-    hops.push(...(await read(browser, folder, peer, all, 'peer → browser, cold')));
 
-    // Another one that has nothing yet: all the way at once.
-    hops.push(...(await read(browser, folder, await startPeer(), items, 'node → peer → browser, cold')));
+    const rows: Row[] = [];
+    const first = await startPeer();
+    rows.push(...(await runWithoutNetwork(first)));
 
-    const text = `${machineLine(machine)} ${nodes} nodes in one process.\n\n${table(hops)}\n`;
+    const startedMs = performance.now();
+    const network = await Devnet.start(nodes, join(folder, 'nodes'), port);
+    stops.push(() => network.stop());
+    const stored = await network.store(records);
+    console.log(`${nodes} nodes store ${stored} records each after ${seconds(startedMs).toFixed(1)} s.`);
+    const { peers } = await first.reached('connected');
+    assert.ok(peers > 0, 'the peer counts its nodes');
+
+    for (const item of items) rows.push(await pull(first, item));
+    rows.push(await readPointer(first, prepared.pointer));
+    rows.push(await readAbsentChunks(first));
+    const byPointer = { ...site, name: 'the site by the pointer', address: prepared.pointer.address };
+    rows.push(
+      ...(await readInBrowser(browser, folder, first, [...items, byPointer], 'peer → browser, cold')),
+    );
+
+    const second = await startPeer();
+    await second.reached('connected');
+    rows.push(...(await openSite(browser, folder, second, site)));
+    rows.push(...(await readInBrowser(browser, folder, second, items, 'node → peer → browser, cold')));
+
+    rows.push(await pullFromSlowNodes(network, await startPeer(), photos));
+
+    const text = `${machineLine(machine)} ${nodes} nodes, each in a process of its own.\n\n${table(rows)}\n`;
     console.log(`\nEvery byte was equal.\n\n${text}`);
     const results = fromRoot('test-results/network');
     await mkdir(results, { recursive: true });
@@ -97,98 +91,110 @@ async function main(): Promise<void> {
   }
 }
 
-/** The first hop: every chunk, asked of a peer that has none. */
-async function pull(peer: PeerProcess, { name, chunks }: Item): Promise<Hop> {
-  const startedMs = performance.now();
-  const waiting = [...chunks];
-  let bytes = 0;
-  const worker = async () => {
-    for (let next = waiting.pop(); next; next = waiting.pop()) {
-      const [address, expected] = next;
-      const response = await fetch(`${peer.url}/chunk/${address}`);
-      const got = new Uint8Array(await response.arrayBuffer());
-      assert.equal(response.status, 200, `${address}: ${new TextDecoder().decode(got.subarray(0, 200))}`);
-      assert.ok(Buffer.from(got).equals(expected), `the bytes of chunk ${address}`);
-      bytes += got.length;
-    }
+/** Makes all records, and compares what the network's code and Antway have in common. */
+async function prepare(items: readonly Item[], records: string, site: Item): Promise<Prepared> {
+  const paths = items.flatMap(({ path }) => path ?? []);
+  const prepared = prepareRecords(records, paths, site.address);
+  assert.deepEqual(
+    prepared.files.map(({ address }) => address),
+    items.filter(({ path }) => path).map(({ address }) => address),
+    'the network’s own code and Antway publish a file under the same address',
+  );
+  const seeds = await readFile(fromRoot('peer/src/network/mainnet.txt'), 'utf8');
+  assert.deepEqual(
+    seeds.split('\n').filter((line) => line.startsWith('/')),
+    prepared.mainnet,
+    'the bootstrap nodes of mainnet are those of the network’s own code',
+  );
+  return prepared;
+}
+
+/** A peer whose bootstrap nodes do not exist yet. */
+async function runWithoutNetwork(peer: NetworkPeer): Promise<Row[]> {
+  const step = 'peer without a network';
+  const timed = async (item: string, run: () => Promise<unknown>) => {
+    const startedMs = performance.now();
+    await run();
+    return { step, item, seconds: seconds(startedMs) };
   };
-  await Promise.all(Array.from({ length: chunksAtOnce }, worker));
-  return { item: `${name}, ${chunks.size} chunks`, hop: 'node → peer', bytes, seconds: seconds(startedMs) };
+  const bytes = noise(7, 50_000);
+  const stored = await storeChunk(peer, bytes);
+  return [
+    await timed('a stored chunk', async () => {
+      assert.equal((await fetch(`${peer.url}/chunk/${stored}`)).status, 200);
+    }),
+    await timed('says that it is disconnected', async () => {
+      const { name, problem } = await peer.reached('disconnected');
+      assert.deepEqual(
+        { name, problem },
+        { name: 'test-network', problem: 'none of the 1 bootstrap nodes answered' },
+      );
+    }),
+    await timed('a chunk that it does not have', async () => {
+      const response = await fetch(`${peer.url}/chunk/${randomAddress()}`);
+      assert.notEqual(response.status, 404, 'a peer without a network does not know what is absent');
+      assert.ok(response.status >= 500, await response.text());
+    }),
+  ];
 }
 
-/** A node that held the older of the pointer's two states would show. */
-async function readPointer(
-  peer: PeerProcess,
-  { address, record }: { address: string; record: string },
-): Promise<void> {
+async function storeChunk(peer: NetworkPeer, bytes: Uint8Array): Promise<string> {
+  const address = Buffer.from(blake3(bytes)).toString('hex');
+  await peer.process.put(address, bytes);
+  return address;
+}
+
+/** The first hop: every chunk of an item, from a peer that has none. */
+async function pull(peer: NetworkPeer, item: Item): Promise<Row> {
   const startedMs = performance.now();
-  const response = await fetch(`${peer.url}/pointer/${address}`);
-  const got = Buffer.from(await response.arrayBuffer());
-  assert.equal(response.status, 200, got.toString());
-  assert.equal(got.toString('hex'), record, 'the newest record of the pointer');
-  console.log(`The pointer’s newest record came in ${seconds(startedMs).toFixed(2)} s.`);
+  const bytes = await peer.read(item);
+  const name = `${item.name}, ${item.chunks.size} chunks`;
+  return { step: 'node → peer', item: name, bytes, seconds: seconds(startedMs) };
 }
 
-/** Everything in a new browser profile: first from the peer, then from what the browser has stored. */
-async function read(
-  browser: Browser,
-  folder: string,
-  peer: PeerProcess,
-  items: readonly Item[],
-  cold: string,
-): Promise<Hop[]> {
-  const config = join(folder, 'antway.json');
-  await writeFile(config, JSON.stringify({ peers: [peer.url] }));
-  const host = await PeerProcess.start({
-    flags: ['--web', distFolder, '--web-config', config],
-    webTransport: 'none',
-  });
-  const context = await browser.newContext();
-  try {
-    const page = await context.newPage();
-    const gateway = await Gateway.open(host, page);
-    const hops: Hop[] = [];
-    const readAll = async (hop: string) => {
-      for (const { name, address, paths } of items) {
-        const startedMs = performance.now();
-        let bytes = 0;
-        for (const { path, size, sha256 } of paths) {
-          const answer = await fetchIn(page, `/${address}${path}`, { cache: 'no-store' });
-          assert.equal(answer.status, 200, answer.text);
-          assert.deepEqual({ size: answer.size, sha256: answer.sha256 }, { size, sha256 }, name + path);
-          bytes += size;
-        }
-        const parts = paths.length > 1 ? `, ${paths.length} files` : '';
-        hops.push({ item: name + parts, hop, bytes, seconds: seconds(startedMs) });
-      }
-    };
-    await readAll(cold);
-    const [asked] = await gateway.peers();
-    assert.equal(asked?.state, 'webtransport', 'the peer is asked by WebTransport');
+/** The nodes hold two states of the pointer. Only the newest one is right. */
+async function readPointer(
+  peer: NetworkPeer,
+  { address, record }: { address: string; record: string },
+): Promise<Row> {
+  const startedMs = performance.now();
+  const { status, body } = await peer.get(`/pointer/${address}`);
+  assert.equal(status, 200, new TextDecoder().decode(body));
+  assert.equal(Buffer.from(body).toString('hex'), record, 'the newest record of the pointer');
+  return { step: 'node → peer', item: 'the pointer', bytes: body.length, seconds: seconds(startedMs) };
+}
 
-    await gateway.settled();
-    await stopWorkers(page);
-    const given = await peer.chunksGiven();
-    await readAll('browser, warm');
-    assert.equal(await peer.chunksGiven(), given, 'what is stored in the browser is not asked for again');
-    return hops;
-  } finally {
-    await context.close();
-    await host.stop();
+/** Addresses without a record. The answer is final, so the peer has to be sure. */
+async function readAbsentChunks(peer: NetworkPeer): Promise<Row> {
+  const times: number[] = [];
+  for (let i = 0; i < absentAddresses; i++) {
+    const startedMs = performance.now();
+    const { status } = await peer.get(`/chunk/${randomAddress()}`);
+    assert.equal(status, 404);
+    times.push(seconds(startedMs));
   }
+  return { step: 'node → peer', item: 'an absent address: 404 (median)', seconds: median(times) };
 }
 
-function table(hops: readonly Hop[]): string {
-  const rows = hops.map(({ item, hop, bytes, seconds }) => [
-    hop,
-    item,
-    (bytes / 1e6).toFixed(bytes < 1e6 ? 2 : 1),
-    seconds.toFixed(2),
-    (bytes / 1e6 / seconds).toFixed(1),
-  ]);
-  return markdownTable([['hop', 'what', 'MB', 's', 'MB/s'], ...rows]);
+/** Three of the nodes work only for a tenth of the time. */
+async function pullFromSlowNodes(network: Devnet, peer: NetworkPeer, item: Item): Promise<Row> {
+  await peer.reached('connected');
+  const slow = network.nodes.slice(2);
+  for (const node of slow) node.slowDown();
+  const row = await pull(peer, item);
+  for (const node of slow) node.speedUp();
+  return { ...row, step: `node → peer, ${slow.length} of ${nodes} nodes slow` };
 }
 
-function seconds(sinceMs: number): number {
-  return (performance.now() - sinceMs) / 1000;
+async function freePort(): Promise<number> {
+  const socket = createSocket('udp4').bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  const { port } = socket.address();
+  socket.close();
+  await once(socket, 'close');
+  return port;
+}
+
+function randomAddress(): string {
+  return Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('hex');
 }
