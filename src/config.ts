@@ -21,9 +21,9 @@ const peerUrl = v.pipe(
   }),
 );
 
-/** Strict, so that the result is a URL of one of these schemes, whatever the address is. */
+/** Strict, so that the result is a URL of one of these schemes, whatever the address is. Characters are ASCII. */
 const reportUrl = s.pattern(
-  /^(?=.*\{address\})(https:\/\/[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]{1,5})?[/?][^\s\\"<>]*|mailto:[^\s\\"<>?@]+@[A-Za-z0-9.-]+\?[^\s\\"<>]*)$/,
+  /^(?=.*\{address\})(https:\/\/[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]{1,5})?[/?][!#-;=?-[\]-~]*|mailto:[!#-;=A-[\]-~]+@[A-Za-z0-9.-]+\?[!#-;=?-[\]-~]*)$/,
   'it must be an https:// or mailto: URL that contains {address}',
 );
 

@@ -119,6 +119,8 @@ describe('the schema of antway.json, like the gateway,', () => {
     [{ reportUrl: 'https://user@gateway.example/{address}' }],
     [{ reportUrl: 'https://gateway.example\\@other.example/{address}' }],
     [{ reportUrl: 'https://gateway.example/ {address}' }],
+    [{ reportUrl: 'https://gateway.example/\ud800{address}' }],
+    [{ reportUrl: 'https://gateway.example/\u202e{address}' }],
     [{ reportUrl: 'mailto:{address}' }],
     [{ reportUrl: 'mailto:abuse@gateway.example' }],
     [{ isolation: 'paths' }],
