@@ -1,6 +1,7 @@
 import { AntwayError, asAntwayError, isAbort } from '../errors.ts';
 import type { UploadTarget } from '../peers/upload-target.ts';
 import type { EncryptedChunk } from '../self-encryption/file.ts';
+import { delay } from '../util/delay.ts';
 
 /** Peers, or a folder. */
 export interface ChunkSink {
@@ -64,22 +65,7 @@ export async function uploadChunk(
         );
       }
       // Jitter, so that uploads that failed together do not retry together.
-      await wait(firstRetryMs * 2 ** (tries - 1) * (0.5 + Math.random()), signal);
+      await delay(firstRetryMs * 2 ** (tries - 1) * (0.5 + Math.random()), signal);
     }
   }
-}
-
-/** Rejects with the signal's reason when aborted. */
-function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', stop);
-      resolve();
-    }, milliseconds);
-    signal.addEventListener('abort', stop, { once: true });
-  });
 }
