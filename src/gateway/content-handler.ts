@@ -10,6 +10,7 @@ import type { GatewayPeers } from './create-gateway.ts';
 import type { Deployment } from './deployment.ts';
 import { answerContent } from './http/content-response.ts';
 import { canRunScripts, typeOfName } from './http/content-type.ts';
+import { isNavigation, isTopLevelNavigation } from './http/navigation.ts';
 import { type Observation, observe } from './http/observe-request.ts';
 import { redirectHeaders } from './http/policy.ts';
 import { type BodyObserver, type Representation, respond } from './http/representation.ts';
@@ -17,12 +18,12 @@ import { asDataHeader, isOfProgressPage, isPageForScript } from './http/script-r
 import type { ContentTarget } from './http/target.ts';
 import type { OwnOrigins } from './origins/own-origins.ts';
 import { withWorkerShim } from './origins/own-worker-shim.ts';
-import { errorResponse, isNavigation } from './pages/error-response.ts';
+import { errorResponse } from './pages/error-response.ts';
 import { readerOf } from './pages/reader.ts';
 import { question } from './pages/trust-question.ts';
 import { policyRequestOf } from './policy-request.ts';
 import type { RequestContext } from './request-context.ts';
-import { isTopLevel, SlowNavigations } from './slow-navigations.ts';
+import { SlowNavigations } from './slow-navigations.ts';
 import type { ChosenAppearance } from './state/appearance.ts';
 import { awaitsUserSettings, type EffectiveConfig } from './state/configuration.ts';
 import type { ManifestStore } from './state/manifest-store.ts';
@@ -105,7 +106,7 @@ export class ContentHandler {
     const { signal, observer } = observed;
     try {
       admit(request);
-      const known = isTopLevel(request) ? this.#slow.takeFailure(request) : undefined;
+      const known = isTopLevelNavigation(request) ? this.#slow.takeFailure(request) : undefined;
       if (known) throw known;
       return await this.#answer(target, request, context, observed);
     } catch (error) {
@@ -140,16 +141,16 @@ export class ContentHandler {
     const { signal, observer, trace } = observed;
     const { deployment, effective, peers, resolver, ownOrigins, appearance, tokens } = this.#options;
     if (request.method === 'OPTIONS') return done(observer, methodsOf());
-    const isUsers = isTopLevel(request);
+    const isTopLevel = isTopLevelNavigation(request);
     // Open sessions that the rest of the page may need while the document comes from the store.
-    if (isUsers) peers.warm();
+    if (isTopLevel) peers.warm();
     const decisionFor = await this.#decision(target);
-    if (isUsers && awaitsUserSettings(deployment, effective) && context.sitePage) {
+    if (isTopLevel && awaitsUserSettings(deployment, effective) && context.sitePage) {
       return done(observer, await context.sitePage());
     }
     let content = target.address;
     let decision = decisionFor(content);
-    const moved = isUsers && decision !== 'restricted' && (await this.#movedTo(target, request));
+    const moved = isTopLevel && decision !== 'restricted' && (await this.#movedTo(target, request));
     if (moved) return done(observer, moved);
     const policy = await policyRequestOf(target, request, context, this.#options);
     const mayRunScripts = await this.#mayRunScripts(target);
@@ -191,7 +192,7 @@ export class ContentHandler {
         `A script asks for a page from an address that may run none here. Navigate to it, or take it for data: by Antway.fetch, or with the header ${asDataHeader}.`,
       );
     }
-    if (isUsers && decision !== 'restricted' && isScriptable(representation)) {
+    if (isTopLevel && decision !== 'restricted' && isScriptable(representation)) {
       const origin = await ownOrigins?.of(target.address);
       if (origin) {
         if (!observed.isLate) this.#noteVisit(target, request, representation, context);
@@ -199,7 +200,7 @@ export class ContentHandler {
       }
     }
     const mayAsk = decision === undefined && !(await ownOrigins?.areAvailable());
-    if (isUsers && mayAsk && isScriptable(representation)) {
+    if (isTopLevel && mayAsk && isScriptable(representation)) {
       const { pathname, search } = new URL(request.url);
       const { address, name } = target;
       const grant: TrustGrant = { address, name, content, step: 'question' };
@@ -208,7 +209,8 @@ export class ContentHandler {
       return done(observer, question(grant, pathname + search, reader, tokens, report));
     }
     const response = await respond(representation, request, signal, observer, trace);
-    if (isUsers && response.ok && !observed.isLate) this.#noteVisit(target, request, representation, context);
+    if (isTopLevel && response.ok && !observed.isLate)
+      this.#noteVisit(target, request, representation, context);
     return response;
   }
 

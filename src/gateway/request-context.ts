@@ -1,4 +1,5 @@
 import { type Deployment, framedPages } from './deployment.ts';
+import { isTopLevelNavigation } from './http/navigation.ts';
 
 export interface RequestClient {
   url: string;
@@ -32,7 +33,7 @@ export async function mayUseApi(
   context: RequestContext,
   { origin, base, site, trustedPages }: Deployment,
 ): Promise<boolean> {
-  if (!site && request.mode === 'navigate') return request.destination === 'document';
+  if (!site && request.mode === 'navigate') return isTopLevelNavigation(request);
   const client = await context.client();
   if (!client) return false;
   const url = new URL(client.url);

@@ -6,6 +6,7 @@ import { LruCache } from '../util/lru-cache.ts';
 import type { GatewayPeers } from './create-gateway.ts';
 import type { Deployment } from './deployment.ts';
 import { isSavedType, typeOfName } from './http/content-type.ts';
+import { isTopLevelNavigation } from './http/navigation.ts';
 import { ownPageHeaders } from './http/policy.ts';
 import { isOfProgressPage } from './http/script-request.ts';
 import type { ContentTarget } from './http/target.ts';
@@ -48,7 +49,7 @@ export class SlowNavigations {
   ): Promise<Response | undefined> {
     // A site that embeds the gateway decides itself what its users see meanwhile.
     if (this.#options.deployment.kind === 'embedded') return undefined;
-    if (isTopLevel(request)) {
+    if (isTopLevelNavigation(request)) {
       // A download would leave the progress page open, and the page cannot tell that it was answered.
       return isSaved(target) ? undefined : this.#pageFor(answer, request, target);
     }
@@ -134,11 +135,6 @@ async function noteFor(answer: Promise<unknown>): Promise<Response | undefined> 
   if (!(await isLate)) return undefined;
   const headers = { ...ownPageHeaders(), 'Cache-Control': 'no-store', 'Antway-Waiting': '1' };
   return new Response(null, { status: 503, headers });
-}
-
-/** Whether the user opens the URL in a window, not a page in a frame. */
-export function isTopLevel({ mode, destination }: Request): boolean {
-  return mode === 'navigate' && destination === 'document';
 }
 
 /** Whether the browser probably saves the answer, as far as the URL tells. */

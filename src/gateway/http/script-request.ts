@@ -1,5 +1,5 @@
-import { isNavigation } from '../pages/error-response.ts';
 import { canRunScripts } from './content-type.ts';
+import { isNavigation } from './navigation.ts';
 
 /** A script that sends this header treats the response as data, and does not insert it into its document as it is. */
 export const asDataHeader = 'Antway-As-Data';

@@ -1,6 +1,7 @@
 import type { AntwayError, Attempt, ErrorCode } from '../../errors.ts';
 import type { NetworkOfPeer } from '../../peers/selection/pool.ts';
 import type { Deployment } from '../deployment.ts';
+import { isNavigation } from '../http/navigation.ts';
 import { ownPageHeaders } from '../http/policy.ts';
 import type { ChosenAppearance } from '../state/appearance.ts';
 import type { StoredParts } from '../state/stored-share.ts';
@@ -53,10 +54,6 @@ export async function errorResponse(
   const text = isText ? `${error.code}: ${error.message}` : JSON.stringify(error).replaceAll('<', '\\u003c');
   const body = request.method === 'HEAD' ? null : text;
   return new Response(body, { status: error.status, headers });
-}
-
-export function isNavigation(request: Request): boolean {
-  return request.mode === 'navigate' || ['document', 'iframe', 'frame'].includes(request.destination);
 }
 
 /** Whether a site on its own origin requests one of its own paths. */
