@@ -39,7 +39,7 @@ async function startSlow(deployment: Deployment = deploymentAt(origin), isLookup
   network.beforeAnswer = () => released;
   if (isLookup) network.looksFor = [address];
   const path = `${deployment.base}${address.hex}`;
-  const ask = async (as: 'document' | 'fetch', headers: Record<string, string> = {}, rest = '') =>
+  const ask = async (as: Parameters<typeof requestOf>[2], headers: Record<string, string> = {}, rest = '') =>
     (await gateway.handle(requestOf(origin + path + rest, { headers }, as), contextOf(origin)))!;
   return { address, network, gateway, ask, release };
 }
@@ -182,12 +182,31 @@ describe('a navigation for which peers look for long', () => {
 });
 
 describe('an answer that takes long', () => {
-  it('is waited for by a request of a page', async () => {
+  it.each<[Parameters<typeof requestOf>[2], Record<string, string>]>([
+    ['fetch', {}],
+    ['fetch', { Accept: 'text/html' }],
+    ['iframe', {}],
+    ['object', {}],
+    ['embed', {}],
+  ])(
+    'is waited for by a request of a page, which does not get the progress page: %s %j',
+    async (as, headers) => {
+      const { ask, release } = await startSlow();
+      const asking = ask(as, headers);
+      await waited(limits.progressMs.first + 2 * limits.progressMs.next);
+      release();
+      expect((await asking).status).toBe(200);
+    },
+  );
+
+  it('tells a script that sends the header of the progress page neither peers nor networks', async () => {
     const { ask, release } = await startSlow();
-    const asking = ask('fetch');
-    await waited(limits.progressMs.first + 2 * limits.progressMs.next);
+    const response = await ask('fetch', asScript);
+    expect(response.status).toBe(503);
+    expect(await response.text()).toBe('');
+    const headers = JSON.stringify([...response.headers]);
+    for (const part of ['peer.example', connected.name]) expect(headers).not.toContain(part);
     release();
-    expect((await asking).status).toBe(200);
   });
 
   it('is waited for by a navigation if no peer looks for a record', async () => {

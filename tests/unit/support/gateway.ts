@@ -87,13 +87,17 @@ export function contextOf(origin: string): RequestContext {
 }
 
 /** A request as a worker gets it. `mode` and `destination` cannot be set on one that is made by hand. */
-export function requestOf(url: string, init: RequestInit, as: 'fetch' | 'document'): Request {
+export function requestOf(
+  url: string,
+  init: RequestInit,
+  as: 'fetch' | 'document' | 'iframe' | 'object' | 'embed',
+): Request {
   const request = new Request(url, { ...init, headers: { Accept: '*/*', ...init.headers } });
   if (as === 'fetch') return request;
   request.headers.set('Accept', 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8');
   return Object.defineProperties(request, {
     mode: { value: 'navigate' },
-    destination: { value: 'document' },
+    destination: { value: as },
   });
 }
 
