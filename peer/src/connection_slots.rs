@@ -3,15 +3,18 @@
 //! Each connection needs a slot. One client network gets only a part of the slots. If all slots are taken, a new
 //! connection takes the slot of an idle one, so clients cannot lock others out with connections that they do not use.
 
+mod activity;
+
+pub use activity::{ActiveRequest, Activity};
+
 use crate::client::ClientNetworks;
 use ipnet::IpNet;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use tokio_util::sync::CancellationToken;
 
 /// The minimum time between two reductions of the number of connections.
 const LOWERING_INTERVAL: Duration = Duration::from_secs(1);
@@ -268,195 +271,5 @@ impl Entry {
     }
 }
 
-/// Whether a connection is in use.
-pub struct Activity {
-    started: Instant,
-    /// The number of running requests.
-    requests: AtomicUsize,
-    /// When the connection was last in use, in milliseconds since `started`.
-    last_use: AtomicU64,
-    closing: CancellationToken,
-}
-
-/// A running request of a connection. The request ends on drop.
-pub struct ActiveRequest(Arc<Activity>);
-
-impl Activity {
-    fn new() -> Self {
-        Self {
-            started: Instant::now(),
-            requests: AtomicUsize::new(0),
-            last_use: AtomicU64::new(0),
-            closing: CancellationToken::new(),
-        }
-    }
-
-    /// The connection is in use until the guard is dropped.
-    pub fn begin_request(self: &Arc<Self>) -> ActiveRequest {
-        self.requests.fetch_add(1, Relaxed);
-        ActiveRequest(Arc::clone(self))
-    }
-
-    /// The connection was in use just now.
-    pub fn touch(&self) {
-        let elapsed = self.started.elapsed().as_millis();
-        let elapsed = u64::try_from(elapsed).unwrap_or(u64::MAX);
-        self.last_use.store(elapsed, Relaxed);
-    }
-
-    /// When the connection became idle. `None` while it is in use.
-    pub fn idle_since(&self) -> Option<Instant> {
-        let last_use = Duration::from_millis(self.last_use.load(Relaxed));
-        (self.requests.load(Relaxed) == 0).then(|| self.started + last_use)
-    }
-
-    /// Resolves when the connection must close, because another one took its slot.
-    pub async fn evicted(&self) {
-        self.closing.cancelled().await;
-    }
-}
-
-impl Drop for ActiveRequest {
-    fn drop(&mut self) {
-        self.0.touch();
-        self.0.requests.fetch_sub(1, Relaxed);
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn slots(total: usize) -> Arc<ConnectionSlots> {
-        ConnectionSlots::new(SlotLimits {
-            total,
-            per_network: 2,
-            per_site: 3,
-            reserved: 1,
-        })
-    }
-
-    fn take(slots: &Arc<ConnectionSlots>, ip: &str) -> Result<Slot, Refusal> {
-        slots.take(Some(ip.parse().unwrap()))
-    }
-
-    fn is_evicted(slot: &Slot) -> bool {
-        slot.activity.closing.is_cancelled()
-    }
-
-    #[test]
-    fn one_network_gets_only_its_share() {
-        let slots = slots(100);
-        for ip in ["203.0.113.1", "::ffff:203.0.113.1"] {
-            let mut held = Vec::from([(); 2].map(|()| take(&slots, ip).unwrap()));
-            assert_eq!(take(&slots, ip).err(), Some(Refusal::Network));
-            assert!(take(&slots, "203.0.113.2").is_ok());
-            held.pop();
-            assert!(take(&slots, ip).is_ok());
-        }
-    }
-
-    #[test]
-    fn a_48_gets_more_than_a_64_but_not_everything() {
-        let slots = slots(100);
-        let held: Vec<_> = ["2001:db8:1:1::1", "2001:db8:1:1::2", "2001:db8:1:2::1"]
-            .map(|ip| take(&slots, ip).unwrap())
-            .into();
-        for ip in ["2001:db8:1:1::3", "2001:db8:1:3::1"] {
-            assert_eq!(take(&slots, ip).err(), Some(Refusal::Network), "{ip}");
-        }
-        assert!(take(&slots, "2001:db8:2:1::1").is_ok());
-        drop(held);
-        assert!(take(&slots, "2001:db8:1:3::1").is_ok());
-        assert!(
-            slots.lock().networks.is_empty(),
-            "counts of nobody are removed"
-        );
-    }
-
-    #[test]
-    fn exempt_clients_get_all_slots() {
-        let slots = slots(3);
-        let held = [(); 3].map(|()| slots.take(None).unwrap());
-        assert!(held.iter().all(|slot| !slot.is_reserved()));
-    }
-
-    #[test]
-    fn a_new_connection_takes_the_slot_of_the_idlest_one() {
-        let slots = slots(3);
-        let [first, second, third] = [(); 3].map(|()| slots.take(None).unwrap());
-        let request = first.activity.begin_request();
-        std::thread::sleep(Duration::from_millis(5));
-        third.activity.touch();
-        let fourth = slots.take(None).unwrap();
-        assert!(!fourth.is_reserved());
-        assert!(is_evicted(&second) && !is_evicted(&first) && !is_evicted(&third));
-        drop(request);
-        drop(second);
-        assert_eq!(slots.lock().entries.len(), 3, "the slot is free only once");
-    }
-
-    #[test]
-    fn the_network_with_the_most_connections_loses_one_first() {
-        let slots = slots(3);
-        let modest = take(&slots, "203.0.113.1").unwrap();
-        std::thread::sleep(Duration::from_millis(5));
-        let greedy = [(); 2].map(|()| take(&slots, "203.0.113.2").unwrap());
-        let _other = take(&slots, "203.0.113.3").unwrap();
-        assert!(!is_evicted(&modest));
-        assert_eq!(greedy.iter().filter(|slot| is_evicted(slot)).count(), 1);
-    }
-
-    #[test]
-    fn reserved_slots_serve_while_all_others_are_busy() {
-        let slots = slots(1);
-        let busy = slots.take(None).unwrap();
-        let request = busy.activity.begin_request();
-        let reserved = slots.take(None).unwrap();
-        assert!(reserved.is_reserved());
-        let next = slots.take(None).unwrap();
-        assert!(next.is_reserved() && is_evicted(&reserved) && !is_evicted(&busy));
-        let short_answer = next.activity.begin_request();
-        assert_eq!(slots.take(None).err(), Some(Refusal::Full));
-        drop((request, short_answer));
-        assert!(!slots.take(None).unwrap().is_reserved());
-    }
-
-    #[test]
-    fn a_connection_counts_for_the_client_that_its_proxy_names() {
-        let slots = slots(100);
-        let connections = [(); 3].map(|()| slots.take(None).unwrap());
-        let client = Some("203.0.113.1".parse().unwrap());
-        let assigned: Vec<_> = connections.iter().map(|slot| slot.assign(client)).collect();
-        assert_eq!(assigned, [Ok(()), Ok(()), Err(Refusal::Network)]);
-        assert!(slots.is_half_full(client));
-        drop(connections);
-        assert!(!slots.is_half_full(client));
-        assert!(take(&slots, "203.0.113.1").is_ok());
-    }
-
-    #[test]
-    fn the_number_of_connections_can_be_lowered() {
-        let slots = slots(100);
-        let mut held: Vec<_> = (0..10).map(|_| slots.take(None).unwrap()).collect();
-        let _request = held[0].activity.begin_request();
-        assert_eq!(slots.lower_total(4), 6);
-        let evicted = held.iter().filter(|slot| is_evicted(slot)).count();
-        assert_eq!(evicted, 4);
-        assert!(!is_evicted(&held[0]));
-        held.retain(|slot| !is_evicted(slot));
-        held.push(slots.take(None).unwrap());
-        let evicted = held.iter().filter(|slot| is_evicted(slot)).count();
-        assert_eq!(
-            evicted, 1,
-            "the new connection takes the place of an idle one"
-        );
-        assert_eq!(slots.lower_total(4), 6, "not again at once");
-        slots.lock().lowered_at = None;
-        assert_eq!(
-            slots.lower_total(100),
-            1,
-            "one connection is always possible"
-        );
-    }
-}
+mod tests;

@@ -210,7 +210,8 @@ impl NetworkClient for NetworkNode {
             if peers > 0 {
                 return peers;
             }
-            // Nodes close idle connections. A lookup connects again to the nodes that this client knows.
+            // Nodes close idle connections. A lookup connects again to the nodes that this client knows. The count shows
+            // whether it did.
             let own_address = Address::from(*self.node.peer_id().as_bytes());
             let _ = timeout(PROBE_TIMEOUT, self.closest_nodes(own_address)).await;
             self.node.peer_count().await
