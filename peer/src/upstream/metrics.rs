@@ -80,7 +80,7 @@ impl UpstreamMetrics {
         );
         registry.register(
             "cache_lookups",
-            "Lookups of chunks in the store before upstreams are asked, by result",
+            "Reads of chunks that the peer had (hit), and lookups at upstreams (miss)",
             self.cache_lookups.clone(),
         );
     }
@@ -93,7 +93,8 @@ impl UpstreamMetrics {
         }
     }
 
-    /// Counts the read of a chunk. It is a hit unless it follows a lookup.
+    /// Counts the read of a chunk. It is a hit unless it follows a lookup. The total is right, whichever read follows
+    /// which lookup. If a client leaves between the two, one hit is not counted.
     pub fn record_read(&self) {
         let take = |reads: u64| reads.checked_sub(1);
         let after_lookup = self
