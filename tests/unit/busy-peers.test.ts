@@ -231,7 +231,7 @@ describe('what a peer says about its network', () => {
     expect(await pool(connected, plain, gone).peers.networks()).toEqual([
       { peer: connected.url, network: { ...network, problem: null } },
       { peer: plain.url, network: null },
-      { peer: gone.url, network: null },
+      { peer: gone.url, network: undefined },
     ]);
   });
 
@@ -240,7 +240,7 @@ describe('what a peer says about its network', () => {
     const urls = ['anttp', 'antd'].map((kind) => PeerUrl.parse(`${kind}+${daemon.url}`));
     const peers = new PeerPool(urls, new Stats());
     peers.warm();
-    expect(await peers.networks()).toMatchObject([{ network: null }, { network: null }]);
+    expect(await peers.networks()).toMatchObject([{ network: undefined }, { network: undefined }]);
     expect(daemon.requests).toEqual([]);
   });
 });

@@ -296,8 +296,19 @@ describe('an error', () => {
     const error = new AntwayError('NOT_FOUND', 'no', { attempts, networks });
     const document = await (await respondTo(error, navigation(language))).text();
     expect(document).toContain(texts.network.none);
-    expect(document).toContain('<code>npm start -- --network</code>');
+    expect(document).toContain('<code class="command">npm start -- --network</code>');
     expect(document).toContain(`<a href="/#settings">${texts.network.settings}</a>`);
+  });
+
+  it('does not say so if a peer says nothing about networks, as AntTP does', async () => {
+    const networks = [
+      { peer: 'https://peer.example', network: null },
+      { peer: 'anttp+http://127.0.0.1:18888', network: undefined },
+    ];
+    const error = new AntwayError('NOT_FOUND', 'no', { attempts, networks });
+    const document = await (await respondTo(error, navigation())).text();
+    expect(document).not.toContain(en.network.none);
+    expect(document).not.toContain('npm start');
   });
 
   it('leads from a site on its own origin to the settings of the gateway', async () => {

@@ -26,6 +26,8 @@ export function networksText(
   const { network: t } = texts;
   const clients = networks.flatMap(({ peer, network }) => (network ? [{ peer, network }] : []));
   if (clients.length === 0) {
+    // AntTP reads from the network, and a peer that is silent may be connected to it.
+    if (networks.some(({ network }) => network === undefined)) return html``;
     return html`<p>${t.none}${settings ? html` ${nextStep(texts, settings)}` : ''}</p>`;
   }
   const items = clients.map(
@@ -40,7 +42,7 @@ ${items}</ul>`;
 
 function nextStep({ network: t }: PageTexts, settings: string): Html {
   const [run, add, end] = t.nextStep;
-  return html`${run} <code>npm start -- --network</code>${add} <a href="${settings}">${t.settings}</a>${end}`;
+  return html`${run} <code class="command">npm start -- --network</code>${add} <a href="${settings}">${t.settings}</a>${end}`;
 }
 
 function isConnected({ state }: Pick<PeerNetwork, 'state'>): boolean {

@@ -34,7 +34,8 @@ export interface PeerDescription extends Partial<PeerTally> {
 export interface NetworkOfPeer {
   /** The peer's `PeerUrl.id`. */
   peer: string;
-  network: PeerNetwork | null;
+  /** Null if the peer says that it has none. Undefined if it says nothing about networks, as AntTP and antd do. */
+  network: PeerNetwork | null | undefined;
 }
 
 /** Age of a network's description that is recent enough for an error page, in milliseconds. */
@@ -193,7 +194,7 @@ export class PeerPool implements ChunkPeers {
   /** Asks each peer for the state of its network. Waits only for a short time. */
   async networks(): Promise<NetworkOfPeer[]> {
     await Promise.all(this.#peers.map(({ network }) => network.learn(recentMs)));
-    return this.#peers.map(({ id, network }) => ({ peer: id, network: network.known ?? null }));
+    return this.#peers.map(({ id, network }) => ({ peer: id, network: network.known }));
   }
 
   describe(): PeerDescription[] {

@@ -87,7 +87,7 @@ export const de: PageTexts = {
       isConnecting
         ? `verbindet sich noch mit dem Netzwerk „${name}“`
         : `nicht mit dem Netzwerk „${name}“ verbunden`,
-    none: 'Keiner der Peers ist mit dem Netzwerk verbunden. Sie haben nur, was bei ihnen veröffentlicht wurde.',
+    none: 'Kein Peer meldet eine Verbindung zum Netzwerk. Ein solcher Peer hat meist nur, was bei ihm veröffentlicht wurde.',
     nextStep: [
       'Um das Netzwerk zu erreichen, starten Sie auf Ihrem Computer ein Gateway mit',
       ', oder tragen Sie einen verbundenen Peer in den',

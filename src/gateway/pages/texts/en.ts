@@ -55,7 +55,7 @@ export const en: PageTexts = {
       `connected to the network “${name}”${nodes === null ? '' : ` through ${nodes} ${nodes === 1 ? 'node' : 'nodes'}`}`,
     notConnected: (name, isConnecting) =>
       `${isConnecting ? 'still connecting' : 'not connected'} to the network “${name}”`,
-    none: 'None of the peers is connected to the network. They have only what somebody published to them.',
+    none: 'No peer reports a connection to the network. Such a peer usually has only what somebody published to it.',
     nextStep: [
       'To reach the network, start a gateway on your computer with',
       ', or add a connected peer in the',
