@@ -2,7 +2,8 @@
 
 use crate::connection_slots::{ConnectionSlots, Refusal, Slot, SlotLimits};
 use crate::limits::{Limits, RESERVED_HTTP_CONNECTIONS, SITE_FACTOR, SPARE_FILES};
-use crate::rate_limiter::{RateLimiter, RateLimits};
+use crate::rate_limiter::{RateLimiter, RateLimits, TotalRateLimiter};
+use crate::request_slots::{RequestSlot, RequestSlots};
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -12,7 +13,13 @@ pub struct Access {
     http: Arc<ConnectionSlots>,
     sessions: Arc<ConnectionSlots>,
     connection_rate: RateLimiter,
+    total_connection_rate: TotalRateLimiter,
+    proxied_requests: Arc<RequestSlots>,
 }
+
+/// A client has too many requests at a time.
+#[derive(Clone, Copy, Debug)]
+pub struct TooManyRequests;
 
 impl Access {
     /// No connection is open yet.
@@ -37,6 +44,9 @@ impl Access {
                 requests_per_second: limits.connections_per_second,
                 bytes_per_second: None,
             }),
+            total_connection_rate: TotalRateLimiter::new(limits.total_connections_per_second),
+            // Without the proxy, each of these requests would need a connection.
+            proxied_requests: RequestSlots::new(limits.http_connections_per_network),
         }
     }
 
@@ -57,13 +67,27 @@ impl Access {
         slot.assign(client)
     }
 
+    /// A slot for a request of a client that a proxy named. `None` if the client is exempt from the limits.
+    pub fn begin_proxied_request(
+        &self,
+        ip: IpAddr,
+    ) -> Result<Option<RequestSlot>, TooManyRequests> {
+        let Some(client) = self.limited(ip) else {
+            return Ok(None);
+        };
+        let slot = self.proxied_requests.take(client);
+        slot.map(Some).ok_or(TooManyRequests)
+    }
+
     /// A slot for a session. `None` if the client must first prove that it owns its address: otherwise a sender of
     /// forged packets could use up the slots of others.
     pub fn accept_session(&self, ip: IpAddr, is_validated: bool) -> Option<Result<Slot, Refusal>> {
         let client = self.limited(ip);
         let is_suspicious = || {
             let is_fast = client.is_some_and(|ip| self.connection_rate.is_half_used(ip));
-            is_fast || self.sessions.is_half_full(client)
+            is_fast
+                || self.total_connection_rate.is_half_used()
+                || self.sessions.is_half_full(client)
         };
         if !is_validated && is_suspicious() {
             return None;
@@ -81,8 +105,11 @@ impl Access {
 
     fn count_connection(&self, client: Option<IpAddr>) -> Result<(), Refusal> {
         match client {
+            None => Ok(()),
             Some(ip) if !self.connection_rate.admit(ip) => Err(Refusal::Rate),
-            _ => Ok(()),
+            // Connections of a network beyond its own rate do not take from the rate of all.
+            Some(_) if !self.total_connection_rate.admit() => Err(Refusal::TotalRate),
+            Some(_) => Ok(()),
         }
     }
 

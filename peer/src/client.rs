@@ -1,5 +1,6 @@
 //! Clients, and the address that their limits apply to.
 
+use crate::memory_pool::RecentUse;
 use crate::metrics::Transport;
 use crate::network_usage::NetworkUsage;
 use crate::rate_limiter::RateLimiter;
@@ -30,18 +31,27 @@ pub struct NetworkQuotas {
     pub memory: Arc<Semaphore>,
     /// The lookups at upstreams.
     pub lookups: Arc<Semaphore>,
+    /// The memory for chunks that the network held recently.
+    pub recent_memory: Arc<RecentUse>,
+    /// The one place of the network in the queue for the memory of all clients.
+    pub turn: Semaphore,
     /// The quotas of the /48 around an IPv6 /64.
     pub site: Option<Arc<Self>>,
 }
 
 impl NetworkQuotas {
     /// These quotas, and those of the site.
-    fn with_site(&self) -> impl Iterator<Item = &Self> {
+    pub fn with_site(&self) -> impl Iterator<Item = &Self> {
         [self].into_iter().chain(self.site.as_deref())
     }
 }
 
 impl Client {
+    /// The memory that the client's network held recently. `None` for loopback.
+    pub fn recent_memory(&self) -> Option<&Arc<RecentUse>> {
+        self.network.as_ref().map(|network| &network.recent_memory)
+    }
+
     /// The client's memory quotas, in the order in which permits are acquired.
     pub fn memory_quotas(&self) -> impl Iterator<Item = &Arc<Semaphore>> {
         let networks = self.network.iter().flat_map(|network| network.with_site());
@@ -130,6 +140,13 @@ impl ClientNetworks {
                 site: Some(prefix_of(ip, 48)),
             },
         }
+    }
+}
+
+impl ClientNetworks {
+    /// Both networks.
+    pub fn all(self) -> impl Iterator<Item = IpNet> {
+        [self.own].into_iter().chain(self.site)
     }
 }
 

@@ -1,11 +1,12 @@
 //! The open connections of one transport, and the limits on their number.
 //!
 //! Each connection needs a slot. One client network gets only a part of the slots. If all slots are taken, a new
-//! connection takes the slot of an idle one, so clients cannot lock others out with connections that they do not use.
+//! connection takes the slot of an idle one, or of one whose client does not read. So clients cannot lock others out
+//! with connections that they do not use.
 
 mod activity;
 
-pub use activity::{ActiveRequest, Activity};
+pub use activity::{ActiveRequest, Activity, ClientWait};
 
 use crate::client::ClientNetworks;
 use ipnet::IpNet;
@@ -47,6 +48,8 @@ pub enum Refusal {
     Network,
     /// The client's network opened too many connections in a short time.
     Rate,
+    /// All clients together opened too many connections in a short time.
+    TotalRate,
     /// All slots are busy.
     Full,
 }
@@ -57,6 +60,7 @@ impl Refusal {
         match self {
             Self::Network => "network",
             Self::Rate => "rate",
+            Self::TotalRate => "total_rate",
             Self::Full => "full",
         }
     }
@@ -242,17 +246,19 @@ impl State {
         Some(entry)
     }
 
-    /// Closes the idle connection of the network with the most connections; of several, the one that idles longest.
-    /// `false` if no connection is idle.
+    /// Closes a connection that is idle, or whose client does not read: of the network with the most connections; there
+    /// an idle one first; of several, the one that is unused longest. `false` if there is none.
     fn evict(&mut self, is_reserved: bool) -> bool {
-        let idle = self.entries.iter().filter_map(|(&id, entry)| {
-            let idle_since = entry.activity.idle_since()?;
+        let unused = self.entries.iter().filter_map(|(&id, entry)| {
+            let idle_since = entry.activity.idle_since();
+            let since = idle_since.or_else(|| entry.activity.stalled_since())?;
             (entry.is_reserved == is_reserved).then(|| {
                 let connections = entry.all_networks().map(|network| self.count(network));
-                (connections.max().unwrap_or(0), Reverse(idle_since), id)
+                let connections = connections.max().unwrap_or(0);
+                (connections, idle_since.is_some(), Reverse(since), id)
             })
         });
-        let Some((_, _, id)) = idle.max() else {
+        let Some((_, _, _, id)) = unused.max() else {
             return false;
         };
         if let Some(entry) = self.remove(id) {
@@ -264,10 +270,7 @@ impl State {
 
 impl Entry {
     fn all_networks(&self) -> impl Iterator<Item = IpNet> + use<> {
-        let networks = self.networks;
-        let own = networks.map(|networks| networks.own);
-        let site = networks.and_then(|networks| networks.site);
-        own.into_iter().chain(site)
+        self.networks.into_iter().flat_map(ClientNetworks::all)
     }
 }
 

@@ -127,16 +127,24 @@ impl DenyingSource {
         Self { inner, deny_list }
     }
 
-    /// Calls `request` unless the address is denied.
+    /// Calls `request` unless the address is denied. The list may change while the request runs, so the answer is
+    /// checked, too.
     fn unless_denied<'a, T: Send + 'a>(
         &'a self,
         address: Address,
         request: impl FnOnce(&'a dyn ChunkSource) -> SourceFuture<'a, T>,
     ) -> SourceFuture<'a, T> {
-        match self.is_denied(address) {
-            true => Box::pin(async { Err(SourceError::Denied) }),
-            false => request(&*self.inner),
+        if self.is_denied(address) {
+            return Box::pin(async { Err(SourceError::Denied) });
         }
+        let answering = request(&*self.inner);
+        Box::pin(async move {
+            let answer = answering.await;
+            match self.is_denied(address) {
+                true => Err(SourceError::Denied),
+                false => answer,
+            }
+        })
     }
 }
 

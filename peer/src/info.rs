@@ -16,6 +16,7 @@ pub struct Info<'a> {
     name: &'static str,
     version: &'static str,
     protocol: u32,
+    protocols: [u32; 1],
     operations: [u8; protocol::OPERATIONS.len()],
     web_transport: Option<WebTransportInfo>,
     limits: LimitsInfo,
@@ -68,6 +69,7 @@ impl<'a> Info<'a> {
             name: env!("CARGO_PKG_NAME"),
             version: env!("CARGO_PKG_VERSION"),
             protocol: protocol::VERSION,
+            protocols: [protocol::VERSION],
             operations: protocol::OPERATIONS,
             web_transport,
             limits: LimitsInfo {
@@ -93,17 +95,17 @@ impl<'a> Info<'a> {
 }
 
 impl WebTransportInfo {
-    /// `endpoint` is the one that clients reach.
-    pub fn new(endpoint: &AdvertisedEndpoint, certificates: &CertificateInfo) -> Self {
-        Self {
+    /// `endpoint` is the one that clients reach. `None` before there is a certificate.
+    pub fn new(endpoint: &AdvertisedEndpoint, certificates: &CertificateInfo) -> Option<Self> {
+        let expires = certificates.expires?;
+        Some(Self {
             host: endpoint.host.clone(),
             port: endpoint.port,
             path: protocol::PATH,
             certificate_hashes: certificates.hashes.clone(),
-            certificate_expires: certificates
-                .expires
+            certificate_expires: expires
                 .format(&Rfc3339)
                 .expect("certificates expire in four-digit years"),
-        }
+        })
     }
 }

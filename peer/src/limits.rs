@@ -53,6 +53,10 @@ pub const RESERVED_HTTP_CONNECTIONS: usize = 16;
 /// The number of files that stay free for chunks, if connections use up the files of the process.
 pub const SPARE_FILES: usize = 32;
 
+/// The number of complete TCP connections that wait until the peer accepts them. The kernel drops further ones, and their
+/// clients try again after a second. Linux limits it to `net.core.somaxconn`.
+pub const HTTP_BACKLOG: u32 = 1024;
+
 /// How long a client may take to send its request on one of those connections.
 pub const RESERVED_CONNECTION_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -156,9 +160,20 @@ pub const LARGE_DATA_MAPS: usize = 16;
 /// The minimum average transfer rate of a chunk. Slower transfers are aborted, because they hold memory.
 pub const MIN_BYTES_PER_SECOND: u32 = 16 * 1024;
 
-/// If a request waits so long for memory, and the slowest client needs longer than [`MAX_DRAIN_TIME`] for what it holds,
-/// the slowest client loses its responses.
+/// If requests wait so long for memory, and clients need longer than [`MAX_DRAIN_TIME`] for what they hold, the slowest
+/// clients lose their responses.
 pub const PRESSURE_PERIOD: Duration = Duration::from_secs(1);
+
+/// How long a client may read less than a second's share of [`MIN_BYTES_PER_SECOND`] while a response waits for it. Then
+/// another client may take its place.
+pub const STALL_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How long after a request the rest of its response counts as use of the connection.
+pub const FLUSH_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Over this time, the memory that a network holds is averaged. The more it is, the more memory the network leaves to
+/// others.
+pub const MEMORY_USE_PERIOD: Duration = Duration::from_secs(10);
 
 /// A client is not slow if it reads the chunks that it holds in memory within this time.
 pub const MAX_DRAIN_TIME: Duration = Duration::from_secs(10);
@@ -216,10 +231,12 @@ pub struct Limits {
     pub sessions_per_network: usize,
     /// The maximum number of HTTP connections. Further connections take the place of idle ones.
     pub http_connections: usize,
-    /// The maximum number of HTTP connections of one client network.
+    /// The maximum number of HTTP connections of one client network, and of requests if a proxy names it.
     pub http_connections_per_network: usize,
     /// How many sessions and HTTP connections one client network may open per second.
     pub connections_per_second: Option<u32>,
+    /// How many sessions and HTTP connections all clients together may open per second.
+    pub total_connections_per_second: Option<u32>,
     /// Whether the limits of client networks apply to loopback addresses, too. By default they do not: those clients
     /// are the operator, or a proxy with many users.
     pub limit_loopback: bool,
@@ -294,6 +311,7 @@ impl Default for Limits {
             http_connections: 1024,
             http_connections_per_network: 1024 / CONNECTION_SHARE_DIVISOR,
             connections_per_second: None,
+            total_connections_per_second: None,
             limit_loopback: false,
             chunks_in_memory: 128,
             lookups: 256,

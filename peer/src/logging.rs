@@ -32,9 +32,31 @@ pub enum LogLevel {
     Trace,
 }
 
+/// The flags of all commands for their log lines.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct LogArgs {
+    /// The format of log lines, which go to stderr
+    #[arg(
+        long,
+        env = "ANTWAY_PEER_LOG_FORMAT",
+        value_name = "FORMAT",
+        default_value = "text"
+    )]
+    pub log_format: LogFormat,
+
+    /// The least important log level to write
+    #[arg(
+        long,
+        env = "ANTWAY_PEER_LOG_LEVEL",
+        value_name = "LEVEL",
+        default_value = "info"
+    )]
+    pub log_level: LogLevel,
+}
+
 /// Starts logging for the whole process. Call it once.
-pub fn start(format: LogFormat, level: LogLevel) {
-    let (own, libraries) = match level {
+pub fn start(args: LogArgs) {
+    let (own, libraries) = match args.log_level {
         LogLevel::Error => (LevelFilter::ERROR, LevelFilter::ERROR),
         LogLevel::Warn => (LevelFilter::WARN, LevelFilter::ERROR),
         LogLevel::Info => (LevelFilter::INFO, LevelFilter::ERROR),
@@ -45,7 +67,7 @@ pub fn start(format: LogFormat, level: LogLevel) {
         .with_default(libraries)
         .with_target(env!("CARGO_CRATE_NAME"), own);
     let layer = fmt::layer().with_writer(io::stderr).with_ansi(false);
-    let layer = match format {
+    let layer = match args.log_format {
         LogFormat::Text => layer.boxed(),
         LogFormat::Json => layer.json().boxed(),
     };

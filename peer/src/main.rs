@@ -1,7 +1,7 @@
 //! The command line of the peer.
 
 use antway_peer::commands::{
-    CheckArgs, GcArgs, HealthcheckArgs, ImportArgs, check, gc, healthcheck, import,
+    CheckArgs, GcArgs, HealthcheckArgs, ImportArgs, check, gc, healthcheck, import, licenses,
 };
 use antway_peer::config::{self, ServeArgs};
 use antway_peer::serve::serve;
@@ -35,6 +35,8 @@ enum Command {
     Import(ImportArgs),
     /// Ask a peer whether it takes requests: exit code 0 if it does, 1 otherwise.
     Healthcheck(HealthcheckArgs),
+    /// Print the licences of the libraries in this program.
+    Licenses,
 }
 
 #[tokio::main]
@@ -49,6 +51,7 @@ async fn main() -> ExitCode {
         Command::Gc(args) => gc(&args),
         Command::Import(args) => import(&args),
         Command::Healthcheck(args) => healthcheck(&args).await,
+        Command::Licenses => licenses(),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

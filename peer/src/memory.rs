@@ -6,12 +6,14 @@
 use crate::client::{Client, ClientNetworks, NetworkQuotas};
 use crate::limits::PRESSURE_PERIOD;
 use crate::limits::{Limits, MAX_CHUNK_BYTES};
+use crate::memory_pool::{MemoryPool, PoolPermit};
 use crate::metrics::Transport;
 use crate::readers::{HeldMemory, Readers};
 use ipnet::IpNet;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::pin::pin;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Instant;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -25,8 +27,10 @@ const UNITS_PER_CHUNK: u32 = MAX_CHUNK_BYTES / UNIT_BYTES;
 
 /// Permits for the chunks of all clients.
 pub struct ChunkMemory {
-    all: Arc<Semaphore>,
+    all: Arc<MemoryPool>,
     readers: Readers,
+    /// The number of requests that wait for the memory of all clients.
+    waiting: AtomicUsize,
     session_quota: usize,
     network_quota: usize,
     network_lookups: usize,
@@ -41,8 +45,9 @@ pub struct ChunkMemory {
 
 /// The permit for one chunk in memory. It is released on drop.
 pub struct ChunkPermit {
-    /// The permits of the client's quotas, and of the total.
+    /// The permits of the client's quotas.
     parts: Vec<OwnedSemaphorePermit>,
+    total: PoolPermit,
     held: HeldMemory,
     /// Otherwise a client that disconnects and connects again would get new quotas.
     _network: Option<Arc<NetworkQuotas>>,
@@ -56,6 +61,7 @@ impl ChunkPermit {
             let excess = part.num_permits().saturating_sub(units as usize);
             drop(part.split(excess));
         }
+        self.total.shrink_to(units as usize);
         self.held.shrink_to((units * UNIT_BYTES) as usize);
     }
 }
@@ -64,8 +70,12 @@ impl ChunkMemory {
     /// Creates the permits and quotas of `limits`.
     pub fn new(limits: &Limits) -> Self {
         Self {
-            all: Arc::new(chunk_semaphore(limits.chunks_in_memory)),
+            all: MemoryPool::new(
+                limits.chunks_in_memory * UNITS_PER_CHUNK as usize,
+                UNITS_PER_CHUNK as usize,
+            ),
             readers: Readers::default(),
+            waiting: AtomicUsize::new(0),
             session_quota: limits.chunks_per_session(),
             network_quota: limits.chunks_per_network(),
             network_lookups: limits.lookups_per_network(),
@@ -104,17 +114,42 @@ impl ChunkMemory {
         for quota in client.memory_quotas() {
             parts.push(acquire_units(quota).await);
         }
-        let mut acquiring = pin!(acquire_units(&self.all));
-        parts.push(loop {
-            tokio::select! {
-                permit = acquiring.as_mut() => break permit,
-                () = sleep(PRESSURE_PERIOD) => self.readers.shed_slowest(Instant::now()),
-            }
-        });
+        let total = match self.all.try_acquire(client.recent_memory()) {
+            Some(permit) => permit,
+            None => self.wait_for_memory(client).await,
+        };
         ChunkPermit {
             parts,
+            total,
             held: client.reader.hold(MAX_CHUNK_BYTES as usize),
             _network: client.network.clone(),
+        }
+    }
+
+    /// Waits for a permit of the total. Each network has one place among those that wait, so the requests of one network
+    /// do not delay those of another. Meanwhile slow clients lose their responses.
+    async fn wait_for_memory(&self, client: &Client) -> PoolPermit {
+        let _waiting = Waiting::new(&self.waiting);
+        let mut acquiring = pin!(async {
+            let networks = client
+                .network
+                .iter()
+                .flat_map(|network| network.with_site());
+            let mut turns = Vec::with_capacity(2);
+            for network in networks {
+                let turn = network.turn.acquire().await;
+                turns.push(turn.expect("the semaphore is never closed"));
+            }
+            self.all.acquire(client.recent_memory()).await
+        });
+        loop {
+            tokio::select! {
+                permit = acquiring.as_mut() => break permit,
+                () = sleep(PRESSURE_PERIOD) => {
+                    self.all.grant();
+                    self.readers.shed_slowest(Instant::now(), self.waiting.load(Relaxed));
+                }
+            }
         }
     }
 
@@ -145,10 +180,28 @@ impl ChunkMemory {
         let quotas = Arc::new(NetworkQuotas {
             memory: Arc::new(chunk_semaphore(chunks)),
             lookups: Arc::new(Semaphore::new(lookups)),
+            recent_memory: Arc::default(),
+            turn: Semaphore::new(1),
             site,
         });
         networks.insert(network, Arc::downgrade(&quotas));
         quotas
+    }
+}
+
+/// Counts a waiting request until this is dropped.
+struct Waiting<'a>(&'a AtomicUsize);
+
+impl<'a> Waiting<'a> {
+    fn new(count: &'a AtomicUsize) -> Self {
+        count.fetch_add(1, Relaxed);
+        Self(count)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Relaxed);
     }
 }
 
@@ -205,7 +258,7 @@ mod tests {
             }
             let other = || try_acquire(&memory, &memory.http_client(ip(other)));
             let others: Vec<_> = (0..8).map_while(|_| other()).collect();
-            assert_eq!(others.len(), 4);
+            assert_eq!(others.len(), 3, "the rest is for networks that hold less");
             held.pop();
             assert!(connection().is_some());
         }
@@ -219,6 +272,36 @@ mod tests {
         let held: Vec<_> = (0..9).map_while(|n| acquire(site[n / 3])).collect();
         assert_eq!(held.len(), 6);
         assert!(acquire("2001:db8:1::1").is_some());
+    }
+
+    #[tokio::test]
+    async fn a_network_with_many_waiting_requests_does_not_delay_another() {
+        let memory = memory();
+        // Each request comes by a connection of its own.
+        let client = |last: usize| memory.http_client(ip(&format!("203.0.113.{last}")));
+        let mut held: Vec<_> = (0..8)
+            .map(|n| try_acquire(&memory, &client(10 + n)).unwrap())
+            .collect();
+        let greedy = [(); 4].map(|()| client(3));
+        let modest = client(4);
+        let mut waiting: Vec<_> = greedy
+            .iter()
+            .map(|client| Box::pin(memory.acquire(client)))
+            .collect();
+        let mut last = Box::pin(memory.acquire(&modest));
+        for request in &mut waiting {
+            assert!(request.as_mut().now_or_never().is_none());
+        }
+        assert!(last.as_mut().now_or_never().is_none());
+        assert_eq!(memory.waiting.load(Relaxed), 5);
+        // The first request of the greedy network was before, the others were too.
+        held.truncate(6);
+        let first = waiting[0].as_mut().now_or_never();
+        let second = last.as_mut().now_or_never();
+        assert!(first.is_some() && second.is_some());
+        assert!(waiting[1].as_mut().now_or_never().is_none());
+        drop(waiting);
+        assert_eq!(memory.waiting.load(Relaxed), 0);
     }
 
     #[tokio::test]

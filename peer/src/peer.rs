@@ -111,12 +111,12 @@ impl Peer {
         let mut http_addresses = Vec::new();
         for address in config.http {
             let address = with_default_port(address, http_addresses.first());
-            let listening = http.listen(address).await;
+            let listening = http.listen(address);
             http_addresses.push(listening.map_err(listen_error("--http", address))?);
         }
         let mut metrics_addresses = Vec::new();
         for address in config.metrics_http {
-            let listening = http.listen_for_metrics(address).await;
+            let listening = http.listen_for_metrics(address);
             metrics_addresses.push(listening.map_err(listen_error("--metrics-http", address))?);
         }
         let mut web_transport = WebTransportServer::default();

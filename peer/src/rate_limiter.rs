@@ -139,9 +139,62 @@ impl RateLimiter {
     }
 }
 
+/// A limit on the requests of all clients together.
+pub struct TotalRateLimiter(Option<Mutex<TokenBucket>>);
+
+impl TotalRateLimiter {
+    /// `None` for no limit.
+    pub fn new(requests_per_second: Option<u32>) -> Self {
+        Self(requests_per_second.map(|_| {
+            let rate_limits = RateLimits {
+                requests_per_second,
+                bytes_per_second: None,
+            };
+            Mutex::new(TokenBucket::new(rate_limits, Instant::now()))
+        }))
+    }
+
+    /// Whether one more request is allowed. If so, the request is counted.
+    pub fn admit(&self) -> bool {
+        self.with_bucket(|bucket| {
+            let is_admitted = bucket.allows_request();
+            if is_admitted {
+                bucket.requests -= 1.0;
+            }
+            is_admitted
+        })
+        .unwrap_or(true)
+    }
+
+    /// Whether half of the requests that can accumulate are used.
+    pub fn is_half_used(&self) -> bool {
+        self.with_bucket(|bucket| bucket.requests < bucket.max_requests() / 2.0)
+            .unwrap_or(false)
+    }
+
+    /// `None` without a limit.
+    fn with_bucket<T>(&self, work: impl FnOnce(&mut TokenBucket) -> T) -> Option<T> {
+        let bucket = self.0.as_ref()?;
+        let mut bucket = bucket.lock().unwrap_or_else(PoisonError::into_inner);
+        bucket.refill(Instant::now());
+        Some(work(&mut bucket))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_total_limits_all_clients_together() {
+        assert!((0..100).all(|_| TotalRateLimiter::new(None).admit()));
+        let limiter = TotalRateLimiter::new(Some(2));
+        let burst = 2 * RATE_LIMIT_BURST.as_secs() as usize;
+        assert!(!limiter.is_half_used());
+        let admitted = (0..100).filter(|_| limiter.admit()).count();
+        assert_eq!(admitted, burst);
+        assert!(limiter.is_half_used());
+    }
 
     fn ip(text: &str) -> IpAddr {
         text.parse().unwrap()

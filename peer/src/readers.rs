@@ -1,7 +1,7 @@
 //! Which clients hold memory, and how fast they read.
 //!
-//! Memory is for all clients. If a request waits for it, the client that would need the longest time to read what it
-//! holds loses its responses.
+//! Memory is for all clients. If requests wait for it, the clients that would need the longest time to read what they
+//! hold lose their responses.
 
 use crate::limits::{MAX_DRAIN_TIME, PRESSURE_PERIOD};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
@@ -101,9 +101,10 @@ impl Readers {
         reader
     }
 
-    /// Called while a request waits for memory. Two calls measure how fast clients read. The slowest one then loses its
-    /// responses, if it needs too long for the memory that it holds.
-    pub fn shed_slowest(&self, now: Instant) {
+    /// Called while requests wait for memory. Two calls measure how fast clients read. The slowest ones then lose their
+    /// responses, if they need too long for the memory that they hold: as many as requests wait, but only a quarter of
+    /// them at a time, because a client may only have paused.
+    pub fn shed_slowest(&self, now: Instant, waiting: usize) {
         let mut state = self.lock();
         let since = state.checked_at.map(|at| now.duration_since(at));
         if since.is_some_and(|since| since < PRESSURE_PERIOD / 2) {
@@ -112,7 +113,7 @@ impl Readers {
         state.checked_at = Some(now);
         // An older measurement says little about the present speed.
         let since = since.filter(|since| *since <= 3 * PRESSURE_PERIOD);
-        let mut slowest: Option<(Duration, Arc<Reader>)> = None;
+        let mut slow: Vec<(Duration, Arc<Reader>)> = Vec::new();
         state.known.retain_mut(|known| {
             let Some(reader) = known.reader.upgrade() else {
                 return false;
@@ -126,15 +127,22 @@ impl Readers {
             known.moved_bytes = Some(moved);
             if let (Some(before), Some(since)) = (before, since) {
                 let drain_time = drain_time(held, moved - before, since);
-                let is_slower = slowest.as_ref().is_none_or(|(time, _)| drain_time > *time);
-                if drain_time > MAX_DRAIN_TIME && is_slower {
-                    slowest = Some((drain_time, reader));
+                if drain_time > MAX_DRAIN_TIME {
+                    slow.push((drain_time, reader));
                 }
             }
             true
         });
-        if let Some((_, reader)) = slowest {
-            tracing::debug!("a slow client lost its responses, because others wait for memory");
+        slow.sort_by_key(|(drain_time, _)| std::cmp::Reverse(*drain_time));
+        slow.truncate(waiting.max(1).min(slow.len().div_ceil(4)));
+        if !slow.is_empty() {
+            let clients = slow.len();
+            tracing::debug!(
+                clients,
+                "slow clients lost their responses, because others wait for memory"
+            );
+        }
+        for (_, reader) in slow {
             reader.shed();
         }
     }
@@ -171,7 +179,7 @@ mod tests {
             slow.record_progress(10_000);
             slower.record_progress(10_000);
             now += PRESSURE_PERIOD;
-            readers.shed_slowest(now);
+            readers.shed_slowest(now, 1);
         };
         check();
         assert_eq!(shed(), [false; 4], "nothing is measured yet");
@@ -187,6 +195,23 @@ mod tests {
     }
 
     #[test]
+    fn a_quarter_of_the_slow_clients_lose_their_responses_at_a_time() {
+        let readers = Readers::default();
+        let clients: Vec<_> = (0..20).map(|_| readers.add()).collect();
+        let _held: Vec<_> = clients.iter().map(|reader| reader.hold(MIB)).collect();
+        let tokens: Vec<_> = clients.iter().map(|reader| reader.shedding()).collect();
+        let shed = || tokens.iter().filter(|token| token.is_cancelled()).count();
+        let now = Instant::now();
+        readers.shed_slowest(now, 9);
+        readers.shed_slowest(now + PRESSURE_PERIOD, 9);
+        assert_eq!(shed(), 5);
+        let few = readers.add();
+        let _few = few.hold(MIB);
+        readers.shed_slowest(now + 2 * PRESSURE_PERIOD, 1);
+        assert_eq!(shed(), 5, "the same client is still the slowest");
+    }
+
+    #[test]
     fn an_old_measurement_does_not_count() {
         let readers = Readers::default();
         let reader = readers.add();
@@ -194,10 +219,10 @@ mod tests {
         held.shrink_to(MIB);
         let token = reader.shedding();
         let now = Instant::now();
-        readers.shed_slowest(now);
-        readers.shed_slowest(now + 10 * PRESSURE_PERIOD);
+        readers.shed_slowest(now, 1);
+        readers.shed_slowest(now + 10 * PRESSURE_PERIOD, 1);
         assert!(!token.is_cancelled());
-        readers.shed_slowest(now + 11 * PRESSURE_PERIOD);
+        readers.shed_slowest(now + 11 * PRESSURE_PERIOD, 1);
         assert!(token.is_cancelled());
         drop(held);
         assert_eq!(reader.held_bytes.load(Relaxed), 0);

@@ -6,17 +6,20 @@ use crate::logging;
 use crate::open_files;
 use crate::peer::Peer;
 use crate::source::ChunkSource;
+use crate::stdin;
 use crate::store::FolderStore;
+use std::future::pending;
+use std::pin::pin;
 use std::process::ExitCode;
 use std::sync::Arc;
 use tokio::signal::unix::{SignalKind, signal};
 
-/// Serves until SIGINT or SIGTERM. `make_source` creates the chunk source from the store.
+/// Serves until SIGINT or SIGTERM, and with `--exit-with-stdin` until stdin ends. `make_source` creates the chunk source from the store.
 pub async fn serve(
     args: ServeArgs,
     make_source: impl FnOnce(FolderStore) -> Arc<dyn ChunkSource>,
 ) -> ExitCode {
-    logging::start(args.log_format, args.log_level);
+    logging::start(args.log);
     match run(&args, make_source).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => error.report(),
@@ -45,7 +48,7 @@ async fn run(
     let mut hangup = signal(SignalKind::hangup())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
-    let source = args.source(make_source(store))?;
+    let source = args.source(make_source(store), &config.deny_list)?;
     let peer = Peer::start(config, certificates, source).await?;
     println!("{}", peer.listening_line(&args.storage.store));
     let version = env!("CARGO_PKG_VERSION");
@@ -57,11 +60,18 @@ async fn run(
         max_store_bytes,
         "listening"
     );
+    let mut abandoned = pin!(async {
+        match args.exit_with_stdin {
+            true => stdin::ended().await,
+            false => pending().await,
+        }
+    });
     loop {
         tokio::select! {
             _ = hangup.recv() => peer.reload(),
             _ = interrupt.recv() => break,
             _ = terminate.recv() => break,
+            () = abandoned.as_mut() => break,
         }
     }
     tracing::info!("shutting down");

@@ -148,6 +148,11 @@ impl Service {
         self.readiness.is_writable().await
     }
 
+    /// Whether clients can connect: the first certificate may still be on its way.
+    pub fn has_certificate(&self) -> bool {
+        self.certificates.exist()
+    }
+
     /// Checks a write with `token` from a page of `origin`. `host` is the `Host` of the request. Counts a refusal.
     pub fn may_write(
         &self,
@@ -219,7 +224,7 @@ impl Service {
         let web_transport = self
             .web_transport
             .as_ref()
-            .map(|endpoint| WebTransportInfo::new(endpoint, &self.certificates.info()));
+            .and_then(|endpoint| WebTransportInfo::new(endpoint, &self.certificates.info()));
         Info::new(
             web_transport,
             &self.limits,
@@ -240,7 +245,7 @@ impl Service {
     pub fn metrics_text(&self) -> String {
         let certificate_expires = self.certificates.info().expires;
         self.metrics
-            .set_certificate_expiry(certificate_expires.unix_timestamp());
+            .set_certificate_expiry(certificate_expires.map_or(0, |time| time.unix_timestamp()));
         self.metrics
             .set_busiest_networks(self.network_usage.busiest());
         self.metrics.text(self.stats())

@@ -131,6 +131,11 @@ impl Chunk {
     pub fn bytes(&self) -> &Bytes {
         &self.bytes
     }
+
+    /// The number of bytes.
+    pub fn length(&self) -> u32 {
+        u32::try_from(self.bytes.len()).expect("at most 4 MiB")
+    }
 }
 
 /// The bytes of a chunk, in pieces. Their total length is known in advance.

@@ -12,7 +12,9 @@ import { PeerProcess } from '../../tests/support/peer-process.ts';
 import { noise } from '../../tests/support/publish.ts';
 import { describeMachine, machineLine } from '../machine.ts';
 import { markdownTable, median, spread } from '../numbers.ts';
+import { makeCertificate } from './certificate.ts';
 import { h2load, type LoadResult } from './h2load.ts';
+import { hostileLoad } from './hostile.ts';
 import { Nginx } from './nginx.ts';
 
 const usage = `pnpm perf:load [options]
@@ -21,7 +23,9 @@ const usage = `pnpm perf:load [options]
   --rounds 3          of each server, one after the other
   --sessions 1000     WebTransport sessions at a time
   --chunks 20         that each session fetches
-It needs h2load (Debian: nghttp2-client), nginx and openssl on the PATH, and the peer built.`;
+  --hostile           only: an honest client beside hostile ones (needs Linux, Rust, openssl, and the peer built)
+  --attackers 200     of each kind, with --hostile
+The rest needs h2load (Debian: nghttp2-client), nginx and openssl on the PATH, and the peer built.`;
 
 const { values } = parseArgs({
   options: {
@@ -30,6 +34,8 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '3' },
     sessions: { type: 'string', default: '1000' },
     chunks: { type: 'string', default: '20' },
+    hostile: { type: 'boolean', default: false },
+    attackers: { type: 'string', default: '200' },
     help: { type: 'boolean', default: false },
   },
 });
@@ -39,10 +45,24 @@ const chunkBytes = 4900;
 /** Of the chunks that sessions fetch. */
 const sessionChunkBytes = 64 * 1024;
 const sessionChunks = 16;
+/** Of the requests per second of nginx. */
+const leastShare = 0.9;
 const resultsFolder = fromRoot('test-results/perf');
 
 if (values.help) console.log(usage);
+else if (values.hostile) await hostile();
 else await main();
+
+/** @throws Error when an honest client gets less than half of its own rate, or the peer takes too much memory. */
+async function hostile(): Promise<void> {
+  const result = await hostileLoad(Number(values.attackers));
+  const text = `${machineLine(describeMachine())}\n\n${result.table}\n`;
+  console.log(`\n${text}`);
+  await mkdir(resultsFolder, { recursive: true });
+  await writeFile(join(resultsFolder, 'hostile.md'), text);
+  if (result.share < 0.5) throw new Error('The honest client got less than half of its rate.');
+  if (result.memory > 1) throw new Error('The peer took more memory than documented.');
+}
 
 async function main(): Promise<void> {
   for (const tool of ['h2load', 'nginx', 'openssl']) {
@@ -60,6 +80,8 @@ async function main(): Promise<void> {
     await writeFile(join(resultsFolder, 'load.json'), JSON.stringify({ machine, web, sessions }, null, 2));
     const bad = web.flatMap(({ rounds }) => rounds).reduce((sum, round) => sum + round.bad, 0);
     if (bad > 0) throw new Error(`${bad} requests failed.`);
+    const share = shareOf(web[0]!, web[1]!);
+    if (share < leastShare) throw new Error(`The peer reached ${share.toFixed(2)} of nginx.`);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -72,27 +94,7 @@ interface Served {
 
 /** The same file from the peer and from nginx, in turns, so that both have the same neighbours on the machine. */
 async function httpsLoad(folder: string): Promise<Served[]> {
-  const certificate = join(folder, 'certificate.pem');
-  const key = join(folder, 'key.pem');
-  execFileSync(
-    'openssl',
-    [
-      ...[
-        'req',
-        '-x509',
-        '-newkey',
-        'ec',
-        '-pkeyopt',
-        'ec_paramgen_curve:prime256v1',
-        '-nodes',
-        '-days',
-        '2',
-      ],
-      ...['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'],
-      ...['-keyout', key, '-out', certificate],
-    ],
-    { stdio: 'ignore' },
-  );
+  const { certificateFile: certificate, keyFile: key } = makeCertificate(folder);
   const chunk = noise(1, chunkBytes);
   const address = bytesToHex(blake3(chunk));
   const web = join(folder, 'web');
@@ -135,20 +137,28 @@ async function httpsLoad(folder: string): Promise<Served[]> {
 }
 
 function httpsTable(served: readonly Served[]): string {
-  const speeds = served.map(({ rounds }) => rounds.map(({ requestsPerSecond }) => requestsPerSecond));
-  const reference = speeds.at(-1)!;
-  const rows = served.map(({ server, rounds }, i) => [
-    server,
-    median(speeds[i]!).toFixed(0),
-    spread(speeds[i]!),
-    // Inside a round, as the machine has other things to do in the next.
-    median(speeds[i]!.map((speed, round) => speed / reference[round]!)).toFixed(2),
-    String(rounds.reduce((sum, { bad }) => sum + bad, 0)),
-    rounds[0]!.times,
-  ]);
+  const rows = served.map((server) => {
+    const speeds = server.rounds.map(({ requestsPerSecond }) => requestsPerSecond);
+    return [
+      server.server,
+      median(speeds).toFixed(0),
+      spread(speeds),
+      shareOf(server, served.at(-1)!).toFixed(2),
+      String(server.rounds.reduce((sum, { bad }) => sum + bad, 0)),
+      server.rounds[0]!.times,
+    ];
+  });
   const times = 'time for a request (first round): min, max, mean, sd, within ± sd';
   const head = ['server', 'requests/s, median', 'spread', 'of nginx', 'failed', times];
   return markdownTable([head, ...rows]);
+}
+
+/** The median of the speeds inside a round, because the machine has other things to do in the next. */
+function shareOf(server: Served, reference: Served): number {
+  const shares = server.rounds.map(
+    ({ requestsPerSecond }, round) => requestsPerSecond / reference.rounds[round]!.requestsPerSecond,
+  );
+  return median(shares);
 }
 
 /** Many WebTransport sessions at once, from a native load generator. @returns what it prints. */

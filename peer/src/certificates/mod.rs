@@ -1,12 +1,15 @@
-//! The TLS certificates of both transports. The peer creates and rotates them itself, or the operator provides them.
+//! The TLS certificates of both transports. The peer creates and rotates them itself, obtains them from an authority, or
+//! reads the operator's files.
 
+mod acme;
 mod ca_signed;
 mod certificate_pair;
 mod resolver;
 mod self_signed;
 
+pub use acme::{Acme, AcmeConfig, AcmeDomain};
 pub use ca_signed::CaSigned;
-pub use resolver::CertificateResolver;
+pub use resolver::{ACME_ALPN, CertificateResolver};
 pub use self_signed::{MAX_LIFETIME, MIN_LIFETIME, SelfSigned};
 
 use rustls::pki_types::CertificateDer;
@@ -20,6 +23,8 @@ pub enum Certificates {
     SelfSigned(SelfSigned),
     /// A CA that clients trust signed the certificate.
     CaSigned(CaSigned),
+    /// The peer obtains the certificate from a CA that clients trust.
+    Acme(Acme),
 }
 
 /// The part of the certificates that clients need to know.
@@ -27,8 +32,8 @@ pub enum Certificates {
 pub struct CertificateInfo {
     /// SHA-256 of the current and the next certificate, in hex. Empty if a CA signed the certificate.
     pub hashes: Vec<String>,
-    /// When the current certificate expires.
-    pub expires: OffsetDateTime,
+    /// When the current certificate expires. `None` before there is a first one.
+    pub expires: Option<OffsetDateTime>,
 }
 
 impl Certificates {
@@ -37,6 +42,10 @@ impl Certificates {
         match self {
             Self::SelfSigned(certificates) => certificates.info(),
             Self::CaSigned(certificate) => CertificateInfo {
+                hashes: Vec::new(),
+                expires: Some(certificate.expires()),
+            },
+            Self::Acme(certificate) => CertificateInfo {
                 hashes: Vec::new(),
                 expires: certificate.expires(),
             },
@@ -48,12 +57,23 @@ impl Certificates {
         match self {
             Self::SelfSigned(certificates) => certificates.resolver(),
             Self::CaSigned(certificate) => certificate.resolver(),
+            Self::Acme(certificate) => certificate.resolver(),
         }
     }
 
-    /// Whether a CA signed the certificate. If so, HTTP is served over TLS.
-    pub fn is_ca_signed(&self) -> bool {
-        matches!(self, Self::CaSigned(_))
+    /// The protocols (ALPN) of HTTP over TLS, in addition to HTTP itself. `None` if clients do not trust the certificate
+    /// without its hash. Then HTTP is served without TLS.
+    pub fn https_protocols(&self) -> Option<&'static [&'static [u8]]> {
+        match self {
+            Self::SelfSigned(_) => None,
+            Self::CaSigned(_) => Some(&[]),
+            Self::Acme(_) => Some(&[ACME_ALPN]),
+        }
+    }
+
+    /// Whether there is a certificate already.
+    pub fn exist(&self) -> bool {
+        self.info().expires.is_some()
     }
 
     /// Checks and replaces certificates forever. Existing connections keep their certificate.
@@ -61,13 +81,17 @@ impl Certificates {
         match self {
             Self::SelfSigned(certificates) => certificates.rotate_forever().await,
             Self::CaSigned(certificate) => certificate.reload_forever().await,
+            Self::Acme(certificate) => certificate.renew_forever().await,
         }
     }
 
-    /// Reads a CA-signed certificate again. Does nothing for self-signed certificates.
+    /// Reads the operator's certificate again, or tries at once to obtain one that is due. Does nothing for self-signed
+    /// certificates.
     pub fn reload(&self) {
-        if let Self::CaSigned(certificate) = self {
-            certificate.reload();
+        match self {
+            Self::SelfSigned(_) => {}
+            Self::CaSigned(certificate) => certificate.reload(),
+            Self::Acme(certificate) => certificate.retry_now(),
         }
     }
 }

@@ -4,21 +4,45 @@ use rustls::ServerConfig;
 use rustls::crypto::ring;
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
+use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
+/// The protocol of a certificate authority that checks a domain (RFC 8737).
+pub const ACME_ALPN: &[u8] = b"acme-tls/1";
+
 /// Holds the current certificate. You can replace it while servers use it.
-#[derive(Debug)]
-pub struct CertificateResolver(RwLock<Arc<CertifiedKey>>);
+#[derive(Debug, Default)]
+pub struct CertificateResolver {
+    /// `None` before there is a first certificate. Then handshakes fail.
+    current: RwLock<Option<Arc<CertifiedKey>>>,
+    /// The certificates for an authority that checks these domains.
+    challenges: RwLock<HashMap<String, Arc<CertifiedKey>>>,
+}
 
 impl CertificateResolver {
     /// Starts with this certificate.
     pub fn new(current: Arc<CertifiedKey>) -> Self {
-        Self(RwLock::new(current))
+        let resolver = Self::default();
+        resolver.replace(current);
+        resolver
     }
 
     /// Gives this certificate to all later connections.
     pub fn replace(&self, current: Arc<CertifiedKey>) {
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = current;
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Some(current);
+    }
+
+    /// Shows this certificate to an authority that checks the domain.
+    pub fn add_challenge(&self, domain: &str, certificate: Arc<CertifiedKey>) {
+        let challenges = self.challenges.write();
+        let mut challenges = challenges.unwrap_or_else(PoisonError::into_inner);
+        challenges.insert(domain.to_owned(), certificate);
+    }
+
+    /// Ends all checks of domains.
+    pub fn clear_challenges(&self) {
+        let challenges = self.challenges.write();
+        challenges.unwrap_or_else(PoisonError::into_inner).clear();
     }
 
     /// The TLS settings of a server that offers `protocols` (ALPN) and this certificate.
@@ -36,8 +60,14 @@ impl CertificateResolver {
 }
 
 impl ResolvesServerCert for CertificateResolver {
-    fn resolve(&self, _hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        let current = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        Some(Arc::clone(&current))
+    fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        let mut protocols = hello.alpn().into_iter().flatten();
+        if protocols.next() == Some(ACME_ALPN) && protocols.next().is_none() {
+            let challenges = self.challenges.read();
+            let challenges = challenges.unwrap_or_else(PoisonError::into_inner);
+            return challenges.get(hello.server_name()?).map(Arc::clone);
+        }
+        let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
+        current.as_ref().map(Arc::clone)
     }
 }

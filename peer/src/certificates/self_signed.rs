@@ -76,7 +76,7 @@ impl SelfSigned {
         let pair = self.lock();
         CertificateInfo {
             hashes: [&pair.current, &pair.next].map(|c| c.hash.clone()).into(),
-            expires: pair.current.validity.not_after,
+            expires: Some(pair.current.validity.not_after),
         }
     }
 

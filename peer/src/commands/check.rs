@@ -1,7 +1,8 @@
 //! The command `check`: compares all stored chunks with their addresses.
 
-use super::{print, start_logging};
+use super::print;
 use crate::command_error::CommandError;
+use crate::logging::{self, LogArgs};
 use crate::store::{FolderStore, StoreConfig};
 use serde::Serialize;
 use std::io;
@@ -17,6 +18,9 @@ pub struct CheckArgs {
     /// Change nothing; then the peer may run during the check
     #[arg(long)]
     pub report_only: bool,
+
+    #[command(flatten)]
+    pub log: LogArgs,
 }
 
 #[derive(Serialize)]
@@ -32,7 +36,7 @@ struct CheckResult {
 
 /// Checks all chunks, and quarantines damaged ones. Fails if a chunk is damaged or unreadable.
 pub fn check(args: &CheckArgs) -> Result<(), CommandError> {
-    start_logging();
+    logging::start(args.log);
     let in_store = |error: io::Error| {
         let folder = args.store.display();
         io::Error::new(error.kind(), format!("--store {folder}: {error}"))

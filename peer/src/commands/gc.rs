@@ -1,8 +1,9 @@
 //! The command `gc`: evicts chunks down to the store's limit, and removes what nothing needs.
 
-use super::{print, start_logging};
+use super::print;
 use crate::command_error::CommandError;
 use crate::config::StoreArgs;
+use crate::logging::{self, LogArgs};
 use crate::source::ChunkSource;
 use serde::Serialize;
 
@@ -16,6 +17,9 @@ pub struct GcArgs {
     /// Also delete the damaged chunks in quarantine
     #[arg(long)]
     pub empty_quarantine: bool,
+
+    #[command(flatten)]
+    pub log: LogArgs,
 }
 
 #[derive(Serialize)]
@@ -33,7 +37,7 @@ struct GcResult {
 
 /// Cleans up the store. Fails if the chunks that may not be evicted exceed the limit.
 pub fn gc(args: &GcArgs) -> Result<(), CommandError> {
-    start_logging();
+    logging::start(args.log);
     let denied = args.storage.denied()?;
     // Opening the store removes the files that a crash left half-written.
     let store = args.storage.open(0)?;

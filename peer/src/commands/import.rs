@@ -1,10 +1,11 @@
 //! The command `import`: copies chunks from a folder into the store.
 
-use super::{print, start_logging};
+use super::print;
 use crate::address::Address;
 use crate::command_error::CommandError;
 use crate::config::StoreArgs;
 use crate::limits::MAX_CHUNK_BYTES;
+use crate::logging::{self, LogArgs};
 use crate::parallel;
 use crate::source::{Chunk, PutOutcome};
 use crate::store::FolderStore;
@@ -29,6 +30,9 @@ pub struct ImportArgs {
     /// The store.
     #[command(flatten)]
     pub storage: StoreArgs,
+
+    #[command(flatten)]
+    pub log: LogArgs,
 }
 
 #[derive(Default, Serialize)]
@@ -51,7 +55,7 @@ enum Imported {
 
 /// Imports all chunks. Fails if one was refused.
 pub fn import(args: &ImportArgs) -> Result<(), CommandError> {
-    start_logging();
+    logging::start(args.log);
     let denied = args.storage.denied()?;
     let mut files = Vec::new();
     list_files(&args.from, &mut files).map_err(|error| {

@@ -2,8 +2,9 @@
 
 use super::StoreArgs;
 use super::access_flags::AccessArgs;
+use super::certificate_flags::CertificateArgs;
 use crate::congestion::CongestionControl;
-use crate::logging::{LogFormat, LogLevel};
+use crate::logging::LogArgs;
 use crate::network::NetworkSetting;
 use crate::origins::{AllowedOrigin, is_loopback_name};
 use crate::units::{parse_bytes, parse_duration};
@@ -128,26 +129,8 @@ pub struct ServeArgs {
     )]
     pub allow_origin: Vec<AllowedOrigin>,
 
-    /// A certificate signed by a CA (PEM file, with its chain); turns HTTP into HTTPS
-    #[arg(long, env = "ANTWAY_PEER_CERT", value_name = "FILE", requires = "key")]
-    pub cert: Option<PathBuf>,
-
-    /// The certificate's private key (PEM file)
-    #[arg(long, env = "ANTWAY_PEER_KEY", value_name = "FILE", requires = "cert")]
-    pub key: Option<PathBuf>,
-
-    /// The folder of the self-signed certificates [default: `certificates` in the store folder]
-    #[arg(
-        long,
-        env = "ANTWAY_PEER_CERTIFICATE_FOLDER",
-        value_name = "FOLDER",
-        conflicts_with = "cert"
-    )]
-    pub certificate_folder: Option<PathBuf>,
-
-    /// How long a self-signed certificate is valid (time, at most 335h because of browsers)
-    #[arg(long, env = "ANTWAY_PEER_CERTIFICATE_LIFETIME", value_name = "TIME", default_value = "335h", value_parser = parse_duration)]
-    pub certificate_lifetime: Duration,
+    #[command(flatten)]
+    pub certificates: CertificateArgs,
 
     /// Also serve the built web app in this folder, on the HTTP address
     #[arg(long, env = "ANTWAY_PEER_WEB", value_name = "FOLDER")]
@@ -191,23 +174,12 @@ pub struct ServeArgs {
     #[arg(long, env = "ANTWAY_PEER_SHUTDOWN_GRACE", value_name = "TIME", default_value = "5s", value_parser = parse_duration)]
     pub shutdown_grace: Duration,
 
-    /// The format of log lines, which go to stderr
-    #[arg(
-        long,
-        env = "ANTWAY_PEER_LOG_FORMAT",
-        value_name = "FORMAT",
-        default_value = "text"
-    )]
-    pub log_format: LogFormat,
+    /// Also stop when stdin ends; the process that started this one holds its other end, and may be killed
+    #[arg(long, env = "ANTWAY_PEER_EXIT_WITH_STDIN")]
+    pub exit_with_stdin: bool,
 
-    /// The least important log level to write
-    #[arg(
-        long,
-        env = "ANTWAY_PEER_LOG_LEVEL",
-        value_name = "LEVEL",
-        default_value = "info"
-    )]
-    pub log_level: LogLevel,
+    #[command(flatten)]
+    pub log: LogArgs,
 }
 
 /// Reads the URL of a peer in the form that clients accept. Certificate hashes to pin follow after `#`. Plain HTTP is

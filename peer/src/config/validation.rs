@@ -2,9 +2,9 @@
 
 use super::flags::ServeArgs;
 use crate::advertised_endpoint::AdvertisedEndpoint;
-use crate::certificates::{CaSigned, Certificates, MAX_LIFETIME, MIN_LIFETIME, SelfSigned};
+use crate::certificates::Certificates;
 use crate::command_error::CommandError;
-use crate::deny_list::DenyList;
+use crate::deny_list::{DenyList, DenyingSource};
 use crate::http::{Web, WebFolder};
 use crate::limits::{CONNECTION_SHARE_DIVISOR, Limits, MAX_TOKEN_BYTES};
 use crate::network::NetworkSetting;
@@ -140,10 +140,12 @@ impl ServeArgs {
     }
 
     /// Puts the upstreams and the network behind `local`, and starts to connect to the network. Returns `local` if
-    /// there are none. Call it in a Tokio runtime.
+    /// there are none. `deny_list` also keeps chunks of upstreams out of `local`: an address may be denied during its
+    /// lookup. Call it in a Tokio runtime.
     pub fn source(
         &self,
         local: Arc<dyn ChunkSource>,
+        deny_list: &Arc<DenyList>,
     ) -> Result<Arc<dyn ChunkSource>, InvalidSetting> {
         let has_network = self.network != NetworkSetting::None;
         if self.upstream.is_empty() && !has_network {
@@ -175,6 +177,7 @@ impl ServeArgs {
             not_found_lifetime: self.not_found_lifetime,
             pointer_lifetime: self.pointer_lifetime,
         };
+        let local = Arc::new(DenyingSource::new(local, Arc::clone(deny_list)));
         Ok(Arc::new(PullThrough::new(local, upstreams, pull_through)))
     }
 
@@ -209,6 +212,7 @@ impl ServeArgs {
                 access.max_http_connections_per_network,
             ),
             connections_per_second: unless_zero(access.max_connections_per_second),
+            total_connections_per_second: unless_zero(access.max_total_connections_per_second),
             limit_loopback: access.limit_loopback,
             chunks_in_memory: self.max_chunks_in_memory as usize,
             lookups: self.max_lookups as usize,
@@ -236,37 +240,14 @@ impl ServeArgs {
         Ok(Some(Web {
             folder,
             config: self.web_config.clone(),
-            redirects_loopback6: self.cert.is_none()
+            redirects_loopback6: !self.certificates.has_https()
                 && self.http.iter().all(|address| address.ip().is_loopback()),
         }))
     }
 
-    /// Loads the CA-signed certificate, or creates missing self-signed ones. Open the store first: its lock prevents
-    /// two peers from creating certificates in the same folder.
+    /// Loads the certificate, or creates missing self-signed ones. Open the store first: its lock prevents two peers from
+    /// creating certificates in the same folder.
     pub fn certificates(&self) -> Result<Certificates, InvalidSetting> {
-        if let (Some(certificate), Some(key)) = (&self.cert, &self.key) {
-            let ca_signed = CaSigned::load(certificate, key);
-            let ca_signed =
-                ca_signed.map_err(|error| InvalidSetting::new("--cert, --key", error))?;
-            return Ok(Certificates::CaSigned(ca_signed));
-        }
-        if !(MIN_LIFETIME..=MAX_LIFETIME).contains(&self.certificate_lifetime) {
-            return Err(InvalidSetting::new(
-                "--certificate-lifetime",
-                "is not between 6s and 335h",
-            ));
-        }
-        let folder = match &self.certificate_folder {
-            Some(folder) => folder.clone(),
-            None => self.storage.store.join("certificates"),
-        };
-        let self_signed = SelfSigned::open(&folder, self.certificate_lifetime);
-        let self_signed = self_signed.map_err(|error| {
-            InvalidSetting::new(
-                "--certificate-folder",
-                format!("{}: {error}", folder.display()),
-            )
-        })?;
-        Ok(Certificates::SelfSigned(self_signed))
+        self.certificates.open(&self.storage.store)
     }
 }

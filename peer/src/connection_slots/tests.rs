@@ -60,7 +60,7 @@ fn a_new_connection_takes_the_slot_of_the_idlest_one() {
     let [first, second, third] = [(); 3].map(|()| slots.take(None).unwrap());
     let request = first.activity.begin_request();
     std::thread::sleep(Duration::from_millis(5));
-    third.activity.touch();
+    drop(third.activity.begin_request());
     let fourth = slots.take(None).unwrap();
     assert!(!fourth.is_reserved());
     assert!(is_evicted(&second) && !is_evicted(&first) && !is_evicted(&third));
@@ -75,6 +75,23 @@ fn the_network_with_the_most_connections_loses_one_first() {
     let modest = take(&slots, "203.0.113.1").unwrap();
     std::thread::sleep(Duration::from_millis(5));
     let greedy = [(); 2].map(|()| take(&slots, "203.0.113.2").unwrap());
+    let _other = take(&slots, "203.0.113.3").unwrap();
+    assert!(!is_evicted(&modest));
+    assert_eq!(greedy.iter().filter(|slot| is_evicted(slot)).count(), 1);
+}
+
+#[test]
+fn a_greedy_network_that_does_not_read_loses_one_before_a_modest_idle_network() {
+    let slots = slots(3);
+    let modest = take(&slots, "203.0.113.1").unwrap();
+    let greedy = [(); 2].map(|()| take(&slots, "203.0.113.2").unwrap());
+    let _requests = greedy.each_ref().map(|slot| slot.activity.begin_request());
+    let _waits = greedy
+        .each_ref()
+        .map(|slot| slot.activity.wait_for_client());
+    for slot in &greedy {
+        slot.activity.age();
+    }
     let _other = take(&slots, "203.0.113.3").unwrap();
     assert!(!is_evicted(&modest));
     assert_eq!(greedy.iter().filter(|slot| is_evicted(slot)).count(), 1);

@@ -3,8 +3,11 @@
 use super::HTTP2_ALPN;
 use super::endpoint::{Admission, Endpoint};
 use super::head_limiter::HeadLimiter;
+use super::http2_heads::Http2Heads;
 use super::metered_stream::MeteredStream;
 use super::request_context::RequestContext;
+use super::stream_reset;
+use crate::certificates::ACME_ALPN;
 use crate::connection_slots::Slot;
 use crate::limits::{
     HTTP_READ_BYTES, HTTP2_RECEIVE_WINDOW_BYTES, HTTP2_RESETS, HTTP2_SEND_BUFFER_BYTES,
@@ -17,7 +20,6 @@ use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use std::error::Error;
-use std::io;
 use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::Arc;
@@ -110,11 +112,15 @@ impl<'a> Connection<'a> {
     async fn serve_tls(self, stream: TcpStream, tls: &tokio_rustls::TlsAcceptor) -> Outcome {
         let accepting = tls.accept(self.metered(stream));
         let stream = timeout(self.request_timeout(), accepting).await??;
-        if stream.get_ref().1.alpn_protocol() == Some(HTTP2_ALPN) {
-            return self.serve_http2(stream).await;
+        match stream.get_ref().1.alpn_protocol() {
+            Some(HTTP2_ALPN) => self.serve_http2(stream).await,
+            // The handshake was all that the authority wanted.
+            Some(ACME_ALPN) => Ok(()),
+            _ => {
+                self.head.begin();
+                self.serve_http1(stream).await
+            }
         }
-        self.head.begin();
-        self.serve_http1(stream).await
     }
 
     /// How long a request may take to arrive.
@@ -160,8 +166,14 @@ impl<'a> Connection<'a> {
         self,
         stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     ) -> Outcome {
-        // The limiter counts the bytes of one head at a time. Here, each request has its own head.
+        self.slot.activity().set_multiplexed();
+        // `Http2Heads` takes the place of the limiter, which cannot tell heads from bodies here.
         self.head.complete();
+        let heads = Http2Heads::new(
+            stream,
+            Arc::clone(&self.endpoint.long_heads),
+            self.request_timeout(),
+        );
         let context = Arc::clone(&self.context);
         let answer = service_fn(move |request| Arc::clone(&context).answer_http2(request));
         let [stream_window, connection_window] = HTTP2_RECEIVE_WINDOW_BYTES;
@@ -175,7 +187,7 @@ impl<'a> Connection<'a> {
             .max_local_error_reset_streams(HTTP2_RESETS)
             .initial_stream_window_size(stream_window)
             .initial_connection_window_size(connection_window)
-            .serve_connection(TokioIo::new(stream), answer);
+            .serve_connection(TokioIo::new(heads), answer);
         let mut connection = pin!(connection);
         let mut is_closing = false;
         let opened_at = Instant::now();
@@ -188,9 +200,7 @@ impl<'a> Connection<'a> {
                     is_closing = true;
                 }
                 _ = check.tick() => {
-                    if self.context.unread.has_waited(self.endpoint.service.limits.idle_timeout) {
-                        return Err(io::Error::from(io::ErrorKind::TimedOut).into());
-                    }
+                    self.context.unread.reset_after(self.endpoint.service.limits.idle_timeout);
                     let is_over = |since: Instant| since.elapsed() >= self.idle_timeout();
                     let is_idle = self.slot.activity().idle_since().is_some_and(is_over);
                     // A reserved connection only gets short answers. The client's next one may get all.
@@ -214,6 +224,6 @@ struct RequestTasks(Shutdown);
 
 impl<F: Future<Output = ()> + Send + 'static> Executor<F> for RequestTasks {
     fn execute(&self, request: F) {
-        self.0.track(request);
+        self.0.track(stream_reset::run(request));
     }
 }

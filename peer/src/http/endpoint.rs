@@ -129,7 +129,7 @@ impl Endpoint {
         };
         let error = match refusal {
             Refusal::Network | Refusal::Rate => HttpError::Rate,
-            Refusal::Full => HttpError::Busy,
+            Refusal::TotalRate | Refusal::Full => HttpError::Busy,
         };
         self.shutdown.track(async move {
             refusal::send(stream, error).await;

@@ -1,7 +1,7 @@
 //! A TCP stream with metrics, limits and a write timeout.
 
 use super::head_limiter::HeadLimiter;
-use crate::connection_slots::Activity;
+use crate::connection_slots::{Activity, ClientWait};
 use crate::limits::HTTP_READ_BYTES;
 use crate::metrics::{Metrics, Transport};
 use crate::readers::Reader;
@@ -21,7 +21,7 @@ pub struct MeteredStream {
     stream: TcpStream,
     write_timeout: Duration,
     /// Runs while a write is blocked.
-    write_timer: Option<Pin<Box<Sleep>>>,
+    write_timer: Option<(Pin<Box<Sleep>>, ClientWait)>,
     head: HeadLimiter,
     reader: Arc<Reader>,
     /// Ends when the client loses its responses.
@@ -33,7 +33,7 @@ pub struct MeteredStream {
 
 impl MeteredStream {
     /// Writes fail after `write_timeout` without progress, and when `reader` loses its responses. `head` limits the reads
-    /// of long request heads. `activity` learns that the client reads.
+    /// of long request heads. `activity` learns whether the client reads.
     pub fn new(
         stream: TcpStream,
         write_timeout: Duration,
@@ -64,10 +64,16 @@ impl MeteredStream {
             self.write_timer = None;
             return poll;
         }
-        let write_timeout = self.write_timeout;
-        let write_timer = self
-            .write_timer
-            .get_or_insert_with(|| Box::pin(sleep(write_timeout)));
+        let Self {
+            write_timeout,
+            write_timer,
+            activity,
+            ..
+        } = self;
+        let (write_timer, _) = write_timer.get_or_insert_with(|| {
+            let timer = Box::pin(sleep(*write_timeout));
+            (timer, activity.wait_for_client())
+        });
         if self.shedding.as_mut().poll(cx).is_pending() {
             ready!(write_timer.as_mut().poll(cx));
         }
@@ -102,7 +108,7 @@ impl AsyncWrite for MeteredStream {
         let poll = Pin::new(&mut self.stream).poll_write(cx, buf);
         let written = ready!(self.fail_after_timeout(cx, poll))?;
         self.reader.record_progress(written as u64);
-        self.activity.touch();
+        self.activity.record_write(written as u64);
         self.sent.inc_by(written as u64);
         Poll::Ready(Ok(written))
     }
@@ -115,7 +121,7 @@ impl AsyncWrite for MeteredStream {
         let poll = Pin::new(&mut self.stream).poll_write_vectored(cx, bufs);
         let written = ready!(self.fail_after_timeout(cx, poll))?;
         self.reader.record_progress(written as u64);
-        self.activity.touch();
+        self.activity.record_write(written as u64);
         self.sent.inc_by(written as u64);
         Poll::Ready(Ok(written))
     }

@@ -3,6 +3,7 @@
 use super::chunk::discard;
 use super::error::HttpError;
 use super::request_timer::RequestTimer;
+use crate::access::TooManyRequests;
 use crate::client::Client;
 use crate::service::Service;
 use axum::extract::{Request, State};
@@ -15,10 +16,14 @@ use std::sync::Arc;
 /// The paths that answer whatever the load.
 const UNMETERED: [&str; 2] = ["/-/health", "/-/ready"];
 
-/// Refuses a request over the client's rate.
+/// Whether the limits of clients apply to the request.
+pub fn is_metered<B>(request: &axum::http::Request<B>) -> bool {
+    !UNMETERED.contains(&request.uri().path())
+}
+
+/// Refuses a request over the client's rate, or over its number of requests at a time.
 pub async fn meter(State(service): State<Arc<Service>>, request: Request, next: Next) -> Response {
-    let is_admitted = UNMETERED.contains(&request.uri().path()) || is_admitted(&service, &request);
-    if is_admitted {
+    if !is_metered(&request) || is_admitted(&service, &request) {
         return next.run(request).await;
     }
     let mut timer = RequestTimer::new(&service, op_of(&request));
@@ -29,10 +34,11 @@ pub async fn meter(State(service): State<Arc<Service>>, request: Request, next: 
     HttpError::Rate.into_response()
 }
 
-/// Counts the request. `false` if the client exceeds its rate.
+/// Counts the request. `false` if the client exceeds its rate, or has too many requests.
 pub fn is_admitted(service: &Service, request: &Request) -> bool {
     let client = request.extensions().get::<Client>();
-    service.admits(client.expect("the connection adds the client"))
+    let is_within_rate = service.admits(client.expect("the connection adds the client"));
+    is_within_rate && request.extensions().get::<TooManyRequests>().is_none()
 }
 
 /// The operation, for the metrics.

@@ -8,6 +8,7 @@ mod cors;
 mod endpoint;
 mod error;
 mod head_limiter;
+mod http2_heads;
 mod metered_stream;
 mod metering;
 mod pointer;
@@ -15,13 +16,14 @@ mod refusal;
 mod request_context;
 mod request_timer;
 mod routes;
+mod stream_reset;
 mod web;
 
 pub use web::{Web, WebFolder};
 
 use crate::certificates::Certificates;
 use crate::connection_slots::{ConnectionSlots, SlotLimits};
-use crate::limits::METRICS_CONNECTIONS;
+use crate::limits::{HTTP_BACKLOG, METRICS_CONNECTIONS};
 use crate::proxies::TrustedProxies;
 use crate::service::Service;
 use crate::shutdown::Shutdown;
@@ -30,7 +32,7 @@ use futures_util::future::{join, join_all};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio_rustls::TlsAcceptor;
 
 /// The name of HTTP/2 in the TLS handshake.
@@ -44,10 +46,11 @@ pub struct HttpServer {
 }
 
 impl HttpServer {
-    /// Does not listen yet. Uses TLS if a CA signed the certificate.
+    /// Does not listen yet. Uses TLS if the certificate is an authority's.
     pub fn new(certificates: &Certificates) -> Self {
-        let tls = certificates.is_ca_signed().then(|| {
-            let config = certificates.resolver().tls(&[HTTP2_ALPN, b"http/1.1"]);
+        let tls = certificates.https_protocols().map(|more| {
+            let protocols = [&[HTTP2_ALPN, b"http/1.1"], more].concat();
+            let config = certificates.resolver().tls(&protocols);
             TlsAcceptor::from(Arc::new(config))
         });
         Self {
@@ -58,13 +61,13 @@ impl HttpServer {
     }
 
     /// Also listens on this TCP address. Returns the bound address, whose port is known even if `address` has port 0.
-    pub async fn listen(&mut self, address: SocketAddr) -> io::Result<SocketAddr> {
-        listen(&mut self.listeners, address).await
+    pub fn listen(&mut self, address: SocketAddr) -> io::Result<SocketAddr> {
+        listen(&mut self.listeners, address)
     }
 
     /// Also listens on this TCP address, for metrics and checks only. Then `/metrics` is not public.
-    pub async fn listen_for_metrics(&mut self, address: SocketAddr) -> io::Result<SocketAddr> {
-        listen(&mut self.metrics_listeners, address).await
+    pub fn listen_for_metrics(&mut self, address: SocketAddr) -> io::Result<SocketAddr> {
+        listen(&mut self.metrics_listeners, address)
     }
 
     /// `http` or `https`.
@@ -127,8 +130,15 @@ impl HttpServer {
     }
 }
 
-async fn listen(listeners: &mut Vec<TcpListener>, address: SocketAddr) -> io::Result<SocketAddr> {
-    let listener = TcpListener::bind(address).await?;
+fn listen(listeners: &mut Vec<TcpListener>, address: SocketAddr) -> io::Result<SocketAddr> {
+    let socket = match address {
+        SocketAddr::V4(_) => TcpSocket::new_v4()?,
+        SocketAddr::V6(_) => TcpSocket::new_v6()?,
+    };
+    // A new process can listen while connections of the previous one end.
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    let listener = socket.listen(HTTP_BACKLOG)?;
     let address = listener.local_addr()?;
     listeners.push(listener);
     Ok(address)

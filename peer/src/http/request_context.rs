@@ -1,11 +1,12 @@
 //! The state that the requests of a connection share: the client, the host and the routes.
 
-use super::active_body::{ActiveBody, UnreadBodies};
+use super::active_body::{ActiveBody, RequestGuards, UnreadBodies};
 use super::endpoint::{Admission, Endpoint};
 use super::error::HttpError;
 use super::head_limiter::HeadLimiter;
+use super::metering::is_metered;
 use crate::client::Client;
-use crate::connection_slots::{ActiveRequest, Activity, Slot};
+use crate::connection_slots::{Activity, Slot};
 use crate::readers::Reader;
 use axum::Router;
 use axum::http::header::HOST;
@@ -59,11 +60,11 @@ impl RequestContext {
         mut request: Request<Incoming>,
         head: HeadLimiter,
     ) -> Result<Response<ActiveBody>, Infallible> {
-        let active = self.activity.begin_request();
+        let guards = self.guards();
         if let Some(permit) = head.complete() {
             request.extensions_mut().insert(permit);
         }
-        let response = self.answer(request, active).await;
+        let response = self.answer(request, guards).await;
         head.begin();
         response
     }
@@ -73,7 +74,7 @@ impl RequestContext {
         self: Arc<Self>,
         mut request: Request<Incoming>,
     ) -> Result<Response<ActiveBody>, Infallible> {
-        let active = self.activity.begin_request();
+        let guards = self.guards();
         // The rest of the peer reads the host from the header, as in HTTP/1.
         let authority = request.uri().authority();
         if let Some(host) = authority.and_then(|host| HeaderValue::from_str(host.as_str()).ok()) {
@@ -87,25 +88,50 @@ impl RequestContext {
             // The head is in memory already, so it cannot wait for a permit.
             Err(_no_permit) => {
                 let response = HttpError::Busy.into_response();
-                return Ok(response.map(|body| self.body(body, active)));
+                return Ok(response.map(|body| self.body(body, guards)));
             }
         }
-        self.answer(request, active).await
+        self.answer(request, guards).await
+    }
+
+    fn guards(&self) -> RequestGuards {
+        RequestGuards {
+            active: self.activity.begin_request(),
+            slot: None,
+        }
     }
 
     async fn answer(
         &self,
         mut request: Request<Incoming>,
-        active: ActiveRequest,
+        mut guards: RequestGuards,
     ) -> Result<Response<ActiveBody>, Infallible> {
         let client = self.client_of(&request);
+        if client.ip != self.hop && is_metered(&request) {
+            match self
+                .endpoint
+                .service
+                .access
+                .begin_proxied_request(client.ip)
+            {
+                Ok(slot) => guards.slot = slot,
+                Err(refusal) => {
+                    request.extensions_mut().insert(refusal);
+                }
+            }
+        }
         request.extensions_mut().insert(client);
         let response = self.router.call(request).await?;
-        Ok(response.map(|body| self.body(body, active)))
+        Ok(response.map(|body| self.body(body, guards)))
     }
 
-    fn body(&self, body: axum::body::Body, active: ActiveRequest) -> ActiveBody {
-        ActiveBody::new(body, active, Arc::clone(&self.unread))
+    fn body(&self, body: axum::body::Body, guards: RequestGuards) -> ActiveBody {
+        ActiveBody::new(
+            body,
+            guards,
+            Arc::clone(&self.unread),
+            Arc::clone(&self.activity),
+        )
     }
 
     /// The client of a request. A proxy may send the requests of many clients on one connection.

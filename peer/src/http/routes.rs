@@ -137,6 +137,7 @@ async fn health() -> Response {
 async fn ready(State((service, shutdown)): State<(Arc<Service>, Shutdown)>) -> Response {
     let status = match shutdown.is_stopping() {
         true => "stopping",
+        false if !service.has_certificate() => "no_certificate",
         false if !service.store_is_writable().await => "store_not_writable",
         false => return json(br#"{"status":"ready"}"#.to_vec()),
     };

@@ -64,6 +64,14 @@ impl Arrivals {
         Some(arrival.chunk.clone())
     }
 
+    /// Drops the chunk.
+    pub fn remove(&self, address: Address) {
+        let mut state = self.lock();
+        if let Some(removed) = state.chunks.pop(&address) {
+            state.bytes -= removed.chunk.bytes().len();
+        }
+    }
+
     /// Remembers that the store did not take the chunk.
     pub fn reject(&self, address: Address) {
         if let Some(arrival) = self.lock().chunks.peek_mut(&address) {
@@ -109,6 +117,10 @@ mod tests {
         assert_eq!(arrivals.lock().bytes, 0);
         arrivals.insert(b.clone());
         assert_eq!(arrivals.lock().bytes, 40);
+        arrivals.remove(b.address());
+        arrivals.remove(b.address());
+        assert!(!arrivals.contains(b.address()));
+        assert_eq!(arrivals.lock().bytes, 0);
     }
 
     #[test]

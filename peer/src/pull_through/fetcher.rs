@@ -202,10 +202,17 @@ impl Fetcher {
         let via = self.upstreams.via();
         let mut reported_error = None;
         for upstream in self.upstreams.in_scope(key.scope) {
-            match self.request_chunk(upstream, key.address, &via).await {
+            let requested = self.request_chunk(upstream, key.address, &via).await;
+            if let Ok(Some(chunk)) = &requested {
+                // The upstream's bytes cost the client even if it left meanwhile.
+                account.charge_bytes(chunk.bytes().len() as u32);
+            }
+            // The operator may have denied the address meanwhile.
+            if self.local.is_denied(key.address) {
+                return Err(SourceError::Denied);
+            }
+            match requested {
                 Ok(Some(chunk)) => {
-                    // The upstream's bytes cost the client even if it left meanwhile.
-                    account.charge_bytes(chunk.bytes().len() as u32);
                     self.arrivals.insert(chunk);
                     self.cache_in_background(key.address);
                     return Ok(true);
@@ -316,6 +323,7 @@ impl Fetcher {
             match fetcher.local.cache(chunk).await {
                 Ok(PutOutcome::Stored | PutOutcome::AlreadyStored) => return,
                 Ok(PutOutcome::Full) => tracing::debug!(%address, "no room to cache a chunk"),
+                Err(SourceError::Denied) => return fetcher.arrivals.remove(address),
                 Err(error) => tracing::error!(%address, %error, "chunk not cached"),
             }
             fetcher.arrivals.reject(address);

@@ -4,6 +4,7 @@ use super::chunk_file::{ChunkFile, LAST_USE_PRECISION, read_file};
 use super::eviction::{ChunkClass, EvictionQueue, ScannedChunk};
 use super::layout::Layout;
 use super::memory_cache::{HotChunk, MemoryCache};
+use super::removals::Removals;
 use super::{CLASSES, StoreConfig, scan};
 use crate::address::Address;
 use crate::limits::POINTER_BYTES;
@@ -32,6 +33,7 @@ pub struct ChunkFolders {
     pub(super) refused: Counter,
     pub(super) eviction_queue: EvictionQueue,
     pub(super) memory_cache: MemoryCache,
+    pub(super) removals: Removals,
     /// Serialise changes to the files of one address. The address's last byte selects the lock.
     write_locks: [Mutex<()>; 64],
     /// Locked while the store is open.
@@ -65,6 +67,7 @@ impl ChunkFolders {
                     found.push(ScannedChunk {
                         address,
                         class,
+                        length: u32::try_from(metadata.len()).unwrap_or(u32::MAX),
                         last_use: metadata.modified().unwrap_or(UNIX_EPOCH),
                     });
                 }
@@ -80,6 +83,7 @@ impl ChunkFolders {
             refused: Counter::default(),
             eviction_queue: EvictionQueue::new(config.eviction, found),
             memory_cache: MemoryCache::new(config.memory_cache_bytes),
+            removals: Removals::default(),
             write_locks: [const { Mutex::new(()) }; 64],
             _lock: lock,
         })
@@ -141,7 +145,7 @@ impl ChunkFolders {
     pub fn request(&self, address: Address) -> Option<Arc<HotChunk>> {
         self.eviction_queue.record_request(address);
         let chunk = self.memory_cache.get(address)?;
-        self.eviction_queue.touch(address, chunk.class);
+        self.eviction_queue.record_use(address, chunk.class);
         Some(chunk)
     }
 
@@ -170,6 +174,7 @@ impl ChunkFolders {
         address: Address,
         class: ChunkClass,
     ) -> io::Result<Option<Bytes>> {
+        let removals = self.removals.count(address);
         let path = self.layout.chunk(address, class);
         let Some(file) = ChunkFile::open(&path)? else {
             return Ok(None);
@@ -179,12 +184,32 @@ impl ChunkFolders {
             return self.quarantine_if_damaged(address, class);
         }
         if self.eviction_queue.is_enabled() {
-            self.eviction_queue.touch(address, class);
+            self.eviction_queue.record_use(address, class);
             file.record_use(&path);
         }
         let bytes = Bytes::from(bytes);
-        self.memory_cache.insert(address, bytes.clone(), class);
+        self.add_to_memory_cache(address, class, &bytes, removals)?;
         Ok(Some(bytes))
+    }
+
+    /// Adds a chunk that was read to the memory cache. `removals` was counted before the read. If the chunk was removed
+    /// since then, the cache must not have it.
+    pub(super) fn add_to_memory_cache(
+        &self,
+        address: Address,
+        class: ChunkClass,
+        bytes: &Bytes,
+        removals: u64,
+    ) -> io::Result<()> {
+        self.memory_cache.insert(address, bytes.clone(), class);
+        if self.removals.count(address) == removals {
+            return Ok(());
+        }
+        let _lock = self.lock_writes(address);
+        if !self.layout.chunk(address, class).try_exists()? {
+            self.memory_cache.remove(address);
+        }
+        Ok(())
     }
 
     /// Reads the file again, and quarantines it if it is still damaged. Returns the bytes of a good file, with which
@@ -250,6 +275,7 @@ impl ChunkFolders {
 
     /// Updates the totals and the caches after a chunk's file was removed.
     fn forget(&self, address: Address, class: ChunkClass, length: u64) {
+        self.removals.record(address);
         self.memory_cache.remove(address);
         self.eviction_queue.remove(address, class);
         // As in `release`.

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-/// How many popular chunks a new chunk is compared with before the store refuses it.
+/// How many popular chunks a new chunk is compared with before the store refuses it. They then count as just used.
 const MAX_COMPARISONS: usize = 8;
 
 /// Which chunks may be evicted.
@@ -41,6 +41,7 @@ pub enum ChunkClass {
 pub struct ScannedChunk {
     pub address: Address,
     pub class: ChunkClass,
+    pub length: u32,
     pub last_use: SystemTime,
 }
 
@@ -53,13 +54,16 @@ pub enum Incoming {
     Optional(Address),
 }
 
-/// The next chunk to evict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Victim {
-    /// This chunk, which is no longer in the queue.
-    Chunk(Address, ChunkClass),
-    /// No chunk may be evicted.
-    None,
+/// A chunk that is to be evicted: its address, its class, and its length in bytes.
+pub type Victim = (Address, ChunkClass, u32);
+
+/// The chunks to evict for a new chunk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Victims {
+    /// These chunks, which are no longer in the queue.
+    Chunks(Vec<Victim>),
+    /// The chunks that may be evicted are too small together.
+    TooFew,
     /// The least recently used chunks are more popular than the new chunk.
     MorePopular,
 }
@@ -71,8 +75,9 @@ pub struct EvictionQueue {
 }
 
 struct State {
-    pulled: LruCache<Address, ()>,
-    written: LruCache<Address, ()>,
+    /// The lengths of the chunks in bytes.
+    pulled: LruCache<Address, u32>,
+    written: LruCache<Address, u32>,
     popularity: Popularity,
 }
 
@@ -89,7 +94,7 @@ impl EvictionQueue {
             }),
         };
         for found in found {
-            queue.touch(found.address, found.class);
+            queue.add(found.address, found.class, found.length);
         }
         queue
     }
@@ -108,8 +113,8 @@ impl EvictionQueue {
         }
     }
 
-    /// Marks a chunk as just used: it was stored or read.
-    pub fn touch(&self, address: Address, class: ChunkClass) {
+    /// Adds a chunk of `length` bytes that was stored just now.
+    pub fn add(&self, address: Address, class: ChunkClass, length: u32) {
         let is_protected = match class {
             ChunkClass::Pulled => !self.policy.pulled,
             ChunkClass::Written => !self.policy.written,
@@ -117,7 +122,12 @@ impl EvictionQueue {
         if is_protected || self.policy.pinned.contains(&address) {
             return;
         }
-        self.lock().of(class).put(address, ());
+        self.lock().of(class).put(address, length);
+    }
+
+    /// Marks a chunk as just used. Does nothing if the chunk may not be evicted, or is no longer stored.
+    pub fn record_use(&self, address: Address, class: ChunkClass) {
+        self.lock().of(class).promote(&address);
     }
 
     /// Removes a chunk that is no longer stored.
@@ -125,23 +135,43 @@ impl EvictionQueue {
         self.lock().of(class).pop(&address);
     }
 
-    /// Removes and returns the chunk to evict for `incoming`.
-    pub fn pop_victim(&self, incoming: Incoming) -> Victim {
+    /// Removes and returns chunks of at least `length` bytes, to evict them for `incoming`. If they may not all be
+    /// evicted, the queue keeps them all.
+    pub fn pop_victims(&self, incoming: Incoming, length: u64) -> Victims {
         let mut state = self.lock();
-        for _ in 0..MAX_COMPARISONS {
-            let (victim, class) = match (state.pulled.peek_lru(), state.written.peek_lru()) {
-                (Some((&address, _)), _) => (address, ChunkClass::Pulled),
-                (None, Some((&address, _))) => (address, ChunkClass::Written),
-                (None, None) => return Victim::None,
-            };
-            if state.is_preferred(incoming, victim) {
-                state.of(class).pop(&victim);
-                return Victim::Chunk(victim, class);
+        let state = &mut *state;
+        let pulled = state.pulled.iter().rev();
+        let written = state.written.iter().rev();
+        let candidates = pulled
+            .map(|(&address, &length)| (address, ChunkClass::Pulled, length))
+            .chain(written.map(|(&address, &length)| (address, ChunkClass::Written, length)));
+        let (mut victims, mut more_popular, mut missing) = (Vec::new(), Vec::new(), length);
+        for (address, class, length) in candidates {
+            if missing == 0 || more_popular.len() == MAX_COMPARISONS {
+                break;
             }
-            // Less popular chunks get to the end of the queue.
-            state.of(class).promote(&victim);
+            if state.is_preferred(incoming, address) {
+                victims.push((address, class, length));
+                missing = missing.saturating_sub(length.into());
+            } else {
+                more_popular.push((address, class));
+            }
         }
-        Victim::MorePopular
+        let has_popular = !more_popular.is_empty();
+        for (address, class) in more_popular {
+            // Less popular chunks get to the end of the queue.
+            state.of(class).promote(&address);
+        }
+        if missing > 0 {
+            return match has_popular {
+                true => Victims::MorePopular,
+                false => Victims::TooFew,
+            };
+        }
+        for &(address, class, _) in &victims {
+            state.of(class).pop(&address);
+        }
+        Victims::Chunks(victims)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -150,7 +180,7 @@ impl EvictionQueue {
 }
 
 impl State {
-    fn of(&mut self, class: ChunkClass) -> &mut LruCache<Address, ()> {
+    fn of(&mut self, class: ChunkClass) -> &mut LruCache<Address, u32> {
         match class {
             ChunkClass::Pulled => &mut self.pulled,
             ChunkClass::Written => &mut self.written,

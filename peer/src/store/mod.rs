@@ -17,6 +17,7 @@ mod layout;
 mod limit;
 mod memory_cache;
 mod popularity;
+mod removals;
 mod room;
 mod scan;
 mod write;

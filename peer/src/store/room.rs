@@ -1,20 +1,22 @@
 //! The room in a store: reserving it, and making it by eviction.
 
 use super::chunk_folders::ChunkFolders;
-use super::eviction::{Incoming, Victim};
+use super::eviction::{Incoming, Victims};
 use std::fs;
 use std::io;
 use std::sync::atomic::Ordering::Relaxed;
 
 impl ChunkFolders {
-    /// Reserves `length` bytes. Evicts chunks if necessary. `false` if there is not enough room.
+    /// Reserves `length` bytes. Evicts chunks if necessary, but only if that makes enough room. `false` if there is not
+    /// enough.
     pub(super) fn reserve(&self, length: u64, incoming: Incoming) -> bool {
         if length > self.max_bytes {
             return false;
         }
         let fits = |bytes: u64| bytes.checked_add(length).filter(|&n| n <= self.max_bytes);
-        while self.bytes.fetch_update(Relaxed, Relaxed, fits).is_err() {
-            match self.evict_one(incoming) {
+        while let Err(bytes) = self.bytes.fetch_update(Relaxed, Relaxed, fits) {
+            let missing = bytes.saturating_add(length) - self.max_bytes;
+            match self.evict(incoming, missing) {
                 Ok(true) => {}
                 Ok(false) => return false,
                 Err(error) => {
@@ -32,26 +34,40 @@ impl ChunkFolders {
         let _ = self.bytes.fetch_update(Relaxed, Relaxed, subtract);
     }
 
-    /// Evicts one chunk for `incoming`. `false` if no chunk may be evicted for it.
-    pub(super) fn evict_one(&self, incoming: Incoming) -> io::Result<bool> {
-        let (address, class) = match self.eviction_queue.pop_victim(incoming) {
-            Victim::Chunk(address, class) => (address, class),
-            Victim::None => return Ok(false),
-            Victim::MorePopular => {
+    /// Evicts chunks of at least `length` bytes for `incoming`. `false` if they may not all be evicted for it; then none
+    /// is.
+    pub(super) fn evict(&self, incoming: Incoming, length: u64) -> io::Result<bool> {
+        let victims = match self.eviction_queue.pop_victims(incoming, length) {
+            Victims::Chunks(victims) => victims,
+            Victims::TooFew => return Ok(false),
+            Victims::MorePopular => {
                 self.refused.inc();
                 return Ok(false);
             }
         };
-        if self.remove(address, class)? {
-            self.evicted.fetch_add(1, Relaxed);
-            tracing::debug!(%address, "chunk evicted");
+        let mut evicted = Ok(true);
+        for (address, class, length) in victims {
+            match evicted.and_then(|_| self.remove(address, class)) {
+                Ok(true) => {
+                    self.evicted.fetch_add(1, Relaxed);
+                    tracing::debug!(%address, "chunk evicted");
+                    evicted = Ok(true);
+                }
+                // Another thread removed it.
+                Ok(false) => evicted = Ok(true),
+                Err(error) => {
+                    // The chunk is still stored.
+                    self.eviction_queue.add(address, class, length);
+                    evicted = Err(error);
+                }
+            }
         }
-        Ok(true)
+        evicted
     }
 
     /// Evicts chunks until at most `max_bytes` are stored, or no chunk may be evicted.
     pub fn evict_down_to(&self, max_bytes: u64) -> io::Result<()> {
-        while self.bytes.load(Relaxed) > max_bytes && self.evict_one(Incoming::Required)? {}
+        while self.bytes.load(Relaxed) > max_bytes && self.evict(Incoming::Required, 1)? {}
         Ok(())
     }
 

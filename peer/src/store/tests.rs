@@ -389,6 +389,55 @@ async fn refuses_a_chunk_of_an_upstream_if_all_others_are_more_popular() {
     assert_eq!(store.put(ten_bytes(5)).await.unwrap(), PutOutcome::Stored);
 }
 
+#[tokio::test]
+async fn a_refused_chunk_displaces_nothing() {
+    let folder = TempDir::new().unwrap();
+    let eviction = EvictionPolicy {
+        pulled: true,
+        ..EvictionPolicy::default()
+    };
+    let store = small_store(&folder, &eviction);
+    // Two chunks that are never read, and two that are read often.
+    for seed in 0..4 {
+        store.cache(ten_bytes(seed)).await.unwrap();
+    }
+    for _ in 0..5 {
+        for seed in 2..4 {
+            read_chunk(&store, ten_bytes(seed).address()).await;
+        }
+    }
+    let large = chunk(&[9; 30]);
+    assert_eq!(store.cache(large).await.unwrap(), PutOutcome::Full);
+    assert_eq!(has_all(&store, &[0, 1, 2, 3]).await, [true; 4]);
+    assert_eq!((store.stats().evicted, store.stats().bytes), (0, 40));
+    assert_eq!(store.folders.refused.get(), 1);
+    // The two chunks give room to one that needs no more.
+    let fitting = chunk(&[9; 20]);
+    assert_eq!(store.cache(fitting).await.unwrap(), PutOutcome::Stored);
+    assert_eq!(
+        has_all(&store, &[0, 1, 2, 3]).await,
+        [false, false, true, true]
+    );
+}
+
+#[tokio::test]
+async fn a_chunk_for_which_nothing_can_make_room_displaces_nothing() {
+    let folder = TempDir::new().unwrap();
+    let eviction = EvictionPolicy {
+        pulled: true,
+        ..EvictionPolicy::default()
+    };
+    let store = small_store(&folder, &eviction);
+    store.cache(ten_bytes(0)).await.unwrap();
+    for seed in 1..4 {
+        store.put(ten_bytes(seed)).await.unwrap();
+    }
+    assert_eq!(store.put(chunk(&[9; 20])).await.unwrap(), PutOutcome::Full);
+    assert_eq!(has_all(&store, &[0, 1, 2, 3]).await, [true; 4]);
+    assert_eq!(store.put(ten_bytes(5)).await.unwrap(), PutOutcome::Stored);
+    assert_eq!(has_all(&store, &[0, 5]).await, [false, true]);
+}
+
 /// A store with a memory cache of 1 MB.
 fn cached_store(folder: &TempDir, eviction: EvictionPolicy) -> FolderStore {
     let config = StoreConfig {
@@ -426,6 +475,41 @@ async fn the_memory_cache_holds_no_chunk_that_is_not_stored() {
     read_chunk(&store, address).await.unwrap();
     let hot = store.folders.request(address).unwrap();
     assert_eq!(hot.class, ChunkClass::Written);
+}
+
+#[tokio::test]
+async fn a_chunk_that_is_removed_while_it_is_read_does_not_stay_in_memory() {
+    let folder = TempDir::new().unwrap();
+    let eviction = EvictionPolicy {
+        pulled: true,
+        ..EvictionPolicy::default()
+    };
+    let store = cached_store(&folder, eviction);
+    let (folders, chunk) = (&store.folders, ten_bytes(0));
+    let (address, class) = (chunk.address(), ChunkClass::Pulled);
+    store.cache(chunk.clone()).await.unwrap();
+    let removals = folders.removals.count(address);
+    assert!(folders.remove(address, class).unwrap());
+    folders
+        .add_to_memory_cache(address, class, chunk.bytes(), removals)
+        .unwrap();
+    assert!(folders.request(address).is_none());
+    // The same for a chunk that moves.
+    store.cache(chunk.clone()).await.unwrap();
+    let removals = folders.removals.count(address);
+    store.put(chunk.clone()).await.unwrap();
+    folders
+        .add_to_memory_cache(address, class, chunk.bytes(), removals)
+        .unwrap();
+    assert!(folders.request(address).is_none());
+    // A removed neighbour does not matter.
+    let removals = folders.removals.count(address);
+    folders.removals.record(address);
+    let class = ChunkClass::Written;
+    folders
+        .add_to_memory_cache(address, class, chunk.bytes(), removals)
+        .unwrap();
+    assert!(folders.request(address).is_some());
 }
 
 #[tokio::test]

@@ -26,7 +26,7 @@ impl ChunkFolders {
             return Ok(PutOutcome::Full);
         }
         let outcome = match self.write_new(chunk, class) {
-            Err(error) if is_full(&error) && self.evict_one(incoming)? => {
+            Err(error) if is_full(&error) && self.evicts(incoming, length) => {
                 self.write_new(chunk, class)
             }
             outcome => outcome,
@@ -43,6 +43,14 @@ impl ChunkFolders {
         }
     }
 
+    /// Evicts chunks. An error must not end the write before it releases its reservation.
+    fn evicts(&self, incoming: Incoming, length: u64) -> bool {
+        self.evict(incoming, length).unwrap_or_else(|error| {
+            tracing::warn!(%error, "chunks could not be evicted");
+            false
+        })
+    }
+
     fn write_new(&self, chunk: &Chunk, class: ChunkClass) -> io::Result<PutOutcome> {
         let address = chunk.address();
         let _lock = self.lock_writes(address);
@@ -55,7 +63,7 @@ impl ChunkFolders {
         let temporary = self.layout.temporary().join(address.to_string());
         durable_file::write_durably(&temporary, &path, chunk.bytes(), FileAccess::Default)?;
         self.chunks.fetch_add(1, Relaxed);
-        self.eviction_queue.touch(address, class);
+        self.eviction_queue.add(address, class, chunk.length());
         Ok(PutOutcome::Stored)
     }
 
@@ -76,9 +84,10 @@ impl ChunkFolders {
             }
             if (stored_class, class) == (ChunkClass::Pulled, ChunkClass::Written) {
                 durable_file::move_durably(&path, &self.layout.chunk(address, class))?;
+                self.removals.record(address);
                 self.memory_cache.remove(address);
                 self.eviction_queue.remove(address, stored_class);
-                self.eviction_queue.touch(address, class);
+                self.eviction_queue.add(address, class, chunk.length());
             }
             return Ok(Some(PutOutcome::AlreadyStored));
         }

@@ -63,7 +63,13 @@ pub async fn serve(
     let reader = Arc::clone(&context.client.reader);
     let shedding = reader.shedding();
     let mut stream = RequestStream {
-        send: ResponseWriter::new(send, service.limits.idle_timeout, sent, reader),
+        send: ResponseWriter::new(
+            send,
+            service.limits.idle_timeout,
+            sent,
+            reader,
+            Arc::clone(&activity),
+        ),
         recv,
         received: BytesMut::new(),
         received_bytes: service.metrics.received(TRANSPORT),

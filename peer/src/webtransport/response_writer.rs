@@ -1,6 +1,7 @@
 //! Writes responses with back-pressure, and with a timeout for clients that stop reading.
 
 use super::request::RequestError;
+use crate::connection_slots::Activity;
 use crate::limits::DELIVERY_TIMEOUT;
 use crate::protocol::ErrorCode;
 use crate::readers::Reader;
@@ -18,34 +19,39 @@ pub struct ResponseWriter {
     write_timeout: Duration,
     sent: Counter,
     reader: Arc<Reader>,
+    activity: Arc<Activity>,
 }
 
 impl ResponseWriter {
-    /// `sent` and `reader` count the bytes that the transport has accepted. The transport accepts bytes as the client
-    /// reads.
+    /// `sent`, `reader` and `activity` count the bytes that the transport has accepted. The transport accepts bytes as
+    /// the client reads.
     pub fn new(
         stream: SendStream,
         write_timeout: Duration,
         sent: Counter,
         reader: Arc<Reader>,
+        activity: Arc<Activity>,
     ) -> Self {
         Self {
             stream,
             write_timeout,
             sent,
             reader,
+            activity,
         }
     }
 
     /// Passes all of `bytes` to the transport.
     pub async fn write(&mut self, bytes: Bytes) -> Result<(), RequestError> {
         let mut rest = [bytes];
+        let _wait = self.activity.wait_for_client();
         while !rest[0].is_empty() {
             // Unlike `write`, this does not copy the bytes.
             let writing = self.stream.quic_stream_mut().write_chunks(&mut rest);
             match timeout(self.write_timeout, writing).await {
                 Ok(Ok(written)) => {
                     self.reader.record_progress(written.bytes as u64);
+                    self.activity.record_progress(written.bytes as u64);
                     self.sent.inc_by(written.bytes as u64);
                 }
                 Ok(Err(_)) => return Err(RequestError::Cancelled),
@@ -63,6 +69,7 @@ impl ResponseWriter {
 
     /// Waits until the client has received everything, or has cancelled.
     pub async fn delivered(&self) -> Result<(), RequestError> {
+        let _wait = self.activity.wait_for_client();
         match timeout(DELIVERY_TIMEOUT, self.stream.quic_stream().stopped()).await {
             Ok(Ok(None)) => Ok(()),
             Ok(_) => Err(RequestError::Cancelled),

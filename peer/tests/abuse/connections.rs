@@ -5,6 +5,7 @@ use crate::client_network::{
 };
 use crate::http::exchange;
 use crate::test_peer::{TEST_TIMEOUT, TestPeer};
+use antway_peer::limits::MAX_CHUNK_BYTES;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -172,6 +173,72 @@ async fn refuses_a_client_that_connects_too_often() {
     assert_eq!(get_from("127.0.0.4", &peer, "/-/info").await.status, 200);
     let name = r#"antway_peer_refused_connections_total{transport="http",reason="rate"}"#;
     assert_eq!(peer.metric(name).await, 1);
+    peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn limits_the_connections_of_all_clients_per_second() {
+    let flags = [&BEHIND_PROXY[..], &["--max-total-connections-per-second=2"]];
+    let peer = TestPeer::start(&flags.concat()).await;
+    let mut served = 0;
+    let refused = loop {
+        let client = format!("203.0.113.{}", served + 1);
+        let response = get_as(&client, &peer, "/-/info").await;
+        if response.status != 200 {
+            break response;
+        }
+        served += 1;
+        assert!(served < 200, "no connection was refused");
+    };
+    assert_eq!((refused.status, refused.code()), (503, "BUSY".to_owned()));
+    assert!(served >= 10, "{served} connections in the first seconds");
+    let health = get_from("127.0.0.1", &peer, "/-/health").await;
+    assert_eq!(health.status, 200, "the operator's checks do not count");
+    let name = r#"antway_peer_refused_connections_total{transport="http",reason="total_rate"}"#;
+    assert_eq!(peer.metric(name).await, 1);
+    let again = async {
+        while get_as("198.51.100.1", &peer, "/-/info").await.status != 200 {
+            sleep(Duration::from_millis(100)).await;
+        }
+    };
+    timeout(TEST_TIMEOUT, again).await.expect("new ones soon");
+    peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn clients_that_do_not_read_give_up_their_places() {
+    let flags = [
+        &BEHIND_PROXY[..],
+        &[
+            "--max-http-connections=8",
+            "--max-http-connections-per-network=2",
+            "--idle-timeout=600s",
+        ],
+    ];
+    let peer = TestPeer::start(&flags.concat()).await;
+    let stored = peer.store_chunk(1, MAX_CHUNK_BYTES as usize).await;
+    let get = format!(
+        "GET /chunk/{} HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        stored.address()
+    );
+    // Two /48 hold all places.
+    let mut hostile = Vec::new();
+    for client in ["2001:db8:1", "2001:db8:2"] {
+        for network in [1, 1, 2, 2] {
+            let mut stream = connect_as(&format!("{client}:{network}::1"), &peer).await;
+            // More than the buffers of the system.
+            stream.write_all(get.repeat(8).as_bytes()).await.unwrap();
+            stream.read_exact(&mut [0; 100]).await.unwrap();
+            hostile.push(stream);
+        }
+    }
+    assert_eq!(get_as("198.51.100.1", &peer, "/-/info").await.status, 503);
+    let honest = async {
+        while get_as("198.51.100.1", &peer, "/-/info").await.status != 200 {
+            sleep(Duration::from_millis(100)).await;
+        }
+    };
+    timeout(TEST_TIMEOUT, honest).await.expect("a place soon");
     peer.stop().await;
 }
 

@@ -3,24 +3,30 @@
 use crate::certificate_authority::{CertificateAuthority, flags};
 use crate::client_network::authority;
 use crate::test_peer::{TEST_TIMEOUT, TestPeer, chunk};
-use antway_peer::limits::{HTTP2_STREAMS, MAX_CHUNK_BYTES, MAX_HTTP_HEAD_BYTES};
+use antway_peer::limits::{
+    HTTP2_STREAMS, MAX_CHUNK_BYTES, MAX_HTTP_HEAD_BYTES, MAX_LONG_HTTP_HEADS,
+};
 use antway_peer::source::Chunk;
 use bytes::Bytes;
 use futures_util::future::{join_all, poll_fn};
 use h2::client::{ResponseFuture, SendRequest};
-use h2::{Reason, RecvStream};
+use h2::{Ping, PingPong, Reason, RecvStream};
 use hyper::{Method, Request, StatusCode};
 use rustls::pki_types::ServerName;
 use std::sync::Arc;
+use std::time::Duration;
 use tempfile::TempDir;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep, timeout};
 use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
 
 /// A connection to a peer with a certificate of an authority.
 struct Client {
     requests: SendRequest<Bytes>,
+    pings: PingPong,
     /// Ends with the connection.
     connection: JoinHandle<Result<(), h2::Error>>,
     authority: String,
@@ -35,21 +41,28 @@ async fn start(more: &[&str]) -> (TestPeer, CertificateAuthority, TempDir) {
     (peer, ca, files)
 }
 
+async fn connect_tls(peer: &TestPeer, ca: &CertificateAuthority) -> TlsStream<TcpStream> {
+    let stream = TcpStream::connect(authority(peer)).await.unwrap();
+    let tls = TlsConnector::from(Arc::new(ca.client_tls(b"h2")));
+    let name = ServerName::try_from("localhost").unwrap();
+    let stream = tls.connect(name, stream).await.unwrap();
+    assert_eq!(stream.get_ref().1.alpn_protocol(), Some(&b"h2"[..]));
+    stream
+}
+
 impl Client {
     async fn connect(peer: &TestPeer, ca: &CertificateAuthority) -> Self {
-        let authority = authority(peer).to_owned();
-        let stream = TcpStream::connect(&authority).await.unwrap();
-        let tls = TlsConnector::from(Arc::new(ca.client_tls(b"h2")));
-        let name = ServerName::try_from("localhost").unwrap();
-        let stream = tls.connect(name, stream).await.unwrap();
-        assert_eq!(stream.get_ref().1.alpn_protocol(), Some(&b"h2"[..]));
+        let stream = connect_tls(peer, ca).await;
         let mut builder = h2::client::Builder::new();
         builder.max_header_list_size(1 << 20);
-        let (requests, connection) = builder.handshake(stream).await.unwrap();
+        // One unread response must not take the window of all.
+        builder.initial_connection_window_size(1 << 20);
+        let (requests, mut connection) = builder.handshake(stream).await.unwrap();
         Self {
             requests,
+            pings: connection.ping_pong().unwrap(),
             connection: tokio::spawn(connection),
-            authority,
+            authority: authority(peer).to_owned(),
         }
     }
 
@@ -184,27 +197,117 @@ async fn closes_an_idle_connection() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn ends_the_connection_of_a_client_that_does_not_read_a_response() {
+async fn pings_do_not_keep_an_idle_connection_open() {
+    let (peer, ca, _files) = start(&["--idle-timeout=1s"]).await;
+    let mut client = Client::connect(&peer, &ca).await;
+    assert_eq!(client.get("/-/health").await.0, 200);
+    let pinging = async {
+        let mut pings = 0;
+        while client.pings.ping(Ping::opaque()).await.is_ok() {
+            pings += 1;
+            sleep(Duration::from_millis(50)).await;
+        }
+        pings
+    };
+    let pings = timeout(TEST_TIMEOUT, pinging).await.expect("an end soon");
+    assert!(pings > 5, "{pings} pings were answered");
+    peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_connection_with_pings_only_gives_up_its_place() {
+    let flags = ["--max-http-connections=2", "--idle-timeout=600s"];
+    let (peer, ca, _files) = start(&flags).await;
+    let mut honest = Client::connect(&peer, &ca).await;
+    let mut pinging = Client::connect(&peer, &ca).await;
+    assert_eq!(pinging.get("/-/health").await.0, 200);
+    sleep(Duration::from_millis(50)).await;
+    assert_eq!(honest.get("/-/health").await.0, 200);
+    pinging.pings.ping(Ping::opaque()).await.unwrap();
+    let mut new = Client::connect(&peer, &ca).await;
+    assert_eq!(new.get("/-/info").await.0, 200);
+    assert_eq!(honest.get("/-/info").await.0, 200, "it was used later");
+    assert!(pinging.pings.ping(Ping::opaque()).await.is_err());
+    peer.stop().await;
+}
+
+/// Begins a request whose head never ends. Returns when the peer has ended the connection.
+async fn send_endless_head(peer: &TestPeer, ca: &CertificateAuthority, head_bytes: usize) {
+    let mut stream = connect_tls(peer, ca).await;
+    let mut bytes = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0".to_vec();
+    // HEADERS without the flag END_HEADERS, with a part of a long value. CONTINUATION follows.
+    for (kind, start) in [(1, 0), (9, 1)] {
+        for _ in start..head_bytes.div_ceil(16_384) {
+            bytes.extend([0, 0x40, 0, kind, 0, 0, 0, 0, 1]);
+            let mut part = vec![b'x'; 16_384];
+            if kind == 1 {
+                // A literal field with a new name of 1 byte, and a value of 2 MiB.
+                part[..7].copy_from_slice(&[0, 1, b'a', 0x7f, 0x81, 0xff, 0x7f]);
+            }
+            bytes.extend(part);
+            if kind == 1 {
+                break;
+            }
+        }
+    }
+    // The peer may close the connection meanwhile.
+    let _ = stream.write_all(&bytes).await;
+    let mut rest = Vec::new();
+    let _ = timeout(TEST_TIMEOUT, stream.read_to_end(&mut rest))
+        .await
+        .expect("an end soon");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ends_the_connection_of_a_client_that_does_not_complete_a_head() {
+    let flags = ["--request-timeout=1s", "--idle-timeout=600s"];
+    let (peer, ca, _files) = start(&flags).await;
+    let endless = (0..2 * MAX_LONG_HTTP_HEADS).map(|_| send_endless_head(&peer, &ca, 64 * 1024));
+    let (_, ()) = tokio::join!(join_all(endless), async {
+        for _ in 0..10 {
+            let mut honest = Client::connect(&peer, &ca).await;
+            assert_eq!(honest.get("/-/info").await.0, 200);
+        }
+    });
+    // The permits are free again.
+    let mut honest = Client::connect(&peer, &ca).await;
+    let long = Request::get(honest.uri("/-/health")).header("cookie", "x".repeat(100_000));
+    let response = honest.begin(long.body(()).unwrap(), b"").await;
+    assert_eq!(read(response).await.0, 200);
+    peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn resets_only_the_stream_of_a_response_that_the_client_does_not_read() {
+    // A proxy may read the other responses for other clients.
     let (peer, ca, _files) = start(&["--idle-timeout=1s"]).await;
     let stored = peer.store_chunk(1, MAX_CHUNK_BYTES as usize).await;
     let mut client = Client::connect(&peer, &ca).await;
-    // The client reads nothing of this response, and all of the others.
     let unread = client.begin_get(&path_of(&stored)).await.await.unwrap();
-    let ended = async {
-        loop {
-            let request = Request::get(client.uri("/-/health")).body(()).unwrap();
-            let ready = poll_fn(|cx| client.requests.poll_ready(cx)).await;
-            let sent = ready.and_then(|()| client.requests.send_request(request, true));
-            let Ok((response, _)) = sent else {
-                return;
-            };
-            if response.await.is_err() {
-                return;
-            }
+    let started = Instant::now();
+    while started.elapsed() < Duration::from_secs(3) {
+        assert_eq!(client.get("/-/health").await.0, 200);
+        sleep(Duration::from_millis(20)).await;
+    }
+    let mut unread = unread.into_body();
+    let mut received = 0;
+    let error = loop {
+        match timeout(TEST_TIMEOUT, unread.data())
+            .await
+            .expect("an end soon")
+        {
+            Some(Ok(part)) => received += part.len(),
+            Some(Err(error)) => break error,
+            None => panic!("the whole response"),
         }
     };
-    timeout(TEST_TIMEOUT, ended).await.expect("an end soon");
-    drop(unread);
+    assert_eq!(error.reason(), Some(Reason::CANCEL), "{error}");
+    assert!(received < stored.bytes().len());
+    // The stream's part of the memory is free again.
+    for _ in 0..3 {
+        let (status, bytes) = client.get(&path_of(&stored)).await;
+        assert!(status == 200 && bytes == stored.bytes()[..]);
+    }
     peer.stop().await;
 }
 

@@ -1,6 +1,7 @@
 //! Hostile clients, failing upstreams and machines that fail. An honest client still gets its chunks, and the memory stays
 //! bounded.
 
+mod backlog;
 mod client_network;
 mod connections;
 mod disk;

@@ -6,6 +6,7 @@ use crate::tracked_source::{LiveBytes, TrackedSource};
 use crate::udp_relay::UdpRelay;
 use antway_peer::limits::MAX_CHUNK_BYTES;
 use futures_util::future::join_all;
+use std::net::Ipv4Addr;
 use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
@@ -44,7 +45,7 @@ async fn a_session_that_acknowledges_nothing_pins_no_more_than_its_quota() {
         .unwrap()
         .strip_suffix("/v1")
         .unwrap();
-    let relay = UdpRelay::start(authority.parse().unwrap()).await;
+    let relay = UdpRelay::start(authority.parse().unwrap(), Ipv4Addr::LOCALHOST).await;
     let relayed = format!("https://{}/v1", relay.address);
     let hashes = peer.peer.certificate_hashes();
     let session = Session::connect(&relayed, &hashes, None).await.unwrap();

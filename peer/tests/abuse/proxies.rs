@@ -4,9 +4,14 @@ use crate::client_network::{
     BEHIND_PROXY, authority, connect_from, get_as, get_from, proxy_header,
 };
 use crate::http::{Response, exchange, read_response};
+use crate::stub_http_server::{StubHttpServer, StubResponse};
 use crate::test_peer::{TEST_TIMEOUT, TestPeer};
+use antway_peer::address::Address;
+use std::sync::Arc;
+use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::time::timeout;
+use tokio::sync::Semaphore;
+use tokio::time::{sleep, timeout};
 
 /// Sends a request with this header from a loopback address.
 async fn get_with(source: &str, peer: &TestPeer, header: (&str, &str)) -> Response {
@@ -73,6 +78,66 @@ async fn requests_of_one_connection_may_have_several_clients() {
     for network in ["203.0.113.0/24", "198.51.100.0/24", "2001:db8::/32"] {
         assert_eq!(requests_of(&peer, network).await, 1, "{network}");
     }
+    peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_of_a_proxy_gets_only_its_share_of_the_requests_at_a_time() {
+    let gate = Arc::new(Semaphore::new(0));
+    let silent = StubHttpServer::start({
+        let gate = Arc::clone(&gate);
+        move |_| StubResponse::new(404, "").gated_by(&gate)
+    })
+    .await;
+    let upstream = format!("--upstream={}", silent.url);
+    let flags = [
+        &upstream,
+        "--trusted-proxy=127.0.0.2",
+        "--max-http-connections-per-network=2",
+        "--client-wait=60s",
+        "--upstream-timeout=60s",
+        "--request-timeout=60s",
+    ];
+    let peer = TestPeer::start(&flags).await;
+    let client = |ip| ("X-Forwarded-For", ip);
+    let mut waiting = Vec::new();
+    for seed in 0..2_u8 {
+        let address = Address::of(&[seed]);
+        let mut stream = connect_from("127.0.0.2", &peer).await;
+        let get = format!(
+            "GET /chunk/{address} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Forwarded-For: 203.0.113.7\r\n\r\n"
+        );
+        stream.write_all(get.as_bytes()).await.unwrap();
+        waiting.push(stream);
+    }
+    silent.wait_for_requests(2).await;
+    let third = get_with("127.0.0.2", &peer, client("203.0.113.7")).await;
+    assert_eq!((third.status, third.code()), (429, "RATE".to_owned()));
+    assert_eq!(third.header("retry-after"), Some("1"));
+    // The place is taken also for a client that appends to the header of the proxy's proxy.
+    let forged = get_with("127.0.0.2", &peer, client("198.51.100.1, 203.0.113.7")).await;
+    assert_eq!(forged.status, 429);
+    let other = get_with("127.0.0.2", &peer, client("198.51.100.1")).await;
+    assert_eq!(other.status, 200);
+    let mut stream = connect_from("127.0.0.2", &peer).await;
+    let headers = [client("203.0.113.7")];
+    let authority = authority(&peer);
+    let health = exchange(&mut stream, authority, "GET", "/-/health", &headers, b"").await;
+    assert_eq!(health.status, 200);
+    gate.add_permits(1000);
+    for stream in &mut waiting {
+        assert_eq!(read_response(stream, false).await.status, 404);
+    }
+    let again = async {
+        while get_with("127.0.0.2", &peer, client("203.0.113.7"))
+            .await
+            .status
+            != 200
+        {
+            sleep(Duration::from_millis(20)).await;
+        }
+    };
+    timeout(TEST_TIMEOUT, again).await.expect("free soon");
     peer.stop().await;
 }
 

@@ -2,6 +2,7 @@
 
 use crate::session::{Session, get_request, send_all};
 use crate::test_peer::{TEST_TIMEOUT, TestPeer};
+use antway_peer::limits::MAX_CHUNK_BYTES;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 use tokio::time::{sleep, timeout};
@@ -143,6 +144,32 @@ async fn an_unfinished_request_keeps_no_place() {
     peer.wait_for_metric("antway_peer_streams", |n| n == 1)
         .await;
     let honest = connect_from("127.0.0.4", &peer).await.unwrap();
+    assert!(honest.request(&[4]).await.is_ok());
+    peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sessions_that_do_not_read_give_up_their_places() {
+    let flags = [
+        "--limit-loopback",
+        "--max-sessions=2",
+        "--max-sessions-per-network=1",
+        "--max-connections-per-second=0",
+        "--idle-timeout=600s",
+    ];
+    let peer = TestPeer::start(&flags).await;
+    let stored = peer.store_chunk(1, MAX_CHUNK_BYTES as usize).await;
+    let mut hostile = Vec::new();
+    for source in ["127.0.0.3", "127.0.0.4"] {
+        let session = connect_from(source, &peer).await.unwrap();
+        let (mut send, mut recv) = session.stream().await;
+        send_all(&mut send, &get_request(&[stored.address(); 64])).await;
+        send.quic_stream_mut().finish().unwrap();
+        recv.read_exact(&mut [0; 100]).await.unwrap();
+        hostile.push((session, recv));
+    }
+    assert!(connect_from("127.0.0.5", &peer).await.is_err());
+    let honest = wait_for_session("127.0.0.5", &peer).await;
     assert!(honest.request(&[4]).await.is_ok());
     peer.stop().await;
 }

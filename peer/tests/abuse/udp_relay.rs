@@ -1,6 +1,6 @@
 //! A UDP relay between a client and a peer. It can withhold what the client sends.
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use tokio::net::UdpSocket;
@@ -14,9 +14,10 @@ pub struct UdpRelay {
 }
 
 impl UdpRelay {
-    pub async fn start(peer: SocketAddr) -> Self {
+    /// Sends to the peer from this loopback address.
+    pub async fn start(peer: SocketAddr, source: Ipv4Addr) -> Self {
         let to_client = UdpSocket::bind("127.0.0.1:0").await.unwrap();
-        let to_peer = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+        let to_peer = UdpSocket::bind((source, 0)).await.unwrap();
         to_peer.connect(peer).await.unwrap();
         let address = to_client.local_addr().unwrap();
         let is_withholding = Arc::new(AtomicBool::new(false));

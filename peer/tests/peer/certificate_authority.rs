@@ -18,13 +18,14 @@ impl CertificateAuthority {
         Self(CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap())
     }
 
-    /// Writes `cert.pem` and `key.pem`. Returns the certificate.
+    /// Writes `cert.pem` and `key.pem`, and the authority's own certificate as `root.pem`. Returns the certificate.
     pub fn issue(&self, folder: &Path) -> CertificateDer<'static> {
         let key = KeyPair::generate().unwrap();
         let params = CertificateParams::new(["localhost".to_owned()]).unwrap();
         let certificate = params.signed_by(&key, &self.0).unwrap();
         fs::write(folder.join("key.pem"), key.serialize_pem()).unwrap();
         fs::write(folder.join("cert.pem"), certificate.pem()).unwrap();
+        fs::write(folder.join("root.pem"), self.0.pem()).unwrap();
         certificate.der().clone()
     }
 

@@ -222,3 +222,37 @@ async fn healthcheck_exits_with_0_only_if_the_peer_takes_requests() {
     assert!(late.log.contains("in time"), "{}", late.log);
     assert_eq!(run(&["healthcheck", "nonsense"]).code, Some(2));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_command_takes_the_flags_of_logs() {
+    let (folder, store) = store_with(1, 2).await;
+    let peer = TestPeer::start(&[]).await;
+    let damaged = path_of(&folder, "chunks", &chunk(0, 1000));
+    fs::write(&damaged, "damaged").unwrap();
+    let from = TempDir::new().unwrap();
+    fs::write(export(from.path(), &chunk(1, 10)), "damaged").unwrap();
+    let from = from.path().display().to_string();
+    for command in [
+        &["check", &*store][..],
+        &["gc", &store, "--max-store-bytes=1"],
+        &["import", &from, &store],
+        &["healthcheck", peer.peer.http()],
+    ] {
+        let json = run(&[command, &["--log-format=json", "--log-level=debug"]].concat());
+        let own: Vec<Value> = json
+            .log
+            .lines()
+            .filter_map(|line| serde_json::from_str(line).ok())
+            .collect();
+        let is_logged = own.iter().any(|line| line["level"].is_string());
+        assert!(is_logged, "{command:?}: {}", json.log);
+        let text = run(command);
+        let is_json = |line: &str| line.starts_with('{');
+        assert!(!text.log.lines().any(is_json), "{command:?}: {}", text.log);
+        let wrong = run(&[command, &["--log-level=loud"]].concat());
+        assert_eq!(wrong.code, Some(2));
+    }
+    let quiet = run(&["healthcheck", peer.peer.http(), "--log-level=error"]);
+    assert_eq!(quiet.log, "");
+    peer.stop().await;
+}

@@ -1,6 +1,7 @@
 //! The deny list.
 
 use crate::http::request;
+use crate::process::{RunningPeer, command};
 use crate::session::{Session, get_request, has_request, open_request};
 use crate::stub_http_server::{StubHttpServer, StubResponse};
 use crate::test_peer::{TEST_TIMEOUT, TestPeer, chunk};
@@ -8,8 +9,10 @@ use crate::upstream::{path, upstream};
 use antway_peer::source::{Chunk, ChunkSource};
 use std::fs;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 use tempfile::TempDir;
+use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep};
 
 /// A deny file in its own folder.
@@ -113,6 +116,88 @@ async fn a_denied_address_is_not_fetched_from_upstreams() {
     assert_eq!(peer.get(&pointer).await.status, 451);
     assert!(stub.request_heads().is_empty());
     peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_chunk_that_is_denied_during_its_lookup_is_neither_served_nor_stored() {
+    let [denied, allowed] = [chunk(1, 1000), chunk(2, 1000)];
+    let gate = Arc::new(Semaphore::new(0));
+    let bodies = [&denied, &allowed].map(|chunk| (path(chunk), chunk.bytes().to_vec()));
+    let stub = StubHttpServer::start({
+        let gate = Arc::clone(&gate);
+        move |path| {
+            let (_, body) = bodies.iter().find(|(own, _)| own == path).unwrap();
+            StubResponse::new(200, body.clone()).gated_by(&gate)
+        }
+    })
+    .await;
+    let file = DenyFile::new(&[]);
+    let peer = TestPeer::start(&[&upstream(&stub.url), &file.flag()]).await;
+    let answering = tokio::spawn({
+        let (http, path) = (peer.peer.http().to_owned(), path(&denied));
+        async move { request(&http, "GET", &path, &[], b"").await }
+    });
+    stub.wait_for_requests(1).await;
+    file.write(&[&denied]);
+    peer.peer.reload();
+    gate.add_permits(10);
+    assert_eq!(answering.await.unwrap().status, 451);
+    // Chunks are stored after the answer, in their order.
+    assert_eq!(peer.get(&path(&allowed)).await.status, 200);
+    peer.wait_for_metric("antway_peer_store_chunks", |n| n > 0)
+        .await;
+    assert_eq!(peer.store.stats().chunks, 1);
+    assert!(!peer.store.has(denied.address()).await.unwrap());
+    file.write(&[]);
+    peer.peer.reload();
+    assert_eq!(peer.get(&path(&denied)).await.status, 200);
+    assert_eq!(
+        stub.request_heads().len(),
+        3,
+        "nothing remembered the chunk"
+    );
+    peer.stop().await;
+}
+
+#[tokio::test]
+async fn the_process_reads_the_file_again_after_a_signal() {
+    let chunk = chunk(1, 1000);
+    let file = DenyFile::new(&[&chunk]);
+    let denied = fs::read_to_string(file.path()).unwrap();
+    let empty = format!("{}\n", "#".repeat(denied.len() - 1));
+    // The peer also looks for changes every 5 s. It finds none if the length and the time stay the same.
+    let modified = fs::metadata(file.path()).unwrap().modified().unwrap();
+    let write = |content: &str| {
+        fs::write(file.path(), content).unwrap();
+        let file = fs::File::options().write(true).open(file.path()).unwrap();
+        file.set_modified(modified).unwrap();
+    };
+    write(&empty);
+    let folder = TempDir::new().unwrap();
+    let store = format!("--store={}", folder.path().join("store").display());
+    let flags = [
+        "--http=127.0.0.1:0",
+        "--webtransport=none",
+        "--allow-open-writes",
+        &store,
+        &file.flag(),
+    ];
+    let (process, line) = RunningPeer::start(&mut command(&flags));
+    let http = line["http"].as_str().unwrap();
+    let put = request(http, "PUT", &path(&chunk), &[], chunk.bytes()).await;
+    assert_eq!(put.status, 201);
+    for (content, status) in [(&denied, 451), (&empty, 200)] {
+        write(content);
+        process.signal("HUP");
+        let signalled = Instant::now();
+        while request(http, "GET", &path(&chunk), &[], b"").await.status != status {
+            assert!(signalled.elapsed() < TEST_TIMEOUT, "not read again");
+            sleep(Duration::from_millis(10)).await;
+        }
+    }
+    process.signal("TERM");
+    let (code, log) = process.end();
+    assert_eq!(code, Some(0), "{log}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -148,6 +148,24 @@ fn exits_with_code_2_and_names_an_invalid_setting() {
         ),
         (&["--cert=missing.pem"], "--key"),
         (&["--cert=missing.pem", "--key=missing.pem"], "--cert"),
+        (&["--acme-domain=*.peer.example"], "--acme-domain"),
+        (&["--acme-domain=203.0.113.7"], "--acme-domain"),
+        (
+            &["--acme-domain=peer.example", "--cert=a.pem", "--key=a.pem"],
+            "--cert",
+        ),
+        (&["--acme-email=operator@peer.example"], "--acme-domain"),
+        (
+            &["--acme-domain=peer.example", "--acme-email=operator"],
+            "--acme-email",
+        ),
+        (
+            &[
+                "--acme-domain=peer.example",
+                "--acme-directory=http://localhost",
+            ],
+            "--acme-directory",
+        ),
         (&["--certificate-lifetime=15d"], "--certificate-lifetime"),
         (&["--network=/nonexistent"], "--network"),
         (&["--web=/nonexistent"], "--web"),

@@ -1,7 +1,7 @@
 //! The program in its own process.
 
 use serde_json::Value;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
 
 /// The program with this command and these flags.
@@ -27,6 +27,14 @@ impl RunningPeer {
 
     pub fn id(&self) -> u32 {
         self.0.id()
+    }
+
+    pub fn write_to_stdin(&mut self, bytes: &[u8]) {
+        self.0.stdin.as_mut().unwrap().write_all(bytes).unwrap();
+    }
+
+    pub fn close_stdin(&mut self) {
+        drop(self.0.stdin.take());
     }
 
     pub fn signal(&self, name: &str) {

@@ -67,7 +67,8 @@ impl TestPeer {
         let config = args.peer_config().unwrap();
         let store = args.open_store().unwrap();
         let certificates = args.certificates().unwrap();
-        let source = args.source(source_of(store.clone(), path)).unwrap();
+        let source = args.source(source_of(store.clone(), path), &config.deny_list);
+        let source = source.unwrap();
         let peer = Peer::start(config, certificates, source).await.unwrap();
         Self {
             peer,

@@ -1,0 +1,1 @@
+export function chooseLicences(expression: unknown): string[] | undefined;

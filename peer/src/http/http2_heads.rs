@@ -1,0 +1,286 @@
+//! Limits the memory and the time for the request heads of an HTTP/2 connection, like [`HeadLimiter`] in HTTP/1.
+//!
+//! A head may come in many frames. The HTTP/2 library holds them until the last one has arrived.
+//!
+//! [`HeadLimiter`]: super::head_limiter::HeadLimiter
+
+use crate::limits::{HTTP_READ_BYTES, SHORT_HTTP_HEAD_BYTES};
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Sleep, sleep};
+use tokio_util::sync::PollSemaphore;
+
+/// The length of the text that begins a connection, in bytes.
+const PREFACE_BYTES: usize = 24;
+
+/// The length of a frame's header, in bytes.
+const FRAME_HEADER_BYTES: usize = 9;
+
+/// The types of the frames with parts of a head: HEADERS and CONTINUATION.
+const HEAD_FRAMES: [u8; 2] = [1, 9];
+
+/// The flag of the last frame of a head.
+const END_HEADERS: u8 = 4;
+
+/// A connection's stream that reads long heads only with a permit, and fails if a head takes too long to arrive.
+pub struct Http2Heads<S> {
+    stream: S,
+    frames: Frames,
+    permits: PollSemaphore,
+    permit: Option<OwnedSemaphorePermit>,
+    head_timeout: Duration,
+    /// Runs while a head is incomplete.
+    timer: Option<Pin<Box<Sleep>>>,
+}
+
+impl<S> Http2Heads<S> {
+    /// `permits` limits the long heads of all connections.
+    pub fn new(stream: S, permits: Arc<Semaphore>, head_timeout: Duration) -> Self {
+        Self {
+            stream,
+            frames: Frames::new(),
+            permits: PollSemaphore::new(permits),
+            permit: None,
+            head_timeout,
+            timer: None,
+        }
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Http2Heads<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = &mut *self;
+        if this.frames.are_in_head() {
+            let timer = this
+                .timer
+                .get_or_insert_with(|| Box::pin(sleep(this.head_timeout)));
+            if timer.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+            }
+        }
+        if this.frames.head_bytes >= SHORT_HTTP_HEAD_BYTES && this.permit.is_none() {
+            this.permit = ready!(this.permits.poll_acquire(cx));
+        }
+        let max_bytes = buf.remaining().min(HTTP_READ_BYTES);
+        let mut part = ReadBuf::new(buf.initialize_unfilled_to(max_bytes));
+        ready!(Pin::new(&mut this.stream).poll_read(cx, &mut part))?;
+        let has_ended_head = this.frames.read(part.filled());
+        let length = part.filled().len();
+        buf.advance(length);
+        if has_ended_head {
+            this.timer = None;
+        }
+        if this.frames.head_bytes < SHORT_HTTP_HEAD_BYTES {
+            this.permit = None;
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Http2Heads<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(cx, buf)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(cx, bufs)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+/// Finds the heads in the incoming bytes.
+struct Frames {
+    /// The bytes of the present frame, or of the preface, that are still to come.
+    rest: usize,
+    /// The part of the next frame's header that has arrived.
+    header: Vec<u8>,
+    /// Whether the present frame belongs to a head, and whether it is the last one.
+    present: Option<bool>,
+    /// Whether a head, or the preface, is incomplete.
+    is_in_head: bool,
+    /// The bytes of the incomplete head.
+    head_bytes: usize,
+}
+
+impl Frames {
+    fn new() -> Self {
+        Self {
+            rest: PREFACE_BYTES,
+            header: Vec::with_capacity(FRAME_HEADER_BYTES),
+            present: Some(true),
+            is_in_head: true,
+            head_bytes: 0,
+        }
+    }
+
+    fn are_in_head(&self) -> bool {
+        self.is_in_head
+    }
+
+    /// Whether a head ended in these bytes.
+    fn read(&mut self, mut bytes: &[u8]) -> bool {
+        let mut has_ended_head = false;
+        while !bytes.is_empty() {
+            if self.rest > 0 {
+                let length = self.rest.min(bytes.len());
+                self.rest -= length;
+                bytes = &bytes[length..];
+                if self.present.is_some() {
+                    self.head_bytes += length;
+                }
+            } else {
+                self.header.push(bytes[0]);
+                bytes = &bytes[1..];
+                if let [a, b, c, kind, flags, ..] = self.header[..]
+                    && self.header.len() == FRAME_HEADER_BYTES
+                {
+                    self.header.clear();
+                    self.rest = u32::from_be_bytes([0, a, b, c]) as usize;
+                    let is_last = flags & END_HEADERS != 0;
+                    self.present = HEAD_FRAMES.contains(&kind).then_some(is_last);
+                    self.is_in_head |= self.present.is_some();
+                }
+            }
+            let is_frame_complete = self.rest == 0 && self.header.is_empty();
+            if is_frame_complete && self.present == Some(true) {
+                self.present = None;
+                self.is_in_head = false;
+                self.head_bytes = 0;
+                has_ended_head = true;
+            }
+        }
+        has_ended_head
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+    use tokio::time::timeout;
+
+    const HEAD_TIMEOUT: Duration = Duration::from_millis(300);
+
+    fn frame(kind: u8, flags: u8, length: usize) -> Vec<u8> {
+        let [_, a, b, c] = (length as u32).to_be_bytes();
+        let mut frame = vec![a, b, c, kind, flags, 0, 0, 0, 1];
+        frame.resize(frame.len() + length, 7);
+        frame
+    }
+
+    /// A connection after its preface, and the client's end of it.
+    async fn connect(permits: &Arc<Semaphore>) -> (Http2Heads<DuplexStream>, DuplexStream) {
+        let (mut client, server) = duplex(1 << 20);
+        let mut heads = Http2Heads::new(server, Arc::clone(permits), HEAD_TIMEOUT);
+        client.write_all(&[0; PREFACE_BYTES]).await.unwrap();
+        read(&mut heads, PREFACE_BYTES).await.unwrap();
+        (heads, client)
+    }
+
+    async fn read(heads: &mut Http2Heads<DuplexStream>, length: usize) -> io::Result<()> {
+        let mut bytes = vec![0; length];
+        heads.read_exact(&mut bytes).await.map(drop)
+    }
+
+    #[test]
+    fn finds_heads_whatever_the_pieces() {
+        let bytes = [
+            vec![0; PREFACE_BYTES],
+            frame(4, 4, 12),
+            frame(1, 0, 100),
+            frame(9, 0, 0),
+            frame(9, 4, 50),
+            frame(0, 4, 5000),
+            frame(1, 5, 0),
+            frame(1, 4, 10),
+        ]
+        .concat();
+        for piece in [1, 2, 7, 9, 100, bytes.len()] {
+            let mut frames = Frames::new();
+            let (mut most, mut ended) = (0, 0);
+            for piece in bytes.chunks(piece) {
+                ended += usize::from(frames.read(piece));
+                most = most.max(frames.head_bytes);
+            }
+            assert!(!frames.are_in_head());
+            assert!(most <= 150, "{most}");
+            assert!(ended > 0);
+            if piece == 1 {
+                assert_eq!((most, ended), (149, 4));
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn only_long_heads_wait_for_a_permit() {
+        let permits = Arc::new(Semaphore::new(1));
+        let (mut first, mut first_client) = connect(&permits).await;
+        let (mut second, mut second_client) = connect(&permits).await;
+        let long = frame(1, 0, SHORT_HTTP_HEAD_BYTES);
+        first_client.write_all(&long).await.unwrap();
+        read(&mut first, long.len()).await.unwrap();
+        first_client.write_all(&frame(9, 0, 1)).await.unwrap();
+        read(&mut first, 10).await.unwrap();
+        assert_eq!(permits.available_permits(), 0);
+
+        let short = frame(1, 4, SHORT_HTTP_HEAD_BYTES - 1);
+        second_client.write_all(&short).await.unwrap();
+        read(&mut second, short.len()).await.unwrap();
+        let body = frame(0, 0, 2 * SHORT_HTTP_HEAD_BYTES);
+        second_client.write_all(&body).await.unwrap();
+        read(&mut second, body.len()).await.unwrap();
+        second_client.write_all(&long).await.unwrap();
+        read(&mut second, long.len()).await.unwrap();
+        second_client.write_all(&frame(9, 4, 1)).await.unwrap();
+        let waiting = timeout(HEAD_TIMEOUT / 10, read(&mut second, 10)).await;
+        assert!(waiting.is_err(), "no permit is free");
+        first_client.write_all(&frame(9, 4, 1)).await.unwrap();
+        read(&mut first, 10).await.unwrap();
+        read(&mut second, 10).await.unwrap();
+        assert_eq!(permits.available_permits(), 1);
+    }
+
+    #[tokio::test]
+    async fn fails_if_a_head_takes_too_long() {
+        let permits = Arc::new(Semaphore::new(1));
+        let is_late = |read: io::Result<()>| read.unwrap_err().kind() == io::ErrorKind::TimedOut;
+        let (client, server) = duplex(100);
+        let mut silent = Http2Heads::new(server, Arc::clone(&permits), HEAD_TIMEOUT);
+        assert!(is_late(read(&mut silent, 1).await), "no preface");
+        drop(client);
+        let (mut heads, mut client) = connect(&permits).await;
+        let idle = timeout(2 * HEAD_TIMEOUT, read(&mut heads, 1)).await;
+        assert!(idle.is_err(), "no head has begun");
+        client.write_all(&frame(1, 0, 5)).await.unwrap();
+        read(&mut heads, 14).await.unwrap();
+        assert!(is_late(read(&mut heads, 1).await));
+    }
+}

@@ -1,0 +1,92 @@
+import { randomBytes } from 'node:crypto';
+import type { Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { connectAs, get, type Listener, readAnswer } from './proxied-socket.ts';
+
+export interface Target extends Listener {
+  /** The paths of chunks of 4 MiB. */
+  large: readonly string[];
+  /** The path of a large file of the hosted web app. */
+  file: string;
+}
+
+/** The behaviour of one hostile connection. Resolves when the connection has ended. */
+type Attack = (socket: Socket, target: Target) => Promise<void>;
+
+const absent = () => randomBytes(32).toString('hex');
+
+/** Before a connection that ended is replaced. More would overflow the queue of the kernel, and not reach the peer. */
+const pauseMs = 4000;
+
+/** The kinds of attacks over HTTP/1. Those over WebTransport and HTTP/2 are in peer/examples/hostile_clients/. */
+export const attacks: Readonly<Record<string, Attack>> = {
+  'idle connections': (socket) => ended(socket),
+
+  async 'heads that arrive slowly'(socket) {
+    for (const byte of get(`/${'x'.repeat(1000)}`)) {
+      if (socket.destroyed) return;
+      socket.write(byte);
+      await delay(500);
+    }
+  },
+
+  async 'answers that are not read'(socket, { large }) {
+    socket.pause();
+    socket.write(large.map(get).join(''));
+    await ended(socket);
+  },
+
+  async 'files that are not read'(socket, { file }) {
+    socket.pause();
+    socket.write(get(file).repeat(16));
+    await ended(socket);
+  },
+
+  async 'answers that are read slowly'(socket, { large }) {
+    socket.write(large.map(get).join(''));
+    while (!socket.destroyed) {
+      socket.read(1024);
+      await delay(200);
+    }
+  },
+
+  'lookups of absent chunks': (socket) => repeat(socket, 100, () => `/chunk/${absent()}`),
+
+  'lookups of absent pointers': (socket) => repeat(socket, 100, () => `/pointer/${absent()}`),
+
+  'floods of requests': (socket) => repeat(socket, 20, () => '/-/info'),
+
+  async 'new connections'(socket) {
+    socket.write(get('/-/info'));
+    await readAnswer(socket);
+  },
+};
+
+/** Starts `count` connections of one kind, from four networks. A connection that ends is replaced. Never ends. */
+export async function attack(kind: number, count: number, target: Target): Promise<void> {
+  const run = Object.values(attacks)[kind]!;
+  const one = async (number: number) => {
+    for (;;) {
+      const socket = await connectAs(`203.0.${113 + kind}.${1 + (number % 4)}`, target);
+      await run(socket, target);
+      socket.destroy();
+      await delay(pauseMs * (0.5 + Math.random()));
+    }
+  };
+  await Promise.all(Array.from({ length: count }, (_, number) => one(number)));
+}
+
+async function repeat(socket: Socket, pause: number, path: () => string): Promise<void> {
+  while (!socket.destroyed) {
+    socket.write(get(path()));
+    if (!(await readAnswer(socket))) return;
+    await delay(pause);
+  }
+}
+
+function ended(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    if (socket.destroyed) resolve();
+    socket.once('close', () => resolve());
+  });
+}

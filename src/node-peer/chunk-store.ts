@@ -1,0 +1,62 @@
+import type { Address } from '../address.ts';
+
+export interface StoreTotals {
+  chunks: number;
+  bytes: number;
+}
+
+/** The chunks and pointers of an embedded peer. */
+export interface ChunkStore {
+  readonly totals: StoreTotals;
+  has(address: Address): Promise<boolean>;
+  /** The chunk's bytes after verification, or undefined. */
+  read(address: Address): Promise<Uint8Array | undefined>;
+  /** Stores a chunk whose bytes have this address. `stored` means that the chunk survives a crash of the process. */
+  write(address: Address, bytes: Uint8Array): Promise<'stored' | 'present' | 'full'>;
+  /** A pointer record that its owner signed for this address, or undefined. */
+  pointer(address: Address): Promise<Uint8Array | undefined>;
+}
+
+/** Holds chunks in memory, for a folder that is served while it changes. */
+export class MemoryChunkStore implements ChunkStore {
+  readonly #chunks = new Map<string, Uint8Array>();
+  readonly #maxBytes: number;
+  #bytes = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  get totals(): StoreTotals {
+    return { chunks: this.#chunks.size, bytes: this.#bytes };
+  }
+
+  async has({ hex }: Address): Promise<boolean> {
+    return this.#chunks.has(hex);
+  }
+
+  async read({ hex }: Address): Promise<Uint8Array | undefined> {
+    return this.#chunks.get(hex);
+  }
+
+  async write({ hex }: Address, bytes: Uint8Array): Promise<'stored' | 'present' | 'full'> {
+    if (this.#chunks.has(hex)) return 'present';
+    if (this.#bytes + bytes.length > this.#maxBytes) return 'full';
+    this.#chunks.set(hex, bytes);
+    this.#bytes += bytes.length;
+    return 'stored';
+  }
+
+  /** Removes all other chunks. @param addresses in hex. */
+  retain(addresses: ReadonlySet<string>): void {
+    for (const [hex, bytes] of this.#chunks) {
+      if (addresses.has(hex)) continue;
+      this.#chunks.delete(hex);
+      this.#bytes -= bytes.length;
+    }
+  }
+
+  async pointer(): Promise<undefined> {
+    return undefined;
+  }
+}

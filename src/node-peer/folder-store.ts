@@ -1,0 +1,197 @@
+import { randomUUID } from 'node:crypto';
+import { access, mkdir, open, readdir, readFile, rename, rm, stat, unlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Address } from '../address.ts';
+import { parsePointer } from '../content/pointer.ts';
+import type { Blake3 } from '../self-encryption/blake3.ts';
+import type { ChunkStore, StoreTotals } from './chunk-store.ts';
+
+/** `chunks/` holds what clients wrote, `pulled/` what the peer in Rust got from its upstreams. */
+const classes = ['chunks', 'pulled'] as const;
+/** A partial file of this age belongs to a process that was killed. */
+const partialFileMs = 60 * 60 * 1000;
+
+/**
+ * Chunks in a folder, in the layout of the peer in Rust (docs/explanation/peers.md), so that either can take the folder
+ * over from the other. Every file appears by a rename, so both may use the folder for a moment at the same time.
+ */
+export class FolderChunkStore implements ChunkStore {
+  readonly #folder: string;
+  readonly #blake3: Blake3;
+  readonly totals: StoreTotals;
+  /** The last change under way for each address. */
+  readonly #changes = new Map<string, Promise<void>>();
+
+  private constructor(folder: string, blake3: Blake3, totals: StoreTotals) {
+    this.#folder = folder;
+    this.#blake3 = blake3;
+    this.totals = totals;
+  }
+
+  /** Creates the folder if necessary, removes old partial files, and counts the chunks. @throws the errors of `node:fs`. */
+  static async open(folder: string, blake3: Blake3): Promise<FolderChunkStore> {
+    for (const name of [...classes, 'temporary', 'quarantine']) {
+      await mkdir(join(folder, name), { recursive: true });
+    }
+    await removePartialFiles(folder);
+    const totals = { chunks: 0, bytes: 0 };
+    for (const name of classes) {
+      const files = await readdir(join(folder, name), { recursive: true });
+      for (const file of files.filter((path) => /[\\/][0-9a-f]{64}$/.test(path))) {
+        const { size } = await stat(join(folder, name, file)).catch(() => ({ size: undefined }));
+        if (size === undefined) continue;
+        totals.chunks += 1;
+        totals.bytes += size;
+      }
+    }
+    return new FolderChunkStore(folder, blake3, totals);
+  }
+
+  async has(address: Address): Promise<boolean> {
+    for (const path of this.#paths(address)) {
+      const exists = await access(path).then(
+        () => true,
+        () => false,
+      );
+      if (exists) return true;
+    }
+    return false;
+  }
+
+  async read(address: Address): Promise<Uint8Array | undefined> {
+    for (const path of this.#paths(address)) {
+      const bytes = await readIfExists(path);
+      if (bytes && this.#isChunk(bytes, address)) return bytes;
+      if (bytes) return (await this.#change(address, () => this.#findOrQuarantine(address)))?.bytes;
+    }
+    return undefined;
+  }
+
+  async write(address: Address, bytes: Uint8Array): Promise<'stored' | 'present' | 'full'> {
+    return this.#change(address, async () => {
+      try {
+        return await this.#writeAlone(address, bytes);
+      } catch (error) {
+        const { code = '' } = error as NodeJS.ErrnoException;
+        if (['ENOSPC', 'EDQUOT'].includes(code)) return 'full';
+        throw error;
+      }
+    });
+  }
+
+  /** Runs when no other change of this address is under way. */
+  async #writeAlone(address: Address, bytes: Uint8Array): Promise<'stored' | 'present'> {
+    const path = this.#paths(address)[0]!;
+    const found = await this.#findOrQuarantine(address);
+    // A chunk that a client writes moves to `chunks/`, so that the peer in Rust does not evict it like a pulled one.
+    if (found && (found.path === path || (await moveIfExists(found.path, path)))) return 'present';
+    await this.#writeDurably(path, bytes);
+    if (found) return 'present'; // another process has taken its file away meanwhile
+    this.totals.chunks += 1;
+    this.totals.bytes += bytes.length;
+    return 'stored';
+  }
+
+  /** Runs when no other change of this address is under way. */
+  async #findOrQuarantine(
+    address: Address,
+  ): Promise<{ path: string; bytes: Uint8Array<ArrayBuffer> } | undefined> {
+    for (const path of this.#paths(address)) {
+      const bytes = await readIfExists(path);
+      if (bytes && this.#isChunk(bytes, address)) return { path, bytes };
+      if (bytes) await this.#quarantine(path, address, bytes.length);
+    }
+    return undefined;
+  }
+
+  /** Runs the work after all earlier changes of this address. */
+  async #change<T>({ hex }: Address, work: () => Promise<T>): Promise<T> {
+    const result = (this.#changes.get(hex) ?? Promise.resolve()).then(work);
+    const settled = result.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.#changes.set(hex, settled);
+    try {
+      return await result;
+    } finally {
+      if (this.#changes.get(hex) === settled) this.#changes.delete(hex);
+    }
+  }
+
+  async pointer(address: Address): Promise<Uint8Array | undefined> {
+    const record = await readIfExists(join(this.#folder, 'pointers', address.hex));
+    if (!record) return undefined;
+    try {
+      return parsePointer(record, address).record;
+    } catch {
+      console.error(`The file ${address.hex} in pointers/ is not a pointer of this address.`);
+      return undefined;
+    }
+  }
+
+  #paths({ hex }: Address): string[] {
+    return classes.map((name) => join(this.#folder, name, hex.slice(0, 2), hex.slice(2, 4), hex));
+  }
+
+  #isChunk(bytes: Uint8Array, address: Address): boolean {
+    return Address.fromBytes(this.#blake3(bytes)).hex === address.hex;
+  }
+
+  async #quarantine(path: string, { hex }: Address, length: number): Promise<void> {
+    await moveIfExists(path, join(this.#folder, 'quarantine', `${hex}.${Date.now()}`));
+    this.totals.chunks -= 1;
+    this.totals.bytes -= length;
+    console.error(`The stored chunk ${hex} is damaged. Its file is in quarantine/ now.`);
+  }
+
+  async #writeDurably(path: string, bytes: Uint8Array): Promise<void> {
+    // Not in `temporary/`, which the peer in Rust empties when it starts.
+    const temporary = join(this.#folder, `${randomUUID()}.partial`);
+    try {
+      const file = await open(temporary, 'wx');
+      try {
+        await file.writeFile(bytes);
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      await mkdir(dirname(path), { recursive: true });
+      await rename(temporary, path);
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw error;
+    }
+  }
+}
+
+/** Removes the partial files of processes that were killed. */
+async function removePartialFiles(folder: string): Promise<void> {
+  const names = await readdir(folder);
+  for (const name of names.filter((name) => name.endsWith('.partial'))) {
+    const path = join(folder, name);
+    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }));
+    if (Date.now() - mtimeMs > partialFileMs) await unlink(path).catch(() => undefined);
+  }
+}
+
+/** @returns whether the file existed. */
+async function moveIfExists(from: string, to: string): Promise<boolean> {
+  await mkdir(dirname(to), { recursive: true });
+  try {
+    await rename(from, to);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+async function readIfExists(path: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  try {
+    return new Uint8Array(await readFile(path));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

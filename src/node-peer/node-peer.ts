@@ -1,0 +1,143 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Blake3 } from '../self-encryption/blake3.ts';
+import { breakOffIfUnread } from './answer-places.ts';
+import { ChunkRoutes } from './chunk-routes.ts';
+import type { ChunkStore } from './chunk-store.ts';
+import { forward, refuseUnexpectedBody } from './forward.ts';
+import { HttpError, sendError } from './http-error.ts';
+import { WebFiles, type WebFilesOptions } from './web-files.ts';
+
+/** Pages of one site can set some 180 cookies of 4 kB for the peer's name and the names around it. */
+const maxHeaderBytes = 1024 * 1024;
+const maxConnections = 1_024;
+/** The time for a whole request to arrive. A chunk at 64 KiB/s takes 64 s. */
+const requestTimeoutMs = 90_000;
+const headersTimeoutMs = 20_000;
+const idleTimeoutMs = 30_000;
+/** A client that reads nothing of its answer for this long loses its connection. */
+const writeTimeoutMs = 30_000;
+
+export interface NodePeerOptions {
+  /** Addresses of loopback with one common port, `127.0.0.1:8080` or `[::1]:8080`. Port 0 selects a free port. */
+  listen: readonly string[];
+  store: ChunkStore;
+  blake3: Blake3;
+  write: 'open' | 'none';
+  /** Also serves the built gateway. */
+  web?: WebFilesOptions;
+  version: string;
+  /** For tests: how long a request waits for a place among the open answers. */
+  answerWaitMs?: number;
+  /** For tests: how long a client may read nothing of its answer. */
+  writeTimeoutMs?: number;
+}
+
+/**
+ * A peer in Node, for the user of this machine: HTTP only, on loopback only, with the chunks of one store. It has no
+ * upstreams and no limits per client, which a public peer needs. The peer in Rust has all of that.
+ */
+export class NodePeer {
+  readonly #servers: Server[] = [];
+  readonly #routes: ChunkRoutes;
+  readonly #web: WebFiles | undefined;
+  readonly #writeTimeoutMs: number;
+  #successor: URL | undefined;
+  #url = '';
+
+  private constructor(options: NodePeerOptions, web: WebFiles | undefined) {
+    this.#web = web;
+    this.#writeTimeoutMs = options.writeTimeoutMs ?? writeTimeoutMs;
+    this.#routes = new ChunkRoutes({ ...options, writeTimeoutMs: this.#writeTimeoutMs });
+  }
+
+  /** @throws RangeError for an address that is not on loopback; the errors of listening and of the web folder. */
+  static async start(options: NodePeerOptions): Promise<NodePeer> {
+    const web = options.web && (await WebFiles.open(options.web));
+    const peer = new NodePeer(options, web);
+    try {
+      let port: number | undefined;
+      for (const address of options.listen) {
+        const [host, wanted] = parseAddress(address);
+        port = await peer.#listen(host, wanted === 0 && port ? port : wanted);
+        peer.#url ||= `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+      }
+    } catch (error) {
+      await peer.close();
+      throw error;
+    }
+    return peer;
+  }
+
+  /** The origin of the first address. */
+  get url(): string {
+    return this.#url;
+  }
+
+  /** From now on, passes all requests on to this server; undefined ends that. Requests that have begun end where they are. */
+  forwardTo(successor: URL | undefined): void {
+    this.#successor = successor;
+  }
+
+  /** Stops listening, and ends all connections. */
+  async close(): Promise<void> {
+    await Promise.all(
+      this.#servers.map(async (server) => {
+        const closed = once(server, 'close');
+        server.close();
+        server.closeAllConnections();
+        await closed;
+      }),
+    );
+  }
+
+  async #listen(host: string, port: number): Promise<number> {
+    const server = createServer(
+      {
+        maxHeaderSize: maxHeaderBytes,
+        requestTimeout: requestTimeoutMs,
+        headersTimeout: headersTimeoutMs,
+        keepAliveTimeout: idleTimeoutMs,
+      },
+      (request, response) => void this.#answer(request, response),
+    );
+    server.maxConnections = maxConnections;
+    // By default, Node silently drops headers after some number of them. `maxHeaderSize` limits them with an error.
+    server.maxHeadersCount = 0;
+    server.listen(port, host);
+    await once(server, 'listening');
+    this.#servers.push(server);
+    return (server.address() as AddressInfo).port;
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      refuseUnexpectedBody(request);
+      if (this.#successor) return await forward(request, response, this.#successor);
+      // Chunks come from strangers. Browsers must not guess that one is a page.
+      response.setHeader('X-Content-Type-Options', 'nosniff');
+      const path = request.url!.split('?', 1)[0]!;
+      if (!path.startsWith('/')) throw new HttpError('NOT_FOUND');
+      if (ChunkRoutes.owns(path)) await this.#routes.answer(request, response, path);
+      else if (this.#web) {
+        breakOffIfUnread(response, this.#writeTimeoutMs);
+        await this.#web.answer(request, response, path);
+      } else throw new HttpError('NOT_FOUND');
+    } catch (error) {
+      const isOver = response.destroyed || response.writableEnded;
+      if (isOver) return; // the client has gone
+      if (!(error instanceof HttpError)) console.error(error);
+      sendError(response, error instanceof HttpError ? error : new HttpError('FAILED', { cause: error }));
+    }
+  }
+}
+
+/** @throws RangeError */
+function parseAddress(address: string): [host: string, port: number] {
+  const [, host, port] = /^(127\.0\.0\.1|\[::1\]):(\d{1,5})$/.exec(address) ?? [];
+  if (!host || Number(port) > 65_535) {
+    throw new RangeError(`“${address}” is not an address of loopback such as 127.0.0.1:8080 or [::1]:8080.`);
+  }
+  return [host.replace(/[[\]]/g, ''), Number(port)];
+}
