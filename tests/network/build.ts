@@ -1,15 +1,19 @@
 import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { buildNetworkPeer, built, run, SetupError } from '../../src/cli/setup.mjs';
 import { fromRoot } from '../support/paths.ts';
 
+/** A folder with both programs, built before. */
+const builtFolder = process.env.ANTWAY_NETWORK_PROGRAMS;
+
 /** The programs that the test runs. */
-export const programs = {
-  devnet: fromRoot('peer/target/network/antway-devnet'),
-  peer: built.networkPeer,
-};
+export const programs = builtFolder
+  ? { devnet: join(builtFolder, 'antway-devnet'), peer: join(builtFolder, 'antway-peer') }
+  : { devnet: fromRoot('peer/target/network/antway-devnet'), peer: built.networkPeer };
 
 /** Builds the nodes, and the peer with the client of the network. @throws SetupError */
 export async function buildPrograms(): Promise<void> {
+  if (builtFolder) return;
   await buildNetworkPeer();
   checkNodeTools();
   // The network's own code needs OpenSSL. Without this variable, it would compile OpenSSL too.

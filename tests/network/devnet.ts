@@ -24,30 +24,51 @@ export function prepareRecords(folder: string, files: readonly string[], pointTo
 /** A slow node works only for the shorter of these times, again and again. */
 const slowMs = { stopped: 450, working: 50 };
 
+/** The line that a node prints once it listens: multiaddresses, and a number of records. */
+interface Listening {
+  address: string;
+  browser: string;
+  records: number;
+}
+
 /** A real node of the network, in a process of its own. */
 class Node {
   private timer?: NodeJS.Timeout;
 
   private constructor(
     private readonly child: ChildProcess,
-    private readonly lines: AsyncIterator<string>,
-    readonly address: string,
+    private readonly listening: Listening,
   ) {}
 
-  static async start(dataFolder: string, port: number, bootstrap: readonly string[]): Promise<Node> {
-    const args = ['node', '--data', dataFolder, '--port', String(port)];
+  static async start(
+    dataFolder: string,
+    records: string,
+    port: number,
+    bootstrap: readonly string[],
+  ): Promise<Node> {
+    const args = ['node', '--data', dataFolder, '--records', records, '--port', String(port)];
     const nodes = bootstrap.flatMap((address) => ['--bootstrap', address]);
     // The process ends with its stdin, and so with this process.
     const child = spawn(programs.devnet, [...args, ...nodes], { stdio: ['pipe', 'pipe', 'inherit'] });
     const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]();
-    const { address } = await nextMessage<{ address: string }>(lines);
-    return new Node(child, lines, address);
+    const line = await lines.next();
+    if (line.done) throw new Error('a node of the network ended');
+    return new Node(child, JSON.parse(line.value));
   }
 
-  /** Stores the records of a folder. Returns their number. */
-  async store(folder: string): Promise<number> {
-    this.child.stdin!.write(`${folder}\n`);
-    return (await nextMessage<{ records: number }>(this.lines)).records;
+  /** Where other nodes and native clients reach it. */
+  get address(): string {
+    return this.listening.address;
+  }
+
+  /** Where browsers reach it, by WebRTC Direct. */
+  get browserAddress(): string {
+    return this.listening.browser;
+  }
+
+  /** How many records it stores. */
+  get records(): number {
+    return this.listening.records;
   }
 
   slowDown(): void {
@@ -80,14 +101,18 @@ class Node {
 export class Devnet {
   private constructor(readonly nodes: readonly Node[]) {}
 
-  /** @param port of the first node; 0 selects a free port. */
-  static async start(count: number, dataFolder: string, port = 0): Promise<Devnet> {
+  /**
+   * Every node stores all records.
+   * @param records a folder of {@link prepareRecords}.
+   * @param port of the first node; 0 selects a free port.
+   */
+  static async start(count: number, dataFolder: string, records: string, port = 0): Promise<Devnet> {
     const nodes: Node[] = [];
     const network = new Devnet(nodes);
     try {
       while (nodes.length < count) {
         const data = join(dataFolder, String(nodes.length));
-        nodes.push(await Node.start(data, nodes.length === 0 ? port : 0, network.bootstrap));
+        nodes.push(await Node.start(data, records, nodes.length === 0 ? port : 0, network.bootstrap));
       }
       return network;
     } catch (error) {
@@ -101,19 +126,12 @@ export class Devnet {
     return this.nodes.slice(0, 2).map(({ address }) => address);
   }
 
-  /** Every node stores all records. Returns their number. */
-  async store(folder: string): Promise<number> {
-    const stored = await Promise.all(this.nodes.map((node) => node.store(folder)));
-    return Math.min(...stored);
+  /** How many records each node stores. */
+  get records(): number {
+    return Math.min(...this.nodes.map((node) => node.records));
   }
 
   async stop(): Promise<void> {
     await Promise.all(this.nodes.map((node) => node.kill()));
   }
-}
-
-async function nextMessage<T>(lines: AsyncIterator<string>): Promise<T> {
-  const line = await lines.next();
-  if (line.done) throw new Error('a node of the network ended');
-  return JSON.parse(line.value);
 }

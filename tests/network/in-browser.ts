@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Browser } from '@playwright/test';
+import type { Browser, BrowserContext } from '@playwright/test';
 import { fetchIn, Gateway, openWithoutScripts, stopWorkers } from '../support/chromium.ts';
 import { distFolder } from '../support/paths.ts';
 import { PeerProcess } from '../support/peer-process.ts';
@@ -9,12 +9,12 @@ import type { Item } from './content.ts';
 import type { NetworkPeer } from './network-peer.ts';
 import { type Row, seconds } from './rows.ts';
 
-/** Runs `use` with the shell in a new browser profile that reads from `peer`. */
-async function withGateway<T>(
+/** Runs `use` with a new browser profile, and a host whose gateway reads from `peer`. */
+async function withHost<T>(
   browser: Browser,
   folder: string,
   peer: NetworkPeer,
-  use: (gateway: Gateway) => Promise<T>,
+  use: (host: PeerProcess, context: BrowserContext) => Promise<T>,
 ): Promise<T> {
   const config = join(folder, 'antway.json');
   await writeFile(config, JSON.stringify({ peers: [peer.url] }));
@@ -24,11 +24,23 @@ async function withGateway<T>(
   });
   const context = await browser.newContext();
   try {
-    return await use(await Gateway.open(host, await context.newPage()));
+    return await use(host, context);
   } finally {
     await context.close();
     await host.stop();
   }
+}
+
+/** Runs `use` with the shell in a new browser profile that reads from `peer`. */
+function withGateway<T>(
+  browser: Browser,
+  folder: string,
+  peer: NetworkPeer,
+  use: (gateway: Gateway) => Promise<T>,
+): Promise<T> {
+  return withHost(browser, folder, peer, async (host, context) =>
+    use(await Gateway.open(host, await context.newPage())),
+  );
 }
 
 /** The first page of the site and everything on it, in a tab. */
@@ -52,6 +64,39 @@ export function openSite(browser: Browser, folder: string, peer: NetworkPeer, si
         seconds: seconds(startedMs),
       },
     ];
+  });
+}
+
+/** The longest time until a user sees the page, or what the gateway waits for, in seconds. */
+export const firstSightSeconds = 2;
+
+/**
+ * The time until the page of a site, or what the gateway waits for, is visible in a browser that was never at the
+ * gateway. The page has to follow.
+ */
+export function firstSight(
+  browser: Browser,
+  folder: string,
+  peer: NetworkPeer,
+  site: Item,
+  step: string,
+): Promise<Row> {
+  return withHost(browser, folder, peer, async (host, context) => {
+    const page = await context.newPage();
+    const content = page.getByRole('heading', { name: 'Pictures' });
+    // The shell says what it opens until its worker is active. The worker then says what peers look for.
+    const opens = page.getByText(site.address);
+    const waits = page.getByRole('heading', { name: 'Looking for this content' });
+    const question = page.getByRole('button', { name: 'Open without scripts' });
+    const startedMs = performance.now();
+    await page.goto(`${host.url}/${site.address}/`, { waitUntil: 'commit' });
+    await content.or(opens).or(waits).or(question).first().waitFor({ timeout: 60_000 });
+    const seen = seconds(startedMs);
+    const what = (await content.isVisible()) ? 'the page' : 'what it waits for';
+    if (!(await content.isVisible())) await question.or(content).first().waitFor({ timeout: 120_000 });
+    await openWithoutScripts(page);
+    await content.waitFor({ timeout: 120_000 });
+    return { step, item: `a user sees ${what}`, seconds: seen };
   });
 }
 

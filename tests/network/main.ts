@@ -1,4 +1,4 @@
-// `pnpm test:network`: from real nodes of the Autonomi network through a peer into a real browser.
+// `pnpm test:network`: from real nodes of the Autonomi network into a real browser, through a peer and without one.
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
@@ -15,7 +15,8 @@ import { noise } from '../support/publish.ts';
 import { buildPrograms } from './build.ts';
 import { type Item, makeContent } from './content.ts';
 import { Devnet, type Prepared, prepareRecords } from './devnet.ts';
-import { openSite, readInBrowser } from './in-browser.ts';
+import { readFromNodes } from './direct.ts';
+import { firstSight, firstSightSeconds, openSite, readInBrowser } from './in-browser.ts';
 import { NetworkPeer } from './network-peer.ts';
 import { type Row, seconds, table } from './rows.ts';
 
@@ -42,7 +43,7 @@ async function main(): Promise<void> {
     const machine = describeMachine(browser);
     const records = join(folder, 'records');
     const items = await makeContent(folder, records);
-    const [, photos, , site] = items as [Item, Item, Item, Item];
+    const [, photos, film, site] = items as [Item, Item, Item, Item];
     const prepared = await prepare(items, records, site);
 
     const port = await freePort();
@@ -59,10 +60,11 @@ async function main(): Promise<void> {
     rows.push(...(await runWithoutNetwork(first)));
 
     const startedMs = performance.now();
-    const network = await Devnet.start(nodes, join(folder, 'nodes'), port);
+    const network = await Devnet.start(nodes, join(folder, 'nodes'), records, port);
     stops.push(() => network.stop());
-    const stored = await network.store(records);
-    console.log(`${nodes} nodes store ${stored} records each after ${seconds(startedMs).toFixed(1)} s.`);
+    console.log(
+      `${nodes} nodes store ${network.records} records each after ${seconds(startedMs).toFixed(1)} s.`,
+    );
     const { peers } = await first.reached('connected');
     assert.ok(peers > 0, 'the peer counts its nodes');
 
@@ -79,13 +81,33 @@ async function main(): Promise<void> {
     rows.push(...(await openSite(browser, folder, second, site)));
     rows.push(...(await readInBrowser(browser, folder, second, items, 'node → peer → browser, cold')));
 
+    const third = await startPeer();
+    await third.reached('connected');
+    const sights = [await firstSight(browser, folder, third, site, 'node → peer → a fresh browser')];
+    rows.push(...sights);
+
     rows.push(await pullFromSlowNodes(network, await startPeer(), photos));
+    const fifth = await startPeer();
+    await fifth.reached('connected');
+    const slowSight = await whileSlow(network, (step) =>
+      firstSight(browser, folder, fifth, site, `node → peer → a fresh browser, ${step}`),
+    );
+    sights.push(slowSight);
+    rows.push(slowSight);
+
+    rows.push(await pullFromDyingNodes(network, await startPeer(), film));
+
+    const other = await Devnet.start(nodes, join(folder, 'other-nodes'), records);
+    stops.push(() => other.stop());
+    rows.push(...(await readFromNodes(browser, folder, other, items, prepared.pointer, film)));
 
     const text = `${machineLine(machine)} ${nodes} nodes, each in a process of its own.\n\n${table(rows)}\n`;
     console.log(`\nEvery byte was equal.\n\n${text}`);
     const results = fromRoot('test-results/network');
     await mkdir(results, { recursive: true });
     await writeFile(join(results, 'network.md'), text);
+    const late = sights.filter((sight) => sight.seconds > firstSightSeconds);
+    assert.deepEqual(late, [], `a user sees something within ${firstSightSeconds} s`);
   } finally {
     for (const stop of stops.toReversed()) await stop();
   }
@@ -145,9 +167,9 @@ async function storeChunk(peer: NetworkPeer, bytes: Uint8Array): Promise<string>
 }
 
 /** The first hop: every chunk of an item, from a peer that has none. */
-async function pull(peer: NetworkPeer, item: Item): Promise<Row> {
+async function pull(peer: NetworkPeer, item: Item, onChunk?: (read: number) => void): Promise<Row> {
   const startedMs = performance.now();
-  const bytes = await peer.read(item);
+  const bytes = await peer.read(item, onChunk);
   const name = `${item.name}, ${item.chunks.size} chunks`;
   return { step: 'node → peer', item: name, bytes, seconds: seconds(startedMs) };
 }
@@ -179,11 +201,31 @@ async function readAbsentChunks(peer: NetworkPeer): Promise<Row> {
 /** Three of the nodes work only for a tenth of the time. */
 async function pullFromSlowNodes(network: Devnet, peer: NetworkPeer, item: Item): Promise<Row> {
   await peer.reached('connected');
+  return whileSlow(network, async (step) => ({ ...(await pull(peer, item)), step: `node → peer, ${step}` }));
+}
+
+/** @param run gets the words for the row's step. */
+async function whileSlow(network: Devnet, run: (step: string) => Promise<Row>): Promise<Row> {
   const slow = network.nodes.slice(2);
   for (const node of slow) node.slowDown();
-  const row = await pull(peer, item);
-  for (const node of slow) node.speedUp();
-  return { ...row, step: `node → peer, ${slow.length} of ${nodes} nodes slow` };
+  try {
+    return await run(`${slow.length} of ${nodes} nodes slow`);
+  } finally {
+    for (const node of slow) node.speedUp();
+  }
+}
+
+/** Two of the nodes are killed, one of them a bootstrap node, when a quarter of the chunks has arrived. */
+async function pullFromDyingNodes(network: Devnet, peer: NetworkPeer, item: Item): Promise<Row> {
+  await peer.reached('connected');
+  const dying = [network.nodes[0]!, network.nodes[3]!];
+  const ends: Promise<void>[] = [];
+  const row = await pull(peer, item, (read) => {
+    if (read === Math.floor(item.chunks.size / 4)) ends.push(...dying.map((node) => node.kill()));
+  });
+  assert.equal(ends.length, dying.length, 'the nodes ended during the download');
+  await Promise.all(ends);
+  return { ...row, step: `node → peer, ${dying.length} of ${nodes} nodes killed meanwhile` };
 }
 
 async function freePort(): Promise<number> {

@@ -17,8 +17,7 @@ const STACK_BYTES: usize = 8 * 1024 * 1024;
 enum Command {
     /// Encrypt files with the network's own code and sign a pointer. Prints one line of JSON.
     Prepare(prepare::Args),
-    /// Run a node until its stdin ends. Each line of stdin is a folder of `prepare`, whose records the node stores.
-    /// Prints one line of JSON when it listens, and one after each folder.
+    /// Run a node until its stdin ends. Prints one line of JSON when it listens to other nodes and to browsers.
     Node(node::Args),
 }
 

@@ -1,33 +1,41 @@
 //! One node of the network, with the parts that the network's own program gives a node.
 
-use ant_node::core::{IPDiversityConfig, MultiAddr, NodeIdentity, P2PEvent, P2PNode};
+use ant_node::config::{NetworkMode, PaymentConfig, UpgradeConfig};
+use ant_node::core::{MultiAddr, NodeIdentity};
 use ant_node::payment::{
     EvmVerifierConfig, PaymentVerifier, PaymentVerifierConfig, PriceFloorConfig, QuoteGenerator,
     QuotingMetricsTracker, wire_ml_dsa_signer,
 };
 use ant_node::pointer::{PointerService, PointerStore};
-use ant_node::{AntProtocol, ChunkStore, ChunkStoreConfig};
+use ant_node::{
+    AntProtocol, ChunkStore, ChunkStoreConfig, NodeBuilder, NodeConfig, NodeEvent, RunningNode,
+    WebRtcDirectConfig,
+};
 use ant_protocol::chunk::{
     ChunkMessage, ChunkMessageBody, ChunkPutRequest, ChunkPutResponse, PointerPutRequest,
     PointerPutResponse,
 };
 use ant_protocol::evm::{Network, RewardsAddress};
-use ant_protocol::{
-    CHUNK_PROTOCOL_ID, CLOSE_GROUP_SIZE, MAX_WIRE_MESSAGE_SIZE, Pointer, compute_address,
-};
+use ant_protocol::{CLOSE_GROUP_SIZE, Pointer, compute_address};
 use anyhow::{Context, bail, ensure};
-use saorsa_core::NodeConfig;
 use serde_json::json;
 use std::fs;
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use tokio::io::{AsyncBufReadExt, BufReader, stdin};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, stdin};
+use tokio::time::{sleep, timeout};
 
 #[derive(clap::Args)]
 pub struct Args {
     /// Where the node keeps its records
     #[arg(long, value_name = "FOLDER")]
     data: PathBuf,
+
+    /// A folder of `prepare`, whose records the node stores before it starts (repeatable)
+    #[arg(long, value_name = "FOLDER")]
+    records: Vec<PathBuf>,
 
     /// The UDP port on loopback; 0 selects a free one
     #[arg(long, default_value_t = 0)]
@@ -43,41 +51,114 @@ const PAYMENTS: usize = 100_000;
 
 const REWARDS: RewardsAddress = RewardsAddress::new([1; 20]);
 
+/// No node of a test lives that long, so none looks for a newer version of its program.
+const HOURS_BETWEEN_UPGRADE_CHECKS: u64 = 24 * 365;
+
+/// The file in which a node leaves its address for browsers.
+const BROWSER_ADDRESS_FILE: &str = "webrtc-direct.multiaddr";
+
+const START_LIMIT: Duration = Duration::from_secs(60);
+
 pub async fn run(args: Args) -> anyhow::Result<()> {
     fs::create_dir_all(&args.data)?;
-    let identity = NodeIdentity::generate()?;
-    let protocol = Arc::new(protocol(&args.data, &identity).await?);
-    let mut config = NodeConfig::builder()
-        .port(args.port)
-        .local(true)
-        .ipv6(false)
-        .max_message_size(MAX_WIRE_MESSAGE_SIZE)
-        .build()?;
-    config.node_identity = Some(Arc::new(identity));
-    config.bootstrap_peers = args.bootstrap;
-    // All nodes have the same address.
-    config.diversity_config = Some(IPDiversityConfig::permissive());
-    let node = Arc::new(P2PNode::new(config).await?);
-    let requests = tokio::spawn(answer(Arc::clone(&node), Arc::clone(&protocol)));
-    node.start().await?;
-    protocol.attach_p2p_node(Arc::clone(&node));
-    let addresses = node.listen_addrs().await;
-    let address = addresses.first().context("the node does not listen")?;
+    let records = store_records(&args.data, &args.records).await?;
+    let port = match args.port {
+        0 => free_port()?,
+        port => port,
+    };
+    let config = NodeConfig {
+        root_dir: args.data.clone(),
+        port,
+        ipv4_only: true,
+        bootstrap: args
+            .bootstrap
+            .iter()
+            .map(|address| {
+                address
+                    .dialable_socket_addr()
+                    .context("a node that cannot be dialled")
+            })
+            .collect::<anyhow::Result<_>>()?,
+        // All nodes have the same address.
+        network_mode: NetworkMode::Development,
+        upgrade: UpgradeConfig {
+            check_interval_hours: HOURS_BETWEEN_UPGRADE_CHECKS,
+            ..UpgradeConfig::default()
+        },
+        payment: PaymentConfig {
+            rewards_address: Some(REWARDS.to_string()),
+            ..PaymentConfig::default()
+        },
+        webrtc_direct: WebRtcDirectConfig {
+            bind: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            ..WebRtcDirectConfig::default()
+        },
+        ..NodeConfig::default()
+    };
+    let node = NodeBuilder::new(config).build().await?;
+    let started = started(&node);
+    let ended = tokio::spawn(run_until_stdin_ends(node));
+    timeout(START_LIMIT, started)
+        .await
+        .context("the node did not start")??;
+    let browser = timeout(START_LIMIT, browser_address(&args.data)).await;
     println!(
         "{}",
-        json!({ "event": "listening", "address": address.to_string() })
+        json!({
+            "event": "listening",
+            "address": MultiAddr::quic(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).to_string(),
+            "browser": browser.context("the node does not listen for browsers")??,
+            "records": records,
+        })
     );
-    let mut folders = BufReader::new(stdin()).lines();
-    while let Some(folder) = folders.next_line().await? {
-        let records = store_all(&protocol, Path::new(&folder)).await?;
-        println!("{}", json!({ "event": "stored", "records": records }));
-    }
-    requests.abort();
-    node.shutdown().await?;
-    Ok(())
+    ended.await?
 }
 
-async fn protocol(folder: &Path, identity: &NodeIdentity) -> anyhow::Result<AntProtocol> {
+/// Returns when the node listens.
+fn started(node: &RunningNode) -> impl Future<Output = anyhow::Result<()>> + use<> {
+    let mut events = node.subscribe_events();
+    async move {
+        while !matches!(events.recv().await?, NodeEvent::Started) {}
+        Ok(())
+    }
+}
+
+async fn run_until_stdin_ends(mut node: RunningNode) -> anyhow::Result<()> {
+    let (mut stdin, mut byte) = (stdin(), [0]);
+    tokio::select! {
+        result = node.run() => Ok(result?),
+        _ = stdin.read(&mut byte) => Ok(()),
+    }
+}
+
+/// The address that the node leaves in its folder once it listens for browsers.
+async fn browser_address(folder: &Path) -> anyhow::Result<String> {
+    loop {
+        match fs::read_to_string(folder.join(BROWSER_ADDRESS_FILE)) {
+            Ok(address) if !address.trim().is_empty() => return Ok(address.trim().to_owned()),
+            _ => sleep(Duration::from_millis(20)).await,
+        }
+    }
+}
+
+/// A UDP port that nothing uses.
+fn free_port() -> anyhow::Result<u16> {
+    let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
+    Ok(socket.local_addr()?.port())
+}
+
+/// Stores the records of folders, as a node of this folder would. Returns their number.
+async fn store_records(data: &Path, folders: &[PathBuf]) -> anyhow::Result<usize> {
+    let protocol = protocol(data).await?;
+    let mut records = 0;
+    for folder in folders {
+        records += store_all(&protocol, folder).await?;
+    }
+    Ok(records)
+}
+
+/// Handles requests as the node does. It counts every record as paid for.
+async fn protocol(folder: &Path) -> anyhow::Result<AntProtocol> {
     let store = ChunkStore::new(ChunkStoreConfig {
         root_dir: folder.to_path_buf(),
         ..ChunkStoreConfig::default()
@@ -93,43 +174,11 @@ async fn protocol(folder: &Path, identity: &NodeIdentity) -> anyhow::Result<AntP
         price_floor: PriceFloorConfig::default(),
     }));
     let mut quotes = QuoteGenerator::new(REWARDS, QuotingMetricsTracker::new(0));
-    wire_ml_dsa_signer(&mut quotes, identity)?;
+    wire_ml_dsa_signer(&mut quotes, &NodeIdentity::generate()?)?;
     let pointers = PointerService::new(PointerStore::new(store.root_dir()).await?)
         .with_chunk_store(Arc::clone(&store))
         .with_payments(Arc::clone(&payments));
     Ok(AntProtocol::new(store, payments, Arc::new(quotes)).with_pointer_service(pointers))
-}
-
-/// Answers the requests of clients.
-async fn answer(node: Arc<P2PNode>, protocol: Arc<AntProtocol>) {
-    let mut events = node.subscribe_events();
-    while let Ok(event) = events.recv().await {
-        let P2PEvent::Message {
-            topic,
-            source: Some(client),
-            data,
-            ..
-        } = event
-        else {
-            continue;
-        };
-        if topic != CHUNK_PROTOCOL_ID {
-            continue;
-        }
-        let (node, protocol) = (Arc::clone(&node), Arc::clone(&protocol));
-        tokio::spawn(async move {
-            match protocol.try_handle_request(&data).await {
-                Ok(Some(answer)) => {
-                    let sent = node.send_message(&client, CHUNK_PROTOCOL_ID, answer, &[]);
-                    if let Err(error) = sent.await {
-                        tracing::warn!(%error, "answer not sent");
-                    }
-                }
-                Ok(None) => {}
-                Err(error) => tracing::warn!(%error, "request failed"),
-            }
-        });
-    }
 }
 
 /// Stores the records of a folder that `prepare` made.

@@ -1,0 +1,23 @@
+/** Joins byte strings. */
+export function concat(...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const joined = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    joined.set(part, at);
+    at += part.length;
+  }
+  return joined;
+}
+
+const utf8 = new TextEncoder();
+
+export function textBytes(text: string): Uint8Array<ArrayBuffer> {
+  return utf8.encode(text);
+}
+
+/** @param text lower-case or upper-case hex digits in pairs, which the caller has checked. */
+export function fromHex(text: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from({ length: text.length / 2 }, (_, i) =>
+    Number.parseInt(text.slice(2 * i, 2 * i + 2), 16),
+  );
+}

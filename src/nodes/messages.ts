@@ -1,0 +1,167 @@
+import * as v from 'valibot';
+import type { AntwayError } from '../errors.ts';
+import * as s from '../schema.ts';
+import { parse, type Schema } from '../schema.ts';
+import { concat, textBytes } from './bytes.ts';
+import { isPeerId, type NodeAddress, parseNodeAddress } from './node-address.ts';
+import { nodeError } from './node-error.ts';
+import { nodeLimits } from './node-limits.ts';
+
+/** The network's interface for browsers, version 5. */
+const version = 5;
+const protocolName = 'autonomi.web.poc.v5';
+
+export type RequestBody =
+  | { type: 'hello' }
+  | { type: 'find_node'; target: string; count: number }
+  | { type: 'get_chunk'; address: string }
+  | { type: 'chunk_protocol' };
+
+/** A response, split into its header and the bytes after it. */
+export interface Response {
+  id: number;
+  status: 'ok' | 'not_found' | 'error';
+  type: string;
+  header: unknown;
+  body: Uint8Array;
+}
+
+/** @param id a positive integer that no other request of the connection has. */
+export function encodeRequest(
+  id: number,
+  request: RequestBody,
+  body = new Uint8Array(),
+): Uint8Array<ArrayBuffer> {
+  const header = { version, request_id: id, content_length: body.length, ...request };
+  return concat(textBytes(JSON.stringify(header)), body);
+}
+
+const count = s.integer('bytes');
+const envelope = s.object({
+  version: v.literal(version, `it must be ${version}`),
+  request_id: s.integer('requests'),
+  status: v.picklist(['ok', 'not_found', 'error']),
+  type: v.string(),
+  content_length: count,
+});
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * Splits a response. There is no length between the JSON header and the body: the header ends with its last brace.
+ * @throws AntwayError `CORRUPT`
+ */
+export function decodeResponse(frame: Uint8Array): Response {
+  const headerBytes = jsonLength(frame.subarray(0, nodeLimits.headerBytes));
+  if (headerBytes === undefined) throw nodeError('protocol', 'A node sent a response without a header.');
+  let header: unknown;
+  try {
+    header = JSON.parse(utf8.decode(frame.subarray(0, headerBytes)));
+  } catch (cause) {
+    throw nodeError('protocol', 'A node sent a response whose header is no JSON.', cause);
+  }
+  const { request_id, status, type, content_length } = check(envelope, header);
+  const body = frame.subarray(headerBytes);
+  if (body.length !== content_length) {
+    throw nodeError('protocol', `A node sent ${body.length} bytes and announced ${content_length}.`);
+  }
+  return { id: request_id, status, type, header, body };
+}
+
+const [quote, backslash, open, close] = Array.from('"\\{}', (character) => character.charCodeAt(0));
+
+/** The length of the JSON object at the start of `bytes`, or undefined if it does not end there. */
+function jsonLength(bytes: Uint8Array): number | undefined {
+  if (bytes[0] !== open) return undefined;
+  let depth = 0;
+  let isText = false;
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes[i];
+    if (isText) {
+      if (byte === backslash) i++;
+      else if (byte === quote) isText = false;
+    } else if (byte === quote) isText = true;
+    else if (byte === open) depth++;
+    else if (byte === close && --depth === 0) return i + 1;
+  }
+  return undefined;
+}
+
+function check<T>(schema: Schema<T>, value: unknown): T {
+  try {
+    return parse(schema, value, 'CORRUPT', 'response');
+  } catch (error) {
+    throw nodeError('protocol', `A node sent a wrong response: ${(error as AntwayError).message}`, error);
+  }
+}
+
+const peerId = v.pipe(v.string(), v.check(isPeerId, 'it must be 64 hex digits'));
+
+const helloHeader = s.object({
+  type: v.literal('hello'),
+  protocol: v.literal(protocolName, `it must be ${protocolName}`),
+  peer_id: peerId,
+  capabilities: s.list(v.pipe(v.string(), v.maxLength(64, 'it is too long')), 64),
+});
+
+/** @returns what the node can do. @throws AntwayError `CORRUPT` */
+export function parseHello({ header }: Response, expectedPeerId: string): ReadonlySet<string> {
+  const { peer_id, capabilities } = check(helloHeader, header);
+  if (peer_id !== expectedPeerId) throw nodeError('identity', 'A node greets with the name of another one.');
+  return new Set(capabilities);
+}
+
+const nodesHeader = s.object({
+  type: v.literal('nodes'),
+  target: v.string(),
+  nodes: s.list(v.unknown(), nodeLimits.bucket),
+});
+const namedNode = s.object({
+  peer_id: peerId,
+  webrtc_direct: s.object({ multiaddr: v.string() }),
+});
+
+/**
+ * The nodes of an answer to `find_node`. Entries without an address for browsers are left out, and entries whose
+ * address names another node.
+ * @throws AntwayError `CORRUPT` for an answer to another request, or with more nodes than requested.
+ */
+export function parseNodes({ header }: Response, expectedTarget: string): NodeAddress[] {
+  const { target, nodes } = check(nodesHeader, header);
+  if (target !== expectedTarget) throw nodeError('protocol', 'A node answered another request.');
+  return nodes.flatMap((node) => {
+    const parsed = v.safeParse(namedNode, node);
+    if (!parsed.success) return [];
+    const address = parseNodeAddress(parsed.output.webrtc_direct.multiaddr);
+    return address?.peerId === parsed.output.peer_id ? [address] : [];
+  });
+}
+
+const chunkHeader = s.object({ address: v.string(), size: count });
+
+/** The bytes of a chunk, which nothing has verified. @throws AntwayError `CORRUPT` */
+export function parseChunk(
+  { type, header, body }: Response,
+  expectedAddress: string,
+): Uint8Array | undefined {
+  if (type !== 'chunk' && type !== 'chunk_not_found') {
+    throw nodeError('protocol', 'A node answered another request.');
+  }
+  if (type === 'chunk_not_found') {
+    if (body.length > 0) throw nodeError('protocol', 'A node sent bytes of a chunk that it does not have.');
+    return undefined;
+  }
+  const { address, size } = check(chunkHeader, header);
+  if (address !== expectedAddress || size !== body.length || size > nodeLimits.chunkBytes) {
+    throw nodeError('protocol', 'A node sent another chunk.');
+  }
+  return body;
+}
+
+const errorHeader = s.object({ code: v.pipe(v.string(), v.regex(/^[a-z_]{1,64}$/)) });
+
+/** The code of an error response. Its message is a stranger's text, so it is dropped. */
+export function errorCode({ header }: Response): string {
+  const parsed = v.safeParse(errorHeader, header);
+  return parsed.success ? parsed.output.code : 'unknown';
+}

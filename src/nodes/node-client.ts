@@ -1,0 +1,247 @@
+import { type Address, toHex } from '../address.ts';
+import type { AntwayError } from '../errors.ts';
+import { limits } from '../limits.ts';
+import { raceAbort, transferMs } from '../util/watchdog.ts';
+import type { NodeChannel } from './channel.ts';
+import { decodePointerGet, encodePointerGet } from './chunk-protocol.ts';
+import { type Clock, withTimeout } from './clock.ts';
+import { frameMessages } from './frames.ts';
+import { Inbox } from './inbox.ts';
+import {
+  decodeResponse,
+  encodeRequest,
+  errorCode,
+  parseChunk,
+  parseHello,
+  parseNodes,
+  type RequestBody,
+  type Response,
+} from './messages.ts';
+import { type NodeAddress, peerIdBytes } from './node-address.ts';
+import { nodeError } from './node-error.ts';
+import { nodeLimits } from './node-limits.ts';
+import { Places } from './places.ts';
+import { RateLimit } from './rate-limit.ts';
+import { acceptBytes, Handshake, recordOverheadBytes, type Session } from './session.ts';
+
+export interface RequestOptions {
+  signal: AbortSignal;
+  /** Called when an answer begins to arrive. It may be the answer to another request of the connection. */
+  onFirstByte?(): void;
+}
+
+/** An authenticated connection to one node. */
+export interface NodeClient {
+  readonly address: NodeAddress;
+  readonly isClosed: boolean;
+  /** Whether a request waits for its answer. */
+  readonly isBusy: boolean;
+  /** Whether the node reads pointers. */
+  readonly hasPointers: boolean;
+  /** The nodes closest to a target that the node knows. They are hints of a stranger. */
+  findNode(target: Uint8Array, options: RequestOptions): Promise<NodeAddress[]>;
+  /** @returns bytes that nothing has verified; undefined if the node has none. */
+  getChunk(address: Address, options: RequestOptions): Promise<Uint8Array | undefined>;
+  /** @returns a record that nothing has verified; undefined if the node has none. */
+  getPointer(address: Address, options: RequestOptions): Promise<Uint8Array<ArrayBuffer> | undefined>;
+  close(): void;
+}
+
+const multiplexing = `rpc-multiplex-${nodeLimits.requestsAtOnce}`;
+const smallFrame = nodeLimits.headerBytes + recordOverheadBytes;
+
+interface Pending {
+  resolve(response: Response): void;
+  onFirstByte(): void;
+}
+
+/**
+ * Talks to a node over an open channel. A caller that aborts leaves at once. Its request keeps its place until the node
+ * has answered, because an answer cannot be called back.
+ */
+export class ChannelClient implements NodeClient {
+  readonly address: NodeAddress;
+  readonly #channel: NodeChannel;
+  readonly #clock: Clock;
+  readonly #inbox: Inbox;
+  readonly #rate: RateLimit;
+  /** One request until the node has said that it takes several. */
+  readonly #places = new Places(1);
+  readonly #pending = new Map<number, Pending>();
+  /** Fires when the connection ends, with the reason. */
+  readonly #end = new AbortController();
+  #session: Session | undefined;
+  #capabilities: ReadonlySet<string> = new Set();
+  #sending: Promise<void> = Promise.resolve();
+  #lastId = 0;
+
+  private constructor(channel: NodeChannel, address: NodeAddress, clock: Clock) {
+    this.#channel = channel;
+    this.address = address;
+    this.#clock = clock;
+    this.#rate = new RateLimit(clock, nodeLimits.requestsPerSecond, nodeLimits.requestBurst);
+    this.#inbox = new Inbox(clock, {
+      onPayload: (payload) => this.#received(payload),
+      onBegin: () => {
+        for (const { onFirstByte } of this.#pending.values()) onFirstByte();
+      },
+      onFailed: (error) => this.#fail(error),
+    });
+    channel.onClosed = () => this.#fail(nodeError('unreachable', 'A node closed the connection.'));
+  }
+
+  /**
+   * Authenticates the node and learns what it can do. Closes the channel if that fails.
+   * @throws AntwayError `PEERS_UNREACHABLE`, `CORRUPT`; the signal's reason when aborted.
+   */
+  static async connect(
+    channel: NodeChannel,
+    address: NodeAddress,
+    clock: Clock,
+    signal: AbortSignal,
+  ): Promise<ChannelClient> {
+    const client = new ChannelClient(channel, address, clock);
+    try {
+      await client.#greet(signal);
+      return client;
+    } catch (error) {
+      client.#fail(error);
+      throw error;
+    }
+  }
+
+  get isClosed(): boolean {
+    return this.#end.signal.aborted;
+  }
+
+  get isBusy(): boolean {
+    return this.#pending.size > 0;
+  }
+
+  get hasPointers(): boolean {
+    return this.#capabilities.has('pointer_protocol') && this.#capabilities.has('chunk_protocol');
+  }
+
+  async findNode(target: Uint8Array, options: RequestOptions): Promise<NodeAddress[]> {
+    const text = toHex(target);
+    const request = { type: 'find_node', target: text, count: nodeLimits.bucket } as const;
+    return this.#parsed(await this.#request(request, smallFrame, options), (response) =>
+      parseNodes(response, text),
+    );
+  }
+
+  async getChunk(address: Address, options: RequestOptions): Promise<Uint8Array | undefined> {
+    const request = { type: 'get_chunk', address: address.hex } as const;
+    const response = await this.#request(request, smallFrame + nodeLimits.chunkBytes, options);
+    return this.#parsed(response, () => parseChunk(response, address.hex));
+  }
+
+  async getPointer(address: Address, options: RequestOptions): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    const id = this.#lastId + 1;
+    const frame = smallFrame + nodeLimits.smallBodyBytes;
+    const body = encodePointerGet(id, address.bytes);
+    const response = await this.#request({ type: 'chunk_protocol' }, frame, options, body);
+    return this.#parsed(response, () =>
+      decodePointerGet(response.body, id, address.bytes, limits.pointerBytes),
+    );
+  }
+
+  close(): void {
+    this.#fail(nodeError('unreachable', 'The connection to a node is no longer needed.'));
+  }
+
+  async #greet(signal: AbortSignal): Promise<void> {
+    const handshake = new Handshake();
+    await this.#rate.take(signal);
+    const accepted = new Promise<Uint8Array>((resolve) => {
+      this.#onAccept = resolve;
+    });
+    this.#inbox.expect(acceptBytes);
+    this.#channel.onMessage = (message) => this.#inbox.take(message);
+    await raceAbort(this.#send(handshake.hello), signal);
+    const accept = await raceAbort(raceAbort(accepted, this.#end.signal), signal);
+    this.#session = handshake.finish(accept, peerIdBytes(this.address));
+    const response = await this.#request({ type: 'hello' }, smallFrame, { signal });
+    this.#capabilities = parseHello(response, this.address.peerId);
+    if (this.#capabilities.has(multiplexing)) this.#places.add(nodeLimits.requestsAtOnce - 1);
+  }
+
+  #onAccept: (accept: Uint8Array) => void = () => undefined;
+
+  /** Parses an answer. A node that breaks the protocol is not asked again. */
+  #parsed<T>(response: Response, parse: (response: Response) => T): T {
+    try {
+      return parse(response);
+    } catch (error) {
+      if ((error as AntwayError).code === 'CORRUPT') this.#fail(error);
+      throw error;
+    }
+  }
+
+  /** @throws AntwayError; the signal's reason when aborted. */
+  async #request(
+    request: RequestBody,
+    frameBytes: number,
+    { signal, onFirstByte = () => undefined }: RequestOptions,
+    body?: Uint8Array<ArrayBuffer>,
+  ): Promise<Response> {
+    const id = ++this.#lastId;
+    const release = await raceAbort(this.#places.take(signal), this.#end.signal);
+    try {
+      await this.#rate.take(signal);
+      this.#end.signal.throwIfAborted();
+    } catch (error) {
+      release();
+      throw error;
+    }
+    const answer = new Promise<Response>((resolve) => {
+      this.#pending.set(id, { resolve, onFirstByte });
+    });
+    this.#inbox.expect(frameBytes);
+    const totalMs = nodeLimits.stallMs + nodeLimits.requestsAtOnce * transferMs(frameBytes);
+    const late = () => nodeError('timeout', 'A node does not answer a request, but others.');
+    const finished = withTimeout(this.#clock, totalMs, this.#end.signal, late, (ended) =>
+      raceAbort(answer, ended),
+    ).finally(() => {
+      this.#pending.delete(id);
+      release();
+    });
+    // It has no other listener if the caller leaves.
+    finished.catch((error) => this.#fail(error));
+    this.#send(this.#session!.encrypt(encodeRequest(id, request, body))).catch((error) => this.#fail(error));
+    const response = await raceAbort(finished, signal);
+    if (response.status === 'error') {
+      throw nodeError('refused', `A node refused a request (${errorCode(response)}).`);
+    }
+    return response;
+  }
+
+  /** Sends a payload after those before it: the messages of two frames must not mix. */
+  #send(payload: Uint8Array): Promise<void> {
+    this.#sending = this.#sending.then(async () => {
+      for (const message of frameMessages(payload)) {
+        this.#end.signal.throwIfAborted();
+        await this.#channel.send(message);
+      }
+    });
+    return this.#sending;
+  }
+
+  #received(payload: Uint8Array): void {
+    if (!this.#session) {
+      this.#onAccept(payload);
+      return;
+    }
+    const response = decodeResponse(this.#session.decrypt(payload));
+    const pending = this.#pending.get(response.id);
+    if (!pending) throw nodeError('protocol', 'A node answered a request that does not exist.');
+    pending.resolve(response);
+  }
+
+  #fail(error: unknown): void {
+    if (this.isClosed) return;
+    this.#end.abort(error);
+    this.#inbox.stop();
+    this.#channel.close();
+  }
+}

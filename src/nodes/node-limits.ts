@@ -1,0 +1,58 @@
+/** Limits of the network's protocol for browsers, and limits that Antway sets itself. Times in milliseconds. */
+export const nodeLimits = Object.freeze({
+  /** One message of a data channel. */
+  messageBytes: 16 * 1024,
+  /** The JSON header of a request or response. */
+  headerBytes: 64 * 1024,
+  chunkBytes: 4 * 1024 * 1024,
+  /** A response to a pointer request, by the node's own limit. */
+  smallBodyBytes: 64 * 1024,
+  multiaddrCharacters: 2048,
+  /** Shortest average message of a long frame: smaller ones would only cost time. */
+  leastMessageBytes: 256,
+
+  /** Nodes that one answer may name, and nodes that a lookup keeps in view (`K`). */
+  bucket: 20,
+  /** Requests of a lookup at the same time (`α`). */
+  parallel: 6,
+  /** A request gives its place to another after this time, but goes on. A lookup has at most `mostParallel`. */
+  placeMs: 1_000,
+  mostParallel: 18,
+  /** The nodes closest to an address, which hold its record, and how many of them decide. */
+  closeGroup: 7,
+  majority: 4,
+  /** Nodes that one lookup asks. */
+  asked: 120,
+  /** Nodes that are asked in addition, before a record counts as absent, and how long each answer is awaited. */
+  extra: 20,
+  extraMs: 4_000,
+  /** After this many failures of nodes that one node named, and four times as many as successes, its names count less. */
+  falseNames: 8,
+
+  connectMs: 10_000,
+  handshakeMs: 10_000,
+  /** A node that sends nothing for this time while it owes an answer is given up. */
+  stallMs: 10_000,
+  /** Nodes close connections that are idle for a minute. */
+  idleMs: 50_000,
+  connections: 24,
+  connectsAtOnce: 12,
+  /** Nodes accept four connections of an IP address. Antway has one for each node, and so many for each host. */
+  connectionsPerHost: 4,
+  /** Nodes close a connection that sends more than 16 requests a second, and count the handshake. */
+  requestsPerSecond: 14,
+  requestBurst: 12,
+  requestsAtOnce: 4,
+
+  /** A node that failed is not asked for this time, and twice as long after each further failure. */
+  retryMs: { first: 60_000, most: 3_600_000 },
+  /** A node that sent wrong bytes or broke the protocol. */
+  banMs: 3_600_000,
+  /** The next node is asked for a record that another one sends: without a first byte, and after it. */
+  hedgeMs: { firstByte: 800, rest: 4_000 },
+  recordsAtOnce: 3,
+
+  /** Nodes that are remembered for the next start, and how often that is written. */
+  remembered: 200,
+  rememberMs: 10_000,
+});

@@ -1,0 +1,254 @@
+import type { Address } from '../address.ts';
+import { AntwayError } from '../errors.ts';
+import { raceAbort } from '../util/watchdog.ts';
+import type { Clock } from './clock.ts';
+import { lookup } from './lookup.ts';
+import type { NodeAddress } from './node-address.ts';
+import type { NodeClient } from './node-client.ts';
+import { nodeError } from './node-error.ts';
+import { nodeLimits } from './node-limits.ts';
+import type { NodeMemory } from './node-memory.ts';
+import { type ConnectNode, NodePool } from './node-pool.ts';
+import { RecordGate } from './record-gate.ts';
+import { RoutingTable } from './routing-table.ts';
+
+export interface NodesOptions {
+  seeds: readonly NodeAddress[];
+  connect: ConnectNode;
+  memory: NodeMemory;
+  clock: Clock;
+  /** Allows nodes in private networks, and any number of nodes at one host. Only for networks of one's own. */
+  isLocal?: boolean;
+}
+
+export interface ReadOptions<T> {
+  signal?: AbortSignal;
+  onFirstByte?(): void;
+  /** Checks the bytes of a stranger. It throws if they are not those of the address. */
+  verify(bytes: Uint8Array): T | Promise<T>;
+}
+
+export interface NodesStatus {
+  /** Open connections. */
+  connected: number;
+  /** Nodes that are known, with those that never answered. */
+  known: number;
+  /** Lookups in progress. */
+  lookups: number;
+}
+
+/** Reads records from the nodes of a network, without a peer. */
+export class Nodes {
+  readonly #options: NodesOptions;
+  readonly #table = new RoutingTable();
+  readonly #pool: NodePool;
+  readonly #closed = new AbortController();
+  #start: Promise<void> | undefined;
+  #lookups = 0;
+  #isSaving = false;
+
+  constructor(options: NodesOptions) {
+    this.#options = options;
+    const { connect, clock, isLocal = false } = options;
+    this.#pool = new NodePool({
+      connect,
+      clock,
+      isLocal,
+      onAnswered: (node) => {
+        this.#table.answered(node, clock.now());
+        this.#saveLater();
+      },
+      onFailed: (node) => this.#table.remove(node),
+    });
+  }
+
+  get status(): NodesStatus {
+    return { connected: this.#pool.connected, known: this.#table.size, lookups: this.#lookups };
+  }
+
+  /**
+   * Reads a chunk. The first answer that verifies counts.
+   * @throws AntwayError `NOT_FOUND` if the lookup is finished and a majority of the close group does not have it;
+   *   `PEERS_UNREACHABLE` if too few nodes answered; the signal's reason when aborted.
+   */
+  async chunk<T>(address: Address, options: ReadOptions<T>): Promise<T> {
+    const { signal, verify, onFirstByte } = options;
+    const found = new AbortController();
+    const gate = new RecordGate(this.#options.clock);
+    const denials = new Set<string>();
+    let value: { value: T } | undefined;
+
+    /** @returns whether the record was read. */
+    const get = async (client: NodeClient, own: AbortSignal): Promise<boolean> => {
+      const bytes = await gate.run(own, (began) =>
+        client.getChunk(address, {
+          signal: own,
+          onFirstByte: () => {
+            began();
+            onFirstByte?.();
+          },
+        }),
+      );
+      if (!bytes) {
+        denials.add(client.address.peerId);
+        return false;
+      }
+      let verified: T;
+      try {
+        verified = await verify(bytes);
+      } catch (cause) {
+        throw nodeError('wrong-bytes', 'A node sent bytes of another address.', cause);
+      }
+      value ??= { value: verified };
+      found.abort();
+      return true;
+    };
+
+    const group = await this.#lookup(address.bytes, signal, found.signal, async (node, isClose, own) => {
+      const client = await this.#pool.client(node, own);
+      const before = this.#table.size >= nodeLimits.bucket && isClose();
+      if (before && (await get(client, own))) return [];
+      const named = await client.findNode(address.bytes, { signal: own });
+      this.#named(named);
+      if (!before && isClose(named)) await get(client, own);
+      return named;
+    });
+    if (value) return value.value;
+    const votes = group.filter(({ peerId }) => denials.has(peerId)).length;
+    // A node that was not close when it was asked may be close now.
+    const unasked = group.filter(({ peerId }) => !denials.has(peerId));
+    if (votes < group.length) {
+      await this.#askRest(unasked, signal, found.signal, get);
+      const late = value as { value: T } | undefined;
+      if (late) return late.value;
+    }
+    throw this.#absent(address, group.filter(({ peerId }) => denials.has(peerId)).length);
+  }
+
+  /**
+   * Reads the pointer records that the close group holds. Nodes can hold different states; the caller selects one.
+   * @returns the verified records, one for each node that has one.
+   * @throws as `chunk`. `NOT_FOUND` if a majority of the close group has none.
+   */
+  async pointers<T>(address: Address, { signal, verify }: ReadOptions<T>): Promise<T[]> {
+    const never = new AbortController().signal;
+    const group = await this.#lookup(address.bytes, signal, never, async (node, _, own) => {
+      const client = await this.#pool.client(node, own);
+      const named = await client.findNode(address.bytes, { signal: own });
+      this.#named(named);
+      return named;
+    });
+    const records: T[] = [];
+    let denials = 0;
+    await this.#askRest(group, signal, never, async (client, own) => {
+      if (!client.hasPointers) return;
+      const record = await client.getPointer(address, { signal: own });
+      if (!record) denials++;
+      else records.push(await verify(record));
+    });
+    if (records.length + denials < nodeLimits.majority || records.length === 0) {
+      throw this.#absent(address, records.length > 0 ? 0 : denials);
+    }
+    return records;
+  }
+
+  /** Call this when the browser is online again. */
+  wake(): void {
+    this.#pool.wake();
+  }
+
+  /** Ends all connections and reads. */
+  close(): void {
+    this.#closed.abort(nodeError('unreachable', 'The connections to nodes were closed.'));
+    this.#pool.close();
+  }
+
+  /** @param ask is called with a signal that aborts when the caller aborts or `done` does. */
+  async #lookup(
+    target: Uint8Array,
+    signal: AbortSignal | undefined,
+    done: AbortSignal,
+    ask: (
+      node: NodeAddress,
+      isClose: (named?: readonly NodeAddress[]) => boolean,
+      own: AbortSignal,
+    ) => Promise<readonly NodeAddress[]>,
+  ): Promise<NodeAddress[]> {
+    this.#start ??= this.#load();
+    await raceAbort(this.#start, this.#closed.signal);
+    signal?.throwIfAborted();
+    const own = AbortSignal.any([this.#closed.signal, done, ...(signal ? [signal] : [])]);
+    const start = [...this.#table.closest(target, nodeLimits.bucket), ...this.#options.seeds];
+    this.#lookups++;
+    try {
+      return await lookup(target, {
+        start,
+        clock: this.#options.clock,
+        isAllowed: (node) => this.#pool.isAllowed(node),
+        ask: (node, isClose) => this.#watched(node, own, () => ask(node, isClose, own)),
+        signal: own,
+      });
+    } catch (error) {
+      if (done.aborted && !signal?.aborted) return [];
+      throw error;
+    } finally {
+      this.#lookups--;
+    }
+  }
+
+  async #askRest(
+    nodes: readonly NodeAddress[],
+    signal: AbortSignal | undefined,
+    done: AbortSignal,
+    ask: (client: NodeClient, own: AbortSignal) => Promise<unknown>,
+  ): Promise<void> {
+    const own = AbortSignal.any([this.#closed.signal, done, ...(signal ? [signal] : [])]);
+    await Promise.allSettled(
+      nodes.map((node) => this.#watched(node, own, async () => ask(await this.#pool.client(node, own), own))),
+    );
+    this.#closed.signal.throwIfAborted();
+    signal?.throwIfAborted();
+  }
+
+  /** Reports a failure of a node to the pool. */
+  async #watched<T>(node: NodeAddress, own: AbortSignal, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!own.aborted) this.#pool.failed(node, error);
+      throw error;
+    }
+  }
+
+  #named(nodes: readonly NodeAddress[]): void {
+    for (const node of nodes) if (this.#pool.isAllowed(node)) this.#table.named(node);
+  }
+
+  #absent(address: Address, denials: number): AntwayError {
+    if (denials >= nodeLimits.majority) {
+      return new AntwayError('NOT_FOUND', 'The network has no record of this address.', {
+        address: address.hex,
+      });
+    }
+    const details = { address: address.hex, problem: 'unreachable' };
+    return new AntwayError('PEERS_UNREACHABLE', 'Too few nodes of the network answered.', details);
+  }
+
+  async #load(): Promise<void> {
+    for (const node of await this.#options.memory.load()) this.#table.named(node);
+  }
+
+  /** Writes the nodes that answered, at most once in a while. */
+  #saveLater(): void {
+    if (this.#isSaving) return;
+    this.#isSaving = true;
+    this.#options.clock
+      .delay(nodeLimits.rememberMs, this.#closed.signal)
+      .then(() => this.#options.memory.save(this.#table.recent(nodeLimits.remembered)))
+      // The memory only makes the next start faster.
+      .catch(() => undefined)
+      .finally(() => {
+        this.#isSaving = false;
+      });
+  }
+}

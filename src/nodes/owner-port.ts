@@ -1,0 +1,134 @@
+import type { Address } from '../address.ts';
+import { AntwayError } from '../errors.ts';
+import { plainText } from '../util/plain-text.ts';
+import type { Clock } from './clock.ts';
+import type { NodesStatus } from './nodes.ts';
+import { portLimits } from './port-limits.ts';
+import {
+  type OwnerMessage,
+  type Port,
+  parseOwnerMessage,
+  type RecordKind,
+  type WorkerMessage,
+} from './port-messages.ts';
+import { SilenceWatch } from './silence-watch.ts';
+
+export interface AskOptions {
+  signal: AbortSignal;
+  onFirstByte?: (() => void) | undefined;
+}
+
+interface Pending {
+  address: Address;
+  kind: RecordKind;
+  limit: number;
+  onFirstByte: (() => void) | undefined;
+  resolve(records: ArrayBuffer[]): void;
+  reject(error: unknown): void;
+}
+
+/** The worker's end of the port to one owner. */
+export class OwnerPort {
+  readonly #port: Port;
+  readonly #clock: Clock;
+  readonly #pending = new Map<number, Pending>();
+  #nextId = 0;
+  #watch: SilenceWatch | undefined;
+  /** The error of all requests of a port whose owner is gone. */
+  lost: AntwayError | undefined;
+  /** As the owner last reported it. */
+  status: NodesStatus | undefined;
+
+  constructor(port: Port, clock: Clock) {
+    this.#port = port;
+    this.#clock = clock;
+    port.addEventListener('message', ({ data }) => this.#received(data));
+    port.addEventListener('messageerror', () => this.end());
+    // Only some browsers report that the other side is gone. Silence tells the others.
+    port.addEventListener('close', () => this.end());
+    port.start();
+  }
+
+  /** @throws `lost` if the owner is gone; the owner's AntwayError; the signal's reason when aborted. */
+  async ask(kind: RecordKind, address: Address, limit: number, options: AskOptions): Promise<ArrayBuffer[]> {
+    const { signal, onFirstByte } = options;
+    signal.throwIfAborted();
+    if (this.lost) throw this.lost;
+    const id = this.#nextId++;
+    let onAbort: () => void = () => undefined;
+    try {
+      return await new Promise((resolve, reject) => {
+        onAbort = () => {
+          this.#send({ type: 'cancel', id });
+          reject(signal.reason);
+        };
+        signal.addEventListener('abort', onAbort, { once: true });
+        this.#pending.set(id, { address, kind, limit, onFirstByte, resolve, reject });
+        this.#send({ type: 'request', id, kind, address: address.hex, limit });
+        this.#watch ??= new SilenceWatch({
+          clock: this.#clock,
+          ask: () => this.#send({ type: 'ping' }),
+          onSilent: () => this.end(),
+        });
+      });
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+      this.#settled(id);
+    }
+  }
+
+  /** Gives the port up. Requests in progress reject with `lost`. */
+  end(): void {
+    if (this.lost) return;
+    this.#send({ type: 'end' });
+    this.lost = new AntwayError('PEERS_UNREACHABLE', 'The page with the connections to nodes is gone.', {
+      problem: 'owner-lost',
+    });
+    this.#watch?.end();
+    this.#port.close();
+    for (const { reject } of this.#pending.values()) reject(this.lost);
+    this.#pending.clear();
+  }
+
+  #send(message: WorkerMessage): void {
+    if (!this.lost) this.#port.postMessage(message);
+  }
+
+  #settled(id: number): void {
+    this.#pending.delete(id);
+    if (this.#pending.size > 0) return;
+    this.#watch?.end();
+    this.#watch = undefined;
+  }
+
+  #received(data: unknown): void {
+    if (this.lost) return;
+    const message = parseOwnerMessage(data);
+    if (!message || message.type === 'end') {
+      this.end();
+      return;
+    }
+    this.#watch?.heard();
+    if (message.type === 'status') this.status = message.status;
+    // The answer to a request that was cancelled may have been on its way.
+    else {
+      const pending = this.#pending.get(message.id);
+      if (pending) this.#answered(message, pending);
+    }
+  }
+
+  #answered(message: Exclude<OwnerMessage, { type: 'status' | 'end' }>, pending: Pending): void {
+    if (message.type === 'first-byte') pending.onFirstByte?.();
+    else if (message.type === 'error') {
+      const text = plainText(message.message, portLimits.messageCharacters);
+      pending.reject(new AntwayError(message.code, text, { address: pending.address.hex }));
+    } else if (isAllowed(message.records, pending)) pending.resolve(message.records);
+    else this.end();
+  }
+}
+
+function isAllowed(records: readonly ArrayBuffer[], { kind, limit }: Pending): boolean {
+  return (
+    (kind === 'pointer' || records.length === 1) && records.every(({ byteLength }) => byteLength <= limit)
+  );
+}

@@ -1,0 +1,132 @@
+import { Address } from '../address.ts';
+import { AntwayError, asAntwayError } from '../errors.ts';
+import type { Nodes } from './nodes.ts';
+import { Places } from './places.ts';
+import { portLimits } from './port-limits.ts';
+import { type OwnerMessage, type Port, parseWorkerMessage, type RecordRequest } from './port-messages.ts';
+
+export interface NodeOwnerOptions {
+  nodes: Pick<Nodes, 'chunk' | 'pointers' | 'status' | 'close'>;
+  /** Throw if the bytes of a node are not those of the address: then the next node is asked. */
+  verify: {
+    chunk(address: Address, bytes: Uint8Array): void | Promise<void>;
+    pointer(address: Address, bytes: Uint8Array): void | Promise<void>;
+  };
+  /** Aborts when another page owns the connections, or this page is left. */
+  signal: AbortSignal;
+}
+
+/** Answers the requests of workers, in the page that owns the connections to nodes. */
+export class NodeOwner {
+  readonly #options: NodeOwnerOptions;
+  readonly #places = new Places(portLimits.atOnce);
+
+  constructor(options: NodeOwnerOptions) {
+    this.#options = options;
+    const { signal, nodes } = options;
+    if (signal.aborted) nodes.close();
+    else signal.addEventListener('abort', () => nodes.close(), { once: true });
+  }
+
+  /** Serves a worker, until one side ends. The worker knows by the first message that this page is the owner. */
+  serve(port: Port): void {
+    let isEnded = false;
+    const running = new Map<number, AbortController>();
+    const send = (message: OwnerMessage, transfer: Transferable[] = []) => {
+      if (!isEnded) port.postMessage(message, transfer);
+    };
+    const sendStatus = () => send({ type: 'status', status: this.#options.nodes.status });
+    const end = () => {
+      if (isEnded) return;
+      send({ type: 'end' });
+      isEnded = true;
+      this.#options.signal.removeEventListener('abort', end);
+      for (const controller of running.values()) controller.abort();
+      running.clear();
+      port.close();
+    };
+    const start = (request: RecordRequest) => {
+      const controller = new AbortController();
+      running.set(request.id, controller);
+      void this.#answer(request, controller.signal, send).finally(() => {
+        if (running.get(request.id) === controller) running.delete(request.id);
+      });
+    };
+    port.addEventListener('message', ({ data }) => {
+      if (isEnded) return;
+      const message = parseWorkerMessage(data);
+      if (message?.type === 'ping') sendStatus();
+      else if (message?.type === 'cancel') {
+        running.get(message.id)?.abort();
+        running.delete(message.id);
+      } else if (
+        message?.type === 'request' &&
+        !running.has(message.id) &&
+        running.size < portLimits.requests
+      ) {
+        start(message);
+      } else end();
+    });
+    port.addEventListener('messageerror', end);
+    // Only some browsers report that the other side is gone.
+    port.addEventListener('close', end);
+    port.start();
+    if (this.#options.signal.aborted) end();
+    else {
+      this.#options.signal.addEventListener('abort', end, { once: true });
+      sendStatus();
+    }
+  }
+
+  /** Sends an answer or an error, and nothing once the request is cancelled. Never rejects. */
+  async #answer(
+    request: RecordRequest,
+    signal: AbortSignal,
+    send: (message: OwnerMessage, transfer?: Transferable[]) => void,
+  ): Promise<void> {
+    const { id } = request;
+    let release = () => {};
+    try {
+      release = await this.#places.take(signal);
+      let hasBegun = false;
+      const records = await this.#read(request, signal, () => {
+        if (!hasBegun && !signal.aborted) send({ type: 'first-byte', id });
+        hasBegun = true;
+      });
+      if (!signal.aborted) send({ type: 'answer', id, records }, records);
+    } catch (error) {
+      if (signal.aborted) return;
+      const { code, message } = asAntwayError(error);
+      send({ type: 'error', id, code, message });
+    } finally {
+      release();
+    }
+  }
+
+  async #read(
+    { kind, address: hex, limit }: RecordRequest,
+    signal: AbortSignal,
+    onFirstByte: () => void,
+  ): Promise<ArrayBuffer[]> {
+    const { nodes, verify } = this.#options;
+    const address = Address.fromHex(hex);
+    const checked = async (bytes: Uint8Array): Promise<ArrayBuffer> => {
+      if (bytes.length > limit) {
+        throw new AntwayError('CORRUPT', `The record has ${bytes.length} bytes, more than ${limit}.`);
+      }
+      await verify[kind](address, bytes);
+      return ownBuffer(bytes);
+    };
+    const options = { signal, onFirstByte, verify: checked };
+    if (kind === 'chunk') return [await nodes.chunk(address, options)];
+    return (await nodes.pointers(address, options)).slice(0, portLimits.records);
+  }
+}
+
+/** A buffer of exactly these bytes, which can be transferred. */
+function ownBuffer({ buffer, byteOffset, byteLength }: Uint8Array): ArrayBuffer {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) return buffer;
+  const copy = new Uint8Array(byteLength);
+  copy.set(new Uint8Array(buffer, byteOffset, byteLength));
+  return copy.buffer;
+}

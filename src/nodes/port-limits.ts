@@ -1,0 +1,16 @@
+/** Limits of the worker's requests to the page that owns the connections. Times in milliseconds. */
+export const portLimits = Object.freeze({
+  /** Requests that a worker sends at the same time. The others wait in the worker. */
+  requests: 64,
+  /** Requests that a page works on at the same time. Each can have a record of four megabytes in memory. */
+  atOnce: 12,
+  /** Pointer records in one answer. */
+  records: 20,
+  /** Longest error message, in UTF-16 units. */
+  messageCharacters: 300,
+  /** A context asks another for a sign of life each `tickMs`. After so many asks without one, the other is silent. */
+  tickMs: 300,
+  silentTicks: 5,
+  /** How long a request waits for a page that owns the connections: longer than it takes another page to take over. */
+  ownerWaitMs: 4_000,
+});
