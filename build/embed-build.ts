@@ -1,16 +1,20 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Plugin } from 'vite';
 import type { Build } from '../src/build.ts';
 import { limits } from '../src/limits.ts';
+import { compressFiles } from './compress.ts';
+import { filesOf } from './files-of.ts';
 
 /** Holds the hashes of all other files. */
 export const workerScript = 'sw.js';
 
+const shellDocument = 'index.html';
+
 /** Matches the expression in `src/build.ts`, and the build object that replaces the expression. */
 const slot =
-  /globalThis\.__ANTWAY_BUILD__|\{"hash":"[0-9a-f]{64}","installed":\{[^{}]*\},"optional":\{[^{}]*\}\}/g;
+  /globalThis\.__ANTWAY_BUILD__|\{"hash":"[0-9a-f]{64}","first":\{[^{}]*\},"installed":\{[^{}]*\},"optional":\{[^{}]*\}\}/g;
 const emptySlot = 'globalThis.__ANTWAY_BUILD__';
 
 /** The build's probe file. `SiteNames` uses it to check that a host serves this build. */
@@ -18,18 +22,17 @@ const isProbe = (path: string) => /^-\/probe-[0-9a-f]{64}\.json$/.test(path);
 
 /**
  * Files that the shell does not need to start: libsodium, which only browsers without the cipher need; the compressor,
- * which publishing needs; the screenshots for installing the app; `robots.txt`.
+ * which publishing needs; the screenshots for installing the app; `robots.txt`; the licences of packages.
  */
 const isOptional = (path: string) =>
   /(^|\/)(libsodium|brotli_wasm_bg)-[^/]*\.wasm$/.test(path) ||
-  /^(screenshot-.*\.png|robots\.txt)$/.test(path);
+  /^(screenshot-.*\.png|robots\.txt|THIRD-PARTY-NOTICES\.txt)$/.test(path);
 
-/** Returns the paths of all files in a folder, sorted by their UTF-8 bytes, with `/` between names. */
-export function filesOf(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(join(folder, '/').length).replaceAll('\\', '/'))
-    .sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+/** The files that the shell's document names, and the pages of a site's origin. All others are loaded later. */
+function firstFiles(folder: string): (path: string) => boolean {
+  const document = readFileSync(join(folder, shellDocument), 'utf8');
+  const named = new Set(Array.from(document.matchAll(/\s(?:href|src)="\/([^"]+)"/g), ([, path]) => path));
+  return (path) => path === shellDocument || named.has(path) || /^-\/(bridge|site)\./.test(path);
 }
 
 /**
@@ -45,7 +48,8 @@ export function embedBuild(folder: string): string {
     throw new Error(`${script} has no place for the build’s hashes, or several.`);
   const worker = text.replace(slot, emptySlot);
 
-  const build: Build = { hash: '', installed: {}, optional: {} };
+  const build: Build = { hash: '', first: {}, installed: {}, optional: {} };
+  const isFirst = firstFiles(folder);
   const lines = createHash('sha256');
   for (const path of filesOf(folder)) {
     if (isProbe(path)) {
@@ -58,9 +62,8 @@ export function embedBuild(folder: string): string {
     if (path === workerScript) continue;
     if (bytes.length > limits.shellFileBytes)
       throw new Error(`${path} is larger than ${limits.shellFileBytes} bytes.`);
-    Object.assign(isOptional(path) ? build.optional : build.installed, {
-      [`/${path}`]: hash.toString('base64'),
-    });
+    const files = isFirst(path) ? build.first : isOptional(path) ? build.optional : build.installed;
+    Object.assign(files, { [`/${path}`]: hash.toString('base64') });
   }
   build.hash = lines.digest('hex');
   writeFileSync(
@@ -72,7 +75,8 @@ export function embedBuild(folder: string): string {
   return build.hash;
 }
 
-export function embeddedBuild(): Plugin {
+/** @param before called with the folder when all other files are there. */
+export function embeddedBuild(before: (folder: string) => void): Plugin {
   let folder = '';
   return {
     name: 'antway:embedded-build',
@@ -81,6 +85,14 @@ export function embeddedBuild(): Plugin {
     configResolved: ({ root, build: { outDir } }) => {
       folder = resolve(root, outDir);
     },
-    closeBundle: { order: 'post', sequential: true, handler: () => void embedBuild(folder) },
+    closeBundle: {
+      order: 'post',
+      sequential: true,
+      handler: () => {
+        before(folder);
+        embedBuild(folder);
+        compressFiles(folder);
+      },
+    },
   };
 }

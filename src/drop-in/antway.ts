@@ -8,9 +8,10 @@ import { page } from './dom.ts';
 import { reloadEarly } from './early.ts';
 import { DropInError } from './error.ts';
 import { type DropInOptions, type ResolvedOptions, resolveOptions } from './options.ts';
+import { showPlaceholders } from './placeholder.ts';
 import { type Place, Rewriter } from './rewriter.ts';
 import { untilParsed } from './until-parsed.ts';
-import { control, type IsTrusted } from './worker.ts';
+import { control, type WorkerConfig } from './worker.ts';
 
 export type { PinState } from '../library/pin-state.ts';
 export type { ServerConfig as HostFile } from '../server-config.ts';
@@ -84,8 +85,8 @@ export function createAntway(
   // An absolute URL, since a page's `<base>` may be on another origin.
   let contentBase = `${location.origin}/ant/`;
   let names: ServerConfig['names'];
-  let isTrusted: IsTrusted;
-  let hasWorker = false;
+  let worker: WorkerConfig | undefined;
+  let endPlaceholders = () => {};
   let rewriter: Rewriter | undefined;
   /** Roots to watch once the URL of the content is known. */
   let roots: (Document | ShadowRoot)[] = [document];
@@ -95,18 +96,19 @@ export function createAntway(
   const start = async (): Promise<void> => {
     resolved = resolveOptions(typeof options === 'function' ? options() : options, base);
     contentBase = resolved.prefix.href;
-    isTrusted = await control(resolved);
-    hasWorker = true;
+    endPlaceholders = showPlaceholders(resolved);
+    worker = await control(resolved);
   };
 
   const rewriteIn = (place: Place): void => {
     rewriter = new Rewriter(place);
     for (const root of roots) rewriter.watch(root);
     roots = [];
+    endPlaceholders();
   };
 
   const worked = (): void => {
-    rewriteIn({ prefix: contentBase, base: contentBase, isTrusted });
+    rewriteIn({ prefix: contentBase, base: contentBase, worker: worker! });
     // Before the start, the page had no worker, or a worker with other options. Early requests may have failed.
     if (controller() !== former) reloadEarly(page, contentBase);
     announce('ready', { base: contentBase });
@@ -135,13 +137,13 @@ export function createAntway(
   ready.catch(() => {});
 
   const url = (address: string, path = ''): string =>
-    urlOf(address, contentBase, null, names) +
+    urlOf(address, contentBase, null, names, worker?.names) +
     (path && withoutDots(`/${path.split('/').map(encodeURIComponent).join('/')}`));
 
   // biome-ignore lint/suspicious/noExplicitAny: each caller knows the response type of its endpoint.
   const endpoint = async (name: string, init?: RequestInit): Promise<any> => {
     await ready;
-    if (!hasWorker) throw new DropInError('WORKERS_UNAVAILABLE', 'This page has no worker.');
+    if (!worker) throw new DropInError('WORKERS_UNAVAILABLE', 'This page has no worker.');
     const response = await fetch(`${contentBase}-/${name}`, init);
     // The answer to DELETE has no body.
     const answer = await response.json().catch(() => ({}));
@@ -161,7 +163,7 @@ export function createAntway(
       await ready;
       const headers = new Headers(init?.headers);
       // For another gateway, this header would cause a CORS preflight request.
-      if (hasWorker) headers.set(asDataHeader, '1');
+      if (worker) headers.set(asDataHeader, '1');
       return fetch(url(address, path), { ...init, headers });
     },
     stats: () => endpoint('stats'),

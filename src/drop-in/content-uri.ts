@@ -36,6 +36,7 @@ export function mapUrls(text: string, syntax: Syntax, map: (url: string) => stri
  * Returns the URL of a content address: `ant://<address or name>/path`, `autonomi://…`, or without a scheme.
  * @param type the media type of a file whose name has no extension.
  * @param names addresses by name, for a gateway that does not know the names.
+ * @param known all names of the worker. Without them, every text in the form of a name may be a name.
  * @throws DropInError `BAD_ADDRESS`.
  */
 export function urlOf(
@@ -43,6 +44,7 @@ export function urlOf(
   base: string,
   type?: string | null,
   names: Readonly<Record<string, string>> = {},
+  known?: Readonly<Record<string, string>>,
 ): string {
   const [, named = '', path = '', search = '', hash = ''] = uri.exec(text.trim()) ?? [];
   const first = Object.hasOwn(names, named) ? names[named]! : named;
@@ -51,8 +53,11 @@ export function urlOf(
     throw bad('Open a manifest in an Antway app.');
   }
   const isAddress = /^[0-9a-f]{64}$/i.test(first);
-  if (!isAddress && (!/^[a-z0-9][a-z0-9._-]*$/i.test(first) || /^[0-9a-f]{48,}$/i.test(first))) {
-    throw bad(`“${text}” is not a content address: it must be 64 hex digits.`);
+  const isName = known
+    ? Object.hasOwn(known, first)
+    : /^[a-z0-9][a-z0-9._-]*$/i.test(first) && !/^[0-9a-f]{48,}$/i.test(first);
+  if (!isAddress && !isName) {
+    throw bad(`“${text}” is not a content address: it must be 64 hex digits, or a name of this site.`);
   }
   const query = new URLSearchParams(search);
   // Links of Autonomi's browser extension suggest the file name in the query parameter `name`.

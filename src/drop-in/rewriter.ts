@@ -1,16 +1,18 @@
 import { absolute, isUri, mapUrls, urlOf } from './content-uri.ts';
 import { rewriteRules, rewriteStyle, visitSheets } from './css.ts';
 import { page, unclobbered } from './dom.ts';
+import { watchFailures } from './failures.ts';
 import { keepToBrowser } from './links.ts';
 import { explain, takeBack } from './note.ts';
 import { untilParsed } from './until-parsed.ts';
-import type { IsTrusted } from './worker.ts';
+import type { WorkerConfig } from './worker.ts';
 
 /** The location of content. `prefix` is the absolute base of the worker's URLs. It is set even if no worker answers. */
 export type Place = {
   prefix: string;
   names?: Readonly<Record<string, string>> | undefined;
-  isTrusted?: IsTrusted | undefined;
+  /** Set if the worker answers. */
+  worker?: WorkerConfig;
 } & (
   | /** The same as `prefix`, or the base of another gateway. */ { base: string; problem?: undefined }
   /** No worker and no gateway answers. `problem` says why. */
@@ -53,6 +55,8 @@ export class Rewriter {
     this.#visitSheets(root);
     // A style sheet is readable only after it is loaded.
     unclobbered(root).addEventListener('load', () => this.#visitSheets(root), true);
+    const { prefix, worker } = this.#place;
+    if (worker) watchFailures(root, prefix);
     new MutationObserver((mutations) => {
       for (const { target, addedNodes, type } of mutations) {
         if (type === 'attributes') this.#rewrite(target as Element);
@@ -149,9 +153,9 @@ export class Rewriter {
 
   /** @throws DropInError `BAD_ADDRESS`, or an Error with the place's problem. */
   #urlOf(uri: string, type?: string | null): string {
-    const { base, problem, names } = this.#place;
+    const { base, problem, names, worker } = this.#place;
     if (base === undefined) throw new Error(problem);
-    return urlOf(uri, base, type, names);
+    return urlOf(uri, base, type, names, worker?.names);
   }
 
   /** The frame cannot open pop-ups, send forms, or navigate the page. Untrusted content may not leave its address. */
@@ -159,9 +163,9 @@ export class Rewriter {
     if (this.#embedded.get(container) === url) return;
     this.#embedded.set(container, url);
     const frame = page.createElement('iframe');
-    const { base, isTrusted } = this.#place;
+    const { base, worker } = this.#place;
     const [id] = url.slice(base!.length).split(/[/?#]/) as [string];
-    const mayScript = isTrusted?.(id);
+    const mayScript = worker?.isTrusted(id);
     // The frame needs `allow-same-origin`: without its origin, the worker does not see the frame's requests. In WebKit,
     // the worker sees them only if the frame also allows scripts. There, only the gateway's policy forbids scripts.
     // Content of another gateway has no such policy, so its frame never allows scripts.

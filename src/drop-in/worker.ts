@@ -2,8 +2,13 @@ import { page } from './dom.ts';
 import { DropInError } from './error.ts';
 import type { ResolvedOptions } from './options.ts';
 
-/** Whether the configuration trusts an address, given as hex or by a name of the configuration. */
-export type IsTrusted = (id: string) => boolean;
+/** The part of the worker's configuration that the page needs. */
+export interface WorkerConfig {
+  /** Addresses by name. */
+  names: Readonly<Record<string, string>>;
+  /** Whether the configuration trusts an address, given as hex or by a name of the configuration. */
+  isTrusted(id: string): boolean;
+}
 
 /** How long a running worker may take to claim this page or to answer it, in milliseconds. */
 const workerMs = 10_000;
@@ -12,7 +17,7 @@ const workerMs = 10_000;
 const registerMs = 10_000;
 
 /** Makes the drop-in's worker, or the site's own worker, control this page. @throws DropInError */
-export async function control(options: ResolvedOptions): Promise<IsTrusted> {
+export async function control(options: ResolvedOptions): Promise<WorkerConfig> {
   if (!isSecureContext) {
     throw new DropInError('INSECURE_CONTEXT', 'This page did not come over https.');
   }
@@ -132,11 +137,11 @@ function untilControlledBy(worker: ServiceWorker, isOurs: boolean): Promise<void
 }
 
 /** Checks that the worker has Antway's handler at this prefix, and a valid configuration. */
-async function probe(prefix: URL, worker: ServiceWorker): Promise<IsTrusted> {
+async function probe(prefix: URL, worker: ServiceWorker): Promise<WorkerConfig> {
   const response = await fetch(`${prefix.href}-/config`);
   // An answer that is not JSON comes from another server or worker.
   const { trusted, names, code, message, details } = await response.json().catch(() => ({}));
-  if (trusted) return (id) => trusted.includes(names[id] ?? id);
+  if (trusted) return { names, isTrusted: (id) => trusted.includes(names[id] ?? id) };
   if (code === 'BAD_CONFIG') throw new DropInError(code, message, details.key);
   throw new DropInError(
     'HANDLER_MISSING',
