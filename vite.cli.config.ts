@@ -1,15 +1,27 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
 import { pageStyle } from './build/page-style.ts';
+import { ThirdPartyNotices } from './build/third-party-notices.ts';
 
-/** The command `antway`: one script for Node, next to the installed packages that it imports. */
+const fromRoot = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+const notices = new ThirdPartyNotices();
+notices.add(fromRoot('node_modules/assemblyscript'));
+
+/**
+ * The command `antway` for Node, next to the installed packages that it imports. Each sub-command is a script of its own,
+ * which loads only when it runs.
+ */
 export default defineConfig({
   publicDir: false,
-  plugins: [pageStyle()],
+  plugins: [
+    notices.collect(),
+    pageStyle(),
+    { name: 'antway:write-notices', closeBundle: () => notices.write(fromRoot('dist-cli')) },
+  ],
   build: {
-    ssr: fileURLToPath(new URL('src/cli/main.ts', import.meta.url)),
-    outDir: fileURLToPath(new URL('dist-cli', import.meta.url)),
+    ssr: fromRoot('src/cli/main.ts'),
+    outDir: fromRoot('dist-cli'),
     target: 'node20.19',
-    rolldownOptions: { output: { entryFileNames: 'antway.js' } },
+    rolldownOptions: { output: { entryFileNames: 'antway.js', chunkFileNames: 'antway-[name]-[hash].js' } },
   },
 });

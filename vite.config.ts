@@ -5,6 +5,8 @@ import { embeddedBuild } from './build/embed-build.ts';
 import { libsodiumWasm } from './build/libsodium-wasm.ts';
 import { pageStyle, tokenColours } from './build/page-style.ts';
 import { sitePages } from './build/site-pages.ts';
+import { smallTokenizer } from './build/small-tokenizer.ts';
+import { ThirdPartyNotices } from './build/third-party-notices.ts';
 import { wasmHashes } from './build/wasm-hashes.ts';
 import { classicDefines, withoutPreloading } from './build/worker.ts';
 import packageJson from './package.json' with { type: 'json' };
@@ -16,6 +18,10 @@ const fromRoot = (path: string) => fileURLToPath(new URL(path, import.meta.url))
  * `antway-peer serve --http 127.0.0.1:8080 …`, or name another in `ANTWAY_PEER`.
  */
 const developmentPeer = process.env.ANTWAY_PEER ?? 'http://127.0.0.1:8080';
+
+const notices = new ThirdPartyNotices();
+// The WebAssembly kernel contains the runtime of its compiler.
+notices.add(fromRoot('node_modules/assemblyscript'));
 
 /** The colour around the page: of the browser's own interface, and of the app while it starts. */
 const ground = tokenColours('ground');
@@ -40,14 +46,17 @@ export default defineConfig({
     // Each asset is a file with a hash of its own, and the host's content security policy forbids data: styles.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    // One file for all that the first screen needs. Lazy parts share it, too.
+    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'shell', tags: ['$initial'] }] } } },
   },
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   server: {
     proxy: Object.fromEntries(['/antway.json', '/chunk/', '/-/'].map((path) => [path, developmentPeer])),
   },
   // The page's own worker, which publishes.
-  worker: { format: 'es', plugins: () => [libsodiumWasm()] },
+  worker: { format: 'es', plugins: () => [libsodiumWasm(), notices.collect()] },
   plugins: [
+    notices.collect(),
     sitePages(),
     libsodiumWasm(),
     wasmHashes(),
@@ -78,7 +87,16 @@ export default defineConfig({
           params: { title: 'title', text: 'text', url: 'url' },
         },
         // With a fragment, so that a shell that is open stays the document that it is.
-        file_handlers: [{ action: '/#open', accept: { 'application/vnd.autonomi.manifest': ['.ant'] } }],
+        file_handlers: [
+          {
+            action: '/#open',
+            accept: {
+              'application/vnd.autonomi.manifest': ['.ant'],
+              'application/vnd.autonomi.datamap': ['.datamap'],
+            },
+          },
+          { action: '/#open', accept: { 'application/vnd.antway.site': ['.antsite'] } },
+        ],
         shortcuts: [
           { name: 'Library', url: '/#library', icons: shortcutIcons },
           { name: 'Publish', url: '/#publish', icons: shortcutIcons },
@@ -116,7 +134,7 @@ export default defineConfig({
       // In development the worker knows no files: the development server answers for all of them.
       devOptions: { enabled: true, type: 'module' },
     }),
-    embeddedBuild(),
+    embeddedBuild((folder) => notices.write(folder)),
   ],
 });
 
@@ -141,5 +159,12 @@ function buildAsClassicScript(config: InlineConfig): void {
       transform: { define: classicDefines },
     },
   };
-  config.plugins = [withoutPreloading, libsodiumWasm(), wasmHashes(), pageStyle()];
+  config.plugins = [
+    notices.collect(),
+    withoutPreloading,
+    smallTokenizer,
+    libsodiumWasm(),
+    wasmHashes(),
+    pageStyle(),
+  ];
 }

@@ -1,14 +1,19 @@
 import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type EnvironmentOptions } from 'vite';
+import { compressFiles } from './build/compress.ts';
 import { writeIntegrity } from './build/integrity.ts';
 import { libsodiumWasm } from './build/libsodium-wasm.ts';
 import { pageStyle } from './build/page-style.ts';
+import { smallTokenizer } from './build/small-tokenizer.ts';
+import { ThirdPartyNotices } from './build/third-party-notices.ts';
 import { wasmHashes } from './build/wasm-hashes.ts';
 import { classicDefines, withoutPreloading } from './build/worker.ts';
 import packageJson from './package.json' with { type: 'json' };
 
 const fromRoot = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+const notices = new ThirdPartyNotices();
+notices.add(fromRoot('node_modules/assemblyscript'));
 const outDir = fromRoot('dist-drop-in');
 
 /** Beside the worker by these names, whose hashes let it keep them. */
@@ -46,7 +51,7 @@ const bundles = {
 export default defineConfig({
   publicDir: false,
   define: { __ANTWAY_VERSION__: JSON.stringify(process.env.ANTWAY_VERSION ?? packageJson.version) },
-  plugins: [libsodiumWasm(), wasmHashes(), pageStyle(), withoutPreloading],
+  plugins: [notices.collect(), libsodiumWasm(), wasmHashes(), pageStyle(), withoutPreloading, smallTokenizer],
   build: {
     outDir,
     // Several builds fill it. `buildApp` empties it before the first one.
@@ -59,10 +64,14 @@ export default defineConfig({
   },
   environments: bundles,
   builder: {
+    // All builds collect their packages in one object.
+    sharedConfigBuild: true,
     async buildApp({ build, environments }) {
       // Only a clean folder has no declarations of deleted source files.
       rmSync(outDir, { recursive: true, force: true });
       for (const name of Object.keys(bundles)) await build(environments[name]!);
+      notices.write(outDir);
+      compressFiles(outDir);
       writeIntegrity(outDir, ['antway.js', 'antway-sw.js', 'antway-handler.js', 'antway-remove.js']);
     },
   },

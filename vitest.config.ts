@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { pageStyle } from './build/page-style.ts';
 import packageJson from './package.json' with { type: 'json' };
@@ -8,6 +9,8 @@ export default defineConfig({
   test: {
     include: ['tests/unit/**/*.test.ts'],
     testTimeout: 60_000,
+    // The default leaves one processor free: of two, half of them.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     globalSetup: 'tests/support/global-setup.ts',
     setupFiles: 'tests/support/configure-fast-check.ts',
   },

@@ -2,7 +2,9 @@
 export interface Build {
   /** 64 hex digits, from `build/embed-build.ts`. */
   hash: string;
-  /** Files that the worker stores when it is installed. */
+  /** Files of the shell's first screen, and of the pages of a site's origin. Every new worker stores them first. */
+  first: Readonly<Record<string, string>>;
+  /** The other files that the shell needs offline. An update stores them at its installation, a first worker later. */
   installed: Readonly<Record<string, string>>;
   /** Files that the worker requests from the host when it needs them. */
   optional: Readonly<Record<string, string>>;

@@ -1,8 +1,10 @@
 import * as v from 'valibot';
 import { Address, hexAddress } from './address.ts';
+import { catalogueEntry, listTitle } from './catalogue.ts';
+import { limits } from './limits.ts';
 import { PeerUrl } from './peer-url.ts';
 import * as s from './schema.ts';
-import type { Isolation, ServerConfig, Settings, TransportChoice } from './server-config.ts';
+import type { CatalogueEntry, Isolation, ServerConfig, Settings, TransportChoice } from './server-config.ts';
 
 const isolation = v.picklist(['auto', 'path', 'subdomain']);
 
@@ -27,6 +29,12 @@ const reportUrl = s.pattern(
   'it must be an https:// or mailto: URL that contains {address}',
 );
 
+/** An origin, so that a shared link is this origin and a path. Characters are ASCII. */
+const gatewayOrigin = s.pattern(
+  /^https:\/\/[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+(:[0-9]{1,5})?$/,
+  'it must be https:// and a host name in lower case, without a path',
+);
+
 const settings = {
   peers: v.optional(v.array(peerUrl)),
   usePeersOfPeers: v.optional(v.boolean()),
@@ -36,6 +44,7 @@ const settings = {
   ),
   names: v.optional(s.record(name, hexAddress)),
   denied: v.optional(v.array(hexAddress)),
+  lists: v.optional(s.record(listTitle, hexAddress)),
 };
 
 /** The part of the configuration that a user can change in the shell. */
@@ -48,6 +57,12 @@ export const serverConfigSchema: s.Schema<ServerConfig> = s.strictObject({
   isolation: v.optional(isolation),
   trusted: v.optional(v.array(hexAddress)),
   reportUrl: v.optional(reportUrl),
+  sample: v.optional(catalogueEntry),
+  catalogue: v.optional(s.list(catalogueEntry, limits.listEntries)),
+  publicGateways: v.optional(
+    v.pipe(v.array(gatewayOrigin), v.maxLength(8, 'it must be a list of at most 8 gateways')),
+  ),
+  deployment: v.optional(s.strictObject({ name, address: hexAddress, time: v.string(), folder: v.string() })),
 });
 
 /** @throws AntwayError `BAD_CONFIG` that names the wrong key. */
@@ -75,6 +90,14 @@ export interface Config {
   denied: ReadonlySet<string>;
   /** Where users report a site: a URL with `{address}`. Null if the host takes no reports. */
   reportUrl: string | null;
+  /** The site that the start page recommends first. Null if there is none, or if it is denied. */
+  sample: CatalogueEntry | null;
+  /** The host's further recommendations, without denied sites. */
+  catalogue: readonly CatalogueEntry[];
+  /** Lists of sites: title → address, usually of a pointer. */
+  lists: ReadonlyMap<string, Address>;
+  /** Origins of gateways that everyone can reach. */
+  publicGateways: readonly string[];
   cache: {
     /** Ceiling of the chunk store in IndexedDB, in bytes. */
     maxBytes: number;
@@ -96,6 +119,10 @@ export interface ConfigSources {
   trusted: Source;
   denied: Record<string, Source>;
   reportUrl: Source;
+  sample: Source;
+  catalogue: Source;
+  lists: Record<string, Source>;
+  publicGateways: Source;
   cache: Record<keyof Config['cache'], Source>;
 }
 
@@ -124,6 +151,9 @@ export function combine(
   } = { ...file, ...user };
   const names = Object.entries({ ...file.names, ...user.names });
   const deniedByHost = lowerCaseSet(file.denied);
+  const denied = new Set([...deniedByHost, ...lowerCaseSet(user.denied)]);
+  const isAllowed = ({ address }: CatalogueEntry) => !denied.has(address.toLowerCase());
+  const lists = Object.entries({ ...file.lists, ...user.lists });
   const defaultMaxBytes = Math.min(Math.floor(quotaBytes / 10), 4 * 1024 ** 3);
   const config: Config = {
     peers: peers.map((url) => PeerUrl.parse(url, baseUrl)),
@@ -132,8 +162,12 @@ export function combine(
     isolation,
     names: new Map(names.map(([name, hex]) => [name, Address.fromHex(hex)])),
     trusted: lowerCaseSet(file.trusted),
-    denied: new Set([...deniedByHost, ...lowerCaseSet(user.denied)]),
+    denied,
     reportUrl: file.reportUrl ?? null,
+    sample: file.sample && isAllowed(file.sample) ? file.sample : null,
+    catalogue: (file.catalogue ?? []).filter(isAllowed),
+    lists: new Map(lists.map(([title, hex]) => [title, Address.fromHex(hex)])),
+    publicGateways: file.publicGateways ?? [],
     cache: { maxBytes: defaultMaxBytes, memoryBytes: 64 * 1024 ** 2, ...file.cache, ...user.cache },
   };
   const sources: ConfigSources = {
@@ -145,6 +179,10 @@ export function combine(
     trusted: sourceOf(undefined, server?.trusted),
     denied: sourceOfEach(config.denied, (address) => !deniedByHost.has(address)),
     reportUrl: sourceOf(undefined, server?.reportUrl),
+    sample: sourceOf(undefined, server?.sample),
+    catalogue: sourceOf(undefined, server?.catalogue),
+    lists: sourceOfEach(config.lists.keys(), (title) => Object.hasOwn(user.lists ?? {}, title)),
+    publicGateways: sourceOf(undefined, server?.publicGateways),
     cache: {
       maxBytes: sourceOf(user.cache?.maxBytes, server?.cache?.maxBytes),
       memoryBytes: sourceOf(user.cache?.memoryBytes, server?.cache?.memoryBytes),

@@ -30,11 +30,23 @@ export const limits = Object.freeze({
   manifestValues: 4_000_000,
   /** Most headers that are read to list a tar without an index. Folders, links and long names count too. */
   tarHeaders: 400_000,
+  /** How long a site that was found to be stored completely is not counted again. */
+  storedMs: 5_000,
+  /** Memory for decrypted chunks of sites that are read without peers: four chunks. */
+  localMemoryBytes: 4 * 4_190_209,
+  /** Longest title of a site, and longest URL of its icon, in UTF-16 units. */
+  titleCharacters: 2_000,
+  /** Largest list of sites, and most entries of a list or of the host's catalogue. */
+  listBytes: 64 * 1024,
+  listEntries: 100,
   routeMapBytes: 1024 * 1024,
   /** Most characters in the patterns of all routes of an archive together. */
   routePatternCharacters: 8_192,
   /** Longest path that is matched against routes with wildcards. */
   routedPathCharacters: 2_048,
+  /** Largest `_redirects` that is read, and most of its rules. */
+  redirectsBytes: 64 * 1024,
+  redirectRules: 1_000,
   /** Bytes at the end of a tar that are prefetched, because its index is probably there. */
   indexTailBytes: 64 * 1024,
   /** Longest run of pax or GNU long-name data before a tar header. */
@@ -68,8 +80,15 @@ export const limits = Object.freeze({
   infoBytes: 64 * 1024,
   /** Longest texts of `network` in a peer's `/-/info`, in UTF-16 units. Longer texts are cut. */
   networkText: { name: 64, state: 32, since: 40, problem: 300 },
+  /** Longest name and version of a peer, in UTF-16 units. Longer texts are cut. */
+  peerNameText: 64,
   /** `fresh`: how long a peer's `network` stays valid. `ask`: longest wait for it. */
   networkMs: { fresh: 60_000, ask: 1_500 },
+  /**
+   * Checks whether a peer answers. `answer`: longest wait. `fresh`: how long a sign of life stays valid. `again`: the
+   * pause before a silent peer is checked again.
+   */
+  checkMs: { answer: 4_000, fresh: 30_000, again: 3_000 },
 
   /**
    * A peer that answers "busy" is asked again after its hint: `default` without a hint, never sooner than `min` or
@@ -84,7 +103,7 @@ export const limits = Object.freeze({
    * after its answer, so that the next request can join it. `failed`: how long a failure is remembered for the
    * navigation after it.
    */
-  progressMs: { first: 2_000, next: 500, ask: 5_000, goOn: 8_000, failed: 10_000 },
+  progressMs: { first: 1_000, next: 500, ask: 5_000, goOn: 8_000, failed: 10_000 },
 
   /** A request waits this long for a WebTransport session, and then uses HTTP. */
   connectGraceMs: 2_000,
@@ -120,6 +139,10 @@ export const limits = Object.freeze({
   /** Chunks of a pin that are fetched at the same time, and small chunks in addition to them. */
   parallelPinFetches: 8,
   parallelSmallPinFetches: 64,
+  /** Largest file that may be opened as an envelope. */
+  envelopeBytes: 4 * 1024 * 1024,
+  /** Longest attribute value or CSS token in which content addresses are rewritten. A longer one passes unchanged. */
+  linkTokenBytes: 64 * 1024,
   /** Bytes written to a response body at once. */
   streamPieceBytes: 1024 * 1024,
 });

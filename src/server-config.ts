@@ -10,6 +10,20 @@ export type Isolation = 'auto' | 'path' | 'subdomain';
 /** The transports used to reach peers: any transport that works, or only the named one. */
 export type TransportChoice = 'auto' | 'webtransport' | 'http';
 
+/** A site that a host or the author of a list recommends. Lists come from strangers: show the texts as text only. */
+export interface CatalogueEntry {
+  /** 1 to 100 characters in one line. */
+  title: string;
+  /** 64 hex digits, in either case. */
+  address: string;
+  /** 1 to 300 characters in one line. */
+  description?: string;
+  /** The path of the site's icon within the site, such as `img/icon.svg`. */
+  icon?: string;
+  /** The path of a wide picture within the site. */
+  cover?: string;
+}
+
 /** The part of the configuration that a user can change in the shell, as JSON. A missing setting has the server's value. */
 export interface Settings {
   /** Replaces the server's peers. */
@@ -23,6 +37,8 @@ export interface Settings {
   names?: Record<string, string>;
   /** Addresses that are not served. Added to the server's list, so an address that the server denies stays denied. */
   denied?: string[];
+  /** Lists of sites for the start page: title → address. Added to the server's lists. */
+  lists?: Record<string, string>;
 }
 
 /** The value of a valid `antway.json`. */
@@ -34,6 +50,25 @@ export interface ServerConfig extends Settings {
   trusted?: string[];
   /** Where users report a site to the host: an `https:` or `mailto:` URL with `{address}` in place of the address. */
   reportUrl?: string;
+  /** The site that the start page recommends first. */
+  sample?: CatalogueEntry;
+  /** Further sites that the start page recommends. */
+  catalogue?: CatalogueEntry[];
+  /** Origins of gateways that everyone can reach, for shared links. The most preferred one is the first. */
+  publicGateways?: string[];
+  /** The last deployment, which `antway deploy` writes. Gateways ignore it. */
+  deployment?: Deployment;
+}
+
+/** A version of a site that `antway deploy` published under a name. */
+export interface Deployment {
+  name: string;
+  /** 64 hex digits. */
+  address: string;
+  /** In ISO 8601. */
+  time: string;
+  /** The folder that was deployed, relative to the file. */
+  folder: string;
 }
 
 /** @param template the config's `reportUrl`. @param address in hex. */

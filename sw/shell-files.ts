@@ -1,6 +1,6 @@
 import { build } from '../src/build.ts';
 import { siteOfHost } from '../src/gateway/origins/site-host.ts';
-import { isForSites, shellHeaders } from './shell-headers.ts';
+import { isForSites, servedHeaders } from './shell-headers.ts';
 import type { ExpectedFile, VerifiedFiles } from './verified-files.ts';
 
 export const shellDocument = '/index.html';
@@ -8,8 +8,9 @@ export const shellDocument = '/index.html';
 /** The page that a site's own origin shows before its first content. */
 export const sitePage = '/-/site.html';
 
-const installed = new Map(Object.entries(build?.installed ?? {}));
-const hashes = new Map([...installed, ...Object.entries(build?.optional ?? {})]);
+const first = Object.keys(build?.first ?? {});
+const installed = [...first, ...Object.keys(build?.installed ?? {})];
+const hashes = new Map(Object.entries({ ...build?.first, ...build?.installed, ...build?.optional }));
 
 /** The verified files of this build. None in development: the development server serves all of them. */
 export class ShellFiles {
@@ -18,7 +19,9 @@ export class ShellFiles {
   /** Only files that pages load repeatedly. WebAssembly and images are too large to hold in memory. */
   readonly #memory = new Map<string, Uint8Array<ArrayBuffer>>();
 
+  readonly #first: readonly ExpectedFile[];
   readonly #installed: readonly ExpectedFile[];
+  #completing: Promise<boolean> | undefined;
   readonly #isSite: boolean;
 
   /** @param host name and port of this origin. @param decoder the WebAssembly that a site's own origin also stores. */
@@ -26,8 +29,10 @@ export class ShellFiles {
     this.#files = files;
     this.#host = host;
     this.#isSite = siteOfHost(host) !== undefined;
-    const own = Array.from(installed.keys()).filter((path) => isForSites(path) === this.#isSite);
-    this.#installed = this.#isSite ? [...own.map(expected), decoder] : own.map(expected);
+    const own = (paths: readonly string[]) =>
+      paths.filter((path) => isForSites(path) === this.#isSite).map(expected);
+    this.#installed = this.#isSite ? [...own(installed), decoder] : own(installed);
+    this.#first = this.#isSite ? this.#installed : own(first);
   }
 
   pathOf(pathname: string): string | undefined {
@@ -35,6 +40,35 @@ export class ShellFiles {
     const page = /^\/-\/\w+$/.test(pathname) ? `${pathname}.html` : pathname;
     const path = page === '/' ? shellDocument : page;
     return hashes.has(path) && isForSites(path) === this.#isSite ? path : undefined;
+  }
+
+  /** Stores what the first screen needs. `complete` stores the rest. @throws AntwayError as `VerifiedFiles.read`. */
+  async installFirst(): Promise<void> {
+    await Promise.all(this.#first.map((file) => this.#files.read(file)));
+  }
+
+  /**
+   * Stores the files that are missing, one after the other. Each stays stored if the worker stops before the end. A file that
+   * cannot be had or stored does not stop the others.
+   * @returns false if the browser cannot store a file.
+   * @throws AntwayError of the first file that could not be read, as `VerifiedFiles.read`.
+   */
+  complete(): Promise<boolean> {
+    this.#completing ??= this.#complete().finally(() => {
+      this.#completing = undefined;
+    });
+    return this.#completing;
+  }
+
+  async #complete(): Promise<boolean> {
+    // Content needs WebAssembly: what was pinned soon after the first visit has to open offline.
+    const wasmFirst = this.#installed.toSorted((a, b) => rank(a) - rank(b));
+    const problems: unknown[] = [];
+    for (const file of (await this.#files.missing(wasmFirst)) ?? []) {
+      await this.#files.read(file, false, 'low').catch((error) => problems.push(error));
+    }
+    if (problems.length > 0) throw problems[0];
+    return (await this.#files.missing(this.#installed))?.length === 0;
   }
 
   /**
@@ -58,8 +92,12 @@ export class ShellFiles {
       bytes = await this.#files.read(expected(path));
       if (/\.(html|js|css|svg)$/.test(path)) this.#memory.set(path, bytes);
     }
-    return new Response(bytes, { headers: shellHeaders(path, this.#host) });
+    return new Response(bytes, { headers: servedHeaders(path, this.#host) });
   }
+}
+
+function rank({ url }: ExpectedFile): number {
+  return url.endsWith('.wasm') ? 0 : 1;
 }
 
 function expected(url: string): ExpectedFile {

@@ -32,6 +32,26 @@ export function shellHeaders(path: string, host: string): Record<string, string>
   };
 }
 
+/**
+ * Returns the headers with which the worker serves a file: those of the host, and for the shell also what its viewer
+ * needs. The viewer works only in a document that the worker has served, so hosts need no other headers.
+ */
+export function servedHeaders(path: string, host: string): Record<string, string> {
+  const headers = shellHeaders(path, host);
+  if (path !== '/index.html') return headers;
+  const policy = headers['Content-Security-Policy']!;
+  // The viewer's frame. The worker and the policies of other pages decide what it shows.
+  headers['Content-Security-Policy'] = policy
+    .replace(/frame-src ('none')?/, "frame-src 'self' ")
+    .replace(' ;', ';');
+  // Without this, a site in the viewer's frame could open a window, lead its frame to the bridge, and use the bridge
+  // through the window's opener. At the names of loopback, where the library's move needs a window with an opener, the
+  // viewer shows no site's own origin.
+  const isLoopback = /^(localhost|127\.0\.0\.1)(:|$)/.test(host);
+  if (!isLoopback) headers['Cross-Origin-Opener-Policy'] = 'same-origin';
+  return headers;
+}
+
 function openerPolicyOf(path: string, host: string): string {
   // These pages may use the worker's endpoints. A page of the site must not get a reference to their window.
   if (isForSites(path)) return 'same-origin';

@@ -61,8 +61,9 @@ self.addEventListener('fetch', (event) => {
 
 self.addEventListener('install', (event) => {
   // If an active older version works offline, the new version must also work offline. Otherwise the old version stays.
-  const mustStore = self.registration.active !== null;
-  event.waitUntil(Promise.all([shellFiles.install(mustStore), loadAead(undefined, readSodium)]));
+  // A first version does not let the user wait for more than the first screen needs.
+  const files = self.registration.active ? shellFiles.install(true) : shellFiles.installFirst();
+  event.waitUntil(Promise.all([files, loadAead(undefined, readSodium)]));
 });
 
 self.addEventListener('activate', (event) => {
@@ -78,7 +79,28 @@ self.addEventListener('message', (event) => {
   if (event.data?.type === 'HAND_OVER') gateway.handOver();
   // A hard reload loads a page without the worker. Such a page sends this message to get access to the endpoints.
   if (event.data?.type === 'CLAIM') event.waitUntil(self.clients.claim());
+  // A page in the shell's viewer passes on the shell's port.
+  if (event.data?.type === 'CLIENT') event.ports[0]?.postMessage((event.source as Client).id);
+  // The shell sends this message when its first screen is idle.
+  if (event.data?.type === 'STORE_FILES' && isShell(event.source))
+    event.waitUntil(completeFiles(event.ports));
 });
+
+/** The URL of a client is that of its document: a page of a site cannot change it to the shell's. */
+function isShell(source: ExtendableMessageEvent['source']): boolean {
+  return source instanceof WindowClient && shellFiles.pathOf(new URL(source.url).pathname) === shellDocument;
+}
+
+/** Stores the files that the first installation left out. The reply tells whether all of them are stored. */
+async function completeFiles([port]: readonly MessagePort[]): Promise<void> {
+  const isComplete = await shellFiles.complete().catch(async (error) => {
+    console.warn('antway: the shell is not complete for offline use', error);
+    // The host may have a newer version, and no longer the files of this one.
+    await self.registration.update().catch(() => undefined);
+    return false;
+  });
+  port?.postMessage(isComplete);
+}
 
 function refuseFrame(request: Request): Promise<Response> {
   const error = new AntwayError('REFUSED', 'The gateway’s own pages are not shown in frames.');
@@ -120,6 +142,8 @@ async function answer(event: FetchEvent): Promise<Response> {
   const context: RequestContext = {
     waitUntil: (work) => event.waitUntil(work),
     client: () => clientOf(event),
+    clientIds: { asking: event.clientId, created: event.resultingClientId },
+    isOpen: async (id) => (await self.clients.get(id)) !== undefined,
     requestSync,
     ...(isSite
       ? { sitePage: () => answerFile(event, sitePage) }

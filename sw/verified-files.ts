@@ -36,14 +36,15 @@ export class VerifiedFiles {
   /**
    * Returns the file's bytes from the cache. If the cache does not have the file, fetches it once from the host.
    * @param mustStore whether to throw if the file cannot be stored.
+   * @param priority of the request to the host.
    * @throws AntwayError `HOST_UNREACHABLE` if neither the cache nor the host has the file, `BUILD_MISMATCH` if the host
    *   has a different file.
    */
-  read(file: ExpectedFile, mustStore = false): Promise<Bytes> {
+  read(file: ExpectedFile, mustStore = false, priority: RequestPriority = 'auto'): Promise<Bytes> {
     const key = keyOf(file);
     let reading = this.#reads.get(key);
     if (!reading) {
-      reading = this.#read(file, key, mustStore).finally(() => this.#reads.delete(key));
+      reading = this.#read(file, key, mustStore, priority).finally(() => this.#reads.delete(key));
       this.#reads.set(key, reading);
     }
     return reading;
@@ -54,6 +55,14 @@ export class VerifiedFiles {
     return new Response(await this.read(file), { headers: { 'Content-Type': 'application/wasm' } });
   }
 
+  /** The files that the cache lacks. Reads no file. Undefined if the browser blocks the storage. */
+  async missing(files: readonly ExpectedFile[]): Promise<ExpectedFile[] | undefined> {
+    const cache = await caches.open(this.#cacheName).catch(() => undefined);
+    if (!cache) return undefined;
+    const stored = new Set((await cache.keys()).map(({ url }) => url));
+    return files.filter((file) => !stored.has(keyOf(file)));
+  }
+
   async forgetOthers(files: readonly ExpectedFile[]): Promise<void> {
     if (!(await caches.has(this.#cacheName))) return;
     const keys = new Set(files.map(keyOf));
@@ -62,7 +71,12 @@ export class VerifiedFiles {
     await Promise.all(others.map((request) => cache.delete(request, { ignoreVary: true })));
   }
 
-  async #read(file: ExpectedFile, key: string, mustStore: boolean): Promise<Bytes> {
+  async #read(
+    file: ExpectedFile,
+    key: string,
+    mustStore: boolean,
+    priority: RequestPriority,
+  ): Promise<Bytes> {
     // If storage is blocked, the file comes from the host each time.
     const cache = await caches.open(this.#cacheName).catch(() => undefined);
     const cached = await cache?.match(key, { ignoreVary: true }).catch(() => undefined);
@@ -72,7 +86,7 @@ export class VerifiedFiles {
       this.#counters.fileDamaged();
       console.error(`antway: the cached ${file.url} is damaged; it is fetched again`);
     }
-    const bytes = await this.#fetch(file);
+    const bytes = await this.#fetch(file, priority);
     try {
       // `put` does not replace entries with other `Vary` headers, and `match` would find those entries first.
       if (cached) await cache?.delete(key, { ignoreVary: true });
@@ -84,11 +98,11 @@ export class VerifiedFiles {
     return bytes;
   }
 
-  async #fetch(file: ExpectedFile): Promise<Bytes> {
+  async #fetch(file: ExpectedFile, priority: RequestPriority): Promise<Bytes> {
     let response: Response | undefined;
     try {
       // The browser's HTTP cache may contain a wrong file under this name, and its entries are valid for a year.
-      response = await fetchFromHost(file.url, { cache: 'no-cache' });
+      response = await fetchFromHost(file.url, { cache: 'no-cache', priority });
       if (!response?.ok)
         throw new Error(`it answered ${response?.status ?? 'with a redirect to another origin'}`);
     } catch (cause) {

@@ -1,18 +1,17 @@
-/** Characters that can move a terminal's cursor, change its title, or change the reading order of text. */
-const controls = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
+import { replaceDisruptive } from '../util/plain-text.ts';
 
 const escapeSequence = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 /** Makes text from content, peers or file names safe to print on one line of a terminal. Escape becomes `\u001b`. */
 export function printable(text: string): string {
-  return text.replace(controls, escapeSequence);
+  return replaceDisruptive(text, escapeSequence);
 }
 
 /**
  * Makes JSON safe to print. `JSON.stringify` has already escaped line breaks in strings, so the other line breaks stay.
  */
 export function printableJson(json: string): string {
-  return json.replace(controls, (character) => (character < ' ' ? character : escapeSequence(character)));
+  return replaceDisruptive(json, (character) => (character < ' ' ? character : escapeSequence(character)));
 }
 
 const units = ['bytes', 'kB', 'MB', 'GB', 'TB'];

@@ -1,57 +1,51 @@
 #!/usr/bin/env node
-import packageJson from '../../package.json' with { type: 'json' };
 import { type AntwayError, asAntwayError } from '../errors.ts';
-import { type Arguments, parseArguments, UsageError } from './arguments.ts';
+import { commands } from './commands.ts';
+import { exitCodeOf, exitCodes } from './exit-codes.ts';
 import { printable, printableJson } from './format.ts';
-import { getCommand } from './get-command.ts';
 import { resolveLocalhostNames } from './localhost.ts';
-import { publishCommand } from './publish-command.ts';
-import { usage } from './usage.ts';
-import { verifyCommand } from './verify-command.ts';
-
-const exitCodes = { failure: 1, usage: 2, interrupted: 130 };
-
-async function run(command: Arguments, signal: AbortSignal): Promise<void> {
-  switch (command.command) {
-    case 'publish':
-      return publishCommand(command, signal);
-    case 'get':
-      return getCommand(command, signal);
-    case 'verify':
-      return verifyCommand(command, signal);
-    case 'help':
-      process.stdout.write(usage);
-      return;
-    case 'version':
-      process.stdout.write(`${packageJson.version}\n`);
-  }
-}
+import { runProgram } from './program.ts';
+import { suggestion } from './suggestion.ts';
+import { UsageError } from './usage-error.ts';
 
 /** @returns the exit code. */
-async function main(): Promise<number> {
+async function main(args: readonly string[]): Promise<number> {
   const interrupt = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     // The first signal aborts the command, which removes partial files. A second signal kills the process.
     process.once(signal, () => interrupt.abort());
   }
-  // The reader of standard output has closed the pipe, as in `antway get … | head`.
-  process.stdout.on('error', () => interrupt.abort());
-
-  let isJson = false;
+  // The reader of standard output has closed the pipe, as in `antway get … | head`. That is not an error.
+  let isPipeClosed = false;
+  process.stdout.on('error', () => {
+    isPipeClosed = true;
+    interrupt.abort();
+  });
+  const isJson = args.includes('--json');
   try {
-    const command = parseArguments(process.argv.slice(2), process.env);
-    isJson = 'json' in command && command.json;
-    await run(command, interrupt.signal);
-    return 0;
+    await runProgram(args, { env: process.env, signal: interrupt.signal });
+    return exitCodes.done;
   } catch (error) {
     if (error instanceof UsageError) {
-      process.stderr.write(`USAGE: ${printable(error.message)}\nSee antway --help.\n`);
+      reportUsage(error, args, isJson);
       return exitCodes.usage;
     }
+    if (isPipeClosed) return exitCodes.done;
     if (interrupt.signal.aborted) return exitCodes.interrupted;
-    report(asAntwayError(error), isJson);
-    return exitCodes.failure;
+    const failure = asAntwayError(error);
+    report(failure, isJson);
+    return exitCodeOf(failure.code);
   }
+}
+
+function reportUsage({ message }: UsageError, args: readonly string[], isJson: boolean): void {
+  const [command = ''] = args;
+  if (isJson) {
+    process.stderr.write(`${printableJson(JSON.stringify({ code: 'USAGE', message, details: {} }))}\n`);
+    return;
+  }
+  const help = Object.hasOwn(commands, command) ? `antway ${command} --help` : 'antway --help';
+  process.stderr.write(`USAGE: ${printable(message)}\nSee ${help}.\n`);
 }
 
 function report(error: AntwayError, isJson: boolean): void {
@@ -63,7 +57,16 @@ function report(error: AntwayError, isJson: boolean): void {
   for (const { peer, stage, code, message } of error.details.attempts ?? []) {
     process.stderr.write(`  ${peer}, ${stage}: ${code}: ${printable(message)}\n`);
   }
+  if (isSilence(error)) process.stderr.write(`${suggestion}\n`);
+}
+
+/** Whether no peer gave any answer. A peer that answered with a failure runs. */
+function isSilence({ code, details }: AntwayError): boolean {
+  const { attempts = [] } = details;
+  const gaveAnswer =
+    details.answered || attempts.some(({ answered, code }) => answered || code === 'NOT_FOUND');
+  return code === 'PEERS_UNREACHABLE' && !gaveAnswer;
 }
 
 resolveLocalhostNames();
-process.exitCode = await main();
+process.exitCode = await main(process.argv.slice(2));

@@ -1,54 +1,50 @@
 import { Presets, SingleBar } from 'cli-progress';
 import type { PublishProgress } from '../publish/publish.ts';
 import { formatBytes } from './format.ts';
+import type { Output } from './output.ts';
 
-export interface ProgressDisplay {
-  update(progress: PublishProgress): void;
-  stop(): void;
-}
-
-const lineIntervalMs = 5_000;
-
-/** Shows a bar on a terminal. Elsewhere (a log) it prints a line every five seconds, and nothing for shorter work. */
-export function showProgress(stream: NodeJS.WriteStream): ProgressDisplay {
-  return stream.isTTY ? showBar(stream) : showLines(stream);
-}
-
-function showBar(stream: NodeJS.WriteStream): ProgressDisplay {
-  const bar = new SingleBar(
-    {
-      stream,
-      format: '{stage} {bar} {percentage}% of {size} · {chunks} chunks',
-      hideCursor: true,
-      clearOnComplete: true,
-    },
-    Presets.shades_classic,
-  );
-  let isStarted = false;
+/** Shows the progress of a publication on a terminal. */
+export function showPublication(output: Output) {
+  const bar = barOf(output, '{stage} {bar} {percentage}% of {size} · {chunks} chunks');
   return {
-    update(progress) {
+    update(progress: PublishProgress): void {
       const payload = { stage: stageOf(progress), size: formatBytes(progress.size), chunks: progress.chunks };
       // Hashing and encryption are one pass over the bytes each.
-      const done = progress.hashedBytes + progress.encryptedBytes;
-      if (isStarted) bar.update(done, payload);
-      else bar.start(2 * progress.size, done, payload);
-      isStarted = true;
+      bar.update(progress.hashedBytes + progress.encryptedBytes, 2 * progress.size, payload);
     },
-    stop: () => bar.stop(),
+    stop: bar.stop,
   };
 }
 
-function showLines(stream: NodeJS.WriteStream): ProgressDisplay {
-  let lastLine = Date.now();
+/** Shows on a terminal how many things are done. @param things such as `files`. */
+export function showCount(output: Output, verb: string, things: string) {
+  const bar = barOf(output, `${verb} {bar} {value} of {total} ${things}`);
+  return { update: (done: number, total: number) => bar.update(done, total, {}), stop: bar.stop };
+}
+
+function barOf(output: Output, format: string) {
+  const { showsProgress } = output;
+  const bar = showsProgress
+    ? new SingleBar(
+        { stream: process.stderr, format, hideCursor: true, clearOnComplete: true },
+        Presets.shades_classic,
+      )
+    : undefined;
+  let isStarted = false;
   return {
-    update(progress) {
-      if (Date.now() - lastLine < lineIntervalMs) return;
-      lastLine = Date.now();
-      const { size, hashedBytes, encryptedBytes, chunks } = progress;
-      const percent = Math.floor((50 * (hashedBytes + encryptedBytes)) / size);
-      stream.write(`${stageOf(progress)}: ${percent}% of ${formatBytes(size)}, ${chunks} chunks stored\n`);
+    update(done: number, total: number, payload: object): void {
+      if (isStarted) {
+        bar?.setTotal(total);
+        bar?.update(done, payload);
+      } else {
+        bar?.start(total, done, payload);
+      }
+      isStarted = true;
     },
-    stop() {},
+    stop(): void {
+      if (isStarted) bar?.stop();
+      isStarted = false;
+    },
   };
 }
 

@@ -2,7 +2,8 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -23,6 +24,7 @@ export const built = {
   cli: join(root, 'dist-cli/antway.js'),
   shell: join(root, 'dist'),
   dropIn: join(root, 'dist-drop-in'),
+  fetch: join(root, 'dist-fetch'),
 };
 
 export class SetupError extends Error {
@@ -34,8 +36,8 @@ export function fail(error) {
   process.exit(1);
 }
 
-/** @throws SetupError when Node or cargo is missing or too old. */
-export function checkTools() {
+/** @throws SetupError when Node is too old. */
+export function checkNode() {
   const [major, minor] = process.versions.node.split('.').map(Number);
   if (major < 20 || (major === 20 && minor < 19)) {
     throw new SetupError(
@@ -43,41 +45,109 @@ export function checkTools() {
         'Install a current one from https://nodejs.org/ or with your version manager (nvm install 22).',
     );
   }
-  if (spawnSync('cargo', ['--version']).status !== 0) {
+}
+
+export function hasCargo() {
+  return spawnSync('cargo', ['--version']).status === 0;
+}
+
+/** Whether the peer in Rust runs on this system. It needs Unix. */
+export function supportsRustPeer() {
+  return process.platform !== 'win32';
+}
+
+/** @throws SetupError when the peer in Rust does not run on this system, or cargo is missing. */
+export function checkCargo() {
+  if (!supportsRustPeer()) {
     throw new SetupError(
-      'Antway’s peer is built with cargo, which is not here.\n' +
-        'Install Rust from https://rustup.rs/ and open a new terminal, so that cargo is on the PATH.',
+      'The peer in Rust does not run on Windows. Start without options, which runs the peer in Node, or use WSL.',
     );
   }
+  if (hasCargo()) return;
+  throw new SetupError(
+    'Antway’s peer in Rust is built with cargo, which is not here.\n' +
+      'Install Rust from https://rustup.rs/ and open a new terminal, so that cargo is on the PATH.',
+  );
 }
 
 export async function installPackages() {
-  const { packageManager } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
-  const version = packageManager.split('@')[1].split('+')[0];
+  await installPackagesOf('');
+}
+
+/** Installs the packages of the documentation site, which has a lockfile of its own. */
+export async function installDocsPackages() {
+  await installPackagesOf('docs-site');
+}
+
+async function installPackagesOf(folder) {
   await step({
-    name: 'packages',
-    title: 'Installing packages',
-    inputs: ['package.json', 'pnpm-lock.yaml', '.npmrc'],
-    output: join(root, 'node_modules/.modules.yaml'),
-    async work() {
-      const args = ['install', '--frozen-lockfile'];
-      // The version is checked here. pnpm must not download and run another version of itself.
-      const env = { ...process.env, pnpm_config_pm_on_fail: 'ignore', COREPACK_ENABLE_DOWNLOAD_PROMPT: '0' };
-      const own = spawnSync('pnpm', ['--version'], { encoding: 'utf8', env, shell: needsShell });
-      if (own.status === 0 && own.stdout.trim() === version) await run('pnpm', args, { env });
-      else await run('npx', ['--yes', `pnpm@${version}`, ...args], { env });
-    },
+    name: folder === '' ? 'packages' : `packages-${folder}`,
+    title: folder === '' ? 'Installing packages' : `Installing packages for ${folder}`,
+    inputs: [...['package.json', 'pnpm-lock.yaml'].map((name) => join(folder, name)), '.npmrc'],
+    output: join(root, folder, 'node_modules/.modules.yaml'),
+    work: () => runPnpm(['install', '--frozen-lockfile', '--dir', join(root, folder)]),
   });
 }
 
+/** Runs pnpm at the version of this project. */
+export async function runPnpm(args) {
+  const { packageManager } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+  const version = packageManager.split('@')[1].split('+')[0];
+  // The version is checked here. pnpm must not download and run another version of itself.
+  const env = { ...process.env, pnpm_config_pm_on_fail: 'ignore', COREPACK_ENABLE_DOWNLOAD_PROMPT: '0' };
+  const own = spawnSync('pnpm', ['--version'], { encoding: 'utf8', env, shell: needsShell });
+  if (own.status === 0 && own.stdout.trim() === version) await run('pnpm', args, { env });
+  else await run('npx', ['--yes', `pnpm@${version}`, ...args], { env });
+}
+
+const peerInputs = [
+  'peer/Cargo.toml',
+  'peer/Cargo.lock',
+  'peer/THIRD-PARTY-NOTICES.txt',
+  'peer/src',
+  'peer/build.rs',
+  'peer/.cargo',
+];
+
+const peerStep = {
+  name: 'peer',
+  title: 'Building the peer in Rust (the first time takes some minutes)',
+  inputs: peerInputs,
+  output: built.peer,
+};
+
+const buildPeerArgs = ['build', '--release', '--locked', '--manifest-path', 'peer/Cargo.toml'];
+
 export async function buildPeer() {
-  await step({
-    name: 'peer',
-    title: 'Building the peer (the first time takes some minutes)',
-    inputs: peerInputs,
-    output: built.peer,
-    work: () => run('cargo', ['build', '--release', '--locked', '--manifest-path', 'peer/Cargo.toml']),
-  });
+  await step({ ...peerStep, work: () => run('cargo', buildPeerArgs) });
+}
+
+/** Whether the build of the peer is up to date. */
+export function isPeerBuilt() {
+  return isUpToDate(peerStep);
+}
+
+/** Where `buildPeerInBackground` writes the output of the build. */
+export const peerBuildLog = join(stateFolder, 'peer-build.log');
+
+/**
+ * Builds the peer at the lowest priority, with its output in `peerBuildLog`.
+ * @param {AbortSignal} signal ends the build.
+ * @throws SetupError when the build fails.
+ */
+export async function buildPeerInBackground(signal) {
+  await mkdir(stateFolder, { recursive: true });
+  const log = await open(peerBuildLog, 'w');
+  try {
+    await step({
+      ...peerStep,
+      title: undefined,
+      work: () =>
+        run('cargo', buildPeerArgs, { signal, isBackground: true, stdio: ['ignore', log.fd, log.fd] }),
+    });
+  } finally {
+    await log.close();
+  }
 }
 
 /** @throws SetupError when Rust is too old for the network's client. */
@@ -142,6 +212,20 @@ export async function buildDropIn() {
   });
 }
 
+/** Builds the folder of the package `@antway/fetch`. */
+export async function buildFetch() {
+  await step({
+    name: 'fetch',
+    title: 'Building the package @antway/fetch',
+    inputs: [...builtByVite, 'build', 'vite.fetch.config.ts', 'tsconfig.fetch.json'],
+    output: join(built.fetch, 'types/fetch/index.d.ts'),
+    async work() {
+      await viteBuild('--config', 'vite.fetch.config.ts');
+      await run(process.execPath, [tsc, '-p', 'tsconfig.fetch.json']);
+    },
+  });
+}
+
 /** Always runs a production build: a development build has no worker. */
 function viteBuild(...args) {
   const env = { ...process.env, NODE_ENV: 'production' };
@@ -149,25 +233,64 @@ function viteBuild(...args) {
 }
 
 /**
- * Runs a command in the project's folder, with its output on the terminal. @throws SetupError when the command fails.
+ * Runs a command in a folder, by default the project's, with its output on the terminal. A background command has low priority. It
+ * ends with all programs that it started when the signal aborts and when this process exits.
+ * @throws SetupError when the command fails or the signal aborts.
  */
-export function run(command, args, { env = process.env } = {}) {
+export function run(
+  command,
+  args,
+  { cwd = root, env = process.env, stdio = 'inherit', signal = undefined, isBackground = false } = {},
+) {
+  const line = [command, ...args].join(' ');
   return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(new SetupError(`“${line}” was cancelled.`));
     const child = spawn(command, args, {
-      cwd: root,
-      stdio: 'inherit',
+      cwd,
+      stdio,
       env,
       shell: needsShell && command !== process.execPath,
+      // A process group of its own, so that `endTree` reaches all of its programs.
+      detached: isBackground && process.platform !== 'win32',
     });
-    child.on('error', (error) => reject(new SetupError(`${command} could not be started: ${error.message}`)));
-    child.on('close', (code, signal) => {
+    const end = () => endTree(child.pid, isBackground);
+    const forget = () => {
+      signal?.removeEventListener('abort', end);
+      process.off('exit', end);
+    };
+    child.on('error', (error) => {
+      forget();
+      reject(new SetupError(`${command} could not be started: ${error.message}`));
+    });
+    child.on('close', (code, endSignal) => {
+      forget();
       if (code === 0) resolve();
-      else
-        reject(
-          new SetupError(`“${[command, ...args].join(' ')}” failed (${signal ?? `exit code ${code}`}).`),
-        );
+      else reject(new SetupError(`“${line}” failed (${endSignal ?? `exit code ${code}`}).`));
     });
+    if (child.pid === undefined) return;
+    signal?.addEventListener('abort', end);
+    if (!isBackground) return;
+    process.on('exit', end);
+    try {
+      // The programs that it starts get the same priority.
+      setPriority(child.pid, constants.priority.PRIORITY_LOW);
+    } catch {
+      // The command has ended already, or the system does not allow it. The build is right at any priority.
+    }
   });
+}
+
+/** Ends a process at once; on Windows, and for the leader of a process group, with all programs that it started. */
+function endTree(pid, isGroup) {
+  if (process.platform === 'win32') {
+    spawnSync('taskkill', ['/PID', String(pid), '/T', '/F'], { stdio: 'ignore' });
+    return;
+  }
+  try {
+    process.kill(isGroup ? -pid : pid, 'SIGKILL');
+  } catch (error) {
+    if (error.code !== 'ESRCH') throw error; // otherwise, it has ended already
+  }
 }
 
 // npx and pnpm are .cmd files on Windows, which only a shell can run.
@@ -176,24 +299,31 @@ const needsShell = process.platform === 'win32';
 const tsc = join(root, 'node_modules/typescript/bin/tsc');
 const vite = join(root, 'node_modules/vite/bin/vite.js');
 
-const peerInputs = ['peer/Cargo.toml', 'peer/Cargo.lock', 'peer/src', 'peer/build.rs', 'peer/.cargo'];
 const builtByVite = ['src', 'package.json', 'pnpm-lock.yaml', 'tsconfig.base.json', 'tsconfig.json'];
 
 /**
- * Runs `work`, unless `output` exists and `inputs` (files, and folders with all of their files) have the hash of the
+ * Runs `work`, and says so with `title`, unless `output` exists and `inputs` (files, and folders with all of their files) have the hash of the
  * last run, which is stored in `.antway/<name>.stamp`.
  */
 async function step({ name, title, inputs, output, work }) {
-  const stamp = join(stateFolder, `${name}.stamp`);
+  if (await isUpToDate({ name, inputs, output })) return;
   const before = await digest(inputs);
-  if (existsSync(output) && (await readFile(stamp, 'utf8').catch(() => '')) === before) return;
-  console.log(`${title} …`);
+  if (title) console.log(`${title} …`);
   const startedAt = performance.now();
   await work();
-  console.log(`  done in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
+  if (title) console.log(`  done in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
   await mkdir(stateFolder, { recursive: true });
   // Store the digest from before the work. If an input changed during the work, the next start repeats the step.
-  await writeFile(stamp, before);
+  await writeFile(stampOf(name), before);
+}
+
+async function isUpToDate({ name, inputs, output }) {
+  if (!existsSync(output)) return false;
+  return (await readFile(stampOf(name), 'utf8').catch(() => '')) === (await digest(inputs));
+}
+
+function stampOf(name) {
+  return join(stateFolder, `${name}.stamp`);
 }
 
 async function digest(inputs) {

@@ -2,6 +2,7 @@ import type { RefusedEntry } from '../archive/tar-index.ts';
 import { AntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { ByteSource } from './byte-source.ts';
+import { Redirects, redirectsName } from './redirects.ts';
 import { RouteMap, routeMapNames } from './route-map.ts';
 
 export interface Member {
@@ -19,11 +20,12 @@ export type FolderEntry =
   | { kind: 'folder'; name: string; path: string };
 
 export type PathMatch =
-  | { kind: 'member'; member: Member }
+  /** `status` is 404 for a member that a rule shows in place of a missing one. */
+  | { kind: 'member'; member: Member; status?: 404 }
   /** A folder without a default document. `path` is `''` or ends with a slash. */
   | { kind: 'folder'; path: string; entries: readonly FolderEntry[] }
-  /** A folder that was requested without the slash at its end. */
-  | { kind: 'redirect'; path: string }
+  /** A folder that was requested without the slash at its end, or a rule. `suffix` replaces the query. */
+  | { kind: 'redirect'; path: string; status?: 301 | 302; suffix?: string }
   | { kind: 'missing'; reason: string };
 
 export interface ArchiveDetails {
@@ -37,6 +39,7 @@ const defaultDocument = 'index.html';
 export class Archive {
   readonly members: ReadonlyMap<string, Member>;
   readonly routes: RouteMap;
+  readonly #redirects: Redirects;
   readonly refused: readonly RefusedEntry[];
   /** The name that the author gave the archive, if any. */
   readonly name: string | undefined;
@@ -50,9 +53,11 @@ export class Archive {
     routes: RouteMap = RouteMap.empty,
     refused: readonly RefusedEntry[] = [],
     name?: string,
+    redirects = Redirects.none,
   ) {
     this.members = new Map(Array.from(members, (member) => [member.path, member]));
     this.routes = routes;
+    this.#redirects = redirects;
     this.refused = refused;
     this.name = name;
     this.#folders = foldersOf(this.members.values());
@@ -64,11 +69,26 @@ export class Archive {
     signal?: AbortSignal,
   ): Promise<Archive> {
     const routes = await readRoutes(list, details.refused, signal);
-    return new Archive(list, routes, details.refused, details.name);
+    const redirects = await readRedirects(list, details.refused, signal);
+    return new Archive(list, routes, details.refused, details.name, redirects);
   }
 
   /** @param path from the archive's root, decoded, without a leading slash; `''` is the root. */
   find(path: string): PathMatch {
+    const found = this.#find(path);
+    const rule = found.kind === 'missing' ? this.#redirects.resolve(path) : undefined;
+    if (!rule) return found;
+    if (rule.status === 301 || rule.status === 302) {
+      return { kind: 'redirect', path: rule.path, status: rule.status, suffix: rule.suffix };
+    }
+    const shown = this.#find(rule.path);
+    if (shown.kind !== 'member') {
+      return { kind: 'missing', reason: `its redirect leads to “${rule.path}”, which is not in the archive` };
+    }
+    return rule.status === 404 ? { ...shown, status: 404 } : shown;
+  }
+
+  #find(path: string): PathMatch {
     const route = this.routes.resolve(path);
     if (route !== undefined) {
       const member = this.member(route);
@@ -152,12 +172,48 @@ async function readRoutes(
   signal?: AbortSignal,
 ): Promise<RouteMap> {
   for (const name of routeMapNames) {
-    const source = await members.find(({ path }) => path === name)?.load(signal);
-    if (!source) continue;
-    const bytes = source.size <= limits.routeMapBytes ? await source.read(0, source.size, signal) : undefined;
-    const routes = bytes && RouteMap.parse(new TextDecoder().decode(bytes));
+    const member = members.find(({ path }) => path === name);
+    if (!member) continue;
+    const { text } = await readText(member, limits.routeMapBytes, signal);
+    const routes = text === undefined ? undefined : RouteMap.parse(text);
     if (routes) return routes;
     refused.push({ path: name, reason: 'its routes cannot be read, so they are not used' });
   }
   return RouteMap.empty;
+}
+
+/** Adds an entry for rules that are not used; the archive is served without them. */
+async function readRedirects(
+  members: readonly Member[],
+  refused: RefusedEntry[],
+  signal?: AbortSignal,
+): Promise<Redirects> {
+  const member = members.find(({ path }) => path === redirectsName);
+  if (!member) return Redirects.none;
+  const { text, problem } = await readText(member, limits.redirectsBytes, signal);
+  const redirects = text === undefined ? Redirects.none : Redirects.parse(text);
+  const reason = problem ? `${problem}, so it is not used` : 'some of its rules cannot be used';
+  if (problem || redirects.isPartial) refused.push({ path: redirectsName, reason });
+  return redirects;
+}
+
+const unreadable = new Set(['CORRUPT', 'UNSUPPORTED', 'TOO_LARGE']);
+
+/** @throws AntwayError for data that could not be fetched. An unreadable member has a `problem`. */
+async function readText(
+  member: Member,
+  most: number,
+  signal?: AbortSignal,
+): Promise<{ text?: string; problem?: string }> {
+  try {
+    const source = await member.load(signal);
+    if (source.size > most) return { problem: 'it is too large' };
+    return { text: new TextDecoder().decode(await source.read(0, source.size, signal)) };
+  } catch (error) {
+    // An error with an address is that of a chunk, which another peer may have.
+    const isOfMember =
+      error instanceof AntwayError && unreadable.has(error.code) && error.details.address === undefined;
+    if (isOfMember) return { problem: 'it cannot be read' };
+    throw error;
+  }
 }

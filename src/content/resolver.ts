@@ -1,5 +1,6 @@
 import type { Address } from '../address.ts';
 import { blockBytes, isTar } from '../archive/tar-header.ts';
+import { isZip } from '../archive/zip-directory.ts';
 import type { Chunks } from '../chunks/chunks.ts';
 import type { VerifiedChunk } from '../chunks/verified-chunk.ts';
 import { AntwayError, isAbsentSomewhere } from '../errors.ts';
@@ -23,11 +24,12 @@ import { type PointerMemory, Pointers } from './pointers.ts';
 import { Prefetcher } from './prefetcher.ts';
 import { prefetchParts, type ReadHint } from './read-hint.ts';
 import { loadTarchive } from './tarchive.ts';
+import { loadZip } from './zip.ts';
 
 export type Content =
   | { kind: 'file'; source: ByteSource }
-  /** `tar` is the archive's own bytes if it is a tar. The files of a manifest have separate sources. */
-  | { kind: 'archive'; archive: Archive; tar: ByteSource | undefined }
+  /** `tar` or `zip` is the archive's own bytes, if it is one. The files of a manifest have separate sources. */
+  | { kind: 'archive'; archive: Archive; tar: ByteSource | undefined; zip?: ByteSource }
   /** A record that is not a data map: its own bytes are the content. */
   | { kind: 'record'; source: ByteSource };
 
@@ -230,8 +232,7 @@ export class Resolver {
     if (!map) return { kind: 'record', source: memorySource(bytes) };
     const file = await this.#loadFile(map, signal, trace);
     const start = await file.read(0, Math.min(blockBytes, file.size), signal, trace);
-    if (isTar(start)) return { kind: 'archive', archive: await loadTarchive(file, signal), tar: file };
-    if (!isManifest(start)) return { kind: 'file', source: file };
+    if (!isManifest(start)) return this.#loadContent(file, start, signal);
     checkManifestSize(file.size);
     return this.#loadManifest(await file.read(0, file.size, signal, trace), signal);
   }
@@ -262,9 +263,16 @@ export class Resolver {
   }
 
   async #loadSingle(source: ByteSource, signal: AbortSignal): Promise<Content> {
-    const start = await source.read(0, Math.min(blockBytes, source.size), signal);
-    if (!(source instanceof ContentFile) || !isTar(start)) return { kind: 'file', source };
-    return { kind: 'archive', archive: await loadTarchive(source, signal), tar: source };
+    if (!(source instanceof ContentFile)) return { kind: 'file', source };
+    return this.#loadContent(source, await source.read(0, Math.min(blockBytes, source.size), signal), signal);
+  }
+
+  /** @param start the first bytes of the file, which show its format. */
+  async #loadContent(file: ContentFile, start: Uint8Array, signal?: AbortSignal): Promise<Content> {
+    if (isTar(start)) return { kind: 'archive', archive: await loadTarchive(file, signal), tar: file };
+    const archive = isZip(start) ? await loadZip(file, signal) : undefined;
+    if (archive) return { kind: 'archive', archive, tar: undefined, zip: file };
+    return { kind: 'file', source: file };
   }
 
   async #loadSource(source: ManifestSource, signal?: AbortSignal): Promise<ByteSource> {

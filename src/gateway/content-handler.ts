@@ -8,14 +8,22 @@ import type { Stats } from '../stats/stats.ts';
 import { Trace } from '../stats/trace.ts';
 import type { GatewayPeers } from './create-gateway.ts';
 import type { Deployment } from './deployment.ts';
+import { admit, allowedMethods } from './http/admit.ts';
 import { answerContent } from './http/content-response.ts';
-import { canRunScripts, typeOfName } from './http/content-type.ts';
+import { canRunScripts } from './http/content-type.ts';
 import { isNavigation, isTopLevelNavigation } from './http/navigation.ts';
 import { type Observation, observe } from './http/observe-request.ts';
-import { redirectHeaders } from './http/policy.ts';
+import { letShellFrame, redirectHeaders } from './http/policy.ts';
+import { redirect } from './http/redirect.ts';
 import { type BodyObserver, type Representation, respond } from './http/representation.ts';
 import { asDataHeader, isOfProgressPage, isPageForScript } from './http/script-request.ts';
 import type { ContentTarget } from './http/target.ts';
+import { sharedPlan, viewAnswer } from './http/view-answer.ts';
+import { isForReader, isViewRequest } from './http/view-plan.ts';
+import { linkTargetsOf } from './links/link-targets.ts';
+import { withLinks } from './links/with-links.ts';
+import { isInFrame, noteFrame, observeFrame } from './note-frame.ts';
+import { movedTo, redirectElsewhere, redirectToSite } from './origins/own-origin-redirects.ts';
 import type { OwnOrigins } from './origins/own-origins.ts';
 import { withWorkerShim } from './origins/own-worker-shim.ts';
 import { errorResponse } from './pages/error-response.ts';
@@ -23,13 +31,15 @@ import { readerOf } from './pages/reader.ts';
 import { question } from './pages/trust-question.ts';
 import { policyRequestOf } from './policy-request.ts';
 import type { RequestContext } from './request-context.ts';
+import { decisionAbout, mayRunScripts } from './script-decision.ts';
 import { SlowNavigations } from './slow-navigations.ts';
 import type { ChosenAppearance } from './state/appearance.ts';
 import { awaitsUserSettings, type EffectiveConfig } from './state/configuration.ts';
+import type { FrameJournal } from './state/frame-journal.ts';
 import type { ManifestStore } from './state/manifest-store.ts';
 import { noteVisit } from './state/note-visit.ts';
 import { type StoredParts, storedPartsOf } from './state/stored-share.ts';
-import type { DecisionFor, Trust } from './state/trust.ts';
+import type { Trust } from './state/trust.ts';
 import type { TrustGrant, TrustTokens } from './state/trust-tokens.ts';
 
 export interface ContentHandlerOptions {
@@ -48,15 +58,16 @@ export interface ContentHandlerOptions {
   /** Undefined if sites cannot have own origins here. */
   ownOrigins: OwnOrigins | undefined;
   manifests: Pick<ManifestStore, 'has'>;
+  frames: FrameJournal;
 }
 
 interface Observed extends Observation {
   trace: Trace;
   /** Whether another answer was sent in place of this one, because this one takes long. */
   isLate: boolean;
+  /** For a page in a frame: as of `Stats.chunksByPeer` before this request. */
+  chunksBefore: ReadonlyMap<string, number> | undefined;
 }
-
-const methods = ['GET', 'HEAD', 'OPTIONS'];
 
 export class ContentHandler {
   readonly #options: ContentHandlerOptions;
@@ -69,19 +80,27 @@ export class ContentHandler {
 
   /** Never rejects: every error becomes a response. Keeps the worker alive until the fetched chunks are on disk. */
   async handle(target: ContentTarget, request: Request, context: RequestContext): Promise<Response> {
-    const { stats, store } = this.#options;
+    const { stats, store, frames } = this.#options;
     let written = () => {};
     context.waitUntil(new Promise<void>((resolve) => (written = resolve)));
     const onEnd = () => store.flush().then(written, written);
-    const { signal, observer } = observe(request, stats, onEnd);
     const trace = new Trace(new URL(request.url).pathname);
-    const observed: Observed = { signal, observer, trace, isLate: false };
+    const observation = observe(request, stats, trace, onEnd);
+    const chunksBefore = isInFrame(request) ? stats.chunksByPeer() : undefined;
+    const observed: Observed = {
+      ...observeFrame(frames, request, context, trace, observation),
+      trace,
+      isLate: false,
+      chunksBefore,
+    };
     const answering = this.#answerOrError(target, request, context, observed);
     const placeholder = await this.#slow.placeholderFor(answering, request, target);
     if (placeholder) this.#goOn(answering, observed);
     const response = placeholder ?? (await answering);
+    if (!placeholder) observed.transfer.size = Number(response.headers.get('Content-Length')) || null;
     // Set this header last, so that it includes all work before the first byte.
     response.headers.set('Server-Timing', trace.serverTiming());
+    if (isInFrame(request)) letShellFrame(response.headers, this.#options.deployment);
     return response;
   }
 
@@ -116,6 +135,8 @@ export class ContentHandler {
       observer.left?.(error);
       if (!isAborted && (observed.isLate || isOfProgressPage(request)))
         this.#slow.noteFailure(request, failure);
+      if (!isAborted)
+        await noteFrame(this.#options.frames, target, request, context, observed.chunksBefore, failure);
       failure.details.address ??= target.address.hex;
       await this.#addOptions(failure, target, request);
       return errorResponse(failure, request, this.#options);
@@ -140,28 +161,38 @@ export class ContentHandler {
   ): Promise<Response> {
     const { signal, observer, trace } = observed;
     const { deployment, effective, peers, resolver, ownOrigins, appearance, tokens } = this.#options;
-    if (request.method === 'OPTIONS') return done(observer, methodsOf());
+    if (request.method === 'OPTIONS') return done(observer, allowedMethods());
     const isTopLevel = isTopLevelNavigation(request);
+    if (isTopLevel && target.elsewhere)
+      return done(observer, redirectElsewhere(target.elsewhere, deployment));
+    const isView = deployment.kind === 'app' && isViewRequest(request);
+    /** Whether the user opens this URL, in a window or in the shell's viewer. The readers stay on this origin. */
+    const isOpening = isTopLevel || (isView && !isForReader(request));
     // Open sessions that the rest of the page may need while the document comes from the store.
-    if (isTopLevel) peers.warm();
-    const decisionFor = await this.#decision(target);
+    if (isOpening) peers.warm();
+    const decisionFor = await decisionAbout(target, this.#options);
     if (isTopLevel && awaitsUserSettings(deployment, effective) && context.sitePage) {
       return done(observer, await context.sitePage());
     }
     let content = target.address;
     let decision = decisionFor(content);
-    const moved = isTopLevel && decision !== 'restricted' && (await this.#movedTo(target, request));
+    if (target.elsewhere && decision === 'restricted') {
+      throw new AntwayError('REFUSED', 'A page without scripts loads nothing of another address.');
+    }
+    const moved = isOpening && decision !== 'restricted' && (await movedTo(target, request, this.#options));
     if (moved) return done(observer, moved);
     const policy = await policyRequestOf(target, request, context, this.#options);
-    const mayRunScripts = await this.#mayRunScripts(target);
+    // A page may use the scripts of another address, but a frame with that address is not the site.
+    const isFramed = target.elsewhere !== undefined && isNavigation(request);
+    const areScriptsPossible = !isFramed && (await mayRunScripts(target, ownOrigins));
     const answer = await answerContent(target, {
       resolver,
       policyFor: (found) => {
         content = found;
         decision = decisionFor(found);
-        return { ...policy, isTrusted: mayRunScripts && decision === 'trusted' };
+        return { ...policy, isTrusted: areScriptsPossible && decision === 'trusted' };
       },
-      isNavigation: isNavigation(request),
+      isNavigation: isView || isNavigation(request),
       accept: request.headers.get('Accept'),
       isHead: request.method === 'HEAD',
       range: request.headers.get('Range'),
@@ -171,15 +202,15 @@ export class ContentHandler {
       reportUrl: () => this.#reportUrl(target),
     });
     if (answer.kind === 'redirect') {
+      if (isView) return done(observer, viewAnswer({ kind: 'moved', path: answer.location }));
       const headers = { ...answer.headers, ...redirectHeaders(deployment) };
-      return done(observer, redirect(answer.location, 301, headers));
+      return done(observer, redirect(answer.location, answer.status ?? 301, headers));
     }
     // The request of the progress page loads all that the navigation after it needs.
     const isDocument = isNavigation(request) || isOfProgressPage(request);
-    const isOwnOriginDocument = deployment.site && isDocument && !request.headers.has('Range');
-    const representation = isOwnOriginDocument
-      ? await withWorkerShim(answer.representation, signal, trace)
-      : answer.representation;
+    const isOwnOriginDocument =
+      deployment.site && isDocument && !target.elsewhere && !request.headers.has('Range');
+    const { representation } = answer;
     // Only in embedded mode: elsewhere scripts run only in the shell, and in sites that the user trusts with the
     // origin.
     if (
@@ -192,12 +223,19 @@ export class ContentHandler {
         `A script asks for a page from an address that may run none here. Navigate to it, or take it for data: by Antway.fetch, or with the header ${asDataHeader}.`,
       );
     }
-    if (isTopLevel && decision !== 'restricted' && isScriptable(representation)) {
+    if (isOpening && decision !== 'restricted' && isScriptable(representation)) {
       const origin = await ownOrigins?.of(target.address);
       if (origin) {
         if (!observed.isLate) this.#noteVisit(target, request, representation, context);
-        return done(observer, this.#redirectToSite(origin, target, request));
+        return done(observer, redirectToSite(origin, target, request, deployment));
       }
+    }
+    if (isView) {
+      this.#noteVisit(target, request, representation, context);
+      return done(
+        observer,
+        viewAnswer(sharedPlan(target, representation, isScriptable(representation), decision)),
+      );
     }
     const mayAsk = decision === undefined && !(await ownOrigins?.areAvailable());
     if (isTopLevel && mayAsk && isScriptable(representation)) {
@@ -208,56 +246,15 @@ export class ContentHandler {
       const report = await this.#reportUrl(target);
       return done(observer, question(grant, pathname + search, reader, tokens, report));
     }
-    const response = await respond(representation, request, signal, observer, trace);
+    const { chunksBefore } = observed;
+    await noteFrame(this.#options.frames, target, request, context, chunksBefore, { representation });
+    const links = linkTargetsOf(request, target, deployment, effective.config);
+    const linked = links ? await withLinks(representation, links, signal, trace) : representation;
+    const shown = isOwnOriginDocument ? await withWorkerShim(linked, signal, trace) : linked;
+    const response = await respond(shown, request, signal, observer, trace);
     if (isTopLevel && response.ok && !observed.isLate)
       this.#noteVisit(target, request, representation, context);
     return response;
-  }
-
-  /** Works without a network: the path is not resolved here. Files that cannot run scripts are shown on this origin. */
-  async #movedTo(target: ContentTarget, request: Request): Promise<Response | undefined> {
-    const { ownOrigins, effective, library } = this.#options;
-    const { address, path = '', query } = target;
-    if (!ownOrigins || effective.config.denied.has(address.hex)) return undefined;
-    const type = typeOfName(path);
-    if (['format', 'download'].some((key) => query.has(key)) || (type && !canRunScripts(type)))
-      return undefined;
-    const origin = await ownOrigins.moved(address);
-    if (!origin) return undefined;
-    const visit = await library.visits.get(address).catch(() => undefined);
-    if (visit) await library.visits.add({ ...visit, lastOpened: Date.now() }).catch(() => undefined);
-    return this.#redirectToSite(origin, target, request);
-  }
-
-  /** The redirect is temporary, because the user may later choose to open the site without scripts. */
-  #redirectToSite(origin: string, { root, search }: ContentTarget, request: Request): Response {
-    const path = new URL(request.url).pathname.slice(root.length + 1);
-    const headers = { ...redirectHeaders(this.#options.deployment), 'Cache-Control': 'no-store' };
-    return redirect(`${origin}/${path}${search}`, 302, headers);
-  }
-
-  async #mayRunScripts({ address }: ContentTarget): Promise<boolean> {
-    const { ownOrigins } = this.#options;
-    return !(await ownOrigins?.areAvailable()) || ownOrigins!.isTrustedFromBefore(address);
-  }
-
-  /** If storage is blocked, no decision can be stored: the gateway does not ask, and the site runs no scripts. */
-  async #decision({ address }: ContentTarget): Promise<DecisionFor> {
-    const { deployment, effective, trust } = this.#options;
-    switch (deployment.trust) {
-      case 'site-settings': {
-        const decision = effective.received?.runsScripts === false ? 'restricted' : 'trusted';
-        return () => decision;
-      }
-      // Scripts act with the rights of the embedding site, so only the owner of that site can allow them.
-      case 'server-config':
-        return () => (effective.config.trusted.has(address.hex) ? 'trusted' : 'restricted');
-      case 'user':
-        return trust.decision(address).catch((error): DecisionFor => {
-          console.warn('antway: decisions cannot be read', error);
-          return () => 'restricted';
-        });
-    }
   }
 
   /** The host knows nothing of a manifest that only this device stores. */
@@ -287,35 +284,14 @@ export class ContentHandler {
     const { deployment, resolver, library } = this.#options;
     if (!deployment.recordsVisits) return;
     const { pathname } = new URL(request.url);
-    const noted = noteVisit(target, pathname, representation, { resolver, library });
+    const noted = noteVisit(target, pathname, representation, { resolver, library }, isForReader(request));
     context.waitUntil(noted.catch((error) => console.warn('antway: the visit was not noted', error)));
-  }
-}
-
-/** @throws AntwayError `METHOD`, or `REFUSED` for a service worker's script. */
-function admit(request: Request): void {
-  if (!methods.includes(request.method)) {
-    throw new AntwayError('METHOD', `${request.method} is not possible: content is read-only.`, {
-      allow: methods.join(', '),
-    });
-  }
-  if (request.headers.get('Service-Worker') === 'script') {
-    throw new AntwayError('REFUSED', 'Content may not register a service worker on the gateway.');
   }
 }
 
 function done(observer: BodyObserver, response: Response): Response {
   observer.ended();
   return response;
-}
-
-function redirect(location: string, status: 301 | 302, headers: Record<string, string>): Response {
-  return new Response(null, { status, headers: { ...headers, Location: location } });
-}
-
-/** The response has no CORS headers, because requests of other origins never reach a service worker. */
-function methodsOf(): Response {
-  return new Response(null, { status: 204, headers: { Allow: methods.join(', ') } });
 }
 
 function isScriptable({ headers, isOwnPage }: Representation): boolean {

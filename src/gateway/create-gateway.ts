@@ -21,8 +21,10 @@ import { SiteNames } from './origins/site-names.ts';
 import { errorResponse } from './pages/error-response.ts';
 import type { RequestContext } from './request-context.ts';
 import { RequestHandler } from './request-handler.ts';
+import { ActivityStore } from './state/activity-store.ts';
 import { ChosenAppearance } from './state/appearance.ts';
 import { Configuration, type EffectiveConfig } from './state/configuration.ts';
+import { FrameJournal } from './state/frame-journal.ts';
 import { ManifestStore } from './state/manifest-store.ts';
 import { PointerStore } from './state/pointer-store.ts';
 import type { ServerConfigSource } from './state/server-config.ts';
@@ -37,6 +39,8 @@ export interface GatewayPeers extends ChunkPeers {
   lookups(): PendingLookup[];
   /** Asks each peer for the state of its network. Waits only for a short time. */
   networks(): Promise<NetworkOfPeer[]>;
+  /** Finds out which peers answer. @param isForced whether to ask peers again that answered recently. */
+  check(isForced: boolean): Promise<void>;
   /** Opens sessions that the rest of a page may need. */
   warm(): void;
   /** Clears the failures that peers had without a network. */
@@ -94,11 +98,13 @@ export function createGateway(deployment: Deployment, dependencies: GatewayDepen
   const broadcast = new StatsBroadcast(stats, dependencies.notify);
   const codec = new Codec(platform);
   const configuration = new Configuration(deployment, serverConfig, state);
+  const activity = new ActivityStore(stats.activity, state);
   const appearance = new ChosenAppearance(state);
   const manifests = new ManifestStore(() => codec.blake3(), state);
   const pointers = new PointerStore(state);
   const origins = new SiteOrigins(state);
   const tokens = new TrustTokens();
+  const frames = new FrameJournal(stats);
   const siteNames =
     deployment.kind === 'app' && buildHash ? new SiteNames(deployment.origin, buildHash, state) : undefined;
   let current: Configured | undefined;
@@ -149,15 +155,18 @@ export function createGateway(deployment: Deployment, dependencies: GatewayDepen
       resolver,
       library,
       trust,
+      frames,
     };
     const content = new ContentHandler({ ...parts, local, ownOrigins, manifests });
-    const api: Omit<ApiContext, 'endTrust' | 'requestSync' | 'waitUntil'> = {
+    const api: Omit<ApiContext, 'endTrust' | 'isOpen' | 'requestSync' | 'waitUntil'> = {
       ...parts,
       configuration,
       broadcast,
+      activity,
       manifests,
       pointers,
       origins,
+      local,
       limitStore,
     };
     limitStore().catch((error) => console.warn('antway: the store’s limit is not set', error));
@@ -204,6 +213,7 @@ export function createGateway(deployment: Deployment, dependencies: GatewayDepen
       void current?.library.close();
     },
     close() {
+      void activity.flush();
       void current?.library.close();
       current?.peers.close();
     },

@@ -13,6 +13,10 @@ export interface RequestContext {
   waitUntil(work: Promise<unknown>): void;
   /** Undefined for a navigation, or if the client is gone. */
   client(): Promise<RequestClient | undefined>;
+  /** The ids of the page that asks, and of the page that a navigation creates. Empty texts where there is none. */
+  clientIds?: { asking: string; created: string };
+  /** Whether the page with this id still exists. */
+  isOpen?(clientId: string): Promise<boolean>;
   /** Asks the browser to wake the worker when there is a network. Has no effect in browsers without this feature. */
   requestSync(): void;
   /** On a site's own origin: returns the page that fetches the user's settings before the site's first content. */

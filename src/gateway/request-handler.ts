@@ -6,6 +6,8 @@ import type { ContentHandler } from './content-handler.ts';
 import type { Deployment } from './deployment.ts';
 import { redirectHeaders } from './http/policy.ts';
 import { parseTarget, type Target } from './http/target.ts';
+import { viewAnswer } from './http/view-answer.ts';
+import { isViewRequest } from './http/view-plan.ts';
 import { mayUseApi, type RequestContext } from './request-context.ts';
 import { awaitsUserSettings, type EffectiveConfig } from './state/configuration.ts';
 import type { ManifestStore } from './state/manifest-store.ts';
@@ -13,7 +15,7 @@ import type { ManifestStore } from './state/manifest-store.ts';
 export interface RequestHandlerOptions {
   deployment: Deployment;
   effective: EffectiveConfig;
-  api: Omit<ApiContext, 'endTrust' | 'requestSync' | 'waitUntil'>;
+  api: Omit<ApiContext, 'endTrust' | 'isOpen' | 'requestSync' | 'waitUntil'>;
   content: ContentHandler;
   manifests: ManifestStore;
 }
@@ -70,6 +72,7 @@ export class RequestHandler {
     return answerApi(name, request, {
       ...api,
       requestSync: () => context.requestSync(),
+      isOpen: async (id) => (await context.isOpen?.(id)) ?? false,
       waitUntil: (work) => context.waitUntil(work),
       endTrust: (address) => this.#endTrust(address, context),
     });
@@ -106,6 +109,9 @@ export class RequestHandler {
     const { deployment, manifests } = this.#options;
     if (!deployment.site && (await manifests.get(content.address))) {
       return this.#options.content.handle(content, request, context);
+    }
+    if (isViewRequest(request)) {
+      return viewAnswer({ kind: 'own-origin', url: location, address: content.address.hex });
     }
     const headers = { ...redirectHeaders(deployment), Location: location };
     return new Response(null, { status: isPermanent ? 301 : 302, headers });

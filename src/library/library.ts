@@ -12,6 +12,7 @@ import { InventoryStore, tally } from './inventory-store.ts';
 import type { PinState, Tally } from './pin-state.ts';
 import { Pins } from './pins.ts';
 import { exportSite, type Imported, importSite, type ManifestStorage } from './site-file.ts';
+import type { SiteLabel } from './site-file-head.ts';
 import { type Visit, Visits } from './visits.ts';
 
 /** A site or file that was opened or pinned, or a manifest on this device. Sizes in bytes, times in milliseconds. */
@@ -157,9 +158,9 @@ export class Library {
   }
 
   /** See `exportSite`. */
-  async export(address: Address): Promise<ByteSource> {
+  async export(address: Address, labelOf: () => Promise<SiteLabel>): Promise<ByteSource> {
     await this.#options.store.flush();
-    return exportSite(address, await this.#inventory(address), this.#options);
+    return exportSite(address, await this.#inventory(address), labelOf, this.#options);
   }
 
   /** Imports a site and pins it; see `importSite`. @param expected the address that the file must be of, if given. */

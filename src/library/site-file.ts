@@ -12,32 +12,33 @@ import { limits } from '../limits.ts';
 import { loadBlake3 } from '../self-encryption/blake3.ts';
 import { bufferAccess, type RandomAccess } from '../util/random-access.ts';
 import { tally } from './inventory-store.ts';
+import {
+  describeSite,
+  descriptionName,
+  firstMember,
+  iconName,
+  isIcon,
+  parseDescription,
+  readDescription,
+  type SiteLabel,
+} from './site-file-head.ts';
 
 /** An import of a file with more wrong members ends. */
 const mostRefused = 1_000;
-const descriptionName = 'antway-site.json';
 /** Name of the member that contains the site's manifest, if the address is a manifest that no peer has. */
 const manifestName = 'manifest.ant';
-const format = 'antway-site';
-const version = 1;
-const mostDescriptionBytes = 64 * 1024;
 /** Limits of a batch of chunks that is stored together. */
 const batch = { chunks: 64, bytes: 16 * 1024 * 1024 };
 
-interface Description {
-  format: typeof format;
-  version: number;
-  /** 64 hex digits. */
-  address: string;
-  kind: Inventory['kind'];
-  chunks: number;
-  bytes: number;
+export interface ExportOptions {
+  store: Pick<PinningStore, 'sizes'>;
+  chunks: Pick<Chunks, 'record'>;
+  manifests: Pick<ManifestStorage, 'get'>;
 }
 
-export interface SiteFileOptions {
-  store: PinningStore;
-  chunks: Chunks;
-  manifests: ManifestStorage;
+export interface ImportOptions {
+  store: Pick<PinningStore, 'addPinReferences' | 'sizes' | 'put' | 'written'>;
+  manifests: Pick<ManifestStorage, 'add'>;
 }
 
 /** Manifests that this device stores, by the BLAKE3 of their bytes. */
@@ -58,14 +59,16 @@ export interface Imported {
 }
 
 /**
- * Exports a site as one file: a tar of a description and of all its encrypted chunks, named by their addresses. Each
- * chunk is verified when it is read. The tar is composed while it is read, and is the same every time.
+ * Exports a site as one file: a tar of a description, an icon and all its encrypted chunks, named by their addresses.
+ * Each chunk is verified when it is read. The tar is composed while it is read, and is the same for the same label.
+ * @param labelOf reads from the content, so it is called only if all of the content is stored.
  * @throws AntwayError `NOT_FOUND` if not all chunks of the site are stored.
  */
 export async function exportSite(
   address: Address,
   inventory: Inventory | undefined,
-  { store, chunks, manifests }: SiteFileOptions,
+  labelOf: () => Promise<SiteLabel>,
+  { store, chunks, manifests }: ExportOptions,
 ): Promise<ByteSource> {
   const sizes = await store.sizes();
   const known = inventory && (await tally(inventory, sizes));
@@ -78,16 +81,12 @@ export async function exportSite(
     );
   }
   const manifest = await manifests.get(address);
-  const description: Description = {
-    format,
-    version,
-    address: address.hex,
-    kind: inventory.kind,
-    chunks: known.chunks.total,
-    bytes: known.bytes.stored,
-  };
+  const stored = { kind: inventory.kind, chunks: known.chunks.total, bytes: known.bytes.stored };
+  const label = await labelOf();
+  const { icon } = label;
   const entries = [
-    { path: descriptionName, source: textAccess(`${JSON.stringify(description, undefined, 2)}\n`) },
+    { path: descriptionName, source: textAccess(describeSite(address, stored, label)) },
+    ...(icon && isIcon(icon) ? [{ path: iconName, source: bufferAccess(icon) }] : []),
     ...(manifest ? [{ path: manifestName, source: bufferAccess(manifest) }] : []),
     ...Array.from(addressesOf(inventory), (chunk) => ({
       path: chunk.hex,
@@ -102,7 +101,7 @@ function textAccess(text: string): RandomAccess {
 }
 
 /** A chunk is read in pieces but verified once, as a whole. */
-function chunkAccess(address: Address, size: number, chunks: Chunks): RandomAccess {
+function chunkAccess(address: Address, size: number, chunks: ExportOptions['chunks']): RandomAccess {
   let current: Promise<VerifiedChunk> | undefined;
   return {
     size,
@@ -127,7 +126,7 @@ function chunkAccess(address: Address, size: number, chunks: Chunks): RandomAcce
 export async function importSite(
   file: ReadableStream<Uint8Array>,
   begin: (address: Address) => Promise<void>,
-  options: SiteFileOptions,
+  options: ImportOptions,
 ): Promise<Imported> {
   const tar = new ForwardAccess(file);
   try {
@@ -142,13 +141,12 @@ export async function importSite(
 async function importTar(
   tar: ForwardAccess,
   begin: (address: Address) => Promise<void>,
-  options: SiteFileOptions,
+  options: ImportOptions,
 ): Promise<Imported> {
   // A site can have more chunks than the headers that are read to list a tar. Only one batch is in memory.
   const members = tarMembers(tar, { maxHeaders: Number.POSITIVE_INFINITY });
-  const first = await members.next();
-  if (first.done) throw notASite('it is empty');
-  const address = readDescription(first.value.path, await bytesOf(tar, first.value, mostDescriptionBytes));
+  const first = await firstMember(async () => (await members.next()).value ?? null);
+  const { address } = parseDescription(first.path, await readDescription(tar, first));
   await begin(address);
   const imported: Imported = { address: address.hex, chunks: 0, bytes: 0, refused: [] };
   const blake3 = await loadBlake3();
@@ -166,6 +164,7 @@ async function importTar(
         await takeManifest(address, await bytesOf(tar, member, limits.manifestBytes), options);
         continue;
       }
+      if (name === iconName) continue;
       if (!/^[0-9a-f]{64}$/.test(name)) throw new AntwayError('CORRUPT', 'Its name is not that of a chunk.');
       const bytes = await bytesOf(tar, member, limits.chunkBytes);
       const chunk = VerifiedChunk.verify(Address.fromHex(name), bytes, blake3);
@@ -193,7 +192,7 @@ async function importTar(
 async function storeChunks(
   owner: Address,
   chunks: readonly VerifiedChunk[],
-  store: PinningStore,
+  store: ImportOptions['store'],
 ): Promise<void> {
   const addresses = chunks.map(({ address }) => address);
   if (!(await store.addPinReferences(owner, addresses))) {
@@ -222,37 +221,12 @@ async function storeChunks(
 async function takeManifest(
   address: Address,
   bytes: Uint8Array<ArrayBuffer>,
-  { manifests }: SiteFileOptions,
+  { manifests }: ImportOptions,
 ): Promise<void> {
   const blake3 = await loadBlake3();
   const id = Address.fromBytes(blake3(bytes));
   if (!id.equals(address)) throw new AntwayError('CORRUPT', `It is the manifest of ${id}, another site.`);
   await manifests.add(bytes);
-}
-
-function readDescription(name: string, bytes: Uint8Array): Address {
-  if (name !== descriptionName) throw notASite(`it does not begin with ${descriptionName}`);
-  let description: Partial<Description>;
-  try {
-    description = JSON.parse(new TextDecoder().decode(bytes)) as Partial<Description>;
-  } catch {
-    throw notASite(`its ${descriptionName} is not JSON`);
-  }
-  if (description?.format !== format) throw notASite(`its ${descriptionName} says nothing of one`);
-  if (description.version !== version) {
-    throw new AntwayError(
-      'UNSUPPORTED',
-      `This site was exported in version ${description.version} of the format; version ${version} is known here.`,
-    );
-  }
-  if (typeof description.address !== 'string' || !Address.isHex(description.address)) {
-    throw notASite('it has no address');
-  }
-  return Address.fromHex(description.address);
-}
-
-function notASite(why: string): AntwayError {
-  return new AntwayError('UNSUPPORTED', `This is not a site that was exported: ${why}.`);
 }
 
 /** @throws AntwayError `TOO_LARGE` if there are more than `most` bytes. */

@@ -1,17 +1,15 @@
 import { get, promisifyRequest, type UseStore } from 'idb-keyval';
 import * as v from 'valibot';
 import { type Address, hexAddress } from '../address.ts';
+import { limits } from '../limits.ts';
 import * as s from '../schema.ts';
 
-/** Most UTF-16 units of a title, and of the path of an icon. */
-const mostCharacters = 2_000;
-
-const text = v.pipe(v.string(), v.maxLength(mostCharacters, 'it is too long'));
+const text = v.pipe(v.string(), v.maxLength(limits.titleCharacters, 'it is too long'));
 
 const path = s.pattern(/^\/[A-Za-z\d][\w.-]{0,99}\/?$/, 'it must be the path of a site');
 
 /** The path and query of an icon, without the browser's tolerance for odd URLs. */
-const icon = v.pipe(
+export const visitIcon = v.pipe(
   text,
   v.rawTransform(({ dataset: { value: path }, addIssue, NEVER }) => {
     const origin = 'http://gateway.invalid';
@@ -36,8 +34,15 @@ const properties = s.object({
   /** The alias in the URL that opened it, if any. */
   name: v.nullable(v.string()),
   title: v.nullable(text),
-  icon: v.nullable(icon),
+  icon: v.nullable(visitIcon),
   kind: v.picklist(['archive', 'file', 'record']),
+  /** The media type of a file. */
+  type: v.optional(text),
+  /**
+   * Set if a reader of the shell showed the content: the encoded path below the address. Empty for the content itself, and
+   * for all private content.
+   */
+  reader: v.optional(text),
   /** Milliseconds since 1970. Null if the time was forgotten and the rest stays for a pin, or was never known. */
   lastOpened: v.nullable(time),
 });
@@ -84,7 +89,7 @@ export class Visits {
 
   /**
    * A missing title or icon is taken from the previous visit.
-   * @param isPrivate if true, title and icon are not stored, and earlier ones are removed.
+   * @param isPrivate if true, title, icon, type and path are not stored, and earlier ones are removed.
    */
   async add(visit: Visit, isPrivate = false): Promise<void> {
     await this.#settings('readwrite', async (store) => {
@@ -92,7 +97,12 @@ export class Visits {
       const before = await promisifyRequest<Visit | undefined>(store.get(key));
       const title = isPrivate ? null : (visit.title ?? before?.title ?? null);
       const icon = isPrivate ? null : (visit.icon ?? before?.icon ?? null);
-      store.put({ ...visit, title, icon } satisfies Visit, key);
+      const { type, reader, ...rest } = visit;
+      const more = {
+        ...(type && !isPrivate && { type }),
+        ...(reader !== undefined && { reader: isPrivate ? '' : reader }),
+      };
+      store.put({ ...rest, ...more, title, icon } satisfies Visit, key);
       if (!before && (await promisifyRequest(store.count(range()))) > mostVisits) await removeOldest(store);
       await promisifyRequest(store.transaction);
     });

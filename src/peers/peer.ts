@@ -53,7 +53,10 @@ export class Peer {
     observer: AttemptObserver,
   ) {
     this.#observers = [this.health, transports, observer];
-    this.network = new NetworkWatch((signal) => transports.infoWithoutSession(signal));
+    this.network = new NetworkWatch({
+      info: (signal) => transports.infoWithoutSession(signal),
+      signOfLife: (signal) => transports.signOfLife(signal),
+    });
   }
 
   get id(): string {
@@ -64,6 +67,26 @@ export class Peer {
     if (this.health.isBanned) return 'banned';
     if (this.health.circuit.state !== 'closed') return 'unreachable';
     return this.transports.last ?? 'idle';
+  }
+
+  /** Whether the peer answers. Null if that is not known. A ban and the last check count more than other requests. */
+  get answers(): boolean | null {
+    const { state } = this;
+    if (state === 'banned') return false;
+    return this.network.answers ?? (state === 'idle' ? null : state !== 'unreachable');
+  }
+
+  /**
+   * Checks whether the peer answers, unless that was checked recently. Never rejects.
+   * @param isForced whether to check a peer that answered recently, too.
+   */
+  async check(isForced: boolean): Promise<void> {
+    const { fresh, again } = limits.checkMs;
+    const wasSilent = this.network.answers === false;
+    const isWell = this.answers && this.state !== 'unreachable';
+    await this.network.check(isWell && !isForced ? fresh : isForced ? 0 : again);
+    // Failures from before the peer came back say nothing.
+    if (wasSilent && this.network.answers) this.wake();
   }
 
   /** Whether the peer looks records up in a network, which can take longer than any other answer. */

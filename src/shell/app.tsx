@@ -1,8 +1,10 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { BootProblem } from './boot-problem.tsx';
+import { ConnectionStatus } from './connection/connection-status.tsx';
 import { GatewayApiError, type GatewayConfig, gateway, onWorkerMessage } from './gateway-api.ts';
 import { useScrollMemory } from './history-state.ts';
 import { InstallNotice } from './install-notice.tsx';
+import { lazyComponent } from './lazy-component.tsx';
 import { LibraryScreen } from './library/library-screen.tsx';
 import { LiveScreen } from './live/live-screen.tsx';
 import { Logo } from './logo.tsx';
@@ -11,18 +13,21 @@ import { useLibraryMove } from './move/use-library-move.ts';
 import { Navigation } from './navigation.tsx';
 import { useOnline, useVisible } from './observable.ts';
 import { OpenScreen } from './open/open-screen.tsx';
+import { useSearchShortcut } from './open/search-shortcut.ts';
 import { ownOrigins } from './own-origins.ts';
 import { tellAppearance } from './preferences.ts';
 import { ProblemText } from './problem-text.tsx';
 import { PublishScreen } from './publish/publish-screen.tsx';
-import { type Screen, useRoute } from './route.ts';
+import { LazyReader } from './readers/lazy-reader.tsx';
+import { type Screen, useRoute, type ViewRoute } from './route.ts';
 import { ScreenLink } from './screen-link.tsx';
 import { SettingsScreen } from './settings/settings-screen.tsx';
 import { texts } from './texts/texts.ts';
 import { UpdateNotice } from './update-notice.tsx';
 import { useResource } from './use-resource.ts';
 import { useWorker } from './use-worker.ts';
-import { WorkerStatusLine } from './worker-status-line.tsx';
+
+const Viewer = lazyComponent(() => import('./viewer/viewer.tsx'));
 
 const refreshMs = 5_000;
 /** The server config changes rarely. Poll it anyway, so that the screen notices when a broken config is repaired. */
@@ -45,7 +50,16 @@ export function App({ onLanguage }: { onLanguage: () => void }) {
   const cache = useResource(gateway.cache, asksMore);
   const names = useMemo(() => new Map(Object.entries(config.value?.names ?? {})), [config.value]);
   const move = useLibraryMove(asksMore, config.value);
-  useScreenChange(route.screen);
+  const checkPeers = () =>
+    gateway
+      .checkPeers()
+      .catch(() => undefined)
+      .then(peers.refresh);
+  useChangeOf(online, checkPeers);
+  useChangeOf(config.value?.peers.join(' '), peers.refresh);
+  useSearchShortcut();
+  const isViewing = route.view !== undefined && !worker.problem && !fault;
+  useScreenChange(route.reader === undefined ? route.screen : 'reader', isViewing);
   useScrollMemory(route);
   useAppearance(worker.status === 'running');
   useSettingsOfSites(asksMore, config.value);
@@ -60,6 +74,11 @@ export function App({ onLanguage }: { onLanguage: () => void }) {
     setDeletions(deletions + 1);
   }
 
+  if (isViewing) {
+    const isActive = asksMore && config.value !== null;
+    const isBypassed = worker.status === 'bypassed';
+    return <Viewer route={route as ViewRoute} active={isActive} isBypassed={isBypassed} />;
+  }
   return (
     <>
       {/* biome-ignore lint/a11y/useValidAnchor: a skip link is an anchor; the fragment already selects the screen */}
@@ -71,17 +90,16 @@ export function App({ onLanguage }: { onLanguage: () => void }) {
           <Logo />
           {texts.appName}
         </ScreenLink>
-        <WorkerStatusLine
+        <ConnectionStatus
           status={worker.status}
           online={online}
           fault={fault}
           peers={peers.value}
           isStored={cache.value?.available ?? true}
+          onCheck={checkPeers}
         />
       </header>
-      <InstallNotice active={asksMore} />
       {worker.update && <UpdateNotice update={worker.update} />}
-      {move && route.screen !== 'settings' && <MoveNotice offer={move} onDeleted={afterDeletion} />}
       {fault && (
         <p class="banner banner-problem" role="alert">
           <span>
@@ -89,23 +107,35 @@ export function App({ onLanguage }: { onLanguage: () => void }) {
           </span>
         </p>
       )}
-      <Navigation current={route.screen} />
-      <main key={deletions} id="main" class={`screen screen-${route.screen}`} tabIndex={-1}>
+      <Navigation current={route.reader === undefined ? route.screen : null} />
+      <main
+        key={deletions}
+        id="main"
+        class={`screen screen-${route.reader === undefined ? route.screen : 'reader'}`}
+        tabIndex={-1}
+      >
         {worker.problem ? (
           <BootProblem problem={worker.problem} />
+        ) : route.reader !== undefined ? (
+          <LazyReader
+            fragment={route.reader}
+            names={names}
+            active={asksMore}
+            isReady={asksMore && config.value !== null}
+            isElsewhere={config.value?.isolation === 'subdomain'}
+          />
         ) : (
           <>
             {route.screen === 'open' && (
               <OpenScreen
                 route={route}
                 names={names}
+                config={config.value}
                 active={asksMore}
                 isReady={asksMore && config.value !== null}
               />
             )}
-            {route.screen === 'library' && (
-              <LibraryScreen active={asksMore} reportUrl={config.value?.reportUrl ?? null} />
-            )}
+            {route.screen === 'library' && <LibraryScreen active={asksMore} config={config.value} />}
             {route.screen === 'live' && <LiveScreen active={asksMore} peers={peers} />}
             {route.screen === 'publish' && <PublishScreen config={config.value} />}
             {route.screen === 'settings' && (
@@ -114,12 +144,16 @@ export function App({ onLanguage }: { onLanguage: () => void }) {
                 config={config}
                 names={names}
                 move={move}
+                suggestion={route.peer}
                 onLanguage={onLanguage}
               />
             )}
           </>
         )}
       </main>
+      {/* Offers arrive late, and must not move the screen. */}
+      <InstallNotice active={asksMore} />
+      {move && route.screen !== 'settings' && <MoveNotice offer={move} onDeleted={afterDeletion} />}
     </>
   );
 }
@@ -129,6 +163,16 @@ function useAppearance(isRunning: boolean): void {
   useEffect(() => {
     if (isRunning) void tellAppearance();
   }, [isRunning]);
+}
+
+/** Calls `react` when a value differs from the last known one. */
+function useChangeOf<T>(value: T | undefined, react: () => void): void {
+  const last = useRef(value);
+  useEffect(() => {
+    const isChange = value !== undefined && last.current !== undefined && value !== last.current;
+    last.current = value ?? last.current;
+    if (isChange) react();
+  }, [value]);
 }
 
 /** How long a change waits for the next change before the origins of sites are updated, in milliseconds. */
@@ -180,12 +224,17 @@ function useSettingsOfSites(active: boolean, config: GatewayConfig | null): void
 }
 
 /** Announces the change of the screen to users who do not see it: by the title, and by the focus on the heading. */
-function useScreenChange(screen: Screen): void {
+function useScreenChange(screen: Screen | 'reader', isViewing: boolean): void {
   const last = useRef(screen);
   useEffect(() => {
-    document.title = screen === 'open' ? texts.appName : `${texts.nav[screen]} · ${texts.appName}`;
+    // The viewer has the title of its content.
+    if (isViewing) return;
+    // Readers load later, and announce their own title.
+    if (screen !== 'reader')
+      document.title = screen === 'open' ? texts.appName : `${texts.nav[screen]} · ${texts.appName}`;
     if (last.current === screen) return;
     last.current = screen;
+    if (screen === 'reader') return;
     document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true });
   });
 }

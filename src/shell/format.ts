@@ -56,7 +56,8 @@ export function shortAddress(hex: string): string {
 export function formatAge(at: number, now: number): string {
   const relative = relativeTime();
   const minutes = Math.round((at - now) / 60_000);
-  if (Math.abs(minutes) < 60) return relative.format(Math.min(0, minutes), 'minute');
+  if (minutes > -1) return relative.format(0, 'second');
+  if (minutes > -60) return relative.format(minutes, 'minute');
   const hours = Math.round(minutes / 60);
   if (Math.abs(hours) < 24) return relative.format(hours, 'hour');
   return relative.format(Math.round(hours / 24), 'day');

@@ -1,6 +1,7 @@
 import type { StoreSummary } from '../chunks/store.ts';
 import type { ConfigSources } from '../config.ts';
 import { AntwayError } from '../errors.ts';
+import type { ActivityReport } from '../gateway/api/activity.ts';
 import { channelName } from '../gateway/api/broadcast.ts';
 import type { SiteGrant } from '../gateway/api/site-exchange.ts';
 import type { StoredManifest } from '../gateway/state/manifest-store.ts';
@@ -9,11 +10,16 @@ import type { DecidedSite, Decision } from '../gateway/state/trust.ts';
 import type { Language } from '../languages.ts';
 import type { Site } from '../library/library.ts';
 import type { PinState } from '../library/pin-state.ts';
+import type { Imported } from '../library/site-file.ts';
+import type { Visit } from '../library/visits.ts';
+import type { PeerKind } from '../peer-url.ts';
 import type { PeerState } from '../peers/peer.ts';
 import type { Probe } from '../peers/probe.ts';
-import type { Isolation, Settings, TransportChoice } from '../server-config.ts';
+import type { PeerNetwork } from '../peers/transports/protocol.ts';
+import type { CatalogueEntry, Isolation, Settings, TransportChoice } from '../server-config.ts';
 import type { StatsSnapshot } from '../stats/stats.ts';
 import type { Theme } from '../themes.ts';
+import { plainLine } from './plain-line.ts';
 import { texts } from './texts/texts.ts';
 
 /** The part of `GET /-/config` that the shell shows. */
@@ -33,6 +39,12 @@ export interface GatewayConfig {
   isolation: Isolation;
   /** A URL with `{address}`, where users report a site to the host. */
   reportUrl: string | null;
+  sample: CatalogueEntry | null;
+  catalogue: CatalogueEntry[];
+  /** Title → address of a list of sites, 64 hex characters. */
+  lists: Record<string, string>;
+  /** Origins of gateways that everyone can reach. */
+  publicGateways: string[];
   /** The error in a new server config. The gateway still uses the previous config. */
   problem: string | null;
 }
@@ -46,9 +58,14 @@ export interface CacheState extends StoreSummary {
   persisted: boolean;
 }
 
+/** A peer of `GET /-/peers`. */
 export interface PeerStatus {
   url: string;
+  kind: PeerKind;
   state: PeerState;
+  /** Null if that is not known yet. */
+  answers: boolean | null;
+  network: PeerNetwork | null;
 }
 
 export interface ListedSite extends Site {
@@ -63,6 +80,16 @@ export interface ListedSite extends Site {
 export type PinAction = 'pin' | 'pause' | 'resume' | 'verify';
 
 export type ListedPin = PinState & { address: string };
+
+/** The files of a site that was opened. */
+export interface FilesOfSite {
+  /** 64 hex characters. */
+  address: string;
+  /** The path of the site, with a slash at its end. */
+  path: string;
+  /** Paths within the site, not encoded. */
+  files: string[];
+}
 
 /** A message of the worker to the pages, on the channel `antway`. */
 type WorkerMessage =
@@ -116,6 +143,12 @@ export const gateway = {
   /** All sites. The title is as the document contains it. */
   storedSites: async (signal: AbortSignal) =>
     ((await ask('/-/sites', { signal })) as { sites: ListedSite[] }).sites,
+  /** The files of the sites that were opened last, as far as they are stored. Asks no peer. */
+  recentFiles: async (signal: AbortSignal) =>
+    ((await ask('/-/recent-files', { signal })) as { sites: FilesOfSite[] }).sites,
+  /** The entries of a configured list of sites. */
+  siteList: async (address: string, signal: AbortSignal) =>
+    ((await ask(`/-/lists?address=${address}`, { signal })) as { entries: CatalogueEntry[] }).entries,
   /** Deletes a site, and those of its chunks that no pinned site needs. */
   deleteSite: async (address: string) => {
     await ask(`/-/sites?address=${address}`, { method: 'DELETE' });
@@ -134,13 +167,23 @@ export const gateway = {
   unpin: async (address: string) => {
     await ask(`/-/pins?address=${address}`, { method: 'DELETE' });
   },
-  exportSite: (address: string) => askForFile(`/-/export?address=${address}`),
-  importSite: async (file: Blob) =>
-    (await ask('/-/import', { method: 'POST', body: file })) as {
-      address: string;
-      chunks: number;
-      bytes: number;
-    },
+  /** @param fields of the form, which describe the site to the receiver of the file: `title`, `icon`. */
+  exportSite: (address: string, fields: readonly [string, string | Blob][] = []) => {
+    const body = new FormData();
+    for (const [name, value] of fields) body.append(name, value);
+    return askForFile(`/-/export?address=${address}`, { method: 'POST', body });
+  },
+  importSite: async (file: Blob) => (await ask('/-/import', { method: 'POST', body: file })) as Imported,
+  /** Adds a site to the library that was not opened yet. A listed site stays as it is. */
+  addSite: async (visit: Visit) => {
+    await ask('/-/visits', { method: 'POST', body: JSON.stringify(visit) });
+  },
+  /** The paths of the files of a completely stored site. One empty path for a single file. */
+  files: async (address: string) =>
+    ((await ask(`/-/files?address=${address}`, {})) as { files: string[] }).files,
+  /** The start of a file of a completely stored site, at most 512 KiB. */
+  file: (address: string, path: string) =>
+    askForFile(`/-/files?address=${address}&path=${encodeURIComponent(path)}`),
   origins: async (signal?: AbortSignal) =>
     ((await ask('/-/origins', signal ? { signal } : {})) as { origins: SiteOrigin[] }).origins,
   siteGrant: async (address: string) => (await ask(`/-/origins?address=${address}`, {})) as SiteGrant,
@@ -168,6 +211,14 @@ export const gateway = {
   decide: async (address: string, decision: Decision) => {
     await ask('/-/trust', { method: 'POST', body: JSON.stringify({ address, decision }) });
   },
+  /** @param content the trust is bound to it. Null for every version of a pointer. */
+  trustContent: async (address: string, content: string | null) => {
+    const bound = content === null ? { allVersions: true } : { content };
+    await ask('/-/trust', {
+      method: 'POST',
+      body: JSON.stringify({ address, decision: 'trusted', ...bound }),
+    });
+  },
   revokeDecision: async (address: string) => {
     await ask(`/-/trust?address=${address}`, { method: 'DELETE' });
   },
@@ -180,27 +231,37 @@ export const gateway = {
     (await ask('/-/manifests?check', { method: 'POST', body })) as StoredManifest,
   config: async (signal: AbortSignal) => (await ask('/-/config', { signal })) as GatewayConfig,
   cache: async (signal: AbortSignal) => (await ask('/-/cache', { signal })) as CacheState,
+  /** Asks peers that were not asked recently whether they answer. */
   peers: async (signal: AbortSignal) =>
-    ((await ask('/-/peers', { signal })) as { peers: PeerStatus[] }).peers,
+    ((await ask('/-/peers?check', { signal })) as { peers: PeerStatus[] }).peers,
+  /** Asks all peers again. */
+  checkPeers: async () => {
+    await ask('/-/peers?check=now', {});
+  },
+  /** The bytes of the last minutes, totals, and the transfers. They outlive the worker. */
+  activity: async (signal: AbortSignal) => (await ask('/-/activity', { signal })) as ActivityReport,
+  resetStats: async () => {
+    await ask('/-/activity', { method: 'DELETE' });
+  },
   /** The current counters. For the next 10 s, the worker also sends changes on the channel. */
   watchStats: async (signal: AbortSignal) => (await ask('/-/stats?watch', { signal })) as StatsSnapshot,
 };
 
-async function askForFile(path: string): Promise<Blob> {
-  const response = await request(path, {});
+async function askForFile(path: string, init: RequestInit = {}): Promise<Blob> {
+  const response = await request(path, init);
   if (!response.ok) await answerOf(path, response);
   return response.blob();
 }
 
 /** Decodes a title from a document's HTML. It is text with character references, like the content of a `textarea`. */
-function decodeTitle(html: string): string {
+export function decodeTitle(html: string): string {
   const field = document.createElement('textarea');
   field.innerHTML = html;
-  return Array.from(field.value).slice(0, 200).join('');
+  return Array.from(plainLine(field.value)).slice(0, 200).join('');
 }
 
 /** @throws GatewayApiError when the worker does not answer, or answers with an error. */
-async function ask(path: string, init: RequestInit): Promise<unknown> {
+export async function ask(path: string, init: RequestInit): Promise<unknown> {
   return answerOf(path, await request(path, init));
 }
 

@@ -4,7 +4,7 @@ import { ScreenLink } from './screen-link.tsx';
 import { texts } from './texts/texts.ts';
 
 /** The links between screens: a row below the header, and on phones a bar at the bottom, within reach of the thumb. */
-export function Navigation({ current }: { current: Screen }) {
+export function Navigation({ current }: { current: Screen | null }) {
   return (
     <nav class="navigation" aria-label={texts.nav.label}>
       <ul>

@@ -21,6 +21,10 @@ export const ownOrigins = {
     await refresh(address);
     return isPersisted;
   },
+  /** Starts the worker of a site's origin, with the user's settings. Then a frame of this page can show the site. */
+  async prepare(address: string): Promise<void> {
+    await giveSettings(address, await gateway.siteGrant(address));
+  },
   async pin(address: string, action: PinAction): Promise<void> {
     await askSite(address, 'pins', { method: 'POST', body: JSON.stringify({ address, action }) });
     // Do not wait: Firefox asks the user, who may take a while to answer.
@@ -40,7 +44,15 @@ export const ownOrigins = {
     else await gateway.decide(address, 'restricted');
     if (hasOwnOrigin) await giveSettings(address, await gateway.siteGrant(address));
   },
-  exportSite: (address: string): Promise<Blob> => askSite(address, `export?address=${address}`),
+  /** As `gateway.files`. */
+  files: async (address: string): Promise<string[]> =>
+    JSON.parse(await (await askSite(address, `files?address=${address}`)).text()).files,
+  /** As `gateway.file`. */
+  file: (address: string, path: string): Promise<Blob> =>
+    askSite(address, `files?address=${address}&path=${encodeURIComponent(path)}`),
+  /** As `gateway.exportSite`. */
+  exportSite: (address: string, fields: readonly [string, string | Blob][] = []): Promise<Blob> =>
+    askSite(address, `export?address=${address}`, { method: 'POST', body: { fields: [...fields] } }),
   /** Deletes all data of the site's origin, and removes the origin from the list. */
   async clear(address: string): Promise<void> {
     await clearSite(address);

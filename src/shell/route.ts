@@ -1,5 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
+import { replaceDisruptive } from '../util/plain-text.ts';
 import { keepScroll } from './history-state.ts';
+import { isReaderFragment } from './readers/location.ts';
 
 /** The screens of the shell. Each is a fragment of the same document, so the worker and the host do not know them. */
 export const screens = ['open', 'library', 'live', 'publish', 'settings'] as const;
@@ -11,16 +13,44 @@ export interface Route {
   manifest?: { text: string; path: string };
   /** Text from another program, for the address box. Each time a new object, so that the same text can arrive twice. */
   incoming?: { text: string };
+  /** The fragment of a file or folder that a reader shows in place of the screen. */
+  reader?: string;
+  /** The peer that a link suggests, for the field in the settings. Empty: only the field. Each time a new object. */
+  peer?: { text: string };
+  /** The path of content that the viewer shows, with its query and fragment. */
+  view?: string;
 }
+
+/** A route of the viewer. */
+export type ViewRoute = Route & { view: string };
 
 /** Parses a fragment, with or without its `#`. An unknown fragment leads to the first screen. */
 function parseRoute(hash: string): Route {
   const fragment = hash.replace(/^#/, '');
+  if (isReaderFragment(fragment)) return { screen: 'open', reader: fragment };
   const [, text, path = ''] = /^manifest\/([\w-]+)(\/.*)?$/.exec(fragment) ?? [];
   if (text) return { screen: 'open', manifest: { text, path } };
+  if (fragment.startsWith('peer=')) return { screen: 'settings', peer: { text: suggestedPeer(fragment) } };
+  const view = contentPathIn(fragment);
+  if (view) return { screen: 'open', view };
   const incoming = incomingIn(fragment);
   if (incoming) return { screen: 'open', incoming: { text: incoming } };
   return { screen: screens.find((screen) => screen === fragment) ?? 'open' };
+}
+
+/** Anyone can write a link, so the text is short and cannot change the text around it. */
+function suggestedPeer(fragment: string): string {
+  const text = new URLSearchParams(fragment).get('peer') ?? '';
+  return replaceDisruptive(text.slice(0, 300), '');
+}
+
+/** Any page can link to this fragment, so it accepts only URLs that could be content of this gateway. */
+function contentPathIn(fragment: string): string | undefined {
+  const [, path] = /^view=(.*)$/s.exec(fragment) ?? [];
+  if (!path || !URL.canParse(`/${path}`, location.origin)) return undefined;
+  const { origin, pathname, search, hash } = new URL(`/${path}`, location.origin);
+  const isContent = origin === location.origin && /^\/[A-Za-z\d][\w.-]{0,99}(\/|$)/.test(pathname);
+  return isContent && pathname !== '/index.html' ? pathname + search + hash : undefined;
 }
 
 /**
@@ -46,10 +76,27 @@ export function hrefOf(screen: Screen): string {
   return screen === 'open' ? '/' : `/#${screen}`;
 }
 
+/** @param path of content, with a leading slash. */
+export function hrefOfView(path: string): string {
+  return path === '/' ? '/' : `/#view=${path.slice(1)}`;
+}
+
+/** Shows content in the viewer, or the first screen for the path `/`. @param isReplacing whether the history entry of this screen is replaced. */
+export function goToView(path: string, isReplacing = false): void {
+  if (isReplacing) {
+    history.replaceState(null, '', hrefOfView(path));
+    window.dispatchEvent(new PopStateEvent('popstate'));
+  } else goToHref(hrefOfView(path));
+}
+
 export function goTo(screen: Screen): void {
-  if (location.pathname + location.search + location.hash !== hrefOf(screen)) {
+  goToHref(hrefOf(screen));
+}
+
+function goToHref(href: string): void {
+  if (location.pathname + location.search + location.hash !== href) {
     keepScroll();
-    history.pushState(null, '', hrefOf(screen));
+    history.pushState(null, '', href);
   }
   window.dispatchEvent(new PopStateEvent('popstate'));
 }

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { isPlainClick } from './plain-click.ts';
 import { goTo, hrefOf, type Screen } from './route.ts';
 
 interface Props {
@@ -16,7 +17,7 @@ export function ScreenLink({ to, isCurrent = false, class: className, children }
       class={className}
       aria-current={isCurrent ? 'page' : undefined}
       onClick={(event) => {
-        if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+        if (!isPlainClick(event)) return;
         event.preventDefault();
         goTo(to);
       }}

@@ -4,16 +4,17 @@ import { ProblemText } from './problem-text.tsx';
 import { texts } from './texts/texts.ts';
 
 interface Props {
-  /** The class of the section. The id of its heading is `<id>-heading`. */
+  /** The class of the section. The id of its heading is `<id>-heading`, or `headingId`. */
   id: string;
+  headingId?: string;
   title: string;
   /** Why the content of the section may be old or missing. */
   error?: GatewayApiError | null;
   children: ComponentChildren;
 }
 
-export function Section({ id, title, error, children }: Props) {
-  const heading = `${id}-heading`;
+export function Section({ id, headingId, title, error, children }: Props) {
+  const heading = headingId ?? `${id}-heading`;
   return (
     <section class={`card ${id}`} aria-labelledby={heading}>
       <h2 id={heading} tabIndex={-1}>

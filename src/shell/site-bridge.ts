@@ -96,7 +96,7 @@ class SiteBridge {
         const message = { type: bridgeMessage, cookie };
         frame.contentWindow?.postMessage(message, { targetOrigin: origin, transfer: [port2] });
       };
-      document.body.append(frame);
+      hiddenFrames().append(frame);
     });
     return opening
       .catch((error) => {
@@ -148,6 +148,22 @@ class SiteBridge {
     this.#frame.remove();
     for (const { reject } of this.#waiting.values()) reject(unreachable(texts.status.siteUnreachable));
   }
+}
+
+let shadow: ShadowRoot | undefined;
+
+/**
+ * Where bridges are. A site in the viewer has the same origin as its bridge and could use the bridge's functions. Frames
+ * of a shadow tree are not in `window.frames` of their page, so the site gets no reference to them.
+ */
+function hiddenFrames(): ShadowRoot {
+  if (!shadow) {
+    const host = document.createElement('div');
+    host.hidden = true;
+    document.body.append(host);
+    shadow = host.attachShadow({ mode: 'closed' });
+  }
+  return shadow;
 }
 
 /** The open bridges. The most recently used bridge is the last entry. */
@@ -220,6 +236,13 @@ export async function askSite(
   if (answer.status < 400) return answer.body;
   const { code = 'INTERNAL', message = `${answer.status}` } = JSON.parse(await answer.body.text());
   throw new GatewayApiError(code, message);
+}
+
+/** Lists a folder of a site. @param folder encoded, empty or with a slash at its end. @throws as `askSite`. */
+export async function siteFiles(address: string, folder: string): Promise<unknown> {
+  const { status, body } = await (await bridgeTo(address)).ask({ kind: 'files', folder });
+  if (status >= 400) throw new GatewayApiError('NOT_FOUND', await body.text());
+  return JSON.parse(await body.text());
 }
 
 /** Returns the page for managing a site at its own origin. Undefined if the site cannot have an own origin. */

@@ -4,7 +4,7 @@ interface Props {
   value: string;
   onInput: (value: string) => void;
   type?: 'text' | 'url' | 'password';
-  inputMode?: 'decimal';
+  inputMode?: 'decimal' | 'url';
   placeholder?: string;
   /** Ids of elements that describe the field, if it has no own note. */
   describedBy?: string;

@@ -32,6 +32,10 @@ const takeOverMs = 3_000;
 const updateEveryMs = 60 * 60_000;
 /** How often a requested update checks whether the worker is still sending answers, in milliseconds. */
 const lookEveryMs = 1_000;
+/** How long the first screen may load its own parts and data before the worker stores the other screens' files. */
+const firstScreenMs = 1_000;
+/** How long a busy first screen can delay that further, in milliseconds. */
+const idleLimitMs = 10_000;
 
 /** One instance per page: a requested update survives a change of the language, which mounts every screen anew. */
 class FollowedWorker extends Observable<WorkerState> {
@@ -82,8 +86,10 @@ class FollowedWorker extends Observable<WorkerState> {
       // The files of this page belong to the previous version.
       if (former) this.#update.tookOver();
     });
-    // The browser could not load a part of this page, because it was deleted with the page's version.
-    window.addEventListener('vite:preloadError', () => this.#update.offer('updated'));
+    window.addEventListener('vite:preloadError', async () => {
+      // A part of this page is missing: it was deleted with the page's version, or is not stored yet.
+      if (await isDeleted(import.meta.url)) this.#update.offer('updated');
+    });
   }
 
   async #register(): Promise<void> {
@@ -92,6 +98,10 @@ class FollowedWorker extends Observable<WorkerState> {
     this.#registration = registration;
     await untilActive(registration);
     onWaiting(registration, () => this.#update.offer('ready'));
+    const storeFiles = () => registration.active?.postMessage({ type: 'STORE_FILES' });
+    setTimeout(whenIdle, firstScreenMs, storeFiles);
+    // An earlier attempt may have failed for want of a connection.
+    window.addEventListener('online', storeFiles);
     setInterval(() => checkForUpdate(registration), updateEveryMs);
 
     if (container.controller) return;
@@ -111,6 +121,20 @@ const followed = new FollowedWorker();
 export function useWorker(): WorkerState {
   useEffect(() => followed.start(), []);
   return useObserved(followed, () => followed.state);
+}
+
+/** Safari has no idle callbacks. */
+function whenIdle(run: () => void): void {
+  if ('requestIdleCallback' in window) requestIdleCallback(run, { timeout: idleLimitMs });
+  else run();
+}
+
+/** Whether the gateway no longer has a file of this page. False if that is not known, for example offline. */
+async function isDeleted(url: string): Promise<boolean> {
+  return fetch(url, { cache: 'no-cache' }).then(
+    ({ status }) => status === 404,
+    () => false,
+  );
 }
 
 /** Reports each newer version that is installed and waits, also after a failed installation. */

@@ -55,6 +55,8 @@ async function work(request: BridgeRequest): Promise<{ status: number; type: str
   switch (request.kind) {
     case 'fetch':
       return ask(request);
+    case 'files':
+      return received(await fetch(`/${request.folder}?format=json`, { cache: 'no-store' }));
     case 'persist':
       return json(await (navigator.storage?.persist?.() ?? false));
     case 'clear':
@@ -65,7 +67,10 @@ async function work(request: BridgeRequest): Promise<{ status: number; type: str
 
 async function ask({ path, method, body }: Extract<BridgeRequest, { kind: 'fetch' }>) {
   // The browser may have stopped the worker. A request starts it again.
-  const response = await fetch(`/-/${path}`, { method, body: bodyOf(body), cache: 'no-store' });
+  return received(await fetch(`/-/${path}`, { method, body: bodyOf(body), cache: 'no-store' }));
+}
+
+async function received(response: Response) {
   return {
     status: response.status,
     type: response.headers.get('Content-Type'),

@@ -111,6 +111,6 @@ export async function manage(place: HTMLElement, rootOrigin: string, language: L
 
 async function save(address: string): Promise<void> {
   const url = URL.createObjectURL(await (await request(`export?address=${address}`)).blob());
-  element('a', [], { href: url, download: `${address}.antway.tar` }).click();
+  element('a', [], { href: url, download: `${address}.antsite` }).click();
   URL.revokeObjectURL(url);
 }

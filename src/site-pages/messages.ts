@@ -23,6 +23,8 @@ export type BridgeRequest = { id: number } & (
   | { kind: 'fetch'; path: string; method: string; body: Blob | FormDataFields | string | null }
   /** Deletes all data that the site and the gateway store on this origin, and the worker. */
   | { kind: 'clear' }
+  /** Lists a folder of the site. @see `?format=json` in docs/reference/http.md */
+  | { kind: 'files'; folder: string }
   /** Asks the browser not to evict this origin's data. */
   | { kind: 'persist' }
 );
@@ -52,6 +54,13 @@ export interface OfferedSite extends Visit {
   isPrivate: boolean;
 }
 
+/** A publication of the user. A source supplies all of it as JSON. */
+export interface OfferedPublication {
+  /** As of `Publication`. */
+  id: string;
+  title: string;
+}
+
 /** The shell's first message on that port. */
 export interface LibraryOffer {
   language: Language;
@@ -60,17 +69,24 @@ export interface LibraryOffer {
   settings: Settings;
   /** Addresses of sites that open without scripts. */
   restricted: string[];
+  publications: OfferedPublication[];
 }
 
+/** The parts of a library that are not in its offer. */
+export type LibraryPart = 'site' | 'manifest' | 'publication';
+
 export interface MoveOutcome {
+  /** The number of sites. */
   copied: number;
+  /** The number of publications. */
+  published: number;
   failed: number;
 }
 
 /** The messages that `/-/move` sends on the port after the offer. */
 export type MoveRequest =
-  /** Requests a site as a file, or a manifest, or checks that the shell is still there. The reply has the same `id`. */
-  | { id: number; kind: 'site' | 'manifest'; address: string }
+  /** Requests a part of the library, or checks that the shell is still there. The reply has the same `id`. */
+  | { id: number; kind: LibraryPart; address: string }
   | { id: number; kind: 'ping' }
   | ({ kind: 'done' } & MoveOutcome)
   | { kind: 'cancelled' };

@@ -1,4 +1,4 @@
-import { type MoveAnswer, type MoveRequest, moveMessage } from './messages.ts';
+import { type LibraryPart, type MoveAnswer, type MoveRequest, moveMessage } from './messages.ts';
 
 /** How long the shell may take to send its offer. */
 const offerMs = 20_000;
@@ -18,7 +18,7 @@ export class MoveProblem extends Error {
   }
 }
 
-type Wanted = { kind: 'site' | 'manifest'; address: string } | { kind: 'ping' };
+type Wanted = { kind: LibraryPart; address: string } | { kind: 'ping' };
 
 /** The connection from `/-/move` to the shell that opened it. */
 export class MovePort {
@@ -58,8 +58,8 @@ export class MovePort {
     this.#port.postMessage(message);
   }
 
-  /** Requests a site as a file, or a manifest. @throws MoveProblem from the shell's reply, or if the shell is gone. */
-  async get(kind: 'site' | 'manifest', address: string): Promise<Blob> {
+  /** @param address id of a publication. @throws MoveProblem from the shell's reply, or if the shell is gone. */
+  async get(kind: LibraryPart, address: string): Promise<Blob> {
     this.#answeredAt = Date.now();
     const stop = setInterval(() => {
       if (Date.now() - this.#answeredAt > goneMs) this.#giveUp();

@@ -11,6 +11,7 @@ const en = {
   onlyIfAsked: 'Agree only if you have just started this move.',
   sites: (sites: number, pinned: number, isPrivate: number) =>
     `${sites} ${sites === 1 ? 'site' : 'sites'}: ${pinned} pinned, ${isPrivate} private`,
+  publications: (count: number) => `${count} ${count === 1 ? 'publication' : 'publications'} of yours`,
   peers: (peers: readonly string[]) => `Peers, unless you set some here: ${peers.join(', ')}`,
   names: (names: readonly string[], all: number) =>
     `Names: ${names.join(', ')}${all > names.length ? `, and ${all - names.length} more` : ''}`,
@@ -27,8 +28,8 @@ const en = {
   progress: (number: number, count: number, what: string) => `${number} of ${count}: ${what}`,
   done: 'The library was taken over',
   partly: 'Not all of the library was taken over',
-  copied: (count: number) =>
-    `${count} ${count === 1 ? 'site is' : 'sites are'} here now. The library at the other address is unchanged.`,
+  copied: (sites: number, publications: number) =>
+    `${sites} ${sites === 1 ? 'site' : 'sites'}${publications === 0 ? '' : ` and ${publications} ${publications === 1 ? 'publication' : 'publications'}`} ${sites + publications === 1 ? 'is' : 'are'} here now. The library at the other address is unchanged.`,
   failed: 'The following could not be taken over:',
   settings: 'Settings',
   again: 'Try again',
@@ -49,6 +50,7 @@ const de: MoveTexts = {
   onlyIfAsked: 'Stimmen Sie nur zu, wenn Sie diesen Umzug gerade selbst gestartet haben.',
   sites: (sites, pinned, isPrivate) =>
     `${sites} ${sites === 1 ? 'Seite' : 'Seiten'}: ${pinned} angeheftet, ${isPrivate} privat`,
+  publications: (count) => `${count} ${count === 1 ? 'Veröffentlichung' : 'Veröffentlichungen'} von Ihnen`,
   peers: (peers) => `Peers, falls Sie hier keine festgelegt haben: ${peers.join(', ')}`,
   names: (names, all) =>
     `Namen: ${names.join(', ')}${all > names.length ? ` und ${all - names.length} weitere` : ''}`,
@@ -66,8 +68,8 @@ const de: MoveTexts = {
   progress: (number, count, what) => `${number} von ${count}: ${what}`,
   done: 'Die Bibliothek wurde übernommen',
   partly: 'Nicht alles wurde übernommen',
-  copied: (count) =>
-    `${count} ${count === 1 ? 'Seite ist' : 'Seiten sind'} jetzt hier. Die Bibliothek unter der anderen Adresse ist unverändert.`,
+  copied: (sites, publications) =>
+    `${sites} ${sites === 1 ? 'Seite' : 'Seiten'}${publications === 0 ? '' : ` und ${publications} ${publications === 1 ? 'Veröffentlichung' : 'Veröffentlichungen'}`} ${sites + publications === 1 ? 'ist' : 'sind'} jetzt hier. Die Bibliothek unter der anderen Adresse ist unverändert.`,
   failed: 'Folgendes konnte nicht übernommen werden:',
   settings: 'Einstellungen',
   again: 'Erneut versuchen',

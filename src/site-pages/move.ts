@@ -36,6 +36,7 @@ function ask(origin: string, offer: LibraryOffer, port: MovePort): void {
       of(({ isPinned }) => isPinned),
       of(({ isPrivate }) => isPrivate),
     ),
+    offer.publications.length > 0 && t.publications(offer.publications.length),
     settings.peers && t.peers(settings.peers),
     settings.names && t.names(namesOf(settings.names), Object.keys(settings.names).length),
     settings.denied && t.denied(settings.denied.length),
@@ -85,21 +86,21 @@ async function run(takeOver: TakeOver, port: MovePort): Promise<void> {
   const title = heading(t.running);
   show(title, progress);
   title.focus();
-  const { copied, problems } = await takeOver.run((done, count, site) => {
-    progress.textContent = t.progress(done, count, site.title ?? site.address);
+  const { copied, published, problems } = await takeOver.run((done, count, what) => {
+    progress.textContent = t.progress(done, count, what);
   });
-  port.send({ kind: 'done', copied, failed: problems.length });
-  showOutcome(takeOver, port, copied, problems);
+  port.send({ kind: 'done', copied, published, failed: problems.length });
+  showOutcome(takeOver, port, t.copied(copied, published), problems);
 }
 
 function showOutcome(
   takeOver: TakeOver,
   port: MovePort,
-  copied: number,
+  copied: string,
   problems: readonly TakeOverProblem[],
 ): void {
   const title = heading(problems.length > 0 ? t.partly : t.done);
-  const parts: Node[] = [title, announcement('status', t.copied(copied))];
+  const parts: Node[] = [title, announcement('status', copied)];
   if (problems.length > 0) {
     const items = problems.map((problem) =>
       element('li', [`${problem.what ?? t.settings}: ${problemText(problem)}`]),

@@ -1,9 +1,11 @@
+import { publications } from '../gateway/state/publications.ts';
 import { limits } from '../limits.ts';
 import type { Settings } from '../server-config.ts';
 import { ask } from './endpoint.ts';
 import { mergeSettings } from './library-offer.ts';
-import type { LibraryOffer, OfferedSite } from './messages.ts';
-import { type MovePort, MoveProblem } from './move-port.ts';
+import type { LibraryOffer, LibraryPart, OfferedPublication, OfferedSite } from './messages.ts';
+import { MoveProblem } from './move-port.ts';
+import { readPublication } from './read-publication.ts';
 
 export interface TakeOverProblem {
   /** The site's title or address. Null for the settings. */
@@ -12,23 +14,31 @@ export interface TakeOverProblem {
   message: string;
 }
 
+/** Supplies the parts of a library that are not in its offer. */
+export interface LibrarySource {
+  /** @param address id of a publication. */
+  get(kind: LibraryPart, address: string): Promise<Blob>;
+  /** Whether `get` supplies a pinned site. If not, its chunks are fetched from peers. Default: it supplies all. */
+  has?(kind: 'site', address: string): boolean;
+}
+
 /** Copies a library through endpoints that validate all of it. A repeated run copies only what is still missing. */
 export class TakeOver {
   readonly #offer: LibraryOffer;
-  readonly #port: MovePort;
-  readonly #taken = new Set<OfferedSite>();
+  readonly #source: LibrarySource;
+  readonly #taken = new Set<OfferedSite | OfferedPublication>();
   /** The names of this origin after the merge, with their addresses. */
   #names: Record<string, string> = {};
 
-  constructor(offer: LibraryOffer, port: MovePort) {
+  constructor(offer: LibraryOffer, source: LibrarySource) {
     this.#offer = offer;
-    this.#port = port;
+    this.#source = source;
   }
 
-  /** @returns the number of sites that all runs have copied, and the problems of this run. */
+  /** @returns the numbers of sites and publications that all runs have copied, and the problems of this run. */
   async run(
-    onProgress: (done: number, count: number, site: OfferedSite) => void,
-  ): Promise<{ copied: number; problems: TakeOverProblem[] }> {
+    onProgress: (done: number, count: number, what: string) => void,
+  ): Promise<{ copied: number; published: number; problems: TakeOverProblem[] }> {
     const problems: TakeOverProblem[] = [];
     const attempt = async (what: string | null, work: () => Promise<void>) => {
       try {
@@ -40,16 +50,25 @@ export class TakeOver {
         return false;
       }
     };
-    const { sites } = this.#offer;
+    const { sites, publications } = this.#offer;
+    const count = sites.length + publications.length;
+    const taken = (list: readonly (OfferedSite | OfferedPublication)[]) =>
+      list.filter((each) => this.#taken.has(each)).length;
     // Settings come first, because the user's limit and denied addresses apply to the sites.
     await attempt(null, () => this.#takeSettings());
     for (const [i, site] of sites.entries()) {
       if (this.#taken.has(site)) continue;
-      onProgress(i + 1, sites.length, site);
-      const isTaken = await attempt(site.title ?? site.address, () => this.#takeSite(site));
-      if (isTaken) this.#taken.add(site);
+      const what = site.title ?? site.address;
+      onProgress(i + 1, count, what);
+      if (await attempt(what, () => this.#takeSite(site))) this.#taken.add(site);
     }
-    return { copied: this.#taken.size, problems };
+    for (const [i, publication] of publications.entries()) {
+      if (this.#taken.has(publication)) continue;
+      const what = publication.title || publication.id;
+      onProgress(sites.length + i + 1, count, what);
+      if (await attempt(what, () => this.#takePublication(publication))) this.#taken.add(publication);
+    }
+    return { copied: taken(sites), published: taken(publications), problems };
   }
 
   async #takeSettings(): Promise<void> {
@@ -72,14 +91,14 @@ export class TakeOver {
     if (isPrivate) await this.#takeManifest(address);
     if (site.lastOpened !== null) await this.#noteVisit(site);
     if (!isPinned) return;
-    if (!(await isPinComplete(address))) await this.#takePinned(address);
+    if (!(await isPinComplete(address))) await this.#pin(address);
     if (site.lastOpened === null) await this.#noteVisit(site);
     // The shell on this origin then copies the pin to the site's own origin.
     await ask('origins', 'POST', JSON.stringify({ address }));
   }
 
   async #takeManifest(address: string): Promise<void> {
-    const manifest = await this.#port.get('manifest', address);
+    const manifest = await this.#source.get('manifest', address);
     if (manifest.size > limits.manifestBytes) {
       throw new MoveProblem('TOO_LARGE', `A manifest has at most ${limits.manifestBytes} bytes.`);
     }
@@ -90,8 +109,17 @@ export class TakeOver {
     if (!isStored) throw new MoveProblem('REFUSED', 'This browser lets the gateway store nothing here.');
   }
 
+  async #takePublication({ id }: OfferedPublication): Promise<void> {
+    await publications.restore(await readPublication(await this.#source.get('publication', id), id));
+  }
+
+  async #pin(address: string): Promise<void> {
+    if (this.#source.has?.('site', address) ?? true) return this.#takePinned(address);
+    await ask('pins', 'POST', JSON.stringify({ address, action: 'pin' }));
+  }
+
   async #takePinned(address: string): Promise<void> {
-    const file = await this.#port.get('site', address);
+    const file = await this.#source.get('site', address);
     const imported = await ask<{ refused: { reason: string }[] }>(`import?address=${address}`, 'POST', file);
     const [refused] = imported.refused;
     if (refused) throw new MoveProblem('CORRUPT', refused.reason);

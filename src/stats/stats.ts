@@ -1,6 +1,8 @@
 import type { AntwayError, ErrorCode } from '../errors.ts';
+import { Activity } from './activity.ts';
 import { Histogram, type HistogramSnapshot } from './histogram.ts';
 import type { AttemptObserver, AttemptOutcome, PeerAttempt, TransportName } from './peer-attempt.ts';
+import { Transfers } from './transfers.ts';
 
 export interface Tally {
   count: number;
@@ -31,9 +33,9 @@ export interface PeerTally {
   hedges: { won: number; lost: number };
 }
 
-/** All counters of the worker since `startedAt`. Plain data: the body of `/-/stats`. */
+/** All counters of the worker since `startedAt`, its start or the last reset. Plain data: the body of `/-/stats`. */
 export interface StatsSnapshot {
-  /** When this worker started, in milliseconds since 1970. A browser may stop and start it at any time. */
+  /** When this worker started or was reset, in milliseconds since 1970. A browser may stop and start it at any time. */
   startedAt: number;
   requests: {
     total: number;
@@ -91,15 +93,12 @@ const maxCells = 4_096;
 
 /** The counters of one worker. Any layer may update them. Only `/-/stats` reads them. */
 export class Stats implements AttemptObserver {
-  readonly #data = {
-    startedAt: Date.now(),
-    requests: { total: 0, active: 0, failed: {} as Partial<Record<ErrorCode, number>> },
-    servedBytes: 0,
-    chunks: { memory: tally(), disk: tally(), joined: 0, stored: tally(), unstored: 0, damaged: 0 },
-    files: { damaged: 0, refused: 0 },
-  };
-  readonly #firstByte = new Histogram();
-  readonly #total = new Histogram();
+  /** Counts that outlive the worker. */
+  readonly activity = new Activity();
+  readonly transfers = new Transfers();
+  #data = noData();
+  #firstByte = new Histogram();
+  #total = new Histogram();
   #reading: { map: object; cells: ChunkState[]; about: Omit<FileReading, 'chunks'> } | undefined;
   readonly #peers = new Map<string, PeerCounters>();
   readonly #listeners = new Set<() => void>();
@@ -117,6 +116,13 @@ export class Stats implements AttemptObserver {
       totalMs: this.#total.snapshot(),
     };
     return structuredClone({ ...this.#data, requests, peers, reading: this.#readingSnapshot() });
+  }
+
+  /** The verified chunks that each peer gave, by the peer's URL. */
+  chunksByPeer(): Map<string, number> {
+    return new Map(
+      Array.from(this.#peers, ([url, { webtransport, http }]) => [url, webtransport.chunks + http.chunks]),
+    );
   }
 
   #readingSnapshot(): FileReading | null {
@@ -148,6 +154,19 @@ export class Stats implements AttemptObserver {
     this.#changed();
   }
 
+  /** Begins at 0 again. Requests that are running still count as active. */
+  reset(): void {
+    const { active } = this.#data.requests;
+    this.#data = noData();
+    this.#data.requests.active = active;
+    this.#firstByte = new Histogram();
+    this.#total = new Histogram();
+    this.#peers.clear();
+    this.transfers.clear();
+    this.activity.take();
+    this.#changed();
+  }
+
   /** Calls `listener` after every change, until the returned function is called. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
@@ -157,6 +176,7 @@ export class Stats implements AttemptObserver {
   requestStarted(): void {
     this.#data.requests.total++;
     this.#data.requests.active++;
+    this.activity.add('requests');
     this.#changed();
   }
 
@@ -166,7 +186,10 @@ export class Stats implements AttemptObserver {
    */
   requestEnded(failure?: ErrorCode, times?: { firstByteMs: number; totalMs: number }): void {
     this.#data.requests.active--;
-    if (failure) increment(this.#data.requests.failed, failure);
+    if (failure) {
+      increment(this.#data.requests.failed, failure);
+      this.activity.add('failures');
+    }
     if (times) {
       this.#firstByte.record(times.firstByteMs);
       this.#total.record(times.totalMs);
@@ -176,6 +199,7 @@ export class Stats implements AttemptObserver {
 
   served(bytes: number): void {
     this.#data.servedBytes += bytes;
+    this.activity.bytes('servedBytes', bytes);
     this.#changed();
   }
 
@@ -223,6 +247,8 @@ export class Stats implements AttemptObserver {
     const counters = this.#peer(request.peer)[request.transport];
     counters.chunks++;
     counters.bytes += bytes;
+    this.activity.bytes('peerBytes', bytes);
+    this.activity.add('verifiedChunks');
     if (chunks === 1 && firstByteMs !== undefined) counters.firstByte.record(firstByteMs);
     this.#changed();
   }
@@ -239,7 +265,10 @@ export class Stats implements AttemptObserver {
       if (outcome.code === 'CORRUPT') {
         peer.corrupt++;
         // Peers cannot check the signatures of pointers.
-        if (operation !== 'pointer') peer.bans++;
+        if (operation !== 'pointer') {
+          peer.bans++;
+          this.activity.add('badChunks');
+        }
       }
     }
     if (isHedge && isFinal) peer.hedges[outcome === 'success' ? 'won' : 'lost']++;
@@ -279,6 +308,16 @@ class TransportCounters {
     const { chunks, bytes, failures, firstByte, total } = this;
     return { chunks, bytes, failures, firstByteMs: firstByte.snapshot(), totalMs: total.snapshot() };
   }
+}
+
+function noData() {
+  return {
+    startedAt: Date.now(),
+    requests: { total: 0, active: 0, failed: {} as Partial<Record<ErrorCode, number>> },
+    servedBytes: 0,
+    chunks: { memory: tally(), disk: tally(), joined: 0, stored: tally(), unstored: 0, damaged: 0 },
+    files: { damaged: 0, refused: 0 },
+  };
 }
 
 function tally(): Tally {

@@ -1,6 +1,9 @@
 import { AntwayError } from '../../errors.ts';
 import { apiHeaders } from '../http/policy.ts';
+import { activity } from './activity.ts';
+import { lists, recentFiles } from './catalogue.ts';
 import type { ApiContext, Endpoint } from './endpoint.ts';
+import { files } from './files.ts';
 import { manifests } from './manifests.ts';
 import { origin, origins } from './origins.ts';
 import { pins } from './pins.ts';
@@ -9,10 +12,12 @@ import { exportSite, importSite } from './site-files.ts';
 import { sites, visits } from './sites.ts';
 import { cache, health, peers, stats } from './status.ts';
 import { trust } from './trust.ts';
+import { view } from './view.ts';
 
 /** `/-/…`: the endpoints by which the shell reads the worker's state and sends it the user's decisions. */
 const endpoints: Record<string, Endpoint> = {
   stats,
+  activity,
   cache,
   peers,
   health,
@@ -23,13 +28,17 @@ const endpoints: Record<string, Endpoint> = {
   sites,
   appearance,
   visits,
+  'recent-files': recentFiles,
+  lists,
   pins,
   export: exportSite,
   import: importSite,
+  files,
   trust,
   manifests,
   origins,
   origin,
+  view,
 };
 
 /** These endpoints check the form's origin themselves. */

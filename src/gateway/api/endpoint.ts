@@ -5,8 +5,10 @@ import type { Library } from '../../library/library.ts';
 import type { Stats } from '../../stats/stats.ts';
 import type { GatewayPeers } from '../create-gateway.ts';
 import type { Deployment } from '../deployment.ts';
+import type { ActivityStore } from '../state/activity-store.ts';
 import type { ChosenAppearance } from '../state/appearance.ts';
 import type { Configuration, EffectiveConfig } from '../state/configuration.ts';
+import type { FrameJournal } from '../state/frame-journal.ts';
 import type { ManifestStore } from '../state/manifest-store.ts';
 import type { PointerStore } from '../state/pointer-store.ts';
 import type { SiteOrigins } from '../state/site-origins.ts';
@@ -23,12 +25,16 @@ export interface ApiContext {
   store: ChunkStore;
   peers: GatewayPeers;
   resolver: Resolver;
+  /** Sends no requests to peers. */
+  local: Resolver;
   stats: Stats;
+  activity: ActivityStore;
   broadcast: StatsBroadcast;
   library: Library;
   trust: Trust;
   manifests: ManifestStore;
   pointers: PointerStore;
+  frames: FrameJournal;
   /** Used on the gateway's own origin. */
   origins: SiteOrigins;
   /** Limits this origin's chunk store to the user's limit minus the bytes that the origins of sites store. */
@@ -37,6 +43,8 @@ export interface ApiContext {
   endTrust(address?: Address): void;
   /** Asks the browser to wake the worker when there is a network. Has no effect in browsers without this feature. */
   requestSync(): void;
+  /** Whether a page still exists. @param clientId from `RequestContext.clientIds`. */
+  isOpen(clientId: string): Promise<boolean>;
   /** Keeps the worker alive until the promise settles. */
   waitUntil(work: Promise<unknown>): void;
 }

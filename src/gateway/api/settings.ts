@@ -46,10 +46,12 @@ export const reset: Endpoint = {
   async POST(_, request, context) {
     const { configuration, trust, manifests, pointers, library, store, origins, endTrust, appearance } =
       context;
+    const { activity, stats } = context;
     const { chunks = false } = await bodyOf(request, resetScope);
     // The pins stop first, because work in progress would store some of the data again.
     if (chunks) await library.pins.close();
-    const cleared = [appearance, trust, manifests, pointers, library.visits, origins];
+    stats.reset();
+    const cleared = [activity, appearance, trust, manifests, pointers, library.visits, origins];
     await Promise.all([...cleared.map((each) => each.clear()), chunks && store.clear()]);
     if (chunks) library.pins.announce();
     // This step is last, so that the next request gets a gateway without the deleted state.
@@ -68,6 +70,10 @@ function asJson(config: Config): Record<string, unknown> {
     trusted: [...config.trusted],
     denied: [...config.denied],
     reportUrl: config.reportUrl,
+    sample: config.sample,
+    catalogue: config.catalogue,
+    lists: Object.fromEntries(Array.from(config.lists, ([title, address]) => [title, address.hex])),
+    publicGateways: config.publicGateways,
     cache: config.cache,
   };
 }

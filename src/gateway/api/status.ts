@@ -16,7 +16,14 @@ export const cache: Endpoint = {
   GET: async (_url, _request, { store }) => ({ ...(await store.summary()), ...(await browserStorage()) }),
 };
 
-export const peers: Endpoint = { GET: (_url, _request, { peers }) => ({ peers: peers.describe() }) };
+/** `/-/peers`: the peers. With `?check` it first checks whether they answer, with `?check=now` also the recently checked. */
+export const peers: Endpoint = {
+  async GET({ searchParams }, _, { peers }) {
+    const check = searchParams.get('check');
+    if (check !== null) await peers.check(check === 'now');
+    return { peers: peers.describe() };
+  },
+};
 
 export const health: Endpoint = {
   GET: () => ({ status: 'ok', gateway: 'antway', version, build: buildHash }),

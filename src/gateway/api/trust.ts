@@ -83,12 +83,14 @@ const decisionOfShell = s.object({
   address: addressText,
   decision: decisionSchema,
   allVersions: v.optional(v.boolean()),
+  /** Binds the trust to this content. Without it, to the current content of the address. */
+  content: v.optional(addressText),
 });
 
 async function decideByJson(request: Request, { trust, resolver, endTrust }: ApiContext): Promise<void> {
-  const { address, decision, allVersions = false } = await bodyOf(request, decisionOfShell);
+  const { address, decision, allVersions = false, content } = await bodyOf(request, decisionOfShell);
   const isBound = decision === 'trusted' && !allVersions;
-  await trust.decide(address, decision, isBound ? await contentOf(address, resolver) : null);
+  await trust.decide(address, decision, isBound ? (content ?? (await contentOf(address, resolver))) : null);
   if (decision === 'restricted') endTrust(address);
 }
 

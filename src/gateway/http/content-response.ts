@@ -5,12 +5,15 @@ import { folderTar } from '../../content/folder-tar.ts';
 import type { Content, Resolver } from '../../content/resolver.ts';
 import { AntwayError } from '../../errors.ts';
 import type { Trace } from '../../stats/trace.ts';
+import { appUrlOf } from '../origins/app-url.ts';
 import { listingJson, listingPage } from '../pages/listing.ts';
+import { missingFrom } from '../pages/missing-file.ts';
 import { languageHeaders } from '../pages/page.ts';
 import type { Reader } from '../pages/reader.ts';
 import { cacheControl, caching, etagOf, type LocatedTarget } from './caching.ts';
 import { canRunScripts, isInactiveType, sniffBytes, sniffType, typeOfName } from './content-type.ts';
 import { contentDisposition } from './disposition.ts';
+import { openEnvelope } from './envelope.ts';
 import { ownPageHeaders, type PolicyRequest, policyOf } from './policy.ts';
 import { requestedPart } from './range.ts';
 import type { Representation } from './representation.ts';
@@ -19,12 +22,15 @@ import { type ContentTarget, encodePath } from './target.ts';
 /** The result for a content URL: a representation, or a redirect to another path. */
 export type Answer =
   | { kind: 'representation'; representation: Representation }
-  | { kind: 'redirect'; location: string; headers: Record<string, string> };
+  | { kind: 'redirect'; location: string; status?: 301 | 302; headers: Record<string, string> };
 
 /** Increase this version when the look of generated pages changes, because their ETags are valid forever. */
-const listingVersion = 3;
+const listingVersion = 4;
 
+const defaultDocument = 'index.html';
 const notFoundDocument = '404.html';
+
+const archiveFormats = new Set(['json', 'tar', 'zip']);
 
 export interface ContentContext {
   resolver: Resolver;
@@ -52,8 +58,8 @@ export async function answerContent(target: ContentTarget, context: ContentConte
   const format = target.query.get('format');
   if (format === 'raw') return rawRecord(target, context);
   // For a member, the query belongs to the site, which may use “format” with another meaning.
-  if (format !== null && format !== 'json' && format !== 'tar' && !namesMember(target)) {
-    throw new AntwayError('UNSUPPORTED', `There is no format “${format}”; there are raw, json and tar.`);
+  if (format !== null && !archiveFormats.has(format) && !namesMember(target)) {
+    throw new AntwayError('UNSUPPORTED', `There is no format “${format}”; there are raw, json, tar and zip.`);
   }
   const { resolver, signal, trace } = context;
   const hint = {
@@ -69,22 +75,35 @@ export async function answerContent(target: ContentTarget, context: ContentConte
   );
 }
 
-function answerLocated(
+async function answerLocated(
   target: LocatedTarget,
   content: Content,
   context: ContentContext,
-): Answer | Promise<Answer> {
+): Promise<Answer> {
   const format = target.query.get('format');
   if (content.kind === 'archive') {
     if (format === 'tar') return tar(target, content, context);
+    if (content.zip && namesZip(target, content.archive)) {
+      return file(target, content.zip, target.path || 'archive.zip', etagOf(target, 'file'), context);
+    }
     return inArchive(target, content.archive, context);
-  }
-  if (format === 'tar' || format === 'json') {
-    throw new AntwayError('UNSUPPORTED', `Only archives have the format “${format}”, and this is none.`);
   }
   // For a single file, the path behind the address is only a name.
   const name = target.path?.replace(/\/+$/, '').split('/').pop() ?? '';
-  return file(target, content.source, name, etagOf(target, 'file'), context);
+  const envelope =
+    content.kind === 'file' && !name.endsWith('.json')
+      ? await openEnvelope(content.source, context.signal, context.trace)
+      : undefined;
+  if (envelope && format === 'json') {
+    return file(target, content.source, 'envelope.json', etagOf(target, 'file'), context);
+  }
+  if (format !== null && archiveFormats.has(format)) {
+    throw new AntwayError('UNSUPPORTED', `Only archives have the format “${format}”, and this is none.`);
+  }
+  if (!envelope) return file(target, content.source, name, etagOf(target, 'file'), context);
+  const { source, title, extension } = envelope;
+  const shownName = name || `${title || 'text'}.${extension}`;
+  return file(target, source, shownName, etagOf(target, 'envelope', extension), context);
 }
 
 /** The record itself, neither decrypted nor parsed. */
@@ -150,17 +169,19 @@ async function inArchive(target: LocatedTarget, archive: Archive, context: Conte
   const found = archive.find(target.path);
   switch (found.kind) {
     case 'member':
-      return member(target, found.member, context);
+      return withStatus(await member(target, found.member, context), found.status);
     case 'redirect':
-      return redirect(target, `/${encodePath(found.path)}`);
+      return redirect(target, `/${encodePath(found.path)}`, found);
     case 'folder':
       return listing(target, archive, found.path, found.entries, false, context);
     case 'missing': {
       const substitute = context.isNavigation ? archive.member(notFoundDocument) : undefined;
-      if (substitute) return notFound(await member(target, substitute, context));
+      if (substitute) return withStatus(await member(target, substitute, context), 404);
       throw new AntwayError('NOT_FOUND', `“${target.path}” is not here: ${found.reason}.`, {
         path: target.path,
         reason: found.reason,
+        // For the error page. Other requests get the details as JSON.
+        ...(context.isNavigation && { site: missingFrom(archive, target.path, target.root) }),
       });
     }
   }
@@ -175,9 +196,9 @@ async function member(
   return file(target, await load(context.signal), name, etagOf(target, 'file', path), context, true);
 }
 
-function notFound(answer: Answer): Answer {
-  return answer.kind === 'representation'
-    ? { ...answer, representation: { ...answer.representation, status: 404 } }
+function withStatus(answer: Answer, status?: 404): Answer {
+  return answer.kind === 'representation' && status
+    ? { ...answer, representation: { ...answer.representation, status } }
     : answer;
 }
 
@@ -234,7 +255,8 @@ async function listing(
   context: ContentContext,
 ): Promise<Answer> {
   const title = archive.name ?? target.name ?? target.address.hex;
-  const ownsOrigin = context.policyFor(target.content).mode !== 'embedded';
+  const { mode, scope } = context.policyFor(target.content);
+  const ownsOrigin = mode !== 'embedded';
   const headers = { ...ownPageHeaders({ ownsOrigin }), ...caching(target) };
   if (isJson) {
     headers['Content-Type'] = 'application/json';
@@ -247,9 +269,10 @@ async function listing(
     Vary: 'Accept, Accept-Language',
   });
   const reportUrl = await context.reportUrl();
-  const document = listingPage(archive, path, entries, title, reader, reportUrl);
+  const appUrl = ownsOrigin ? appUrlOf(target, path, scope.origin) : undefined;
+  const document = listingPage(archive, path, entries, title, reader, reportUrl, appUrl);
   const report = reportUrl ? `-${encodeURIComponent(reportUrl)}` : '';
-  const format = `html-${listingVersion}-${language}${reader.theme ? `-${reader.theme}` : ''}${report}`;
+  const format = `html-${listingVersion}-${language}${reader.theme ? `-${reader.theme}` : ''}${reader.isFramed ? '-framed' : ''}${report}`;
   return ownRepresentation(document, etagOf(target, format, path), headers);
 }
 
@@ -258,11 +281,15 @@ function ownRepresentation(body: string, etag: string, headers: Record<string, s
   return { kind: 'representation', representation: { source, etag, headers, isOwnPage: true } };
 }
 
-/** @param suffix the encoded path behind the target's root. The query stays the same. */
-function redirect(target: LocatedTarget, suffix: string): Answer {
+/** @param path encoded, behind the target's root. The query stays the same, unless a suffix replaces it. */
+function redirect(
+  target: LocatedTarget,
+  path: string,
+  { status = 301, suffix = '' }: { status?: 301 | 302; suffix?: string } = {},
+): Answer {
   // Two slashes at the start would make a browser read the path as a host.
-  const location = (target.root + suffix).replace(/^\/+/, '/') + target.search;
-  return { kind: 'redirect', location, headers: { 'Cache-Control': cacheControl(target) } };
+  const location = (target.root + path).replace(/^\/+/, '/') + (suffix || target.search);
+  return { kind: 'redirect', location, status, headers: { 'Cache-Control': cacheControl(target) } };
 }
 
 /** @throws AntwayError `REFUSED`. */
@@ -270,6 +297,25 @@ function contentHeaders(request: PolicyRequest): Record<string, string> {
   const policy = policyOf(request);
   if (policy.refusal !== undefined) throw new AntwayError('REFUSED', policy.refusal);
   return policy.headers;
+}
+
+/** Types of files that a page does not need as its parts, so a missing one is not a mistake of a site. */
+const wholeFileType = /^(application\/(zip|octet-stream|java-archive|vnd\.|x-|[^;]*\+zip)|model\/)/;
+
+/** Browsers ask for this name, which has an unknown extension, on their own. */
+const favicon = 'favicon.ico';
+
+/**
+ * Whether a URL of a ZIP asks for the ZIP itself: by a query of its root, or by a name with the type of such a file. An
+ * extension without a known type, such as `.usdz`, counts unless the ZIP is a site with pages of its own.
+ */
+function namesZip({ path = '', query }: LocatedTarget, archive: Archive): boolean {
+  if (path === '') return query.get('format') === 'zip' || query.has('download') || query.has('filename');
+  if (path.includes('/') || archive.find(path).kind !== 'missing') return false;
+  const type = typeOfName(path);
+  if (type !== undefined) return wholeFileType.test(type);
+  const isSite = [defaultDocument, notFoundDocument].some((name) => archive.member(name) !== undefined);
+  return !isSite && path !== favicon && /[^.]\.[A-Za-z0-9]{1,10}$/.test(path);
 }
 
 function namesMember({ path = '' }: ContentTarget): boolean {

@@ -23,7 +23,7 @@ export function readHead(start: Uint8Array, contentType: string): DocumentHead {
   const head: DocumentHead = { title: null, iconHref: null };
   /** How many elements are open whose content is not part of the head. */
   let inert = 0;
-  for (const { kind, name, attributes, text } of htmlTokens(decode(start, contentType))) {
+  for (const { kind, name, attributes, text } of htmlTokens(decodeDocument(start, contentType))) {
     if (name === 'template' || name === 'noscript') inert = Math.max(inert + (kind === 'open' ? 1 : -1), 0);
     if (kind !== 'open' || inert > 0) continue;
     // The body may contain an SVG, which can also have a title.
@@ -41,7 +41,8 @@ function titleOf(text: string): string | null {
   return Array.from(title).slice(0, titleCharacters).join('') || null;
 }
 
-function decode(bytes: Uint8Array, contentType: string): string {
+/** Decodes a document as its content type or its own declaration says. */
+export function decodeDocument(bytes: Uint8Array, contentType: string): string {
   const [, declared] = /charset\s*=\s*"?([^\s";]+)/i.exec(contentType) ?? [];
   const start = new TextDecoder('latin1').decode(bytes.subarray(0, charsetBytes));
   const [, own] = /<meta[^>]*\bcharset\s*=\s*["']?([^\s"'>;/]+)/i.exec(start) ?? [];

@@ -1,5 +1,7 @@
 import type { ErrorCode } from '../../errors.ts';
 import type { Stats } from '../../stats/stats.ts';
+import type { Trace } from '../../stats/trace.ts';
+import type { Transfer } from '../../stats/transfers.ts';
 import type { BodyObserver } from './representation.ts';
 
 export interface Observation {
@@ -8,11 +10,13 @@ export interface Observation {
    */
   signal: AbortSignal;
   observer: BodyObserver;
+  transfer: Transfer;
 }
 
 /** Counts a request and its response. Calls `onEnd` once, when all work for the request has ended. */
-export function observe(request: Request, stats: Stats, onEnd: () => void): Observation {
+export function observe(request: Request, stats: Stats, trace: Trace, onEnd: () => void): Observation {
   stats.requestStarted();
+  const transfer = stats.transfers.start(trace);
   const controller = new AbortController();
   const { signal } = controller;
   const onRequestAbort = () => controller.abort(request.signal.reason);
@@ -28,6 +32,7 @@ export function observe(request: Request, stats: Stats, onEnd: () => void): Obse
     const totalMs = performance.now() - startedAt;
     // Only complete bodies count for the timings. A redirect or an aborted request has no meaningful transfer time.
     const isWhole = !failure && !signal.aborted && firstByteMs !== undefined;
+    transfer.end(failure, signal.aborted);
     stats.requestEnded(failure, isWhole ? { firstByteMs: firstByteMs!, totalMs } : undefined);
     onEnd();
   };
@@ -36,7 +41,8 @@ export function observe(request: Request, stats: Stats, onEnd: () => void): Obse
   signal.addEventListener('abort', onAbort);
   const sent = (bytes: number) => {
     firstByteMs ??= performance.now() - startedAt;
+    transfer.sent += bytes;
     stats.served(bytes);
   };
-  return { signal, observer: { sent, ended, left: (reason) => controller.abort(reason) } };
+  return { signal, transfer, observer: { sent, ended, left: (reason) => controller.abort(reason) } };
 }

@@ -78,7 +78,8 @@ const always: Record<string, string> = {
 };
 
 /** Forbids only plug-ins and framing by other origins. */
-const trustedPolicy = "object-src 'none'; frame-ancestors 'self'";
+const ownAncestors = "frame-ancestors 'self'";
+const trustedPolicy = `object-src 'none'; ${ownAncestors}`;
 
 /** Disables features that elements and attributes can use without a script. */
 const noFeatures = {
@@ -141,7 +142,9 @@ export function policyOf(request: PolicyRequest): Policy {
     // A page of another address that frames this address controls its fragment and position, so the framed document
     // loses its trust. In embedded mode the client may be unknown, because the site can withhold the referrer from its
     // own frames. Then the sandbox and `frame-src` of restricted pages protect instead.
-    if (isTrusted && !isOwn && clientAddress !== null && (isClientKnown || mode === 'path')) {
+    // The shell's viewer is on the same origin. Framed scripts could reach its window.
+    const isShell = mode === 'path' && clientAddress === null;
+    if (isTrusted && !isOwn && (isShell || (clientAddress !== null && (isClientKnown || mode === 'path')))) {
       isTrusted = false;
     }
   }
@@ -185,7 +188,7 @@ function restrictedPolicy({ scope, contentType = '' }: PolicyRequest): string {
     "manifest-src 'none'",
     `base-uri ${own}`,
     "form-action 'none'",
-    "frame-ancestors 'self'",
+    ownAncestors,
   ];
   // Chromium does not show a PDF in a sandbox. Its PDF viewer is a separate page of the browser.
   if (canSandbox && !contentType.startsWith('application/pdf')) directives.push(sandbox);
@@ -196,6 +199,17 @@ function restrictedPolicy({ scope, contentType = '' }: PolicyRequest): string {
 function sourceOf({ origin, pathPrefix }: Scope): string {
   if (origin.endsWith(']') || origin.includes(']:')) return "'self'";
   return origin + pathPrefix.replaceAll(';', '%3B').replaceAll(',', '%2C');
+}
+
+/**
+ * On a site's own origin: lets pages of the gateway's origin frame this answer, besides the site's own. Only the shell
+ * can: other pages of that origin run no script, and their policy allows frames of their own address only.
+ */
+export function letShellFrame(headers: Headers, { origin, site }: Pick<Deployment, 'origin' | 'site'>): void {
+  if (!site) return;
+  const shell = `${new URL(origin).protocol}//${site.rootHost}`;
+  const policy = headers.get('Content-Security-Policy') ?? '';
+  headers.set('Content-Security-Policy', policy.replace(ownAncestors, `${ownAncestors} ${shell}`));
 }
 
 export interface OwnPageOptions {
@@ -212,7 +226,7 @@ export function ownPageHeaders({ script, ownsOrigin = true }: OwnPageOptions = {
   return {
     ...always,
     ...(ownsOrigin && { ...openerPolicy, 'Origin-Agent-Cluster': '?1' }),
-    'Content-Security-Policy': `default-src 'none'; style-src 'unsafe-inline'${scripts}; base-uri 'none'; form-action 'self'; frame-ancestors 'self'`,
+    'Content-Security-Policy': `default-src 'none'; style-src 'unsafe-inline'${scripts}; base-uri 'none'; form-action 'self'; ${ownAncestors}`,
   };
 }
 

@@ -2,6 +2,7 @@ import type { ByteSource } from '../../content/byte-source.ts';
 import { AntwayError, asAntwayError, type ErrorCode } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import type { Trace } from '../../stats/trace.ts';
+import { type LinkRewriter, rewriteStream } from '../links/link-rewriter.ts';
 import { ifRangeHolds, matchHolds, noneMatchFails } from './conditions.ts';
 import { type ByteRange, parseRange } from './range.ts';
 
@@ -14,6 +15,10 @@ export interface Representation {
   status?: 404;
   /** Whether the gateway generated it. Such a page runs no scripts of the site. */
   isOwnPage?: boolean;
+  /** Whether links were rewritten. Ranges are those of the original, so this representation offers none. */
+  isRewritten?: boolean;
+  /** Rewrites the links while `source` streams, so the length is not known before the end. */
+  rewriter?: () => LinkRewriter;
 }
 
 export interface BodyObserver {
@@ -44,19 +49,22 @@ export async function respond(
   trace: Trace,
 ): Promise<Response> {
   const exchange = { request, signal, observer, trace };
-  const { source, etag } = representation;
+  const { source, etag, isRewritten } = representation;
+  const whole = { start: 0, end: source.size };
   if (representation.status === 404) {
     const headers = new Headers({ ...representation.headers, 'Cache-Control': 'no-store' });
-    return send(source, { start: 0, end: source.size }, { status: 404, headers }, exchange);
+    return send(representation, whole, { status: 404, headers }, exchange);
   }
-  const headers = new Headers({ ...representation.headers, ETag: etag, 'Accept-Ranges': 'bytes' });
+  const ranges = isRewritten ? 'none' : 'bytes';
+  const headers = new Headers({ ...representation.headers, ETag: etag, 'Accept-Ranges': ranges });
   if (!matchHolds(request.headers.get('If-Match'), etag)) {
     headers.set('Cache-Control', 'no-store');
     return empty(412, headers, observer);
   }
   if (noneMatchFails(request.headers.get('If-None-Match'), etag)) return empty(304, headers, observer);
 
-  const mayBePartial = request.method === 'GET' && ifRangeHolds(request.headers.get('If-Range'), etag);
+  const mayBePartial =
+    !isRewritten && request.method === 'GET' && ifRangeHolds(request.headers.get('If-Range'), etag);
   const range = mayBePartial ? parseRange(request.headers.get('Range'), source.size) : undefined;
   if (range === 'unsatisfiable') {
     throw new AntwayError('BAD_RANGE', `This has ${source.size} bytes; the range asked for lies past them.`, {
@@ -64,20 +72,19 @@ export async function respond(
     });
   }
   if (range) headers.set('Content-Range', `bytes ${range.start}-${range.end - 1}/${source.size}`);
-  const whole = { start: 0, end: source.size };
-  return send(source, range ?? whole, { status: range ? 206 : 200, headers }, exchange);
+  return send(representation, range ?? whole, { status: range ? 206 : 200, headers }, exchange);
 }
 
 async function send(
-  source: ByteSource,
+  { source, rewriter }: Representation,
   range: ByteRange,
   { status, headers }: { status: number; headers: Headers },
   exchange: Exchange,
 ): Promise<Response> {
-  headers.set('Content-Length', String(range.end - range.start));
+  if (!rewriter) headers.set('Content-Length', String(range.end - range.start));
   if (exchange.request.method === 'HEAD' || range.start === range.end)
     return empty(status, headers, exchange.observer);
-  return new Response(await body(source, range, exchange), { status, headers });
+  return new Response(await body(source, range, exchange, rewriter?.()), { status, headers });
 }
 
 function empty(status: number, headers: Headers, observer: BodyObserver): Response {
@@ -90,14 +97,16 @@ async function body(
   source: ByteSource,
   { start, end }: ByteRange,
   { signal, observer, trace }: Exchange,
+  rewriter?: LinkRewriter,
 ): Promise<BodyInit> {
-  if (end - start <= limits.streamPieceBytes) {
+  if (!rewriter && end - start <= limits.streamPieceBytes) {
     const bytes = await source.read(start, end, signal, trace);
     observer.sent(bytes.length);
     observer.ended();
     return bytes as Uint8Array<ArrayBuffer>;
   }
-  const reader = source.stream(start, end, signal, trace).getReader();
+  const original = source.stream(start, end, signal, trace);
+  const reader = (rewriter ? rewriteStream(original, rewriter) : original).getReader();
   let first: ReadableStreamReadResult<Uint8Array> | undefined = await reader.read();
   return new ReadableStream<Uint8Array>(
     {

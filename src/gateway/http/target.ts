@@ -5,6 +5,9 @@ import type { Deployment } from '../deployment.ts';
 
 const apiPrefix = '/-/';
 
+/** On a site's own origin: the files of another address that a page of the site loads. */
+export const foreignPrefix = '/-/content/';
+
 export type Target =
   | { kind: 'content'; content: ContentTarget }
   /** Content that has another URL in this isolation mode. `content` is the target for a response at this URL. */
@@ -25,6 +28,8 @@ export interface ContentTarget {
   query: URLSearchParams;
   /** With its question mark. Empty if there is no query. */
   search: string;
+  /** On a site's own origin, for the content of another address: the URL of that content at the gateway. */
+  elsewhere?: string;
 }
 
 /**
@@ -40,6 +45,13 @@ export function parseTarget(
 ): Target {
   if (!url.pathname.startsWith(base)) return { kind: 'other' };
   const pathname = url.pathname.slice(base.length - 1);
+  if (site && pathname.startsWith(foreignPrefix)) {
+    const inner = parseNamed(pathname.slice(foreignPrefix.length - 1), foreignPrefix, names, url);
+    if (!inner) return { kind: 'other' };
+    const path = pathname.slice(foreignPrefix.length);
+    const elsewhere = `${url.protocol}//${site.rootHost}/${path}${url.search}`;
+    return { kind: 'content', content: { ...inner, elsewhere } };
+  }
   if (pathname.startsWith(apiPrefix)) {
     return { kind: 'api', name: pathname.slice(apiPrefix.length) };
   }
@@ -51,26 +63,42 @@ export function parseTarget(
     const location = `${url.protocol}//${rootHost}/${address.hex}${url.pathname}${url.search}`;
     return { kind: 'redirect', location, isPermanent: false, content };
   }
-  const [, first = '', rest] = /^\/([^/]*)(?:\/(.*))?$/s.exec(pathname) ?? [];
-  const named = names.get(safelyDecoded(first));
-  if (!named && !looksLikeAddress(first)) return { kind: 'other' };
-  const address = named ?? Address.fromHex(first);
-  const content: ContentTarget = {
-    address,
-    root: `${base}${first}`,
-    path: rest === undefined ? undefined : decodePath(rest),
-    ...queryOf(url),
-  };
-  if (named) content.name = safelyDecoded(first);
+  const content = parseNamed(pathname, base, names, url);
+  if (!content) return { kind: 'other' };
   if (isolation !== 'subdomain' || kind === 'embedded') return { kind: 'content', content };
-  const location = `${url.protocol}//${address.base32}.${url.host}/${rest ?? ''}${url.search}`;
+  const rest = pathname.slice(1).split('/').slice(1).join('/');
+  const location = `${url.protocol}//${content.address.base32}.${url.host}/${rest}${url.search}`;
   if (!URL.canParse(location)) {
     throw new AntwayError(
       'BAD_CONFIG',
       `Each site has a name below the gateway’s here, and ${url.hostname} has no names: open the gateway by its own.`,
     );
   }
-  return { kind: 'redirect', location, isPermanent: !named, content };
+  return { kind: 'redirect', location, isPermanent: content.name === undefined, content };
+}
+
+/**
+ * Parses `/<address or name>/<path>`. @param prefix the encoded path before the address.
+ * @returns undefined if the path begins with neither an address nor a known name.
+ */
+function parseNamed(
+  pathname: string,
+  prefix: string,
+  names: Config['names'],
+  url: URL,
+): ContentTarget | undefined {
+  const [, first = '', rest] = /^\/([^/]*)(?:\/(.*))?$/s.exec(pathname) ?? [];
+  const named = names.get(safelyDecoded(first));
+  if (!named && !looksLikeAddress(first)) return undefined;
+  const address = named ?? Address.fromHex(first);
+  const content: ContentTarget = {
+    address,
+    root: `${prefix}${first}`,
+    path: rest === undefined ? undefined : decodePath(rest),
+    ...queryOf(url),
+  };
+  if (named) content.name = safelyDecoded(first);
+  return content;
 }
 
 function queryOf({ searchParams, search }: URL): Pick<ContentTarget, 'query' | 'search'> {

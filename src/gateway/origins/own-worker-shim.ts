@@ -2,6 +2,8 @@ import { type ByteSource, memorySource, slice } from '../../content/byte-source.
 import type { Trace } from '../../stats/trace.ts';
 import { htmlTokens } from '../http/html-tokens.ts';
 import type { Representation } from '../http/representation.ts';
+import { fetchShim } from './fetch-shim.ts';
+import { viewShim } from './view-shim.ts';
 
 /**
  * On a site's own origin the gateway's worker has the scope `/`, and the site's scripts would mistake it for their own
@@ -14,7 +16,7 @@ import type { Representation } from '../http/representation.ts';
  * every charset.
  */
 export const shimScript = `(()=>{
-document.currentScript.remove();
+document.currentScript.remove();${fetchShim}${viewShim}
 const container=navigator.serviceWorker;
 if(!container)return;
 const refusal='Antway: this site\\'s own service worker is not registered. Antway\\'s worker serves this origin, also offline. See "Sites with a service worker of their own" in docs/reference/third-party-sites.md.';
@@ -33,7 +35,7 @@ for(const type of['controllerchange','message','messageerror'])container.addEven
 const shim = new TextEncoder().encode(`<script>${shimScript}</script>`);
 
 /** Increase this version when the shim changes, because the ETags of documents are valid forever. */
-const shimVersion = 2;
+const shimVersion = 5;
 
 const scannedBytes = 16 * 1024;
 

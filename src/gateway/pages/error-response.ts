@@ -5,8 +5,10 @@ import { isNavigation } from '../http/navigation.ts';
 import { ownPageHeaders } from '../http/policy.ts';
 import type { ChosenAppearance } from '../state/appearance.ts';
 import type { StoredParts } from '../state/stored-share.ts';
-import { networksText } from './network-text.ts';
-import { type Html, html, page, pageResponse, reloadOnceOnline } from './page.ts';
+import { iconOf } from './error-icon.ts';
+import { filesOf, type MissingFrom } from './missing-file.ts';
+import { type Reach, reachOf, reachText } from './network-text.ts';
+import { type Html, html, page, pageResponse, reloadOnceOnline, shellTarget } from './page.ts';
 import { type Reader, readerOf } from './reader.ts';
 import type { PageTexts } from './texts/texts.ts';
 
@@ -64,12 +66,20 @@ function isSiteContent(request: Request, { site }: Deployment): boolean {
 /**
  * Returns a link to the shell, or to the site that embeds the gateway.
  * @param text of the link to the shell.
+ * @param isPrimary whether it is the main action of the page.
  */
-export function wayOut(deployment: Deployment, texts: PageTexts, text = texts.openAnother): Html {
+export function wayOut(
+  deployment: Deployment,
+  reader: Reader,
+  text = reader.texts.openAnother,
+  isPrimary = false,
+): Html {
   const { kind, origin, base } = deployment;
   const { host } = new URL(origin);
-  if (kind === 'embedded') return html`<a href="${base.replace(/[^/]+\/$/, '')}">${texts.backTo(host)}</a>`;
-  return html`<a href="${shellUrl(deployment)}">${text}</a>`;
+  const look = isPrimary ? html` class="primary"` : '';
+  if (kind === 'embedded')
+    return html`<a${look} href="${base.replace(/[^/]+\/$/, '')}">${reader.texts.backTo(host)}</a>`;
+  return html`<a${look} href="${shellUrl(deployment)}"${shellTarget(reader)}>${text}</a>`;
 }
 
 /** A site's own origin has the shell on another origin. */
@@ -79,35 +89,55 @@ function shellUrl({ origin, site }: Deployment): string {
 
 function errorPage(error: AntwayError, deployment: Deployment, reader: Reader): string {
   const { texts } = reader;
-  const { code, details } = error;
+  const { code, details, message } = error;
   const { address, attempts = [] } = details;
   const stored = details.stored as StoredParts | undefined;
-  const networks = details.networks as NetworkOfPeer[] | undefined;
-  const settings = deployment.kind === 'embedded' ? undefined : `${shellUrl(deployment)}#settings`;
-  const exit = wayOut(deployment, texts);
+  const site = details.site as MissingFrom | undefined;
+  const shell = deployment.kind === 'embedded' ? undefined : shellUrl(deployment);
+  const reach = details.networks ? reachOf(details.networks as NetworkOfPeer[]) : undefined;
+  const actions = actionsOf(error, site, reach, shell, reader);
   const title = isDeniedByPeers(error) ? texts.deniedByPeers.title : texts.errors[code];
   return page(
     reader,
     title,
-    html`<h1>${title}</h1>
-${messageOf(error, texts)}
-${networks ? networksText(networks, texts, code === 'NOT_FOUND', settings) : ''}
-${stored ? html`<p>${storedText(stored, texts)}</p>` : ''}
+    html`${iconOf(code)}
+<h1>${title}</h1>
+<p>${sentenceOf(error, site, texts)}</p>
 ${code === 'OFFLINE' ? html`<p>${texts.opensByItself}</p>` : ''}
-<p class="quiet">${texts.code} <code>${code}</code>${address ? html`, ${texts.address} <code>${address}</code>` : ''}</p>
+${reach ? reachText(reach, reader, code === 'NOT_FOUND', shell) : ''}
+<p class="actions">${actions}${wayOut(deployment, reader, undefined, actions.text === '')}</p>
+${site ? filesOf(site, texts) : ''}
+<details><summary>${texts.details} <span class="quiet">${texts.code} <code>${code}</code></span></summary>
+<p lang="en">${message}</p>
+${stored ? html`<p>${storedText(stored, texts)}</p>` : ''}
+${address ? html`<p class="quiet">${texts.address} <code>${address}</code></p>` : ''}
 ${attempts.length > 0 ? attemptsTable(attempts, texts) : ''}
-<p class="actions">${passing.has(code) ? html`<a href="">${texts.tryAgain}</a>` : ''}${exit}</p>`,
+</details>`,
   );
 }
 
-/** The message has the most detail, but it is in English. A page in another language shows its own text first. */
-function messageOf(error: AntwayError, { abouts, deniedByPeers }: PageTexts): Html {
-  const { code, message } = error;
-  const about = isDeniedByPeers(error) ? deniedByPeers.about : abouts[code];
-  return about
-    ? html`<p>${about}</p>
-<p class="quiet" lang="en">${message}</p>`
-    : html`<p>${message}</p>`;
+/** Says in one sentence what happened. The error's message has more detail, but it is in English. */
+function sentenceOf(error: AntwayError, site: MissingFrom | undefined, texts: PageTexts): string {
+  if (site) return texts.missing(site.path);
+  return isDeniedByPeers(error) ? texts.deniedByPeers.about : texts.abouts[error.code];
+}
+
+/** Returns the actions before the way out. The first one is the most useful. */
+function actionsOf(
+  error: AntwayError,
+  site: MissingFrom | undefined,
+  reach: Reach | undefined,
+  shell: string | undefined,
+  reader: Reader,
+): Html {
+  const { texts } = reader;
+  const { code } = error;
+  if (site) return html`<a class="primary" href="${site.root}/">${texts.siteStart}</a>`;
+  const again = passing.has(code) ? html`<a href="">${texts.tryAgain}</a>` : html``;
+  if (shell && (reach ? !reach.isNetwork : isDeniedByPeers(error))) {
+    return html`<a class="primary" href="${shell}#peer="${shellTarget(reader)}>${texts.network.addPeer}</a>${again}`;
+  }
+  return passing.has(code) ? html`<a class="primary" href="">${texts.tryAgain}</a>` : html``;
 }
 
 /** Whether the peers refuse the address, and not this gateway. */

@@ -2,7 +2,7 @@ import type { Archive, FolderEntry } from '../../content/archive.ts';
 import { pathDetail } from '../../content/path-detail.ts';
 import type { Language } from '../../languages.ts';
 import { encodePath } from '../http/target.ts';
-import { type Html, html, page, reportLink } from './page.ts';
+import { type Html, html, page, reportLink, shellTarget } from './page.ts';
 import type { Reader } from './reader.ts';
 import type { PageTexts } from './texts/texts.ts';
 
@@ -15,6 +15,7 @@ export function listingJson(entries: readonly FolderEntry[]): string {
  * @param path `''`, or the path of a folder with a slash at its end.
  * @param title name of the archive in its URL.
  * @param reportUrl where the user can report the site to the host.
+ * @param appUrl where the app shows the folder: with its readers of documents, pictures and sounds.
  */
 export function listingPage(
   archive: Archive,
@@ -23,6 +24,7 @@ export function listingPage(
   title: string,
   reader: Reader,
   reportUrl?: string,
+  appUrl?: string,
 ): string {
   const { texts } = reader;
   const files = entries.filter((entry) => entry.kind === 'file').length;
@@ -40,7 +42,7 @@ export function listingPage(
     reader,
     path === '' ? title : path,
     html`<h1>${heading}</h1>
-<p class="quiet">${counts}. <a href="?format=json">${texts.asJson}</a>, <a href="?format=tar">${texts.asTar}</a></p>
+<p class="quiet">${counts}. <a href="?format=json">${texts.asJson}</a>, <a href="?format=tar">${texts.asTar}</a>${appUrl ? html`, <a href="${appUrl}"${shellTarget(reader)}>${texts.inApp}</a>` : ''}</p>
 <table>
 <thead><tr><th scope="col">${texts.name}</th><th scope="col" class="number">${texts.size}</th></tr></thead>
 <tbody>

@@ -1,6 +1,7 @@
 import type { NetworkOfPeer } from '../../peers/selection/pool.ts';
 import type { PeerNetwork } from '../../peers/transports/protocol.ts';
-import { type Html, html } from './page.ts';
+import { type Html, html, shellTarget } from './page.ts';
+import type { Reader } from './reader.ts';
 import type { PageTexts } from './texts/texts.ts';
 
 /** The state of a peer's network in words. The problem is in the peer's language, English. */
@@ -12,37 +13,76 @@ export function networkText({ name, state, peers, problem }: PeerNetwork, { netw
   return html`<bdi>${text}</bdi>${problem ? html` <bdi lang="en">(${problem})</bdi>` : ''}`;
 }
 
-/**
- * Says whether the gateway is connected to a network at all, and what the user can do.
- * @param isAbsent whether every peer answered that it does not have the content.
- * @param settings URL of the settings, if the user can add a peer there.
- */
-export function networksText(
-  networks: readonly NetworkOfPeer[],
-  texts: PageTexts,
-  isAbsent: boolean,
-  settings: string | undefined,
-): Html {
-  const { network: t } = texts;
-  const clients = networks.flatMap(({ peer, network }) => (network ? [{ peer, network }] : []));
-  if (clients.length === 0) {
-    // AntTP reads from the network, and a peer that is silent may be connected to it.
-    if (networks.some(({ network }) => network === undefined)) return html``;
-    return html`<p>${t.none}${settings ? html` ${nextStep(texts, settings)}` : ''}</p>`;
-  }
-  const items = clients.map(
-    ({ peer, network }) => html`<li><code>${peer}</code>: ${networkText(network, texts)}</li>
-`,
-  );
-  const isAnyConnected = clients.some(({ network }) => isConnected(network));
-  return html`<p>${isAnyConnected ? (isAbsent ? t.searched : t.incomplete) : t.notSearched}</p>
-<ul>
-${items}</ul>`;
+/** The networks that the peers of a gateway reach. */
+export interface Reach {
+  peers: readonly NetworkOfPeer[];
+  /** Whether a peer is connected to a network, or is a program that reads from one. */
+  isNetwork: boolean;
 }
 
-function nextStep({ network: t }: PageTexts, settings: string): Html {
-  const [run, add, end] = t.nextStep;
-  return html`${run} <code class="command">npm start -- --network</code>${add} <a href="${settings}">${t.settings}</a>${end}`;
+export function reachOf(peers: readonly NetworkOfPeer[]): Reach {
+  const isNetwork = peers.some((peer) => isProgram(peer) || (peer.network && isConnected(peer.network)));
+  return { peers, isNetwork };
+}
+
+/** Most peers on a page. */
+const listedPeers = 5;
+
+/** The URL of AntTP with its default settings, on this computer. */
+const antTp = 'anttp+http://127.0.0.1:18888';
+
+/**
+ * Says what the gateway is connected to and, if that is no network, what the user can do.
+ * @param isAbsent whether every peer answered that it does not have the content.
+ * @param shell URL of the shell, if the user can add a peer there.
+ */
+export function reachText(
+  { peers, isNetwork }: Reach,
+  reader: Reader,
+  isAbsent: boolean,
+  shell: string | undefined,
+): Html {
+  const { texts } = reader;
+  const { network: t } = texts;
+  const clients = peers.filter(({ network }) => network);
+  const isKnown = peers.every(({ network }) => network !== undefined);
+  const isAnyConnected = clients.some(({ network }) => isConnected(network!));
+  const summary =
+    clients.length > 0
+      ? html`<p>${isAnyConnected ? (isAbsent ? t.searched : t.incomplete) : t.notSearched}</p>`
+      : isKnown
+        ? html`<p>${t.none}</p>`
+        : html``;
+  const items = peers.slice(0, listedPeers).map(
+    (peer) => html`<li><code>${peer.peer}</code>: ${peerText(peer, texts)}</li>
+`,
+  );
+  const more = peers.length - items.length;
+  const list = html`<ul class="peers">
+${items}${more > 0 ? html`<li>${texts.andMore(more)}</li>` : ''}</ul>`;
+  return html`${summary}
+${peers.length > 0 ? list : ''}
+${shell && !isNetwork ? nextSteps(reader, shell) : ''}`;
+}
+
+function peerText(peer: NetworkOfPeer, texts: PageTexts): Html {
+  const { network: t } = texts;
+  if (peer.network) return networkText(peer.network, texts);
+  if (isProgram(peer)) return html`${t.program}`;
+  return html`${peer.network === null ? t.store : t.silent}`;
+}
+
+/** AntTP and antd read from the network but do not describe it. */
+function isProgram({ peer }: NetworkOfPeer): boolean {
+  return /^(anttp|antd)\+/.test(peer);
+}
+
+function nextSteps(reader: Reader, shell: string): Html {
+  const { network: t } = reader.texts;
+  return html`<ul class="steps">
+<li><a href="${shell}#peer=${encodeURIComponent(antTp)}"${shellTarget(reader)}>${t.connectAntTp[0]}</a>${t.connectAntTp[1]}</li>
+<li>${t.run} <code class="command">npm start -- --network</code></li>
+</ul>`;
 }
 
 function isConnected({ state }: Pick<PeerNetwork, 'state'>): boolean {

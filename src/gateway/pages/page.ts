@@ -116,6 +116,11 @@ ${body}
 `.text;
 }
 
+/** The attributes of a link to the shell. Begins with a space. */
+export function shellTarget({ isFramed }: Reader): Html {
+  return isFramed ? html` target="_blank" rel="noopener"` : html``;
+}
+
 export function reportLink(reportUrl: string, { report }: PageTexts): Html {
   return html`<p class="quiet"><a href="${reportUrl}" rel="noopener noreferrer">${report}</a></p>`;
 }

@@ -38,7 +38,7 @@ export function progressPage(progress: Progress, reader: Reader, deployment: Dep
 <ul>
 ${items}</ul>
 <p class="quiet">${texts.address} <code>${progress.address}</code></p>
-<p class="actions">${wayOut(deployment, reader.texts, t.cancel)}</p>`,
+<p class="actions">${wayOut(deployment, reader, t.cancel)}</p>`,
     html`<noscript><meta http-equiv="refresh" content="${reloadSeconds}"></noscript>
 `,
   );

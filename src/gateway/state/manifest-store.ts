@@ -1,10 +1,11 @@
 import { delMany, get, getMany, keys, promisifyRequest, type UseStore } from 'idb-keyval';
 import { Address } from '../../address.ts';
-import { completed } from '../../chunks/indexed-db.ts';
 import { parseManifest } from '../../content/manifest.ts';
 import type { LocalManifests } from '../../content/resolver.ts';
 import { AntwayError } from '../../errors.ts';
+import { limits } from '../../limits.ts';
 import type { Blake3 } from '../../self-encryption/blake3.ts';
+import { type EncryptedRecord, EncryptedRecords, keyName, publicationPrefix } from './encrypted-records.ts';
 
 export interface StoredManifest {
   /** BLAKE3 of the manifest's bytes, in hex: the manifest opens as `/<id>/`. */
@@ -16,18 +17,11 @@ export interface StoredManifest {
   isStored: boolean;
 }
 
-const keyName = 'manifest-key';
-const nonceBytes = 12;
 /**
  * Manifests can be large, so each has a separate summary for the list: a `StoredManifest` as JSON, without `isStored`.
  */
 const summaryPrefix = 'manifest-summary:';
 const keysOf = ({ hex }: Address) => ({ manifest: `manifest:${hex}`, summary: summaryPrefix + hex });
-
-interface EncryptedRecord {
-  nonce: Uint8Array<ArrayBuffer>;
-  ciphertext: ArrayBuffer;
-}
 
 /**
  * The manifests that the user opened here. They may contain the only keys to private files, so they are stored
@@ -39,11 +33,12 @@ export class ManifestStore implements LocalManifests {
   readonly #state: UseStore;
   /** Manifests that could not be stored, by id. */
   readonly #unstored = new Map<string, { bytes: Uint8Array<ArrayBuffer>; summary: StoredManifest }>();
-  #key: Promise<CryptoKey> | undefined;
+  readonly #records: EncryptedRecords;
 
   constructor(blake3: () => Promise<Blake3>, state: UseStore) {
     this.#blake3 = blake3;
     this.#state = state;
+    this.#records = new EncryptedRecords(state);
   }
 
   /** Describes a manifest, and whether it is stored here. Stores nothing. @throws AntwayError as `parseManifest`. */
@@ -81,7 +76,7 @@ export class ManifestStore implements LocalManifests {
     if (known) return known.bytes;
     const record = await get<EncryptedRecord>(keysOf(id).manifest, this.#state).catch(() => undefined);
     try {
-      return record && (await this.#decrypt(record));
+      return record && (await this.#records.decrypt(record));
     } catch (cause) {
       throw new AntwayError(
         'CORRUPT',
@@ -103,7 +98,7 @@ export class ManifestStore implements LocalManifests {
       return listed;
     }
     const summaries = await Promise.allSettled(
-      records.filter((record) => record !== undefined).map((record) => this.#decrypt(record)),
+      records.filter((record) => record !== undefined).map((record) => this.#records.decrypt(record)),
     );
     for (const summary of summaries) {
       if (summary.status === 'rejected') continue;
@@ -119,11 +114,12 @@ export class ManifestStore implements LocalManifests {
     await delMany(Object.values(keysOf(id)), this.#state);
   }
 
-  /** Deletes all manifests and their encryption key. */
+  /** Deletes all manifests and their encryption key, and the publications, which only this key decrypts. */
   async clear(): Promise<void> {
     this.#unstored.clear();
-    await delMany([...(await this.#keysFrom('manifest')), keyName], this.#state);
-    this.#key = undefined;
+    const encrypted = [...(await this.#keysFrom('manifest')), ...(await this.#keysFrom(publicationPrefix))];
+    await delMany([...encrypted, keyName], this.#state);
+    this.#records.forgetKey();
   }
 
   async #keysFrom(prefix: string): Promise<string[]> {
@@ -135,74 +131,19 @@ export class ManifestStore implements LocalManifests {
     const { name, entries } = parseManifest(bytes, blake3);
     const id = Address.fromBytes(blake3(bytes));
     const fileName = entries.length === 1 ? entries[0]!.path?.split('/').pop() : undefined;
-    return { id, summary: { id: id.hex, name: name || fileName || null, entries: entries.length } };
+    const title = (name || fileName)?.slice(0, limits.titleCharacters) || null;
+    return { id, summary: { id: id.hex, name: title, entries: entries.length } };
   }
 
   async #store(id: Address, bytes: Uint8Array<ArrayBuffer>, summary: object): Promise<void> {
-    // Another worker may have deleted the key since the last read.
-    this.#key = undefined;
-    const key = await this.#useKey();
     const names = keysOf(id);
-    const records: [string, EncryptedRecord][] = [
-      [names.manifest, await encrypt(key, bytes)],
-      [names.summary, await encrypt(key, new TextEncoder().encode(JSON.stringify(summary)))],
-    ];
-    await this.#state('readwrite', async (store) => {
-      // Another worker may also have deleted it just now. Without the key the records could never be decrypted.
-      const known = await promisifyRequest<CryptoKey | undefined>(store.get(keyName));
-      if (!known) store.put(key, keyName);
-      for (const [name, record] of records) store.put(record, name);
-      await completed(store.transaction);
-    });
+    await this.#records.put([
+      [names.manifest, bytes],
+      [names.summary, new TextEncoder().encode(JSON.stringify(summary))],
+    ]);
   }
-
-  async #decrypt(record: EncryptedRecord): Promise<Uint8Array<ArrayBuffer>> {
-    try {
-      return await decrypt(await this.#useKey(), record);
-    } catch {
-      // Another worker may have deleted the cached key and created a new one.
-      this.#key = undefined;
-      return decrypt(await this.#useKey(), record);
-    }
-  }
-
-  #useKey(): Promise<CryptoKey> {
-    this.#key ??= loadKey(this.#state).catch((error) => {
-      this.#key = undefined;
-      throw error;
-    });
-    return this.#key;
-  }
-}
-
-async function encrypt(key: CryptoKey, bytes: Uint8Array<ArrayBuffer>): Promise<EncryptedRecord> {
-  const nonce = crypto.getRandomValues(new Uint8Array(nonceBytes));
-  return { nonce, ciphertext: await crypto.subtle.encrypt({ name: 'AES-GCM', iv: nonce }, key, bytes) };
-}
-
-async function decrypt(
-  key: CryptoKey,
-  { nonce, ciphertext }: EncryptedRecord,
-): Promise<Uint8Array<ArrayBuffer>> {
-  return new Uint8Array(await crypto.subtle.decrypt({ name: 'AES-GCM', iv: nonce }, key, ciphertext));
 }
 
 function isBlocked(error: unknown): boolean {
   return error instanceof AntwayError && error.details.isBlocked === true;
-}
-
-/** If two workers create the key at the same time, both get the same key. */
-async function loadKey(state: UseStore): Promise<CryptoKey> {
-  const known = await get<CryptoKey>(keyName, state);
-  if (known) return known;
-  const made = await crypto.subtle.generateKey({ name: 'AES-GCM', length: 256 }, false, [
-    'encrypt',
-    'decrypt',
-  ]);
-  return state('readwrite', async (store) => {
-    const first = await promisifyRequest<CryptoKey | undefined>(store.get(keyName));
-    if (!first) store.put(made, keyName);
-    await completed(store.transaction);
-    return first ?? made;
-  });
 }

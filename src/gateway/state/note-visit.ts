@@ -1,15 +1,24 @@
 import type { Resolver } from '../../content/resolver.ts';
 import type { Library } from '../../library/library.ts';
+import { limits } from '../../limits.ts';
+import { plainText } from '../../util/plain-text.ts';
 import { type DocumentHead, headBytes, iconPath, readHead } from '../http/document-head.ts';
 import type { Representation } from '../http/representation.ts';
 import type { ContentTarget } from '../http/target.ts';
 
-/** Stores a visit, with the title and icon of the displayed page at `pathname`. */
+const mostNameCharacters = 200;
+const mostTypeLength = 100;
+
+/**
+ * Stores a visit, with the title and icon of the displayed page at `pathname`.
+ * @param isRead whether a reader of the shell shows the content.
+ */
 export async function noteVisit(
   { address, name, root, path }: ContentTarget,
   pathname: string,
   representation: Representation,
   { resolver, library }: { resolver: Resolver; library: Library },
+  isRead = false,
 ): Promise<void> {
   // The response was just served, so this resolves without a request.
   const { content, address: at } = await resolver.locate(address);
@@ -17,6 +26,10 @@ export async function noteVisit(
   const hasFavicon = content.kind === 'archive' && content.archive.member('favicon.ico') !== undefined;
   const icon =
     (iconHref && iconPath(iconHref, root, pathname)) ?? (hasFavicon ? `${root}/favicon.ico` : null);
+  const isFile = content.kind !== 'archive';
+  const type = representation.headers['Content-Type'];
+  const fileName = isFile ? path?.slice(path.lastIndexOf('/') + 1) : content.archive.name;
+  const reader = pathname.slice(root.length + 1);
   // The front page's title becomes the site's title. The title of another page is used until the front page opens.
   const before = path ? await library.visits.get(at) : undefined;
   await library.visited({
@@ -24,14 +37,22 @@ export async function noteVisit(
     address: at.hex,
     path: path === undefined ? root : `${root}/`,
     name: name ?? null,
-    title: before?.title ?? title,
-    icon: before?.icon ?? icon,
+    title: before?.title ?? title ?? (fileName ? asHtml(fileName) : null),
+    icon: before?.icon ?? (icon && icon.length <= limits.titleCharacters ? icon : null),
     kind: content.kind,
+    ...(isFile && type && { type: type.slice(0, mostTypeLength) }),
+    ...(isRead && reader.length <= limits.titleCharacters && { reader }),
     lastOpened: Date.now(),
   });
 }
 
-async function headOf({ source, headers, isOwnPage }: Representation): Promise<DocumentHead> {
+/** Titles are stored as documents contain them. */
+function asHtml(text: string): string {
+  return plainText(text, mostNameCharacters).replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+}
+
+/** Reads a document's head from its first bytes, which are mostly in memory. */
+export async function headOf({ source, headers, isOwnPage }: Representation): Promise<DocumentHead> {
   const type = headers['Content-Type'] ?? '';
   if (isOwnPage || !type.startsWith('text/html')) return { title: null, iconHref: null };
   return readHead(await source.read(0, Math.min(headBytes, source.size)), type);

@@ -3,6 +3,7 @@ import type { PinningStore } from '../../chunks/store.ts';
 import { type LocalManifests, Resolver } from '../../content/resolver.ts';
 import { AntwayError } from '../../errors.ts';
 import type { Library } from '../../library/library.ts';
+import { limits } from '../../limits.ts';
 import type { ChunkPeers } from '../../peers/chunk-peers.ts';
 import type { Codec } from '../../self-encryption/codec.ts';
 import { Stats } from '../../stats/stats.ts';
@@ -35,7 +36,13 @@ export function localResolver(options: {
   denied: ReadonlySet<string>;
 }): Resolver {
   const { codec, store, manifests, denied } = options;
-  const chunks = new Chunks({ codec, store, peers: nobody, stats: new Stats(), memoryBytes: 0 });
+  const chunks = new Chunks({
+    codec,
+    store,
+    peers: nobody,
+    stats: new Stats(),
+    memoryBytes: limits.localMemoryBytes,
+  });
   return new Resolver({ chunks, peers: nobody, manifests, denied });
 }
 

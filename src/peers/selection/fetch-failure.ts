@@ -73,7 +73,10 @@ export class FetchFailure implements AttemptObserver {
   }
 }
 
-/** The error if every peer answered that it does not have the record, or does not serve it. */
+/**
+ * The error if every peer answered that it does not have the record, or does not serve it. A peer that blocks an address
+ * may have its record, so the record is not known to be absent.
+ */
 function absence(attempts: readonly Attempt[], details: ErrorDetails): AntwayError {
   const refusing = attempts.filter(({ code }) => code === 'DENIED');
   const peers = namesOf(attempts);
@@ -81,8 +84,11 @@ function absence(attempts: readonly Attempt[], details: ErrorDetails): AntwayErr
     const message = `The operators of all peers have blocked this address. Asked: ${peers}.`;
     return new AntwayError('DENIED', message, details);
   }
-  const blocked = refusing.length > 0 ? ` ${namesOf(refusing)} has blocked this address.` : '';
-  return new AntwayError('NOT_FOUND', `No peer has this record.${blocked} Asked: ${peers}.`, details);
+  if (refusing.length > 0) {
+    const message = `${namesOf(refusing)} has blocked this address, and no other peer has this record. Asked: ${peers}.`;
+    return new AntwayError('DENIED', message, details);
+  }
+  return new AntwayError('NOT_FOUND', `No peer has this record. Asked: ${peers}.`, details);
 }
 
 function leftOutAttempt(peer: string): Attempt {

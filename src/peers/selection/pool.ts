@@ -27,6 +27,8 @@ export interface PeerDescription extends Partial<PeerTally> {
   /** The URL of the peer that named this peer; null for a configured peer. */
   namedBy: string | null;
   state: PeerState;
+  /** Whether the peer answers at all. Null if that is not known yet. */
+  answers: boolean | null;
   /** As the peer last described it. Null if it is not a client of a network, or has not been asked. */
   network: PeerNetwork | null;
 }
@@ -80,8 +82,9 @@ export class PeerPool implements ChunkPeers {
 
   /**
    * @throws AntwayError with every attempt in its details: `CORRUPT` if a peer sent wrong bytes and no other peer had
-   *   the right bytes, `NOT_FOUND` if all peers answered that they do not have the record, `OFFLINE` or
-   *   `PEERS_UNREACHABLE` if a peer did not answer, because it may have the record. The signal's reason when aborted.
+   *   the right bytes, `NOT_FOUND` if all peers answered that they do not have the record, `DENIED` if some of them
+   *   have blocked it instead, `OFFLINE` or `PEERS_UNREACHABLE` if a peer did not answer, because it may have the record.
+   *   The signal's reason when aborted.
    */
   async fetch<T>(address: Address, options: FetchOptions<T>): Promise<T> {
     const { signal } = options;
@@ -197,6 +200,11 @@ export class PeerPool implements ChunkPeers {
     return this.#peers.map(({ id, network }) => ({ peer: id, network: network.known }));
   }
 
+  /** Finds out which peers answer. Waits for each of them only for a short time. */
+  async check(isForced: boolean): Promise<void> {
+    await Promise.all(this.#peers.map((peer) => peer.check(isForced)));
+  }
+
   describe(): PeerDescription[] {
     const tallies = this.#stats.snapshot().peers;
     return this.#peers.map((peer) => ({
@@ -205,6 +213,7 @@ export class PeerPool implements ChunkPeers {
       kind: peer.url.kind,
       namedBy: peer.namedBy,
       state: peer.state,
+      answers: peer.answers,
       network: peer.network.known ?? null,
     }));
   }

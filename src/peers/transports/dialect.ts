@@ -5,6 +5,8 @@ import type { PeerKind } from '../../peer-url.ts';
 
 export interface Dialect {
   path(address: Address): string;
+  /** The path of a cheap request, which starts no lookup in a network. */
+  ping: string;
   /** Size limit of an answer, in bytes. */
   maxBytes: number;
   /** @throws AntwayError `CORRUPT` if the answer cannot contain a chunk. */
@@ -17,10 +19,17 @@ const raw = (answer: Uint8Array<ArrayBuffer>) => answer;
 const jsonBytes = 64 * 1024;
 
 export const dialects: Record<PeerKind, Dialect> = {
-  antway: { path: ({ hex }) => `/chunk/${hex}`, maxBytes: limits.chunkBytes, decode: raw },
-  anttp: { path: ({ hex }) => `/anttp-0/binary/chunk/${hex}`, maxBytes: limits.chunkBytes, decode: raw },
+  antway: { path: ({ hex }) => `/chunk/${hex}`, ping: '/-/info', maxBytes: limits.chunkBytes, decode: raw },
+  anttp: {
+    path: ({ hex }) => `/anttp-0/binary/chunk/${hex}`,
+    // Too short for an address, so AntTP refuses it at once.
+    ping: '/anttp-0/binary/chunk/0',
+    maxBytes: limits.chunkBytes,
+    decode: raw,
+  },
   antd: {
     path: ({ hex }) => `/v1/chunks/${hex}`,
+    ping: '/health',
     maxBytes: Math.ceil(limits.chunkBytes / 3) * 4 + jsonBytes,
     decode: fromJson,
   },

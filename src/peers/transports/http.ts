@@ -111,6 +111,22 @@ export class HttpTransport implements Transport {
     });
   }
 
+  /**
+   * Resolves to true if a server answers. AntTP and antd allow other origins only for some of their answers (CORS), so
+   * the answer of a program on this computer is not read. Such a request follows redirects, which a foreign server could
+   * abuse to reach the local network, so foreign servers must allow this origin.
+   * @returns undefined if that cannot be found out.
+   */
+  async ping(signal: AbortSignal): Promise<true | undefined> {
+    const init: RequestInit = this.#peer.isLoopback ? { mode: 'no-cors', redirect: 'follow' } : {};
+    try {
+      return await this.#request(this.#dialect.ping, init as object, signal, async () => true as const);
+    } catch (error) {
+      if (this.#peer.isLoopback) throw error;
+      return undefined;
+    }
+  }
+
   /** Runs under the watchdog. `use` reads the answer; the unread rest of the body is cancelled. */
   async #request<T>(
     path: string,

@@ -89,6 +89,22 @@ export class PeerTransports implements AttemptObserver {
     return transport.info(signal);
   }
 
+  /**
+   * Any answer of the peer, which shows that it runs. Connects a session only if there is no other way.
+   * @returns null for AntTP and antd, which do not describe themselves. Undefined if it cannot be found out.
+   * @throws AntwayError as the transports' `info`.
+   */
+  async signOfLife(signal: AbortSignal): Promise<PeerInfo | null | undefined> {
+    const { pointers, webTransport, http } = this;
+    if (pointers) return pointers.info(signal);
+    if (webTransport) {
+      if (!webTransport.isConnected) await webTransport.connect();
+      return webTransport.info(signal);
+    }
+    if (!http) throw this.missing();
+    return (await http.ping(signal)) && null;
+  }
+
   /** The error if this browser supports none of the transports. */
   missing(): AntwayError {
     const limit = { auto: '', webtransport: ' by WebTransport alone', http: ' by HTTP alone' }[this.#choice];

@@ -1,8 +1,12 @@
+import { replaceDisruptive } from '../../util/plain-text.ts';
 /** Byte layouts of the peer protocol, version 1 (docs/reference/protocol.md): one bidirectional stream per request. */
 
 import type { Address } from '../../address.ts';
 import { AntwayError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
+
+/** The version of the protocol that this program speaks. */
+const version = 1;
 
 export const webTransportPath = '/v1';
 
@@ -210,9 +214,14 @@ export function decodeInfo(bytes: Uint8Array | undefined): PeerInfo {
 
 /** @throws AntwayError `UNSUPPORTED` if it is no description of a peer, or has another protocol version. */
 export function parseInfo(value: unknown): PeerInfo {
-  const info = value as Partial<PeerInfo> | null;
-  if (typeof info !== 'object' || info === null || info.protocol !== 1) {
-    throw new AntwayError('UNSUPPORTED', 'The peer does not speak version 1 of the peer protocol.');
+  const info = Object(value) as Partial<PeerInfo>;
+  const { protocols = [info.protocol] } = info as { protocols?: unknown };
+  const versions = Array.isArray(protocols) ? protocols.filter(Number.isInteger) : [];
+  if (!versions.includes(version)) {
+    throw new AntwayError(
+      'UNSUPPORTED',
+      `The peer does not speak version ${version} of the peer protocol. It speaks: ${versions.slice(0, 8).join(', ') || 'none'}.`,
+    );
   }
   const transport = info.webTransport ?? null;
   const hashes = transport?.certificateHashes;
@@ -231,9 +240,9 @@ export function parseInfo(value: unknown): PeerInfo {
     throw new AntwayError('UNSUPPORTED', 'The peer describes its WebTransport in a way that is not known.');
   }
   return {
-    name: String(info.name ?? ''),
-    version: String(info.version ?? ''),
-    protocol: info.protocol,
+    name: textOf(info.name, limits.peerNameText) ?? '',
+    version: textOf(info.version, limits.peerNameText) ?? '',
+    protocol: version,
     webTransport: transport,
     operations: Array.isArray(info.operations) ? info.operations.filter(Number.isInteger) : [],
     peers: Array.isArray(info.peers) ? info.peers.filter((url) => typeof url === 'string') : [],
@@ -241,23 +250,23 @@ export function parseInfo(value: unknown): PeerInfo {
   };
 }
 
-/** Characters that would break a line of text, or change the direction of the text around them. */
-const disruptive = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
-
 /** Lenient: the description only explains and never decides what is trusted. */
 function parseNetwork(value: unknown): PeerNetwork | null {
   if (typeof value !== 'object' || value === null) return null;
   const { name, state, peers, since, problem } = value as Record<string, unknown>;
   const { networkText: max } = limits;
-  const text = (part: unknown, length: number) =>
-    (typeof part === 'string' && part.slice(0, length).replace(disruptive, '')) || null;
   return {
-    name: text(name, max.name) ?? 'unknown',
-    state: text(state, max.state) ?? 'unknown',
+    name: textOf(name, max.name) ?? 'unknown',
+    state: textOf(state, max.state) ?? 'unknown',
     peers: Number.isSafeInteger(peers) && (peers as number) >= 0 ? (peers as number) : null,
-    since: text(since, max.since),
-    problem: text(problem, max.problem),
+    since: textOf(since, max.since),
+    problem: textOf(problem, max.problem),
   };
+}
+
+/** Null if there is no text. @param length the most UTF-16 units. */
+function textOf(part: unknown, length: number): string | null {
+  return (typeof part === 'string' && replaceDisruptive(part.slice(0, length), '')) || null;
 }
 
 function isHost(value: unknown): boolean {

@@ -3,17 +3,26 @@ import { titleOf } from '../site-title.ts';
 
 export type Sort = 'opened' | 'title' | 'size';
 
+/** `mine` is the list of the user's publications, and not a part of the sites. */
+export const filters = ['all', 'sites', 'files', 'private', 'mine'] as const;
+export type Filter = (typeof filters)[number];
+
 export interface Arrangement {
+  filter: Filter;
   query: string;
   sort: Sort;
   pinnedOnly: boolean;
 }
 
 /** Every word of the query must occur in the title, the name or the address. Equal sites keep their order. */
-export function arrange<T extends Site>(sites: readonly T[], { query, sort, pinnedOnly }: Arrangement): T[] {
+export function arrange<T extends Site>(
+  sites: readonly T[],
+  { query, sort, pinnedOnly, filter }: Arrangement,
+): T[] {
   const words = query.toLocaleLowerCase().split(/\s+/).filter(Boolean);
   const matches = sites.filter((site) => {
     if (pinnedOnly && !site.pin) return false;
+    if (!isOf(filter, site)) return false;
     if (words.length === 0) return true;
     const text = `${titleOf(site)} ${site.name ?? ''} ${site.path} ${site.address}`.toLocaleLowerCase();
     return words.every((word) => text.includes(word));
@@ -27,6 +36,19 @@ export function arrange<T extends Site>(sites: readonly T[], { query, sort, pinn
     }
     case 'size':
       return matches.sort((a, b) => b.bytes.stored - a.bytes.stored);
+  }
+}
+
+function isOf(filter: Filter, { kind, isManifest }: Site): boolean {
+  switch (filter) {
+    case 'sites':
+      return kind === 'archive';
+    case 'files':
+      return kind !== 'archive';
+    case 'private':
+      return isManifest;
+    default:
+      return true;
   }
 }
 

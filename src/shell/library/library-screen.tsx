@@ -1,21 +1,28 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { reportUrlOf } from '../../server-config.ts';
 import { Button } from '../button.tsx';
-import { formatChunks, formatCount } from '../format.ts';
-import { gateway, type ListedSite } from '../gateway-api.ts';
+import { formatCount } from '../format.ts';
+import { type GatewayConfig, gateway, type ListedSite } from '../gateway-api.ts';
 import { useHistoryState } from '../history-state.ts';
 import { ownOrigins } from '../own-origins.ts';
-import { Persistence, UnpersistedSites } from '../persistence.tsx';
+import { Persistence } from '../persistence.tsx';
 import { ProblemText } from '../problem-text.tsx';
+import { PublishedSection } from '../published/published-section.tsx';
 import { saveAs } from '../save-as.ts';
 import { ScreenHeading } from '../screen-heading.tsx';
+import { SearchSection } from '../search/search-section.tsx';
 import { titleOf } from '../site-title.ts';
 import { texts } from '../texts/texts.ts';
 import { useAction } from '../use-action.ts';
 import { useDrop } from '../use-drop.ts';
+import { useLazy } from '../use-lazy.ts';
 import { useResource } from '../use-resource.ts';
 import { useSites } from '../use-sites.ts';
 import { type Arrangement, arrange, type Sort } from './arrange.ts';
+import { useBroughtExport } from './brought-export.ts';
+import { FilterChoice } from './filter-choice.tsx';
+import type { ImportedCardProps } from './imported-card.tsx';
+import type { ImportedSite } from './site-exchange.ts';
 import { type SiteAction, SiteRow } from './site-row.tsx';
 import { useOwnOrigins } from './use-own-origins.ts';
 import { usePins } from './use-pins.ts';
@@ -26,11 +33,11 @@ const sorts: readonly Sort[] = ['opened', 'title', 'size'];
 
 interface Props {
   active: boolean;
-  /** As in `GatewayConfig`. */
-  reportUrl: string | null;
+  config: GatewayConfig | null;
 }
 
-export function LibraryScreen({ active, reportUrl }: Props) {
+export function LibraryScreen({ active, config }: Props) {
+  const reportUrl = config?.reportUrl ?? null;
   const sites = useSites(active, refreshMs);
   const cache = useResource(gateway.cache, active);
   const { pins, refresh: refreshPins } = usePins(active);
@@ -40,7 +47,9 @@ export function LibraryScreen({ active, reportUrl }: Props) {
     query: '',
     sort: 'opened',
     pinnedOnly: false,
+    filter: 'all',
   });
+  const isMine = arrangement.filter === 'mine';
   const { error, announcement, say, run } = useAction(() => {
     sites.refresh();
     refreshPins();
@@ -50,6 +59,7 @@ export function LibraryScreen({ active, reportUrl }: Props) {
   const [begun, setBegun] = useState<{ action: 'pin' | 'verify'; address: string; title: string } | null>(
     null,
   );
+  const [imported, setImported] = useState<ImportedSite | null>(null);
   const isOver = useDrop(['Files'], ({ files }) => importFile(files[0]));
   const t = texts.library;
 
@@ -72,7 +82,12 @@ export function LibraryScreen({ active, reportUrl }: Props) {
       ),
     [sites.value, pins],
   );
-  const shown = useMemo(() => all && arrange(all, arrangement), [all, arrangement]);
+  // The note about the storage is above the rows, and would push them down if it arrived later.
+  const isComplete = cache.value !== null || cache.error !== null;
+  const shown = useMemo(
+    () => (all && isComplete ? arrange(all, arrangement) : null),
+    [all, isComplete, arrangement],
+  );
 
   function act(action: SiteAction, site: ListedSite) {
     const title = titleOf(site);
@@ -112,7 +127,10 @@ export function LibraryScreen({ active, reportUrl }: Props) {
           (site.isWithoutScripts ? t.didAllowScripts : t.didForbidScripts)(title),
         );
       case 'export':
-        return run(async () => saveAs(await at.exportSite(address), fileName(title)), '');
+        return run(async () => {
+          const { exportFields } = await import('./site-exchange.ts');
+          saveAs(await at.exportSite(address, await exportFields(site)), fileName(title));
+        }, '');
       case 'delete':
         return run(async () => {
           // A pin would prevent the deletion, so remove it first.
@@ -125,18 +143,22 @@ export function LibraryScreen({ active, reportUrl }: Props) {
     }
   }
 
-  function importFile(file: File | undefined) {
+  function importFile(file: Blob | undefined) {
     if (!file) return;
-    let imported = '';
+    let announced = '';
     setBegun(null);
+    setImported(null);
     run(
       async () => {
-        const { chunks } = await gateway.importSite(file);
-        imported = t.imported(formatChunks(chunks));
+        const { importExport } = await import('./site-exchange.ts');
+        const done = await importExport(file);
+        setImported(done);
+        announced = t.imported(done.title, done.count);
       },
-      () => imported,
+      () => announced,
     );
   }
+  useBroughtExport(active, importFile);
 
   return (
     <>
@@ -167,6 +189,10 @@ export function LibraryScreen({ active, reportUrl }: Props) {
           value={arrangement.query}
           onInput={({ currentTarget }) => setArrangement({ ...arrangement, query: currentTarget.value })}
         />
+        <FilterChoice
+          filter={arrangement.filter}
+          onChange={(filter) => setArrangement({ ...arrangement, filter })}
+        />
         <label class="library-sort">
           <span class="label">{t.sort}</span>
           <select
@@ -196,46 +222,54 @@ export function LibraryScreen({ active, reportUrl }: Props) {
       <p class={error ? 'note note-problem' : 'note'} role="status">
         {error ? <ProblemText problem={error} /> : announcement}
       </p>
-      <section class="card" aria-labelledby="library-count">
-        <div class="library-head">
-          <h2 id="library-count" tabIndex={-1}>
-            {t.count(shown?.length ?? 0, formatCount(shown?.length ?? 0))}
-          </h2>
-          {cache.value && (
-            <Persistence
-              persisted={cache.value.persisted}
-              isOwnOnly={all?.some(({ hasOwnOrigin }) => hasOwnOrigin) ?? false}
-              onChange={cache.refresh}
-            />
-          )}
-          {all && <UnpersistedSites sites={all} />}
-        </div>
-        {sites.error && (
-          <p class="note note-problem">
-            {texts.common.notUpToDate}: <ProblemText problem={sites.error} />
-          </p>
-        )}
-        {shown && shown.length > 0 && (
-          <ul>
-            {shown.map((site) => (
-              <SiteRow
-                key={site.address}
-                site={site}
-                // The host knows nothing of a manifest that only this device stores.
-                reportUrl={reportUrl && !site.isManifest ? reportUrlOf(reportUrl, site.address) : null}
-                onAction={act}
-                onPersist={sites.refresh}
+      {imported && <LazyImportedCard site={imported} onClose={() => setImported(null)} />}
+      {isMine && <PublishedSection config={config} query={arrangement.query} />}
+      {!isMine && (
+        <section class="card" aria-labelledby="library-count">
+          <div class="library-head">
+            <h2 id="library-count" tabIndex={-1}>
+              {t.count(shown?.length ?? 0, formatCount(shown?.length ?? 0))}
+            </h2>
+            {cache.value && all && all.length > 0 && (
+              <Persistence
+                persisted={cache.value.persisted}
+                isOwnOnly={all?.some(({ hasOwnOrigin }) => hasOwnOrigin) ?? false}
+                onChange={cache.refresh}
               />
-            ))}
-          </ul>
-        )}
-        {shown?.length === 0 && (
-          <p class="empty">
-            {arrangement.query || arrangement.pinnedOnly ? t.noMatch(arrangement.query) : t.empty}
-          </p>
-        )}
-        {!shown && !sites.error && <p class="empty">{texts.common.notKnownYet}</p>}
-      </section>
+            )}
+          </div>
+          {sites.error && (
+            <p class="note note-problem">
+              {texts.common.notUpToDate}: <ProblemText problem={sites.error} />
+            </p>
+          )}
+          {shown && shown.length > 0 && (
+            <ul>
+              {shown.map((site) => (
+                <SiteRow
+                  key={site.address}
+                  site={site}
+                  // The host knows nothing of a manifest that only this device stores.
+                  reportUrl={reportUrl && !site.isManifest ? reportUrlOf(reportUrl, site.address) : null}
+                  onAction={act}
+                  onPersist={sites.refresh}
+                />
+              ))}
+            </ul>
+          )}
+          {shown?.length === 0 && (
+            <p class="empty">
+              {arrangement.query || arrangement.pinnedOnly
+                ? t.noMatch(arrangement.query)
+                : arrangement.filter === 'all'
+                  ? t.empty
+                  : t.noneOfFilter}
+            </p>
+          )}
+          {!shown && !sites.error && <p class="empty">{texts.common.notKnownYet}</p>}
+        </section>
+      )}
+      {!isMine && arrangement.query !== '' && <SearchSection query={arrangement.query} sites={all ?? null} />}
       {isOver && (
         <div class="drop-state" aria-hidden="true">
           <span>{t.drop}</span>
@@ -243,6 +277,13 @@ export function LibraryScreen({ active, reportUrl }: Props) {
       )}
     </>
   );
+}
+
+const loadImportedCard = () => import('./imported-card.tsx');
+
+function LazyImportedCard(props: ImportedCardProps) {
+  const Card = useLazy<ImportedCardProps>(loadImportedCard);
+  return Card && <Card {...props} />;
 }
 
 /** Merges a pin into its site: the pin's figures are newer than those of the list of sites. */
@@ -258,5 +299,5 @@ function withPin(site: ListedSite, pin: ListedSite['pin']): ListedSite {
 }
 
 function fileName(title: string): string {
-  return `${title.replace(/[^\p{L}\p{N} ._-]+/gu, '-').trim() || 'site'}.tar`;
+  return `${title.replace(/[^\p{L}\p{N} ._-]+/gu, '-').trim() || 'site'}.antsite`;
 }

@@ -5,14 +5,20 @@ import { ContentLink } from '../content-link.tsx';
 import { formatAge, formatBytes, formatShare, formatSpan } from '../format.ts';
 import type { ListedSite, PinAction } from '../gateway-api.ts';
 import { Icon } from '../icons.tsx';
+import { lazyComponent } from '../lazy-component.tsx';
 import { SiteIcon } from '../open/site-icon.tsx';
 import { ownOrigins } from '../own-origins.ts';
 import { AskToKeep, isUnpersisted } from '../persistence.tsx';
 import { ProblemText } from '../problem-text.tsx';
+import { ReaderLink } from '../readers/reader-link.tsx';
 import { sitePage } from '../site-bridge.ts';
+import { hrefOfSite } from '../site-href.ts';
 import { titleOf } from '../site-title.ts';
 import { texts } from '../texts/texts.ts';
 import { shareOf } from './arrange.ts';
+import { FileIcon, fileKindOf } from './file-icon.tsx';
+
+const Share = lazyComponent(() => import('../share/share.tsx'));
 
 export type SiteAction = PinAction | 'unpin' | 'scripts' | 'export' | 'delete';
 
@@ -35,10 +41,10 @@ export function SiteRow({ site, reportUrl, onAction, onPersist }: Props) {
   const pinAction = site.pin ? 'unpin' : 'pin';
   return (
     <li class="site-row">
-      <SiteIcon title={title} icon={site.icon} />
+      {site.kind === 'archive' ? <SiteIcon title={title} icon={site.icon} /> : <FileIcon site={site} />}
       <div class="site-main">
-        <ContentLink class="site-title" href={site.path}>
-          {title}
+        <ContentLink class="site-title" href={hrefOfSite(site)}>
+          <bdi>{title}</bdi>
         </ContentLink>
         <p class="site-facts">
           <span>
@@ -48,6 +54,7 @@ export function SiteRow({ site, reportUrl, onAction, onPersist }: Props) {
                 ? t.ofTotal(formatBytes(stored), formatBytes(total))
                 : formatBytes(total)}
           </span>
+          {site.kind !== 'archive' && <span>{t.fileKinds[fileKindOf(site)]}</span>}
           {site.isManifest && <span>{t.manifest}</span>}
           {site.isWithoutScripts && <span>{t.withoutScripts}</span>}
           {site.lastOpened !== null && (
@@ -151,6 +158,7 @@ interface MoreProps {
 
 function MoreActions({ site, title, reportUrl, onAction }: MoreProps) {
   const { pin, isManifest, hasOwnOrigin, isWithoutScripts } = site;
+  const [isSharing, setSharing] = useState(false);
   const [isDeleting, setDeleting] = useState<boolean | null>(null);
   /** While the question is open: its cancel button. Otherwise: the delete button. */
   const focused = useRef<HTMLButtonElement>(null);
@@ -178,6 +186,7 @@ function MoreActions({ site, title, reportUrl, onAction }: MoreProps) {
         </>
       ) : (
         <p class="actions">
+          <ReaderLink site={site} class="button button-quiet button-small" />
           {actions.map((action) => (
             <Button
               look="quiet"
@@ -189,6 +198,15 @@ function MoreActions({ site, title, reportUrl, onAction }: MoreProps) {
               {t.actions[action]}
             </Button>
           ))}
+          <Button
+            look="quiet"
+            isSmall
+            aria-expanded={isSharing}
+            aria-label={t.actionOn(texts.common.share, title)}
+            onClick={() => setSharing(!isSharing)}
+          >
+            {texts.common.share}
+          </Button>
           {(hasOwnOrigin || isWithoutScripts) && (
             <Button
               look="quiet"
@@ -220,6 +238,14 @@ function MoreActions({ site, title, reportUrl, onAction }: MoreProps) {
             </a>
           )}
         </p>
+      )}
+      {isSharing && !isDeleting && (
+        <Share
+          title={title}
+          address={site.address}
+          path={site.path.replace(/^\/[^/]*/, '')}
+          manifest={isManifest ? 'stored' : null}
+        />
       )}
     </div>
   );

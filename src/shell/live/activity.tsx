@@ -1,3 +1,4 @@
+import type { ActivityReport } from '../../gateway/api/activity.ts';
 import type { HistogramSnapshot } from '../../stats/histogram.ts';
 import type { StatsSnapshot } from '../../stats/stats.ts';
 import { formatBytes, formatCount, formatMilliseconds } from '../format.ts';
@@ -7,20 +8,25 @@ import { locale, texts } from '../texts/texts.ts';
 
 interface Props {
   stats: StatsSnapshot | null;
+  /** Counts that outlive the worker. */
+  report: Pick<ActivityReport, 'lifetime'> | null;
   error: GatewayApiError | null;
   isSum: boolean;
 }
 
-export function Activity({ stats, error, isSum }: Props) {
+export function Activity({ stats, report, error, isSum }: Props) {
   const failures = Object.entries(stats?.requests.failed ?? {});
-  const failed = failures.reduce((sum, [, count]) => sum + count, 0);
+  const { requests, failures: failed = 0, servedBytes } = report?.lifetime ?? {};
   return (
     <Section id="activity" title={texts.live.activity} error={error}>
       <dl class="figures">
-        <Figure label={texts.live.requests} value={stats && formatCount(stats.requests.total)} />
+        <Figure label={texts.live.requests} value={requests === undefined ? null : formatCount(requests)} />
         <Figure label={texts.live.active} value={stats && formatCount(stats.requests.active)} />
-        <Figure label={texts.live.failed} value={stats && formatCount(failed)} isBad={failed > 0} />
-        <Figure label={texts.live.served} value={stats && formatBytes(stats.servedBytes)} />
+        <Figure label={texts.live.failed} value={report && formatCount(failed)} isBad={failed > 0} />
+        <Figure
+          label={texts.live.served}
+          value={servedBytes === undefined ? null : formatBytes(servedBytes)}
+        />
       </dl>
       {failures.length > 0 && (
         <ul class="codes" aria-label={texts.live.failedByReason}>
@@ -34,6 +40,7 @@ export function Activity({ stats, error, isSum }: Props) {
       {stats && <Latency firstByte={stats.requests.firstByteMs} whole={stats.requests.totalMs} />}
       {stats && (
         <p class="note">
+          {texts.live.speedsNote}{' '}
           {(isSum ? texts.live.sinceEach : texts.live.since)(
             new Date(stats.startedAt).toLocaleTimeString(locale, { timeStyle: 'short' }),
           )}
@@ -53,9 +60,9 @@ function Figure({ label, value, isBad = false }: { label: string; value: string 
 }
 
 const percentiles = [
-  ['p50', 50],
-  ['p95', 95],
-  ['p99', 99],
+  ['p50', 'typical'],
+  ['p95', 'slow'],
+  ['p99', 'worst'],
 ] as const;
 
 function Latency({ firstByte, whole }: { firstByte: HistogramSnapshot; whole: HistogramSnapshot }) {
@@ -69,9 +76,9 @@ function Latency({ firstByte, whole }: { firstByte: HistogramSnapshot; whole: Hi
       <thead>
         <tr>
           <td />
-          {percentiles.map(([key, percent]) => (
+          {percentiles.map(([key, name]) => (
             <th key={key} scope="col">
-              {texts.live.percentile(percent)}
+              {texts.live.speeds[name]}
             </th>
           ))}
         </tr>

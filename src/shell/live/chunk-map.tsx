@@ -52,11 +52,11 @@ function Reading({ reading: { path, size, count, chunks } }: { reading: FileRead
 }
 
 /** The minimum number of squares in a row. Without it, the squares of a small file would fill the screen. */
-const leastColumns = 24;
+const leastColumns = 40;
 
 /** All squares of one state as a single path, because a file can have thousands of chunks. */
 function Cells({ chunks, state, name }: { chunks: string; state: string; name: string }) {
-  const columns = Math.max(leastColumns, Math.ceil(Math.sqrt(chunks.length * 4)));
+  const columns = Math.max(leastColumns, Math.ceil(Math.sqrt(chunks.length * 8)));
   const rows = Math.ceil(chunks.length / columns);
   let path = '';
   for (let i = chunks.indexOf(state); i >= 0; i = chunks.indexOf(state, i + 1)) {

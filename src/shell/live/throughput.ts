@@ -1,49 +1,49 @@
-import type { StatsSnapshot } from '../../stats/stats.ts';
+import { historySeconds } from '../../stats/activity.ts';
 
-/** The number of samples in the chart: one minute. */
-export const sampleCount = 60;
-
-/** A worker's counter at one time, in milliseconds of a monotonic clock. */
-export interface CounterAt {
-  at: number;
-  startedAt: number;
-  servedBytes: number;
-}
-
+/** Bytes of each of the last seconds, oldest first. Both lists have the same length. */
 export interface Throughput {
-  /** Bytes per second, oldest first. */
-  samples: readonly number[];
-  last: CounterAt | null;
+  peerBytes: readonly number[];
+  servedBytes: readonly number[];
 }
 
-export const noThroughput: Throughput = { samples: [], last: null };
+export const noThroughput: Throughput = {
+  peerBytes: new Array<number>(historySeconds).fill(0),
+  servedBytes: new Array<number>(historySeconds).fill(0),
+};
 
-export function counterAt({ startedAt, servedBytes }: StatsSnapshot, at: number): CounterAt {
-  return { at, startedAt, servedBytes };
+/** Adds several origins. The newest seconds are aligned. */
+export function sumThroughput(all: readonly Throughput[]): Throughput {
+  const sum = (kind: keyof Throughput) =>
+    noThroughput[kind].map((_, i) =>
+      all.reduce((total, each) => total + (each[kind].at(i - historySeconds) ?? 0), 0),
+    );
+  return { peerBytes: sum('peerBytes'), servedBytes: sum('servedBytes') };
 }
 
-/** @returns bytes per second, at least 0; null if there is no rate, because the worker and its counters are new. */
-export function rateBetween(last: CounterAt | null, next: CounterAt): number | null {
-  if (!last || last.startedAt !== next.startedAt || next.at <= last.at) return null;
-  return Math.max(0, ((next.servedBytes - last.servedBytes) * 1000) / (next.at - last.at));
+/** Rates in bytes per second. */
+export interface Rates {
+  now: number;
+  /** Over the seconds with bytes. 0 without any. */
+  average: number;
+  peak: number;
+  /** The position of the peak in the samples; null without bytes. */
+  peakAt: number | null;
 }
 
-/** @param now milliseconds of a monotonic clock. */
-export function addSample({ samples, last }: Throughput, stats: StatsSnapshot, now: number): Throughput {
-  const next = counterAt(stats, now);
-  const rate = rateBetween(last, next);
-  return { samples: rate === null ? samples : withSample(samples, rate), last: next };
+/** The number of seconds that count as "now". Pages read in bursts, so a single second would flicker. */
+const nowSeconds = 3;
+
+export function ratesOf(samples: readonly number[]): Rates {
+  const busy = samples.filter((bytes) => bytes > 0);
+  const peak = Math.max(0, ...busy);
+  return {
+    now: total(samples.slice(-nowSeconds)) / nowSeconds,
+    average: busy.length > 0 ? total(busy) / busy.length : 0,
+    peak,
+    peakAt: peak > 0 ? samples.lastIndexOf(peak) : null,
+  };
 }
 
-/** @returns at most one minute of samples. */
-export function withSample(samples: readonly number[], rate: number): number[] {
-  return [...samples, rate].slice(-sampleCount);
-}
-
-/** Adds the rates of several origins. The newest samples are aligned. */
-export function sumSamples(all: readonly (readonly number[])[]): number[] {
-  const length = Math.max(0, ...all.map((samples) => samples.length));
-  return Array.from({ length }, (_, i) =>
-    all.reduce((sum, samples) => sum + (samples[samples.length - length + i] ?? 0), 0),
-  );
+function total(samples: readonly number[]): number {
+  return samples.reduce((sum, bytes) => sum + bytes, 0);
 }

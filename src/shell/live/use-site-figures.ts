@@ -1,10 +1,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { ActivityReport } from '../../gateway/api/activity.ts';
 import type { StatsSnapshot } from '../../stats/stats.ts';
 import { asGatewayApiError, type CacheState, GatewayApiError, type ListedSite } from '../gateway-api.ts';
 import { askSite, parallelSites } from '../site-bridge.ts';
 import { texts } from '../texts/texts.ts';
+import { siteActivity } from './site-activity.ts';
 import { siteCache, siteStats } from './site-stats.ts';
-import { type CounterAt, counterAt, rateBetween, withSample } from './throughput.ts';
 
 const askEveryMs = 1_000;
 const retryMs = 5_000;
@@ -21,8 +22,7 @@ export interface SiteFigures {
   /** Null before the first answer. */
   stats: StatsSnapshot | null;
   cache: CacheState | null;
-  /** Bytes per second sent to pages, one sample per second, oldest first. */
-  samples: readonly number[];
+  activity: ActivityReport | null;
   error: GatewayApiError | null;
 }
 
@@ -57,7 +57,6 @@ export function useSiteFigures(sites: readonly ListedSite[], active: boolean): S
     return () => {
       stop.abort();
       clearInterval(sample);
-      for (const site of all) site.pause();
     };
   }, [active, key]);
 
@@ -69,9 +68,7 @@ class FollowedSite {
   #stats: StatsSnapshot | null = null;
   #cache: CacheState | null = null;
   #error: GatewayApiError | null = null;
-  #last: CounterAt | null = null;
-  #rate: number | null = null;
-  #samples: readonly number[] = [];
+  #activity: ActivityReport | null = null;
   #heardAt = performance.now();
 
   constructor(address: string) {
@@ -82,46 +79,35 @@ class FollowedSite {
     this.#heardAt = performance.now();
     for (let question = 0; !signal.aborted; question++) {
       try {
-        const stats = siteStats(await this.#ask('stats'));
+        const [stats, activity] = [
+          siteStats(await this.#ask('stats')),
+          siteActivity(await this.#ask('activity')),
+        ];
         const cache =
           !this.#cache || question % storageEvery === 0 ? siteCache(await this.#ask('cache')) : this.#cache;
         if (signal.aborted) return;
-        if (!stats || !cache)
+        if (!stats || !cache || !activity)
           throw new GatewayApiError('INTERNAL', texts.live.siteOdd, { isTranslated: true });
-        this.#heard(stats);
+        this.#heardAt = performance.now();
+        this.#stats = stats;
+        this.#activity = activity;
         this.#cache = cache;
         this.#error = null;
       } catch (error) {
         if (signal.aborted) return;
         this.#error = asGatewayApiError(error);
-        this.#rate = null;
       }
       await new Promise((resolve) => setTimeout(resolve, this.#error ? retryMs : askEveryMs));
     }
   }
 
-  /** Forgets the rates, because the next answer comes after a pause. */
-  pause(): void {
-    this.#last = null;
-    this.#rate = null;
-    this.#samples = [];
-  }
-
   /** Called once a second. */
   sample(): SiteFigures {
     const isSilent = performance.now() - this.#heardAt > silentMs;
-    // An origin with a new worker or without an answer has no measurable rate.
-    if (this.#last) this.#samples = withSample(this.#samples, isSilent ? 0 : (this.#rate ?? 0));
     const error = this.#error ?? (isSilent ? silent() : null);
-    return { address: this.#address, stats: this.#stats, cache: this.#cache, samples: this.#samples, error };
-  }
-
-  #heard(stats: StatsSnapshot): void {
-    this.#heardAt = performance.now();
-    const next = counterAt(stats, this.#heardAt);
-    this.#rate = rateBetween(this.#last, next);
-    this.#last = next;
-    this.#stats = stats;
+    // The bytes of a silent origin would stay in the newest seconds of the chart.
+    const activity = isSilent ? null : this.#activity;
+    return { address: this.#address, stats: this.#stats, cache: this.#cache, activity, error };
   }
 
   async #ask(path: string): Promise<unknown> {

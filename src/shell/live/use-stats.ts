@@ -1,34 +1,26 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { isAbort } from '../../errors.ts';
 import type { StatsSnapshot } from '../../stats/stats.ts';
 import { asGatewayApiError, type GatewayApiError, gateway, onWorkerMessage } from '../gateway-api.ts';
-import { addSample, noThroughput, type Throughput } from './throughput.ts';
 
 /** The worker sends changes for 10 s after each request. */
 const askEveryMs = 5_000;
-const sampleEveryMs = 1_000;
 
 export interface LiveStats {
   stats: StatsSnapshot | null;
-  throughput: Throughput;
   error: GatewayApiError | null;
 }
 
-/** The worker's current counters while `active`. Earlier samples are forgotten after a pause. */
+/** The worker's current counters while `active`. */
 export function useStats(active: boolean): LiveStats {
   const [stats, setStats] = useState<StatsSnapshot | null>(null);
   const [error, setError] = useState<GatewayApiError | null>(null);
-  const [throughput, setThroughput] = useState<Throughput>(noThroughput);
-  const newest = useRef<StatsSnapshot | null>(null);
 
   useEffect(() => {
     if (!active) return;
     const stop = new AbortController();
     const take = (snapshot: StatsSnapshot) => {
-      newest.current = snapshot;
       setStats(snapshot);
-      // Start the first rate with the first figures, not with the first timer tick after them.
-      setThroughput((before) => (before.last ? before : addSample(before, snapshot, performance.now())));
       setError(null);
     };
     const ask = async () => {
@@ -41,20 +33,14 @@ export function useStats(active: boolean): LiveStats {
     const stopListening = onWorkerMessage((message) => {
       if (message.type === 'stats') take(message.stats);
     });
-    const sample = () => {
-      const snapshot = newest.current;
-      if (snapshot) setThroughput((before) => addSample(before, snapshot, performance.now()));
-    };
     ask();
-    const timers = [setInterval(ask, askEveryMs), setInterval(sample, sampleEveryMs)];
+    const timer = setInterval(ask, askEveryMs);
     return () => {
       stop.abort();
       stopListening();
-      timers.forEach(clearInterval);
-      newest.current = null;
-      setThroughput(noThroughput);
+      clearInterval(timer);
     };
   }, [active]);
 
-  return { stats, throughput, error };
+  return { stats, error };
 }

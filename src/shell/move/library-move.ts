@@ -7,8 +7,7 @@ import {
 } from '../../site-pages/messages.ts';
 import { asGatewayApiError, gateway } from '../gateway-api.ts';
 import { Observable } from '../observable.ts';
-import { ownOrigins } from '../own-origins.ts';
-import { language } from '../texts/texts.ts';
+import { libraryHere, pinnedSiteFile, publicationFile } from './library-here.ts';
 
 export type MoveState =
   | { step: 'rest' }
@@ -66,10 +65,12 @@ class LibraryMove extends Observable<MoveState> {
     port.onmessage = async ({ data: request }: MessageEvent<MoveRequest>) => {
       if (request.kind === 'cancelled') return this.set({ step: 'cancelled' });
       if (request.kind === 'done') {
-        // Sites that were opened since the offer are not copied.
-        const { sites } = await libraryHere(signal);
-        const missing = sites.filter(({ address }) => !this.#offered.has(address)).length;
-        return this.set({ step: 'done', copied: request.copied, failed: request.failed + missing });
+        // Entries that were added since the offer are not copied.
+        const missing = entriesOf(await libraryHere(signal)).filter(
+          (each) => !this.#offered.has(each),
+        ).length;
+        const { copied, published, failed } = request;
+        return this.set({ step: 'done', copied, published, failed: failed + missing });
       }
       let answer: MoveAnswer;
       try {
@@ -82,7 +83,7 @@ class LibraryMove extends Observable<MoveState> {
     };
     try {
       const offer = await libraryHere(signal);
-      this.#offered = new Set(offer.sites.map(({ address }) => address));
+      this.#offered = new Set(entriesOf(offer));
       port.postMessage(offer);
     } catch (error) {
       console.warn('antway: the library could not be offered:', asGatewayApiError(error).message);
@@ -95,32 +96,17 @@ class LibraryMove extends Observable<MoveState> {
         return null;
       case 'manifest':
         return gateway.manifest(request.address);
-      case 'site': {
-        const hasOwnOrigin = (await gateway.origins()).some(
-          ({ address, report }) => address === request.address && report?.pin,
-        );
-        return (hasOwnOrigin ? ownOrigins : gateway).exportSite(request.address);
-      }
+      case 'site':
+        return pinnedSiteFile(request.address);
+      case 'publication':
+        return publicationFile(request.address);
     }
   }
 }
 
-export const libraryMove = new LibraryMove({ step: 'rest' });
-
-async function libraryHere(signal: AbortSignal): Promise<LibraryOffer> {
-  const [sites, settings, decisions] = await Promise.all([
-    gateway.storedSites(signal),
-    gateway.settings(signal),
-    gateway.trust(signal),
-  ]);
-  return {
-    language,
-    sites: sites.map(({ address, path, name, title, icon, kind, lastOpened, pin, isManifest }) => ({
-      ...{ address, path, name, title, icon, kind, lastOpened },
-      isPinned: pin !== null,
-      isPrivate: isManifest,
-    })),
-    settings,
-    restricted: decisions.filter(({ decision }) => decision === 'restricted').map(({ address }) => address),
-  };
+/** Published content can be a site of the library too. */
+function entriesOf({ sites, publications }: LibraryOffer): string[] {
+  return [...sites.map(({ address }) => address), ...publications.map(({ id }) => `publication ${id}`)];
 }
+
+export const libraryMove = new LibraryMove({ step: 'rest' });

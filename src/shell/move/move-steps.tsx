@@ -63,7 +63,7 @@ function announcementOf(state: MoveState, target: string): string {
     case 'cancelled':
       return t.cancelled;
     case 'done':
-      return t.done(state.copied, state.failed, target);
+      return t.done(state.copied, state.published, state.failed, target);
     case 'deleted':
       return texts.settings.resetDone;
   }

@@ -3,6 +3,7 @@ import type { GatewayConfig } from '../gateway-api.ts';
 import { useObserved } from '../observable.ts';
 import { useResource } from '../use-resource.ts';
 import { useSites } from '../use-sites.ts';
+import { publicationsHere } from './library-here.ts';
 import { libraryMove, type MoveState } from './library-move.ts';
 import { findOtherAddress } from './other-address.ts';
 
@@ -19,10 +20,17 @@ export function useLibraryMove(active: boolean, config: GatewayConfig | null): M
   const isWanted = active && config !== null && config.isolation !== 'path';
   const { value: target } = useResource(findOtherAddress, isWanted);
   const sites = useSites(active && target !== null);
+  // The code for it is loaded only if nothing else tells that there is a library.
+  const published = useResource(publicationsHere, target !== null && sites.value?.length === 0);
   const state = useObserved(libraryMove, () => libraryMove.state);
   if (target === null || config === null) return null;
-  const hasLibrary = hasOwnSettings(config.sources) || (sites.value?.length ?? 0) > 0;
-  return { target, hasLibrary, state, refresh: sites.refresh };
+  const entries = (sites.value?.length ?? 0) + (published.value?.length ?? 0);
+  const hasLibrary = hasOwnSettings(config.sources) || entries > 0;
+  const refresh = () => {
+    sites.refresh();
+    published.refresh();
+  };
+  return { target, hasLibrary, state, refresh };
 }
 
 function hasOwnSettings(sources: ConfigSources): boolean {

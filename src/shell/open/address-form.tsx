@@ -1,26 +1,31 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { manifestOfLink } from '../../content/manifest.ts';
 import { Button } from '../button.tsx';
 import { openContent } from '../content-link.tsx';
 import { asGatewayApiError, type GatewayApiError, gateway } from '../gateway-api.ts';
 import { ProblemText } from '../problem-text.tsx';
+import { ReaderOffer } from '../readers/reader-link.tsx';
 import { forgetIncoming, type Route } from '../route.ts';
 import { texts } from '../texts/texts.ts';
 import { useDrop } from '../use-drop.ts';
 import { parseAddressInput } from './address-input.ts';
+import type { FindSource } from './find/collect.ts';
+import { isFile, useLaunchedFiles, usePaste } from './incoming-files.ts';
 import { type BroughtManifest, ManifestQuestion } from './manifest-question.tsx';
 import { openManifest } from './open-manifest.ts';
+import { SearchBox } from './search-box.tsx';
 
 interface Props {
-  /** Name → address of this gateway's bookmarks. */
-  names: ReadonlyMap<string, string>;
+  /** Everything that the input finds. */
+  source: Omit<FindSource, 'files'>;
   route: Route;
   /** Whether the gateway runs. Before that, input from outside the page cannot be opened. */
   isReady: boolean;
 }
 
-/** The address box. Opens typed, chosen, dropped or received input, or says why it cannot. */
-export function AddressForm({ names, route: { manifest, incoming }, isReady }: Props) {
+/** The input for everything, and the ways around it. Opens typed, chosen, dropped or received input, or says why it cannot. */
+export function AddressForm({ source, route: { manifest, incoming }, isReady }: Props) {
+  const { names } = source;
   const input = useRef<HTMLInputElement>(null);
   const picker = useRef<HTMLInputElement>(null);
   const [text, setText] = useState('');
@@ -30,7 +35,7 @@ export function AddressForm({ names, route: { manifest, incoming }, isReady }: P
   const [isReading, setIsReading] = useState(false);
   /** A manifest from a link. It is stored only if the user agrees. */
   const [brought, setBrought] = useState<(BroughtManifest & { open: () => void }) | null>(null);
-  const parsed = parse(text);
+  const parsed = useMemo(() => parse(text), [text, names, texts]);
   const problem = wasTried && 'problem' in parsed ? parsed.problem : null;
   const isBad = failure !== null || problem !== null;
   const isOver = useDrop(['Files', 'text/uri-list', 'text/plain'], take);
@@ -115,6 +120,7 @@ export function AddressForm({ names, route: { manifest, incoming }, isReady }: P
   }, [isReady, incoming]);
   useEffect(() => {
     if (!manifest || !isNew(manifest)) return;
+    change('');
     void askAndOpen(`ant://manifest/${manifest.text}`, manifest.path || '/', true);
   }, [isReady, manifest]);
   useLaunchedFiles((file) => {
@@ -148,27 +154,16 @@ export function AddressForm({ names, route: { manifest, incoming }, isReady }: P
         open(parsed);
       }}
     >
-      <h1 tabIndex={-1}>
-        <label for="address">{texts.open.title}</label>
-      </h1>
-      <div class="address-box">
-        <input
-          ref={input}
-          id="address"
-          type="text"
-          inputMode="url"
-          autocomplete="off"
-          autocapitalize="none"
-          autocorrect="off"
-          spellcheck={false}
-          placeholder={texts.open.placeholder}
-          value={text}
-          onInput={(event) => change(event.currentTarget.value)}
-          aria-invalid={isBad}
-          aria-describedby="address-note"
-        />
-        <Button type="submit">{texts.open.button}</Button>
-      </div>
+      <SearchBox
+        input={input}
+        text={text}
+        parsed={parsed}
+        isBad={isBad}
+        source={source}
+        isReady={isReady}
+        onText={change}
+        onOpenFile={() => picker.current?.click()}
+      />
       {brought && <ManifestQuestion manifest={brought} onOpen={brought.open} onRefuse={refuseBrought} />}
       <div class="address-notes">
         <p id="address-note" class={isBad ? 'note note-problem' : 'note'} aria-live="polite">
@@ -177,9 +172,10 @@ export function AddressForm({ names, route: { manifest, incoming }, isReady }: P
           ) : failure ? (
             <ProblemText problem={failure} />
           ) : (
-            (problem ?? (manifest ? texts.open.privateLink : texts.open.hint))
+            (problem ?? (manifest ? texts.open.privateLink : <Hint />))
           )}
         </p>
+        {'path' in parsed && <ReaderOffer path={parsed.path} />}
         <p class="note">
           <span id="file-note">{texts.open.fileNote}</span>{' '}
           <Button look="link" aria-describedby="file-note" onClick={() => picker.current?.click()}>
@@ -207,56 +203,10 @@ export function AddressForm({ names, route: { manifest, incoming }, isReady }: P
   );
 }
 
-/** Spreadsheets copy cells as a text and as a picture: this is no file. File managers add the file's name as a text. */
-function isFile(data: DataTransfer): boolean {
-  const [file] = data.files;
-  return file !== undefined && !(file.type.startsWith('image/') && data.getData('text/plain') !== '');
+function Hint() {
+  return (
+    <>
+      {texts.open.hint} <span class="key-hint">{texts.open.hintKey}</span>
+    </>
+  );
 }
-
-/** Handles a paste anywhere on the page: files always, a text only outside of a field. */
-function usePaste(take: (data: DataTransfer) => void): void {
-  const newest = useRef(take);
-  newest.current = take;
-  useEffect(() => {
-    const paste = (event: ClipboardEvent) => {
-      const data = event.clipboardData;
-      const isIntoField = event.target instanceof Element && event.target.closest('input, textarea') !== null;
-      if (!data || (!isFile(data) && (isIntoField || data.getData('text/plain') === ''))) return;
-      event.preventDefault();
-      newest.current(data);
-    };
-    window.addEventListener('paste', paste);
-    return () => window.removeEventListener('paste', paste);
-  }, []);
-}
-
-/** `waiting` stores a file that the system opens while another screen is visible. */
-const launched: { take: ((file: File) => void) | undefined; waiting: File | undefined } = {
-  take: undefined,
-  waiting: undefined,
-};
-
-/** See https://wicg.github.io/manifest-incubations/#launchqueue-interface. */
-function useLaunchedFiles(open: (file: File) => void, isReady: boolean): void {
-  useEffect(() => {
-    if (!isReady) return;
-    launched.take = open;
-    if (launched.waiting) open(launched.waiting);
-    launched.waiting = undefined;
-    (window as LaunchingWindow).launchQueue?.setConsumer(async ({ files }) => {
-      const file = await files?.[0]?.getFile();
-      if (!file) return;
-      if (launched.take) launched.take(file);
-      else launched.waiting = file;
-    });
-    return () => {
-      launched.take = undefined;
-    };
-  }, [isReady]);
-}
-
-type LaunchingWindow = Window & {
-  launchQueue?: {
-    setConsumer(consumer: (launch: { files?: readonly FileSystemFileHandle[] }) => void): void;
-  };
-};

@@ -1,17 +1,17 @@
 import type { Site } from '../../library/library.ts';
-import { ContentLink } from '../content-link.tsx';
 import { formatAge } from '../format.ts';
 import { gateway } from '../gateway-api.ts';
 import { Icon } from '../icons.tsx';
 import { Section } from '../section.tsx';
-import { placeOf, titleOf } from '../site-title.ts';
+import { hrefOfSite } from '../site-href.ts';
 import { texts } from '../texts/texts.ts';
 import { useAction } from '../use-action.ts';
 import type { Resource } from '../use-resource.ts';
-import { SiteIcon } from './site-icon.tsx';
+import { CoverLink } from './cover-link.tsx';
+import { shelfTitle } from './shelf-title.ts';
 
-/** The maximum number of sites in the list. The library lists and searches all sites. */
-const most = 50;
+/** The maximum number of sites in the row. The library lists and searches all sites. */
+const most = 30;
 
 type OpenedSite = Site & { lastOpened: number };
 
@@ -26,14 +26,14 @@ export function RecentSites({ sites }: { sites: Resource<Site[]> }) {
         // The focused button disappears with its entry.
         document.getElementById('recent-heading')?.focus();
       },
-      texts.open.removed(titleOf(site)),
+      texts.open.removed(shelfTitle(site)),
     );
   }
 
   return (
     <Section id="recent" title={texts.open.recent} error={error ?? sites.error}>
       {opened && opened.length > 0 ? (
-        <ul class="recent-list">
+        <ul class="covers">
           {opened.map((site) => (
             <RecentEntry key={site.address} site={site} onRemove={() => remove(site)} />
           ))}
@@ -49,24 +49,16 @@ export function RecentSites({ sites }: { sites: Resource<Site[]> }) {
 }
 
 function RecentEntry({ site, onRemove }: { site: OpenedSite; onRemove: () => void }) {
-  const title = titleOf(site);
-  const place = placeOf(site);
+  const { address, icon, name, lastOpened } = site;
+  const title = shelfTitle(site);
   return (
     <li>
-      <ContentLink href={site.path}>
-        <SiteIcon title={title} icon={site.icon} />
-        <span class="recent-text">
-          <span class="recent-title">{title}</span>
-          <span class="recent-where">
-            <span class="address">{title === place ? site.address : place}</span>
-            <time dateTime={new Date(site.lastOpened).toISOString()}>
-              {formatAge(site.lastOpened, Date.now())}
-            </time>
-          </span>
-        </span>
-      </ContentLink>
+      <CoverLink href={hrefOfSite(site)} address={address} title={title} icon={icon}>
+        {name && name !== title && `${name} · `}
+        <time dateTime={new Date(lastOpened).toISOString()}>{formatAge(lastOpened, Date.now())}</time>
+      </CoverLink>
       <button type="button" class="remove" aria-label={texts.open.remove(title)} onClick={onRemove}>
-        <Icon name="close" size={16} />
+        <Icon name="close" size={14} />
       </button>
     </li>
   );

@@ -43,7 +43,13 @@ export interface EncryptedContent {
 export type PublishAnswer =
   | { type: 'measured'; bytes: number; chunks: number }
   | { type: 'progress'; progress: PublishProgress }
-  | ({ type: 'published'; presentChunks: number; uploadedBytes: number } & EncryptedContent)
+  | ({
+      type: 'published';
+      presentChunks: number;
+      uploadedBytes: number;
+      /** The addresses of all chunks, 64 hex digits each, one after the other. The data map's record is the last. */
+      uploaded: string;
+    } & EncryptedContent)
   /** `encrypted` is null for a tar, because a tar is not encrypted. */
   | { type: 'saved'; content: Blob; encrypted: EncryptedContent | null }
   | { type: 'cancelled' }

@@ -1,9 +1,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Publication } from '../../gateway/state/publications.ts';
 import { Button } from '../button.tsx';
 import { formatBytes, formatChunks, formatCount, formatFiles } from '../format.ts';
 import type { GatewayConfig } from '../gateway-api.ts';
 import { Icon } from '../icons.tsx';
 import { ProblemText } from '../problem-text.tsx';
+import { PublishedSection } from '../published/published-section.tsx';
 import { ScreenHeading } from '../screen-heading.tsx';
 import { Section } from '../section.tsx';
 import { texts } from '../texts/texts.ts';
@@ -20,7 +22,7 @@ export function PublishScreen({ config }: { config: GatewayConfig | null }) {
     if (publishSession.isUnsafeToLeave) setWanted({ go });
     else go();
   };
-  const restart = () => ifSure(() => publishSession.restart());
+  const restart = () => ifSure(() => publishSession.restart(publishSession.replaces));
   const isOver = useDrop(['Files'], (data) => {
     if (state.step === 'working') return;
     const picking = pickedFromDrop(data);
@@ -46,6 +48,9 @@ export function PublishScreen({ config }: { config: GatewayConfig | null }) {
             }}
           />
         )}
+        {state.step !== 'done' && publishSession.replaces && (
+          <Updating publication={publishSession.replaces} isFixed={state.step === 'working'} />
+        )}
         {(state.step === 'choose' || state.step === 'reading') && <Choice state={state} />}
         {(state.step === 'ready' || state.step === 'stopped') && (
           <>
@@ -55,6 +60,7 @@ export function PublishScreen({ config }: { config: GatewayConfig | null }) {
         )}
         {state.step === 'working' && <Work state={state} />}
         {state.step === 'done' && <PublishResult done={state} onAgain={restart} />}
+        <PublishedSection config={config} />
       </div>
       {isOver && state.step !== 'working' && (
         <div class="drop-state" aria-hidden="true">
@@ -62,6 +68,21 @@ export function PublishScreen({ config }: { config: GatewayConfig | null }) {
         </div>
       )}
     </>
+  );
+}
+
+/** Says which publication the next one replaces. @param isFixed whether it is too late to change that. */
+function Updating({ publication, isFixed }: { publication: Publication; isFixed: boolean }) {
+  const t = texts.publish;
+  return (
+    <p class="notice-strong updating">
+      {t.updating(publication.title || publication.name || t.pickTitle)}{' '}
+      {!isFixed && (
+        <Button look="link" onClick={() => publishSession.stopReplacing()}>
+          {t.notUpdating}
+        </Button>
+      )}
+    </p>
   );
 }
 

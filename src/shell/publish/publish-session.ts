@@ -1,9 +1,11 @@
+import type { Publication } from '../../gateway/state/publications.ts';
 import type { PublishProgress } from '../../publish/publish.ts';
-import { GatewayApiError, gateway } from '../gateway-api.ts';
+import { asGatewayApiError, GatewayApiError, gateway } from '../gateway-api.ts';
 import { Observable, useObserved } from '../observable.ts';
 import { saveAs } from '../save-as.ts';
 import { texts } from '../texts/texts.ts';
 import type { EncryptedContent, PublishAnswer, PublishInput, PublishRequest } from './messages.ts';
+import type { PublicationInput } from './note-publication.ts';
 import type { Picked } from './pick.ts';
 
 interface PublishOptions {
@@ -24,7 +26,17 @@ export type PublishState =
   | ({ step: 'working'; task: Task; progress: PublishProgress | null } & Chosen)
   | ({ step: 'stopped'; task: Task; error: GatewayApiError | null } & Chosen)
   /** `isStored` says whether this browser stores the manifest of private content in its library. */
-  | { step: 'done'; picked: Picked; isPrivate: boolean; result: Result; isStored: boolean };
+  | {
+      step: 'done';
+      picked: Picked;
+      isPrivate: boolean;
+      result: Result;
+      isStored: boolean;
+      /** Why the publication is not in the user's list. Null if it is. */
+      unlisted: GatewayApiError | null;
+      /** Whether an update of a publication had nothing to change. */
+      isUnchanged: boolean;
+    };
 
 interface Chosen {
   picked: Picked;
@@ -45,9 +57,21 @@ class PublishSession extends Observable<PublishState> {
   #worker: Worker | undefined;
   /** The number of choices so far. The user may choose again while a large folder is still being read. */
   #choices = 0;
+  #replaces: Publication | null = null;
 
   constructor() {
     super({ step: 'choose', error: null });
+  }
+
+  /** The publication that the next one is a newer version of. */
+  get replaces(): Publication | null {
+    return this.#replaces;
+  }
+
+  /** The next publication is something new, and replaces none. */
+  stopReplacing(): void {
+    this.#replaces = null;
+    this.set({ ...this.state });
   }
 
   /** Whether a task is running. It would end if the user left this page. */
@@ -96,6 +120,8 @@ class PublishSession extends Observable<PublishState> {
 
   /** Uploads the chosen files to peers. Skips chunks that a peer already has. */
   publish(options: PublishOptions): Promise<void> {
+    // Loaded while the host answers, so that no finished publication is left out of the list.
+    import('./note-publication.ts').catch(() => undefined);
     return this.#run('publish', (picked) => ({ task: 'publish', ...inputOf(picked), ...options }));
   }
 
@@ -113,8 +139,10 @@ class PublishSession extends Observable<PublishState> {
     this.#worker?.postMessage({ task: 'cancel' } satisfies PublishRequest);
   }
 
-  restart(): void {
+  /** @param replaces the publication that the next one is a newer version of. */
+  restart(replaces: Publication | null = null): void {
     this.#choices++;
+    this.#replaces = replaces;
     this.set({ step: 'choose', error: null });
   }
 
@@ -128,20 +156,24 @@ class PublishSession extends Observable<PublishState> {
       if (this.state.step === 'working') this.set({ ...this.state, progress });
     });
     switch (answer.type) {
-      case 'published':
-        this.set({
-          step: 'done',
-          picked,
-          isPrivate: asked.task === 'publish' && asked.isPrivate,
-          result: answer,
-          isStored: await keep(answer.manifest),
-        });
+      case 'published': {
+        const id = await keep(answer.manifest);
+        const { peers, isPrivate } = asked as Extract<PublishRequest, { task: 'publish' }>;
+        const listed = { picked, peers, isPrivate, result: answer, id, replaces: this.#replaces };
+        const { unlisted, isUnchanged } = await listPublication(listed);
+        this.#replaces = null;
+        const isStored = id !== null;
+        this.set({ step: 'done', picked, isPrivate, result: answer, isStored, unlisted, isUnchanged });
         break;
+      }
       case 'saved': {
         const { content, encrypted } = answer;
         const name = picked.name || 'antway';
         saveAs(content, task === 'tar' ? `${name}.tar` : `${name}.chunks.tar`);
-        const savedContent = encrypted && { ...encrypted, isStored: await keep(encrypted.manifest) };
+        const savedContent = encrypted && {
+          ...encrypted,
+          isStored: (await keep(encrypted.manifest)) !== null,
+        };
         this.set({ step: 'ready', ...chosen, error: null, saved: savedContent ?? saved });
         break;
       }
@@ -203,14 +235,30 @@ function inputOf({ files, isFolder, name }: Picked): PublishInput {
   return { files, isFolder, name };
 }
 
-/** The library lets the user find a lost link. A failure is not an error of publishing: the user still has the link. */
-async function keep(manifest: EncryptedContent['manifest']): Promise<boolean> {
-  if (!manifest) return false;
+/**
+ * The library lets the user find a lost link. A failure is not an error of publishing: the user still has the link.
+ * @returns the manifest's id, or null if it is not stored.
+ */
+async function keep(manifest: EncryptedContent['manifest']): Promise<string | null> {
+  if (!manifest) return null;
   try {
-    return (await gateway.addManifest(manifest)).isStored;
+    const { id, isStored } = await gateway.addManifest(manifest);
+    return isStored ? id : null;
   } catch (error) {
     console.warn('antway: the manifest is not stored on this device', error);
-    return false;
+    return null;
+  }
+}
+
+/** Adds the publication to the user's list. A failure is not an error of publishing either. */
+async function listPublication(
+  done: PublicationInput,
+): Promise<{ unlisted: GatewayApiError | null; isUnchanged: boolean }> {
+  try {
+    const { noteDone } = await import('./note-publication.ts');
+    return { unlisted: null, isUnchanged: await noteDone(done) };
+  } catch (error) {
+    return { unlisted: asGatewayApiError(error), isUnchanged: false };
   }
 }
 

@@ -19,7 +19,11 @@ interface Props {
 }
 
 export function PublishTargets({ state, config }: Props) {
-  const [form, setForm] = useState(lastForm);
+  // A newer version of private content is private too, unless the user changes it.
+  const [form, setForm] = useState(() => {
+    const { replaces } = publishSession;
+    return replaces ? { ...Object.assign(lastForm, { isPrivate: replaces.isPrivate }) } : lastForm;
+  });
   const [problem, setProblem] = useState<'peer' | 'none' | null>(null);
   const t = texts.publish;
   const known = (config?.peers ?? []).filter((url) => takesChunks(PeerUrl.parse(url)));

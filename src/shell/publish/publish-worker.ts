@@ -47,9 +47,11 @@ async function run(request: Exclude<PublishRequest, { task: 'cancel' }>): Promis
     case 'publish': {
       const { peers, token, isPrivate } = request;
       const targets = peers.map((url) => uploadTargetAt(PeerUrl.parse(url)));
-      const published = await encrypt(source, uploadTo(targets, token ? { token } : {}), isPrivate);
+      const sink = new NotedSink(uploadTo(targets, token ? { token } : {}));
+      const published = await encrypt(source, sink, isPrivate);
       const { presentChunks, uploadedBytes } = published;
-      return { type: 'published', presentChunks, uploadedBytes, ...contentOf(request, published) };
+      const { uploaded } = sink;
+      return { type: 'published', presentChunks, uploadedBytes, uploaded, ...contentOf(request, published) };
     }
     case 'tar':
       return {
@@ -117,6 +119,26 @@ function manifestOf({ name }: PublishInput, record: Uint8Array, size: number) {
 /** Returns a blob instead of an array: browsers store large blobs on disk, not in memory. */
 function blobOf(pieces: ReadableStream<Uint8Array>): Promise<Blob> {
   return new Response(pieces as ReadableStream<Uint8Array<ArrayBuffer>>).blob();
+}
+
+/** Notes the addresses of the chunks that a sink has stored. */
+class NotedSink implements ChunkSink {
+  readonly #sink: ChunkSink;
+  readonly #addresses = new Set<string>();
+
+  constructor(sink: ChunkSink) {
+    this.#sink = sink;
+  }
+
+  get uploaded(): string {
+    return [...this.#addresses].join('');
+  }
+
+  async store(chunk: EncryptedChunk, signal: AbortSignal): Promise<'stored' | 'present'> {
+    const outcome = await this.#sink.store(chunk, signal);
+    this.#addresses.add(chunk.address.hex);
+    return outcome;
+  }
 }
 
 /** Writes chunks into a tar. Each entry is named by its address, like the files of `antway publish --out`. */

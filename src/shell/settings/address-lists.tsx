@@ -5,9 +5,18 @@ import { Icon } from '../icons.tsx';
 import { Section } from '../section.tsx';
 import { TextForm } from '../text-form.tsx';
 import { texts } from '../texts/texts.ts';
+import { BookmarkFiles } from './bookmark-files.tsx';
 import type { SettingsState } from './use-settings.ts';
 
-export function NamesSection({ settings: { own, config, change } }: { settings: SettingsState }) {
+export function NamesSection({
+  settings,
+  titles,
+}: {
+  settings: SettingsState;
+  /** Address → title of the sites in the library. */
+  titles: ReadonlyMap<string, string>;
+}) {
+  const { own, config, change } = settings;
   const t = texts.settings;
   const names = own.names ?? {};
 
@@ -23,7 +32,8 @@ export function NamesSection({ settings: { own, config, change } }: { settings: 
                 <a href={`/${each}/`}>{each}</a>{' '}
                 <span class="address label" title={to}>
                   {shortAddress(to)}
-                </span>
+                </span>{' '}
+                {titles.has(to) && <bdi class="label">{titles.get(to)}</bdi>}
               </span>
               <span class="setting-actions">
                 {isOwn ? (
@@ -60,12 +70,20 @@ export function NamesSection({ settings: { own, config, change } }: { settings: 
         submitLabel={t.addName}
         onSubmit={(name, address) => change({ names: { ...names, [name]: address.toLowerCase() } })}
       />
+      <BookmarkFiles settings={settings} />
     </Section>
   );
 }
 
 /** Addresses that are never opened: the host's entries, which the user cannot remove, and the user's own entries. */
-export function DeniedSection({ settings: { own, config, change } }: { settings: SettingsState }) {
+export function DeniedSection({
+  settings: { own, config, change },
+  titles,
+}: {
+  settings: SettingsState;
+  /** Address → title of the sites in the library. */
+  titles: ReadonlyMap<string, string>;
+}) {
   const t = texts.settings;
   const denied = own.denied ?? [];
 
@@ -75,13 +93,20 @@ export function DeniedSection({ settings: { own, config, change } }: { settings:
       <ul class="setting-list">
         {config.denied.map((each) => (
           <li key={each}>
-            <span class="setting-name address">{shortAddress(each)}</span>
+            <span class="setting-name" title={each}>
+              {titles.has(each) && (
+                <>
+                  <bdi>{titles.get(each)}</bdi>{' '}
+                </>
+              )}
+              <span class={titles.has(each) ? 'address label' : 'address'}>{shortAddress(each)}</span>
+            </span>
             <span class="setting-actions">
               {denied.includes(each) ? (
                 <Button
                   look="quiet"
                   isSmall
-                  aria-label={t.allowOf(shortAddress(each))}
+                  aria-label={t.allowOf(titles.get(each) ?? shortAddress(each))}
                   onClick={() => {
                     change({ denied: denied.filter((other) => other !== each) });
                     document.getElementById('denied-heading')?.focus();

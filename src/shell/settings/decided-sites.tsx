@@ -13,12 +13,14 @@ interface Props {
   decided: Resource<DecidedSite[]>;
   /** Addresses that the host trusts. */
   trusted: readonly string[];
-  /** Name → address of this gateway's bookmarks. */
+  /** Name → address. */
   names: ReadonlyMap<string, string>;
+  /** Address → title of the sites in the library. */
+  titles: ReadonlyMap<string, string>;
 }
 
 /** The user's decisions on sites, and the host's decisions where the user has made none. */
-export function DecidedSites({ decided, trusted, names }: Props) {
+export function DecidedSites({ decided, trusted, names, titles }: Props) {
   const { error, announcement, run } = useAction(decided.refresh);
   const nameOf = new Map([...names].map(([name, address]) => [address, name]));
   const own = new Set(decided.value?.map(({ address }) => address));
@@ -28,7 +30,10 @@ export function DecidedSites({ decided, trusted, names }: Props) {
     ...(decided.value ?? []),
     ...ofHost.map((address) => ({ address, decision: 'trusted' as const, decidedAt: null })),
   ]
-    .map((site) => ({ ...site, title: nameOf.get(site.address) ?? shortAddress(site.address) }))
+    .map((site) => ({
+      ...site,
+      title: nameOf.get(site.address) ?? titles.get(site.address) ?? shortAddress(site.address),
+    }))
     .sort((a, b) => a.title.localeCompare(b.title));
 
   function toggle({ address, decision, title }: TitledSite) {
@@ -110,7 +115,7 @@ function DecidedEntry({ site, isTrustedByHost, onToggle, onRevoke }: EntryProps)
   return (
     <li>
       <span class="decided-title" title={address}>
-        {title}
+        <bdi>{title}</bdi>
       </span>
       <span class="label">
         {state} · {versions && `${versions} · `}

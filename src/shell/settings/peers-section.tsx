@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { PeerUrl } from '../../peer-url.ts';
 import { Button } from '../button.tsx';
 import { formatMilliseconds } from '../format.ts';
@@ -6,25 +6,25 @@ import { asGatewayApiError, gateway } from '../gateway-api.ts';
 import { Icon } from '../icons.tsx';
 import { type Problem, ProblemText } from '../problem-text.tsx';
 import { Section } from '../section.tsx';
-import { TextForm } from '../text-form.tsx';
 import { texts } from '../texts/texts.ts';
+import type { AddPeer } from './add-peer.tsx';
 import type { SettingsState } from './use-settings.ts';
 
+interface Props {
+  settings: SettingsState;
+  /** As of `AddPeer`. */
+  suggestion: { text: string } | undefined;
+}
+
 /** The peers to fetch chunks from, in order of preference. */
-export function PeersSection({ settings }: { settings: SettingsState }) {
+export function PeersSection({ settings, suggestion }: Props) {
   const { own, config, change } = settings;
   const t = texts.settings;
+  // Not a part of the first screen. If it is missing, the page offers a reload (`vite:preloadError`).
+  const [parts, setParts] = useState<{ AddPeer: typeof AddPeer } | null>(null);
+  useEffect(() => void import('./add-peer.tsx').then(setParts, () => undefined), []);
   // The URLs as written, with their certificate hashes after `#`.
   const urls = own.peers ?? config.peers;
-
-  function problemOf(text: string): string | null {
-    try {
-      const { id } = PeerUrl.parse(text, location.origin);
-      return urls.some((other) => originOf(other) === id) ? t.duplicatePeer : null;
-    } catch {
-      return texts.publish.badPeer;
-    }
-  }
 
   function move(from: number, to: number) {
     const moved = [...urls];
@@ -52,20 +52,15 @@ export function PeersSection({ settings }: { settings: SettingsState }) {
           />
         ))}
       </ol>
-      <TextForm
-        fields={[
-          {
-            id: 'add-peer',
-            label: t.addPeer,
-            type: 'url',
-            placeholder: t.addPeerPlaceholder,
-            isMono: true,
-            problemOf,
-          },
-        ]}
-        submit={t.add}
-        onSubmit={(url) => change({ peers: [...urls, url] })}
-      />
+      <div class="add-peer">
+        {parts && (
+          <parts.AddPeer
+            known={urls.map(originOf)}
+            suggestion={suggestion}
+            onAdd={(peer, announcement) => change({ peers: [...urls, String(peer)] }, announcement)}
+          />
+        )}
+      </div>
       <p class="note">
         {config.sources.peers === 'user' ? t.peersOwn : t.peersOfHost}{' '}
         {own.peers && (
@@ -74,6 +69,15 @@ export function PeersSection({ settings }: { settings: SettingsState }) {
           </Button>
         )}
       </p>
+    </Section>
+  );
+}
+
+/** How the peers are reached. */
+export function TransportSection({ settings: { own, config, change } }: { settings: SettingsState }) {
+  const t = texts.settings;
+  return (
+    <Section id="transport" title={t.reaching}>
       <label class="check">
         <input
           type="checkbox"

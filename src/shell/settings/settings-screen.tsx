@@ -1,4 +1,5 @@
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
+import { BackupSection } from '../backup/backup-section.tsx';
 import { DeleteEverything } from '../delete-everything.tsx';
 import { type GatewayConfig, gateway } from '../gateway-api.ts';
 import { MoveSteps } from '../move/move-steps.tsx';
@@ -8,10 +9,12 @@ import { ScreenHeading } from '../screen-heading.tsx';
 import { Section } from '../section.tsx';
 import { texts } from '../texts/texts.ts';
 import { type Resource, useResource } from '../use-resource.ts';
+import { useSites } from '../use-sites.ts';
 import { DeniedSection, NamesSection } from './address-lists.tsx';
 import { Appearance } from './appearance.tsx';
 import { DecidedSites } from './decided-sites.tsx';
-import { PeersSection } from './peers-section.tsx';
+import { ListsSection } from './lists-section.tsx';
+import { PeersSection, TransportSection } from './peers-section.tsx';
 import { StorageSection } from './storage-section.tsx';
 import { useSettings } from './use-settings.ts';
 
@@ -20,15 +23,22 @@ interface Props {
   config: Resource<GatewayConfig>;
   names: ReadonlyMap<string, string>;
   move: MoveOffer | null;
+  /** The peer that a link suggests. */
+  suggestion: { text: string } | undefined;
   /** Called after a change of the language: the page must render everything anew. */
   onLanguage: () => void;
 }
 
 /** The user settings, which override the server config. */
-export function SettingsScreen({ active, config, names, move, onLanguage }: Props) {
+export function SettingsScreen({ active, config, names, move, suggestion, onLanguage }: Props) {
   const decided = useResource(gateway.trust, active);
   const cache = useResource(gateway.cache, active);
   const settings = useSettings(config, active);
+  const sites = useSites(active);
+  const titles = useMemo(
+    () => new Map(sites.value?.flatMap(({ address, title }) => (title ? [[address, title] as const] : []))),
+    [sites.value],
+  );
   const [resets, setResets] = useState(0);
   const t = texts.settings;
   const trusted = config.value?.isolation === 'subdomain' ? [] : (config.value?.trusted ?? []);
@@ -54,21 +64,33 @@ export function SettingsScreen({ active, config, names, move, onLanguage }: Prop
       </p>
       <div class="stack">
         <Appearance key={resets} onLanguage={onLanguage} />
-        {settings && (
+        {settings ? (
           <>
-            <PeersSection settings={settings} />
+            <PeersSection settings={settings} suggestion={suggestion} />
             <StorageSection settings={settings} cache={cache} />
-            <NamesSection settings={settings} />
-            <DeniedSection settings={settings} />
+            <NamesSection settings={settings} titles={titles} />
+            <ListsSection settings={settings} />
           </>
+        ) : (
+          <div class="settings-waiting" />
         )}
-        <DecidedSites decided={decided} trusted={trusted} names={names} />
+        <DecidedSites decided={decided} trusted={trusted} names={names} titles={titles} />
         {move && (
           <Section id="move" title={texts.move.title}>
             <div class="move-steps">
               <MoveSteps id="move-section" offer={move} onDeleted={afterReset} />
             </div>
           </Section>
+        )}
+        <BackupSection key={`backup ${resets}`} />
+        {settings && (
+          <details class="expert">
+            <summary>{t.expert}</summary>
+            <div class="stack">
+              <TransportSection settings={settings} />
+              <DeniedSection settings={settings} titles={titles} />
+            </div>
+          </details>
         )}
         <Section id="reset" title={t.reset}>
           <p class="note">{t.resetNote}</p>

@@ -8,8 +8,14 @@ export interface PageTexts {
   language: Language;
   /** The title for each error code, for users. */
   errors: Record<ErrorCode, string>;
-  /** Explanations of codes, for languages other than the language of the errors’ own messages. */
-  abouts: Partial<Record<ErrorCode, string>>;
+  /** One sentence for each error code. */
+  abouts: Record<ErrorCode, string>;
+  /** The sentence if a site does not have a file. */
+  missing: (path: string) => string;
+  siteStart: string;
+  /** The summary of a list of files: of a folder, or of the whole site (empty). */
+  filesOf: (folder: string) => string;
+  details: string;
   /** Shown if the operators of the peers have blocked the address, and not this gateway. */
   deniedByPeers: { title: string; about: string };
   code: string;
@@ -41,9 +47,15 @@ export interface PageTexts {
     notConnected: (name: string, isConnecting: boolean) => string;
     /** No peer is a client of a network. */
     none: string;
-    /** Before a command, before the link to the settings, and after it. */
-    nextStep: [string, string, string];
-    settings: string;
+    /** A peer on its own: it has no network, is silent, or is AntTP or antd. */
+    store: string;
+    silent: string;
+    program: string;
+    addPeer: string;
+    /** A link, and the text after it. */
+    connectAntTp: [string, string];
+    /** Before a command. */
+    run: string;
     /** Before the list of networks, if a peer is connected to one, and the lookup was complete or not. */
     searched: string;
     incomplete: string;
@@ -59,6 +71,7 @@ export interface PageTexts {
   files: (count: number, written: string) => string;
   asJson: string;
   asTar: string;
+  inApp: string;
   name: string;
   size: string;
   up: string;

@@ -30,6 +30,8 @@ export const boot: Texts['boot'] = {
   offline: 'Dieser Browser ist offline, und das Gateway ist noch nicht installiert.',
   unreachableAdvice:
     'Prüfen Sie die Verbindung und versuchen Sie es erneut. Nach der Installation funktioniert das Gateway auch offline.',
+  partUnavailable:
+    'Dieser Teil von Antway ist noch nicht auf diesem Gerät gespeichert. Verbinden Sie sich mit dem Internet und laden Sie diese Seite neu.',
   notFound: (status, script) => ({
     message: `Der Host hat kein Gateway zum Installieren: Er antwortete ${status} für ${script}.`,
     advice:
@@ -50,7 +52,7 @@ export const boot: Texts['boot'] = {
     advice: 'Erlauben Sie Websitedaten (Cookies) für diese Seite und versuchen Sie es erneut.',
   },
   nothingAt: (path) => ({
-    message: `Das Gateway hat nichts unter ${path}: Das ist weder eine Adresse noch ein Lesezeichen dieses Gateways.`,
+    message: `Das Gateway hat nichts unter ${path}: Das ist weder eine Adresse noch ein Name dieses Gateways.`,
     advice: 'Prüfen Sie, ob der Link vollständig ist. Eine Adresse hat 64 Hexadezimalziffern.',
   }),
   notAnswered: {

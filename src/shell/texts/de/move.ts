@@ -13,8 +13,8 @@ export const move: Texts['move'] = {
     'Der Browser hat das Fenster nicht geöffnet. Erlauben Sie dieser Seite, Fenster zu öffnen, und versuchen Sie es erneut.',
   goOn: 'Fahren Sie im neuen Fenster fort.',
   cancelled: 'Die Bibliothek wurde nicht oder nur teilweise kopiert. Hier ist noch alles da.',
-  done: (copied, failed, origin) =>
-    `${copied} ${copied === 1 ? 'Seite wurde' : 'Seiten wurden'} nach ${origin} kopiert${failed > 0 ? `, ${failed} nicht. Das andere Fenster sagt, warum` : ''}. Hier ist noch alles da.`,
+  done: (copied, published, failed, origin) =>
+    `${copied} ${copied === 1 ? 'Seite' : 'Seiten'}${published === 0 ? '' : ` und ${published} ${published === 1 ? 'Veröffentlichung' : 'Veröffentlichungen'}`} ${copied + published === 1 ? 'wurde' : 'wurden'} nach ${origin} kopiert${failed > 0 ? `, ${failed} nicht. Das andere Fenster sagt, warum` : ''}. Hier ist noch alles da.`,
   delete: 'Hier löschen…',
   confirmDelete:
     'Alle Daten von Antway unter dieser Adresse löschen? Die Kopie unter der anderen Adresse bleibt.',

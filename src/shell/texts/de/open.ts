@@ -1,15 +1,19 @@
 import type { Texts } from '../en/index.ts';
 
 export const open: Texts['open'] = {
-  title: 'Eine Adresse öffnen',
+  title: 'Das Autonomi-Netzwerk entdecken',
+  intro:
+    'Antway öffnet Seiten und Dateien des Autonomi-Netzwerks in diesem Browser, prüft jedes Byte und bewahrt sie für die Nutzung ohne Internet auf.',
+  label: 'Suchen oder eine Adresse öffnen',
+  placeholder: 'Suchen oder Link einfügen',
   button: 'Öffnen',
-  placeholder: 'Adresse, Link oder Lesezeichen',
-  hint: 'Eine Adresse (64 Hexadezimalziffern), ein ant://-Link oder ein Link eines beliebigen Gateways.',
+  hint: 'Findet Seiten, Dateien und Aktionen, und öffnet Adressen und Links jedes Gateways.',
+  hintKey: 'Die Taste / führt hierher.',
   reading: 'Das Manifest wird gelesen …',
-  fileNote: 'Ein Manifest (.ant) bleibt auf diesem Gerät.',
+  fileNote: 'Ein Manifest (.ant) oder eine Data Map (.datamap) bleibt auf diesem Gerät.',
   openFile: 'Datei öffnen…',
   drop: 'Manifest (.ant) oder Link hier loslassen, um den Inhalt zu öffnen',
-  bookmarks: 'Lesezeichen',
+  names: 'Namen',
   recent: 'Zuletzt geöffnet',
   nothingOpened:
     'Noch nichts. Seiten, die Sie öffnen, erscheinen hier. Beim nächsten Mal kommen sie aus dem Speicher dieses Browsers.',
@@ -37,7 +41,7 @@ export const open: Texts['open'] = {
       `Eine Adresse besteht nur aus den Ziffern 0–9 und den Buchstaben a–f. Diese enthält „${wrong}“.`,
     long: 'Das ist keine Adresse: Eine Adresse hat 64 Hexadezimalziffern.',
     neither: (text) =>
-      `„${text}“ ist weder eine Adresse (64 Hexadezimalziffern) noch ein Lesezeichen dieses Gateways.`,
+      `„${text}“ ist weder eine Adresse (64 Hexadezimalziffern) noch ein Name dieses Gateways.`,
   },
   help: {
     title: 'Was ist das?',

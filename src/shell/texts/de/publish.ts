@@ -60,18 +60,16 @@ export const publish: Texts['publish'] = {
   doneSummary: (files, chunks, bytes) => `${files} als ${chunks}; ${bytes} hochgeladen.`,
   savedChunks: (chunks) =>
     `${chunks} wurden in eine Datei geschrieben. Nach dem Hochladen öffnen diese Links den Inhalt:`,
-  address: 'Adresse',
-  link: 'Link',
-  antLink: 'ant://-Link',
-  privateLink: 'Privater Link',
-  privateAntLink: 'Manifest-Link',
   copyOf: (what) => `Kopieren: ${what}`,
   losingTitle: 'Der Link ginge verloren',
   losing:
     'Der private Link auf dieser Seite ist sonst nirgends gespeichert. Kopieren Sie ihn, bevor Sie etwas anderes wählen.',
   openIt: 'Öffnen',
   again: 'Etwas anderes veröffentlichen',
-  qr: 'QR-Code des Links',
-  qrTooLong: 'Der Link ist zu lang für einen QR-Code.',
+  unlisted: 'Es steht nicht in der Liste „Von Ihnen veröffentlicht“. Kopieren Sie den Link jetzt',
+  unchanged: 'Seit der letzten Version hat sich nichts geändert, die Adresse ist also dieselbe.',
+  updating: (title) =>
+    `Die nächste Veröffentlichung wird als neuere Version von ${title} geführt. Sie bekommt eine eigene Adresse.`,
+  notUpdating: 'Als etwas Neues veröffentlichen',
   workerFailed: (why) => `Der Teil von Antway, der verschlüsselt, konnte nicht starten: ${why}`,
 };

@@ -26,6 +26,8 @@ export const boot = {
   hostSilent: (host: string) => `The host of this gateway (${host}) does not answer.`,
   offline: 'This browser is offline, and the gateway is not installed yet.',
   unreachableAdvice: 'Check the connection, then try again. Once installed, the gateway also works offline.',
+  partUnavailable:
+    'This part of Antway is not stored on this device yet. Connect to the internet, then load this page again.',
   notFound: (status: number, script: string) => ({
     message: `The host has no gateway to install: it answered ${status} for ${script}.`,
     advice: 'Try again later. If this is your host, check that it serves all files of the build.',
@@ -43,7 +45,7 @@ export const boot = {
     advice: 'Allow site data (cookies) for this site, then try again.',
   },
   nothingAt: (path: string) => ({
-    message: `The gateway has nothing at ${path}: it is neither an address nor a bookmark of this gateway.`,
+    message: `The gateway has nothing at ${path}: it is neither an address nor a name of this gateway.`,
     advice: 'Check that the link is complete. An address has 64 hex digits.',
   }),
   notAnswered: {

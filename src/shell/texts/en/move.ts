@@ -9,8 +9,8 @@ export const move = {
   blocked: 'The browser did not open the window. Allow this page to open windows, then try again.',
   goOn: 'Continue in the new window.',
   cancelled: 'The library was not copied, or only a part of it. Everything is still here.',
-  done: (copied: number, failed: number, origin: string) =>
-    `${copied} ${copied === 1 ? 'site was' : 'sites were'} copied to ${origin}${failed > 0 ? `, and ${failed} could not be. The other window says why` : ''}. Everything is still here.`,
+  done: (copied: number, published: number, failed: number, origin: string) =>
+    `${copied} ${copied === 1 ? 'site' : 'sites'}${published === 0 ? '' : ` and ${published} ${published === 1 ? 'publication' : 'publications'}`} ${copied + published === 1 ? 'was' : 'were'} copied to ${origin}${failed > 0 ? `, and ${failed} could not be. The other window says why` : ''}. Everything is still here.`,
   delete: 'Delete it here…',
   confirmDelete: 'Delete all data of Antway at this address? The copy at the other address stays.',
   confirmDeletePartly: (failed: number) =>

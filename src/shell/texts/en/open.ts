@@ -1,13 +1,17 @@
 export const open = {
-  title: 'Open an address',
+  title: 'Explore the Autonomi network',
+  intro:
+    'Antway opens sites and files of the Autonomi network in this browser, verifies every byte, and keeps them for offline use.',
+  label: 'Search or open an address',
+  placeholder: 'Search, or paste a link',
   button: 'Open',
-  placeholder: 'Address, link or bookmark',
-  hint: 'An address (64 hex digits), an ant:// link, or a link of any gateway.',
+  hint: 'Finds sites, files and actions, and opens addresses and links of any gateway.',
+  hintKey: 'Press / to come here.',
   reading: 'Reading the manifest …',
-  fileNote: 'A manifest (.ant) stays on this device.',
+  fileNote: 'A manifest (.ant) or data map (.datamap) stays on this device.',
   openFile: 'Open a file…',
   drop: 'Drop a manifest (.ant) or a link to open it',
-  bookmarks: 'Bookmarks',
+  names: 'Names',
   recent: 'Last opened',
   nothingOpened:
     'Nothing yet. Sites that you open appear here. The next time they open from this browser’s storage.',
@@ -33,8 +37,7 @@ export const open = {
     character: (wrong: string) =>
       `An address has only the digits 0–9 and the letters a–f. This one has “${wrong}”.`,
     long: 'This is not an address: it must be 64 hex digits.',
-    neither: (text: string) =>
-      `“${text}” is neither an address (64 hex digits) nor a bookmark of this gateway.`,
+    neither: (text: string) => `“${text}” is neither an address (64 hex digits) nor a name of this gateway.`,
   },
   help: {
     title: 'What is this?',

@@ -58,17 +58,15 @@ export const publish = {
   doneSummary: (files: string, chunks: string, bytes: string) => `${files} as ${chunks}; ${bytes} uploaded.`,
   savedChunks: (chunks: string) =>
     `${chunks} were written to a file. After their upload, these links open the content:`,
-  address: 'Address',
-  link: 'Link',
-  antLink: 'ant:// link',
-  privateLink: 'Private link',
-  privateAntLink: 'Manifest link',
   copyOf: (what: string) => `Copy: ${what}`,
   losingTitle: 'The link would be lost',
   losing: 'The private link on this page is stored nowhere else. Copy it before you choose something else.',
   openIt: 'Open it',
   again: 'Publish something else',
-  qr: 'QR code of the link',
-  qrTooLong: 'The link is too long for a QR code.',
+  unlisted: 'It is not in the list “Published by you”, so copy its link now',
+  unchanged: 'Nothing has changed since the last version, so the address is the same.',
+  updating: (title: string) =>
+    `The next publication will be listed as the newer version of ${title}. It gets its own address.`,
+  notUpdating: 'Publish as something new',
   workerFailed: (why: string) => `The part of Antway that encrypts could not start: ${why}`,
 };

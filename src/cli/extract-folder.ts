@@ -1,0 +1,154 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, readdir, rename, rm, rmdir } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import type { Member } from '../content/archive.ts';
+import { AntwayError } from '../errors.ts';
+import { fileError } from './disk-file.ts';
+import type { OpenedFolder } from './open-content.ts';
+
+/** Files that are fetched at the same time. */
+const parallelFiles = 4;
+
+export interface Extracted {
+  files: number;
+  /** In bytes. */
+  size: number;
+}
+
+/**
+ * Writes a folder of an archive to disk, completely or not at all. A hidden folder beside the target gets the files, and
+ * takes the target's place at the end.
+ * @param force replaces a folder with files. Without it, the target must not exist or must be empty.
+ * @param onFile called after each file.
+ * @throws AntwayError `REFUSED` for a folder with files, `CORRUPT` for paths that cannot exist together on this disk;
+ *   as `fileError`; the errors of the content.
+ */
+export async function extractFolder(
+  { archive, folder }: OpenedFolder,
+  target: string,
+  {
+    force,
+    signal,
+    onFile,
+  }: { force: boolean; signal: AbortSignal; onFile?: (done: number, of: number) => void },
+): Promise<Extracted> {
+  const to = resolve(target);
+  if (!force) await requireEmpty(to, target);
+  const members = [...archive.members.values()].filter(({ path }) => path.startsWith(folder));
+  const temporary = join(dirname(to), `.antway-${randomUUID()}.partial`);
+  try {
+    await mkdir(temporary).catch((error) => {
+      throw fileError(error, target);
+    });
+    const result = { files: 0, size: 0 };
+    await inLanes(members, async (member) => {
+      const size = await extractMember(member, folder, temporary, signal);
+      result.size += size;
+      result.files++;
+      onFile?.(result.files, members.length);
+    });
+    await replace(to, temporary);
+    return result;
+  } finally {
+    // After the rename, there is no such folder.
+    await rm(temporary, { recursive: true, force: true });
+  }
+}
+
+async function requireEmpty(folder: string, target: string): Promise<void> {
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    if (error.code === 'ENOTDIR') return [''];
+    throw fileError(error, target);
+  });
+  if (names.length === 0) return;
+  throw new AntwayError('REFUSED', `“${target}” exists already. To replace it, add --force.`, {
+    path: target,
+  });
+}
+
+async function inLanes<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const waiting = items.values();
+  let hasFailed = false;
+  const lane = async () => {
+    for (const item of waiting) {
+      if (hasFailed) return;
+      await work(item).catch((error) => {
+        hasFailed = true;
+        throw error;
+      });
+    }
+  };
+  // Wait for all lanes, so that no lane writes after the folder is removed.
+  const ends = await Promise.allSettled(Array.from({ length: parallelFiles }, lane));
+  const failed = ends.find((end) => end.status === 'rejected');
+  if (failed) throw failed.reason;
+}
+
+/** @returns the bytes of the file. */
+async function extractMember(
+  member: Member,
+  folder: string,
+  temporary: string,
+  signal: AbortSignal,
+): Promise<number> {
+  const path = safePath(member.path.slice(folder.length));
+  const onDisk = join(temporary, ...path);
+  const source = await member.load(signal);
+  try {
+    await mkdir(dirname(onDisk), { recursive: true });
+    // Security: `wx` follows no link and replaces no file. Two paths can be one file on this disk.
+    const file = await open(onDisk, 'wx');
+    try {
+      for await (const piece of source.stream(0, source.size, signal)) await file.writeFile(piece);
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (!['EEXIST', 'ENOTDIR', 'EISDIR', 'ENAMETOOLONG'].includes(code)) {
+      throw code && !(error instanceof AntwayError) ? fileError(error, member.path) : error;
+    }
+    throw new AntwayError(
+      'CORRUPT',
+      `“${member.path}” cannot be written to this disk: its name is too long, or another file of the archive is in its place.`,
+      { path: member.path },
+      { cause: error },
+    );
+  }
+  return source.size;
+}
+
+/**
+ * The segments of a path that stays below its folder.
+ * @throws AntwayError `REFUSED` for any other path. Archives are from strangers, so this does not rely on their reader.
+ */
+export function safePath(path: string): string[] {
+  const segments = path.split('/');
+  const isSafe = (segment: string) =>
+    segment !== '' && segment !== '.' && segment !== '..' && !segment.includes('\0');
+  // On Windows, a backslash separates folders, and a colon names a drive or a stream.
+  const isForeign = process.platform === 'win32' && /[\\:]/.test(path);
+  if (segments.every(isSafe) && !isForeign) return segments;
+  throw new AntwayError('REFUSED', `The path “${path}” of this archive cannot be written safely.`, { path });
+}
+
+/** Puts a complete folder into the place of another, which may exist. */
+async function replace(to: string, complete: string): Promise<void> {
+  const former = `${complete}.former`;
+  await rmdir(to).catch(() => undefined); // an empty folder
+  const hasFormer = await rename(to, former).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return false;
+      throw fileError(error, to);
+    },
+  );
+  try {
+    await rename(complete, to);
+  } catch (error) {
+    if (hasFormer) await rename(former, to);
+    throw fileError(error, to);
+  }
+  if (hasFormer) await rm(former, { recursive: true, force: true });
+}

@@ -1,0 +1,71 @@
+import { stat } from 'node:fs/promises';
+import { basename, resolve } from 'node:path';
+import { AntwayError } from '../errors.ts';
+import { type Published, publishFile, publishFolder } from '../publish/publish.ts';
+import type { ChunkSink } from '../publish/upload.ts';
+import { Codec } from '../self-encryption/codec.ts';
+import type { RandomAccess } from '../util/random-access.ts';
+import { fileError, openDiskFile } from './disk-file.ts';
+import { type FolderListing, listFolder } from './folder.ts';
+import type { Output } from './output.ts';
+import { nodePlatform } from './platform.ts';
+import { showPublication } from './progress.ts';
+
+/** A file or folder that can be published. */
+export type Publication =
+  | { kind: 'folder'; listing: FolderListing }
+  | { kind: 'file'; source: RandomAccess; filename: string };
+
+/**
+ * Reads what is at a path, without the content of files. Reports what is left out.
+ * @param ignore patterns in `.gitignore` syntax.
+ * @throws AntwayError `UNSUPPORTED` for a folder without files; as `listFolder` and `fileError`.
+ */
+export async function publicationAt(
+  path: string,
+  ignore: readonly string[],
+  output: Output,
+): Promise<Publication> {
+  const kind = await stat(path).catch((error) => {
+    throw fileError(error, path);
+  });
+  if (!kind.isDirectory()) {
+    return { kind: 'file', source: await openDiskFile(path), filename: basename(resolve(path)) };
+  }
+  const listing = await listFolder(path, ignore);
+  for (const { path, why } of listing.leftOut) output.note(`Left out: ${path} (${why})`);
+  if (listing.entries.length === 0) {
+    throw new AntwayError('UNSUPPORTED', `“${path}” has no files to publish.`, { path });
+  }
+  return { kind: 'folder', listing };
+}
+
+/** Encrypts a publication into a sink, with progress on a terminal. @throws as `publishFile` and `publishFolder`. */
+export async function publishTo(
+  sink: ChunkSink,
+  publication: Publication,
+  output: Output,
+  signal: AbortSignal,
+): Promise<Published> {
+  const display = showPublication(output);
+  const settings = { codec: new Codec(nodePlatform), sink, progress: display.update, signal };
+  try {
+    return publication.kind === 'folder'
+      ? await publishFolder(publication.listing.entries, settings)
+      : await publishFile(publication.source, settings);
+  } finally {
+    display.stop();
+  }
+}
+
+/** The number of files, and the parts of a folder that are left out. */
+export function summaryOf(publication: Publication): Pick<FolderListing, 'leftOut'> & { files: number } {
+  if (publication.kind === 'file') return { files: 1, leftOut: [] };
+  const { entries, leftOut } = publication.listing;
+  return { files: entries.length, leftOut };
+}
+
+/** The path at a gateway. The name of a single file is not a part of its address; it sets the media type. */
+export function urlPathOf({ hex }: { hex: string }, publication: Publication): string {
+  return `/${hex}/${publication.kind === 'file' ? encodeURIComponent(publication.filename) : ''}`;
+}

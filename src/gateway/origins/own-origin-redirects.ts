@@ -1,0 +1,49 @@
+import type { ContentHandlerOptions } from '../content-handler.ts';
+import type { Deployment } from '../deployment.ts';
+import { canRunScripts, typeOfName } from '../http/content-type.ts';
+import { redirectHeaders } from '../http/policy.ts';
+import { redirect } from '../http/redirect.ts';
+import type { ContentTarget } from '../http/target.ts';
+import { viewAnswer } from '../http/view-answer.ts';
+import { isViewRequest } from '../http/view-plan.ts';
+
+type Options = Pick<ContentHandlerOptions, 'deployment' | 'effective' | 'library' | 'ownOrigins'>;
+
+/**
+ * Redirects to the own origin of a site that was moved there. Works without a network: the path is not resolved here.
+ * Files that cannot run scripts are shown on this origin.
+ */
+export async function movedTo(
+  target: ContentTarget,
+  request: Request,
+  { ownOrigins, effective, library, deployment }: Options,
+): Promise<Response | undefined> {
+  const { address, path = '', query } = target;
+  if (!ownOrigins || effective.config.denied.has(address.hex)) return undefined;
+  const type = typeOfName(path);
+  if (['format', 'download'].some((key) => query.has(key)) || (type && !canRunScripts(type)))
+    return undefined;
+  const origin = await ownOrigins.moved(address);
+  if (!origin) return undefined;
+  const visit = await library.visits.get(address).catch(() => undefined);
+  if (visit) await library.visits.add({ ...visit, lastOpened: Date.now() }).catch(() => undefined);
+  return redirectToSite(origin, target, request, deployment);
+}
+
+/** A navigation to another address shows it at its own origin, which only the gateway knows. */
+export function redirectElsewhere(location: string, deployment: Deployment): Response {
+  return redirect(location, 302, { ...redirectHeaders(deployment), 'Cache-Control': 'no-store' });
+}
+
+/** The redirect is temporary, because the user may later choose to open the site without scripts. */
+export function redirectToSite(
+  origin: string,
+  { root, search, address }: ContentTarget,
+  request: Request,
+  deployment: Deployment,
+): Response {
+  const path = new URL(request.url).pathname.slice(root.length + 1);
+  const url = `${origin}/${path}${search}`;
+  if (isViewRequest(request)) return viewAnswer({ kind: 'own-origin', url, address: address.hex });
+  return redirectElsewhere(url, deployment);
+}

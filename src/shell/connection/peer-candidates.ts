@@ -1,0 +1,40 @@
+import { PeerUrl } from '../../peer-url.ts';
+import { spaceOf } from './local-access.ts';
+
+/** By the prefix of the kind. */
+const defaultPorts = { '': 8080, 'anttp+': 18888, 'antd+': 8082 };
+
+/**
+ * The URLs that a user may mean, most likely first: a text that `PeerUrl.parse` accepts, a host with or without a port,
+ * or a URL with a path. For this computer without a port, the default ports of the programs.
+ * @throws AntwayError `BAD_CONFIG`.
+ */
+export function peerCandidates(text: string, baseUrl: string): PeerUrl[] {
+  const written = text.trim();
+  if (written === '/' || /^(anttp|antd)\+|#sha-/i.test(written)) return [PeerUrl.parse(written, baseUrl)];
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(written)) return [PeerUrl.parse(originOf(written))];
+  const url = /\s/.test(written) ? undefined : parsed(`http://${written}`);
+  if (!url || url.username || url.password) return [PeerUrl.parse(written)];
+  if (spaceOf(url.origin) !== 'loopback') return [PeerUrl.parse(`https://${url.host}`)];
+  if (url.port) return [PeerUrl.parse(`http://${url.host}`), PeerUrl.parse(`https://${url.host}`)];
+  return Object.entries(defaultPorts).map(([prefix, port]) =>
+    PeerUrl.parse(`${prefix}http://${url.hostname}:${port}`),
+  );
+}
+
+/** The same origin, of the kind whose default port it has on this computer. */
+export function byDefaultPort(peer: PeerUrl): PeerUrl {
+  const { port } = new URL(peer.origin);
+  const prefix = Object.entries(defaultPorts).find(([, each]) => String(each) === port)?.[0];
+  return prefix && peer.isLoopback ? PeerUrl.parse(prefix + peer.origin) : peer;
+}
+
+function parsed(text: string): URL | undefined {
+  return text.length < 2_048 && URL.canParse(text) ? new URL(text) : undefined;
+}
+
+/** Without path and query. Credentials stay, so that `parse` refuses them. */
+function originOf(text: string): string {
+  const url = parsed(text);
+  return url && !url.username && !url.password ? `${url.protocol}//${url.host}` : text;
+}

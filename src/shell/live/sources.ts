@@ -1,0 +1,28 @@
+import type { StatsSnapshot } from '../../stats/stats.ts';
+import type { PeerStatus } from '../gateway-api.ts';
+import { hostOf, peerRows } from './peer-rows.ts';
+
+/** Where chunks come from: a peer, or the storage of this browser. */
+export interface Source {
+  /** The peer's URL, or `store`. */
+  id: string;
+  /** The peer's host. Null for the storage. */
+  host: string | null;
+  chunks: number;
+  bytes: number;
+  /** 0 for the storage, and 1 to `toneCount` for peers. */
+  tone: number;
+}
+
+/** Peers beyond this number share tones. Each has its own line, so the tone is not the only difference. */
+export const toneCount = 5;
+
+/** Peers in their order, then the storage. */
+export function sourcesOf(stats: StatsSnapshot | null, peers: readonly PeerStatus[]): Source[] {
+  const rows = peerRows(stats?.peers ?? [], peers);
+  const ofPeers = rows.map(({ url, chunks, bytes }, i): Source => {
+    return { id: url, host: hostOf(url), chunks, bytes, tone: (i % toneCount) + 1 };
+  });
+  const { count = 0, bytes = 0 } = stats?.chunks.disk ?? {};
+  return [...ofPeers, { id: 'store', host: null, chunks: count, bytes, tone: 0 }];
+}

@@ -1,0 +1,22 @@
+import type { CatalogueEntry } from '../../server-config.ts';
+import { ContentLink } from '../content-link.tsx';
+import { plainLine } from '../plain-line.ts';
+import { shelfTexts } from '../texts/later.ts';
+import { picturesOf } from './catalogue.tsx';
+import { Cover } from './cover.tsx';
+
+/** The site that the host recommends first, as one large link. */
+export function SampleCard({ sample }: { sample: CatalogueEntry }) {
+  const { address, icon, cover } = picturesOf(sample);
+  return (
+    <ContentLink href={`/${address}/`} class="sample-card card" title={address}>
+      <Cover address={address} icon={icon} picture={cover} />
+      <span class="sample-text">
+        <span class="label">{shelfTexts().sample}</span>
+        <bdi class="sample-title">{plainLine(sample.title)}</bdi>
+        {sample.description && <bdi class="sample-description">{plainLine(sample.description)}</bdi>}
+        <span class="button">{shelfTexts().openSample}</span>
+      </span>
+    </ContentLink>
+  );
+}

@@ -1,0 +1,32 @@
+import type { find as english } from '../en/find.ts';
+
+export const find: typeof english = {
+  results: 'Vorschläge',
+  kinds: {
+    address: 'Adresse',
+    private: 'Privater Link',
+    name: 'Name',
+    action: 'Aktion',
+    site: 'Seite',
+    catalogue: 'Empfohlen',
+    file: 'Datei',
+  },
+  privateTitle: 'Den privaten Inhalt dieses Links öffnen',
+  actions: {
+    publish: 'Ordner veröffentlichen',
+    library: 'Bibliothek zeigen',
+    pin: 'Seiten für unterwegs anheften',
+    live: 'Übertragungen live verfolgen',
+    settings: 'Einstellungen ändern',
+    openFile: 'Datei öffnen…',
+  },
+  actionWords: {
+    publish: 'teilen hochladen dateien',
+    library: 'seiten gespeichert verlauf',
+    pin: 'behalten speichern offline',
+    live: 'statistik peers geschwindigkeit',
+    settings: 'peers sprache design speicher namen',
+    openFile: 'manifest .ant import',
+  },
+  pinAddress: 'Diese Adresse anheften',
+};

@@ -1,0 +1,36 @@
+import type { published as english } from '../en/published.ts';
+
+export const published: typeof english = {
+  title: 'Von Ihnen veröffentlicht',
+  note: 'Was Sie mit diesem Browser veröffentlicht haben. Die Liste ist nur hier, verschlüsselt auf diesem Gerät.',
+  empty: 'Noch nichts. Was Sie mit diesem Browser veröffentlichen, erscheint hier.',
+  noMatch: (query) => `Nichts von Ihnen Veröffentlichtes passt zu „${query}“.`,
+  blocked: 'Diese Liste lässt sich nicht anzeigen',
+  noManifest: 'Dieser Browser hat das Manifest dieses privaten Inhalts nicht gespeichert.',
+  untitled: 'Ohne Namen',
+  kinds: { site: 'Seite', file: 'Datei', private: 'Privat' },
+  storedAt: (peers) => `Gespeichert bei ${peers}`,
+  newerOf: (date) => `Neuere Version der Veröffentlichung vom ${date}`,
+  newerOfRemoved: 'Neuere Version einer Veröffentlichung, die nicht mehr in der Liste steht',
+  isReplaced: (date) => `Es gibt eine neuere Version vom ${date}`,
+  actions: {
+    check: 'Verfügbarkeit prüfen',
+    stop: 'Prüfung beenden',
+    update: 'Aktualisieren…',
+    copy: 'Link kopieren',
+    share: 'Teilen…',
+    remove: 'Aus der Liste entfernen',
+  },
+  checking: 'Die Peers werden gefragt …',
+  allThere: (peers, count) => `Vollständig bei ${peers}: ${count}.`,
+  someThere: (peer, present, asked) => `Unvollständig bei ${peer}: ${present} von ${asked}.`,
+  ofAll: (asked, all) => `Gefragt wurde nach ${asked} von ${all}.`,
+  noneToAsk: 'Es gibt keinen Peer, der gefragt werden kann. Fügen Sie einen in den Einstellungen hinzu.',
+  noAnswer: (peer) => `${peer} antwortet nicht`,
+  copied: (title) => `Der Link zu ${title} wurde kopiert.`,
+  notCopied: 'Der Browser hat das Kopieren nicht erlaubt. Öffnen Sie den Inhalt und kopieren Sie die URL.',
+  noLink: 'Der Link zu diesem privaten Inhalt ist nicht mehr auf diesem Gerät.',
+  removed: (title) => `${title} wurde aus der Liste entfernt. Der Inhalt bleibt bei den Peers.`,
+  confirmRemove: (title) =>
+    `${title} aus dieser Liste entfernen? Der Inhalt bleibt bei seinen Peers. Antway vergisst, wo er ist.`,
+};

@@ -1,0 +1,1 @@
+export const reader = { files: 'Dateien', read: 'Lesen', openInReader: 'In der App lesen' };

@@ -1,0 +1,1 @@
+export const reader = { files: 'Files', read: 'Read', openInReader: 'Open in a reader' };

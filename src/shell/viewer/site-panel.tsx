@@ -1,0 +1,65 @@
+import { Button } from '../button.tsx';
+import { formatBytes } from '../format.ts';
+import type { ListedSite } from '../gateway-api.ts';
+import { Icon } from '../icons.tsx';
+import Share from '../share/share.tsx';
+import { texts } from '../texts/texts.ts';
+import { viewerTexts } from '../texts/viewer.ts';
+import { FileList } from './file-list.tsx';
+import type { Panel } from './site-bar.tsx';
+import { SiteDetails } from './site-details.tsx';
+import type { ShownView } from './use-view.ts';
+
+interface Props {
+  panel: Panel;
+  title: string;
+  /** As of `ShownView`. */
+  root: string;
+  address: string | null;
+  view: ShownView | null;
+  site: ListedSite | null;
+  /** The path of the current page. */
+  path: string;
+  mayFullscreen: boolean;
+  onFullscreen: () => void;
+  onScripts: (runs: boolean) => void;
+  onClose: () => void;
+}
+
+/** The panel that the bar's buttons open, on top of the frame. */
+export function SitePanel({ panel, onClose, ...props }: Props) {
+  const { title, root, address, view, site, path } = props;
+  const t = viewerTexts();
+  const heading = { details: t.details, files: t.filesOf, share: texts.common.share }[panel];
+  return (
+    <section class="site-panel" aria-label={heading}>
+      <div class="site-panel-head">
+        <h2>{heading}</h2>
+        <Button look="icon" aria-label={t.close} onClick={onClose}>
+          <Icon name="close" />
+        </Button>
+      </div>
+      {panel === 'details' && <SiteDetails {...props} size={sizeOf(site)} />}
+      {panel === 'files' && address && (
+        <FileList root={root} site={view?.isOwnOrigin ? address : null} key={root} />
+      )}
+      {/* Only the list of sites tells whether the content is private. */}
+      {panel === 'share' && !site && <p class="note">{t.opening}</p>}
+      {panel === 'share' && address && site && (
+        <Share
+          title={title}
+          address={address}
+          path={path.slice(root.length)}
+          manifest={site.isManifest ? 'stored' : null}
+        />
+      )}
+    </section>
+  );
+}
+
+function sizeOf(site: ListedSite | null): string | null {
+  if (!site) return null;
+  const { stored, total } = site.bytes;
+  if (total === null) return texts.library.stored(formatBytes(stored));
+  return stored < total ? texts.library.ofTotal(formatBytes(stored), formatBytes(total)) : formatBytes(total);
+}
