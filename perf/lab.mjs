@@ -1,8 +1,9 @@
 // `pnpm perf`: from a fresh clone to numbers. Plain JavaScript, see src/cli/setup.mjs.
-import { buildPeer, buildShell, checkTools, fail, installPackages } from '../src/cli/setup.mjs';
+import { buildPeer, buildShell, checkCargo, checkNode, fail, installPackages } from '../src/cli/setup.mjs';
 
 try {
-  checkTools();
+  checkNode();
+  checkCargo();
   await installPackages();
   await buildPeer();
   await buildShell();

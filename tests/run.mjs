@@ -7,9 +7,11 @@ import { parseArgs } from 'node:util';
 import {
   buildCli,
   buildDropIn,
+  buildFetch,
   buildPeer,
   buildShell,
-  checkTools,
+  checkCargo,
+  checkNode,
   fail,
   installPackages,
   root,
@@ -21,6 +23,9 @@ import {
 const suites = ['unit', 'rust', 'browser', 'firefox', 'webkit'];
 /** Only if it is asked for: it downloads large packages. The browser tests include a few of the sites. */
 const thirdParty = 'third-party';
+/** With `--full`, or if it is asked for: it installs an ACME server, which takes a minute and needs Go. */
+const acme = 'acme';
+const pebbleVersion = 'v2.10.1';
 /** The suites of `--quick`. Of the browser tests it runs those with the tag `@smoke`. */
 const quickSuites = ['unit', 'rust', 'browser'];
 /** Only `--full` runs browser tests with this tag and these files of the unit tests. */
@@ -32,25 +37,29 @@ const resultsFolder = join(stateFolder, 'test-results');
 
 try {
   const { only, quick, full } = readOptions();
-  const wanted = only ?? (quick ? quickSuites : suites);
-  checkTools();
-  if (wanted.some((suite) => suite !== 'rust')) {
+  const wanted = only ?? (quick ? quickSuites : full ? [...suites, acme] : suites);
+  checkNode();
+  checkCargo();
+  if (wanted.some((suite) => suite !== 'rust' && suite !== acme)) {
     await installPackages();
     await buildPeer();
     await buildShell();
     await buildCli();
     await buildDropIn();
+    await buildFetch();
   }
   const needsChromium = wanted.includes('browser') || wanted.includes(thirdParty);
   const chromium = needsChromium ? await findChromium() : undefined;
   if (needsChromium && (full || wanted.includes(thirdParty))) await ensurePip();
   const firefox = wanted.includes('firefox') ? await findFirefox() : undefined;
   if (wanted.includes('webkit')) await ensureWebKit();
+  const pebble = wanted.includes(acme) ? await findPebble() : undefined;
   await mkdir(resultsFolder, { recursive: true });
 
   const results = [];
   if (wanted.includes('unit')) results.push(await runUnit(full));
-  if (wanted.includes('rust')) results.push(await runRust());
+  if (wanted.includes('rust')) results.push(await runRust('rust'));
+  if (wanted.includes(acme)) results.push(await runRust(acme, ['--test', 'acme'], { ANTWAY_PEBBLE: pebble }));
   if (wanted.includes('browser')) results.push(await runBrowser(chromium, { quick, full }));
   if (wanted.includes(thirdParty)) results.push(await runThirdParty(chromium));
   if (wanted.includes('firefox')) results.push(await runFirefox(firefox));
@@ -63,10 +72,10 @@ try {
 
 /**
  * `--quick` for the tests that take less than five minutes, `--full` to add what a release needs, and
- * `--only unit|rust|browser|firefox|webkit|third-party`, which may be given more than once.
+ * `--only unit|rust|browser|firefox|webkit|third-party|acme`, which may be given more than once.
  */
 function readOptions() {
-  const all = [...suites, thirdParty];
+  const all = [...suites, thirdParty, acme];
   let values;
   try {
     const options = {
@@ -128,14 +137,15 @@ async function runVitest(name, args = [], env = process.env) {
 }
 
 /** @returns {Promise<Result>} */
-async function runRust() {
+async function runRust(name, options = [], env = {}) {
   let passed = 0;
   let failed = 0;
   // One such line per test program.
   const code = await runner(
     'cargo',
-    ['test', '--release', '--locked', '--no-fail-fast', '--manifest-path', 'peer/Cargo.toml'],
+    ['test', '--release', '--locked', '--no-fail-fast', '--manifest-path', 'peer/Cargo.toml', ...options],
     {
+      env: { ...process.env, ...env },
       onOutput(text) {
         for (const [, ok, bad] of text.matchAll(/^test result: \w+\. (\d+) passed; (\d+) failed;/gm)) {
           passed += Number(ok);
@@ -144,7 +154,7 @@ async function runRust() {
       },
     },
   );
-  return result('rust', code, passed, failed);
+  return result(name, code, passed, failed);
 }
 
 /** @returns {Promise<Result>} */
@@ -304,6 +314,24 @@ async function findFirefox() {
   throw new SetupError(
     'There is no Firefox here. Install it, or name it in ANTWAY_FIREFOX. (`npm test -- --only browser` does without.)',
   );
+}
+
+/** Pebble, the ACME server of Let's Encrypt for tests. Go builds it once. */
+async function findPebble() {
+  const named = namedIn('ANTWAY_PEBBLE');
+  if (named) return named;
+  const folder = join(stateFolder, `pebble-${pebbleVersion}`);
+  const program = join(folder, 'pebble');
+  if (existsSync(program)) return program;
+  const go = firstOnPath(['go']) ?? ['/usr/local/go/bin/go'].find((path) => existsSync(path));
+  if (!go)
+    throw new SetupError(
+      'There is no Go here, which builds the ACME server. Install it, or name a Pebble in ANTWAY_PEBBLE.',
+    );
+  console.log('Building the ACME server …');
+  const source = `github.com/letsencrypt/pebble/v2/cmd/pebble@${pebbleVersion}`;
+  await run(go, ['install', source], { env: { ...process.env, GOBIN: folder, GOFLAGS: '-mod=mod' } });
+  return program;
 }
 
 /** Sees to it that there is what tests/webkit/harness.ts starts, all of it Debian's. */

@@ -55,8 +55,8 @@ test('sites are served from memory if no database opens, and the shell says so',
   expect(await page.title()).toBe('Open');
 
   await gateway.shell.reload();
-  await expect(gateway.shell.getByRole('banner').getByRole('status')).toHaveText(
-    'Running, but this browser stores nothing',
+  await expect(gateway.shell.getByRole('banner').getByRole('button')).toHaveText(
+    'This browser stores nothing',
   );
   await after.close();
 });

@@ -957,3 +957,92 @@ test('content that a page pins opens without peer and host', async ({ page, peer
   await page.evaluate((site) => Antway.unpin(site), published.site);
   expect(await page.evaluate(() => Antway.pins())).toEqual([]);
 });
+
+test('an even area stands in place of pictures until the worker is ready, in the same box and with its name', async ({
+  page,
+  published,
+  serve,
+}) => {
+  const picture = `src="ant://${published.picture}" width="300" height="200"`;
+  const register = readFileSync(fromRoot('tests/sites/embedding/own-worker/site.js'), 'utf8');
+  const host = await serve('own-worker', {
+    files: {
+      '/site.js': `addEventListener('click', () => { ${register} });`,
+      '/index.html': withScript(
+        'data-worker="none"',
+        `<style>img { display: block; border: 3px solid; margin: 10px }</style><img id="named" ${picture} alt="A crab"><img id="plain" ${picture} alt=""><img id="set" srcset="ant://${published.picture} 1x" width="9"><img id="other" src="data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg'/>"><script src="site.js"></script>`,
+      ),
+    },
+  });
+  await page.goto(host.url);
+  const filterOf = (id: string) => page.locator(`#${id}`).evaluate((image) => getComputedStyle(image).filter);
+  for (const id of ['named', 'plain', 'set']) expect(await filterOf(id)).toBe('contrast(0) opacity(0.2)');
+  expect(await filterOf('other')).toBe('none');
+  const box = await page.locator('#named').boundingBox();
+  expect(box).toMatchObject({ width: 306, height: 206 });
+  await expect(page.getByRole('img', { name: 'A crab' })).toBeVisible();
+  // Neither the sign of a broken picture nor the text in its place is visible.
+  expect(await page.locator('#named').screenshot()).toEqual(await page.locator('#plain').screenshot());
+  await page.mouse.click(500, 500);
+  await expectPicture(page, '#named');
+  for (const id of ['named', 'plain', 'set']) expect(await filterOf(id)).toBe('none');
+  expect(await page.locator('#named').boundingBox()).toEqual(box);
+});
+
+test('content that no peer can give has a note with the reason until it works, and one warning for each address', async ({
+  page,
+  peer,
+  published,
+  serve,
+  startPeer,
+}) => {
+  test.setTimeout(120_000);
+  const missing = 'ab'.repeat(32);
+  const body = `<p><img id="crab" src="ant://${published.picture}" alt="A crab"><img id="again" src="ant://${published.picture}?x">
+    <video id="film" src="ant://${published.site}/media/waves.webm" controls></video>
+    <img id="missing" src="ant://${missing}"><img src="ant://${missing}/other.png">
+    <img id="number" src="ant://1234" alt="A number"></p>`;
+  const host = await serve('plain', {
+    files: {
+      '/empty.html': withScript(`data-peers="${peer.url}"`),
+      '/index.html': withScript(`data-peers="${peer.url}"`, body),
+    },
+  });
+  await page.goto(`${host.url}/empty.html`);
+  await ready(page);
+  const warnings: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'warning' && message.text().startsWith('Antway')) warnings.push(message.text());
+  });
+  const warningsOf = (address: string) => warnings.filter((text) => text.includes(address));
+  // While the peer answers, content that it does not have is only reported.
+  await page.goto(`${host.url}/empty.html`);
+  await ready(page);
+  await page.evaluate((missing) => {
+    for (const path of ['', '/a.png'])
+      document.body.append(Object.assign(new Image(), { src: `ant://${missing}${path}` }));
+  }, missing);
+  await expect.poll(() => warningsOf(missing)).toEqual([expect.stringContaining('NOT_FOUND')]);
+  await expect(page.getByRole('note')).toHaveCount(0);
+
+  await peer.kill();
+  warnings.length = 0;
+  await page.goto(host.url);
+  const note = page.getByRole('note').filter({ hasText: 'A crab' });
+  await expect(note).toContainText('A crab (', { timeout: 30_000 });
+  await expect(page.locator('#crab')).toBeHidden();
+  await expect(page.locator('#film')).toBeHidden({ timeout: 30_000 });
+  await expect(page.getByRole('note').filter({ hasText: 'A number' })).toContainText(
+    '“ant://1234” is not a content address',
+  );
+  expect(warningsOf(published.picture)).toHaveLength(1);
+
+  await startPeer({ http: new URL(peer.url).host, store: peer.storeFolder });
+  await page.context().setOffline(true);
+  await page.context().setOffline(false);
+  await expect(page.locator('#crab')).toBeVisible({ timeout: 60_000 });
+  await expectPicture(page, '#crab');
+  await expect(note).toHaveCount(0);
+  await expect(page.locator('#film')).toBeVisible({ timeout: 30_000 });
+  await expect(page.getByRole('note').filter({ hasText: 'A number' })).toBeVisible();
+});

@@ -15,7 +15,7 @@ test('the embedding example of npm start shows content of the sample site', asyn
   try {
     let origin: string | undefined;
     for await (const line of createInterface({ input: started.stdout })) {
-      origin = /Another site +(http:\S+)\//.exec(line)?.[1];
+      origin = /Another site.*: (http:\S+)\//.exec(line)?.[1];
       if (origin) break;
     }
     expect(origin).toBeDefined();

@@ -79,8 +79,8 @@ test('an archive of 100,000 entries opens, also as a page; one more entry is too
   const page = await gateway.openPage(`/${address}/folder-3/`);
   await expect(page.getByRole('heading')).toHaveText('Contents of folder-3/');
   await expect(page.getByText('0 folders, 10,000 files.')).toBeVisible();
-  // By keyboard: to the first link after the two of the formats, and the one that leads up.
-  for (let i = 0; i < 4; i++) await page.keyboard.press('Tab');
+  // By keyboard: to the first link after the two of the formats, the one of the app, and the one that leads up.
+  for (let i = 0; i < 5; i++) await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
   await expect(page.locator('body')).toHaveText(content);
 

@@ -41,6 +41,7 @@ for (const [transport, spoken] of Object.entries(transports)) {
         const response = await page.goto(`${gateway.url}/${address}/`);
         expect(response!.status()).toBe(502);
         await expect(page.getByText('Code CORRUPT')).toBeVisible();
+        await page.getByText('Details').click();
         await expect(page.getByRole('table')).toContainText(liar.url);
 
         const answer = await gateway.fetch(`/${address}/`);

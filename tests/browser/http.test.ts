@@ -231,7 +231,7 @@ test.describe('a site that the host trusts', () => {
     const gateway = await open({ trusted: [site] });
     const page = await gateway.openPage(`/${site}/frame.html`);
     const refused = ({ status, text }: Answer) => [status, JSON.parse(text).code];
-    for (const name of ['stats', 'cache', 'peers', 'config', 'sites', 'trust', 'health']) {
+    for (const name of ['stats', 'activity', 'cache', 'peers', 'config', 'sites', 'trust', 'health']) {
       expect(refused(await fetchIn(page, `/-/${name}`))).toEqual([403, 'REFUSED']);
     }
     expect(refused(await fetchIn(page, `/-/trust?address=${site}`, { method: 'DELETE' }))).toEqual([

@@ -75,7 +75,7 @@ test.describe('in path mode', () => {
     ];
     expected.push('svg frame', 'frame', 'srcdoc', 'link', 'form', 'worker', 'blob worker');
     expected.push('svg document', 'svg document handler', 'xhtml', 'xml', '404');
-    expect(found).toEqual(expect.arrayContaining(expected.map((what) => `RAN ${what}`)));
+    await expect.poll(() => found).toEqual(expect.arrayContaining(expected.map((what) => `RAN ${what}`)));
     // Pictures never do, and plug-ins are not loaded.
     // An archive's file without an extension is no page.
     for (const never of ['image', 'object', 'embed', 'sniffed']) expect(found).not.toContain(`RAN ${never}`);
@@ -141,7 +141,7 @@ test.describe('in path mode', () => {
   test('a script of a trusted site reaches none of the endpoints', async ({ openGateway }) => {
     const gateway = await openGateway({ peers: [peer.url], trusted: [hostile] });
     const page = await gateway.openPage(`/${hostile}/`);
-    for (const name of ['stats', 'trust', 'sites', 'config', 'settings', 'cache']) {
+    for (const name of ['stats', 'activity', 'trust', 'sites', 'config', 'settings', 'cache']) {
       expect((await fetchIn(page, `/-/${name}`)).status, name).toBe(403);
     }
     const body = JSON.stringify({ address: hostile, decision: 'trusted' });
@@ -306,7 +306,7 @@ test.describe('in subdomain mode', () => {
     for (const [path, content] of Object.entries(siteFiles('Whole'))) {
       expect((await fetchIn(page, `/${path}`)).text, path).toBe(content);
     }
-    for (const name of ['stats', 'trust', 'health', 'manifests']) {
+    for (const name of ['stats', 'activity', 'trust', 'health', 'manifests']) {
       expect((await fetchIn(page, `/-/${name}`)).status, name).toBe(403);
     }
     expect((await (await context.newPage()).goto(`${originOf(address)}/-/stats`))!.status()).toBe(403);
@@ -404,6 +404,7 @@ test.describe('in subdomain mode', () => {
     const page = await context.newPage();
     await page.goto(`http://127.0.0.1:${port}/${address}/`);
     await expect(page.getByRole('heading')).toHaveText('This gateway is not configured correctly');
+    await page.getByText('Details').click();
     await expect(page.getByText('has no names')).toBeVisible();
   });
 
@@ -431,7 +432,10 @@ function chunkKeys(page: Page): Promise<number> {
   });
 }
 
-/** Visits every document of the hostile site, and clicks what can be clicked. @returns what ran. */
+/**
+ * Visits every document of the hostile site, and clicks what can be clicked. The pages stay open.
+ * @returns what ran, and what runs from then on.
+ */
 async function runAll(gateway: Gateway, address: string): Promise<string[]> {
   const context = gateway.shell.context();
   const messages = listen(context);
@@ -445,7 +449,6 @@ async function runAll(gateway: Gateway, address: string): Promise<string[]> {
     // Everything that the page would have started by now has had its turn. Its own timers never fire without trust, and a page whose
     // workers run is never idle: the wait may end without it.
     await page.waitForLoadState('networkidle', { timeout: 5_000 }).catch(() => {});
-    await page.close();
   }
   return messages;
 }

@@ -127,7 +127,9 @@ test('pages use the browser’s language if the user chose none', async ({
   });
   const gateway = await Gateway.open(host, await context.newPage());
   expect(await gateway.shell.evaluate(() => navigator.languages)).toEqual(languages.split(','));
-  await expect(gateway.shell.getByRole('heading', { level: 1 })).toHaveText('Eine Adresse öffnen');
+  await expect(gateway.shell.getByRole('heading', { level: 1 })).toHaveText(
+    'Das Autonomi-Netzwerk entdecken',
+  );
   await expectPage(gateway.shell, `${gateway.url}/${unknown}`, 'de', 'Kein Peer antwortet');
   await context.close();
 });

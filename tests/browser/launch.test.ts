@@ -4,7 +4,9 @@ import type { BrowserContext, CDPSession } from '@playwright/test';
 import { expect, Gateway, test } from '../support/chromium.ts';
 import { makePrivateManifest } from '../support/manifests.ts';
 import type { PeerProcess } from '../support/peer-process.ts';
+import { expectPin, pinAction } from '../support/pins.ts';
 import { publish } from '../support/publish.ts';
+import { untilViewed } from '../support/viewer.ts';
 import { UploadGate } from './upload-gate.ts';
 
 /**
@@ -48,7 +50,15 @@ test.describe('the installed app', () => {
     expect(fileHandlers).toEqual([
       {
         action: `${gateway.url}/#open`,
-        accepts: [{ mediaType: 'application/vnd.autonomi.manifest', fileExtensions: ['.ant'] }],
+        accepts: [
+          { mediaType: 'application/vnd.autonomi.datamap', fileExtensions: ['.datamap'] },
+          { mediaType: 'application/vnd.autonomi.manifest', fileExtensions: ['.ant'] },
+        ],
+        displayName: '',
+      },
+      {
+        action: `${gateway.url}/#open`,
+        accepts: [{ mediaType: 'application/vnd.antway.site', fileExtensions: ['.antsite'] }],
         displayName: '',
       },
     ]);
@@ -69,8 +79,8 @@ test.describe('the installed app', () => {
       writeFileSync(file, await makePrivateManifest(name, { [`${name}.txt`]: `It is the ${name}.` }, peer));
       await shell.goto(gateway.url + from);
       await session.send('PWA.launchFilesInApp', { manifestId: `${gateway.url}/`, files: [file] });
-      await shell.waitForURL(/\/[0-9a-f]{64}\/$/);
-      await expect(shell.getByRole('heading')).toHaveText(`Contents of ${name}`);
+      const content = await untilViewed(shell, /^\/[0-9a-f]{64}\/$/);
+      await expect(content.getByRole('heading')).toHaveText(`Contents of ${name}`);
       expect(windows()).toBe(before);
       // The start page is on the way, and opens nothing again.
       await shell.goBack();
@@ -78,6 +88,28 @@ test.describe('the installed app', () => {
       if (!isStart) await shell.goBack();
       await expect(shell).toHaveURL(gateway.url + from);
     }
+  });
+
+  test('imports a launched export into the library, which offers to open it', async ({ folder }) => {
+    const letter = await publish(Buffer.from('a letter'), peer);
+    const { shell, url } = gateway;
+    await pinAction(shell, letter, 'pin');
+    await expectPin(shell, letter, { state: 'complete' });
+    const exported = await shell.evaluate(async (address) => {
+      const form = new FormData();
+      form.append('title', 'A letter');
+      const answer = await fetch(`/-/export?address=${address}`, { method: 'POST', body: form });
+      return [...new Uint8Array(await answer.arrayBuffer())];
+    }, letter);
+    const file = join(folder, 'letter.antsite');
+    writeFileSync(file, Uint8Array.from(exported));
+    await shell.goto(`${url}/#settings`);
+    await session.send('PWA.launchFilesInApp', { manifestId: `${url}/`, files: [file] });
+    await expect(shell).toHaveURL(`${url}/#library`);
+    const card = shell.locator('.imported');
+    await expect(card).toContainText('A letter, 1 file.');
+    await card.getByRole('link', { name: 'Open' }).click();
+    await expect(shell.getByText('a letter')).toBeVisible();
   });
 
   test('explains why a file is not a manifest, and stays on its screen', async ({ folder }) => {
@@ -98,8 +130,8 @@ test.describe('the installed app', () => {
     const before = windows();
     const url = `${gateway.url}/#open=${encodeURIComponent(`web+ant:${letter}/letter.txt`)}`;
     await session.send('PWA.launch', { manifestId: `${gateway.url}/`, url });
-    await gateway.shell.waitForURL(`${gateway.url}/${letter}/letter.txt`);
-    await expect(gateway.shell.getByText('a letter')).toBeVisible();
+    const content = await untilViewed(gateway.shell, `/${letter}/letter.txt`);
+    await expect(content.getByText('a letter')).toBeVisible();
     expect(windows()).toBe(before);
   });
 
@@ -122,7 +154,7 @@ test.describe('the installed app', () => {
       // Where the browser opens no tab unasked it asks whether to leave: no.
       shell.on('dialog', (dialog) => dialog.dismiss());
       const manifestId = `${gateway.url}/`;
-      const box = shell.getByRole('textbox', { name: 'Open an address' });
+      const box = shell.getByRole('combobox', { name: 'Search or open an address' });
       const opening = () => Promise.race([context.waitForEvent('page'), shell.waitForEvent('dialog')]);
       const fileOpening = opening();
       await session.send('PWA.launchFilesInApp', { manifestId, files: [file] });
@@ -140,7 +172,9 @@ test.describe('the installed app', () => {
       await expect(box).toHaveValue(`web+ant:${letter}/letter.txt`);
       await shell.getByRole('link', { name: 'Publish' }).click();
       gate.open();
-      await expect(shell.getByRole('region', { name: 'Published' })).toBeVisible({ timeout: 60_000 });
+      await expect(shell.getByRole('region', { name: 'Published', exact: true })).toBeVisible({
+        timeout: 60_000,
+      });
     } finally {
       await gate.stop();
     }

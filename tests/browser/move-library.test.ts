@@ -12,7 +12,10 @@ import type { PeerProcess } from '../support/peer-process.ts';
 import { expectPin, pinAction } from '../support/pins.ts';
 import type { HostConfig } from '../support/processes.ts';
 import { publish } from '../support/publish.ts';
+import { publishedRows, publishPath, token, writeFiles } from '../support/publish-screen.ts';
+import { shellStored } from '../support/shell-stored.ts';
 import { makeTarchive } from '../support/tarchive.ts';
+import { viewed } from '../support/viewer.ts';
 
 /** A site whose title tells whether its scripts run. */
 const siteFiles = (name: string) => ({
@@ -167,6 +170,7 @@ test('a library moves to the address with origins of sites; its pins open offlin
   await expect(offerIn(shell).getByRole('button')).toHaveCount(1);
   await expect(shell.locator('main h1')).toBeFocused();
 
+  await shellStored(shell);
   await Promise.all([peer.kill(), host.kill()]);
   const page = await context.newPage();
   await page.goto(`${root}/${pinned}/`);
@@ -190,13 +194,52 @@ function stored(page: Page): Promise<string> {
   });
 }
 
+test('publications move too: private ones open with their link at the other address', async ({
+  startPeer,
+  folder,
+}) => {
+  test.setTimeout(120_000);
+  const writable = await startPeer({ token });
+  writeConfig({ peers: [writable.url] });
+  const shell = await openShell(former, '#publish');
+  const garden = writeFiles(join(folder, 'garden'), { 'index.html': '<!doctype html><title>Garden</title>' });
+  writeFiles(folder, { 'diary.txt': 'Fog again.' });
+  await publishPath(shell, garden, 'folder');
+  await shell.getByRole('button', { name: 'Publish something else' }).click();
+  await publishPath(shell, join(folder, 'diary.txt'), 'files', true);
+  await expect(publishedRows(shell)).toHaveCount(2);
+  await shell.goto(`${former}/#open`);
+  await shell.reload();
+  const popup = await beginMove(shell);
+  await expect(popup.getByText('2 publications of yours')).toBeVisible();
+  await agree(popup);
+  await expect(popup.getByRole('heading')).toHaveText('The library was taken over');
+  await expect(popup.getByRole('status')).toContainText('and 2 publications are here now');
+  await expect(offerIn(shell).getByRole('status')).toContainText('and 2 publications were copied');
+
+  const there = await openShell(root, '#publish');
+  await expect(publishedRows(there)).toHaveCount(2);
+  expect(await stored(there)).not.toMatch(/Garden|diary/);
+  await publishedRows(there).nth(0).getByRole('link', { name: 'diary.txt' }).click();
+  await expect(viewed(there).getByText('Fog again.')).toBeVisible();
+  // They were copied, not moved.
+  await shell.goto(`${former}/#publish`);
+  await expect(publishedRows(shell)).toHaveCount(2);
+});
+
 test('a cancelled move leaves both libraries as they were, also if its window is closed', async () => {
   const address = await publishSite('Stays');
   const shell = await openShell(former);
   await visit(address, openWithoutScripts);
   await expect.poll(() => addresses(shell)).toEqual([address]);
   const cancelled = await beginMove(shell);
-  await cancelled.getByRole('button', { name: 'Cancel' }).click();
+  const gone = cancelled.waitForEvent('close');
+  // The window closes itself at once, often before the browser reports that it was clicked.
+  await cancelled
+    .getByRole('button', { name: 'Cancel' })
+    .click()
+    .catch(() => undefined);
+  await gone;
   await expect(offerIn(shell).getByRole('status')).toContainText('The library was not copied');
   const closed = await beginMove(shell);
   await closed.close();

@@ -64,6 +64,7 @@ test.describe('without peers', () => {
       expect(response!.headers()['content-type']).toContain('text/html');
       await expect(page.getByRole('heading')).toHaveText('No peer answered');
       await expect(page.getByText('Code PEERS_UNREACHABLE')).toBeVisible();
+      await page.getByText('Details').click();
       await expect(page.getByRole('table')).toContainText(peer.url);
 
       const answer = await gateway.fetch(path);
@@ -110,7 +111,7 @@ test('seen content opens without host and peers after a restart of the browser',
   await page.goto(`${host.url}/${address}/`);
   await expectSeen(page);
   await page.goto(host.url);
-  await expect(page.getByRole('textbox', { name: 'Open an address' })).toBeVisible();
+  await expect(page.getByRole('combobox', { name: 'Search or open an address' })).toBeVisible();
   await after.close();
 });
 
@@ -137,6 +138,7 @@ test('seen content opens without network, and unseen content is a page with 503 
     `${whole.stored} of ${whole.total} chunks of the whole site are stored on this device.`,
   );
   await page.goto(`${gateway.url}/${'ab'.repeat(32)}`);
+  await page.getByText('Details').click();
   await expect(page.getByText('No part of it is stored on this device.')).toBeVisible();
 });
 

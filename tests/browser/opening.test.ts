@@ -96,7 +96,7 @@ test('a second visit works without host and peers', async ({ startPeer, openGate
   const page = await gateway.openPage(`/${address}/deep/page.html?again`);
   await expect(page.getByText('a page far down')).toBeVisible();
   await page.goto(gateway.url);
-  await expect(page.getByRole('textbox', { name: 'Open an address' })).toBeVisible();
+  await expect(page.getByRole('combobox', { name: 'Search or open an address' })).toBeVisible();
 });
 
 test('an invalid path is reported once', async ({ startPeer, openGateway }) => {

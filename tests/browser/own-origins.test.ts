@@ -11,6 +11,7 @@ import type { PeerProcess } from '../support/peer-process.ts';
 import { expectPin } from '../support/pins.ts';
 import type { HostConfig } from '../support/processes.ts';
 import { publish } from '../support/publish.ts';
+import { shellStored } from '../support/shell-stored.ts';
 import { makeTarchive } from '../support/tarchive.ts';
 
 /** A site whose title tells whether its scripts run. */
@@ -71,6 +72,7 @@ test('a site opens with its scripts on an origin of its own, without a question,
   // The pin is where the site is, and nothing is pinned on the gateway's own origin.
   expect(JSON.parse((await fetchIn(library, '/-/pins')).text).pins).toEqual([]);
 
+  await shellStored(library);
   await Promise.all([peer.kill(), host.kill()]);
   for (const [path, title] of [
     ['', 'Sample, running'],
@@ -173,6 +175,7 @@ test('a change of settings and a reset reach the origins of sites', async () => 
   await page.evaluate(() => localStorage.setItem('of the site', 'x'));
 
   const shell = await openShell('#settings');
+  await shell.getByText('Expert options').click();
   await shell.getByLabel('Address to block').fill(address);
   await shell.getByRole('button', { name: 'Block', exact: true }).click();
   await expect.poll(() => page.evaluate(async () => (await fetch('/note.txt')).status)).toBe(451);
@@ -261,6 +264,7 @@ test('a profile of path mode moves its pins and trusted sites to their origins, 
   await expect
     .poll(async () => JSON.parse((await fetchIn(before, '/-/config')).text).isolation, { timeout: 90_000 })
     .toBe('auto');
+  await shellStored(before);
   await before.close();
 
   // Offline, before anything was moved.
@@ -285,6 +289,7 @@ test('a profile of path mode moves its pins and trusted sites to their origins, 
     return origins.map(({ report }: SiteOrigin) => report?.pin?.state);
   };
   await expect.poll(movedPins, { timeout: 60_000 }).toEqual(['complete', 'complete']);
+  await shellStored(shell);
   await Promise.all([peer.kill(), host.kill()]);
   const moved = await visit(`${root}/${pinned}/`, 'Pinned, running');
   expect(moved.url()).toBe(`${originOf(pinned!)}/`);

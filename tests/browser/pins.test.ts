@@ -7,6 +7,7 @@ import { PeerProcess } from '../support/peer-process.ts';
 import { expectPin, listPins, listSites, pinAction, unpin } from '../support/pins.ts';
 import { publish } from '../support/publish.ts';
 import { randomBytes } from '../support/random.ts';
+import { shellStored } from '../support/shell-stored.ts';
 import { ChunkRelay } from './chunk-relay.ts';
 
 // One peer with a site of a thousand chunks, for all tests of a worker.
@@ -53,6 +54,7 @@ test.describe('a pin of a thousand chunks', () => {
     const gateway = await openGateway({ peers: [relay.url] });
     expect(await pinAction(gateway.shell, site.address, 'pin')).toMatchObject({ state: 'partial' });
     await expectComplete(gateway.shell, { interruptions: 0 });
+    await shellStored(gateway.shell);
     await gateway.shell.context().setOffline(true);
     await stopWorkers(gateway.shell);
     const file = await gateway.fetch(`/${site.address}/files/77.bin`);

@@ -27,9 +27,15 @@ for (const [device, viewport] of Object.entries(viewports)) {
     await openWithoutScripts(page);
     await page.goto(`${gateway.url}/#settings`);
     await page.getByRole('region', { name: 'Names' }).waitFor();
+    await page.getByText('Expert options').click();
     await page.getByLabel('Address to block').fill('cd'.repeat(32));
     await page.getByRole('button', { name: 'Block', exact: true }).click();
     await page.getByRole('button', { name: /^Allow again/ }).waitFor();
+    await audit(page, 'settings, with expert options');
+    await page.getByRole('banner').getByRole('button').first().click();
+    await page.getByRole('region', { name: 'Connection' }).waitFor();
+    await audit(page, 'the details of the connection');
+    await page.keyboard.press('Escape');
     for (const screen of screens) {
       await page.goto(`${gateway.url}/${screen}`);
       await filled(page, screen);
@@ -115,8 +121,8 @@ async function audit(page: Page, name: string): Promise<void> {
   }
 }
 
-/** Of 100, in each category. Where the first run gives it no other follows. */
-const wantedScore = 95;
+/** Of 100. If a run reaches all of them, no other run follows. */
+const wantedScores = { performance: 95, accessibility: 100, 'best-practices': 100 };
 const mostRuns = 5;
 
 const forms = {
@@ -140,13 +146,13 @@ for (const [device, { config }] of Object.entries(forms)) {
       try {
         // As it is for people who come back, and what the worker does at all.
         await Gateway.open(host, await browser.newPage());
-        const categories = ['performance', 'accessibility', 'best-practices'];
+        const categories = Object.keys(wantedScores) as (keyof typeof wantedScores)[];
         const best: Record<string, number> = {};
         const failed = new Set<string>();
         // The best of several: what else the machine does only ever makes it worse. An audit that ran out of time has none.
         for (
           let run = 0;
-          run < mostRuns && !categories.every((name) => (best[name] ?? 0) >= wantedScore);
+          run < mostRuns && !categories.every((name) => (best[name] ?? 0) >= wantedScores[name]);
           run++
         ) {
           const flags = { port, logLevel: 'error' as const, onlyCategories: categories };
@@ -160,8 +166,8 @@ for (const [device, { config }] of Object.entries(forms)) {
         }
         console.log(`Lighthouse on a ${device}: ${JSON.stringify(best)}`);
         const reasons = [...failed].join(', ');
-        expect(best.accessibility, reasons).toBeGreaterThanOrEqual(wantedScore);
-        expect(best['best-practices'], reasons).toBeGreaterThanOrEqual(wantedScore);
+        expect(best.accessibility, reasons).toBe(wantedScores.accessibility);
+        expect(best['best-practices'], reasons).toBe(wantedScores['best-practices']);
         // Only that it is no other page than the one that was measured: beside other tests, on a slow machine, the score is
         // the machine's. docs/reference/benchmarks.md has the score of a machine that runs nothing else.
         expect(best.performance, reasons).toBeGreaterThanOrEqual(50);

@@ -53,10 +53,10 @@ test('the live screen shows a file being read: its chunks, rates, times, and whe
 
   // A second read from memory does not shrink the bar of the peer that the bytes came from.
   for (let i = 0; i < 8; i++) await gateway.fetch(`/${film}/film.bin`, { headers: { Range: 'bytes=0-9' } });
-  const sources = region('Sources of chunks');
+  const sources = region('Chunks on their way');
   await expect(sources).toContainText(/were still decrypted in memory: [1-9]\d*×/);
   await expect(sources.getByRole('listitem')).toHaveCount(2);
-  await expect(sources.getByRole('listitem').nth(1).locator('.share-part')).toHaveAttribute(
+  await expect(sources.getByRole('listitem').nth(0).locator('.share-part')).toHaveAttribute(
     'width',
     '100.00',
   );

@@ -1,10 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
-import { expect, type Gateway, openWithoutScripts, test } from '../support/chromium.ts';
+import { encodeDataMap } from '../../src/self-encryption/data-map.ts';
+import { encryptFile } from '../../src/self-encryption/file.ts';
+import { bufferAccess } from '../../src/util/random-access.ts';
+import { expect, type Gateway, test } from '../support/chromium.ts';
 import { linkOf, makePrivateManifest } from '../support/manifests.ts';
 import type { PeerProcess } from '../support/peer-process.ts';
-import { publish } from '../support/publish.ts';
+import { codec, publish } from '../support/publish.ts';
+import { untilViewed } from '../support/viewer.ts';
 
 let peer: PeerProcess;
 let gateway: Gateway;
@@ -26,13 +30,12 @@ test.beforeEach(async ({ startPeer, openGateway, folder }) => {
   writeFileSync(path, manifest);
 });
 
-const addressBox = (page: Page) => page.getByRole('textbox', { name: 'Open an address' });
+const addressBox = (page: Page) => page.getByRole('combobox', { name: 'Search or open an address' });
 const note = (page: Page) => page.locator('#address-note');
 
 async function expectDiary(page: Page): Promise<void> {
-  await page.waitForURL(/\/[0-9a-f]{64}\/$/);
-  await openWithoutScripts(page);
-  await expect(page.getByText('Nobody else can read this.')).toBeVisible();
+  const content = await untilViewed(page, /^\/[0-9a-f]{64}\/$/);
+  await expect(content.getByText('Nobody else can read this.')).toBeVisible();
 }
 
 async function paste(page: Page, text: string): Promise<void> {
@@ -79,6 +82,30 @@ test('a manifest opens as a chosen file, and offline with its peer gone', async 
   await expectDiary(shell);
 });
 
+test('a data map file opens as its private file, in both forms', async ({ folder }) => {
+  const text = 'a private note that only its data map opens';
+  const { map } = await encryptFile(codec, bufferAccess(Buffer.from(text)), {
+    emit: (chunk) => peer.put(chunk.address.hex, chunk.bytes),
+  });
+  const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
+  const chunks = Array.from(map.sizes, (size, i) => ({
+    index: i,
+    dst_hash: map.address(i).hex,
+    src_hash: hex(map.srcHash(i)),
+    src_size: size,
+  }));
+  for (const bytes of [encodeDataMap(map), JSON.stringify({ chunk_identifiers: chunks, child: null })]) {
+    const file = join(folder, 'note.txt.datamap');
+    writeFileSync(file, bytes);
+    await shell.goto(gateway.url);
+    const chooser = shell.waitForEvent('filechooser');
+    await shell.getByRole('button', { name: 'Open a file…' }).click();
+    await (await chooser).setFiles(file);
+    const content = await untilViewed(shell, /^\/[0-9a-f]{64}\/note\.txt$/);
+    await expect(content.getByText(text)).toBeVisible();
+  }
+});
+
 test('a manifest opens as a dropped file, and the page shows the drop target', async () => {
   const hint = shell.getByText('to open it');
   await expect(hint).toHaveCount(0);
@@ -113,18 +140,18 @@ test('a manifest opens as a pasted file, and a link opens when it is pasted outs
     await gateway.settled();
   }
   await pasteInto('body', { bytes: [1], type: 'image/png', text: `ant://${address}/picture.txt` });
-  await shell.waitForURL(`${gateway.url}/${address}/picture.txt`);
+  await untilViewed(shell, `/${address}/picture.txt`);
   await shell.goto(gateway.url);
   await gateway.settled();
   await pasteInto('body', { text: `ant://${address}/letter.txt` });
-  await shell.waitForURL(`${gateway.url}/${address}/letter.txt`);
+  await untilViewed(shell, `/${address}/letter.txt`);
 });
 
 test('a link opens when its text is dropped', async () => {
   const address = await publish(Buffer.from('what was linked to'), peer);
   await drop(shell, { text: `ant://${address}/letter.txt` });
-  await shell.waitForURL(`${gateway.url}/${address}/letter.txt`);
-  await expect(shell.getByText('what was linked to')).toBeVisible();
+  const content = await untilViewed(shell, `/${address}/letter.txt`);
+  await expect(content.getByText('what was linked to')).toBeVisible();
 });
 
 test('a dropped text that is not an address stays in the box, with the reason', async () => {

@@ -9,6 +9,7 @@ import { publishFile } from '../../src/publish/publish.ts';
 import { expect, fetchIn, Gateway, openWithoutScripts, test } from '../support/chromium.ts';
 import type { PeerProcess } from '../support/peer-process.ts';
 import { codec, noise, publish } from '../support/publish.ts';
+import { untilViewed, viewed } from '../support/viewer.ts';
 import { residentBytes } from './memory.ts';
 import { UploadGate } from './upload-gate.ts';
 
@@ -88,7 +89,7 @@ test.describe('publishing', () => {
 
     await shell.getByLabel('Write token').fill('open sesame');
     await publishButton(shell).click();
-    const done = shell.getByRole('region', { name: 'Published' });
+    const done = shell.getByRole('region', { name: 'Published', exact: true });
     await expect(done).toContainText('3 files as', { timeout: 45_000 });
     await expect(done.getByRole('img', { name: 'QR code of the link' })).toBeVisible();
 
@@ -132,7 +133,7 @@ test.describe('publishing', () => {
     await expect(alert).toContainText('REFUSED');
     await shell.getByLabel('Write token').fill('open sesame');
     await shell.getByRole('button', { name: 'Continue' }).click();
-    await expect(shell.getByRole('region', { name: 'Published' })).toBeVisible();
+    await expect(shell.getByRole('region', { name: 'Published', exact: true })).toBeVisible();
   });
 
   test('without a valid peer nothing is sent, and the shell shows the reason', async ({ folder }) => {
@@ -164,10 +165,9 @@ test.describe('publishing', () => {
     const page = await anotherProfile(context);
     await page.goto(link);
     await page.getByRole('button', { name: 'Open it' }).click();
-    await page.waitForURL(/\/[0-9a-f]{64}\/$/);
-    await openWithoutScripts(page);
-    await expect(page.getByRole('heading')).toHaveText('Garden');
-    const root = new URL(page.url()).pathname;
+    const content = await untilViewed(page, /^\/[0-9a-f]{64}\/$/);
+    await expect(content.getByRole('heading')).toHaveText('Garden');
+    const root = new URL(page.url()).hash.replace('#view=', '/');
     await page.goto(gateway.url);
     await expectSame(page, root, files);
 
@@ -207,7 +207,7 @@ test.describe('publishing', () => {
     const row = shell.locator('.site-row').filter({ hasText: 'diary' });
     await expect(row).toContainText('Manifest on this device');
     await row.getByRole('link', { name: 'diary' }).click();
-    await shell.waitForURL(`${gateway.url}${root}`);
+    await untilViewed(shell, root);
   });
 
   test('a cancelled upload continues where it stopped: each chunk is sent once', async ({ folder }) => {
@@ -226,7 +226,9 @@ test.describe('publishing', () => {
     gate.open();
 
     await shell.getByRole('button', { name: 'Continue' }).click();
-    await expect(shell.getByRole('region', { name: 'Published' })).toBeVisible({ timeout: 60_000 });
+    await expect(shell.getByRole('region', { name: 'Published', exact: true })).toBeVisible({
+      timeout: 60_000,
+    });
     const counts = [...gate.stored.values()];
     expect(counts.length).toBeGreaterThanOrEqual(13);
     expect(counts.filter((count) => count !== 1)).toEqual([]);
@@ -366,9 +368,8 @@ test.describe('choosing', () => {
     await page.goto('about:blank');
     await page.goto(`${elsewhere.url}/${hash}`);
     await page.getByRole('button', { name: 'Open it' }).click();
-    await page.waitForURL(/\/[0-9a-f]{64}\/$/);
-    await openWithoutScripts(page);
-    await expect(page.getByRole('heading')).toHaveText('Here');
+    const content = await untilViewed(page, /^\/[0-9a-f]{64}\/$/);
+    await expect(content.getByRole('heading')).toHaveText('Here');
     await page.context().close();
 
     await shell.goto(`${new URL(shell.url()).origin}/#library`);
@@ -456,7 +457,7 @@ test('a file is published by WebTransport to a peer that has only pinned certifi
   await expect(alert).toContainText('REFUSED', { timeout: 45_000 });
   await shell.getByLabel('Write token').fill('open sesame');
   await shell.getByRole('button', { name: 'Continue' }).click();
-  const done = shell.getByRole('region', { name: 'Published' });
+  const done = shell.getByRole('region', { name: 'Published', exact: true });
   await expect(done).toBeVisible({ timeout: 45_000 });
   expect(
     await peer.metric('requests_total', { transport: 'webtransport', op: 'put', outcome: 'ok' }),
@@ -478,7 +479,7 @@ test('300 MB are published with bounded memory', async ({ folder, openGateway })
   const before = await residentBytes(shell);
   await publishButton(shell).click();
   let most = 0;
-  const done = shell.getByRole('region', { name: 'Published' });
+  const done = shell.getByRole('region', { name: 'Published', exact: true });
   await expect
     .poll(
       async () => {
@@ -506,7 +507,7 @@ function repeated(seed: number, size: number): Buffer {
   return Buffer.alloc(size, noise(seed, 500_003));
 }
 
-test('links open in a new tab during a publication, and leaving asks first', async ({
+test('links open in the viewer while a publication continues, and leaving asks first', async ({
   folder,
   startPeer,
   openGateway,
@@ -529,17 +530,16 @@ test('links open in a new tab during a publication, and leaving asks first', asy
 
     const navigation = shell.getByRole('navigation', { name: 'Screens' });
     const opened = async (click: Promise<void>) => {
-      const [tab] = await Promise.all([shell.context().waitForEvent('page'), click]);
-      await expect(tab.getByText('a letter')).toBeVisible();
-      expect(await tab.evaluate(() => window.opener)).toBe(null);
-      await tab.close();
+      await click;
+      await expect(viewed(shell).getByText('a letter')).toBeVisible();
+      await shell.goBack();
     };
     await navigation.getByRole('link', { name: 'Library' }).click();
     await opened(shell.locator('.site-row').getByRole('link').click());
     await navigation.getByRole('link', { name: 'Open' }).click();
     await opened(shell.getByRole('region', { name: 'Last opened' }).getByRole('link').click());
-    await opened(shell.getByRole('region', { name: 'Bookmarks' }).getByRole('link').click());
-    await shell.getByRole('textbox', { name: 'Open an address' }).fill(letter);
+    await opened(shell.getByRole('region', { name: 'Names', exact: true }).getByRole('link').click());
+    await shell.getByRole('combobox', { name: 'Search or open an address' }).fill(letter);
     await opened(shell.getByRole('button', { name: 'Open', exact: true }).click());
 
     const [dialog] = await Promise.all([
@@ -551,7 +551,9 @@ test('links open in a new tab during a publication, and leaving asks first', asy
 
     gate.open();
     await navigation.getByRole('link', { name: 'Publish' }).click();
-    await expect(shell.getByRole('region', { name: 'Published' })).toBeVisible({ timeout: 60_000 });
+    await expect(shell.getByRole('region', { name: 'Published', exact: true })).toBeVisible({
+      timeout: 60_000,
+    });
     // Nothing is lost any more: a dialog would fail this.
     shell.on('dialog', (late) => late.dismiss());
     await shell.goto(`${url}/letter`);

@@ -3,6 +3,7 @@ import { expect, type Gateway, test } from '../support/chromium.ts';
 import { linkOf, makePrivateManifest } from '../support/manifests.ts';
 import type { PeerProcess } from '../support/peer-process.ts';
 import { publish } from '../support/publish.ts';
+import { untilViewed } from '../support/viewer.ts';
 
 const names = ['Open', 'Library', 'Live', 'Publish', 'Settings'] as const;
 
@@ -33,7 +34,7 @@ test('each screen has a URL, and back and forward lead through them', { tag: '@s
     await expect(heading()).toHaveText(name);
   }
   await shell.goBack();
-  await expect(heading()).toHaveText('Open an address');
+  await expect(heading()).toHaveText('Explore the Autonomi network');
   await expect(shell).toHaveTitle('Antway');
   await shell.goForward();
   await expect(heading()).toHaveText('Library');
@@ -87,16 +88,16 @@ test('a web+ant link and a shared text open once, as pasted text does', async ()
   for (const [name, come] of Object.entries(ways)) {
     await test.step(name, async () => {
       await come();
-      await shell.waitForURL(`${gateway.url}/${address}/letter.txt`);
-      await expect(shell.getByText('a letter')).toBeVisible();
+      const content = await untilViewed(shell, `/${address}/letter.txt`);
+      await expect(content.getByText('a letter')).toBeVisible();
       // Back leads to the start page, which does not open it again.
       await shell.goBack();
-      await expect(heading()).toHaveText('Open an address');
+      await expect(heading()).toHaveText('Explore the Autonomi network');
       expect(shell.url()).toBe(`${gateway.url}/`);
     });
   }
   await shared({ text: 'just words' });
-  await expect(shell.getByRole('textbox', { name: 'Open an address' })).toHaveValue('just words');
+  await expect(shell.getByRole('combobox', { name: 'Search or open an address' })).toHaveValue('just words');
   await expect(shell.locator('#address-note')).toContainText('“just words” is neither an address');
   // Links carry keys: a host, which stands in wherever there is no worker, is never asked by one.
   const asked = gateway.host.log.join('\n');
@@ -113,7 +114,7 @@ test('an incoming link does not reload an open shell', async () => {
   expect(await shell.evaluate(() => 'isSameDocument' in window)).toBe(true);
   await shell.evaluate((link) => location.assign(`/#open=${encodeURIComponent(link)}`), linkOf(manifest));
   await shell.getByRole('button', { name: 'Open it' }).click();
-  await shell.waitForURL(/\/[0-9a-f]{64}\/$/);
+  await untilViewed(shell, /^\/[0-9a-f]{64}\/$/);
 });
 
 test('a link with a manifest in its fragment opens it, and a broken link shows the reason', async () => {
@@ -122,8 +123,8 @@ test('a link with a manifest in its fragment opens it, and a broken link shows t
   await shell.goto('about:blank');
   await shell.goto(`${gateway.url}/#manifest/${text}/a.txt`);
   await shell.getByRole('button', { name: 'Open it' }).click();
-  await shell.waitForURL(/\/[0-9a-f]{64}\/a\.txt$/);
-  await expect(shell.getByText('Fog again.')).toBeVisible();
+  const content = await untilViewed(shell, /^\/[0-9a-f]{64}\/a\.txt$/);
+  await expect(content.getByText('Fog again.')).toBeVisible();
 
   await shell.goto(`${gateway.url}/#manifest/${text.slice(0, 40)}`);
   await expect(shell.locator('#address-note .code')).toHaveText('CORRUPT');
@@ -156,7 +157,7 @@ test('the web app manifest meets the criteria of browsers', async () => {
   }
   for (const { url } of manifest.shortcuts) {
     await shell.goto(gateway.url + url);
-    await expect(heading()).not.toHaveText('Open an address');
+    await expect(heading()).not.toHaveText('Explore the Autonomi network');
   }
 });
 
@@ -196,6 +197,14 @@ test('the shell offers to install it after the second site, and not again after 
   await expect(shell.getByRole('region', { name: 'Last opened' }).getByRole('link')).toHaveCount(2);
   await offer();
   await expect(notice()).toBeVisible();
+  for (const [width, most] of [
+    [1280, 80],
+    [390, 130],
+  ] as const) {
+    await shell.setViewportSize({ width, height: 800 });
+    const box = await shell.getByRole('region', { name: 'Install' }).boundingBox();
+    expect(box!.height).toBeLessThan(most);
+  }
   await shell.getByRole('button', { name: 'Not now' }).click();
   await expect(notice()).toHaveCount(0);
   await shell.reload();

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Page } from '@playwright/test';
 import { expect, type Gateway, test } from '../support/chromium.ts';
 import type { PeerProcess } from '../support/peer-process.ts';
@@ -16,6 +17,7 @@ test.beforeEach(async ({ startPeer, openGateway }) => {
   await shell.goto(`${gateway.url}/#settings`);
 });
 
+const openExpertOptions = () => shell.getByText('Expert options').click();
 const section = (name: string) => shell.getByRole('region', { name });
 const config = async () => JSON.parse((await gateway.fetch('/-/config')).text);
 
@@ -58,9 +60,10 @@ test('a peer is added, tested, moved and removed, and the host’s list is used 
 });
 
 test('a user sets the transport, peers of peers and the limit, and they stay after a reload', async () => {
-  const peers = section('Peers');
-  await peers.getByRole('radio', { name: 'HTTP only' }).check();
-  await peers.getByLabel('Also use peers that these peers know').check();
+  await openExpertOptions();
+  const transport = section('Ways to the peers');
+  await transport.getByRole('radio', { name: 'HTTP only' }).check();
+  await transport.getByLabel('Also use peers that these peers know').check();
   const ceiling = section('Storage').getByLabel('Storage limit');
   await ceiling.fill('lots');
   await ceiling.press('Enter');
@@ -74,7 +77,8 @@ test('a user sets the transport, peers of peers and the limit, and they stay aft
     })
     .toEqual(['http', true, 2_500_000_000]);
   await shell.reload();
-  await expect(section('Peers').getByRole('radio', { name: 'HTTP only' })).toBeChecked();
+  await openExpertOptions();
+  await expect(transport.getByRole('radio', { name: 'HTTP only' })).toBeChecked();
   await expect(section('Storage').getByLabel('Storage limit')).toHaveValue('2.5');
 });
 
@@ -99,8 +103,34 @@ test('a user names an address, opens it by the name and removes the name; the ho
   await expect(names.getByRole('listitem')).toHaveCount(1);
 });
 
+test('bookmarks of fetch>it become names, and names become a bookmark file', async () => {
+  const names = section('Names');
+  const choose = async (text: string) => {
+    const chooser = shell.waitForEvent('filechooser');
+    await names.getByRole('button', { name: 'Import from fetch>it…' }).click();
+    await (await chooser).setFiles({
+      name: 'b.json',
+      mimeType: 'application/json',
+      buffer: Buffer.from(text),
+    });
+  };
+  await choose('{"version":2,"bookmarks":[]}');
+  await expect(names).toContainText('This is not a bookmark file of fetch>it.');
+  const bookmark = { id: '1', label: 'My <b>letter</b>', address: 'cd'.repeat(32), addedAt: 1 };
+  await choose(JSON.stringify({ version: 1, exportedAt: 1, bookmarks: [bookmark] }));
+  await expect(names.getByRole('link', { name: 'My-b-letter-b' })).toBeVisible();
+  await expect.poll(async () => (await config()).names['My-b-letter-b']).toBe('cd'.repeat(32));
+
+  const download = shell.waitForEvent('download');
+  await names.getByRole('button', { name: 'Export for fetch>it' }).click();
+  const file = JSON.parse(readFileSync(await (await download).path(), 'utf8'));
+  const labels = file.bookmarks.map(({ label }: { label: string }) => label);
+  expect([file.version, ...labels]).toEqual([1, 'hosts', 'My-b-letter-b']);
+});
+
 test('a blocked address does not open until the user allows it again', async () => {
   const letter = await publish(Buffer.from('a letter'), first);
+  await openExpertOptions();
   const denied = section('Blocked addresses');
   await denied.getByLabel('Address to block').fill('nonsense');
   await denied.getByRole('button', { name: 'Block' }).click();
@@ -137,7 +167,8 @@ test('a reset deletes all data, after a warning with the focus on its harmless a
   await gateway.settled();
   expect((await gateway.cache()).count).toBeGreaterThan(0);
   await section('Appearance').getByRole('radio', { name: 'Dark' }).check();
-  await section('Peers').getByRole('radio', { name: 'HTTP only' }).check();
+  await openExpertOptions();
+  await section('Ways to the peers').getByRole('radio', { name: 'HTTP only' }).check();
   await expect.poll(async () => (await config()).transport).toBe('http');
 
   const reset = section('Reset');
@@ -160,6 +191,6 @@ test('the shell uses the browser’s language if it has a catalogue for it', asy
   const context = await browser.newContext({ locale: 'de-AT' });
   const page = await context.newPage();
   await page.goto(gateway.url);
-  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Eine Adresse öffnen');
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Das Autonomi-Netzwerk entdecken');
   await context.close();
 });

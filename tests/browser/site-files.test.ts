@@ -11,6 +11,7 @@ import { makePrivateManifest } from '../support/manifests.ts';
 import { publishManyChunks } from '../support/many-chunks.ts';
 import { expectPin, listSites, pinAction } from '../support/pins.ts';
 import { noise, publish, RepeatingFile } from '../support/publish.ts';
+import { shellStored } from '../support/shell-stored.ts';
 import { makeTarchive } from '../support/tar.ts';
 import { residentBytes } from './memory.ts';
 
@@ -34,8 +35,8 @@ async function exportSite({ shell, url }: Gateway, address: string, folder: stri
   const waiting = page.waitForEvent('download');
   await page.evaluate((path) => void location.assign(path), `/-/export?address=${address}`);
   const download = await waiting;
-  expect(download.suggestedFilename()).toBe(`${address}.antway.tar`);
-  const file = join(folder, 'exported.antway.tar');
+  expect(download.suggestedFilename()).toBe(`${address}.antsite`);
+  const file = join(folder, 'exported.antsite');
   await download.saveAs(file);
   await page.close();
   return file;
@@ -91,9 +92,11 @@ test('a site moves to another device as a file, without any network, and opens t
     ...Array.from({ length: 3 }, () => expect.stringMatching(/^[0-9a-f]{64}$/)),
   ]);
   expect(JSON.parse(new TextDecoder().decode(members[0]!.data))).toMatchObject({
-    version: 1,
+    version: 2,
     address,
     chunks: 4,
+    files: expect.any(Number),
+    size: expect.any(Number),
   });
 
   const there = await openGateway({ peers: [nowhere] }, await browser.newContext());
@@ -101,6 +104,7 @@ test('a site moves to another device as a file, without any network, and opens t
   expect({ chunks, refused }).toEqual({ chunks: 4, refused: [] });
   await expectPin(there.shell, address, { ...complete, bytes: { stored: bytes, total: bytes } });
   expect(await listSites(there.shell)).toMatchObject([{ address, kind: 'archive', offline: true }]);
+  await shellStored(there.shell);
   await there.shell.context().setOffline(true);
   await stopWorkers(there.shell);
   const page = await there.openPage(`/${address}/`);
@@ -184,12 +188,12 @@ test('a file that is not an exported site is refused with the reason', async ({ 
   const site = { format: 'antway-site', version: 1, address: 'ab'.repeat(32) };
   writeFileSync(join(folder, 'a.txt'), 'x');
   const cases = [
-    [Buffer.from('no tar at all'.repeat(200)), 502, 'CORRUPT'],
-    [Buffer.alloc(0), 502, 'CORRUPT'],
+    [Buffer.from('no tar at all'.repeat(200)), 501, 'UNSUPPORTED'],
+    [Buffer.alloc(0), 501, 'UNSUPPORTED'],
     [await packTar([entry('a.txt', new Uint8Array(4))]), 501, 'UNSUPPORTED'],
     [await packTar([entry('antway-site.json', new Uint8Array(4))]), 501, 'UNSUPPORTED'],
     [await described({ ...site, format: 'x' }), 501, 'UNSUPPORTED'],
-    [await described({ ...site, version: 2 }), 501, 'UNSUPPORTED'],
+    [await described({ ...site, version: 3 }), 501, 'UNSUPPORTED'],
     [await described({ ...site, address: 'x' }), 501, 'UNSUPPORTED'],
     [await described({ ...site, address: 'de'.repeat(32) }), 451, 'DENIED'],
   ] as const;

@@ -46,7 +46,7 @@ mayRetry('once, 14 chunks were left instead of 8 after the last forgotten site; 
     const sites = () => listSites(gateway.shell);
     await expect
       .poll(async () => (await sites()).map(({ title }) => title))
-      .toEqual(['Large', 'Front &amp; centre', null]);
+      .toEqual(['Large', 'Front &amp; centre', 'letter.txt']);
     await expect.poll(async () => (await sites()).map(({ chunks }) => chunks.total)).toEqual([10, 4, 4]);
     expect(await sites()).toMatchObject([
       { address: large, kind: 'archive', path: `/${large}/`, icon: `/${large}/favicon.ico`, offline: false },

@@ -18,6 +18,7 @@ import { mayRetry } from '../support/may-retry.ts';
 import { distFolder } from '../support/paths.ts';
 import { expectPin, pinAction } from '../support/pins.ts';
 import { publish, RepeatingFile } from '../support/publish.ts';
+import { shellStored } from '../support/shell-stored.ts';
 import { makeTarchive } from '../support/tar.ts';
 import { ChunkRelay } from './chunk-relay.ts';
 import { UploadGate } from './upload-gate.ts';
@@ -30,6 +31,7 @@ const reloadButton = (page: Page) => notice(page).getByRole('button', { name: 'R
 async function openShell(deployment: Deployment, page: Page): Promise<Page> {
   await page.goto(deployment.url);
   await page.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
+  await shellStored(page);
   return page;
 }
 
@@ -178,7 +180,9 @@ test('an update waits for a publication; the user can cancel it, or reload anywa
     await expect(notice(shell)).toHaveText(/^Update ready: reload/);
 
     gate.open();
-    await expect(shell.getByRole('region', { name: 'Published' })).toBeVisible({ timeout: 60_000 });
+    await expect(shell.getByRole('region', { name: 'Published', exact: true })).toBeVisible({
+      timeout: 60_000,
+    });
     await reloadButton(shell).click();
     await expect(notice(shell)).toContainText('when a running transfer has finished');
     const reloaded = shell.waitForEvent('load');
@@ -253,7 +257,7 @@ test.describe('an update that fails to install leaves the former version in plac
       await expect(notice(shell)).toHaveCount(0);
       await shell.reload();
       expect(await isWaiting(shell)).toBe(false);
-      await expect(shell.getByRole('textbox', { name: 'Open an address' })).toBeVisible();
+      await expect(shell.getByRole('combobox', { name: 'Search or open an address' })).toBeVisible();
       expect(await versionFor(shell)).toBe(version);
       expect(await storedChunks(shell)).toBe(chunks);
 
@@ -337,5 +341,5 @@ test('an update deletes the files of the former version, and no foreign cache', 
   // And the shell opens from them alone.
   await deployment.close();
   await shell.reload();
-  await expect(shell.getByRole('textbox', { name: 'Open an address' })).toBeVisible();
+  await expect(shell.getByRole('combobox', { name: 'Search or open an address' })).toBeVisible();
 });

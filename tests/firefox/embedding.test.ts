@@ -69,3 +69,48 @@ test('a site runs no script and applies no style of an address that it does not 
     await host.stop();
   }
 });
+
+test('placeholders stand in place of pictures until the worker is ready, and notes in place of failed content', async ({
+  browser,
+  startPeer,
+}) => {
+  const peer = await startPeer();
+  const published = await publishContent(peer);
+  const register = "navigator.serviceWorker.register('sw.js')";
+  const picture = `src="ant://${published.picture}" width="300" height="200"`;
+  const late = `<!doctype html><script src="antway.js" data-worker="none"></script><img ${picture} alt="A crab">
+    <script>addEventListener('click', () => ${register});</script>`;
+  const missing = `<!doctype html><script src="antway.js" data-worker="none"></script><script>${register}</script>
+    <img id="number" src="ant://1234" alt="A number"><img src="ant://${published.site}/assets/img/pool.jpg" alt="A pool">`;
+  const files = { '/late.html': late, '/missing.html': missing };
+  const host = await serveSite(['tests/sites/embedding/own-worker'], published, peer.url, { files });
+  const page = await browser.newPage();
+  const look = () =>
+    page.evaluate(() => {
+      const image = document.querySelector<HTMLImageElement>('img[alt="A crab"]')!;
+      const { width, height } = image.getBoundingClientRect();
+      return { filter: getComputedStyle(image).filter, width, height, natural: image.naturalWidth };
+    });
+  try {
+    await page.goto(`${host.url}/late.html`);
+    expect(await look()).toEqual({ filter: 'contrast(0) opacity(0.2)', width: 300, height: 200, natural: 0 });
+    await page.evaluate(() => document.body.click());
+    await expect
+      .poll(look, { timeout: 20_000 })
+      .toEqual({ filter: 'none', width: 300, height: 200, natural: crab });
+
+    await peer.kill();
+    await page.goto(`${host.url}/missing.html`);
+    const notes = () =>
+      page.evaluate(() => Array.from(document.querySelectorAll('[role=note]'), (note) => note.textContent));
+    await expect
+      .poll(notes, { timeout: 20_000 })
+      .toEqual([
+        expect.stringMatching(/^A number \(“ant:\/\/1234” is not a content address/),
+        expect.stringMatching(/^A pool \(/),
+      ]);
+  } finally {
+    await page.close();
+    await host.stop();
+  }
+});

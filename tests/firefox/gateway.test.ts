@@ -161,7 +161,7 @@ test('seen content opens without host and peer after a restart of the browser, a
     expect(missing!.status()).toBe(504);
     expect(await page.evaluate(() => document.body.textContent)).toContain('PEERS_UNREACHABLE');
     await page.goto(host.url);
-    await page.waitForSelector('::-p-aria([name="Open an address"][role="textbox"])');
+    await page.waitForSelector('::-p-aria([name="Search or open an address"][role="combobox"])');
   } finally {
     await after.close();
   }

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import { fetchIn } from '../support/gateway-client.ts';
+import { shellStored } from '../support/shell-stored.ts';
 import { startSiteOnOwnOrigin } from '../support/site-on-own-origin.ts';
 import { test } from './harness.ts';
 
@@ -32,6 +33,7 @@ test('a site runs its scripts on an origin of its own, is pinned there by the li
   await expect
     .poll(async () => JSON.parse((await fetchIn(shell, '/-/sites')).text).sites, { timeout: 30_000 })
     .toMatchObject([{ address, hasOwnOrigin: true, offline: true, pin: { state: 'complete' } }]);
+  await shellStored(shell);
   await Promise.all([peer.kill(), host.kill()]);
   await page.bringToFront();
   // `goto` waits for an event that WebDriver BiDi does not send for a redirect of a worker.

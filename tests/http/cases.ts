@@ -9,6 +9,7 @@ import {
   siteFiles,
   svg,
   tornFile,
+  zipBytes,
 } from './fixtures.ts';
 
 type Headers = Record<string, ExpectedHeader>;
@@ -732,6 +733,7 @@ const internal: Row[] = [
     }),
   ],
   ['stats', get('/-/stats'), ok([/"requests"/])],
+  ['activity', get('/-/activity'), ok([/"peerBytes":\[/, /"transfers":\[/])],
   ['peers', get('/-/peers'), ok([/"peers"/])],
   ['cache', get('/-/cache'), ok([/"count"/])],
   ['HEAD', head('/-/health'), { status: 200, body: '' }],
@@ -761,10 +763,12 @@ const refused = failure(403, 'REFUSED');
 
 /** Which methods each endpoint takes: asked with one that none does. */
 const methodsOf: Row[] = [
+  ['activity', 'GET, HEAD, DELETE'],
   ['appearance', 'GET, HEAD, PUT'],
   ['cache', 'GET, HEAD'],
   ['config', 'GET, HEAD'],
-  ['export', 'GET, HEAD'],
+  ['export', 'GET, HEAD, POST'],
+  ['files', 'GET, HEAD'],
   ['health', 'GET, HEAD'],
   ['import', 'POST'],
   ['manifests', 'GET, HEAD, POST, DELETE'],
@@ -803,7 +807,7 @@ const library: Row[] = [
     'export',
     get('/-/export?address={file}'),
     typed('application/x-tar', {
-      'Content-Disposition': 'attachment; filename="{file}.antway.tar"',
+      'Content-Disposition': 'attachment; filename="{file}.antsite"',
       'Accept-Ranges': 'bytes',
     }),
   ],
@@ -812,10 +816,15 @@ const library: Row[] = [
     range('/-/export?address={file}', 'bytes=0-15'),
     { status: 206, headers: { 'Content-Length': '16' }, body: 'antway-site.json' },
   ],
+  ['the files of a stored site', get('/-/files?address={file}'), json(/^\{"files":\[""\]\}$/)],
+  ['a file of a stored site', get('/-/files?address={file}&path='), typed('application/octet-stream')],
+  ['the files of a site that is not stored', get('/-/files?address={missing}'), failure(404, 'NOT_FOUND')],
+  ['the files of nothing', get('/-/files'), refused],
   ['export of a site that is not stored', get('/-/export?address={missing}'), failure(404, 'NOT_FOUND')],
   ['export of nothing', get('/-/export'), refused],
-  ['import of an empty file', post('/-/import', ''), failure(502, 'CORRUPT')],
-  ['import of an invalid file', post('/-/import', 'x'.repeat(20)), failure(502, 'CORRUPT')],
+  ['export with a title that is no form', post('/-/export?address={file}', 'Low Tide'), refused],
+  ['import of an empty file', post('/-/import', ''), failure(501, 'UNSUPPORTED')],
+  ['import of an invalid file', post('/-/import', 'x'.repeat(20)), failure(501, 'UNSUPPORTED')],
   ['unpin', remove('/-/pins?address={file}'), done],
   ['unpin a site without a pin', remove('/-/pins?address={file}'), failure(404, 'NOT_FOUND')],
   [
@@ -831,6 +840,8 @@ const library: Row[] = [
     }),
     done,
   ],
+  ['the files of opened sites', get('/-/recent-files'), json(/^\{"sites":\[/)],
+  ['a list that is not configured', get('/-/lists?address={missing}'), refused],
   ['note an invalid visit', post('/-/visits', { address: '{site}', path: 'https://a.example/' }), refused],
   ['delete a visit', remove('/-/visits?address={site}'), done],
   ['remove it and its chunks', remove('/-/sites?address={site}'), done],
@@ -881,6 +892,141 @@ const pointers: Row[] = [
   ],
 ];
 
+const redirects: Row[] = [
+  ['301 with a splat', open('/{redirected}/old/a%20b/c?q=1'), movedTo('/{redirected}/new/a%20b/c?q=1')],
+  [
+    '302 with a query of its own',
+    open('/{redirected}/moved?q=1'),
+    { status: 302, headers: { Location: '/{redirected}/index.html?from=moved#part' } },
+  ],
+  ['200 shows another member', get('/{redirected}/app/any/route'), ok(homePage)],
+  ['404 and 410 show another member', get('/{redirected}/gone'), { status: 404, body: notFoundPage }],
+  ['an existing member wins', get('/{redirected}/abc.txt'), ok(alphabet)],
+  ['a target on another host is not used', get('/{redirected}/evil'), failure(404, 'NOT_FOUND')],
+];
+
+const envelopes: Row[] = [
+  [
+    'the content, with the type of its language',
+    get('/{envelope}'),
+    ok('# Grüße', { 'Content-Type': `text/markdown${utf8}`, ETag: /\.envelope:md"$/ }),
+  ],
+  ['HEAD', head('/{envelope}'), { ...ok('', headOf(Buffer.from('# Grüße'))), body: '' }],
+  ['a range', range('/{envelope}', 'bytes=2-3'), partial('Gr', 'bytes 2-3/9')],
+  [
+    'a download has its title',
+    get('/{envelope}?download=1'),
+    ok('# Grüße', {
+      'Content-Disposition': 'attachment; filename="My _note_.md"; filename*=UTF-8\'\'My%20%22note%22.md',
+    }),
+  ],
+  [
+    'markup is shown as text',
+    get('/{markup}'),
+    ok('<script>alert(1)</script>', { 'Content-Type': `text/plain${utf8}` }),
+  ],
+  ['the envelope itself', get('/{envelope}?format=json'), ok([/^\{"v":1/], { ETag: /\.file"$/ })],
+  ['the envelope by a name', get('/{envelope}/note.json'), ok([/^\{"v":1/], { ETag: /\.file"$/ })],
+  ['other JSON stays', get('/{unwrapped}'), ok('{"v":1,"meta":null,"content":"x"}')],
+];
+
+const wholeZip = { 'Content-Type': 'application/zip', 'Content-Length': String(zipBytes) };
+const zips: Row[] = [
+  ['the root without the slash', open('/{zip}'), movedTo('/{zip}/')],
+  ['its default document', get('/{zip}/'), ok(homePage, { 'Content-Type': `text/html${utf8}` })],
+  ['a stored member', get('/{zip}/folder/stored.txt'), ok(alphabet)],
+  [
+    'a range of a stored member',
+    range('/{zip}/folder/stored.txt', 'bytes=2-5'),
+    partial('cdef', 'bytes 2-5/26'),
+  ],
+  ['a deflated member', get('/{zip}/folder/deflated.txt'), ok(alphabet.repeat(100))],
+  [
+    'a range of a deflated member',
+    range('/{zip}/folder/deflated.txt', 'bytes=1300-1303'),
+    partial('abcd', 'bytes 1300-1303/2600'),
+  ],
+  [
+    'HEAD of a deflated member',
+    head('/{zip}/folder/deflated.txt'),
+    { ...ok('', headOf(alphabet.repeat(100))), body: '' },
+  ],
+  ['a listing', get('/{zip}/folder/?format=json'), ok([/"deflated\.txt"/, /2600/])],
+  ['an encrypted member', get('/{zip}/secret.txt'), failure(501, 'UNSUPPORTED')],
+  ['a missing member', get('/{zip}/none.txt'), failure(404, 'NOT_FOUND')],
+  ['the ZIP itself', get('/{zip}/?format=zip'), typed('application/zip', wholeZip)],
+  ['the ZIP by a name', get('/{zip}/photos.zip'), typed('application/zip', wholeZip)],
+  [
+    'the ZIP as a download',
+    get('/{zip}?download=1&filename=photos.zip'),
+    typed('application/zip', { ...wholeZip, 'Content-Disposition': /^attachment; filename="photos\.zip"/ }),
+  ],
+  ['a folder as a tar', get('/{zip}/folder/?format=tar'), typed('application/x-tar')],
+  ['an office document is a file', get('/{office}'), typed('application/zip')],
+  ['a file has no format “zip”', get('/{file}?format=zip'), failure(501, 'UNSUPPORTED')],
+];
+
+const original = { 'Accept-Ranges': 'bytes', ETag: /\.file:\w+(\.\w+)?"$/ };
+const rewritten = { 'Accept-Ranges': 'none', ETag: /\.links-1/ };
+const links: Row[] = [
+  [
+    'in a page, shown',
+    open('/{linked}/'),
+    ok([/href="\/[0-9a-f]{64}\/abc\.txt"/, /src="\/docs\.site\/p"/], rewritten),
+  ],
+  [
+    'in a page, fetched',
+    get('/{linked}/own.html'),
+    ok([/srcset="\/docs\.site\/1 1x, \/[0-9a-f]{64}\/2 2x"/], rewritten),
+  ],
+  [
+    'in a style sheet',
+    get('/{linked}/style.css'),
+    ok([/@import "\/[0-9a-f]{64}\/a/, /url\(\/\w/], rewritten),
+  ],
+  ['in a script stay', get('/{linked}/script.js'), ok([/'ant:\/\/[0-9a-f]{64}\/abc/], original)],
+  ['to nothing stay', get('/{linked}/unknown.html'), ok([/"ant:\/\/1234"/], original)],
+  ['in UTF-16 stay', get('/{linked}/utf16.html'), ok([/a\0n\0t\0:/], original)],
+  [
+    'HEAD has the length of GET',
+    head('/{linked}/own.html'),
+    { status: 200, headers: { 'Content-Length': '102', ...rewritten }, body: '' },
+  ],
+  [
+    'in a long page, while it streams',
+    get('/{linked}/long.html'),
+    { status: 200, headers: { 'Content-Length': null, ...rewritten } },
+  ],
+  [
+    'HEAD of a long page',
+    head('/{linked}/long.html'),
+    { status: 200, headers: { 'Content-Length': null, ...rewritten }, body: '' },
+  ],
+  ['not modified', get('/{linked}/own.html', { 'If-None-Match': '{etag}' }), notModified(rewritten)],
+  [
+    'a long page, not modified',
+    get('/{linked}/long.html', { 'If-None-Match': '{etag}' }),
+    notModified(rewritten),
+  ],
+  [
+    'a range is of the original',
+    range('/{linked}/own.html', 'bytes=13-26'),
+    partial('ant://docs.sit', 'bytes 13-26/124', original),
+  ],
+  [
+    'a range of another version is the whole original',
+    range('/{linked}/own.html', 'bytes=0-4', { 'If-Range': '{etag}' }),
+    ok([/srcset="ant:\/\/docs/], original),
+  ],
+  ['a download is the original', get('/{linked}/own.html?download=1'), ok([/ant:\/\/docs/], original)],
+  [
+    'data for a script is the original',
+    get('/{linked}/own.html', { 'Antway-As-Data': '1' }),
+    ok([/ant:\/\/docs/], original),
+  ],
+  ['in 404.html', open('/{linked}/none'), { status: 404, body: [/src="\/[0-9a-f]{64}\/lost\.png"/] }],
+];
+
 /** Every case, in the order of the document. */
 export const cases: readonly Case[] = [
   ...table('Methods', methods),
@@ -892,12 +1038,16 @@ export const cases: readonly Case[] = [
   ...table('Content-Disposition', disposition, 'own'),
   ...table('Archives and folders', folders),
   ...table('Routes', routes),
+  ...table('Redirects', redirects, 'own'),
   ...table('Names in URLs', names),
   ...table('Listings', listings, 'own'),
   ...table('Formats', formats, 'own'),
   ...table('Names of addresses', aliases, 'own'),
   ...table('Pointers', pointers, 'own'),
   ...table('404.html', notFound, 'own'),
+  ...table('Envelopes', envelopes, 'own'),
+  ...table('ZIP', zips, 'own'),
+  ...table('Links to content addresses', links, 'own'),
   ...table('Errors', errors, 'own'),
   ...table('Manifests', manifests, 'own'),
   ...table('Security headers', security, 'own'),

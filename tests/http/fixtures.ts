@@ -7,6 +7,7 @@ import { PointerOwner } from '../support/pointers.ts';
 import { type ChunkSink, noise, publish } from '../support/publish.ts';
 import type { Files } from '../support/tar.ts';
 import { makeTarchive } from '../support/tarchive.ts';
+import { makeZip } from '../support/zip.ts';
 
 export const alphabet = 'abcdefghijklmnopqrstuvwxyz';
 export const homePage = '<!doctype html><title>Home</title><p>Home</p>';
@@ -94,6 +95,29 @@ export const siteFiles: Files = {
   'names/~tilde_-.!*().txt': 'marks',
 };
 
+const zipped = makeZip([
+  { path: 'index.html', data: homePage },
+  { path: 'folder/stored.txt', data: alphabet, method: 0 },
+  { path: 'folder/deflated.txt', data: alphabet.repeat(100) },
+  { path: 'secret.txt', data: 'x', flags: 0x801 },
+  { path: '../out.txt', data: 'x' },
+]);
+export const zipBytes = zipped.length;
+
+/** Longer than one piece of a body, so it is rewritten while it streams. `{site}` stands for an address. */
+export const longLinkedPage = `<!doctype html><title>Long</title>${'<p>text</p>'.repeat(120_000)}<img src="ant://{site}/a">`;
+
+export const linkedFiles: Files = {
+  'index.html':
+    '<!doctype html><meta charset="utf-8"><a href="autonomi://{site}/abc.txt">a</a><img src="ant://docs.site/p">',
+  'own.html': '<img srcset="ant://docs.site/1 1x, https://aut.local/{site}/2 2x">',
+  'style.css': '@import "ant://{site}/a.css"; p { background: url(autonomi://{site}/b) }',
+  'script.js': "fetch('ant://{site}/abc.txt')",
+  'unknown.html': '<a href="ant://1234">no address</a>',
+  'long.html': longLinkedPage,
+  '404.html': '<img src="ant://{site}/lost.png">',
+};
+
 export const routedFiles: Files = {
   'app-conf.json': JSON.stringify({
     routeMap: {
@@ -118,6 +142,21 @@ export const routedFiles: Files = {
   'plain.txt': 'no route',
 };
 
+const redirectedFiles: Files = {
+  _redirects: [
+    '/old/* /new/:splat 301',
+    '/moved /index.html?from=moved#part 302',
+    '/app/* /index.html 200',
+    '/gone /lost.html 410',
+    '/abc.txt /index.html',
+    '/evil //evil.example/',
+    '/evil https://evil.example/ 302',
+  ].join('\n'),
+  'index.html': homePage,
+  'lost.html': notFoundPage,
+  'abc.txt': alphabet,
+};
+
 /** Addresses by the name that the table gives them. */
 export type Fixtures = Awaited<ReturnType<typeof publishFixtures>>;
 
@@ -128,8 +167,12 @@ export async function publishFixtures(sink: ChunkSink) {
     ['first.txt', file],
     ['folder/second.txt', file],
   ]);
+  const site = await publish(await makeTarchive(siteFiles), sink);
   return {
-    site: await publish(await makeTarchive(siteFiles), sink),
+    site,
+    zip: await publish(zipped, sink),
+    office: await publish(makeZip([{ path: '[Content_Types].xml', data: '<Types/>' }]), sink),
+    linked: await publish(await makeTarchive(linkedFilesOf(site)), sink),
     trusted: await publish(await makeTarchive({ 'index.html': homePage, 'trusted.txt': 'trusted' }), sink),
     fresh: await publish(
       await makeTarchive({ 'index.html': homePage, 'picture.svg': svg, 'a.txt': alphabet }),
@@ -137,6 +180,18 @@ export async function publishFixtures(sink: ChunkSink) {
     ),
     denied: await publish(Buffer.from('blocked by the host'), sink),
     routed: await publish(await makeTarchive(routedFiles), sink),
+    envelope: await publish(
+      Buffer.from(
+        JSON.stringify({ v: 1, meta: { title: 'My "note"', lang: 'markdown' }, content: '# Grüße' }),
+      ),
+      sink,
+    ),
+    markup: await publish(
+      Buffer.from('{"v":1,"meta":{"title":"","lang":"html"},"content":"<script>alert(1)</script>"}'),
+      sink,
+    ),
+    unwrapped: await publish(Buffer.from('{"v":1,"meta":null,"content":"x"}'), sink),
+    redirected: await publish(await makeTarchive(redirectedFiles), sink),
     bare: await publish(await makeTarchive({ 'b.txt': 'b', 'a.txt': alphabet, 'sub/c.txt': 'c' }), sink),
     untold: await publish(await makeTarchive({ 'a.txt': alphabet, 'sub/index.html': homePage }, null), sink),
     file,
@@ -150,6 +205,15 @@ export async function publishFixtures(sink: ChunkSink) {
     missing: 'ab'.repeat(32),
     pointer: pointerOwner.address.hex,
   };
+}
+
+function linkedFilesOf(site: string): Files {
+  const filled = Object.entries(linkedFiles).map(([path, text]) => [
+    path,
+    String(text).replaceAll('{site}', site),
+  ]);
+  const utf16 = Buffer.from(`\ufeff<img src="ant://${site}/a">`, 'utf16le');
+  return { ...Object.fromEntries(filled), 'utf16.html': utf16 };
 }
 
 const hash = Array<number>(32).fill(7);

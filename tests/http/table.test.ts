@@ -31,7 +31,7 @@ test.beforeAll(async ({ playwright, launchOptions }) => {
     JSON.stringify({
       peers: [peer.url],
       names: { 'docs.site': fixtures.site, bare: fixtures.bare, letters: fixtures.file },
-      trusted: [fixtures.trusted],
+      trusted: [fixtures.trusted, fixtures.linked],
       denied: [fixtures.denied],
     }),
   );

@@ -152,7 +152,7 @@ attack(
     await expectInForce();
 
     await page.goto(front.root);
-    await expect(page.getByRole('heading', { name: 'Open an address' })).toBeVisible();
+    await expect(page.getByRole('heading', { name: 'Explore the Autonomi network' })).toBeVisible();
     await expect.poll(async () => page.context().cookies(front.root)).toEqual([]);
   },
 );

@@ -2,6 +2,7 @@ import type { Page } from '@playwright/test';
 import { expect, type Gateway, test } from '../support/chromium.ts';
 import { linkOf, makePrivateManifest } from '../support/manifests.ts';
 import type { PeerProcess } from '../support/peer-process.ts';
+import { untilViewed } from '../support/viewer.ts';
 import { attack } from './attack.ts';
 
 const group = 'Links with a manifest';
@@ -52,7 +53,7 @@ for (const [what, url] of [
       await expect(question(page)).toHaveCount(0);
       expect(page.url()).toBe(`${gateway.url}/`);
       await page.reload();
-      await expect(page.getByRole('heading', { name: 'Open an address' })).toBeVisible();
+      await expect(page.getByRole('heading', { name: 'Explore the Autonomi network' })).toBeVisible();
       await expect(question(page)).toHaveCount(0);
       expect(await stored()).toEqual([]);
     },
@@ -82,16 +83,16 @@ attack(
 test('a user confirms a link with a manifest once, and opens a stored manifest without a question', async () => {
   const page = await lead(`${gateway.url}/${fragment()}/a.txt`);
   await page.getByRole('button', { name: 'Open it' }).click();
-  await page.waitForURL(/\/[0-9a-f]{64}\/a\.txt$/);
-  await expect(page.getByText('Fog again.')).toBeVisible();
+  const content = await untilViewed(page, /^\/[0-9a-f]{64}\/a\.txt$/);
+  await expect(content.getByText('Fog again.')).toBeVisible();
   expect(await stored()).toMatchObject([{ name: 'Diary', entries: 2 }]);
 
   await shell.evaluate((url) => location.assign(url), `${gateway.url}/${fragment()}/b.txt`);
-  await shell.waitForURL(/\/[0-9a-f]{64}\/b\.txt$/);
+  await untilViewed(shell, /^\/[0-9a-f]{64}\/b\.txt$/);
 });
 
 test('a link that the user enters in the shell opens without a question', async () => {
-  await shell.getByRole('textbox', { name: 'Open an address' }).fill(link);
+  await shell.getByRole('combobox', { name: 'Search or open an address' }).fill(link);
   await shell.getByRole('button', { name: 'Open', exact: true }).click();
-  await shell.waitForURL(/\/[0-9a-f]{64}\/$/);
+  await untilViewed(shell, /^\/[0-9a-f]{64}\/$/);
 });

@@ -54,18 +54,28 @@ const hostileOffer = () => ({
   ],
   settings: { peers: ['https://evil.example'], names: { bank: attacker } },
   restricted: [],
+  publications: [{ id: attacker, title: '\u202e<img src=x>Bank' }],
 });
+
+/** The answer to a request for the offered publication. */
+const hostilePublication = () =>
+  JSON.stringify({
+    ...{ id: attacker, isPrivate: false, isFolder: true, title: 'Bank', name: '', files: 1, bytes: 1 },
+    ...{ chunks: '<img src=x>', peers: ['javascript:alert(1)'], publishedAt: 1, replaces: null },
+  });
 
 /** Opens `/-/move` from a page, which answers each message with the offer, and sends it unasked too. */
 async function openMove(page: Page): Promise<Page> {
   const opened = context.waitForEvent('page');
   await page.evaluate(
-    ([url, offer]) => {
+    ([url, offer, publication]) => {
       const received: unknown[] = [];
       Object.assign(window, { received });
       window.addEventListener('message', ({ data, ports: [port] }) => {
         received.push(data);
-        port?.postMessage(offer);
+        if (!port) return;
+        port.onmessage = ({ data: { id } }) => port.postMessage({ id, body: new Blob([publication]) });
+        port.postMessage(offer);
       });
       const popup = window.open(url as string)!;
       setInterval(() => {
@@ -75,7 +85,7 @@ async function openMove(page: Page): Promise<Page> {
         popup.postMessage({ type: 'antway:move', ...(offer as object) }, '*');
       }, 100);
     },
-    [`${root}/-/move#127.0.0.1`, hostileOffer()] as const,
+    [`${root}/-/move#127.0.0.1`, hostileOffer(), hostilePublication()] as const,
   );
   return opened;
 }
@@ -160,18 +170,21 @@ attack(
 
 attack(
   group,
-  'a site that the user trusts at the former address offers a library with links to other origins, and the user agrees',
-  'the gateway refuses such a site and says so',
+  'a site that the user trusts at the former address offers a library with links to other origins and a forged publication, and the user agrees',
+  'the gateway refuses both and says so',
   async () => {
     const popup = await openMove(await openTrusted());
     const take = popup.getByRole('button', { name: 'Take it over' });
     await expect(take).toHaveAttribute('aria-disabled', 'false');
     await take.click();
-    await expect(popup.getByRole('listitem')).toHaveText(
+    await expect(popup.getByRole('listitem')).toHaveText([
       'Bank: The visit, path: it must be the path of a site. (REFUSED)',
-    );
+      '<img src=x>Bank: The publication, chunks: it must be hex addresses. (REFUSED)',
+    ]);
     const shell = await openShell(root);
     expect((await fetchIn(shell, '/-/sites')).text).toBe('{"sites":[]}');
+    await shell.goto(`${root}/#publish`);
+    await expect(shell.getByRole('region', { name: 'Published by you' })).toContainText('Nothing yet.');
   },
 );
 

@@ -4,6 +4,7 @@ import { test as deployments } from '../support/chromium-deployments.ts';
 import { Deployment, nextVersion } from '../support/deployment.ts';
 import { dropInFolder } from '../support/embedding-site.ts';
 import { publish } from '../support/publish.ts';
+import { shellStored } from '../support/shell-stored.ts';
 import { StaticHost } from '../support/static-host.ts';
 import { makeTarchive } from '../support/tarchive.ts';
 import { attack as declare } from './attack.ts';
@@ -35,6 +36,7 @@ async function openScene({
     peer,
   );
   const gateway = await openGateway({ peers: [peer.url], isolation: 'path' });
+  await shellStored(gateway.shell);
   await decide(gateway.shell, site, 'trusted');
   const attacker = await gateway.openPage(`/${site}/`);
   await expect(attacker).toHaveTitle('Trusted');
@@ -64,7 +66,7 @@ async function forgeCaches(attacker: Page, kind: Forgery, outside = ''): Promise
           case 'text':
             return new Response(page, { headers });
           case 'huge':
-            return new Response(new Blob(Array.from({ length: 40 }, () => new Uint8Array(1_000_000))), {
+            return new Response(new Blob(Array.from({ length: 10 }, () => new Uint8Array(1_000_000))), {
               headers,
             });
           case 'redirected':
@@ -133,7 +135,7 @@ async function reopen({ shell, url }: Gateway, path = '/') {
 }
 
 async function expectShell({ page, response }: Awaited<ReturnType<typeof reopen>>): Promise<void> {
-  await expect(page.getByRole('textbox', { name: 'Open an address' })).toBeVisible();
+  await expect(page.getByRole('combobox', { name: 'Search or open an address' })).toBeVisible();
   expect(await page.title()).not.toContain(forgery);
   expect(response.status()).toBe(200);
   const headers = response.headers();
@@ -157,11 +159,11 @@ attack(
     const { gateway, attacker, site } = await openScene({ startPeer, openGateway });
     await forgeCaches(attacker, 'text');
     await decide(gateway.shell, site, 'restricted');
+    // Revoking trust has the worker check its files.
+    await expect.poll(() => damagedFiles(gateway.shell)).toBeGreaterThan(0);
     const headers = { 'Content-Type': 'application/json' };
     const reset = { method: 'POST', headers, body: '{"chunks":true}' };
     expect((await fetchIn(gateway.shell, '/-/reset', reset)).status).toBe(204);
-    // Revoking trust has the worker check its files.
-    await expect.poll(() => damagedFiles(gateway.shell)).toBeGreaterThan(0);
     await attacker.close();
 
     const opened = await reopen(gateway);
@@ -219,7 +221,7 @@ attack(
 );
 
 for (const [kind, name] of [
-  ['huge', 'A trusted page stores responses of 40 MB as the shell’s files.'],
+  ['huge', 'A trusted page stores responses of 10 MB as the shell’s files.'],
   ['redirected', 'A trusted page stores redirects as the shell’s files.'],
   ['opaque', 'A trusted page stores opaque responses of another origin as the shell’s files.'],
   ['other headers', 'A trusted page stores the shell’s own files with a weaker policy and another type.'],
@@ -312,7 +314,9 @@ deployments(
     await page.reload();
     await expect(async () => {
       await page.goto(deployment.url);
-      await expect(page.getByRole('textbox', { name: 'Open an address' })).toBeVisible({ timeout: 2_000 });
+      await expect(page.getByRole('combobox', { name: 'Search or open an address' })).toBeVisible({
+        timeout: 2_000,
+      });
     }).toPass();
     expect(JSON.parse((await fetchIn(page, '/-/health')).text).version).toBe(nextVersion);
   },

@@ -381,7 +381,7 @@ attack(
     await page.goto(`${gateway.url}/${site}/`);
     await expect(page).toHaveTitle('ran');
     expect((await gateway.fetch('/-/reset', { method: 'POST', body: '{}' })).status).toBe(204);
-    await expect(page.getByRole('heading', { name: 'Open an address' })).toBeVisible();
+    await expect(page.getByRole('heading', { name: 'Explore the Autonomi network' })).toBeVisible();
     expect(page.url()).toBe(`${gateway.url}/`);
   },
 );

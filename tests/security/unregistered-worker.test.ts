@@ -53,7 +53,7 @@ attack(
     const shell = await attacker.context().newPage();
     await shell.goto(gateway.url);
     await hasWorker(shell);
-    await expect(shell.getByRole('textbox', { name: 'Open an address' })).toBeVisible();
+    await expect(shell.getByRole('combobox', { name: 'Search or open an address' })).toBeVisible();
     expect(await state(shell)).toEqual(before);
 
     // Also when every page was closed, and a site is what is opened next.

@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { embedBuild } from '../../build/embed-build.ts';
+import { filesOf, isCompressed } from '../../build/files-of.ts';
 import { LoopbackServer, passOn } from './loopback-server.ts';
 import { distFolder, fromRoot } from './paths.ts';
 import type { PeerProcess } from './peer-process.ts';
@@ -11,6 +12,11 @@ import type { HostConfig } from './processes.ts';
 
 /** The version of the build that is newer than `dist`. */
 export const nextVersion = '99.0.0';
+
+/** Copies a build without its compressed files, so that the copy can be changed. */
+export function copyBuild(from: string, to: string): void {
+  cpSync(from, to, { recursive: true, filter: (path) => !isCompressed(path) });
+}
 
 /** A host whose files can be exchanged, and which can fail. */
 export class Deployment {
@@ -33,7 +39,7 @@ export class Deployment {
     startPeer: (flags: string[]) => Promise<PeerProcess>,
   ): Promise<Deployment> {
     const web = join(folder, 'web');
-    cpSync(distFolder, web, { recursive: true });
+    copyBuild(distFolder, web);
     const configFile = join(folder, 'deployment.json');
     writeFileSync(configFile, JSON.stringify(config));
     const peer = await startPeer(['--web', web, '--web-config', configFile]);
@@ -52,7 +58,7 @@ export class Deployment {
   /** Puts a build in place of the one that is served. */
   put(build: string): void {
     rmSync(this.#web, { recursive: true });
-    cpSync(build, this.#web, { recursive: true });
+    copyBuild(build, this.#web);
   }
 
   /** Changes one of the files that are served. */
@@ -95,13 +101,17 @@ export async function buildNext(): Promise<string> {
 
 /** Gives scripts the names that they would have if anything in them had changed, and the worker the hashes of that. */
 function renameScripts(build: string): void {
-  for (const name of readdirSync(join(build, 'assets')).filter((name) => name.endsWith('.js'))) {
-    const newName = name.replace(/\.js$/, 'x.js');
-    renameSync(join(build, 'assets', name), join(build, 'assets', newName));
-    for (const user of ['sw.js', 'index.html']) {
-      const text = readFileSync(join(build, user), 'utf8');
-      writeFileSync(join(build, user), text.replaceAll(name, newName));
-    }
+  const names = filesOf(build).flatMap((path) => /^assets\/(.*)\.js$/.exec(path)?.[1] ?? []);
+  for (const name of names) {
+    renameSync(join(build, `assets/${name}.js`), join(build, `assets/${name}x.js`));
+  }
+  // Scripts import each other by these names.
+  for (const path of filesOf(build).filter((path) => /\.(html|js)$/.test(path))) {
+    const text = readFileSync(join(build, path), 'utf8');
+    writeFileSync(
+      join(build, path),
+      names.reduce((changed, name) => changed.replaceAll(`${name}.js`, `${name}x.js`), text),
+    );
   }
   embedBuild(build);
 }

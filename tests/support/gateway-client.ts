@@ -1,5 +1,6 @@
 import type { StatsSnapshot } from '../../src/stats/stats.ts';
 import type { PeerProcess } from './peer-process.ts';
+import { type ShellPage, storeShell } from './shell-stored.ts';
 
 /** A response to `fetch` in a page. */
 export interface Answer {
@@ -44,7 +45,7 @@ export function fetchIn(page: DrivenPage, path: string, options: FetchOptions = 
 }
 
 /** A gateway as its shell reaches it, in any browser. */
-export class GatewayClient<Page extends DrivenPage> {
+export class GatewayClient<Page extends DrivenPage & ShellPage> {
   /** @param shell a page with the gateway's shell, whose worker runs. */
   constructor(
     readonly host: PeerProcess,
@@ -72,8 +73,9 @@ export class GatewayClient<Page extends DrivenPage> {
     return this.#internal('cache');
   }
 
-  /** Resolves when the worker has nothing left to send or to write, so that its counters stand still. */
+  /** Resolves when the worker has nothing left to store, send or write, so that its counters stand still. */
   async settled(): Promise<void> {
+    await storeShell(this.shell);
     let before = '';
     for (;;) {
       const { requests, ...counters } = await this.stats();

@@ -4,7 +4,7 @@ import { Codec } from '../../src/self-encryption/codec.ts';
 import { type DataMap, decodeDataMap } from '../../src/self-encryption/data-map.ts';
 import { encryptFile } from '../../src/self-encryption/file.ts';
 import { bufferAccess } from '../../src/util/random-access.ts';
-import type { PeerProcess } from './peer-process.ts';
+import type { ChunkSink } from './publish.ts';
 
 const codec = new Codec(nodePlatform);
 
@@ -15,7 +15,7 @@ const codec = new Codec(nodePlatform);
 export async function makePrivateManifest(
   name: string,
   files: Record<string, string>,
-  peer: PeerProcess,
+  peer: ChunkSink,
 ): Promise<Buffer> {
   const entries = [];
   for (const [path, text] of Object.entries(files)) {

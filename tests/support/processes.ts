@@ -12,6 +12,10 @@ export interface HostConfig {
   trusted?: readonly string[];
   denied?: readonly string[];
   reportUrl?: string;
+  sample?: object;
+  catalogue?: readonly object[];
+  lists?: Record<string, string>;
+  publicGateways?: readonly string[];
   cache?: { maxBytes?: number; memoryBytes?: number };
   transport?: 'auto' | 'webtransport' | 'http';
   usePeersOfPeers?: boolean;

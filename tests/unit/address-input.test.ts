@@ -28,6 +28,9 @@ describe('the address box opens', () => {
     ['a link of a gateway with hosts per site', `https://${base32}.host.example/a?b`, `/${hex}/a?b`],
     ['such a host in capitals with a port', `${base32.toUpperCase()}.localhost:80`, `/${hex}`],
     ['a link with the address in hex as its host', `http://${hex}/a`, `/${hex}/a`],
+    ['an address in base32', base32, `/${hex}`],
+    ['an ant:// link in base32', `ant://${base32}/a`, `/${hex}/a`],
+    ['a link to the viewer of an app', `https://other.example/#view=${hex}/a?b`, `/${hex}/a?b`],
     ['a name of this gateway', 'docs', '/docs'],
     ['a path below a name', 'my.site/a/b.html', '/my.site/a/b.html'],
     ['a name in a link of this gateway', 'https://gateway.example/docs/a#b', '/docs/a#b'],
@@ -36,8 +39,12 @@ describe('the address box opens', () => {
     expect(read(text)).toEqual({ path });
   });
 
-  test.each(['ant://manifest/wUFOVAE', ' ANT://MANIFEST/wUFOVAE\n'])('a manifest: %j', (link) => {
-    expect(read(link)).toEqual({ manifestLink: link.trim() });
+  test.each([
+    'ant://manifest/wUFOVAE',
+    ' ANT://MANIFEST/wUFOVAE\n',
+    'https://other.example/#manifest/wUFOVAE/a.txt',
+  ])('a manifest: %j', (link) => {
+    expect(read(link)).toEqual({ manifestLink: 'ant://manifest/wUFOVAE' });
   });
 
   test('any path without leaving the address', () => {
@@ -59,7 +66,7 @@ describe('the address box explains', () => {
     ['how many digits are missing', hex.slice(1), /64 hex digits.*has 63/],
     ['how many digits are too many', `${hex}00`, /has 66/],
     ['which character is no hex digit', `${hex.slice(0, -1)}x`, /“x”/],
-    ['that a name is not known', 'dcos', /“dcos”.*bookmark/],
+    ['that a name is not known', 'dcos', /“dcos”.*name/],
     ['that names are spelled as configured', 'Docs', /“Docs”/],
     ['that a link has no address', 'https://example.com/page', /no address in this link/],
     ['that names of other gateways are not known here', 'https://example.com/docs', /no address/],

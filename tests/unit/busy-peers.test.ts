@@ -262,11 +262,11 @@ describe('a peer whose operator has blocked the address', () => {
     });
   });
 
-  it('leaves the error NOT_FOUND if another peer does not have the record', async () => {
+  it('makes the error DENIED if no other peer has the record', async () => {
     const [blocking, without] = [await startPeer(blocks), await startPeer(hasNot)];
     await expect(pool(blocking, without).fetch()).rejects.toMatchObject({
-      code: 'NOT_FOUND',
-      message: `No peer has this record. ${blocking.url} has blocked this address. Asked: ${blocking.url}, ${without.url}.`,
+      code: 'DENIED',
+      message: `${blocking.url} has blocked this address, and no other peer has this record. Asked: ${blocking.url}, ${without.url}.`,
     });
   });
 });

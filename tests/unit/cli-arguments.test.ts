@@ -1,17 +1,30 @@
-import { describe, expect, it } from 'vitest';
-import { parseArguments, UsageError } from '../../src/cli/arguments.ts';
-import { PeerUrl } from '../../src/peer-url.ts';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { peerFrom } from '../../src/cli/options.ts';
+import { plainFilename } from '../../src/cli/plain-filename.ts';
+import { runProgram } from '../../src/cli/program.ts';
+import { loadSettings, writablePeers } from '../../src/cli/settings.ts';
+import { targetOf } from '../../src/cli/target.ts';
+import { UsageError } from '../../src/cli/usage-error.ts';
 
-/** Of digits alone: a parser that guesses types would make a number of it. */
-const address = `${'0123456789'.repeat(6)}0123`;
+const { signal } = new AbortController();
+const hex = `${'0123456789'.repeat(6)}0123`;
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'antway-arguments-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
 
 describe('the command line', () => {
   it.each([
     [[]],
     [['frobnicate']],
+    [['constructor']],
     [['--unknown']],
     [['publish']],
-    [['publish', '']],
     [['publish', 'a', 'b']],
     [['publish', 'a', '--unknown']],
     [['publish', 'a', '--peer']],
@@ -20,78 +33,133 @@ describe('the command line', () => {
     [['publish', 'a', '--peer', 'http://example.org']],
     [['publish', 'a', '--peer', 'https://peer.example/path']],
     [['publish', 'a', '--peer', `https://peer.example#sha-256=${'0'.repeat(64)}`]],
+    [['publish', 'a', '--peer', 'antd+http://127.0.0.1:8082']],
     [['publish', 'a', '--peer', 'https://peer.example', '--out', 'b']],
     [['publish', 'a', '--gateway', 'nowhere']],
     [['get']],
-    [['get', 'abc']],
-    [['get', `${address}0`]],
-    [['get', address, '--token', 'x']],
-    [['get', address, '--from', 'a', '--peer', 'https://peer.example']],
+    [['get', hex, '--token', 'x']],
+    [['get', hex, '--from', 'a', '--peer', 'https://peer.example']],
+    [['get', hex, hex, '-o', 'one-file']],
     [['verify']],
-    [['verify', 'gateway.example']],
     [['verify', 'http://gateway.example']],
-    [['verify', 'https://a.example', 'https://b.example']],
     [['verify', 'https://a.example', '--peer', 'https://b.example']],
-  ])('is refused: %j', (args: string[]) => {
-    expect(() => parseArguments(args, {})).toThrow(UsageError);
+    [['verify', hex, '--build', 'dist']],
+    [['pin', hex, '--to', 'x']],
+    [['import', 'a', '--out', 'a', '--store', 'b']],
+    [['serve', 'x', '--port', '99999']],
+    [['serve', 'x', '--port', '-1']],
+    [['serve', 'x', '--name', '../x']],
+    [['deploy', 'x', '--name', hex]],
+    [['deploy', 'x', '--name', '__proto__']],
+    [['peers', 'x']],
+    [['peers', '--timeout', '0']],
+    [['completion', 'tcsh']],
+    [['peer']],
+  ])('is refused: %j', async (args: string[]) => {
+    await expect(runProgram(args, { env: {}, signal })).rejects.toThrow(UsageError);
+  });
+});
+
+describe('the settings', () => {
+  it('take no peer that Node cannot reach from a file, and the default peer if none is left', async () => {
+    const file = join(folder, 'antway.json');
+    writeFileSync(file, JSON.stringify({ peers: ['/', `https://a.example#sha-256=${'0'.repeat(64)}`] }));
+    const { peers, isExplicit } = await loadSettings({ config: file }, {});
+    expect([peers.map(String), isExplicit]).toEqual([['http://antway.localhost:8080'], false]);
   });
 
-  it.each([[['--help']], [['-h']], [['help']], [['get', '--help']], [['publish', '-h', '--json']]])(
-    'asks for help: %j',
-    (args: string[]) => {
-      expect(parseArguments(args, {})).toEqual({ command: 'help' });
-    },
-  );
-
-  it('names a file or folder and where its chunks go', () => {
-    const args = ['publish', 'site', '--peer', 'https://a.example/', '--peer', 'http://[::1]:8080', '--json'];
-    expect(parseArguments([...args, '--peer', 'https://a.example'], {})).toEqual({
-      command: 'publish',
-      path: 'site',
-      peers: ['https://a.example', 'http://[::1]:8080'].map((url) => PeerUrl.parse(url)),
-      token: undefined,
-      out: undefined,
-      gateway: undefined,
-      ignore: [],
-      json: true,
-    });
+  it('take the token from the option or the variable, as text', async () => {
+    const env = { ANTWAY_TOKEN: '00123', ANTWAY_CONFIG: join(folder, 'c.json') };
+    writeFileSync(env.ANTWAY_CONFIG, '{}');
+    expect(await loadSettings({}, env)).toMatchObject({ token: '00123' });
+    expect(await loadSettings({ token: '0e5' }, env)).toMatchObject({ token: '0e5' });
+    expect(await loadSettings({}, { ...env, ANTWAY_TOKEN: '' })).toMatchObject({ token: undefined });
   });
 
-  it('names a gateway and the build to compare it with', () => {
-    expect(parseArguments(['verify', 'http://antway.localhost:8080/', '--json'], {})).toEqual({
-      command: 'verify',
-      gateway: 'http://antway.localhost:8080',
-      build: undefined,
-      json: true,
-    });
-    expect(parseArguments(['verify', 'https://a.example', '--build', 'b'], {})).toMatchObject({ build: 'b' });
+  it('with a wrong file are an error that names the place', async () => {
+    const config = join(folder, 'wrong.json');
+    await expect(loadSettings({ config }, {})).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    for (const [text, message] of [
+      ['{', /is not JSON/],
+      ['{"peers":["x"]}', /peers\[0\]/],
+      ['[]', /must be an object/],
+    ] as const) {
+      writeFileSync(config, text);
+      await expect(loadSettings({ config }, {})).rejects.toThrow(message);
+    }
   });
 
-  it('takes the token from the environment, unless one is given', () => {
-    const env = { ANTWAY_TOKEN: '00123' };
-    expect(parseArguments(['publish', 'a'], env)).toMatchObject({ token: '00123' });
-    expect(parseArguments(['publish', 'a', '--token', '0e5'], env)).toMatchObject({ token: '0e5' });
-    expect(parseArguments(['publish', 'a'], { ANTWAY_TOKEN: '' })).toMatchObject({ token: undefined });
+  it('let AntTP be read from, and not be written to', async () => {
+    const settings = await loadSettings({ peer: [peerFrom('anttp+http://127.0.0.1:18888')] }, {});
+    expect(() => writablePeers(settings)).toThrow(UsageError);
   });
+});
 
-  it('asks the peer that npm start makes, if none is named', () => {
-    expect(parseArguments(['get', address], {})).toMatchObject({
-      peers: [PeerUrl.parse('http://antway.localhost:8080')],
-    });
+describe('a target', () => {
+  const settings = async () => {
+    const config = join(folder, 'antway.json');
+    writeFileSync(config, JSON.stringify({ peers: ['http://127.0.0.1:9'], names: { docs: hex } }));
+    return loadSettings({ config }, {});
+  };
+  const read = async (text: string) => targetOf(text, await settings(), true, signal);
+
+  it.each([
+    [hex, [''], undefined],
+    [`${hex}/`, [''], undefined],
+    [`${hex}/a b/100%.txt`, ['a b/100%.txt'], '100%.txt'],
+    [`${hex}//a`, ['/a'], 'a'],
+    [`${hex}/a%20b`, ['a%20b', 'a b'], 'a b'],
+    [`${hex}/why?#x`, ['why?#x', 'why'], 'why'],
+    [`ant://${hex}/a%20b?filename=c.txt`, ['a b'], 'c.txt'],
+    [`ant://${hex}?name=report.pdf`, [''], 'report.pdf'],
+    ['docs/a', ['a'], 'a'],
+  ])('%j has its possible paths and its file name', async (text, paths, filename) => {
+    const target = await read(text);
+    expect([target.address.hex, target.paths, target.filename]).toEqual([hex, paths, filename]);
   });
 
   it.each([
-    [address, undefined],
-    [`${address}/`, ''],
-    [`${address}/a folder/with 100% spaces.txt`, 'a folder/with 100% spaces.txt'],
-    [`${address}//a`, '/a'],
-  ])('splits %j into address and path, as they are spelled', (target, path) => {
-    const parsed = parseArguments(['get', target], {});
-    expect(parsed).toMatchObject({ command: 'get', path });
-    expect('address' in parsed && parsed.address.hex).toBe(address);
+    '',
+    ' ',
+    'ipfs://x',
+    '../../x',
+    hex.slice(1),
+    `${hex}0`,
+    `0x${hex}`,
+    `x${hex.slice(1)}`,
+    'ant://\u001b[2J',
+  ])('%j is no address', async (text) => {
+    await expect(read(text)).rejects.toMatchObject({ code: 'BAD_ADDRESS' });
   });
 
-  it('has “-” for standard output', () => {
-    expect(parseArguments(['get', address, '--out', '-'], {})).toMatchObject({ out: undefined });
+  it.each(['constructor', 'toString', 'hasOwnProperty'])('%s is no name', async (text) => {
+    await expect(read(text)).rejects.toMatchObject({ code: 'PEERS_UNREACHABLE' });
+  });
+
+  it('of a link with a manifest has the hash of its bytes as address', async () => {
+    const { manifest, paths } = await read('https://a.example/#manifest/wUFOVAE/a%20b.txt');
+    expect([manifest, paths]).toEqual([Uint8Array.of(0xc1, 0x41, 0x4e, 0x54, 1), ['a b.txt']]);
+    await expect(read('ant://manifest/%%%')).rejects.toMatchObject({ code: 'BAD_ADDRESS' });
+  });
+});
+
+describe('the name of a new file', () => {
+  it.each([
+    ['sub/a b.txt', 'a b.txt'],
+    ['../../.bashrc', 'bashrc'],
+    ['..', undefined],
+    ['/', undefined],
+    ['-rf', 'rf'],
+    ['C:\\Windows\\x.exe', 'x.exe'],
+    ['a\u202etxt.exe\u0000\n', 'atxt.exe'],
+    ['CON<>:"|?*.txt', 'CON.txt'],
+    ['x. . .', 'x'],
+    ['\u001b]0;t\u0007', ']0;t'],
+  ])('for %j is %j', (path, name) => {
+    expect(plainFilename(path)).toBe(name);
+  });
+
+  it('has a bounded length', () => {
+    expect(plainFilename('ü'.repeat(5_000))).toHaveLength(100);
   });
 });

@@ -149,9 +149,9 @@ describe('antway with a peer', () => {
     const site = join(scratch, 'site');
     writeSite(site);
     const { address } = await publishJson([site, '--peer', peer.url]);
-    const listing = await antway(['get', address, '--peer', peer.url]);
+    const listing = await antway(['ls', address, '--peer', peer.url]);
     expect(listing.stdout.toString()).toContain('\n     13  index.html\n');
-    const folder = await antway(['get', `${address}/a folder`, '--peer', peer.url, '--json']);
+    const folder = await antway(['ls', `${address}/a folder`, '--peer', peer.url, '--json']);
     expect(JSON.parse(folder.stdout.toString())).toMatchObject([
       { path: 'a folder/with two  spaces.txt', display: 'with two  spaces.txt', size: 6, path_type: 'FILE' },
     ]);
@@ -167,8 +167,8 @@ describe('antway with a peer', () => {
     expect(stderr).toContain('Left out: empty\\u001b[2J/ (it is empty)\n');
     const address = stdout.toString().split('\n')[0]!;
     const listings = [
-      await antway(['get', address, '--peer', peer.url]),
-      await antway(['get', address, '--peer', peer.url, '--json']),
+      await antway(['ls', address, '--peer', peer.url]),
+      await antway(['ls', address, '--peer', peer.url, '--json']),
       await antway(['get', `${address}/no\x1b[2J\u009b`, '--peer', peer.url]),
       await antway(['get', `${address}/no\x1b[2J\u009b`, '--peer', peer.url, '--json']),
       await antway(['get', 'not\x1b[2J']),
@@ -189,7 +189,7 @@ describe('antway with a peer', () => {
     const out = join(scratch, 'out.txt');
     writeFileSync(out, 'what was there before');
     const got = await antway(['get', `${address}/nowhere.txt`, '--peer', peer.url, '--out', out]);
-    expect(got).toMatchObject({ code: 1, stderr: expect.stringMatching(/^NOT_FOUND: .*nowhere\.txt/) });
+    expect(got).toMatchObject({ code: 3, stderr: expect.stringMatching(/^NOT_FOUND: .*nowhere\.txt/) });
     expect(readFileSync(out, 'utf8')).toBe('what was there before');
   });
 
@@ -200,7 +200,7 @@ describe('antway with a peer', () => {
       const file = join(scratch, 'file.txt');
       writeFileSync(file, 'guarded');
       const refused = await antway(['publish', file, '--peer', guarded.url], { ANTWAY_TOKEN: '' });
-      expect(refused).toMatchObject({ code: 1, stderr: expect.stringMatching(/^REFUSED: /) });
+      expect(refused).toMatchObject({ code: 6, stderr: expect.stringMatching(/^REFUSED: /) });
       expect(refused.stdout.toString()).toBe('');
       const byOption = await antway(['publish', file, '--peer', guarded.url, '--token', '0123456789']);
       expect(byOption.code).toBe(0);
@@ -254,7 +254,7 @@ describe('antway with a folder of chunks', () => {
       '--out',
       join(out, 'large.bin'),
     ]);
-    expect(got).toMatchObject({ code: 1, stderr: expect.stringMatching(/^CORRUPT: /) });
+    expect(got).toMatchObject({ code: 5, stderr: expect.stringMatching(/^CORRUPT: /) });
     expect(readdirSync(out)).toEqual([]);
     // Publishing again repairs it.
     await publishJson([site, '--out', chunks]);
@@ -265,7 +265,7 @@ describe('antway with a folder of chunks', () => {
     const { address } = await publishJson([site, '--out', chunks]);
     rmSync(join(chunks, address));
     const got = await antway(['get', address, '--from', chunks, '--json']);
-    expect(got.code).toBe(1);
+    expect(got.code).toBe(3);
     expect(JSON.parse(got.stderr)).toMatchObject({ code: 'NOT_FOUND', address });
   });
 
@@ -300,11 +300,11 @@ describe('antway with a folder of chunks', () => {
     writeFileSync(join(scratch, 'secret'), 'not for the world');
     symlinkSync('../secret', join(site, 'leak'));
     const refused = await antway(['publish', site, '--out', chunks]);
-    expect(refused).toMatchObject({ code: 1, stderr: expect.stringMatching(/REFUSED: “leak”/) });
+    expect(refused).toMatchObject({ code: 6, stderr: expect.stringMatching(/REFUSED: “leak”/) });
     rmSync(join(site, 'leak'));
     symlinkSync('nothing', join(site, 'dangling'));
     const dangling = await antway(['publish', site, '--out', chunks]);
-    expect(dangling).toMatchObject({ code: 1, stderr: expect.stringMatching(/NOT_FOUND: “dangling”/) });
+    expect(dangling).toMatchObject({ code: 3, stderr: expect.stringMatching(/NOT_FOUND: “dangling”/) });
     expect((await antway(['publish', site, '--out', chunks, '--ignore', 'dangling'])).code).toBe(0);
   });
 
@@ -326,7 +326,7 @@ describe('antway without a result', () => {
   it('ends with code 2 when the command line is wrong', async () => {
     const { code, stderr, stdout } = await antway(['publish', 'a', '--unknown']);
     expect(code).toBe(2);
-    expect(stderr).toMatch(/^USAGE: .*--unknown.*\nSee antway --help\.\n$/);
+    expect(stderr).toMatch(/^USAGE: .*--unknown.*\nSee antway publish --help\.\n$/);
     expect(stdout.length).toBe(0);
   });
 
@@ -334,21 +334,21 @@ describe('antway without a result', () => {
     for (const args of [['--help'], ['publish', '-h']]) {
       const { code, stdout } = await antway(args);
       expect(code).toBe(0);
-      expect(stdout.toString()).toContain('antway publish <file|folder>');
+      expect(stdout.toString()).toMatch(/^Usage: antway /);
     }
     const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
     expect((await antway(['--version'])).stdout.toString()).toBe(`${version}\n`);
   });
 
-  it('ends with code 1 if the command line is right and the command fails', async () => {
+  it('ends with a code that belongs to the error if the command fails', async () => {
     const nothing = await antway(['publish', join(scratch, 'nothing'), '--out', scratch]);
-    expect(nothing).toMatchObject({ code: 1, stderr: expect.stringMatching(/^NOT_FOUND: /) });
+    expect(nothing).toMatchObject({ code: 3, stderr: expect.stringMatching(/^NOT_FOUND: /) });
     mkdirSync(join(scratch, 'empty'));
     const empty = await antway(['publish', join(scratch, 'empty'), '--out', join(scratch, 'out')]);
     expect(empty).toMatchObject({ code: 1, stderr: expect.stringMatching(/^UNSUPPORTED: /) });
     const port = await freePort();
     const unreachable = await antway(['get', 'ab'.repeat(32), '--peer', `http://127.0.0.1:${port}`]);
-    expect(unreachable).toMatchObject({ code: 1, stderr: expect.stringMatching(/^PEERS_UNREACHABLE: /) });
+    expect(unreachable).toMatchObject({ code: 4, stderr: expect.stringMatching(/^PEERS_UNREACHABLE: /) });
     expect(unreachable.stderr).toContain(`http://127.0.0.1:${port}`);
   });
 

@@ -63,6 +63,10 @@ describe('the schema of antway.json, like the gateway,', () => {
     [{ reportUrl: 'https://gateway.example/report?address={address}' }],
     [{ reportUrl: 'https://gateway.example:8443/{address}/report' }],
     [{ reportUrl: 'mailto:abuse@gateway.example?subject=Report%20{address}&body={address}' }],
+    [{ sample: { title: 'Low Tide', address } }],
+    [{ catalogue: [] }],
+    [{ catalogue: [{ title: 'a', address, description: 'b', icon: 'a/b.svg', cover: 'c.webp' }] }],
+    [{ lists: { 'A community’s list': address } }],
     [{ cache: {} }],
     [{ cache: { maxBytes: 0 } }],
     [{ cache: { maxBytes: 2 ** 53 - 1, memoryBytes: 1 } }],
@@ -147,6 +151,16 @@ describe('the schema of antway.json, like the gateway,', () => {
     [{ trusted: [address, address.slice(1)] }],
     [{ denied: [null] }],
     [{ denied: {} }],
+    [{ sample: address }],
+    [{ sample: { title: 'Low Tide' } }],
+    [{ sample: { title: 'Low Tide', address, url: '/' } }],
+    [{ catalogue: { title: 'Low Tide', address } }],
+    [{ catalogue: [{ title: ' ', address }] }],
+    [{ catalogue: [{ title: 'a\u202eb', address }] }],
+    [{ catalogue: [{ title: 'a', address, icon: '../icon.svg' }] }],
+    [{ lists: [address] }],
+    [{ lists: { '': address } }],
+    [{ lists: { news: 'no address' } }],
     [{ cache: 5 }],
     [{ cache: [] }],
     [{ cache: { maxbytes: 5 } }],
@@ -159,6 +173,13 @@ describe('the schema of antway.json, like the gateway,', () => {
     expect(isAccepted(value)).toBe(false);
     expect(isValid(value)).toBe(false);
   });
+});
+
+it('the schema and the gateway take at most 100 entries of a catalogue', () => {
+  for (const length of [100, 101]) {
+    const value = { catalogue: Array.from({ length }, () => ({ title: 'a', address })) };
+    expect([isAccepted(value), isValid(value)]).toEqual([length === 100, length === 100]);
+  }
 });
 
 it('the schema and the gateway agree about any value', () => {
@@ -211,8 +232,14 @@ it('the schema and the gateway agree about any value', () => {
 });
 
 it('the schema tells the defaults that the gateway has', () => {
-  // By default, there is no schema and no place for reports.
-  const { $schema: _, reportUrl: __, ...keys } = schema.properties as Record<string, { default: unknown }>;
+  // By default, there is no schema, no place for reports, no sample and no deployment.
+  const {
+    $schema: _,
+    reportUrl: __,
+    sample: ___,
+    deployment: ____,
+    ...keys
+  } = schema.properties as Record<string, { default: unknown }>;
   const told = Object.fromEntries(Object.entries(keys).map(([key, property]) => [key, property.default]));
   const cache = schema.properties.cache.properties as Record<string, { default: number }>;
   told.cache = Object.fromEntries(Object.entries(cache).map(([key, property]) => [key, property.default]));

@@ -40,6 +40,10 @@ describe('antway.json', () => {
       trusted: new Set(),
       denied: new Set(),
       reportUrl: null,
+      publicGateways: [],
+      sample: null,
+      catalogue: [],
+      lists: new Map(),
       cache: { maxBytes: 4 * 1024 ** 3, memoryBytes: 64 * 1024 ** 2 },
     });
   });
@@ -140,6 +144,10 @@ describe('the user’s settings', () => {
       trusted: 'host',
       denied: { [address]: 'host' },
       reportUrl: 'default',
+      publicGateways: 'default',
+      sample: 'default',
+      catalogue: 'default',
+      lists: {},
       cache: { maxBytes: 'default', memoryBytes: 'default' },
     });
   });

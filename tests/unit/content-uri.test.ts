@@ -69,6 +69,18 @@ describe('a content address in a page', () => {
     expect(urlOf(`ant://${hex}/photo.jpg`, '/ant/', type)).toBe(`/ant/${hex}/photo.jpg`);
   });
 
+  it('is an address or one of the names that the worker knows', () => {
+    const known = { docs: hex, '1234': hex };
+    const at = (uri: string, names: Record<string, string>) => () =>
+      urlOf(uri, '/ant/', null, undefined, names);
+    expect(at('ant://docs/a.png', known)()).toBe('/ant/docs/a.png');
+    expect(at('ant://1234', known)()).toBe('/ant/1234');
+    expect(at(`ant://${hex}`, {})()).toBe(`/ant/${hex}`);
+    for (const uri of ['ant://1234', 'ant://low-tide/crab.png', 'ant://toString', 'ant://Docs', 'cafe']) {
+      expect(at(uri, { docs: hex })).toThrow(badAddress);
+    }
+  });
+
   it('by a name that the page knows and its gateway does not is its address', () => {
     expect(urlOf('ant://docs/a.png', 'https://g.example/', null, { docs: hex })).toBe(
       `https://g.example/${hex}/a.png`,

@@ -9,7 +9,8 @@ const documents = [
   'README.md',
   'CONTRIBUTING.md',
   ...readdirSync(fromRoot('docs'), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.md'))
+    // The types of the API are generated for the documentation site.
+    .filter((name) => name.endsWith('.md') && !name.startsWith(join('reference', 'types')))
     .map((name) => `docs/${name}`)
     .sort(),
 ];
@@ -71,6 +72,15 @@ describe('the documents', () => {
     expect(documents.flatMap((path) => linksOf(read(path))).length).toBeGreaterThan(200);
     expect(fault('README.md', 'docs/none.md')).toContain('there is no docs/none.md');
     expect(fault('README.md', 'docs/README.md#none')).toContain('no heading #none');
+  });
+
+  it('show every picture that is stored for them', () => {
+    const shown = new Set(
+      documents.flatMap((path) => linksOf(read(path)).map((href) => join(dirname(path), href))),
+    );
+    const stored = readdirSync(fromRoot('docs/screenshots')).map((name) => `docs/screenshots/${name}`);
+    expect(stored.length).toBeGreaterThan(0);
+    expect(stored.filter((path) => !shown.has(path))).toEqual([]);
   });
 
   it('are all in the index', () => {

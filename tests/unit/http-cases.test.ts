@@ -18,7 +18,7 @@ beforeAll(async () => {
   const gateway = startGateway(deploymentAt(origin), {
     config: {
       names: { 'docs.site': fixtures.site, bare: fixtures.bare, letters: fixtures.file },
-      trusted: [fixtures.trusted],
+      trusted: [fixtures.trusted, fixtures.linked],
       denied: [fixtures.denied],
     },
     records,

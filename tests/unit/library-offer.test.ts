@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { parseVisit } from '../../src/library/visits.ts';
 import { formerOrigin, mergeSettings, parseOffer } from '../../src/site-pages/library-offer.ts';
 
 const [a, b] = ['aa'.repeat(32), 'bb'.repeat(32)] as const;
@@ -14,7 +15,10 @@ const site = {
   isPinned: true,
   isPrivate: false,
 } as const;
-const offer = { language: 'de', sites: [site], settings: { denied: [b] }, restricted: [b] };
+const offer = {
+  ...{ language: 'de', sites: [site], settings: { denied: [b] }, restricted: [b] },
+  publications: [{ id: b, title: 'Garden' }],
+};
 
 describe('the origin that may offer its library', () => {
   const place = { hostname: 'antway.localhost', port: '8080' };
@@ -58,6 +62,14 @@ describe('an offer', () => {
     expect(parseOffer({ ...offer, language: 'xx' }, here).language).toBe('en');
   });
 
+  it('has titles of publications that are one line of plain text', () => {
+    const title = `\u202e<b>x\u0000\n${'T'.repeat(5_000)}`;
+    const [parsed] = parseOffer({ ...offer, publications: [{ id: b, title }] }, here).publications;
+    expect(parsed!.title).toMatch(/^<b>x T+$/);
+    expect(parsed!.title).toHaveLength(200);
+    expect(parseOffer({ ...offer, publications: undefined }, here).publications).toEqual([]);
+  });
+
   it('has addresses and peers as the gateway writes them', () => {
     const settings = { peers: ['HTTPS://Peer.example:443/'] };
     const sites = [{ ...site, address: a.toUpperCase() }];
@@ -65,6 +77,13 @@ describe('an offer', () => {
     expect(parsed.sites[0]!.address).toBe(a);
     expect(parsed.restricted).toEqual([b]);
     expect(parsed.settings.peers).toEqual(['https://peer.example']);
+  });
+
+  it('has titles that the library can store, and no icon that it could not show', () => {
+    const sites = [{ ...site, title: 'T'.repeat(10_001), icon: `/${a}/${'i'.repeat(3_000)}` }];
+    const [parsed] = parseOffer({ ...offer, sites }, here).sites;
+    expect(parsed).toMatchObject({ title: 'T'.repeat(2_000), icon: null });
+    expect(parseVisit(parsed).title).toHaveLength(2_000);
   });
 
   it.each<[string, unknown, string]>([
@@ -78,6 +97,14 @@ describe('an offer', () => {
     [
       'more peers than can be shown',
       { ...offer, settings: { peers: Array.from({ length: 33 }, (_, i) => `https://p${i}.example`) } },
+      'TOO_LARGE',
+    ],
+    [
+      'more lists than can be shown',
+      {
+        ...offer,
+        settings: { lists: Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`L ${i}`, a])) },
+      },
       'TOO_LARGE',
     ],
     ['no settings', { ...offer, settings: undefined }, 'BAD_CONFIG'],
@@ -104,16 +131,18 @@ describe('merged settings', () => {
   it('are those of this origin where both set something', () => {
     expect(
       mergeSettings(
-        { peers: ['https://here.example'], names: { one: a }, cache: { maxBytes: 1 } },
+        { peers: ['https://here.example'], names: { one: a }, lists: { L: a }, cache: { maxBytes: 1 } },
         {
           peers: ['https://there.example'],
           names: { one: b, two: b },
+          lists: { L: b, M: b },
           cache: { maxBytes: 2, memoryBytes: 3 },
         },
       ),
     ).toEqual({
       peers: ['https://here.example'],
       names: { one: a, two: b },
+      lists: { L: a, M: b },
       cache: { maxBytes: 1, memoryBytes: 3 },
     });
   });

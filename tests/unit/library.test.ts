@@ -30,6 +30,7 @@ function visitTo(address: string): Visit {
     title: `Title of ${address}`,
     icon: `/${address}/icon.svg`,
     kind: 'archive',
+    type: 'text/plain',
     lastOpened: 1,
   };
 }
@@ -40,6 +41,7 @@ it('a site of a stored manifest is remembered without its title and icon, and li
   const visits = await library.visits.list();
   const headOf = (wanted: string) => visits.find(({ address }) => address === wanted);
   expect(headOf(kept)).toMatchObject({ title: null, icon: null, path: `/${kept}/`, lastOpened: 1 });
+  expect(headOf(kept)).not.toHaveProperty('type');
   expect(headOf(open)).toEqual(visitTo(open));
   const listed = (await library.list()).find(({ address }) => address === kept);
   expect(listed).toMatchObject({ title: 'Letters', icon: null, isManifest: true });
@@ -87,6 +89,8 @@ it.each<[string, unknown]>([
   ['a path to an endpoint', { ...visitTo(open), path: '/-/reset' }],
   ['a name that the path does not have', { ...visitTo(open), name: 'sample' }],
   ['a title that is no text', { ...visitTo(open), title: {} }],
+  ['a type that is no text', { ...visitTo(open), type: {} }],
+  ['an endless type', { ...visitTo(open), type: 'x'.repeat(10_000) }],
   ['an endless title', { ...visitTo(open), title: 'x'.repeat(10_000) }],
   ['an icon of another origin', { ...visitTo(open), icon: '//a.example/icon.svg' }],
   ['an icon of another origin, written otherwise', { ...visitTo(open), icon: '/\\a.example/icon.svg' }],

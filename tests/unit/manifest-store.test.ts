@@ -96,3 +96,9 @@ it('where it does keep them it says so', async () => {
   expect(await start().list()).toEqual([added]);
   expect(await start().has(Address.fromHex(added.id))).toBe(true);
 });
+
+it('a long name is cut, so that the library can store it', async () => {
+  const manifests = start();
+  expect((await manifests.add(manifestOf('N'.repeat(20_000)))).name).toHaveLength(2_000);
+  expect(await namesIn(manifests)).toEqual(['N'.repeat(2_000)]);
+});

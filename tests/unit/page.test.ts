@@ -9,6 +9,7 @@ import { AntwayError, type ErrorCode, errorStatus } from '../../src/errors.ts';
 import { deploymentAt } from '../../src/gateway/deployment.ts';
 import { errorResponse } from '../../src/gateway/pages/error-response.ts';
 import { listingJson, listingPage } from '../../src/gateway/pages/listing.ts';
+import { missingFrom } from '../../src/gateway/pages/missing-file.ts';
 import {
   html,
   type OwnScript,
@@ -297,7 +298,73 @@ describe('an error', () => {
     const document = await (await respondTo(error, navigation(language))).text();
     expect(document).toContain(texts.network.none);
     expect(document).toContain('<code class="command">npm start -- --network</code>');
-    expect(document).toContain(`<a href="/#settings">${texts.network.settings}</a>`);
+    expect(document).toContain(`<li><code>https://peer.example</code>: ${texts.network.store}</li>`);
+    expect(document).toContain(`<a class="primary" href="/#peer=">${texts.network.addPeer}</a>`);
+    const antTp = encodeURIComponent('anttp+http://127.0.0.1:18888');
+    expect(document).toContain(`<a href="/#peer=${antTp}">${texts.network.connectAntTp[0]}</a>`);
+  });
+
+  it('offers the next step if all peers are silent, and claims nothing about their networks', async () => {
+    const networks = [{ peer: 'https://peer.example', network: undefined }];
+    const error = new AntwayError('PEERS_UNREACHABLE', 'no', { attempts, networks });
+    const document = await (await respondTo(error, navigation())).text();
+    expect(document).not.toContain(en.network.none);
+    expect(document).toContain(`<code>https://peer.example</code>: ${en.network.silent}`);
+    expect(document).toContain('npm start -- --network');
+  });
+
+  it('names five peers and counts the rest', async () => {
+    const networks = Array.from({ length: 5_000 }, (_, i) => ({
+      peer: `https://p${i}.example`,
+      network: null,
+    }));
+    const error = new AntwayError('NOT_FOUND', 'no', { networks });
+    const document = await (await respondTo(error, navigation())).text();
+    expect(document).toContain('https://p4.example');
+    expect(document).not.toContain('https://p5.example');
+    expect(document).toContain('and 4995 more');
+  });
+
+  it('has an icon, one primary action and folded details', async () => {
+    for (const code of Object.keys(errorStatus)) {
+      const networks = [{ peer: 'https://peer.example', network: null }];
+      const error = new AntwayError(code as ErrorCode, hostile, {
+        allow: 'GET',
+        size: 1,
+        attempts,
+        networks,
+      });
+      const document = await (await respondTo(error, navigation())).text();
+      expect(document.match(/class="icon"/g)).toHaveLength(1);
+      expect(document.match(/<details/g)).toHaveLength(1);
+      expect(document).not.toContain('<details open');
+      expect(document.match(/class="primary"/g)?.length ?? 0).toBeLessThanOrEqual(1);
+      expect(document).toMatch(/<p class="actions"><a /);
+    }
+  });
+
+  it('inside a site leads to its start page and lists the files that are there', async () => {
+    const archive = archiveOf(['index.html', 'a b/c.txt', 'a b/<img>\u202e.txt', 'a b/d/e.txt']);
+    const site = missingFrom(archive, 'a b/x/<b>\u202e.txt', '/name');
+    const error = new AntwayError('NOT_FOUND', 'no', { address: 'ab', site });
+    const document = await (await respondTo(error, navigation())).text();
+    expect(document).toContain('This site has no file “a b/x/&lt;b&gt;.txt”.');
+    expect(document).toContain(`<a class="primary" href="/name/">${en.siteStart}</a>`);
+    const hrefs = Array.from(document.matchAll(/<li><a href="([^"]*)"/g), ([, href]) => href);
+    expect(hrefs).toEqual(['/name/a%20b/d/', '/name/a%20b/%3Cimg%3E%E2%80%AE.txt', '/name/a%20b/c.txt']);
+    expect(document).toContain('<bdi>&lt;img&gt;');
+    expect(document).not.toContain('<img>');
+  });
+
+  it('inside a large site lists some files and counts the rest', async () => {
+    const archive = archiveOf(Array.from({ length: 10_000 }, (_, i) => `${i}.txt`));
+    const site = missingFrom(archive, '__proto__/x', '');
+    expect(site.folder).toBe('');
+    const error = new AntwayError('NOT_FOUND', 'no', { site });
+    const document = await (await respondTo(error, navigation('de'))).text();
+    expect(document.match(/<li><a href="\/\d+\.txt"/g)).toHaveLength(200);
+    expect(document).toContain(de.andMore(9_800));
+    expect(document).toContain('href="/"');
   });
 
   it('does not say so if a peer says nothing about networks, as AntTP does', async () => {
@@ -316,7 +383,7 @@ describe('an error', () => {
     const site = `https://${Address.fromHex('ab'.repeat(32)).base32}.gateway.example/`;
     const request = Object.defineProperty(new Request(site), 'mode', { value: 'navigate' });
     const document = await (await respondTo(error, request)).text();
-    expect(document).toContain('<a href="https://gateway.example/#settings">');
+    expect(document).toContain('href="https://gateway.example/#peer="');
   });
 
   it.each<[string, number, string | null, string]>([
@@ -338,7 +405,7 @@ describe('an error', () => {
     const error = new AntwayError('NOT_FOUND', 'no', { attempts, networks });
     const document = await (await respondTo(error, navigation())).text();
     expect(document).toContain(`<li><code>https://peer.example</code>: <bdi>${text}`);
-    expect(document).not.toContain('https://other.example');
+    expect(document).toContain(`<li><code>https://other.example</code>: ${en.network.store}</li>`);
     const { searched, notSearched } = en.network;
     expect(document).toContain(state === 'connected' ? searched : notSearched);
     expect(document).not.toContain(hostile);
@@ -361,6 +428,7 @@ describe('an error', () => {
     const document = await (await respondTo(byPeers, navigation(language))).text();
     expect(document).toContain(`<h1>${texts.deniedByPeers.title}</h1>`);
     expect(document).toContain(`<p>${texts.deniedByPeers.about}</p>`);
+    expect(document).toMatch(/<a class="primary" href="[^"]*#peer="/);
     const byGateway = await (await respondTo(new AntwayError('DENIED', 'no'), navigation(language))).text();
     expect(byGateway).toContain(`<h1>${texts.errors.DENIED}</h1>`);
   });
@@ -378,6 +446,25 @@ describe('an error', () => {
     );
     expect(response.status).toBe(404);
     expect(await response.text()).toBe('');
+  });
+});
+
+describe('a page in a frame', () => {
+  const links = (page: string) => page.match(/<a [^>]*>/g) ?? [];
+
+  it('opens the shell in a tab, because no frame shows the shell', async () => {
+    const inFrame = Object.defineProperty(navigation(), 'destination', { value: 'iframe' });
+    const error = () => new AntwayError('BAD_ADDRESS', 'No.');
+    expect(links(await (await respondTo(error(), inFrame)).text())).toEqual([
+      '<a class="primary" href="/" target="_blank" rel="noopener">',
+    ]);
+    expect(links(await (await respondTo(error(), navigation())).text())).toEqual([
+      '<a class="primary" href="/">',
+    ]);
+    const list = (isFramed: boolean) =>
+      links(listingPage(archiveOf([]), '', [], 'a', { ...english, isFramed }, undefined, '/#read=a/'));
+    expect(list(true)).toContain('<a href="/#read=a/" target="_blank" rel="noopener">');
+    expect(list(false)).toContain('<a href="/#read=a/">');
   });
 });
 
@@ -409,13 +496,15 @@ describe('the language of a page', () => {
 
   it('is that of all but the message, which says what it is in', async () => {
     const document = await (await respondTo(error, navigation('de'))).text();
-    expect(document).toContain('<p class="quiet" lang="en">The message.</p>');
+    expect(document).toContain('<p lang="en">The message.</p>');
     expect(document).toContain('Davon ist 1 von 9 Chunks auf diesem Gerät gespeichert.');
     expect(document).toContain('Adresse <code>ab</code>');
   });
 
   it('has something to say of every code', () => {
-    expect(Object.keys(de.abouts).toSorted()).toEqual(Object.keys(errorStatus).toSorted());
+    for (const { abouts } of [de, en]) {
+      expect(Object.keys(abouts).toSorted()).toEqual(Object.keys(errorStatus).toSorted());
+    }
   });
 
   it('does not touch what programs read', async () => {

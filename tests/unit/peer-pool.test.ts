@@ -223,12 +223,12 @@ describe('when no peer has the chunk, the error', () => {
     });
   });
 
-  it('is NOT_FOUND and names the peers whose operator denies the address', async () => {
+  it('is DENIED and names the peers whose operator denies the address, because they may have it', async () => {
     const denies = await startHttpPeer((_, response) => response.writeHead(451).end());
     const urls = [denies.url, (await hasNot()).url];
     await expect(pool(...urls).fetch()).rejects.toMatchObject({
-      code: 'NOT_FOUND',
-      message: `No peer has this record. ${denies.url} has blocked this address. Asked: ${urls.join(', ')}.`,
+      code: 'DENIED',
+      message: `${denies.url} has blocked this address, and no other peer has this record. Asked: ${urls.join(', ')}.`,
       details: { attempts: [{ peer: denies.url, code: 'DENIED' }, { code: 'NOT_FOUND' }] },
     });
   });

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { dependsOnClient, type Policy, type PolicyRequest, policyOf } from '../../src/gateway/http/policy.ts';
+import { Address } from '../../src/address.ts';
+import { deploymentAt } from '../../src/gateway/deployment.ts';
+import {
+  dependsOnClient,
+  letShellFrame,
+  type Policy,
+  type PolicyRequest,
+  policyOf,
+} from '../../src/gateway/http/policy.ts';
 
 const target = 'ab'.repeat(32);
 const other = 'cd'.repeat(32);
@@ -35,8 +43,8 @@ describe('the policy of an answer', () => {
     ['own-origin', true, 'iframe', 'scripts', 'scripts', 'scripts', 'scripts'],
     ['own-origin', false, 'document', 'no scripts', 'no scripts', 'no scripts', 'no scripts'],
     ['path', true, 'document', 'scripts', 'scripts', 'scripts', 'scripts'],
-    ['path', true, 'iframe', 'scripts', 'no scripts', 'scripts', 'no scripts'],
-    ['path', true, 'object', 'scripts', 'no scripts', 'scripts', 'no scripts'],
+    ['path', true, 'iframe', 'scripts', 'no scripts', 'no scripts', 'no scripts'],
+    ['path', true, 'object', 'scripts', 'no scripts', 'no scripts', 'no scripts'],
     ['path', true, 'script', 'scripts', 'scripts', 'scripts', 'scripts'],
     ['path', false, 'document', 'no scripts', 'no scripts', 'no scripts', 'no scripts'],
     ['path', false, 'iframe', 'no scripts', 'no scripts', 'no scripts', 'no scripts'],
@@ -90,6 +98,20 @@ describe('the policy of an answer', () => {
       expect(dependsOnClient(request({ destination })), destination).toBe(false);
     }
   });
+});
+
+it('lets the gateway’s origin frame pages of a site’s origin, and nothing else', () => {
+  const site = { origin: `https://${Address.fromHex(target).base32}.gateway.example` };
+  for (const isTrusted of [true, false]) {
+    const framed = new Headers(headers({ mode: 'own-origin', isTrusted, destination: 'iframe' }));
+    letShellFrame(framed, deploymentAt(site.origin));
+    expect(framed.get('Content-Security-Policy')).toMatch(
+      /(^|; )frame-ancestors 'self' https:\/\/gateway\.example(;|$)/,
+    );
+  }
+  const shared = new Headers(headers({ destination: 'iframe' }));
+  letShellFrame(shared, deploymentAt(origin));
+  expect(shared.get('Content-Security-Policy')).toMatch(/(^|; )frame-ancestors 'self'(;|$)/);
 });
 
 describe('a restricted document', () => {

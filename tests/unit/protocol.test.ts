@@ -144,6 +144,20 @@ describe('a peer’s information', () => {
     expect(parseInfo({ protocol: 1 }).webTransport).toBeNull();
   });
 
+  it('may list versions that are not known here, beside the known one', () => {
+    expect(parseInfo({ protocol: 2, protocols: [3, 2, 1] }).protocol).toBe(1);
+    expect(parseInfo({ protocol: 1, protocols: [1, '2', null, {}] }).protocol).toBe(1);
+  });
+
+  it('without a common version is an error that names the versions of the peer', () => {
+    const refused = (info: unknown) => () => parseInfo(info);
+    expect(refused({ protocol: 1, protocols: [2, 3] })).toThrow(/version 1 .* It speaks: 2, 3\.$/);
+    expect(refused({ protocol: 7 })).toThrow(/It speaks: 7\.$/);
+    expect(refused({ protocol: 1, protocols: [] })).toThrow(/It speaks: none\.$/);
+    const many = Array.from({ length: 10_000 }, (_, i) => i + 2);
+    expect(refused({ protocols: many })).toThrow(/It speaks: 2, 3, 4, 5, 6, 7, 8, 9\.$/);
+  });
+
   it.each<[string, unknown]>([
     ['nothing', null],
     ['text', 'peer'],

@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
-import { filesOf } from '../../build/embed-build.ts';
+import { filesOf } from '../../build/files-of.ts';
 import { buildShell, built, root, run } from '../../src/cli/setup.mjs';
 
 beforeAll(buildShell, 300_000);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { shellHeaders } from '../../sw/shell-headers.ts';
+import { servedHeaders, shellHeaders } from '../../sw/shell-headers.ts';
 
 const site = 'abcdefghijklmnopqrstuvwxyz234567abcdefghijklmnopqrsa';
 
@@ -56,6 +56,22 @@ describe('the headers of the gateway’s own files', () => {
       'frame-src': "'none'",
       'frame-ancestors': "'none'",
     });
+  });
+
+  it('let the viewer frame content in a shell that the worker has served', () => {
+    const frames = (host: string) =>
+      /frame-src ([^;]*);/.exec(servedHeaders('/index.html', host)['Content-Security-Policy']!)![1];
+    expect(frames('antway.localhost:8080')).toBe("'self' *.antway.localhost:8080");
+    expect(frames('127.0.0.1:8080')).toBe("'self'");
+    expect(frames('[::1]:8080')).toBe("'self'");
+    const openerPolicy = (host: string, path = '/index.html') =>
+      servedHeaders(path, host)['Cross-Origin-Opener-Policy'];
+    for (const host of ['antway.localhost:8080', 'gateway.example'])
+      expect(openerPolicy(host)).toBe('same-origin');
+    // There the shell opens the page that takes over its library.
+    for (const host of ['localhost:8080', '127.0.0.1:8080', 'localhost'])
+      expect(openerPolicy(host), host).toBe('same-origin-allow-popups');
+    expect(servedHeaders('/-/move.html', 'g.example')).toEqual(shellHeaders('/-/move.html', 'g.example'));
   });
 
   it.each([

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { AntwayError } from '../../src/errors.ts';
 import { siteCache, siteStats } from '../../src/shell/live/site-stats.ts';
 import { sumStats } from '../../src/shell/live/sum-stats.ts';
-import { sumSamples } from '../../src/shell/live/throughput.ts';
 import { PeerAttempt } from '../../src/stats/peer-attempt.ts';
 import { Stats } from '../../src/stats/stats.ts';
 
@@ -161,10 +160,5 @@ describe('the figures of several origins', () => {
     const { totalMs } = sumStats([fast.snapshot(), slow.snapshot()]).requests;
     expect(totalMs.p50).toBeLessThan(20);
     expect(totalMs.p99).toBeGreaterThan(700);
-  });
-
-  it('have rates that are added from the newest back', () => {
-    expect(sumSamples([[1, 2, 3], [10], []])).toEqual([1, 2, 13]);
-    expect(sumSamples([])).toEqual([]);
   });
 });

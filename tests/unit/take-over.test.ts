@@ -31,7 +31,13 @@ async function run(site: Partial<OfferedSite>, names: Record<string, string>, an
     isPrivate: false,
     ...site,
   };
-  const offer: LibraryOffer = { language: 'en', sites: [offered], settings: { names }, restricted: [] };
+  const offer: LibraryOffer = {
+    language: 'en',
+    sites: [offered],
+    settings: { names },
+    restricted: [],
+    publications: [],
+  };
   const port = { get: async () => new Blob(['a manifest']) } as unknown as MovePort;
   const outcome = await new TakeOver(offer, port).run(() => undefined);
   return { ...outcome, posted };

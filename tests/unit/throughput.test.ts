@@ -1,54 +1,43 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { addSample, noThroughput, sampleCount, type Throughput } from '../../src/shell/live/throughput.ts';
-import { Stats, type StatsSnapshot } from '../../src/stats/stats.ts';
+import { noThroughput, ratesOf, sumThroughput, type Throughput } from '../../src/shell/live/throughput.ts';
+import { historySeconds } from '../../src/stats/activity.ts';
 
-const empty = new Stats().snapshot();
-/** The counters of a worker that started at `startedAt` and served this much since. */
-const served = (servedBytes: number, startedAt = 1): StatsSnapshot => ({ ...empty, servedBytes, startedAt });
-
-/** Samples of one worker's counter, one each second. */
-function sampled(...counters: number[]): Throughput {
-  return counters.reduce(
-    (throughput, bytes, i) => addSample(throughput, served(bytes), 1_000 * i),
-    noThroughput,
-  );
+/** The last seconds of one origin. Earlier seconds are quiet. */
+function throughput(...servedBytes: number[]): Throughput {
+  const quiet = noThroughput.servedBytes.slice(servedBytes.length);
+  return { ...noThroughput, servedBytes: [...quiet, ...servedBytes] };
 }
 
-test('the first sample gives no rate, because the start of the counter is unknown', () => {
-  expect(sampled(5_000_000).samples).toEqual([]);
+test('the average is over the seconds with bytes, and the peak has its position', () => {
+  const { servedBytes } = throughput(300, 0, 0, 900, 0);
+  expect(ratesOf(servedBytes)).toEqual({ now: 300, average: 600, peak: 900, peakAt: historySeconds - 2 });
 });
 
-test('a rate is the bytes served between two samples, per second', () => {
-  expect(sampled(1_000, 3_000, 3_000, 3_500).samples).toEqual([2_000, 0, 500]);
+test('a quiet origin has rates of 0 and no position of a peak', () => {
+  expect(ratesOf(noThroughput.peerBytes)).toEqual({ now: 0, average: 0, peak: 0, peakAt: null });
 });
 
-test('a late sample measures over the elapsed time', () => {
-  const before = addSample(noThroughput, served(0), 0);
-  expect(addSample(before, served(6_000), 4_000).samples).toEqual([1_500]);
+test('the newest of several equal peaks is marked', () => {
+  expect(ratesOf([5, 1, 5, 1]).peakAt).toBe(2);
 });
 
-test('two samples at the same time give no rate', () => {
-  const before = addSample(noThroughput, served(0), 500);
-  expect(addSample(before, served(6_000), 500).samples).toEqual([]);
+test('the rates of several origins add up, with their newest seconds aligned', () => {
+  const { servedBytes, peerBytes } = sumThroughput([throughput(1, 2, 3), throughput(10)]);
+  expect(servedBytes.slice(-3)).toEqual([1, 2, 13]);
+  expect(Math.max(...peerBytes)).toBe(0);
+  expect(servedBytes).toHaveLength(historySeconds);
 });
 
-test('a restarted worker counts from zero, and never below', () => {
-  const before = sampled(0, 9_000);
-  const restarted = addSample(before, served(100, 2), 2_000);
-  expect(restarted.samples).toEqual([9_000]);
-  expect(addSample(restarted, served(400, 2), 3_000).samples).toEqual([9_000, 300]);
+test('no origin at all gives quiet seconds', () => {
+  expect(sumThroughput([])).toEqual(noThroughput);
 });
 
-test('a minute of samples is stored, the newest last', () => {
-  const counters = Array.from({ length: sampleCount + 11 }, (_, i) => (i * (i - 1)) / 2);
-  const { samples } = sampled(...counters);
-  expect(samples).toHaveLength(sampleCount);
-  expect([samples[0], samples.at(-1)]).toEqual([10, sampleCount + 9]);
-});
-
-test('samples that a chart was drawn from are never changed', () => {
-  const before = sampled(0, 1_000);
-  const { samples } = before;
-  addSample(before, served(5_000), 2_000);
-  expect(samples).toEqual([1_000]);
+test('an average is never above the peak', () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat(1e12), { maxLength: historySeconds }), (samples) => {
+      const { average, peak } = ratesOf(samples);
+      expect(average).toBeLessThanOrEqual(peak);
+    }),
+  );
 });

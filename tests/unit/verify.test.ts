@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { embedBuild, filesOf } from '../../build/embed-build.ts';
+import { embedBuild } from '../../build/embed-build.ts';
+import { filesOf } from '../../build/files-of.ts';
 import { buildCli, buildShell, built } from '../../src/cli/setup.mjs';
 import { LoopbackServer } from '../support/loopback-server.ts';
 
@@ -19,16 +20,27 @@ let folder: string;
 /** The folder that the host serves: a copy of the build. */
 let web: string;
 let server: LoopbackServer;
+/** Whether the host compresses all answers. */
 let compresses = false;
+/** Whether the host sends the compressed copies of the build. */
+let hasCopies = false;
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'antway-verify-'));
   web = join(folder, 'web');
   cpSync(built.shell, web, { recursive: true });
   compresses = false;
+  hasCopies = false;
   server = await LoopbackServer.start((request, response) => {
     const path = request.url === '/' ? 'index.html' : request.url!.slice(1);
     if (!filesOf(web).includes(path)) return response.writeHead(404).end('nothing here');
+    const accepted = String(request.headers['accept-encoding']);
+    const suffix = { br: '.br', gzip: '.gz' }[accepted];
+    if (hasCopies && suffix && existsSync(join(web, path + suffix))) {
+      return response
+        .writeHead(200, { 'Content-Encoding': accepted })
+        .end(readFileSync(join(web, path + suffix)));
+    }
     const bytes = readFileSync(join(web, path));
     if (compresses) return response.writeHead(200, { 'Content-Encoding': 'gzip' }).end(gzipSync(bytes));
     return response.writeHead(200).end(bytes);
@@ -98,15 +110,28 @@ describe('antway verify', () => {
     rmSync(join(web, 'icon.svg'));
     writeFileSync(join(web, 'sw.js'), '\n', { flag: 'a' });
     const { code, report, wrong } = await verifyJson();
-    expect([code, report.same]).toEqual([1, false]);
+    expect([code, report.same]).toEqual([5, false]);
     expect(wrong).toEqual({ [changed]: 'different', 'icon.svg': 'missing', 'sw.js': 'different' });
+  });
+
+  it.each([
+    ['.br', 'another content', () => brotliCompressSync('other')],
+    ['.gz', 'another content', () => gzipSync('other')],
+    ['.br', 'no valid content', () => Buffer.from('other')],
+    ['.gz', 'a content that is larger by far', () => gzipSync(Buffer.alloc(50_000_000))],
+  ])('names a file whose copy %s has %s', async (suffix, _what, content) => {
+    hasCopies = true;
+    expect((await verifyJson()).wrong).toEqual({});
+    writeFileSync(join(web, `index.html${suffix}`), content());
+    const { code, wrong } = await verifyJson();
+    expect([code, wrong]).toEqual([5, { 'index.html': 'different' }]);
   });
 
   it('says when the host serves another build', async () => {
     writeFileSync(join(web, 'index.html'), '<title>other</title>');
     const hash = embedBuild(web);
     const { code, stdout, stderr } = await verify(url());
-    expect(code).toBe(1);
+    expect(code).toBe(5);
     expect(stdout).toMatch(/^different {2}index\.html$/m);
     expect(stdout).toContain(hash);
     expect(stderr).toMatch(/^BUILD_MISMATCH: 3 files of \d+ .*It is another build/);
@@ -115,13 +140,13 @@ describe('antway verify', () => {
   it('compares with the build that it is given', async () => {
     expect((await verify(url(), '--build', web)).code).toBe(0);
     const { code, stderr } = await verify(url(), '--build', folder);
-    expect(code).toBe(1);
+    expect(code).toBe(3);
     expect(stderr).toMatch(/^NOT_FOUND: .* holds no build/);
   });
 
   it('says when the host cannot be reached', async () => {
     const { code, stderr } = await verify('http://127.0.0.1:9');
-    expect(code).toBe(1);
+    expect(code).toBe(4);
     expect(stderr).toMatch(/^HOST_UNREACHABLE: http:\/\/127\.0\.0\.1:9\//);
   });
 });

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { shellStored } from '../support/shell-stored.ts';
 import { startSiteOnOwnOrigin } from '../support/site-on-own-origin.ts';
 import { test } from './harness.ts';
 
@@ -20,6 +21,7 @@ test('a site runs its scripts on an origin of its own, and opens there with peer
   await page.goto(`${root}/${address}/`);
   await page.waitFor(() => document.title === 'Running');
   expect(await page.url()).toBe(`${origin}/`);
+  await shellStored(shell);
   await Promise.all([peer.kill(), host.kill()]);
   await page.goto(`${root}/${address}/`);
   await page.waitFor(() => document.title === 'Running');

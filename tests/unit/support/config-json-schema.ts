@@ -1,11 +1,22 @@
 import { toJsonSchema } from '@valibot/to-json-schema';
 import type * as v from 'valibot';
 import { serverConfigSchema } from '../../../src/config.ts';
+import { limits } from '../../../src/limits.ts';
 import type { ServerConfig } from '../../../src/server-config.ts';
 
 type Annotations = { [key: string]: unknown };
 
 const address = { description: 'A content address: 64 hex digits.' };
+/** Descriptions of the parts of an entry. */
+const entry = {
+  properties: {
+    title: { description: 'What the start page shows.' },
+    address,
+    description: { description: 'One or two sentences.' },
+    icon: { description: 'The path of the icon within the site, such as img/icon.svg.' },
+    cover: { description: 'The path of a wide picture within the site.' },
+  },
+};
 const origin = '(\\[[0-9A-Fa-f:.]+\\]|[^\\s/?#@:\\[\\]]+)(:\\d{1,5})?/?';
 const loopback = '(localhost|[^\\s/?#@:\\[\\]]+\\.localhost|127(\\.\\d{1,3}){3}|\\[::1\\])(:\\d{1,5})?/?';
 
@@ -64,6 +75,33 @@ const annotations: Record<keyof ServerConfig, Annotations> = {
       'https://gateway.example/report?address={address}',
       'mailto:abuse@gateway.example?subject={address}',
     ],
+  },
+  sample: { description: 'The site that the start page recommends first.', ...entry },
+  catalogue: {
+    description: 'Further sites that the start page recommends.',
+    items: entry,
+    maxItems: limits.listEntries,
+    default: [],
+  },
+  lists: {
+    description: 'Lists of sites for the start page: title and address, usually of a pointer.',
+    additionalProperties: address,
+    default: {},
+  },
+  publicGateways: {
+    description:
+      'Origins of gateways that everyone can reach. Shared links lead there if this gateway has a local name.',
+    default: [],
+    examples: [['https://gateway.example']],
+  },
+  deployment: {
+    description: 'The last deployment. `antway deploy` writes it, and gateways ignore it.',
+    properties: {
+      name: { description: 'The name in `names` that follows the newest version.' },
+      address,
+      time: { description: 'When it was deployed, in ISO 8601.' },
+      folder: { description: 'The folder that was deployed, relative to this file.' },
+    },
   },
   cache: {
     description: 'Limits of stored data, in bytes.',

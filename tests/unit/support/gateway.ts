@@ -38,7 +38,7 @@ export class Network extends MemoryPeers implements GatewayPeers {
   }
 
   describe(): PeerDescription[] {
-    return [{ url: peer, kind: 'antway', namedBy: null, state: 'http', network: this.state }];
+    return [{ url: peer, kind: 'antway', namedBy: null, state: 'http', answers: true, network: this.state }];
   }
   lookups() {
     return this.looksFor.map((address) => ({ peer, address, since: Date.now() }));
@@ -46,6 +46,7 @@ export class Network extends MemoryPeers implements GatewayPeers {
   async networks() {
     return [{ peer, network: this.state }];
   }
+  async check() {}
   warm() {}
   wake() {}
   close() {}

@@ -1,0 +1,184 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from '@playwright/test';
+import type { Build } from '../../src/build.ts';
+import { isForSites } from '../../sw/shell-headers.ts';
+import { errorCode, expect, fetchIn, openTitled, stopWorkers } from '../support/chromium.ts';
+import { test } from '../support/chromium-deployments.ts';
+import { type Deployment, nextVersion } from '../support/deployment.ts';
+import { distFolder } from '../support/paths.ts';
+import { publish } from '../support/publish.ts';
+import { shellStored, storeShell } from '../support/shell-stored.ts';
+import { makeTarchive } from '../support/tarchive.ts';
+
+test.setTimeout(120_000);
+
+const script = readFileSync(join(distFolder, 'sw.js'), 'utf8');
+const [embedded] = /\{"hash":"[0-9a-f]{64}","first":.*?"optional":\{[^{}]*\}\}/.exec(script)!;
+const build: Build = JSON.parse(embedded);
+const ofShell = (files: Readonly<Record<string, string>>) =>
+  Object.keys(files).filter((path) => !isForSites(path));
+const first = ofShell(build.first);
+const later = ofShell(build.installed);
+const liveView = later.find((path) => /\/live-view-.*\.js$/.test(path))!;
+
+/** The paths of the shell's files in the worker's cache. */
+async function storedFiles(page: Page): Promise<string[]> {
+  const paths = await page.evaluate(async () => {
+    const cache = await caches.open(`antway-shell-${location.origin}/`);
+    return (await cache.keys()).map(({ url }) => new URL(url).pathname);
+  });
+  return paths.sort();
+}
+
+/** Opens the shell while the host sends none of the later files, so that only the first installation completes. */
+async function openIncomplete(deployment: Deployment, page: Page): Promise<void> {
+  deployment.drops = (path) => later.includes(path);
+  await page.goto(deployment.url);
+  await page.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
+}
+
+const hasAll = async (page: Page) => (await storedFiles(page)).length === first.length + later.length;
+
+test('a first installation stores the first screen, and then the shell has the rest stored', async ({
+  page,
+  deploy,
+}) => {
+  const bytes = (paths: readonly string[]) =>
+    paths.reduce((sum, path) => sum + readFileSync(distFolder + path).length, 0);
+  expect(bytes(first)).toBeLessThan(bytes(later) / 3);
+  const deployment = await deploy({ peers: [] });
+  await openIncomplete(deployment, page);
+  expect(await storedFiles(page)).toEqual(first.toSorted());
+
+  const requests: string[] = [];
+  deployment.drops = (path) => {
+    requests.push(path);
+    return false;
+  };
+  await page.goto(`${deployment.url}/`);
+  await expect.poll(() => hasAll(page), { timeout: 30_000 }).toBe(true);
+  expect(await storedFiles(page)).toEqual([...first, ...later].toSorted());
+  // None twice, and none of the first screen's again.
+  const files = requests.filter((path) => later.includes(path));
+  expect(files.toSorted()).toEqual(later.toSorted());
+  expect(requests.filter((path) => first.includes(path))).toEqual([]);
+
+  const { url } = deployment;
+  await deployment.close();
+  await page.goto(`${url}/#live`);
+  await page.reload();
+  await expect(page.getByRole('region', { name: 'Activity' })).toBeVisible();
+});
+
+test('an incomplete shell says offline which part is missing, and shows it when the host is back', async ({
+  page,
+  deploy,
+}) => {
+  const deployment = await deploy({ peers: [] });
+  await openIncomplete(deployment, page);
+  deployment.drops = () => true;
+  await page.goto(`${deployment.url}/#live`);
+  await page.reload();
+  const problem = page.locator('main').getByRole('alert');
+  await expect(problem).toHaveText(/not stored on this device yet.*PART_UNAVAILABLE/);
+  await page.getByRole('button', { name: 'Local only' }).click();
+  await expect(page.locator('.connection').getByText('PART_UNAVAILABLE')).toBeVisible();
+  // No other version replaced this one.
+  await expect(page.locator('.banner')).toHaveCount(0);
+
+  // The document asks for the file before the worker's own turn, and gets it from the host.
+  deployment.drops = undefined;
+  await page.reload();
+  await expect(page.getByRole('region', { name: 'Activity' })).toBeVisible();
+});
+
+test('a second step that was interrupted goes on where it was', async ({ page, deploy }) => {
+  const deployment = await deploy({ peers: [] });
+  await openIncomplete(deployment, page);
+  const given = later.slice(0, 5);
+  deployment.drops = (path) => later.includes(path) && !given.includes(path);
+  // The first attempt can be the shell's own, which began before the host gave these files.
+  await expect(async () => {
+    expect(await storeShell(page)).toBe(false);
+    expect(await storedFiles(page)).toEqual([...first, ...given].toSorted());
+  }).toPass();
+  await stopWorkers(page);
+
+  const requests: string[] = [];
+  deployment.drops = (path) => {
+    requests.push(path);
+    return false;
+  };
+  await page.reload();
+  await expect.poll(() => hasAll(page), { timeout: 30_000 }).toBe(true);
+  expect(requests.filter((path) => given.includes(path))).toEqual([]);
+});
+
+test('the second step stores no file whose bytes differ', async ({ page, deploy }) => {
+  const deployment = await deploy({ peers: [] });
+  await openIncomplete(deployment, page);
+  deployment.change(liveView.slice(1), (text) => `document.title = 'FORGED';${text}`);
+  deployment.drops = undefined;
+  expect(await storeShell(page)).toBe(false);
+  expect(await storedFiles(page)).not.toContain(liveView);
+  const answer = await fetchIn(page, liveView);
+  expect([answer.status, errorCode(answer)]).toEqual([502, 'BUILD_MISMATCH']);
+  expect(JSON.parse((await fetchIn(page, '/-/stats')).text).files.refused).toBeGreaterThan(0);
+  await page.goto(`${deployment.url}/#live`);
+  await expect(page.locator('main').getByRole('alert')).toContainText('PART_UNAVAILABLE');
+  expect(await page.title()).not.toContain('FORGED');
+});
+
+test('an incomplete shell whose host has a newer version offers that version, which is complete', async ({
+  page,
+  deploy,
+  nextBuild,
+}) => {
+  const deployment = await deploy({ peers: [] });
+  await openIncomplete(deployment, page);
+  deployment.put(nextBuild);
+  deployment.drops = undefined;
+  const reload = page.locator('.banner').getByRole('button', { name: 'Reload' });
+  // The first attempt can be the shell's own, which began before the host had the newer version.
+  await expect(async () => {
+    expect(await storeShell(page)).toBe(false);
+    await expect(page.locator('.banner')).toContainText('Update ready', { timeout: 5_000 });
+  }).toPass();
+  await Promise.all([page.waitForEvent('load'), reload.click()]);
+  await expect
+    .poll(async () => JSON.parse((await fetchIn(page, '/-/health')).text).version)
+    .toBe(nextVersion);
+  const { url } = deployment;
+  await deployment.close();
+  await page.goto(`${url}/#live`);
+  await page.reload();
+  await expect(page.getByRole('region', { name: 'Activity' })).toBeVisible();
+});
+
+test('a trusted page cannot have the worker store the shell’s files', async ({ page, startPeer, deploy }) => {
+  const peer = await startPeer();
+  const site = await publish(
+    await makeTarchive({ 'index.html': '<!doctype html><title>Trusted</title>' }),
+    peer,
+  );
+  const deployment = await deploy({ peers: [peer.url], trusted: [site], isolation: 'path' });
+  await openIncomplete(deployment, page);
+  // The site itself needs the decoder.
+  deployment.drops = (path) => later.includes(path) && !path.endsWith('.wasm');
+  // Another page, so that no shell asks meanwhile.
+  await page.goto('about:blank');
+  const attacker = await openTitled(page.context(), `${deployment.url}/${site}/`, 'Trusted');
+  const before = await storedFiles(attacker);
+  deployment.drops = undefined;
+  await attacker.evaluate(() => history.pushState(null, '', '/'));
+  const reply = await Promise.race([
+    storeShell(attacker),
+    new Promise((resolve) => setTimeout(resolve, 3_000, 'no reply')),
+  ]);
+  expect(reply).toBe('no reply');
+  expect(await storedFiles(attacker)).toEqual(before);
+
+  await page.goto(deployment.url);
+  await shellStored(page);
+});

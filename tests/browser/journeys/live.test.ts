@@ -1,0 +1,125 @@
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Page } from '@playwright/test';
+import { expect, stopWorkers, test } from '../../support/chromium.ts';
+import { noise, publish, RepeatingFile } from '../../support/publish.ts';
+
+/** Chromium buffers about 60 MB of a body that its reader does not want yet. */
+const filmBytes = 140_000_000;
+
+const region = (page: Page, name: string) => page.getByRole('region', { name });
+
+/** Reads a body piece by piece, as a player does. @returns when `least` bytes were read; the rest follows slowly. */
+function play(page: Page, url: string, { least = 0, pauseMs = 60 } = {}): Promise<void> {
+  return page.evaluate(
+    ([url, least, pauseMs]) =>
+      new Promise<void>((resolve) => {
+        void (async () => {
+          const reader = (await fetch(url)).body!.getReader();
+          let read = 0;
+          for (;;) {
+            const { done, value } = await reader.read();
+            read += value?.length ?? 0;
+            if (done || read >= least) resolve();
+            if (done) return;
+            await new Promise((go) => setTimeout(go, pauseMs));
+          }
+        })();
+      }),
+    [url, least, pauseMs] as const,
+  );
+}
+
+test('a user watches a film arrive, finds the figures again after the worker was killed, and resets them', {
+  tag: '@smoke',
+}, async ({ startPeer, openGateway }) => {
+  test.slow();
+  const peer = await startPeer();
+  const address = await publish(new RepeatingFile(filmBytes), peer);
+  const gateway = await openGateway({ peers: [peer.url] });
+  const { shell } = gateway;
+  await shell.getByRole('link', { name: 'Live' }).click();
+  const lifetime = region(shell, 'Verified so far');
+  await expect(lifetime).toContainText('0 B verified');
+  await expect(lifetime).toContainText('0 bad chunks');
+  await expect(region(shell, 'Transfers')).toContainText('Nothing is on its way.');
+  await expect(region(shell, 'Throughput').locator('canvas')).toBeVisible();
+
+  await play(shell, `/${address}/film.webm`, { least: 3_000_000, pauseMs: 30 });
+  const transfer = region(shell, 'Transfers').getByRole('listitem').filter({ hasText: 'film.webm' });
+  await expect(transfer).toContainText(/B\/s, \d+ .* left/);
+  await expect(transfer).toContainText(/\d+ from peers/);
+  await expect(transfer).toContainText(/MB of 140 MB/);
+  const progress = transfer.getByRole('progressbar', { name: 'Progress of film.webm' });
+  await expect(progress).toHaveAttribute('value', /^0\.\d/);
+  const { violations } = await new AxeBuilder({ page: shell }).analyze();
+  expect(violations).toEqual([]);
+  await expect(lifetime).toContainText(/MB verified/);
+  const chart = region(shell, 'Throughput').getByRole('img');
+  await expect(chart).toHaveAttribute('aria-label', /pages, the peak was .*MB/);
+  // The counts are written two seconds after they were counted.
+  await shell.waitForTimeout(2_500);
+
+  await stopWorkers(shell);
+  await shell.reload();
+  await expect(lifetime).toContainText(/MB verified/);
+  await expect(region(shell, 'Throughput').getByRole('row', { name: /^From peers/ })).toContainText(/MB\/s$/);
+  await expect(chart).toHaveAttribute('aria-label', /pages, the peak was .*MB/);
+
+  await lifetime.getByRole('button', { name: 'Reset statistics' }).click();
+  await expect(lifetime.getByRole('status')).toHaveText('The statistics begin at 0 again.');
+  await expect(lifetime).toContainText('0 B verified');
+  await expect(chart).toHaveAttribute('aria-label', /pages, the peak was 0 B/);
+  await stopWorkers(shell);
+  await shell.reload();
+  await expect(lifetime).toContainText('0 B verified');
+});
+
+test('a film in one tab and a file in another count once each, in both live screens', async ({
+  startPeer,
+  openGateway,
+}) => {
+  const peer = await startPeer();
+  const files = await Promise.all([1, 2].map((seed) => publish(noise(seed, 3_000_000), peer)));
+  const gateway = await openGateway({ peers: [peer.url] });
+  const { shell } = gateway;
+  await shell.goto(`${gateway.url}/#live`);
+  const other = await gateway.openPage('/#live');
+  await Promise.all(files.map((file, i) => play([shell, other][i]!, `/${file}`, { least: 3_000_000 })));
+  for (const page of [other, shell]) {
+    await page.bringToFront();
+    const served = region(page, 'Activity').locator('div', { hasText: 'Served' }).locator('dd');
+    await expect(served).toHaveText(/^6(\.0\d)? MB$/);
+  }
+});
+
+test('chunks move on the line of their peer while they arrive, and leave it', async ({
+  startPeer,
+  openGateway,
+}) => {
+  const peer = await startPeer();
+  const address = await publish(noise(8, 20_000_000), peer);
+  const gateway = await openGateway({ peers: [peer.url] });
+  const { shell } = gateway;
+  await shell.goto(`${gateway.url}/#live`);
+  const lane = region(shell, 'Chunks on their way').locator('.tone-1');
+  await expect(lane).toContainText('0 chunks');
+  await play(shell, `/${address}`, { least: 20_000_000, pauseMs: 0 });
+  await expect(lane.locator('.flight').first()).toBeAttached();
+  await expect(lane).toContainText(/[5-9] chunks/);
+  await expect(lane.locator('.flight')).toHaveCount(0);
+});
+
+test('chunks rest where the user has asked for less movement', async ({ startPeer, openGateway }) => {
+  const peer = await startPeer();
+  const address = await publish(noise(7, 20_000_000), peer);
+  const gateway = await openGateway({ peers: [peer.url] });
+  const { shell } = gateway;
+  await shell.emulateMedia({ reducedMotion: 'reduce' });
+  await shell.goto(`${gateway.url}/#live`);
+  const lane = region(shell, 'Chunks on their way').locator('.tone-1');
+  await expect(lane).toBeVisible();
+  await expect(region(shell, 'Verified so far')).toContainText('0 B verified');
+  await play(shell, `/${address}`, { least: 20_000_000 });
+  await expect(lane.locator('.lane-still i').nth(4)).toBeVisible();
+  await expect(lane.locator('.flight')).toHaveCount(0);
+});

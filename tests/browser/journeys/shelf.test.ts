@@ -1,0 +1,215 @@
+import type { Page } from '@playwright/test';
+import { Address } from '../../../src/address.ts';
+import { createTarchive } from '../../../src/archive/create-tar.ts';
+import { listFolder } from '../../../src/cli/folder.ts';
+import { expect, openWithoutScripts, test } from '../../support/chromium.ts';
+import { layoutShift, mostShift, observeLayoutShifts } from '../../support/layout.ts';
+import { fromRoot } from '../../support/paths.ts';
+import type { PeerProcess } from '../../support/peer-process.ts';
+import { PointerOwner } from '../../support/pointers.ts';
+import { publish } from '../../support/publish.ts';
+import { makeTarchive } from '../../support/tar.ts';
+import { viewed } from '../../support/viewer.ts';
+
+const screens = ['', '#library', '#live', '#publish', '#settings'];
+const windows = { phone: { width: 390, height: 844 }, desktop: { width: 1280, height: 860 } };
+
+const region = (page: Page, name: string) => page.getByRole('region', { name });
+const sampleLink = (page: Page) => page.getByRole('link', { name: 'Open the sample site' });
+
+async function publishSample(peer: PeerProcess) {
+  const { entries } = await listFolder(fromRoot('tests/sites/sample'), []);
+  const address = await publish(createTarchive(entries), peer);
+  const pictures = { icon: 'assets/img/limpet.svg', cover: 'assets/img/shore.svg' };
+  return { title: 'Low Tide', address, description: 'A pocket guide to a rocky shore', ...pictures };
+}
+
+/** Waits until the network, the pictures and the layout are quiet. */
+async function settle(page: Page): Promise<void> {
+  await page.waitForLoadState('networkidle');
+  await page.waitForTimeout(700);
+}
+
+test('a first visit leads to the first picture of the sample site within three clicks', async ({
+  startPeer,
+  startHost,
+  page,
+}) => {
+  const peer = await startPeer();
+  const sample = await publishSample(peer);
+  const host = await startHost({ peers: [peer.url], sample });
+  let clicks = 0;
+  await page.exposeFunction('countClick', () => clicks++);
+  await page.addInitScript(() => {
+    const { countClick } = window as unknown as { countClick?: () => void };
+    addEventListener('click', () => countClick?.(), { capture: true });
+  });
+  await page.goto(host.url);
+  await expect(page.getByText(/^Antway opens sites and files of the Autonomi network/)).toBeVisible();
+  const cover = sampleLink(page).locator('img');
+  await expect(cover).toHaveJSProperty('complete', true);
+  expect(await cover.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBeGreaterThan(0);
+
+  // Without scripts, as here, the viewer does not ask.
+  await sampleLink(page).click();
+  const picture = viewed(page).locator('main img').first();
+  await expect
+    .poll(() => picture.evaluate((image: HTMLImageElement) => image.naturalWidth))
+    .toBeGreaterThan(0);
+  expect(clicks).toBeGreaterThan(0);
+  expect(clicks).toBeLessThanOrEqual(3);
+
+  await page.goto(host.url);
+  await expect(region(page, 'Last opened').getByRole('link')).toHaveCount(1);
+  await expect(sampleLink(page)).toHaveCount(0);
+  await expect(region(page, 'Recommended by this gateway').getByRole('link')).toHaveText([/Low Tide/]);
+});
+
+test('where sites have own origins, one click opens the sample site with its picture', async ({
+  startPeer,
+  startHost,
+  page,
+}) => {
+  const peer = await startPeer();
+  const host = await startHost({ peers: [peer.url], sample: await publishSample(peer) });
+  await page.goto(host.url.replace('127.0.0.1', 'antway.localhost'));
+  await sampleLink(page).click();
+  const picture = viewed(page).locator('main img').first();
+  await expect
+    .poll(() => picture.evaluate((image: HTMLImageElement) => image.naturalWidth))
+    .toBeGreaterThan(0);
+  const hosts = page.frames().map((frame) => new URL(frame.url()).hostname);
+  expect(hosts).toContainEqual(expect.stringMatching(/^[a-z2-7]{52}\.antway\.localhost$/));
+});
+
+test('a host without a sample and a catalogue shows neither', async ({ openGateway, startPeer }) => {
+  const peer = await startPeer();
+  const { shell } = await openGateway({ peers: [peer.url], names: { sample: 'ab'.repeat(32) } });
+  await expect(region(shell, 'Last opened')).toContainText('Nothing yet');
+  await expect(sampleLink(shell)).toHaveCount(0);
+  await expect(region(shell, 'Recommended by this gateway')).toHaveCount(0);
+  await expect(shell.getByRole('main')).not.toContainText(/[0-9a-f]{8}/);
+});
+
+test('catalogues show their sources, keep hostile titles as text, and leave out denied sites', async ({
+  startPeer,
+  openGateway,
+  folder,
+}) => {
+  const peer = await startPeer();
+  const site = await publish(makeTarchive(folder, { 'index.txt': 'the front' }), peer);
+  const denied = 'cd'.repeat(32);
+  const markup = '<img src=x onerror="document.title=1"><b>bold</b>';
+  const list = await publish(
+    Buffer.from(
+      JSON.stringify([
+        { title: markup, address: site, description: '</bdi></a><script>document.title=1</script>' },
+        { title: 'עברית', address: site, icon: 'missing.png' },
+        { title: 'Denied', address: denied },
+      ]),
+    ),
+    peer,
+  );
+  const owner = new PointerOwner(5);
+  peer.putPointer(owner.address.hex, owner.sign(1n, Address.fromHex(list)));
+  const bad = await publish(Buffer.from('[{"title":"a\\u202eb","address":"x"}]'), peer);
+  const { shell } = await openGateway({
+    peers: [peer.url],
+    denied: [denied],
+    catalogue: [
+      { title: 'From the host', address: site },
+      { title: 'Denied', address: denied },
+    ],
+    lists: { Community: owner.address.hex, Broken: bad },
+  });
+  const titles = (name: string) => region(shell, name).locator('.cover-title');
+  await expect(titles('Recommended by this gateway')).toHaveText(['From the host']);
+  await expect(titles('Community')).toHaveText([markup, 'עברית']);
+  await expect(region(shell, 'Community')).toContainText('List of this gateway');
+  await expect(region(shell, 'Community').locator('b, script')).toHaveCount(0);
+  await expect(region(shell, 'Broken')).toContainText('This list cannot be shown');
+  await expect(region(shell, 'Broken').locator('.code')).toHaveText('UNSUPPORTED');
+  expect(await shell.title()).toBe('Antway');
+  await region(shell, 'Community').getByRole('link').first().click();
+  await expect(viewed(shell).getByRole('link', { name: 'index.txt' })).toBeVisible();
+});
+
+test('a user adds a list of sites in the settings, and removes it; the gateway reads no list before that', async ({
+  startPeer,
+  openGateway,
+}) => {
+  const peer = await startPeer();
+  const letter = await publish(Buffer.from('a letter'), peer);
+  const list = await publish(Buffer.from(JSON.stringify([{ title: 'A letter', address: letter }])), peer);
+  const gateway = await openGateway({ peers: [peer.url] });
+  const { shell } = gateway;
+  expect((await gateway.fetch(`/-/lists?address=${list}`)).status).toBe(403);
+
+  await shell.goto(`${gateway.url}/#settings`);
+  const section = region(shell, 'Lists of sites');
+  await section.getByLabel('Title of the list').fill('My list');
+  await section.getByLabel('Address of the list').fill('no address');
+  await section.getByRole('button', { name: 'Add a list' }).click();
+  await expect(section.getByRole('alert')).toHaveText('An address has 64 hex digits.');
+  await section.getByLabel('Address of the list').fill(`ant://${list}`);
+  await section.getByRole('button', { name: 'Add a list' }).click();
+  await expect(section.getByRole('listitem')).toHaveText(['My list']);
+
+  await shell.goto(gateway.url);
+  await shell.reload();
+  await expect(region(shell, 'My list').getByRole('link')).toHaveText([/A letter/]);
+  await expect(region(shell, 'My list')).toContainText('List of your settings');
+  await shell.getByRole('combobox').fill('letter');
+  await expect(shell.locator('.suggestion-detail')).toHaveText(['My list']);
+
+  await shell.goto(`${gateway.url}/#settings`);
+  await section.getByRole('button', { name: 'Remove the list My list' }).click();
+  await expect(section.getByRole('listitem')).toHaveCount(0);
+  await shell.goto(gateway.url);
+  await expect(region(shell, 'Last opened')).toBeVisible();
+  await expect(region(shell, 'My list')).toHaveCount(0);
+});
+
+for (const [device, viewport] of Object.entries(windows)) {
+  test(`no screen moves by more than ${mostShift} while it loads, on a ${device}`, async ({
+    startPeer,
+    startHost,
+    browser,
+  }) => {
+    test.setTimeout(180_000);
+    const peer = await startPeer();
+    const sample = await publishSample(peer);
+    const letters = await Promise.all(
+      Array.from({ length: 6 }, (_, i) => publish(Buffer.from(`letter ${i}`), peer)),
+    );
+    const entries = letters.map((address, i) => ({ title: `Letter ${i}`, address }));
+    const list = await publish(Buffer.from(JSON.stringify(entries)), peer);
+    const host = await startHost({
+      ...{ peers: [peer.url], sample, catalogue: entries },
+      lists: { Community: list, Broken: letters[0]! },
+    });
+    const url = host.url.replace('127.0.0.1', 'antway.localhost');
+    const context = await browser.newContext({ viewport });
+    await observeLayoutShifts(context);
+    const page = await context.newPage();
+    const shifts: Record<string, number> = {};
+
+    await page.goto(url);
+    await expect(region(page, 'Community').getByRole('link')).toHaveCount(6);
+    await settle(page);
+    shifts['the first visit'] = await layoutShift(page);
+    for (const address of [sample.address, ...letters]) {
+      await page.goto(`${url}/${address}`);
+      await openWithoutScripts(page);
+    }
+    for (const screen of screens) {
+      await page.goto('about:blank');
+      await page.goto(`${url}/${screen}`);
+      await expect(page.getByRole('banner').getByRole('status')).not.toContainText('Starting');
+      await settle(page);
+      shifts[screen || 'open'] = await layoutShift(page);
+    }
+    for (const [name, value] of Object.entries(shifts)) expect(value, name).toBeLessThanOrEqual(mostShift);
+    await context.close();
+  });
+}

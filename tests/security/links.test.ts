@@ -1,0 +1,146 @@
+import { Address } from '../../src/address.ts';
+import { expect, fetchIn, openShellIn, openTitled } from '../support/chromium.ts';
+import { publish } from '../support/publish.ts';
+import { startSiteOnOwnOrigin } from '../support/site-on-own-origin.ts';
+import { makeTarchive } from '../support/tarchive.ts';
+import { attack } from './attack.ts';
+
+const group = 'Content addresses that the worker rewrites';
+
+const evilFiles = {
+  'index.html': '<!doctype html><title>Evil, still</title><script>document.title = "Evil, running"</script>',
+  'sw.js': 'self.addEventListener("fetch", (event) => event.respondWith(new Response("taken over")))',
+  'evil.js': 'document.title = "Ran"',
+};
+
+/** Markup in which a rewritten address could end an attribute, a string or a comment. */
+const traps = (link: string) => `<!doctype html><title>Safe</title>
+<img alt='${link}' src="${link}/&quot; onerror=&quot;document.title='Ran'"><img src='${link}' onerror=''>
+<img src=${link}/onerror=document.title='Ran'><img src="${link}\\" onerror="document.title='Ran'">
+<p style="background:url(${link}/'&quot;)"><style>@import "${link}\\22";</style>
+<svg><style><img src="${link}"></style><script href="${link}/evil.js"></script></svg>
+<noscript><p title="</noscript><img src=${link} onerror=document.title='Ran'>"></noscript>
+<textarea><img src="${link}"></textarea><xmp><img src="${link}" onerror="document.title='Ran'"></xmp>
+<a href="${link}//javascript:document.title='Ran'">a</a><iframe srcdoc="<script src=${link}/evil.js></script>"></iframe>
+<math><mtext><table><mglyph><style><!--</style><img title="--&gt;&lt;img src=${link} onerror=document.title='Ran'&gt;">`;
+
+attack(
+  group,
+  'a page without trust puts addresses where a rewriter could break its markup',
+  'nothing runs, and the browser parses the same elements',
+  async ({ startPeer, startHost, context }) => {
+    const peer = await startPeer();
+    const evil = await publish(await makeTarchive(evilFiles), peer);
+    const text = traps(`ant://${evil}`);
+    const address = await publish(await makeTarchive({ 'index.html': text }), peer);
+    const host = await startHost({ peers: [peer.url], isolation: 'path' });
+    const shell = await openShellIn(context, `${host.url}/`);
+    await shell.evaluate(
+      (address) =>
+        fetch('/-/trust', { method: 'POST', body: JSON.stringify({ address, decision: 'restricted' }) }),
+      address,
+    );
+    const page = await openTitled(context, `${host.url}/${address}/`, 'Safe');
+    await page.waitForLoadState('networkidle');
+    await expect(page).toHaveTitle('Safe');
+    const shown = (await fetchIn(shell, `/${address}/`)).text;
+    expect(shown).not.toBe(text);
+    const shapes = await shell.evaluate(
+      (documents) =>
+        documents.map((html) =>
+          Array.from(new DOMParser().parseFromString(html, 'text/html').querySelectorAll('*'), (element) => [
+            element.localName,
+            ...element.getAttributeNames(),
+          ]),
+        ),
+      [text, shown],
+    );
+    expect(shapes[0]).toEqual(shapes[1]);
+  },
+);
+
+async function openLinkingSite(
+  { startPeer, startHost }: Parameters<typeof startSiteOnOwnOrigin>[0],
+  html = '',
+) {
+  const probe = await startPeer();
+  const evil = await publish(await makeTarchive(evilFiles), probe);
+  const site = await startSiteOnOwnOrigin(
+    { startPeer, startHost },
+    { 'index.html': `<!doctype html><title>Site</title>${html.replaceAll('{evil}', evil)}` },
+  );
+  await publish(await makeTarchive(evilFiles), site.peer);
+  return { ...site, evil };
+}
+
+attack(
+  group,
+  'a page of another address opens in a window below a site’s own origin',
+  'it opens at its own origin',
+  async ({ startPeer, startHost, context }) => {
+    const { root, origin, address, evil } = await openLinkingSite({ startPeer, startHost });
+    await openTitled(context, `${root}/${address}/`, 'Site');
+    const page = await openTitled(context, `${origin}/-/content/${evil}/`, 'Evil, running');
+    expect(page.url()).toBe(`${root.replace('//', `//${Address.fromHex(evil).base32}.`)}/`);
+  },
+);
+
+attack(
+  group,
+  'a frame shows a page of another address on a site’s own origin',
+  'shown without scripts',
+  async ({ startPeer, startHost, context }) => {
+    const html = '<iframe src="ant://{evil}/"></iframe><object data="ant://{evil}/"></object>';
+    const { root, address } = await openLinkingSite({ startPeer, startHost }, html);
+    const page = await openTitled(context, `${root}/${address}/`, 'Site');
+    await expect.poll(() => page.frames()[1]?.title()).toBe('Evil, still');
+    const titles = await Promise.all(page.frames().map((frame) => frame.title()));
+    expect(titles).not.toContain('Evil, running');
+  },
+);
+
+attack(
+  group,
+  'a site registers a service worker of another address',
+  'refused',
+  async ({ startPeer, startHost, context }) => {
+    const { root, address, evil } = await openLinkingSite({ startPeer, startHost });
+    const page = await openTitled(context, `${root}/${address}/`, 'Site');
+    const outcome = await page.evaluate(async (evil) => {
+      const frame = document.body.appendChild(document.createElement('iframe'));
+      const { register } = Object.getPrototypeOf(frame.contentWindow!.navigator.serviceWorker);
+      try {
+        await register.call(navigator.serviceWorker, `/-/content/${evil}/sw.js`);
+        return 'registered';
+      } catch {
+        return 'refused';
+      }
+    }, evil);
+    expect(outcome).toBe('refused');
+  },
+);
+
+attack(
+  group,
+  'a site that the user forbade scripts loads files of another address',
+  'refused',
+  async ({ startPeer, startHost, context }) => {
+    const html = '<img src="ant://{evil}/evil.js"><script src="ant://{evil}/evil.js"></script>';
+    const { root, address, origin, evil } = await openLinkingSite({ startPeer, startHost }, html);
+    const shell = await openShellIn(context, `${root}/`);
+    await shell.evaluate(
+      (address) =>
+        fetch('/-/trust', { method: 'POST', body: JSON.stringify({ address, decision: 'restricted' }) }),
+      address,
+    );
+    const page = await context.newPage();
+    const answers: number[] = [];
+    page.on('response', (response) => {
+      if (response.url() === `${origin}/-/content/${evil}/evil.js`) answers.push(response.status());
+    });
+    await page.goto(`${origin}/`);
+    await expect(page).toHaveTitle('Site');
+    await expect.poll(() => answers).toContain(403);
+    expect(answers).not.toContain(200);
+  },
+);

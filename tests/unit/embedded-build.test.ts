@@ -1,0 +1,63 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { embedBuild } from '../../build/embed-build.ts';
+import type { Build } from '../../src/build.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'antway-embed-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+/** The build object in the worker's script, after `embedBuild` for these files. */
+function embedded(files: Record<string, string>): Build {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
+  embedBuild(folder);
+  const script = readFileSync(join(folder, 'sw.js'), 'utf8');
+  return JSON.parse(script.replace('self.build = ', ''));
+}
+
+const document = `<!doctype html><link rel="icon" href="/icon.svg"><a href="https://example.org/other.js"></a>
+<script type="module" src="/assets/index-1.js"></script><link rel="stylesheet" href="/assets/index-2.css">`;
+const files = {
+  'sw.js': 'self.build = globalThis.__ANTWAY_BUILD__',
+  'index.html': document,
+  'icon.svg': '<svg/>',
+  'assets/index-1.js': 'import("./later-3.js")',
+  'assets/index-2.css': 'p {}',
+  'assets/later-3.js': 'later',
+  'other.js': 'other',
+  'robots.txt': '',
+  '-/site.js': 'site',
+  '-/bridge.html': 'bridge',
+  '-/root.html': 'root',
+};
+
+it('lists the files that the document names, and those of a site’s origin, as the first', () => {
+  const { first, installed, optional } = embedded(files);
+  expect(Object.keys(first).sort()).toEqual([
+    '/-/bridge.html',
+    '/-/site.js',
+    '/assets/index-1.js',
+    '/assets/index-2.css',
+    '/icon.svg',
+    '/index.html',
+  ]);
+  expect(Object.keys(installed).sort()).toEqual(['/-/root.html', '/assets/later-3.js', '/other.js']);
+  expect(Object.keys(optional)).toEqual(['/robots.txt']);
+});
+
+it('can be repeated after the document changed, and replaces the lists', () => {
+  const before = embedded(files);
+  const { 'sw.js': _, ...changed } = { ...files, 'index.html': document.replace('index-1.js', 'later-3.js') };
+  const after = embedded(changed);
+  expect(after.hash).not.toBe(before.hash);
+  expect(after.first).toHaveProperty(['/assets/later-3.js']);
+  expect(after.first).not.toHaveProperty(['/assets/index-1.js']);
+  expect(after.installed).toHaveProperty(['/assets/index-1.js']);
+});

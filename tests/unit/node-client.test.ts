@@ -1,0 +1,430 @@
+import { blake3 } from '@noble/hashes/blake3.js';
+import { describe, expect, it, vi } from 'vitest';
+import { Address, toHex } from '../../src/address.ts';
+import { concat } from '../../src/nodes/bytes.ts';
+import { formatNodeAddress } from '../../src/nodes/node-address.ts';
+import { ChannelClient, type NodeClient } from '../../src/nodes/node-client.ts';
+import { nodeLimits } from '../../src/nodes/node-limits.ts';
+import {
+  type Answer,
+  addressOf,
+  channelTo,
+  helloHeader,
+  honestAnswer,
+  type NodeServer,
+  nodeIdentity,
+  responseFrame,
+} from '../support/node-server.ts';
+import { noise } from '../support/publish.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
+
+const identity = nodeIdentity(1);
+const bytes = noise(1, 300_000);
+const address = Address.fromBytes(blake3(bytes));
+const honest = honestAnswer(identity, new Map([[address.hex, bytes]]));
+const never = new AbortController().signal;
+
+/** Answers requests of a type with an attack, and others honestly. */
+const instead =
+  (type: string, attack: Answer): Answer =>
+  (request, server) =>
+    (request.type === type ? attack : honest)(request, server);
+
+function open(answer: Answer, change: (server: NodeServer) => void = () => undefined) {
+  const clock = new VirtualClock();
+  const { channel, server, isClosed } = channelTo(identity, answer);
+  change(server);
+  const connected = ChannelClient.connect(channel, addressOf(identity), clock, never);
+  connected.catch(() => undefined);
+  return { clock, server, isClosed, connected };
+}
+
+/** Reads the chunk from a node whose answers to `type` are an attack. */
+async function attacked(
+  type: string,
+  attack: Answer,
+  ask: (client: NodeClient) => Promise<unknown> = (client) => client.getChunk(address, { signal: never }),
+) {
+  const { clock, connected, isClosed } = open(instead(type, attack));
+  const result = connected.then(ask);
+  const error = await clock.run(
+    result.then(
+      () => undefined,
+      (reason) => reason,
+    ),
+  );
+  return { error, isClosed: isClosed(), milliseconds: clock.now() };
+}
+
+const broken = { code: 'CORRUPT', details: { problem: 'protocol' } };
+
+describe('a connection to an honest node', () => {
+  it('reads a chunk, denies another, and names nodes', async () => {
+    const { clock, connected } = open(honest);
+    const client = await clock.run(connected);
+    expect(client.hasPointers).toBe(true);
+    expect(await clock.run(client.getChunk(address, { signal: never }))).toEqual(new Uint8Array(bytes));
+    const other = Address.fromBytes(new Uint8Array(32));
+    expect(await clock.run(client.getChunk(other, { signal: never }))).toBeUndefined();
+    expect(await clock.run(client.findNode(other.bytes, { signal: never }))).toEqual([]);
+  });
+
+  it('has four requests at the same time, and one if the node does not say that it takes more', async () => {
+    for (const [capabilities, most] of [
+      [['rpc-multiplex-4'], 4],
+      [[], 1],
+    ] as const) {
+      const held: (() => void)[] = [];
+      const { clock, connected } = open((request, server) => {
+        if (request.type === 'hello') {
+          server.respond({ ...helloHeader(request.request_id, identity), capabilities });
+        } else held.push(() => honest(request, server));
+      });
+      const client = await clock.run(connected);
+      const reads = Array.from({ length: 6 }, () => client.getChunk(address, { signal: never }));
+      await clock.pass(1_000);
+      expect(held).toHaveLength(most);
+      while (held.length > 0) {
+        // In another order than the requests.
+        held.pop()!();
+        await clock.pass(100);
+      }
+      expect(await clock.run(Promise.all(reads))).toHaveLength(6);
+    }
+  });
+
+  it('sends no more requests a second than nodes accept', async () => {
+    const { clock, connected, server } = open(honest);
+    const client = await clock.run(connected);
+    const none = Address.fromBytes(new Uint8Array(32));
+    const requests = Promise.all(Array.from({ length: 100 }, () => client.getChunk(none, { signal: never })));
+    const start = clock.now();
+    await clock.run(requests);
+    const seconds = (clock.now() - start) / 1000;
+    expect(server.requests).toHaveLength(101);
+    expect((100 - nodeLimits.requestBurst) / seconds).toBeLessThanOrEqual(16);
+  });
+
+  it('lets a caller leave at once, and serves the next one', async () => {
+    let held: (() => void) | undefined;
+    const { clock, connected } = open(
+      instead('get_chunk', (request, server) => {
+        if (held) honest(request, server);
+        else held = () => honest(request, server);
+      }),
+    );
+    const client = await clock.run(connected);
+    const abort = new AbortController();
+    const read = client.getChunk(address, { signal: abort.signal });
+    await clock.pass(10);
+    abort.abort(new Error('left'));
+    await expect(read).rejects.toThrow('left');
+    expect(client.isBusy).toBe(true);
+    const next = client.getChunk(address, { signal: never });
+    await clock.pass(10);
+    held!();
+    expect(await clock.run(next)).toHaveLength(bytes.length);
+    expect(client.isBusy).toBe(false);
+  });
+
+  it('reports the code of an error, and stays open', async () => {
+    const { error, isClosed } = await attacked('get_chunk', ({ request_id }, server) =>
+      server.respond({ request_id, status: 'error', type: 'error', code: 'storage_error', message: '<b>' }),
+    );
+    expect(error).toMatchObject({ code: 'PEERS_UNREACHABLE', details: { problem: 'refused' } });
+    expect(error.message).toContain('storage_error');
+    expect(error.message).not.toContain('<b>');
+    expect(isClosed).toBe(false);
+  });
+});
+
+describe('a hostile node', () => {
+  it('that is another node is refused', async () => {
+    const other = nodeIdentity(2);
+    const clock = new VirtualClock();
+    const { channel } = channelTo(other, honestAnswer(other));
+    const connected = ChannelClient.connect(channel, addressOf(identity), clock, never);
+    await expect(clock.run(connected)).rejects.toMatchObject({ details: { problem: 'identity' } });
+  });
+
+  it('that claims another identity with its own key is refused', async () => {
+    const { clock, connected, isClosed } = open(honest, (server) => {
+      server.changeAccept = (accept) => {
+        accept.set(nodeIdentity(2).publicKey, 1123);
+        return accept;
+      };
+    });
+    await expect(clock.run(connected)).rejects.toMatchObject({ details: { problem: 'identity' } });
+    expect(isClosed()).toBe(true);
+  });
+
+  it('that greets with another name is refused', async () => {
+    const { error } = await attacked('hello', ({ request_id }, server) =>
+      server.respond(helloHeader(request_id, nodeIdentity(2))),
+    );
+    expect(error).toMatchObject({ details: { problem: 'identity' } });
+  });
+
+  it.each<[string, Answer]>([
+    ['claims an enormous frame', (_, server) => server.sendMessage(new Uint8Array([0xff, 0xff, 0xff, 0xff]))],
+    ['claims a frame of 5 MiB', (_, server) => server.sendMessage(new Uint8Array([0, 0x50, 0, 0]))],
+    ['claims an empty frame', (_, server) => server.sendMessage(new Uint8Array(4))],
+    ['sends an empty message', (_, server) => server.sendMessage(new Uint8Array())],
+    ['sends a message of more than 16 KiB', (_, server) => server.sendMessage(new Uint8Array(16_385))],
+    ['sends bytes after its frame', (_, server) => server.sendMessage(new Uint8Array([0, 0, 0, 1, 3, 3]))],
+    [
+      'sends a record of another session',
+      (_, server) => server.sendPayload(concat(new Uint8Array([3]), new Uint8Array(60))),
+    ],
+    [
+      'sends another kind of message',
+      (_, server) => server.sendPayload(concat(new Uint8Array([9]), new Uint8Array(60))),
+    ],
+    [
+      'leaves out a sequence number',
+      ({ request_id }, server) => {
+        const frame = responseFrame({ request_id, status: 'not_found', type: 'chunk_not_found' });
+        server.sendPayload(server.sealAs(BigInt(server.sequence + 1), frame));
+      },
+    ],
+    [
+      'repeats a sequence number',
+      ({ request_id }, server) => {
+        const frame = responseFrame({ request_id, status: 'not_found', type: 'chunk_not_found' });
+        server.sendPayload(server.sealAs(BigInt(server.sequence - 1), frame));
+      },
+    ],
+    [
+      'answers a request that does not exist',
+      (_, server) =>
+        server.respond({ request_id: 99, status: 'ok', type: 'chunk', address: address.hex, size: 0 }),
+    ],
+    [
+      'answers with another version',
+      ({ request_id }, server) =>
+        server.respond({ request_id, version: 4, status: 'not_found', type: 'chunk_not_found' }),
+    ],
+    [
+      'announces other lengths than it sends',
+      ({ request_id }, server) =>
+        server.respond(
+          { request_id, status: 'ok', type: 'chunk', address: address.hex, size: 3, content_length: 3 },
+          new Uint8Array(4),
+        ),
+    ],
+    [
+      'announces a negative length',
+      ({ request_id }, server) =>
+        server.respond({ request_id, status: 'ok', type: 'chunk', content_length: -1 }),
+    ],
+    [
+      'sends a header without an end',
+      (_, server) =>
+        server.sendPayload(server.session!.encrypt(new TextEncoder().encode(`{"a":"${'}'.repeat(70_000)}`))),
+    ],
+    [
+      'sends deeply nested JSON',
+      (_, server) =>
+        server.sendPayload(server.session!.encrypt(new TextEncoder().encode('{"a":'.repeat(13_000)))),
+    ],
+    [
+      'sends a list as header',
+      (_, server) => server.sendPayload(server.session!.encrypt(new TextEncoder().encode('[]'))),
+    ],
+    [
+      'sends wrong UTF-8',
+      (_, server) =>
+        server.sendPayload(server.session!.encrypt(new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d]))),
+    ],
+    [
+      'sends prototype keys',
+      (_, server) =>
+        server.sendPayload(
+          server.session!.encrypt(
+            new TextEncoder().encode(
+              '{"__proto__":{"version":5,"request_id":2,"status":"ok","type":"chunk","content_length":0}}',
+            ),
+          ),
+        ),
+    ],
+    [
+      'sends another chunk',
+      ({ request_id }, server) =>
+        server.respond(
+          { request_id, status: 'ok', type: 'chunk', address: '00'.repeat(32), size: 1 },
+          new Uint8Array(1),
+        ),
+    ],
+    [
+      'answers with nodes',
+      ({ request_id }, server) =>
+        server.respond({ request_id, status: 'ok', type: 'nodes', target: '', nodes: [] }),
+    ],
+    [
+      'denies a chunk and sends bytes',
+      ({ request_id }, server) =>
+        server.respond({ request_id, status: 'not_found', type: 'chunk_not_found' }, new Uint8Array(1)),
+    ],
+  ])('that %s loses its connection', async (_, attack) => {
+    const { error, isClosed } = await attacked('get_chunk', attack);
+    expect(error).toMatchObject(broken);
+    expect(isClosed).toBe(true);
+    expect(({} as { version?: number }).version).toBeUndefined();
+  });
+
+  it('that sends data without a request loses its connection', async () => {
+    const { clock, connected, server, isClosed } = open(honest);
+    await clock.run(connected);
+    server.sendMessage(new Uint8Array([0, 0, 0, 5, 1]));
+    expect(isClosed()).toBe(true);
+  });
+
+  it('that sends its answer in tiny messages without end loses its connection', async () => {
+    const { error } = await attacked('get_chunk', (_, server) => {
+      server.sendMessage(new Uint8Array([0, 1, 0, 0]));
+      for (let i = 0; i < 1_000; i++) server.sendMessage(new Uint8Array(1));
+    });
+    expect(error).toMatchObject(broken);
+  });
+
+  it('that says nothing is given up', async () => {
+    const { error, milliseconds } = await attacked('get_chunk', () => undefined);
+    expect(error).toMatchObject({ code: 'PEERS_UNREACHABLE', details: { problem: 'timeout' } });
+    expect(milliseconds).toBeLessThanOrEqual(nodeLimits.stallMs + 1_000);
+  });
+
+  it('that drips bytes slowly is given up', async () => {
+    const clock = new VirtualClock();
+    const { channel, server } = channelTo(
+      identity,
+      instead('get_chunk', async (_, own) => {
+        own.sendMessage(new Uint8Array([0, 1, 0, 0]));
+        for (let i = 0; i < 100; i++) {
+          await clock.delay(5_000);
+          own.sendMessage(new Uint8Array(1_000));
+        }
+      }),
+    );
+    const client = await clock.run(ChannelClient.connect(channel, addressOf(identity), clock, never));
+    const read = clock.run(client.getChunk(address, { signal: never }));
+    await expect(read).rejects.toMatchObject({ details: { problem: 'timeout' } });
+    expect(clock.now()).toBeLessThanOrEqual(20_000);
+    expect(server.requests.length).toBeGreaterThan(1);
+  });
+
+  it('that answers other requests and never this one is given up', async () => {
+    const clock = new VirtualClock();
+    const target = new Uint8Array(32);
+    const { channel } = channelTo(
+      identity,
+      instead('get_chunk', () => undefined),
+    );
+    const client = await clock.run(ChannelClient.connect(channel, addressOf(identity), clock, never));
+    const read = client.getChunk(address, { signal: never });
+    let isOver = false;
+    read.catch(() => {
+      isOver = true;
+    });
+    const others = async () => {
+      while (!isOver) {
+        await client.findNode(target, { signal: never }).catch(() => undefined);
+        await clock.delay(5_000);
+      }
+    };
+    await clock.run(others());
+    await expect(read).rejects.toMatchObject({ details: { problem: 'timeout' } });
+  });
+
+  it('that closes the connection fails its requests', async () => {
+    const clock = new VirtualClock();
+    const { channel } = channelTo(
+      identity,
+      instead('get_chunk', () => channel.close()),
+    );
+    const client = await clock.run(ChannelClient.connect(channel, addressOf(identity), clock, never));
+    const read = clock.run(client.getChunk(address, { signal: never }));
+    await expect(read).rejects.toMatchObject({ details: { problem: 'unreachable' } });
+    expect(client.isClosed).toBe(true);
+  });
+
+  it('does not make an aborted connect wait', async () => {
+    const clock = new VirtualClock();
+    const { channel, isClosed } = channelTo(identity, () => undefined);
+    const abort = new AbortController();
+    const connected = ChannelClient.connect(channel, addressOf(identity), clock, abort.signal);
+    await clock.pass(10);
+    abort.abort(new Error('left'));
+    await expect(clock.run(connected)).rejects.toThrow('left');
+    expect(isClosed()).toBe(true);
+  });
+});
+
+describe('nodes that a node names', () => {
+  const target = new Uint8Array(32).fill(1);
+  const named =
+    (nodes: unknown, of = toHex(target)): Answer =>
+    ({ request_id }, server) =>
+      server.respond({ request_id, status: 'ok', type: 'nodes', target: of, nodes });
+  const find = (client: NodeClient) => client.findNode(target, { signal: never });
+  const entry = (seed: number) => {
+    const node = addressOf(nodeIdentity(seed), '1.2.3.4');
+    return { peer_id: node.peerId, webrtc_direct: { multiaddr: formatNodeAddress(node) } };
+  };
+
+  it('are left out if an entry is wrong', async () => {
+    const wrong = [
+      null,
+      'text',
+      {},
+      { ...entry(3), peer_id: toHex(nodeIdentity(4).peerId) },
+      { ...entry(3), peer_id: 'XY' },
+      { ...entry(3), webrtc_direct: null },
+      { ...entry(3), webrtc_direct: { multiaddr: '/ip4/1.2.3.4/udp/1/quic' } },
+      { ...entry(3), webrtc_direct: { multiaddr: 7 } },
+      JSON.parse('{"__proto__":{"peer_id":"x"}}'),
+    ];
+    const { clock, connected } = open(instead('find_node', named([...wrong, entry(5)])));
+    const client = await clock.run(connected);
+    expect((await clock.run(find(client))).map(({ peerId }) => peerId)).toEqual([
+      toHex(nodeIdentity(5).peerId),
+    ]);
+  });
+
+  it.each<[string, Answer]>([
+    ['are too many', named(Array.from({ length: 21 }, () => entry(3)))],
+    ['are no list', named({ length: 3 })],
+    ['are for another target', named([], '00'.repeat(32))],
+  ])('end the connection if they %s', async (_, attack) => {
+    const { error, isClosed } = await attacked('find_node', attack, find);
+    expect(error).toMatchObject(broken);
+    expect(isClosed).toBe(true);
+  });
+});
+
+describe('the first byte', () => {
+  it('is reported before the answer is complete', async () => {
+    const clock = new VirtualClock();
+    const { channel } = channelTo(
+      identity,
+      instead('get_chunk', async ({ request_id }, server) => {
+        const header = { request_id, status: 'ok', type: 'chunk', address: address.hex, size: bytes.length };
+        const record = server.session!.encrypt(responseFrame(header, bytes));
+        const prefix = new Uint8Array(4);
+        new DataView(prefix.buffer).setUint32(0, record.length);
+        server.sendMessage(prefix);
+        for (let at = 0; at < record.length; at += 16_384) {
+          await clock.delay(100);
+          server.sendMessage(record.slice(at, at + 16_384));
+        }
+      }),
+    );
+    const client = await clock.run(ChannelClient.connect(channel, addressOf(identity), clock, never));
+    const onFirstByte = vi.fn(() => clock.now());
+    const start = clock.now();
+    expect(await clock.run(client.getChunk(address, { signal: never, onFirstByte }))).toHaveLength(
+      bytes.length,
+    );
+    expect(onFirstByte.mock.results[0]!.value - start).toBeLessThan(100);
+    expect(clock.now() - start).toBeGreaterThan(1_000);
+  });
+});

@@ -1,0 +1,577 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request as send } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { blake3 } from '@noble/hashes/blake3.js';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { Address } from '../../src/address.ts';
+import { MemoryChunkStore } from '../../src/node-peer/chunk-store.ts';
+import { FolderChunkStore } from '../../src/node-peer/folder-store.ts';
+import { NodePeer } from '../../src/node-peer/node-peer.ts';
+import { LoopbackServer } from '../support/loopback-server.ts';
+import { NodePeerProcess } from '../support/node-peer-process.ts';
+import { PeerProcess } from '../support/peer-process.ts';
+import { PointerOwner } from '../support/pointers.ts';
+
+interface Request {
+  method?: string;
+  path: string;
+  headers?: OutgoingHttpHeaders;
+  body?: Uint8Array;
+}
+
+interface Answer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  body: Buffer;
+}
+
+const site = 'abcdefghijklmnopqrstuvwxyz234567abcdefghijklmnopqrst';
+const navigation = { 'Sec-Fetch-Dest': 'document', 'Sec-Fetch-Mode': 'navigate', Accept: 'text/html' };
+const chunk = Buffer.from('A chunk of some bytes.');
+const otherChunk = Buffer.from('Another one.');
+const addressOf = (bytes: Uint8Array) => Buffer.from(blake3(bytes)).toString('hex');
+const owner = new PointerOwner(3);
+const record = owner.sign(1n, Address.fromHex(addressOf(chunk)));
+const absent = '0'.repeat(64);
+
+let folder: string;
+let node: NodePeerProcess;
+let rust: PeerProcess;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'antway-node-peer-'));
+  const web = join(folder, 'web');
+  mkdirSync(join(web, 'assets'), { recursive: true });
+  mkdirSync(join(web, '-'));
+  mkdirSync(join(web, '.well-known'));
+  const files = {
+    'index.html': '<p>The start page</p>',
+    'sw.js': '// a worker',
+    'assets/a-1234.js': 'plain',
+    'assets/a-1234.js.br': 'as br',
+    'assets/a-1234.js.gz': 'as gz',
+    '-/bridge.html': 'bridge',
+    '-/root.html': 'root',
+    '-/site.html': 'site',
+    '-/move.html': 'move',
+    '-/probe-1.json': '{}',
+    '.well-known/x': 'known',
+    '.hidden': 'hidden',
+    'antway.json': '{"peers":[]}',
+    'empty.txt': '',
+  };
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(web, name), text);
+  writeFileSync(join(folder, 'secret.txt'), 'secret');
+  symlinkSync(join(folder, 'secret.txt'), join(web, 'link.txt'));
+  const config = join(folder, 'antway.json');
+  writeFileSync(config, '{"peers":["/"]}');
+  const flags = ['--web', web, '--web-config', config];
+  node = await NodePeerProcess.start(join(folder, 'node'), '--allow-open-writes', ...flags);
+  rust = await PeerProcess.start({ store: join(folder, 'rust'), flags });
+  for (const name of ['node', 'rust']) {
+    mkdirSync(join(folder, name, 'pointers'), { recursive: true });
+    writeFileSync(join(folder, name, 'pointers', owner.address.hex), record);
+  }
+});
+
+afterAll(async () => {
+  await node.stop();
+  await rust.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Node's `fetch` does not send `Host` and `Origin` as they are given. */
+function ask(origin: string, { method = 'GET', path, headers = {}, body }: Request): Promise<Answer> {
+  const { hostname, port, host } = new URL(origin);
+  return new Promise((resolve, reject) => {
+    const options = { hostname, port, method, path, headers: { Host: host, ...headers }, agent: false };
+    const request = send(options, async (response) => {
+      const pieces: Buffer[] = [];
+      for await (const piece of response) pieces.push(piece);
+      resolve({ status: response.statusCode!, headers: response.headers, body: Buffer.concat(pieces) });
+    });
+    request.on('error', reject).end(body);
+  });
+}
+
+/** Sends bytes as they are. @returns the answer, until the server closes the connection. */
+function sendRaw(origin: string, text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let answer = '';
+    connect(Number(new URL(origin).port), '127.0.0.1')
+      .setEncoding('latin1')
+      .on('data', (piece) => (answer += piece))
+      .on('error', reject)
+      .on('close', () => resolve(answer))
+      .write(text);
+  });
+}
+
+const fileOf = (store: string, name: string, hex: string) =>
+  join(store, name, hex.slice(0, 2), hex.slice(2, 4), hex);
+
+/** Headers that depend on the connection, the time or the file; and `Allow`, which only tells what the status tells. */
+const own = ['allow', 'date', 'connection', 'keep-alive', 'transfer-encoding', 'etag', 'host'];
+
+function comparable({ status, headers, body }: Answer, origin: string) {
+  const port = new URL(origin).port;
+  const text = (value: unknown) => String(value).replaceAll(`:${port}`, ':PORT').toLowerCase();
+  const kept = Object.entries(headers).filter(([name]) => !own.includes(name));
+  return {
+    status,
+    headers: Object.fromEntries(kept.map(([name, value]) => [name, text(value)])),
+    body: body.toString('latin1'),
+  };
+}
+
+const put = (body: Uint8Array, headers: OutgoingHttpHeaders = {}, address = addressOf(body)): Request => ({
+  method: 'PUT',
+  path: `/chunk/${address}`,
+  headers,
+  body,
+});
+
+/** The parts `HOST` in headers become the origin's host and port. */
+const requests: [name: string, request: Request][] = [
+  ['an upload', put(chunk)],
+  ['the same upload again', put(chunk)],
+  ['an upload from the own page', put(chunk, { Origin: 'http://HOST' })],
+  ['an upload under a name below localhost', put(chunk, { Host: 'antway.localhost:PORT' })],
+  ['an upload from a stranger’s page', put(otherChunk, { Origin: 'https://evil.example' })],
+  ['an upload from another port', put(otherChunk, { Origin: 'http://127.0.0.1:1' })],
+  ['an upload from an opaque origin', put(otherChunk, { Origin: 'null' })],
+  ['an upload by DNS rebinding', put(otherChunk, { Host: 'evil.example:PORT' })],
+  [
+    'an upload from a site’s origin',
+    put(otherChunk, {
+      Host: `${site}.antway.localhost:PORT`,
+      Origin: `http://${site}.antway.localhost:PORT`,
+    }),
+  ],
+  ['an upload for a site’s origin', put(otherChunk, { Host: `${site}.antway.localhost:PORT` })],
+  ['an upload under another address', put(otherChunk, {}, addressOf(chunk))],
+  ['an upload without an address', put(otherChunk, {}, 'x')],
+  ['an upload that is too large', put(Buffer.alloc(4_194_305))],
+  ['a chunk', { path: `/chunk/${addressOf(chunk)}` }],
+  ['a chunk with a query', { path: `/chunk/${addressOf(chunk)}?x` }],
+  ['the head of a chunk', { method: 'HEAD', path: `/chunk/${addressOf(chunk)}` }],
+  [
+    'a chunk that the client has',
+    { path: `/chunk/${addressOf(chunk)}`, headers: { 'If-None-Match': `"x", W/"${addressOf(chunk)}"` } },
+  ],
+  ['an absent chunk', { path: `/chunk/${absent}` }],
+  ['the head of an absent chunk', { method: 'HEAD', path: `/chunk/${absent}` }],
+  ['an upper-case address', { path: `/chunk/${addressOf(chunk).toUpperCase()}` }],
+  ['no address', { path: '/chunk/' }],
+  ['a path below an address', { path: `/chunk/${addressOf(chunk)}/x` }],
+  ['another method', { method: 'POST', path: `/chunk/${addressOf(chunk)}` }],
+  ['a pointer', { path: `/pointer/${owner.address.hex}` }],
+  ['an absent pointer', { path: `/pointer/${absent}` }],
+  ['a bad pointer', { path: '/pointer/x' }],
+  ['a pointer by another method', { method: 'PUT', path: `/pointer/${absent}`, body: record }],
+  ['health', { path: '/-/health' }],
+  ['readiness', { path: '/-/ready' }],
+  ['info by another method', { method: 'POST', path: '/-/info' }],
+  ...['https://evil.example', 'http://HOST'].map((Origin): [string, Request] => [
+    `a preflight from ${Origin}`,
+    {
+      method: 'OPTIONS',
+      path: `/chunk/${absent}`,
+      headers: { Origin, 'Access-Control-Request-Method': 'PUT' },
+    },
+  ]),
+  ...[
+    'antway.localhost:PORT',
+    `${site}.antway.localhost:PORT`,
+    'localhost:PORT',
+    '127.0.0.1:PORT',
+    '[::1]:PORT',
+    '10.0.0.1:PORT',
+    'evil.example;x',
+    'a.example:',
+    'a..example',
+    '0x7f.1',
+  ].flatMap((Host) =>
+    ['/', '/index.html', '/sw.js', '/-/bridge', '/-/root.html', '/-/site', '/-/move', '/some/link'].map(
+      (path): [string, Request] => [`${path} on ${Host}`, { path, headers: { Host, ...navigation } }],
+    ),
+  ),
+  ...[
+    '/assets/a-1234.js',
+    '/-/probe-1.json',
+    '/antway.json',
+    '/.well-known/x',
+    '/.hidden',
+    '/%2ehidden',
+    '/link.txt',
+    '/../secret.txt',
+    '/%2e%2e/secret.txt',
+    '/assets%2f..%2f..%2fsecret.txt',
+    '/..%5csecret.txt',
+    '/a%00',
+    '/%',
+    '/%ff',
+    '//index.html',
+    '/assets',
+    '/assets/',
+    '/index.html/x',
+    `/${'x'.repeat(300)}`,
+    '/empty.txt',
+    '/-/nothing',
+    '/nothing',
+  ].map((path): [string, Request] => [`a subresource ${path}`, { path }]),
+  ['a script in Brotli', { path: '/assets/a-1234.js', headers: { 'Accept-Encoding': 'gzip, br' } }],
+  ['a script in gzip', { path: '/assets/a-1234.js', headers: { 'Accept-Encoding': 'br;q=0, GZIP;q=0.5' } }],
+  ['a range', { path: '/index.html', headers: { Range: 'bytes=3-5' } }],
+  ['a range to the end', { path: '/index.html', headers: { Range: 'bytes=3-' } }],
+  ['the last bytes', { path: '/index.html', headers: { Range: 'bytes=-4' } }],
+  ['a range outside', { path: '/index.html', headers: { Range: 'bytes=900-' } }],
+  ['several ranges', { path: '/index.html', headers: { Range: 'bytes=0-1,3-4' } }],
+  ['a range of another version', { path: '/index.html', headers: { Range: 'bytes=0-1', 'If-Range': '"x"' } }],
+  ['shared data without a worker', { method: 'POST', path: '/-/share', body: Buffer.from('x') }],
+  ['a web file by another method', { method: 'DELETE', path: '/index.html' }],
+];
+
+describe('the peer in Node and the peer in Rust give the same answer to', () => {
+  it.each(requests)('%s', async (_name, request) => {
+    const [inNode, inRust] = await Promise.all(
+      [node.url, rust.url].map(async (origin) => {
+        const { host, port } = new URL(origin);
+        const headers = Object.entries(request.headers ?? {}).map(([name, value]) => [
+          name,
+          String(value).replace('HOST', host).replace('PORT', port),
+        ]);
+        return comparable(await ask(origin, { ...request, headers: Object.fromEntries(headers) }), origin);
+      }),
+    );
+    expect(inNode).toEqual(inRust);
+  });
+});
+
+describe('the peer in Node', () => {
+  it('has no WebTransport and counts its chunks', async () => {
+    const { body } = await ask(node.url, { path: '/-/info' });
+    expect(JSON.parse(body.toString())).toMatchObject({
+      name: 'antway-node-peer',
+      protocol: 1,
+      webTransport: null,
+      write: 'open',
+      store: { chunks: 1, bytes: chunk.length },
+    });
+  });
+
+  it('answers a browser that sends all cookies of many sites', async () => {
+    const Cookie = Array.from({ length: 180 }, (_, i) => `c${i}=${'x'.repeat(4_000)}`).join('; ');
+    expect((await ask(node.url, { path: '/index.html', headers: { Cookie } })).status).toBe(200);
+  });
+
+  it('sees all of many headers', async () => {
+    const headers = Object.fromEntries(Array.from({ length: 2_500 }, (_, i) => [`x-${i}`, 'x']));
+    const last = { 'If-None-Match': `"${absent}"` };
+    const answer = await ask(node.url, { path: `/chunk/${absent}`, headers: { ...headers, ...last } });
+    expect(answer.status).toBe(304);
+  });
+
+  it('ends when its parent process is lost', async () => {
+    const peer = await NodePeerProcess.start(join(folder, 'orphan'));
+    const ended = once(peer.child, 'exit');
+    peer.child.disconnect();
+    expect(await ended).toEqual([0, null]);
+  });
+
+  it('keeps working after requests that break off', async () => {
+    const { port } = new URL(node.url);
+    for (const text of [
+      'PUT /chunk/',
+      `PUT /chunk/${absent} HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc`,
+    ]) {
+      await new Promise<void>((resolve) => {
+        const socket = connect(Number(port), '127.0.0.1', () => socket.end(text));
+        socket.resume().once('close', () => resolve());
+      });
+    }
+    expect((await ask(node.url, { path: '/-/health' })).status).toBe(200);
+  });
+
+  it('shares its folder with the peer in Rust, and quarantines a damaged chunk', async () => {
+    const store = join(folder, 'shared');
+    const bytes = randomBytes(100_000);
+    const address = addressOf(bytes);
+    let peer = await NodePeerProcess.start(store, '--allow-open-writes');
+    expect((await ask(peer.url, put(bytes))).status).toBe(201);
+    await peer.stop('SIGKILL');
+    const other = await PeerProcess.start({ store });
+    expect((await ask(other.url, { path: `/chunk/${address}` })).body.equals(bytes)).toBe(true);
+    const more = randomBytes(1_000);
+    await other.put(addressOf(more), more);
+    await other.stop();
+    peer = await NodePeerProcess.start(store);
+    expect((await ask(peer.url, { path: `/chunk/${addressOf(more)}` })).body).toEqual(more);
+    expect((await ask(peer.url, put(more))).status).toBe(403);
+    const file = join(store, 'chunks', address.slice(0, 2), address.slice(2, 4), address);
+    writeFileSync(file, 'damaged');
+    expect((await ask(peer.url, { path: `/chunk/${address}` })).status).toBe(404);
+    expect(existsSync(file)).toBe(false);
+    expect(readdirSync(join(store, 'quarantine'))).toHaveLength(1);
+    await peer.stop();
+  });
+
+  it('passes requests on to its successor, while an answer that has begun ends with its own bytes', async () => {
+    const store = join(folder, 'handover');
+    const bytes = randomBytes(4_194_304);
+    const peer = await NodePeerProcess.start(store, '--allow-open-writes');
+    await ask(peer.url, put(bytes));
+    const successor = await PeerProcess.start({ store });
+    const slow = new Promise<Buffer>((resolve, reject) => {
+      send(`${peer.url}/chunk/${addressOf(bytes)}`, async (response) => {
+        const pieces: Buffer[] = [];
+        for await (const piece of response) {
+          pieces.push(piece);
+          if (pieces.length === 1) peer.forwardTo(successor.url);
+          if (pieces.length < 50) await new Promise((wait) => setTimeout(wait, 10));
+        }
+        resolve(Buffer.concat(pieces));
+      })
+        .on('error', reject)
+        .end();
+    });
+    expect((await slow).equals(bytes)).toBe(true);
+    const info = JSON.parse((await ask(peer.url, { path: '/-/info' })).body.toString());
+    expect(info.name).toBe('antway-peer');
+    expect(info.webTransport.port).toBeGreaterThan(0);
+    expect((await ask(peer.url, { path: `/chunk/${addressOf(bytes)}` })).body.equals(bytes)).toBe(true);
+    // The successor sees the host that the client used, so its rules for pages hold.
+    expect((await ask(peer.url, put(otherChunk, { Origin: 'https://evil.example' }))).status).toBe(403);
+    expect((await ask(peer.url, put(otherChunk, { Origin: peer.url }))).status).toBe(201);
+    await successor.kill();
+    const unreachable = await ask(peer.url, { path: `/chunk/${absent}` });
+    expect([unreachable.status, JSON.parse(unreachable.body.toString()).code]).toEqual([503, 'BUSY']);
+    await peer.stop();
+  });
+
+  describe.each(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'PATCH'])('refuses a body of a %s request', (method) => {
+    const smuggled = `PUT /chunk/${addressOf(chunk)} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\n\r\n`;
+    const framings = {
+      chunked: `Transfer-Encoding: chunked\r\n\r\n${smuggled.length.toString(16)}\r\n${smuggled}\r\n0\r\n\r\n`,
+      long: `Content-Length: ${smuggled.length}\r\n\r\n${smuggled}`,
+    };
+    it.each(Object.entries(framings))(
+      'with a %s body, before and after the handover',
+      async (_name, rest) => {
+        const seen: string[] = [];
+        await using successor = await LoopbackServer.start((request, response) => {
+          seen.push(`${request.method} ${request.url}`);
+          response.end();
+        });
+        const peer = await NodePeerProcess.start(join(folder, 'smuggling'));
+        for (const isForwarding of [false, true]) {
+          if (isForwarding) peer.forwardTo(successor.url);
+          const path = isForwarding ? '/seen' : '/-/health';
+          await expect.poll(() => ask(peer.url, { path }).then(({ status }) => status)).toBe(200);
+          const request = `${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${rest}`;
+          expect(await sendRaw(peer.url, request)).toMatch(/^HTTP\/1\.1 400 /);
+        }
+        await peer.stop();
+        expect([...new Set(seen)]).toEqual(['GET /seen']);
+      },
+    );
+  });
+
+  it('passes bodies on whole, and drops headers of the connection', async () => {
+    const seen: { headers: IncomingHttpHeaders; body: string }[] = [];
+    await using successor = await LoopbackServer.start(async (request, response) => {
+      let body = '';
+      for await (const piece of request) body += piece;
+      seen.push({ headers: request.headers, body });
+      response.setHeader('X-Answer-Hop', '1').setHeader('Connection', 'close, X-Answer-Hop').end('done');
+    });
+    const peer = await NodePeerProcess.start(join(folder, 'hops'));
+    peer.forwardTo(successor.url);
+    await expect.poll(() => ask(peer.url, { path: '/' }).then(({ status }) => status)).toBe(200);
+    const head =
+      'PUT /x HTTP/1.1\r\nHost: evil.example\r\nOrigin: https://evil.example\r\nX-Hop: 1\r\nX-End: 1\r\n';
+    const connection = 'Connection: close, X-Hop, Host, Origin\r\n';
+    const body = 'Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n';
+    const answer = await sendRaw(peer.url, head + connection + body);
+    await peer.stop();
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+    expect(answer).not.toMatch(/x-answer-hop/i);
+    const last = seen.at(-1)!;
+    expect(last.body).toBe('abcde');
+    expect(last.headers).toMatchObject({
+      host: 'evil.example',
+      origin: 'https://evil.example',
+      'x-end': '1',
+    });
+    expect(last.headers).not.toHaveProperty('x-hop');
+  });
+
+  it('answers concurrent uploads of one chunk with one 201', async () => {
+    const store = join(folder, 'concurrent');
+    const peer = await NodePeerProcess.start(store, '--allow-open-writes');
+    const bytes = randomBytes(100_000);
+    const answers = await Promise.all(Array.from({ length: 12 }, () => ask(peer.url, put(bytes))));
+    expect(answers.map(({ status }) => status).sort()).toEqual([...Array(11).fill(200), 201]);
+    const info = async () => JSON.parse((await ask(peer.url, { path: '/-/info' })).body.toString());
+    expect((await info()).store).toEqual({ chunks: 1, bytes: bytes.length });
+
+    writeFileSync(fileOf(store, 'chunks', addressOf(bytes)), 'x'.repeat(bytes.length));
+    const path = `/chunk/${addressOf(bytes)}`;
+    const damaged = await Promise.all(Array.from({ length: 12 }, () => ask(peer.url, { path })));
+    expect(damaged.map(({ status }) => status)).toEqual(Array(12).fill(404));
+    expect((await info()).store).toEqual({ chunks: 0, bytes: 0 });
+    expect(readdirSync(join(store, 'quarantine'))).toHaveLength(1);
+    await peer.stop();
+  });
+
+  it('moves a chunk that the peer in Rust pulled to the written ones when a client writes it', async () => {
+    const store = join(folder, 'pulled');
+    const [pulled, written] = ['pulled', 'chunks'].map((name) => fileOf(store, name, addressOf(chunk)));
+    mkdirSync(dirname(pulled!), { recursive: true });
+    writeFileSync(pulled!, chunk);
+    const peer = await NodePeerProcess.start(store, '--allow-open-writes');
+    expect((await ask(peer.url, put(chunk))).status).toBe(200);
+    expect(existsSync(pulled!)).toBe(false);
+    expect(readFileSync(written!)).toEqual(chunk);
+    const { body } = await ask(peer.url, { path: '/-/info' });
+    expect(JSON.parse(body.toString()).store).toEqual({ chunks: 1, bytes: chunk.length });
+    await peer.stop();
+  });
+
+  it.each([
+    ['0.0.0.0:0', 'not an address of loopback'],
+    ['192.168.0.1:80', 'not an address of loopback'],
+  ])('refuses to listen on %s', async (http, message) => {
+    await expect(NodePeerProcess.start(join(folder, 'x'), '--http', http)).rejects.toThrow(message);
+  });
+});
+
+describe('the places for answers of a peer in Node', () => {
+  const places = 64;
+  const path = `/chunk/${addressOf(chunk)}`;
+  const sockets: Socket[] = [];
+  let peer: NodePeer;
+  /** Opens the store. Until then, no read ends. */
+  let openGate: () => void;
+
+  async function start(bytes: Uint8Array, options: { answerWaitMs?: number; writeTimeoutMs?: number } = {}) {
+    const gate = new Promise<void>((resolve) => {
+      openGate = resolve;
+    });
+    const store = new MemoryChunkStore(bytes.length);
+    await store.write(Address.fromHex(addressOf(bytes)), bytes);
+    const read = store.read.bind(store);
+    store.read = async (address) => {
+      await gate;
+      return read(address);
+    };
+    peer = await NodePeer.start({
+      ...{ listen: ['127.0.0.1:0'], store, blake3, write: 'none', version: '1' },
+      ...options,
+    });
+  }
+
+  afterEach(async () => {
+    for (const socket of sockets.splice(0)) socket.destroy();
+    await peer.close();
+  });
+
+  /** Requests a chunk on connections, some times on each, and reads no answers. The peer has the requests afterwards. */
+  async function request(connections: number, times = 1, wanted = path): Promise<Socket[]> {
+    const text = `GET ${wanted} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(times);
+    const opened = await Promise.all(
+      Array.from({ length: connections }, async () => {
+        const socket = connect(Number(new URL(peer.url).port), '127.0.0.1').on('error', () => undefined);
+        await once(socket, 'connect');
+        await new Promise<void>((resolve) => socket.write(text, () => resolve()));
+        return socket;
+      }),
+    );
+    sockets.push(...opened);
+    for (let i = 0; i < 3; i++) expect((await ask(peer.url, { path: '/-/health' })).status).toBe(200);
+    return opened;
+  }
+
+  it.each([1, 4])('are free again after clients with %i requests each stop waiting', async (times) => {
+    await start(chunk, { answerWaitMs: 60_000 });
+    const holders = await request(places);
+    const waiters = await request(places, times);
+    for (const socket of waiters) socket.destroy();
+    expect((await ask(peer.url, { path: '/-/health' })).status).toBe(200);
+    for (const socket of holders.slice(0, 32)) socket.destroy();
+    const answers = Promise.all(Array.from({ length: 100 }, () => ask(peer.url, { path })));
+    openGate();
+    expect((await answers).map(({ status }) => status)).toEqual(Array(100).fill(200));
+  });
+
+  it('are free again after clients break off several requests on one connection', async () => {
+    await start(chunk, { answerWaitMs: 60_000 });
+    const holders = await request(places / 4, 4);
+    for (const socket of holders) socket.destroy();
+    openGate();
+    expect((await ask(peer.url, { path })).status).toBe(200);
+  });
+
+  it('are free again when clients read nothing of their answers', async () => {
+    const bytes = randomBytes(4_194_304);
+    await start(bytes, { answerWaitMs: 60_000, writeTimeoutMs: 1_000 });
+    openGate();
+    const wanted = `/chunk/${addressOf(bytes)}`;
+    await request(places / 4, 8, wanted);
+    expect((await ask(peer.url, { path: wanted })).body.equals(bytes)).toBe(true);
+  });
+
+  it('are not waited for without an end', async () => {
+    await start(chunk, { answerWaitMs: 50 });
+    await request(places);
+    const { status, headers, body } = await ask(peer.url, { path });
+    expect([status, headers['retry-after'], JSON.parse(body.toString()).code]).toEqual([503, '1', 'BUSY']);
+    openGate();
+    await expect.poll(() => ask(peer.url, { path }).then((answer) => answer.status)).toBe(200);
+  });
+});
+
+describe('the stores of a peer in Node', () => {
+  it('count the chunks of an existing folder, and remove old partial files', async () => {
+    const path = join(folder, 'counted');
+    const store = await FolderChunkStore.open(path, blake3);
+    const address = Address.fromHex(addressOf(chunk));
+    expect(await store.write(address, chunk)).toBe('stored');
+    expect(await store.write(address, chunk)).toBe('present');
+    for (const name of ['old.partial', 'new.partial']) writeFileSync(join(path, name), 'x');
+    const before = Date.now() / 1000 - 3_700;
+    utimesSync(join(path, 'old.partial'), before, before);
+    const again = await FolderChunkStore.open(path, blake3);
+    expect(again.totals).toEqual({ chunks: 1, bytes: chunk.length });
+    expect(readdirSync(path)).not.toContain('old.partial');
+    // Another process may be writing this file.
+    expect(readdirSync(path)).toContain('new.partial');
+    expect(await again.has(address)).toBe(true);
+    expect(
+      readFileSync(join(path, 'chunks', address.hex.slice(0, 2), address.hex.slice(2, 4), address.hex)),
+    ).toEqual(chunk);
+  });
+
+  it('say that memory is full', async () => {
+    const store = new MemoryChunkStore(chunk.length);
+    const address = Address.fromHex(addressOf(chunk));
+    expect(await store.write(address, chunk)).toBe('stored');
+    expect(await store.write(Address.fromHex(addressOf(otherChunk)), otherChunk)).toBe('full');
+    expect(await store.write(address, chunk)).toBe('present');
+    expect(store.totals).toEqual({ chunks: 1, bytes: chunk.length });
+  });
+});

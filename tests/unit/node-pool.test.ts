@@ -1,0 +1,302 @@
+import 'fake-indexeddb/auto';
+import { createStore, set } from 'idb-keyval';
+import { describe, expect, it } from 'vitest';
+import { toHex } from '../../src/address.ts';
+import type { NodeAddress } from '../../src/nodes/node-address.ts';
+import type { NodeClient } from '../../src/nodes/node-client.ts';
+import { nodeError } from '../../src/nodes/node-error.ts';
+import { nodeLimits } from '../../src/nodes/node-limits.ts';
+import { IndexedDbMemory } from '../../src/nodes/node-memory.ts';
+import { type ConnectNode, NodePool } from '../../src/nodes/node-pool.ts';
+import { RecordGate } from '../../src/nodes/record-gate.ts';
+import { RoutingTable } from '../../src/nodes/routing-table.ts';
+import { SimulatedNetwork } from '../support/simulated-nodes.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
+
+const never = new AbortController().signal;
+
+function node(i: number, host = `9.9.${i >> 8}.${i & 255}`, port = 10_001): NodeAddress {
+  const id = new Uint8Array(32);
+  new DataView(id.buffer).setUint32(0, i * 2_654_435_761);
+  return { peerId: toHex(id), host, port, certificateHash: new Uint8Array(32) };
+}
+
+function client(address: NodeAddress): NodeClient & { isClosed: boolean; isBusy: boolean } {
+  return {
+    address,
+    isClosed: false,
+    isBusy: false,
+    hasPointers: false,
+    findNode: async () => [],
+    getChunk: async () => undefined,
+    getPointer: async () => undefined,
+    close() {
+      this.isClosed = true;
+    },
+  };
+}
+
+function pool(connect: ConnectNode = async (address) => client(address), isLocal = false) {
+  const clock = new VirtualClock();
+  const dialled: NodeAddress[] = [];
+  const failed: NodeAddress[] = [];
+  const nodes = new NodePool({
+    clock,
+    isLocal,
+    connect: (address, signal) => {
+      dialled.push(address);
+      return connect(address, signal);
+    },
+    onAnswered: () => undefined,
+    onFailed: (address) => failed.push(address),
+  });
+  return { clock, nodes, dialled, failed };
+}
+
+describe('the pool of connections', () => {
+  it('uses a connection again, and shares one that is being opened', async () => {
+    const { nodes, dialled } = pool();
+    const [a, b] = await Promise.all([nodes.client(node(1), never), nodes.client(node(1), never)]);
+    expect(a).toBe(b);
+    expect(await nodes.client(node(1), never)).toBe(a);
+    expect(dialled).toHaveLength(1);
+  });
+
+  it('opens a new connection when the old one ended or was idle for long', async () => {
+    const { nodes, dialled, clock } = pool();
+    (await nodes.client(node(1), never)).close();
+    await nodes.client(node(1), never);
+    expect(dialled).toHaveLength(2);
+    await clock.pass(nodeLimits.idleMs + 1);
+    await nodes.client(node(1), never);
+    expect(dialled).toHaveLength(3);
+  });
+
+  it('has a limited number of connections, and closes the one that is not used', async () => {
+    const { nodes, clock } = pool();
+    for (let i = 0; i < nodeLimits.connections + 5; i++) {
+      await nodes.client(node(i), never);
+      await clock.pass(1);
+    }
+    expect(nodes.connected).toBe(nodeLimits.connections);
+    expect(nodes.isConnected(node(0))).toBe(false);
+    expect(nodes.isConnected(node(nodeLimits.connections + 4))).toBe(true);
+  });
+
+  it('has at most four connections to one host', async () => {
+    const { nodes } = pool();
+    const same = Array.from({ length: 6 }, (_, i) => node(i, '9.9.9.9', 10_001 + i));
+    const results = await Promise.allSettled(same.map((address) => nodes.client(address, never)));
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(
+      nodeLimits.connectionsPerHost,
+    );
+  });
+
+  it.each(['127.0.0.1', '192.168.0.1', '10.0.0.1', '169.254.169.254', '::1', 'fd00::1'])(
+    'never dials %s, which a stranger named',
+    async (host) => {
+      const { nodes, dialled } = pool();
+      await expect(nodes.client(node(1, host), never)).rejects.toMatchObject({ code: 'PEERS_UNREACHABLE' });
+      expect(dialled).toEqual([]);
+      expect(pool(undefined, true).nodes.isAllowed(node(1, host))).toBe(true);
+    },
+  );
+
+  it('leaves out a node that failed, for longer each time', async () => {
+    const { nodes, clock, dialled, failed } = pool(async () => {
+      throw nodeError('unreachable', 'no answer');
+    });
+    await nodes.client(node(1), never).catch(() => undefined);
+    expect(nodes.isAllowed(node(1))).toBe(false);
+    await expect(nodes.client(node(1), never)).rejects.toThrow('left out');
+    expect([dialled.length, failed.length]).toEqual([1, 1]);
+    await clock.pass(nodeLimits.retryMs.first);
+    expect(nodes.isAllowed(node(1))).toBe(true);
+    await nodes.client(node(1), never).catch(() => undefined);
+    await clock.pass(nodeLimits.retryMs.first);
+    expect(nodes.isAllowed(node(1))).toBe(false);
+    await clock.pass(nodeLimits.retryMs.first);
+    expect(nodes.isAllowed(node(1))).toBe(true);
+  });
+
+  it('does not leave out an honest node because strangers named false nodes at its socket', async () => {
+    const { nodes } = pool(async (address) => {
+      if (address.peerId !== node(1).peerId) throw nodeError('identity', 'another node');
+      return client(address);
+    });
+    await nodes.client(node(1), never);
+    for (let i = 2; i < 12; i++) {
+      await nodes.client(node(i, node(1).host), never).catch(() => undefined);
+    }
+    expect(nodes.isAllowed(node(1))).toBe(true);
+    expect(nodes.isAllowed(node(50, node(1).host)), 'the next false name at the socket').toBe(false);
+  });
+
+  it('does not leave out an honest node because strangers named it at a wrong socket', async () => {
+    const { nodes } = pool(async (address) => {
+      if (address.host !== node(1).host) throw nodeError('unreachable', 'nothing there');
+      return client(address);
+    });
+    await nodes.client(node(1, '8.8.8.8'), never).catch(() => undefined);
+    expect(nodes.isAllowed(node(1))).toBe(true);
+    expect(await nodes.client(node(1), never)).toBeDefined();
+  });
+
+  it('closes the connection to a node that sent wrong bytes, and leaves it out', async () => {
+    const { nodes, clock, failed } = pool();
+    const connected = await nodes.client(node(1), never);
+    nodes.failed(node(1), nodeError('wrong-bytes', 'wrong'));
+    expect(connected.isClosed).toBe(true);
+    expect(failed).toHaveLength(1);
+    await clock.pass(nodeLimits.retryMs.first * 2);
+    nodes.wake();
+    expect(nodes.isAllowed(node(1))).toBe(false);
+  });
+
+  it('tries nodes again that failed without a network', async () => {
+    const { nodes } = pool(async () => {
+      throw nodeError('unreachable', 'no answer');
+    });
+    await nodes.client(node(1), never).catch(() => undefined);
+    nodes.wake();
+    expect(nodes.isAllowed(node(1))).toBe(true);
+  });
+
+  it('gives up a node that does not answer, and lets a caller leave', async () => {
+    const { nodes, clock } = pool(
+      (_, signal) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => reject(signal.reason));
+        }),
+    );
+    const connecting = nodes.client(node(1), never);
+    await expect(clock.run(connecting)).rejects.toMatchObject({ details: { problem: 'timeout' } });
+    const abort = new AbortController();
+    const left = nodes.client(node(2), abort.signal);
+    abort.abort(new Error('left'));
+    await expect(left).rejects.toThrow('left');
+    expect(nodes.isAllowed(node(2)), 'a caller that leaves is no failure').toBe(true);
+  });
+});
+
+describe('the routing table', () => {
+  it('returns the closest nodes', () => {
+    const table = new RoutingTable();
+    for (let i = 0; i < 100; i++) table.named(node(i));
+    const [closest] = table.closest(new Uint8Array(32), 5);
+    expect(closest!.peerId).toBe(node(0).peerId);
+  });
+
+  it('keeps nodes that answered when strangers name any number of others', () => {
+    const table = new RoutingTable();
+    const real = Array.from({ length: 50 }, (_, i) => node(i));
+    for (const address of real) table.answered(address, 1);
+    for (let i = 100; i < 50_000; i++) table.named(node(i));
+    expect(table.size).toBeLessThanOrEqual(256 * nodeLimits.bucket);
+    for (const { peerId } of real) expect(table.get(peerId)?.answeredAt).toBe(1);
+    expect(table.recent(100)).toHaveLength(50);
+  });
+
+  it('keeps the address at which a node answered when a stranger names another', () => {
+    const table = new RoutingTable();
+    table.answered(node(1), 1);
+    table.named(node(1, '6.6.6.6'));
+    table.remove(node(1, '6.6.6.6'));
+    expect(table.get(node(1).peerId)?.address.host).toBe(node(1).host);
+    table.remove(node(1));
+    expect(table.get(node(1).peerId)).toBeUndefined();
+  });
+});
+
+describe('the gate for records', () => {
+  it('asks the next node after a delay, at most three at once, and at once after a failure', async () => {
+    const clock = new VirtualClock();
+    const gate = new RecordGate(clock);
+    const started: number[] = [];
+    const ends: (() => void)[] = [];
+    const work = () => {
+      started.push(clock.now());
+      return new Promise<void>((resolve) => ends.push(resolve));
+    };
+    const all = Array.from({ length: 5 }, () => gate.run(never, work));
+    await clock.pass(10_000);
+    const { firstByte } = nodeLimits.hedgeMs;
+    expect(started).toEqual([0, firstByte, 2 * firstByte]);
+    ends[0]!();
+    await clock.pass(0);
+    expect(started).toHaveLength(4);
+    for (const end of ends) end();
+    await clock.pass(10_000);
+    for (const end of ends) end();
+    await clock.run(Promise.all(all));
+  });
+
+  it('waits longer when a record has begun to arrive', async () => {
+    const clock = new VirtualClock();
+    const gate = new RecordGate(clock);
+    const started: number[] = [];
+    const work = (began: () => void) => {
+      started.push(clock.now());
+      began();
+      return clock.delay(60_000);
+    };
+    const all = [gate.run(never, work), gate.run(never, work)];
+    await clock.run(Promise.all(all));
+    expect(started).toEqual([0, nodeLimits.hedgeMs.rest]);
+  });
+});
+
+describe('the memory of nodes', () => {
+  it('returns what it stored, and nothing that others wrote in another form', async () => {
+    const store = createStore('memory-test', 'nodes');
+    const memory = new IndexedDbMemory(store);
+    expect(await memory.load()).toEqual([]);
+    await memory.save([node(1), node(2)]);
+    expect(await memory.load()).toEqual([node(1), node(2)]);
+    for (const wrong of ['text', { length: 2 }, [1, 2], Array.from({ length: 10_000 }, () => 'x'), null]) {
+      await set('nodes', wrong, store);
+      expect(await memory.load()).toEqual([]);
+    }
+    await set('nodes', ['/ip4/1.2.3.4/udp/1/quic'], store);
+    expect(await memory.load()).toEqual([]);
+  });
+
+  it('lets the next start read without seeds', async () => {
+    const clock = new VirtualClock();
+    const simulated = new SimulatedNetwork({ nodes: 200, seed: 3, clock });
+    let saved: readonly NodeAddress[] = [];
+    const memory = {
+      load: async () => [...saved],
+      save: async (nodes: readonly NodeAddress[]) => {
+        saved = nodes;
+      },
+    };
+    const verify = (bytes: Uint8Array) => bytes.length;
+    const first = simulated.client(simulated.seeds(3), memory);
+    const address = simulated.store(new Uint8Array(5));
+    expect(await clock.run(first.chunk(address, { verify }))).toBe(5);
+    await clock.pass(nodeLimits.rememberMs + 1);
+    expect(saved.length).toBeGreaterThan(3);
+    const other = simulated.store(new Uint8Array(6));
+    expect(await clock.run(simulated.client([], memory).chunk(other, { verify }))).toBe(6);
+  });
+
+  it('does not fail a read if it cannot be written', async () => {
+    const clock = new VirtualClock();
+    const simulated = new SimulatedNetwork({ nodes: 50, seed: 3, clock });
+    const memory = {
+      load: async () => [],
+      save: async () => {
+        throw new Error('full');
+      },
+    };
+    const client = simulated.client(simulated.seeds(3), memory);
+    const address = simulated.store(new Uint8Array(5));
+    expect(await clock.run(client.chunk(address, { verify: ({ length }) => length }))).toBe(5);
+    await clock.pass(2 * nodeLimits.rememberMs);
+    client.close();
+    await expect(client.chunk(address, { verify: ({ length }) => length })).rejects.toMatchObject({
+      code: 'PEERS_UNREACHABLE',
+    });
+  });
+});

@@ -1,0 +1,37 @@
+import { createStore } from 'idb-keyval';
+import { beforeEach, expect, it } from 'vitest';
+import { parseVisit, type Visit, Visits } from '../../src/library/visits.ts';
+import { freshIndexedDb } from './support/indexed-db.ts';
+
+const address = 'aa'.repeat(32);
+const visit: Visit = {
+  ...{ address, path: `/${address}/`, name: null, title: 'Diary', icon: null, kind: 'archive' },
+  ...{ type: 'text/markdown', reader: 'secret/diary.md', lastOpened: 5 },
+};
+
+let visits: Visits;
+
+beforeEach(() => {
+  freshIndexedDb();
+  visits = new Visits(createStore('antway', 'settings'));
+});
+
+it('a visit in a reader keeps its path until the site opens as a page', async () => {
+  await visits.add(visit);
+  expect(await visits.list()).toEqual([visit]);
+  const { reader: _, ...page } = visit;
+  await visits.add(page);
+  expect(await visits.list()).toEqual([page]);
+});
+
+it('a visit of private content in a reader stores that it was read, but no title, type or path', async () => {
+  await visits.add(visit, true);
+  const { title: _, type: __, ...rest } = visit;
+  expect(await visits.list()).toEqual([{ ...rest, title: null, reader: '' }]);
+  await visits.add({ ...visit, reader: '' }, true);
+  expect(JSON.stringify(await visits.list())).not.toMatch(/secret|Diary|markdown/);
+});
+
+it.each([5, 'r'.repeat(10_000), {}])('a visit whose reader is %s is refused', (reader) => {
+  expect(() => parseVisit({ ...visit, reader })).toThrow(/reader/);
+});
