@@ -135,6 +135,42 @@ describe('hedge', () => {
     expect(mayHedge).toHaveBeenCalledTimes(asked);
   });
 
+  it('needs no budget for a peer that is known to be much faster, once the others are late', async () => {
+    const [a, b, c] = [manual(), manual(), manual()];
+    let bMs: number | undefined;
+    b.attempt.largestChunkMs = () => bMs;
+    c.attempt.largestChunkMs = () => 3_000;
+    const tries = [a.attempt, b.attempt, c.attempt];
+    const result = hedge(tries, { ...options(), maxParallel: 3, lateMs: 5_000, mayHedge: () => false });
+    a.state.firstByte();
+    await vi.advanceTimersByTimeAsync(8_000);
+    expect(b.state.started, 'a peer that was not measured').toBe(false);
+    bMs = 5_000;
+    await vi.advanceTimersByTimeAsync(1_900);
+    expect(b.state.started, 'before twice its time').toBe(false);
+    await vi.advanceTimersByTimeAsync(1_100);
+    expect([b.state.started, b.state.isHedge, c.state.started]).toEqual([true, true, false]);
+    await vi.advanceTimersByTimeAsync(4_500);
+    expect(c.state.started, 'before the hedge is late too').toBe(false);
+    await vi.advanceTimersByTimeAsync(2_500);
+    expect(c.state.started).toBe(true);
+    c.resolve('c');
+    expect(await result).toBe('c');
+    expect(a.state.reason).toBe(lostHedge);
+  });
+
+  it('needs a budget for a faster peer before the others are late', async () => {
+    const [a, b] = [manual(), manual()];
+    b.attempt.largestChunkMs = () => 10;
+    const result = hedge([a.attempt, b.attempt], { ...options(), lateMs: 5_000, mayHedge: () => false });
+    await vi.advanceTimersByTimeAsync(4_900);
+    expect(b.state.started).toBe(false);
+    await vi.advanceTimersByTimeAsync(1_100);
+    expect(b.state.started).toBe(true);
+    b.resolve('b');
+    await result;
+  });
+
   it('aborts everything when the caller goes away', async () => {
     const [a, b] = [manual(), manual()];
     const caller = new AbortController();

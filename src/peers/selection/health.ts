@@ -99,6 +99,12 @@ export class PeerHealth implements AttemptObserver {
     return this.#leastFirstByteMs;
   }
 
+  /** How long the largest chunk takes, in milliseconds. Undefined before a chunk was large enough to measure the rate. */
+  get largestChunkMs(): number | undefined {
+    if (this.#msPerMebibyte === undefined) return undefined;
+    return (this.#firstByteMs ?? 0) + (this.#msPerMebibyte * limits.chunkBytes) / 2 ** 20;
+  }
+
   get hedgeDelayMs(): { firstByte: number; rest: number } {
     const { defaultHedgeDelayMs: unmeasured, minHedgeDelayMs: least } = limits;
     const knows = (histogram: Histogram) => histogram.count >= enoughAnswers;

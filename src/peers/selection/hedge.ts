@@ -13,6 +13,8 @@ export interface HedgedTry<T> {
   ): Promise<T>;
   /** In milliseconds: until the answer begins, and from then until it is complete. */
   hedgeDelayMs: { firstByte: number; rest: number };
+  /** How long the peer takes for the largest chunk, in milliseconds. Undefined if that was not measured. */
+  largestChunkMs?: () => number | undefined;
   /** Whether the try looks the record up in a network. A second lookup at the same time is wasted. */
   looksUp?: () => boolean;
 }
@@ -22,9 +24,11 @@ export interface HedgeOptions {
   maxParallel: number;
   /** Time during which only one try looks the record up in a network, in milliseconds. */
   lookupMs?: number;
+  /** Age of all running tries, in milliseconds, from which a peer that is measured as faster needs no `mayHedge`. */
+  lateMs?: number;
   /**
-   * If it returns false, it is called again after a while. The tries after a failed try, and after a lookup that takes
-   * longer than `lookupMs`, are not checked.
+   * If it returns false, it is called again after a while. The tries after a failed try, after a lookup that takes
+   * longer than `lookupMs`, and beside tries that are much slower than the next peer are not checked.
    */
   mayHedge(): boolean;
 }
@@ -48,7 +52,7 @@ interface RunningTry<T> {
  * @throws the last try's error if all tries have failed; the signal's reason when aborted.
  */
 export function hedge<T>(tries: readonly HedgedTry<T>[], options: HedgeOptions): Promise<T> {
-  const { signal, maxParallel, lookupMs = 0, mayHedge } = options;
+  const { signal, maxParallel, lookupMs = 0, lateMs = Number.POSITIVE_INFINITY, mayHedge } = options;
   const startedAt = performance.now();
   return new Promise((resolve, reject) => {
     const running = new Map<AbortController, RunningTry<T>>();
@@ -88,6 +92,16 @@ export function hedge<T>(tries: readonly HedgedTry<T>[], options: HedgeOptions):
       const pending = lookups();
       return pending.length > 0 && pending.every((lookup) => lookup.startedAt <= before);
     };
+    /**
+     * Whether the next try would take much less time than all running tries already took. Requests that wait for a
+     * slow peer earn no budget, so without this rule all of them could wait for it while a fast peer is idle.
+     */
+    const isMuchFaster = (next: HedgedTry<T>) => {
+      const largestChunkMs = next.largestChunkMs?.();
+      if (largestChunkMs === undefined) return false;
+      const before = performance.now() - Math.max(lateMs, 2 * largestChunkMs);
+      return [...running.values()].every(({ startedAt }) => startedAt <= before);
+    };
     const lookupLeftMs = () => Math.max(startedAt + lookupMs - performance.now(), 1);
     const watch = (milliseconds: number) => {
       clearTimeout(timer);
@@ -96,7 +110,8 @@ export function hedge<T>(tries: readonly HedgedTry<T>[], options: HedgeOptions):
         const index = nextIndex();
         if (index < 0) return watch(lookupLeftMs());
         // Other requests may earn more budget.
-        if (!isOverdue() && !mayHedge()) return watch(Math.min(Math.max(milliseconds, 100), 1_000));
+        if (!isOverdue() && !isMuchFaster(waiting[index]!) && !mayHedge())
+          return watch(Math.min(Math.max(milliseconds, 100), 1_000));
         start(index, true);
       }, milliseconds);
     };

@@ -110,13 +110,14 @@ export class PeerPool implements ChunkPeers {
             return peer.fetch(address, { ...options, signal: own, isHedge, ...events });
           },
           hedgeDelayMs: peer.health.hedgeDelayMs,
+          largestChunkMs: () => peer.health.largestChunkMs,
           looksUp: () => peer.looksUp,
         }),
       );
       const mayHedge = () => this.#hedges.spend();
-      const lookupMs = limits.busyMs.hedge;
+      const waits = { lookupMs: limits.busyMs.hedge, lateMs: limits.stallMs };
       try {
-        return await hedge(tries, { signal, maxParallel: limits.parallelTries, lookupMs, mayHedge });
+        return await hedge(tries, { signal, maxParallel: limits.parallelTries, ...waits, mayHedge });
       } catch (error) {
         if (signal.aborted) throw error;
       }
