@@ -44,7 +44,11 @@ export function App({ onLanguage }: { onLanguage: () => void }) {
 
   const config = useResource(gateway.config, active, configMs);
   // A gateway with a config error answers no other request. Show this one error only.
-  const fault = config.error ?? (config.value?.problem ? newConfigRefused(config.value.problem) : null);
+  const fault = config.error
+    ? withLead(config.error)
+    : config.value?.problem
+      ? newConfigRefused(config.value.problem)
+      : null;
   const asksMore = active && config.error === null;
   const peers = useResource(gateway.peers, asksMore, refreshMs);
   const cache = useResource(gateway.cache, asksMore);
@@ -243,6 +247,12 @@ function useScreenChange(screen: Screen | 'reader', isViewing: boolean): void {
 function skipToMain(event: MouseEvent): void {
   event.preventDefault();
   document.getElementById('main')?.focus();
+}
+
+/** A new visitor does not know that a gateway has a configuration. */
+function withLead(error: GatewayApiError): GatewayApiError {
+  if (error.code !== 'BAD_CONFIG') return error;
+  return new GatewayApiError(error.code, error.message, { lead: texts.status.configWrong });
 }
 
 function newConfigRefused(problem: string): GatewayApiError {

@@ -6,7 +6,7 @@ import { ProblemText } from './problem-text.tsx';
 
 /**
  * A component whose code the browser loads when the component is first shown. Until then it shows nothing.
- * @param load imports the module. A failed load is shown, and the next mount tries again.
+ * @param load imports the module. A failed load is shown in the component's place, and the next mount tries again.
  */
 export function lazyComponent<Props extends object>(
   load: () => Promise<{ default: ComponentType<Props> }>,
@@ -27,6 +27,12 @@ export function lazyComponent<Props extends object>(
     }, []);
     const Loaded = loaded;
     if (Loaded) return <Loaded {...props} />;
-    return problem && <p class="note note-problem">{<ProblemText problem={problem} />}</p>;
+    return (
+      problem && (
+        <p class="note note-problem" role="alert">
+          <ProblemText problem={problem} />
+        </p>
+      )
+    );
   };
 }

@@ -84,11 +84,14 @@ test('an incomplete shell says offline which part is missing, and shows it when 
   await expect(problem).toHaveText(/not stored on this device yet.*PART_UNAVAILABLE/);
   await page.getByRole('button', { name: 'Local only' }).click();
   await expect(page.locator('.connection').getByText('PART_UNAVAILABLE')).toBeVisible();
+  await page.goto(`${deployment.url}/#settings`);
+  await expect(page.locator('main').getByRole('alert').filter({ hasText: 'PART_UNAVAILABLE' })).toHaveCount(2);
   // No other version replaced this one.
   await expect(page.locator('.banner')).toHaveCount(0);
 
   // The document asks for the file before the worker's own turn, and gets it from the host.
   deployment.drops = undefined;
+  await page.goto(`${deployment.url}/#live`);
   await page.reload();
   await expect(page.getByRole('region', { name: 'Activity' })).toBeVisible();
 });

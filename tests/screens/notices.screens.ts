@@ -70,7 +70,7 @@ tour('10 notices of the app', async ({ album, t, startPeer, startHost, newProfil
 
   const first = await (await newProfile()).newPage();
   await first.goto(url);
-  await expect(notice(first)).toContainText('antway.json');
+  await expect(notice(first)).toContainText(t.status.configWrong);
   await album.shoot(first, 'broken configuration');
   await first.goto(`${url}/${sample.address}/`);
   await expect(first.getByRole('heading', { level: 1 })).toHaveText(t.pages.errors.BAD_CONFIG);

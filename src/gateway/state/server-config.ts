@@ -111,6 +111,8 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new AntwayError('BAD_CONFIG', 'antway.json is not valid JSON.', {}, { cause });
+    // The engine's message names the place, such as "line 3 column 5".
+    const message = `antway.json is not valid JSON: ${(cause as SyntaxError).message}.`;
+    throw new AntwayError('BAD_CONFIG', message, {}, { cause });
   }
 }

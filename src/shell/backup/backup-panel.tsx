@@ -16,7 +16,7 @@ import { CreateForm } from './create-form.tsx';
 import { RestoreForm } from './restore-form.tsx';
 
 /** Makes and restores backups. */
-export function BackupPanel() {
+export default function BackupPanel() {
   const state = useObserved(backupSession, () => backupSession.state);
   const [form, setForm] = useState<'create' | 'restore' | null>(null);
   const body = useRef<HTMLDivElement>(null);

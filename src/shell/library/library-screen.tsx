@@ -4,6 +4,7 @@ import { Button } from '../button.tsx';
 import { formatCount } from '../format.ts';
 import { type GatewayConfig, gateway, type ListedSite } from '../gateway-api.ts';
 import { useHistoryState } from '../history-state.ts';
+import { lazyComponent } from '../lazy-component.tsx';
 import { ownOrigins } from '../own-origins.ts';
 import { Persistence } from '../persistence.tsx';
 import { ProblemText } from '../problem-text.tsx';
@@ -15,13 +16,11 @@ import { titleOf } from '../site-title.ts';
 import { texts } from '../texts/texts.ts';
 import { useAction } from '../use-action.ts';
 import { useDrop } from '../use-drop.ts';
-import { useLazy } from '../use-lazy.ts';
 import { useResource } from '../use-resource.ts';
 import { useSites } from '../use-sites.ts';
 import { type Arrangement, arrange, type Sort } from './arrange.ts';
 import { useBroughtExport } from './brought-export.ts';
 import { FilterChoice } from './filter-choice.tsx';
-import type { ImportedCardProps } from './imported-card.tsx';
 import type { ImportedSite } from './site-exchange.ts';
 import { type SiteAction, SiteRow } from './site-row.tsx';
 import { useOwnOrigins } from './use-own-origins.ts';
@@ -222,7 +221,7 @@ export function LibraryScreen({ active, config }: Props) {
       <p class={error ? 'note note-problem' : 'note'} role="status">
         {error ? <ProblemText problem={error} /> : announcement}
       </p>
-      {imported && <LazyImportedCard site={imported} onClose={() => setImported(null)} />}
+      {imported && <ImportedCard site={imported} onClose={() => setImported(null)} />}
       {isMine && <PublishedSection config={config} query={arrangement.query} />}
       {!isMine && (
         <section class="card" aria-labelledby="library-count">
@@ -279,12 +278,7 @@ export function LibraryScreen({ active, config }: Props) {
   );
 }
 
-const loadImportedCard = () => import('./imported-card.tsx');
-
-function LazyImportedCard(props: ImportedCardProps) {
-  const Card = useLazy<ImportedCardProps>(loadImportedCard);
-  return Card && <Card {...props} />;
-}
+const ImportedCard = lazyComponent(() => import('./imported-card.tsx'));
 
 /** Merges a pin into its site: the pin's figures are newer than those of the list of sites. */
 function withPin(site: ListedSite, pin: ListedSite['pin']): ListedSite {

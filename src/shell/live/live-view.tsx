@@ -34,7 +34,7 @@ interface Props {
 }
 
 /** The workers of the gateway and of sites' origins send their figures only while this screen is open. */
-export function LiveView({ active, peers }: Props) {
+export default function LiveView({ active, peers }: Props) {
   const live = useStats(active);
   const activity = useResource(gateway.activity, active, activityMs);
   const cache = useResource(gateway.cache, active, refreshMs);

@@ -1,10 +1,4 @@
-import { useLazy } from '../use-lazy.ts';
-import type { PublishedListProps } from './published-list.tsx';
-
-const load = () => import('./published-list.tsx');
+import { lazyComponent } from '../lazy-component.tsx';
 
 /** The list of the user's publications, which is loaded when it is shown. */
-export function PublishedSection(props: PublishedListProps) {
-  const List = useLazy<PublishedListProps>(load);
-  return List && <List {...props} />;
-}
+export const PublishedSection = lazyComponent(() => import('./published-list.tsx'));

@@ -30,7 +30,7 @@ export interface ReaderScreenProps {
 }
 
 /** A stranger's file or folder in the app. */
-export function ReaderScreen({ fragment, names, active, isReady, isElsewhere }: ReaderScreenProps) {
+export default function ReaderScreen({ fragment, names, active, isReady, isElsewhere }: ReaderScreenProps) {
   const t = readerTexts();
   const location = parseReaderFragment(fragment);
   if (!location) return <Refusal message={t.badLocation} />;

@@ -23,7 +23,7 @@ type State =
   | { step: 'obstacle'; peer: PeerUrl; obstacle: Obstacle };
 
 /** Adds a peer by its host or URL. It finds out which kind of peer it is, and explains why it finds none. */
-export function AddPeer({ known, suggestion, onAdd }: Props) {
+export default function AddPeer({ known, suggestion, onAdd }: Props) {
   const [text, setText] = useState('');
   const [state, setState] = useState<State>({ step: 'idle' });
   const [isSuggested, setSuggested] = useState(false);

@@ -1,13 +1,13 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { PeerUrl } from '../../peer-url.ts';
 import { Button } from '../button.tsx';
 import { formatMilliseconds } from '../format.ts';
 import { asGatewayApiError, gateway } from '../gateway-api.ts';
 import { Icon } from '../icons.tsx';
+import { lazyComponent } from '../lazy-component.tsx';
 import { type Problem, ProblemText } from '../problem-text.tsx';
 import { Section } from '../section.tsx';
 import { texts } from '../texts/texts.ts';
-import type { AddPeer } from './add-peer.tsx';
 import type { SettingsState } from './use-settings.ts';
 
 interface Props {
@@ -16,13 +16,12 @@ interface Props {
   suggestion: { text: string } | undefined;
 }
 
+const AddPeer = lazyComponent(() => import('./add-peer.tsx'));
+
 /** The peers to fetch chunks from, in order of preference. */
 export function PeersSection({ settings, suggestion }: Props) {
   const { own, config, change } = settings;
   const t = texts.settings;
-  // Not a part of the first screen. If it is missing, the page offers a reload (`vite:preloadError`).
-  const [parts, setParts] = useState<{ AddPeer: typeof AddPeer } | null>(null);
-  useEffect(() => void import('./add-peer.tsx').then(setParts, () => undefined), []);
   // The URLs as written, with their certificate hashes after `#`.
   const urls = own.peers ?? config.peers;
 
@@ -53,13 +52,11 @@ export function PeersSection({ settings, suggestion }: Props) {
         ))}
       </ol>
       <div class="add-peer">
-        {parts && (
-          <parts.AddPeer
-            known={urls.map(originOf)}
-            suggestion={suggestion}
-            onAdd={(peer, announcement) => change({ peers: [...urls, String(peer)] }, announcement)}
-          />
-        )}
+        <AddPeer
+          known={urls.map(originOf)}
+          suggestion={suggestion}
+          onAdd={(peer, announcement) => change({ peers: [...urls, String(peer)] }, announcement)}
+        />
       </div>
       <p class="note">
         {config.sources.peers === 'user' ? t.peersOwn : t.peersOfHost}{' '}

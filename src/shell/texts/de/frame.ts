@@ -35,6 +35,7 @@ export const frame: Pick<Texts, 'appName' | 'nav' | 'common' | 'status' | 'notic
     failed: 'Das Gateway läuft nicht',
     fault: 'Läuft, aber mit einem Problem',
     notStoring: 'Dieser Browser speichert nichts',
+    configWrong: 'Dieses Gateway zeigt erst Inhalte, wenn der Betreiber die Konfiguration berichtigt',
     configRefused: 'Die neue Konfiguration des Hosts wird nicht verwendet',
     siteUnreachable:
       'Der Ursprung dieser Seite antwortet nicht. Prüfen Sie, ob ihr Host erreichbar ist, und versuchen Sie es erneut.',

@@ -33,6 +33,7 @@ export const frame = {
     failed: 'The gateway is not running',
     fault: 'Running, with a problem',
     notStoring: 'This browser stores nothing',
+    configWrong: 'This gateway cannot show content until its operator corrects its configuration',
     configRefused: 'The host’s new configuration is not used',
     siteUnreachable:
       'The origin of this site does not answer. Check that its host can be reached, then try again.',
