@@ -77,6 +77,8 @@ test('an incomplete shell says offline which part is missing, and shows it when 
 }) => {
   const deployment = await deploy({ peers: [] });
   await openIncomplete(deployment, page);
+  // The gateway has read the host's configuration, which names no peer.
+  await expect(page.getByRole('button', { name: 'Local only' })).toBeVisible();
   deployment.drops = () => true;
   await page.goto(`${deployment.url}/#live`);
   await page.reload();
