@@ -156,8 +156,9 @@ export function createGateway(deployment: Deployment, dependencies: GatewayDepen
       library,
       trust,
       frames,
+      ownOrigins,
     };
-    const content = new ContentHandler({ ...parts, local, ownOrigins, manifests });
+    const content = new ContentHandler({ ...parts, local, manifests });
     const api: Omit<ApiContext, 'endTrust' | 'isOpen' | 'requestSync' | 'waitUntil'> = {
       ...parts,
       configuration,

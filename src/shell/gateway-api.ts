@@ -3,7 +3,7 @@ import type { ConfigSources } from '../config.ts';
 import { AntwayError } from '../errors.ts';
 import type { ActivityReport } from '../gateway/api/activity.ts';
 import { channelName } from '../gateway/api/broadcast.ts';
-import type { SiteGrant } from '../gateway/api/site-exchange.ts';
+import type { OriginAnswer } from '../gateway/api/origins.ts';
 import type { StoredManifest } from '../gateway/state/manifest-store.ts';
 import type { SiteOrigin, SiteReport } from '../gateway/state/site-origins.ts';
 import type { DecidedSite, Decision } from '../gateway/state/trust.ts';
@@ -186,7 +186,7 @@ export const gateway = {
     askForFile(`/-/files?address=${address}&path=${encodeURIComponent(path)}`),
   origins: async (signal?: AbortSignal) =>
     ((await ask('/-/origins', signal ? { signal } : {})) as { origins: SiteOrigin[] }).origins,
-  siteGrant: async (address: string) => (await ask(`/-/origins?address=${address}`, {})) as SiteGrant,
+  siteGrant: async (address: string) => (await ask(`/-/origins?address=${address}`, {})) as OriginAnswer,
   reportOrigin: async (address: string, change: { report?: SiteReport; settingsId?: string }) => {
     await ask('/-/origins', { method: 'PUT', body: JSON.stringify({ address, ...change }) });
   },

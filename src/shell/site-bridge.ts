@@ -123,21 +123,21 @@ class SiteBridge {
         : setTimeout(() => {
             this.#waiting.delete(id);
             reject(unreachable(texts.status.siteUnreachable));
-            this.#rest();
+            this.rest();
           }, askMs);
       const ended =
         <Value>(settle: (value: Value) => void) =>
         (value: Value) => {
           clearTimeout(stop);
           settle(value);
-          this.#rest();
+          this.rest();
         };
       this.#waiting.set(id, { resolve: ended(resolve), reject: ended(reject) });
       this.#port.postMessage({ ...work, id } as BridgeRequest);
     });
   }
 
-  #rest(): void {
+  rest(): void {
     clearTimeout(this.#idle);
     if (!this.isBusy) this.#idle = setTimeout(() => this.onIdle(), idleMs);
   }
@@ -236,6 +236,11 @@ export async function askSite(
   if (answer.status < 400) return answer.body;
   const { code = 'INTERNAL', message = `${answer.status}` } = JSON.parse(await answer.body.text());
   throw new GatewayApiError(code, message);
+}
+
+/** Starts the worker of a site's own origin. The bridge closes again if it is not used. @throws as `askSite`. */
+export async function startSite(address: string): Promise<void> {
+  (await bridgeTo(address)).rest();
 }
 
 /** Lists a folder of a site. @param folder encoded, empty or with a slash at its end. @throws as `askSite`. */

@@ -3,6 +3,7 @@ import { asBootError, type BootError } from './boot-error.ts';
 import { gateway } from './gateway-api.ts';
 import { Observable, useObserved } from './observable.ts';
 import { publishSession } from './publish/publish-session.ts';
+import { whenIdle } from './when-idle.ts';
 import { registerWorker, untilActive } from './worker.ts';
 import { type Busy, type Update, WorkerUpdate } from './worker-update.ts';
 
@@ -34,8 +35,6 @@ const updateEveryMs = 60 * 60_000;
 const lookEveryMs = 1_000;
 /** How long the first screen may load its own parts and data before the worker stores the other screens' files. */
 const firstScreenMs = 1_000;
-/** How long a busy first screen can delay that further, in milliseconds. */
-const idleLimitMs = 10_000;
 
 /** One instance per page: a requested update survives a change of the language, which mounts every screen anew. */
 class FollowedWorker extends Observable<WorkerState> {
@@ -121,12 +120,6 @@ const followed = new FollowedWorker();
 export function useWorker(): WorkerState {
   useEffect(() => followed.start(), []);
   return useObserved(followed, () => followed.state);
-}
-
-/** Safari has no idle callbacks. */
-function whenIdle(run: () => void): void {
-  if ('requestIdleCallback' in window) requestIdleCallback(run, { timeout: idleLimitMs });
-  else run();
 }
 
 /** Whether the gateway no longer has a file of this page. False if that is not known, for example offline. */

@@ -3,10 +3,10 @@ import { AntwayError } from '../../errors.ts';
 import * as s from '../../schema.ts';
 import type { Deployment } from '../deployment.ts';
 import type { SiteHost } from '../origins/site-host.ts';
-import { siteReportSchema } from '../state/site-origins.ts';
+import { type SiteOrigin, siteReportSchema } from '../state/site-origins.ts';
 import { addressIn, addressText, bodyOf } from './body.ts';
 import type { Endpoint } from './endpoint.ts';
-import { receiveSettings, settingsForSite } from './site-exchange.ts';
+import { receiveSettings, type SiteGrant, settingsForSite } from './site-exchange.ts';
 import { browserStorage, listed } from './storage.ts';
 
 const originOfSite = s.object({ address: addressText });
@@ -16,12 +16,20 @@ const originChange = s.object({
   settingsId: v.optional(v.string()),
 });
 
+/** The reply to a request with an address. */
+export interface OriginAnswer extends SiteGrant {
+  /** The origin on which a document of this site opens. Null if that is the gateway's own origin. */
+  opensAt: string | null;
+}
+
 /** `/-/origins`, on the gateway's own origin: the origins of sites. */
 export const origins: Endpoint = {
-  GET: async (url, _request, context) =>
-    url.searchParams.has('address')
-      ? settingsForSite(addressIn(url), context)
-      : { origins: await listed(context.origins.list()) },
+  async GET(url, _request, context): Promise<OriginAnswer | { origins: SiteOrigin[] }> {
+    if (!url.searchParams.has('address')) return { origins: await listed(context.origins.list()) };
+    const address = addressIn(url);
+    const opensAt = (await context.ownOrigins?.of(address)) ?? null;
+    return { ...(await settingsForSite(address, context)), opensAt };
+  },
   async POST(_, request, context) {
     const { address } = await bodyOf(request, originOfSite);
     const { origins } = context;

@@ -62,6 +62,8 @@ export default function LiveView({ active, peers }: Props) {
     activity.refresh();
   }
 
+  // The choice of a site is above all the rest, and would move it.
+  if (!sites.value && !sites.error) return null;
   return (
     <>
       {hasSites && (

@@ -2,7 +2,7 @@ import type { Page } from '@playwright/test';
 import { Address } from '../../../src/address.ts';
 import { createTarchive } from '../../../src/archive/create-tar.ts';
 import { listFolder } from '../../../src/cli/folder.ts';
-import { expect, openWithoutScripts, test } from '../../support/chromium.ts';
+import { expect, fetchIn, openWithoutScripts, test } from '../../support/chromium.ts';
 import { layoutShift, mostShift, observeLayoutShifts } from '../../support/layout.ts';
 import { fromRoot } from '../../support/paths.ts';
 import type { PeerProcess } from '../../support/peer-process.ts';
@@ -80,6 +80,28 @@ test('where sites have own origins, one click opens the sample site with its pic
     .toBeGreaterThan(0);
   const hosts = page.frames().map((frame) => new URL(frame.url()).hostname);
   expect(hosts).toContainEqual(expect.stringMatching(/^[a-z2-7]{52}\.antway\.localhost$/));
+});
+
+test('the start page starts the worker of the sample’s origin, and nothing counts as opened', async ({
+  startPeer,
+  startHost,
+  context,
+  page,
+}) => {
+  const peer = await startPeer();
+  const sample = await publishSample(peer);
+  const host = await startHost({ peers: [peer.url], sample });
+  await page.goto(host.url.replace('127.0.0.1', 'antway.localhost'));
+  const site = `http://${Address.fromHex(sample.address).base32}.${new URL(page.url()).host}`;
+  const workers = () => context.serviceWorkers().map((worker) => worker.url());
+  await expect.poll(workers).toContain(`${site}/sw.js`);
+  expect(JSON.parse((await fetchIn(page, '/-/origins')).text)).toEqual({ origins: [] });
+  expect(JSON.parse((await fetchIn(page, '/-/sites')).text)).toMatchObject({ sites: [] });
+  await page.reload();
+  await expect(region(page, 'Last opened')).toContainText('Nothing yet');
+
+  await sampleLink(page).click();
+  await expect(viewed(page).locator('main img').first()).toBeVisible();
 });
 
 test('a host without a sample and a catalogue shows neither', async ({ openGateway, startPeer }) => {
