@@ -266,7 +266,8 @@ attack(
       await expect(shown.first()).toBeVisible({ timeout: 30_000 });
       const started = Date.now();
       await reader.page.evaluate(() => document.title);
-      expect(Date.now() - started).toBeLessThan(5_000);
+      // The parser itself would need minutes.
+      expect(Date.now() - started).toBeLessThan(20_000);
     }
     await reader.page.getByRole('link', { name: 'Settings' }).click();
     await expect(reader.page.getByRole('heading', { name: 'Settings' })).toBeVisible();
