@@ -1,12 +1,13 @@
 import { Address } from '../address.ts';
 import { AntwayError } from '../errors.ts';
+import { fromHex, toHex } from './hex.ts';
 import { OwnerKey } from './owner-key.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /** Rounds of PBKDF2-HMAC-SHA-256: of a new file, and the bounds for a file. More rounds could take minutes. */
 export const iterations = { made: 1_000_000, least: 600_000, most: 5_000_000 };
-export const leastPassphraseCharacters = 8;
+const leastPassphraseCharacters = 8;
 const saltBytes = 16;
 const nonceBytes = 12;
 
@@ -15,10 +16,7 @@ const nonceBytes = 12;
  * @throws AntwayError `BAD_CONFIG` if the passphrase has less than 8 characters.
  */
 export async function createKeyFile(seed: Uint8Array, passphrase: string): Promise<string> {
-  if ([...passphrase].length < leastPassphraseCharacters) {
-    const message = `The passphrase needs at least ${leastPassphraseCharacters} characters.`;
-    throw new AntwayError('BAD_CONFIG', message);
-  }
+  checkPassphrase(passphrase);
   const salt = crypto.getRandomValues(new Uint8Array(saltBytes));
   const nonce = crypto.getRandomValues(new Uint8Array(nonceBytes));
   const { address } = new OwnerKey(seed);
@@ -37,6 +35,13 @@ export async function createKeyFile(seed: Uint8Array, passphrase: string): Promi
     seed: toHex(wrapped),
   };
   return `${JSON.stringify(fields, null, 2)}\n`;
+}
+
+/** @throws AntwayError `BAD_CONFIG` if the passphrase has less than 8 characters. */
+export function checkPassphrase(passphrase: string): void {
+  if ([...passphrase].length >= leastPassphraseCharacters) return;
+  const message = `The passphrase needs at least ${leastPassphraseCharacters} characters.`;
+  throw new AntwayError('BAD_CONFIG', message);
 }
 
 /** A key file of which nothing is decrypted. */
@@ -129,12 +134,4 @@ async function wrappingKey(passphrase: string, { salt, iterations: rounds }: Hea
 /** The address cannot be replaced without the passphrase. */
 function authenticated({ address, iterations: rounds }: Head): Bytes {
   return new TextEncoder().encode(`antway key 1 ${address} ${rounds}`);
-}
-
-function toHex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
-}
-
-function fromHex(text: string): Bytes {
-  return Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
 }
