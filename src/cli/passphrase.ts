@@ -12,7 +12,7 @@ import { UsageError } from './usage-error.ts';
 export async function readPassphrase({ env, signal }: CommandContext, isNew: boolean): Promise<string> {
   const variable = env.ANTWAY_KEY_PASSPHRASE;
   if (variable) return variable;
-  if (!process.stdin.isTTY || !process.stderr.isTTY) {
+  if (!isTerminal()) {
     throw new UsageError('The key needs its passphrase: set ANTWAY_KEY_PASSPHRASE, or use a terminal.');
   }
   const passphrase = await askSecret(
@@ -27,29 +27,41 @@ export async function readPassphrase({ env, signal }: CommandContext, isNew: boo
 
 /** The recovery phrase: the whole standard input, or what the user types at the terminal, which does not show it. */
 export async function readPhrase({ signal }: CommandContext): Promise<string> {
-  return process.stdin.isTTY ? askSecret('Recovery phrase, 24 words: ', signal) : text(process.stdin);
+  return isTerminal() ? askSecret('Recovery phrase, 24 words: ', signal) : text(process.stdin);
 }
 
 /** Asks a question that only “yes” answers with yes. @returns false without a terminal. */
 export async function confirms(question: string, signal: AbortSignal): Promise<boolean> {
-  if (!process.stdin.isTTY || !process.stderr.isTTY) return false;
-  const lines = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    return (await lines.question(`${question} Type “yes”: `, { signal })).trim().toLowerCase() === 'yes';
-  } finally {
-    lines.close();
-  }
+  if (!isTerminal()) return false;
+  const answer = await ask(`${question} Type “yes”: `, process.stderr, signal);
+  return answer.trim().toLowerCase() === 'yes';
+}
+
+function isTerminal(): boolean {
+  return process.stdin.isTTY === true && process.stderr.isTTY === true;
 }
 
 async function askSecret(question: string, signal: AbortSignal): Promise<string> {
   process.stderr.write(question);
-  // The interface echoes typed characters to its output. They end here.
-  const output = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const lines = createInterface({ input: process.stdin, output, terminal: true });
+  // `readline` echoes what the user types to its output. The echo ends here.
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
   try {
-    return await lines.question('', { signal });
+    return await ask('', nowhere, signal);
+  } finally {
+    process.stderr.write('\n');
+  }
+}
+
+/** @throws UsageError after Ctrl-D; the reason of the signal after Ctrl-C, which `readline` keeps from the process. */
+async function ask(question: string, output: NodeJS.WritableStream, signal: AbortSignal): Promise<string> {
+  const lines = createInterface({ input: process.stdin, output, terminal: true });
+  const closed = new Promise<never>((_, reject) => {
+    lines.once('close', () => reject(new UsageError('The question was not answered.')));
+  });
+  lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+  try {
+    return await Promise.race([lines.question(question, { signal }), closed]);
   } finally {
     lines.close();
-    process.stderr.write('\n');
   }
 }

@@ -88,7 +88,7 @@ const run: Record<(typeof actions)[number], (task: Task) => Promise<void>> = {
 
   async freeze(task) {
     const { options, context } = task;
-    const question = 'Nobody can change a frozen pointer again, not even its owner.';
+    const question = 'A frozen pointer can never change again, also not by its owner.';
     if (!options.yes && !(await confirms(question, context.signal))) {
       throw new UsageError('Nothing is frozen. Confirm with --yes.');
     }
