@@ -4,8 +4,8 @@ use crate::address::Address;
 use crate::address_list;
 use crate::network::NetworkStatus;
 use crate::source::{
-    Chunk, ChunkBody, ChunkSource, Lookup, LookupOutcome, PutOutcome, SourceError, SourceFuture,
-    SourceStats,
+    Chunk, ChunkBody, ChunkSource, Lookup, LookupOutcome, PutOutcome, PutPointerOutcome,
+    SourceError, SourceFuture, SourceStats,
 };
 use bytes::Bytes;
 use prometheus_client::registry::Registry;
@@ -175,6 +175,10 @@ impl ChunkSource for DenyingSource {
 
     fn pointer(&self, address: Address) -> SourceFuture<'_, Option<Bytes>> {
         self.unless_denied(address, |inner| inner.pointer(address))
+    }
+
+    fn put_pointer(&self, address: Address, record: Bytes) -> SourceFuture<'_, PutPointerOutcome> {
+        self.unless_denied(address, |inner| inner.put_pointer(address, record))
     }
 
     fn newest_pointer(

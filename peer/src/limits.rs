@@ -17,6 +17,9 @@ pub const MAX_TOKEN_BYTES: usize = 1024;
 /// The length of every pointer record in bytes.
 pub const POINTER_BYTES: usize = 5303;
 
+/// The maximum number of pointer records in a store that clients may add to: 348 MB.
+pub const MAX_STORED_POINTERS: u64 = 65_536;
+
 /// The timeout for connecting to an upstream.
 pub const UPSTREAM_CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 

@@ -75,6 +75,21 @@ pub fn newest(stored: Option<Bytes>, answers: Vec<Bytes>) -> Option<Bytes> {
     newest.map(|(_, record)| record)
 }
 
+/// Whether a record has a kind of target that the network knows. Expects a record of valid length.
+pub fn has_known_kind(record: &[u8]) -> bool {
+    state(record).1[0] <= 1
+}
+
+/// Whether two records differ only in their signatures. Expects valid records of one owner.
+pub fn is_same_state(record: &[u8], other: &[u8]) -> bool {
+    state(record) == state(other)
+}
+
+/// Whether a record's counter is larger than another's. Expects records of valid length.
+pub fn has_larger_counter(record: &[u8], other: &[u8]) -> bool {
+    state(record).0 > state(other).0
+}
+
 /// Whether no other record replaces this one.
 fn is_final(record: &[u8]) -> bool {
     state(record).0 == u64::MAX

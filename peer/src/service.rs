@@ -17,10 +17,13 @@ use crate::memory::{ChunkMemory, ChunkPermit};
 use crate::metrics::{Metrics, Transport};
 use crate::network_usage::NetworkUsage;
 use crate::origins::AllowedOrigins;
+use crate::pointer;
 use crate::protocol::Status;
 use crate::rate_limiter::RateLimiter;
 use crate::readiness::Readiness;
-use crate::source::{Chunk, ChunkBody, ChunkSource, PutOutcome, SourceError, SourceStats};
+use crate::source::{
+    Chunk, ChunkBody, ChunkSource, PutOutcome, PutPointerOutcome, SourceError, SourceStats,
+};
 use crate::write_policy::{WritePolicy, WriteRefusal};
 use bytes::Bytes;
 use std::sync::Arc;
@@ -211,6 +214,40 @@ impl Service {
         });
         let unavailable = match storing.await {
             Ok(PutOutcome::Full) => Status::Full.into(),
+            Ok(outcome) => return Ok(outcome),
+            Err(error) => status_of_error(address, &error),
+        };
+        let reason = unavailable.status.name();
+        self.metrics.count_refused_write(transport, reason);
+        Err(unavailable)
+    }
+
+    /// Whether the owner of this address signed the pointer record, and its target is of a known kind. Works outside of
+    /// the async threads.
+    pub async fn is_valid_pointer(&self, address: Address, record: Bytes) -> bool {
+        let verifying = tokio::task::spawn_blocking(move || {
+            pointer::is_valid(&record, address) && pointer::has_known_kind(&record)
+        });
+        verifying.await.expect("verifying does not panic")
+    }
+
+    /// Stores a valid pointer record. The error is the status to send. The permit is the record's.
+    pub async fn put_pointer(
+        &self,
+        transport: Transport,
+        address: Address,
+        record: Bytes,
+        permit: ChunkPermit,
+    ) -> Result<PutPointerOutcome, Unavailable> {
+        let source = Arc::clone(&self.source);
+        // As in `put`.
+        let storing = CompleteOnDrop::new(async move {
+            let stored = source.put_pointer(address, record).await;
+            drop(permit);
+            stored
+        });
+        let unavailable = match storing.await {
+            Ok(PutPointerOutcome::Full) => Status::Full.into(),
             Ok(outcome) => return Ok(outcome),
             Err(error) => status_of_error(address, &error),
         };

@@ -53,6 +53,16 @@ pub trait ChunkSource: Send + Sync + 'static {
         Box::pin(async { Ok(None) })
     }
 
+    /// Stores a pointer record that its owner signed for this address, if it is newer than the stored one. Once this
+    /// returns, the record survives a crash.
+    fn put_pointer(
+        &self,
+        _address: Address,
+        _record: Bytes,
+    ) -> SourceFuture<'_, PutPointerOutcome> {
+        Box::pin(async { Err(SourceError::Failed("stores no pointers".to_owned())) })
+    }
+
     /// The newest of the `stored` pointer record and those of the upstreams.
     fn newest_pointer(
         &self,
@@ -205,6 +215,19 @@ pub enum PutOutcome {
     /// The source already had the chunk.
     AlreadyStored,
     /// There is no room for the chunk.
+    Full,
+}
+
+/// The result of storing a pointer record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PutPointerOutcome {
+    /// The record is stored.
+    Stored,
+    /// The source already had a record of the same state.
+    AlreadyStored,
+    /// The source has a record with a larger counter, or with the same counter and another target.
+    Outdated,
+    /// There is no room for another pointer.
     Full,
 }
 

@@ -73,6 +73,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     summary: 'publish a site, verify it at each peer, and update its name in antway.json',
     load: () => import('./commands/deploy.ts'),
   },
+  pointer: {
+    summary: 'give content an address that stays while the content changes',
+    load: () => import('./commands/pointer.ts'),
+  },
   completion: {
     summary: 'print a script that completes commands and options in a shell',
     load: () => import('./commands/completion.ts'),

@@ -22,8 +22,10 @@ const headEnd = targetStart + 32;
 const kinds = ['chunk', 'pointer'] as const;
 
 const context = (text: string) => new TextEncoder().encode(text);
-const addressContext = context('autonomi.pointer.address.v1');
-const signatureContext = context('autonomi.pointer.head.v1');
+/** Derives the address from the owner's key. */
+export const addressContext = context('autonomi.pointer.address.v1');
+/** Of signatures over the head. */
+export const signatureContext = context('autonomi.pointer.head.v1');
 
 /**
  * Parses and verifies a pointer record from an untrusted source. Checking the signature takes some milliseconds.
@@ -59,8 +61,22 @@ export function parsePointer(record: Uint8Array<ArrayBuffer>, address: Address):
   };
 }
 
+/** Encodes the part of a record that the owner signs: 1,994 bytes. @param owner the public key. */
+export function encodeHead(
+  owner: Uint8Array,
+  { counter, kind, target }: Omit<Pointer, 'record'>,
+): Uint8Array<ArrayBuffer> {
+  const head = new Uint8Array(headEnd);
+  head[0] = version;
+  head.set(owner, 1);
+  new DataView(head.buffer).setBigUint64(ownerEnd, counter);
+  head[counterEnd] = kinds.indexOf(kind);
+  head.set(target.bytes, targetStart);
+  return head;
+}
+
 /** No state replaces a state with this counter. */
-const finalCounter = 2n ** 64n - 1n;
+export const finalCounter = 2n ** 64n - 1n;
 
 /**
  * Returns the valid state of one owner's pointer, by the network's rule (`PointerState::replaces`). The larger counter

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Address } from '../address.ts';
+import { type Pointer, parsePointer } from '../content/pointer.ts';
 import { limits } from '../limits.ts';
 import type { Blake3 } from '../self-encryption/blake3.ts';
 import { allowReading, answerPreflight, isPreflight, matchesEtag, mayWrite } from './access.ts';
@@ -48,9 +49,9 @@ export class ChunkRoutes {
     allowReading(response);
     if (isPreflight(request)) return answerPreflight(request, response);
     const [, kind, name = ''] = /^\/(chunk|pointer)\/(.*)$/.exec(path) ?? [];
-    if (kind === 'chunk' && request.method === 'PUT') return this.#put(request, response, name);
+    if (kind && request.method === 'PUT') return this.#put(request, response, kind, name);
     if (request.method !== 'GET' && request.method !== 'HEAD') {
-      response.setHeader('Allow', kind === 'chunk' ? 'GET,HEAD,PUT' : 'GET,HEAD');
+      response.setHeader('Allow', kind ? 'GET,HEAD,PUT' : 'GET,HEAD');
       throw new HttpError('METHOD');
     }
     if (kind === 'chunk') return this.#get(request, response, name);
@@ -83,15 +84,17 @@ export class ChunkRoutes {
     sendBytes(request, response, record);
   }
 
-  async #put(request: IncomingMessage, response: ServerResponse, name: string): Promise<void> {
+  async #put(request: IncomingMessage, response: ServerResponse, kind: string, name: string): Promise<void> {
     try {
       const address = addressOf(name);
       if (this.#options.write === 'none' || !mayWrite(request)) throw new HttpError('FORBIDDEN');
-      const bytes = await readChunk(request);
-      if (Address.fromBytes(this.#options.blake3(bytes)).hex !== address.hex) throw new HttpError('MISMATCH');
-      const outcome = await this.#options.store.write(address, bytes);
+      const outcome =
+        kind === 'pointer'
+          ? await this.#storePointer(request, address)
+          : await this.#storeChunk(request, address);
       if (outcome === 'full') throw new HttpError('FULL');
-      response.setHeader('ETag', `"${address}"`);
+      if (outcome === 'outdated') throw new HttpError('OUTDATED');
+      if (kind === 'chunk') response.setHeader('ETag', `"${address}"`);
       response.setHeader('Cache-Control', 'no-store');
       response.setHeader('Content-Length', 0);
       response.writeHead(outcome === 'stored' ? 201 : 200).end();
@@ -99,6 +102,17 @@ export class ChunkRoutes {
       await discard(request);
       throw error;
     }
+  }
+
+  async #storeChunk(request: IncomingMessage, address: Address) {
+    const bytes = await readBody(request, limits.chunkBytes);
+    if (Address.fromBytes(this.#options.blake3(bytes)).hex !== address.hex) throw new HttpError('MISMATCH');
+    return this.#options.store.write(address, bytes);
+  }
+
+  async #storePointer(request: IncomingMessage, address: Address) {
+    const record = Uint8Array.from(await readBody(request, limits.pointerBytes));
+    return this.#options.store.writePointer(address, verifiedPointer(record, address));
   }
 
   #info(): unknown {
@@ -135,14 +149,23 @@ function sendBytes(request: IncomingMessage, response: ServerResponse, bytes: Ui
   response.writeHead(200).end(request.method === 'HEAD' ? undefined : bytes);
 }
 
-async function readChunk(request: IncomingMessage): Promise<Uint8Array> {
-  if (Number(request.headers['content-length'] ?? 0) > limits.chunkBytes) throw new HttpError('TOO_LARGE');
+/** @throws HttpError `BAD_POINTER` unless the owner of the address signed the record. */
+function verifiedPointer(record: Uint8Array<ArrayBuffer>, address: Address): Pointer {
+  try {
+    return parsePointer(record, address);
+  } catch (cause) {
+    throw new HttpError('BAD_POINTER', { cause });
+  }
+}
+
+async function readBody(request: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw new HttpError('TOO_LARGE');
   const pieces: Buffer[] = [];
   let length = 0;
   try {
     for await (const piece of request.iterator({ destroyOnReturn: false })) {
       length += piece.length;
-      if (length > limits.chunkBytes) throw new HttpError('TOO_LARGE');
+      if (length > maxBytes) throw new HttpError('TOO_LARGE');
       pieces.push(piece);
     }
   } catch (error) {

@@ -1,9 +1,13 @@
 import type { Address } from '../address.ts';
+import type { Pointer } from '../content/pointer.ts';
 
 export interface StoreTotals {
   chunks: number;
   bytes: number;
 }
+
+/** `outdated`: the store has a larger counter, or the same counter with another target. */
+export type PutPointerOutcome = 'stored' | 'present' | 'outdated' | 'full';
 
 /** The chunks and pointers of an embedded peer. */
 export interface ChunkStore {
@@ -15,11 +19,14 @@ export interface ChunkStore {
   write(address: Address, bytes: Uint8Array): Promise<'stored' | 'present' | 'full'>;
   /** A pointer record that its owner signed for this address, or undefined. */
   pointer(address: Address): Promise<Uint8Array | undefined>;
+  /** Stores a verified pointer if it is newer than the stored one. `stored` means as in `write`. */
+  writePointer(address: Address, pointer: Pointer): Promise<PutPointerOutcome>;
 }
 
 /** Holds chunks in memory, for a folder that is served while it changes. */
 export class MemoryChunkStore implements ChunkStore {
   readonly #chunks = new Map<string, Uint8Array>();
+  readonly #pointers = new Map<string, Pointer>();
   readonly #maxBytes: number;
   #bytes = 0;
 
@@ -56,7 +63,29 @@ export class MemoryChunkStore implements ChunkStore {
     }
   }
 
-  async pointer(): Promise<undefined> {
-    return undefined;
+  async pointer({ hex }: Address): Promise<Uint8Array | undefined> {
+    return this.#pointers.get(hex)?.record;
   }
+
+  async writePointer({ hex }: Address, pointer: Pointer): Promise<PutPointerOutcome> {
+    const stored = this.#pointers.get(hex);
+    const refusal = stored && refusalOf(pointer, stored);
+    if (refusal) return refusal;
+    if (!stored && this.#pointers.size >= maxStoredPointers) return 'full';
+    this.#pointers.set(hex, pointer);
+    return 'stored';
+  }
+}
+
+/** The most pointers of a store that clients may add to: 348 MB. */
+export const maxStoredPointers = 65_536;
+
+/** Why a verified pointer does not replace the stored one of the same owner, or undefined. */
+export function refusalOf(pointer: Pointer, stored: Pointer): 'present' | 'outdated' | undefined {
+  if (pointer.counter > stored.counter) return undefined;
+  const isSame =
+    pointer.counter === stored.counter &&
+    pointer.kind === stored.kind &&
+    pointer.target.hex === stored.target.hex;
+  return isSame ? 'present' : 'outdated';
 }

@@ -2,9 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { access, mkdir, open, readdir, readFile, rename, rm, stat, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Address } from '../address.ts';
-import { parsePointer } from '../content/pointer.ts';
+import { type Pointer, parsePointer } from '../content/pointer.ts';
 import type { Blake3 } from '../self-encryption/blake3.ts';
-import type { ChunkStore, StoreTotals } from './chunk-store.ts';
+import {
+  type ChunkStore,
+  maxStoredPointers,
+  type PutPointerOutcome,
+  refusalOf,
+  type StoreTotals,
+} from './chunk-store.ts';
 
 /** `chunks/` holds what clients wrote, `pulled/` what the peer in Rust got from its upstreams. */
 const classes = ['chunks', 'pulled'] as const;
@@ -68,15 +74,7 @@ export class FolderChunkStore implements ChunkStore {
   }
 
   async write(address: Address, bytes: Uint8Array): Promise<'stored' | 'present' | 'full'> {
-    return this.#change(address, async () => {
-      try {
-        return await this.#writeAlone(address, bytes);
-      } catch (error) {
-        const { code = '' } = error as NodeJS.ErrnoException;
-        if (['ENOSPC', 'EDQUOT'].includes(code)) return 'full';
-        throw error;
-      }
-    });
+    return this.#change(address, () => unlessFull(() => this.#writeAlone(address, bytes)));
   }
 
   /** Runs when no other change of this address is under way. */
@@ -120,14 +118,41 @@ export class FolderChunkStore implements ChunkStore {
   }
 
   async pointer(address: Address): Promise<Uint8Array | undefined> {
-    const record = await readIfExists(join(this.#folder, 'pointers', address.hex));
+    return (await this.#storedPointer(address))?.record;
+  }
+
+  async writePointer(address: Address, pointer: Pointer): Promise<PutPointerOutcome> {
+    return this.#change(address, () =>
+      unlessFull(async () => {
+        const stored = await this.#storedPointer(address);
+        const refusal = stored && refusalOf(pointer, stored);
+        if (refusal) return refusal;
+        const path = this.#pointerPath(address);
+        if (!stored && (await this.#pointerCount()) >= maxStoredPointers) return 'full';
+        await this.#writeDurably(path, pointer.record);
+        return 'stored';
+      }),
+    );
+  }
+
+  async #storedPointer(address: Address): Promise<Pointer | undefined> {
+    const record = await readIfExists(this.#pointerPath(address));
     if (!record) return undefined;
     try {
-      return parsePointer(record, address).record;
+      return parsePointer(record, address);
     } catch {
       console.error(`The file ${address.hex} in pointers/ is not a pointer of this address.`);
       return undefined;
     }
+  }
+
+  #pointerPath({ hex }: Address): string {
+    return join(this.#folder, 'pointers', hex);
+  }
+
+  async #pointerCount(): Promise<number> {
+    const names = await readdir(join(this.#folder, 'pointers')).catch(() => []);
+    return names.length;
   }
 
   #paths({ hex }: Address): string[] {
@@ -162,6 +187,17 @@ export class FolderChunkStore implements ChunkStore {
       await rm(temporary, { force: true });
       throw error;
     }
+  }
+}
+
+/** Runs a write. @returns `full` if the disk has no room. */
+async function unlessFull<T>(write: () => Promise<T>): Promise<T | 'full'> {
+  try {
+    return await write();
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (['ENOSPC', 'EDQUOT'].includes(code)) return 'full';
+    throw error;
   }
 }
 

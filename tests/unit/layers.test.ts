@@ -12,7 +12,7 @@ const layers = [
   ['src/site-pages', 'src/node-peer'],
   ['src/gateway'],
   ['src/library'],
-  ['src/publish'],
+  ['src/publish', 'src/owner'],
   ['src/content'],
   ['src/chunks'],
   ['src/peers'],

@@ -18,6 +18,7 @@ import { dirname, join } from 'node:path';
 import { blake3 } from '@noble/hashes/blake3.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Address } from '../../src/address.ts';
+import { parsePointer } from '../../src/content/pointer.ts';
 import { MemoryChunkStore } from '../../src/node-peer/chunk-store.ts';
 import { FolderChunkStore } from '../../src/node-peer/folder-store.ts';
 import { NodePeer } from '../../src/node-peer/node-peer.ts';
@@ -145,6 +146,24 @@ const put = (body: Uint8Array, headers: OutgoingHttpHeaders = {}, address = addr
   body,
 });
 
+const writer = new PointerOwner(4);
+const [target, otherTarget] = [chunk, otherChunk].map((bytes) => Address.fromHex(addressOf(bytes))) as [
+  Address,
+  Address,
+];
+
+const putPointer = (
+  body: Uint8Array,
+  { address }: PointerOwner,
+  headers: OutgoingHttpHeaders = {},
+): Request => ({ method: 'PUT', path: `/pointer/${address.hex}`, headers, body });
+
+function changed(bytes: Uint8Array, at: number): Uint8Array {
+  const copy = bytes.slice();
+  copy[at]! ^= 1;
+  return copy;
+}
+
 /** The parts `HOST` in headers become the origin's host and port. */
 const requests: [name: string, request: Request][] = [
   ['an upload', put(chunk)],
@@ -182,7 +201,34 @@ const requests: [name: string, request: Request][] = [
   ['a pointer', { path: `/pointer/${owner.address.hex}` }],
   ['an absent pointer', { path: `/pointer/${absent}` }],
   ['a bad pointer', { path: '/pointer/x' }],
-  ['a pointer by another method', { method: 'PUT', path: `/pointer/${absent}`, body: record }],
+  ['a pointer by another method', { method: 'POST', path: `/pointer/${absent}` }],
+  ['a pointer of another owner', putPointer(record, writer)],
+  ['an upload of a pointer', putPointer(writer.sign(5n, target), writer)],
+  ['the uploaded pointer', { path: `/pointer/${writer.address.hex}` }],
+  ['the same state of a pointer again', putPointer(writer.sign(5n, target), writer)],
+  ['a replayed older state', putPointer(writer.sign(4n, target), writer)],
+  ['the same counter with another target', putPointer(writer.sign(5n, otherTarget), writer)],
+  ['the same counter with another kind', putPointer(writer.sign(5n, target, 'pointer'), writer)],
+  ['a newer state', putPointer(writer.sign(6n, otherTarget, 'pointer'), writer)],
+  ['a wrong signature', putPointer(changed(writer.sign(7n, target), 5_302), writer)],
+  ['a changed counter', putPointer(changed(writer.sign(7n, target), 1_953), writer)],
+  ['an unknown version', putPointer(changed(writer.sign(7n, target), 0), writer)],
+  ['a short pointer', putPointer(writer.sign(7n, target).slice(1), writer)],
+  ['an empty pointer', putPointer(new Uint8Array(), writer)],
+  ['a pointer that is too large', putPointer(Buffer.concat([writer.sign(7n, target), chunk]), writer)],
+  ['a pointer from a stranger’s page', putPointer(record, writer, { Origin: 'https://evil.example' })],
+  ['a pointer from an opaque origin', putPointer(record, writer, { Origin: 'null' })],
+  [
+    'a pointer from a site’s origin',
+    putPointer(record, writer, {
+      Host: `${site}.antway.localhost:PORT`,
+      Origin: `http://${site}.antway.localhost:PORT`,
+    }),
+  ],
+  ['a pointer without an address', { method: 'PUT', path: '/pointer/x', body: record }],
+  ['the pointer after all refusals', { path: `/pointer/${writer.address.hex}` }],
+  ['a final state', putPointer(writer.sign(2n ** 64n - 1n, target), writer)],
+  ['another final state', putPointer(writer.sign(2n ** 64n - 1n, otherTarget), writer)],
   ['health', { path: '/-/health' }],
   ['readiness', { path: '/-/ready' }],
   ['info by another method', { method: 'POST', path: '/-/info' }],
@@ -305,6 +351,56 @@ describe('the peer in Node', () => {
       });
     }
     expect((await ask(node.url, { path: '/-/health' })).status).toBe(200);
+  });
+
+  it('gives status and code for each write of a pointer', async () => {
+    const own = new PointerOwner(6);
+    const answers = [];
+    for (const bytes of [
+      own.sign(5n, target),
+      own.sign(5n, target),
+      own.sign(5n, otherTarget),
+      own.sign(4n, otherTarget),
+      changed(own.sign(9n, target), 1_994),
+      Buffer.alloc(5_304),
+      own.sign(6n, otherTarget),
+    ]) {
+      const { status, body } = await ask(node.url, putPointer(bytes, own));
+      answers.push(body.length > 0 ? [status, JSON.parse(body.toString()).code] : [status]);
+    }
+    const outdated = [409, 'OUTDATED'];
+    const refused = [
+      [422, 'BAD_POINTER'],
+      [413, 'TOO_LARGE'],
+    ];
+    expect(answers).toEqual([[201], [200], outdated, outdated, ...refused, [201]]);
+    expect((await ask(node.url, { path: `/pointer/${own.address.hex}` })).body.subarray(0, 1994)).toEqual(
+      Buffer.from(own.sign(6n, otherTarget).subarray(0, 1994)),
+    );
+  });
+
+  it('stores the largest of counters that arrive at once', async () => {
+    const own = new PointerOwner(7);
+    const records = [3n, 9n, 1n, 7n, 2n].map((counter) => own.sign(counter, target));
+    const answers = await Promise.all(records.map((bytes) => ask(node.url, putPointer(bytes, own))));
+    for (const { status } of answers) expect([201, 409]).toContain(status);
+    expect((await ask(node.url, { path: `/pointer/${own.address.hex}` })).body).toEqual(
+      Buffer.from(records[1]!),
+    );
+  });
+
+  it('takes no pointers if it takes no chunks, and stores them in memory too', async () => {
+    const store = new MemoryChunkStore(1_000);
+    const own = new PointerOwner(8);
+    const state = (counter: bigint) => parsePointer(own.sign(counter, target), own.address);
+    expect(await store.writePointer(own.address, state(2n))).toBe('stored');
+    expect(await store.writePointer(own.address, state(2n))).toBe('present');
+    expect(await store.writePointer(own.address, state(1n))).toBe('outdated');
+    expect(parsePointer(Uint8Array.from((await store.pointer(own.address))!), own.address).counter).toBe(2n);
+    const closed = await NodePeerProcess.start(join(folder, 'closed'));
+    const { status, body } = await ask(closed.url, putPointer(own.sign(1n, target), own));
+    expect([status, JSON.parse(body.toString()).code]).toEqual([403, 'FORBIDDEN']);
+    await closed.stop();
   });
 
   it('shares its folder with the peer in Rust, and quarantines a damaged chunk', async () => {

@@ -86,7 +86,7 @@ pub async fn put(
     let mut timer = RequestTimer::new(&service, "put");
     let expects_100 = request.headers().contains_key(EXPECT);
     let (head, mut body) = request.into_parts();
-    let stored = match check(&service, &address, &head.headers, &body) {
+    let stored = match check(&service, &address, &head.headers, &body, MAX_CHUNK_BYTES) {
         Ok(address) => store(&service, &client, address, &mut body).await,
         Err(error) => Err(error),
     };
@@ -106,11 +106,12 @@ pub async fn put(
 }
 
 /// Checks a write before its body is read: address, permission and announced length.
-fn check(
+pub fn check(
     service: &Service,
     address: &str,
     headers: &HeaderMap,
     body: &Body,
+    max_bytes: u32,
 ) -> Result<Address, HttpError> {
     let address = address.parse().map_err(|_| HttpError::BadAddress)?;
     let text = |name: HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or(""));
@@ -130,7 +131,7 @@ fn check(
         service.metrics.count_refused_write(TRANSPORT, reason);
         return Err(HttpError::Denied);
     }
-    if body.size_hint().lower() > u64::from(MAX_CHUNK_BYTES) {
+    if body.size_hint().lower() > u64::from(max_bytes) {
         return Err(too_large(service));
     }
     Ok(address)
@@ -143,13 +144,7 @@ async fn store(
     body: &mut Body,
 ) -> Result<(StatusCode, HeaderValue), HttpError> {
     let permit = service.acquire_chunk(client).await.ok_or(HttpError::Busy)?;
-    let max_length = body.size_hint().upper().unwrap_or(MAX_CHUNK_BYTES.into());
-    let max_length = u32::try_from(max_length).unwrap_or(MAX_CHUNK_BYTES);
-    let reading = timeout(
-        service.limits.transfer_timeout(max_length),
-        read(service, client, body),
-    );
-    let bytes = reading.await.unwrap_or(Err(HttpError::Timeout))?;
+    let bytes = read(service, client, body, MAX_CHUNK_BYTES).await?;
     let chunk = service.hash(bytes).await;
     if chunk.address() != address {
         service.metrics.count_refused_write(TRANSPORT, "mismatch");
@@ -163,20 +158,32 @@ async fn store(
     }
 }
 
-async fn read(service: &Service, client: &Client, body: &mut Body) -> Result<Bytes, HttpError> {
-    let mut bytes = BytesMut::new();
-    while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|_| HttpError::BadRequest)?;
-        let Ok(data) = frame.into_data() else {
-            continue;
-        };
-        if bytes.len() + data.len() > MAX_CHUNK_BYTES as usize {
-            return Err(too_large(service));
+/// Reads the body of a write, of at most `max_bytes`.
+pub async fn read(
+    service: &Service,
+    client: &Client,
+    body: &mut Body,
+    max_bytes: u32,
+) -> Result<Bytes, HttpError> {
+    let expected = body.size_hint().upper().unwrap_or(max_bytes.into());
+    let expected = u32::try_from(expected).unwrap_or(max_bytes);
+    let reading = async {
+        let mut bytes = BytesMut::new();
+        while let Some(frame) = body.frame().await {
+            let frame = frame.map_err(|_| HttpError::BadRequest)?;
+            let Ok(data) = frame.into_data() else {
+                continue;
+            };
+            if bytes.len() + data.len() > max_bytes as usize {
+                return Err(too_large(service));
+            }
+            client.reader.record_progress(data.len() as u64);
+            bytes.extend_from_slice(&data);
         }
-        client.reader.record_progress(data.len() as u64);
-        bytes.extend_from_slice(&data);
-    }
-    Ok(bytes.freeze())
+        Ok(bytes.freeze())
+    };
+    let read = timeout(service.limits.transfer_timeout(expected), reading).await;
+    read.unwrap_or(Err(HttpError::Timeout))
 }
 
 /// Reads the rest of a refused upload, up to a chunk's size. If the server closes a connection while the client is
@@ -228,7 +235,7 @@ pub fn unavailable_response(unavailable: Unavailable, timer: RequestTimer) -> Re
     response
 }
 
-fn error_from_status(status: Status) -> HttpError {
+pub fn error_from_status(status: Status) -> HttpError {
     match status {
         Status::NotFound => HttpError::NotFound,
         Status::Busy => HttpError::Busy,

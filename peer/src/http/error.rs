@@ -26,10 +26,14 @@ pub enum HttpError {
     Method,
     /// The request body took too long to arrive.
     Timeout,
-    /// The request body is larger than a chunk.
+    /// The request body is larger than a chunk, or than a pointer record.
     TooLarge,
     /// The body's hash is not the address in the path.
     Mismatch,
+    /// The body is no pointer record that the owner of the address in the path signed.
+    BadPointer,
+    /// The peer has a newer pointer record, or another one with the same counter.
+    Outdated,
     /// The peer is overloaded. The client may retry later, or ask another peer.
     Busy,
     /// An internal failure.
@@ -112,13 +116,23 @@ impl HttpError {
             ),
             Self::TooLarge => (
                 S::PAYLOAD_TOO_LARGE,
-                "a chunk has at most 4194304 bytes",
+                "a chunk has at most 4194304 bytes, a pointer 5303",
                 "too_large",
             ),
             Self::Mismatch => (
                 S::UNPROCESSABLE_ENTITY,
                 "the bytes do not match the address",
                 "mismatch",
+            ),
+            Self::BadPointer => (
+                S::UNPROCESSABLE_ENTITY,
+                "the bytes are not a pointer that the owner of this address signed",
+                "bad_pointer",
+            ),
+            Self::Outdated => (
+                S::CONFLICT,
+                "this peer has a pointer with the same or a larger counter",
+                "outdated",
             ),
             Self::Busy => (
                 S::SERVICE_UNAVAILABLE,

@@ -48,6 +48,7 @@ fn op_of(request: &Request) -> &'static str {
     match path {
         _ if is_below("/chunk/") && request.method() == Method::PUT => "put",
         _ if is_below("/chunk/") => "get",
+        _ if is_below("/pointer/") && request.method() == Method::PUT => "put_pointer",
         _ if is_below("/pointer/") => "pointer",
         "/-/info" => "info",
         "/metrics" => "metrics",

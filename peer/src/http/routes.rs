@@ -79,7 +79,7 @@ fn chunk_routes(service: &Arc<Service>) -> Router {
     Router::new()
         .route("/chunk/{*address}", get(chunk::get).put(chunk::put))
         .route("/chunk/", any(HttpError::BadAddress))
-        .route("/pointer/{*address}", get(pointer::get))
+        .route("/pointer/{*address}", get(pointer::get).put(pointer::put))
         .route("/-/info", get(info))
         .method_not_allowed_fallback(async || HttpError::Method)
         .with_state(Arc::clone(service))

@@ -16,7 +16,8 @@ mod upstream_set;
 use crate::address::Address;
 use crate::network::NetworkStatus;
 use crate::source::{
-    Chunk, ChunkBody, ChunkSource, Lookup, LookupOutcome, PutOutcome, SourceFuture, SourceStats,
+    Chunk, ChunkBody, ChunkSource, Lookup, LookupOutcome, PutOutcome, PutPointerOutcome,
+    SourceFuture, SourceStats,
 };
 use crate::upstream::Upstreams;
 use bytes::Bytes;
@@ -93,6 +94,10 @@ impl ChunkSource for PullThrough {
 
     fn pointer(&self, address: Address) -> SourceFuture<'_, Option<Bytes>> {
         self.fetcher.local().pointer(address)
+    }
+
+    fn put_pointer(&self, address: Address, record: Bytes) -> SourceFuture<'_, PutPointerOutcome> {
+        self.fetcher.local().put_pointer(address, record)
     }
 
     fn newest_pointer(

@@ -5,17 +5,15 @@ use super::eviction::{ChunkClass, EvictionQueue, ScannedChunk};
 use super::layout::Layout;
 use super::memory_cache::{HotChunk, MemoryCache};
 use super::removals::Removals;
-use super::{CLASSES, StoreConfig, scan};
+use super::{CLASSES, StoreConfig, pointers, scan};
 use crate::address::Address;
-use crate::limits::POINTER_BYTES;
-use crate::pointer;
 use crate::source::SourceStats;
 use bytes::Bytes;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::registry::Registry;
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -27,6 +25,8 @@ pub struct ChunkFolders {
     pub(super) max_bytes: u64,
     pub(super) chunks: AtomicU64,
     pub(super) bytes: AtomicU64,
+    /// The files in the folder of pointers.
+    pub(super) pointers: AtomicU64,
     quarantined: AtomicU64,
     pub(super) evicted: AtomicU64,
     /// The chunks of upstreams that were not stored, because more popular chunks take the room.
@@ -75,6 +75,7 @@ impl ChunkFolders {
         }
         Ok(Self {
             max_bytes: config.limit.bytes(folder, bytes)?,
+            pointers: AtomicU64::new(pointers::count(&layout)?),
             layout,
             chunks: AtomicU64::new(chunks),
             bytes: AtomicU64::new(bytes),
@@ -225,22 +226,6 @@ impl ChunkFolders {
             Some(_) => self.quarantine(address, class).map(|()| None),
             None => Ok(None),
         }
-    }
-
-    /// The pointer record in the operator's file, if its owner signed it for the address.
-    pub fn read_pointer(&self, address: Address) -> io::Result<Option<Bytes>> {
-        let file = match File::open(self.layout.pointer(address)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            file => file?,
-        };
-        let mut record = Vec::new();
-        file.take(POINTER_BYTES as u64 + 1)
-            .read_to_end(&mut record)?;
-        if !pointer::is_valid(&record, address) {
-            tracing::warn!(%address, "the file in pointers/ is not a pointer of this address");
-            return Ok(None);
-        }
-        Ok(Some(record.into()))
     }
 
     /// Removes the chunk's file. `false` if there is no such file.

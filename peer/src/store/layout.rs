@@ -34,9 +34,14 @@ impl Layout {
         path
     }
 
-    /// The operator's pointer record.
+    /// The folder of pointer records.
+    pub fn pointers(&self) -> PathBuf {
+        self.folder.join("pointers")
+    }
+
+    /// The file of a pointer record.
     pub fn pointer(&self, address: Address) -> PathBuf {
-        self.folder.join("pointers").join(address.to_string())
+        self.pointers().join(address.to_string())
     }
 
     /// The folder of damaged files.

@@ -3,7 +3,7 @@
 //! ```text
 //! <store>/chunks/<aa>/<bb>/<address>   aa, bb: the address's first two bytes
 //! <store>/pulled/<aa>/<bb>/<address>   the same for chunks that came from an upstream
-//! <store>/pointers/<address>           pointer records that an operator put there
+//! <store>/pointers/<address>           pointer records of clients, or that an operator put there
 //! <store>/quarantine/                  files whose bytes did not match their address
 //! <store>/temporary/                   files being written; emptied at start
 //! <store>/lock                         held by the running peer
@@ -16,6 +16,7 @@ mod eviction;
 mod layout;
 mod limit;
 mod memory_cache;
+mod pointers;
 mod popularity;
 mod removals;
 mod room;
@@ -28,7 +29,8 @@ pub use limit::StoreLimit;
 
 use crate::address::Address;
 use crate::source::{
-    Chunk, ChunkBody, ChunkSource, PutOutcome, SourceError, SourceFuture, SourceStats,
+    Chunk, ChunkBody, ChunkSource, PutOutcome, PutPointerOutcome, SourceError, SourceFuture,
+    SourceStats,
 };
 use bytes::Bytes;
 use chunk_folders::ChunkFolders;
@@ -182,6 +184,11 @@ impl ChunkSource for FolderStore {
     fn pointer(&self, address: Address) -> SourceFuture<'_, Option<Bytes>> {
         let folders = Arc::clone(&self.folders);
         run_blocking(move || folders.read_pointer(address))
+    }
+
+    fn put_pointer(&self, address: Address, record: Bytes) -> SourceFuture<'_, PutPointerOutcome> {
+        let folders = Arc::clone(&self.folders);
+        run_blocking(move || folders.write_pointer(address, &record))
     }
 
     fn register(&self, registry: &mut Registry) {

@@ -21,6 +21,7 @@ mod network;
 mod object_folder;
 mod open;
 mod peer_mesh;
+mod pointer_writes;
 mod process;
 mod rotation;
 mod running_peer;

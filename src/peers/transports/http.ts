@@ -103,6 +103,43 @@ export class HttpTransport implements Transport {
     });
   }
 
+  /**
+   * Sends a pointer record of this address.
+   * @returns `outdated` if the peer has a larger counter, or the same counter with another target.
+   * @throws AntwayError `REFUSED` (token, origin, address, signature), `TOO_LARGE` if the store is full, `UNSUPPORTED` if
+   *   the peer takes no pointers, `PEERS_UNREACHABLE` if another try may succeed.
+   */
+  async putPointer(
+    address: Address,
+    record: Uint8Array<ArrayBuffer>,
+    { token, signal }: PutOptions = {},
+  ): Promise<'stored' | 'present' | 'outdated'> {
+    const headers: Record<string, string> = { 'Content-Type': 'application/octet-stream' };
+    if (token) headers.Authorization = `Bearer ${token}`;
+    const init = { method: 'PUT', headers, body: record };
+    return this.#request(`/pointer/${address.hex}`, init, signal, async (response, reader) => {
+      if (response.status === 201) return 'stored';
+      if (response.status === 200) return 'present';
+      if (response.status === 409) return 'outdated';
+      const said = await errorMessage(reader);
+      const details = { address: address.hex, peer: this.url, status: response.status };
+      switch (response.status) {
+        case 401:
+        case 403:
+        case 422:
+        case 451:
+          throw new AntwayError('REFUSED', `${this.url} refused the pointer: ${said}`, details);
+        case 404:
+        case 405:
+          throw new AntwayError('UNSUPPORTED', `${this.url} takes no pointers.`, details);
+        case 507:
+          throw new AntwayError('TOO_LARGE', `${this.url} has no room for the pointer: ${said}`, details);
+        default:
+          throw unexpected(response, said);
+      }
+    });
+  }
+
   /** @throws AntwayError `UNSUPPORTED` if the server is not a peer of this protocol version. */
   async info(signal?: AbortSignal, onFirstByte?: () => void): Promise<PeerInfo> {
     return this.#request('/-/info', {}, signal, async (response, reader) => {

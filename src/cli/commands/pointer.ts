@@ -1,0 +1,230 @@
+import { Argument, type Command } from 'commander';
+import type { Address } from '../../address.ts';
+import { VerifiedChunk } from '../../chunks/verified-chunk.ts';
+import { finalCounter, type Pointer } from '../../content/pointer.ts';
+import { AntwayError, asAntwayError } from '../../errors.ts';
+import { createKeyFile } from '../../owner/key-file.ts';
+import { askAll, freezeNow, type Moved, type MoveOptions, movePointer } from '../../owner/move-pointer.ts';
+import { newSeed, OwnerKey } from '../../owner/owner-key.ts';
+import { phraseOf, seedOfPhrase } from '../../owner/recovery-phrase.ts';
+import type { PointerTarget } from '../../owner/sign-pointer.ts';
+import { OwnerStates } from '../../owner/states.ts';
+import { HttpTransport } from '../../peers/transports/http.ts';
+import { loadBlake3 } from '../../self-encryption/blake3.ts';
+import type { CommandContext } from '../context.ts';
+import { type OutputOptions, type WriteOptions, withOutput, withWrites } from '../options.ts';
+import { Output } from '../output.ts';
+import { readKeyFile, readStates, statesPath, writeNewKeyFile, writeStates } from '../owner-files.ts';
+import { confirms, readPassphrase, readPhrase } from '../passphrase.ts';
+import { loadSettings, type Settings, writablePeers } from '../settings.ts';
+import { requirePeers } from '../silent-peers.ts';
+import { targetOf } from '../target.ts';
+import { UsageError } from '../usage-error.ts';
+
+const actions = ['create', 'update', 'show', 'freeze', 'phrase', 'recover'] as const;
+
+interface PointerOptions extends WriteOptions, OutputOptions {
+  key: string;
+  yes?: true;
+}
+
+/** The input and the output of an action. */
+interface Task {
+  content: string | undefined;
+  options: PointerOptions;
+  output: Output;
+  settings: Settings;
+  context: CommandContext;
+}
+
+export function define(command: Command, context: CommandContext): void {
+  withOutput(withWrites(command))
+    .addArgument(
+      new Argument(
+        '<action>',
+        'create, update, show, freeze; phrase prints the recovery phrase, and recover reads it from standard input',
+      ).choices(actions),
+    )
+    .argument('[content]', 'for create and update: the address, link or name that the pointer leads to')
+    .option('--key <file>', 'the file of the owner’s key, encrypted with a passphrase', 'antway-pointer.key')
+    .option('--yes', 'freeze without a question')
+    .addHelpText(
+      'after',
+      `
+A pointer is an address that stays while its content changes. Only its key can change it, so keep the recovery phrase.
+The passphrase is ANTWAY_KEY_PASSPHRASE, or is typed at the terminal.`,
+    )
+    .action(
+      async (action: (typeof actions)[number], content: string | undefined, options: PointerOptions) => {
+        const needsContent = action === 'create' || action === 'update';
+        if (needsContent && content === undefined) {
+          throw new UsageError(`pointer ${action} needs the content that the pointer leads to.`);
+        }
+        if (!needsContent && content !== undefined)
+          throw new UsageError(`pointer ${action} takes no content.`);
+        const settings = await loadSettings(options, context.env);
+        await run[action]({ content, options, output: new Output(options), settings, context });
+      },
+    );
+}
+
+const run: Record<(typeof actions)[number], (task: Task) => Promise<void>> = {
+  async create(task) {
+    const { options, output } = task;
+    // Nothing is created if the content or the peers are wrong.
+    const target = await pointerTarget(task);
+    const seed = newSeed();
+    await createKey(seed, task);
+    const key = new OwnerKey(seed);
+    output.note(`The key is in ${options.key}. Write its recovery phrase down: antway pointer phrase`);
+    printMoved(await movePointer(key, target, await moveOptions(key.address, task)), task);
+  },
+
+  async update(task) {
+    const target = await pointerTarget(task);
+    const key = await openKey(task);
+    printMoved(await movePointer(key, target, await moveOptions(key.address, task)), task);
+  },
+
+  async freeze(task) {
+    const { options, context } = task;
+    const question = 'A frozen pointer can never change again, also not by its owner.';
+    if (!options.yes && !(await confirms(question, context.signal))) {
+      throw new UsageError('Nothing is frozen. Confirm with --yes.');
+    }
+    const key = await openKey(task);
+    printMoved(await freezeNow(key, await moveOptions(key.address, task)), task);
+  },
+
+  async show(task) {
+    const { options, output, settings, context } = task;
+    const { address } = await readKeyFile(options.key);
+    const known = await readStates(options.key, address);
+    const peers = transportsOf(settings);
+    const asked = await askAll(address, { peers, states: known, signal: context.signal });
+    const { pointer, states, answers } = asked;
+    output.json({
+      address: address.hex,
+      ...(pointer ? stateJson(pointer) : { counter: null }),
+      frozen: states.isFrozen,
+      states: states.all.map((state) => ({ ...stateJson(state), signed: state.signed })),
+      peers: [...answers].map(([url, state]) => ({ url, counter: state ? String(state.counter) : null })),
+    });
+    output.line(address.hex);
+    if (!pointer) output.line('no state');
+    for (const { counter, kind, target, signed } of states.all) {
+      output.line(`${counterText(counter)}  ${kind} ${target.hex}  ${signed}`);
+    }
+    for (const [url, state] of answers)
+      output.note(`${url}: ${state ? counterText(state.counter) : 'no state'}`);
+  },
+
+  async phrase(task) {
+    const { options, output, context } = task;
+    const file = await readKeyFile(options.key);
+    const phrase = phraseOf(await file.seed(await readPassphrase(context, false)));
+    output.json({ address: file.address.hex, phrase });
+    output.line(phrase);
+  },
+
+  async recover(task) {
+    const { options, output, context } = task;
+    const seed = seedOfPhrase(await readPhrase(context));
+    await createKey(seed, task);
+    const { address } = new OwnerKey(seed);
+    output.json({ address: address.hex, key: options.key });
+    output.line(address.hex);
+  },
+};
+
+async function createKey(seed: Uint8Array, { options, context }: Task): Promise<void> {
+  await writeNewKeyFile(options.key, await createKeyFile(seed, await readPassphrase(context, true)));
+}
+
+async function openKey({ options, context }: Task): Promise<OwnerKey> {
+  const file = await readKeyFile(options.key);
+  const key = new OwnerKey(await file.seed(await readPassphrase(context, false)));
+  if (key.address.hex === file.address.hex) return key;
+  throw new AntwayError('CORRUPT', `“${options.key}” has another key than it says.`, { path: options.key });
+}
+
+function transportsOf(settings: Settings): HttpTransport[] {
+  return writablePeers(settings).map((peer) => new HttpTransport(peer));
+}
+
+async function moveOptions(address: Address, task: Task): Promise<MoveOptions> {
+  const { options, settings, context } = task;
+  return {
+    peers: transportsOf(settings),
+    states: await readStates(options.key, address),
+    save: (states) => writeStates(options.key, states),
+    token: settings.token,
+    signal: context.signal,
+  };
+}
+
+/**
+ * Finds out whether the content is a chunk or a pointer.
+ * @throws AntwayError `NOT_FOUND` if no peer has it, `UNSUPPORTED` for a path or a manifest; as `targetOf`.
+ */
+async function pointerTarget({ content, output, settings, context }: Task): Promise<PointerTarget> {
+  const { signal } = context;
+  const peers = writablePeers(settings);
+  await requirePeers(peers, signal, output.isSilent);
+  const { address, paths, manifest } = await targetOf(content!, settings, output.isSilent, signal);
+  if (manifest || paths.some((path) => path !== '')) {
+    throw new AntwayError('UNSUPPORTED', 'A pointer leads to an address, not to a path or a manifest.', {
+      address: address.hex,
+    });
+  }
+  const transports = transportsOf(settings);
+  for (const transport of transports) {
+    if (await hasChunk(transport, address, signal)) return { kind: 'chunk', target: address };
+  }
+  for (const transport of transports) {
+    const { answers } = await askAll(address, {
+      peers: [transport],
+      states: OwnerStates.empty(address),
+      signal,
+    });
+    if (answers.get(transport.url)) return { kind: 'pointer', target: address };
+  }
+  throw new AntwayError('NOT_FOUND', `No peer has ${address}. Publish the content first.`, {
+    address: address.hex,
+  });
+}
+
+/** @throws AntwayError `CORRUPT` if the peer sends another chunk; as `HttpTransport.fetch`, except `NOT_FOUND`. */
+async function hasChunk(peer: HttpTransport, address: Address, signal: AbortSignal): Promise<boolean> {
+  try {
+    VerifiedChunk.verify(address, await peer.fetch(address, signal), await loadBlake3());
+    return true;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (asAntwayError(error).code === 'NOT_FOUND') return false;
+    throw error;
+  }
+}
+
+function printMoved({ pointer, states, stored, present }: Moved, { options, output }: Task): void {
+  output.json({
+    address: states.address.hex,
+    ...stateJson(pointer),
+    frozen: states.isFrozen,
+    stored,
+    present,
+    key: options.key,
+    states: statesPath(options.key),
+  });
+  const where = stored.length > 0 ? `stored at ${stored.join(' and ')}` : 'all peers had it already';
+  output.note(`${counterText(pointer.counter)} leads to ${pointer.target.hex}: ${where}.`);
+  output.line(states.address.hex);
+}
+
+function stateJson({ counter, kind, target }: Pick<Pointer, 'counter' | 'kind' | 'target'>) {
+  return { counter: String(counter), kind, target: target.hex };
+}
+
+function counterText(counter: bigint): string {
+  return counter === finalCounter ? 'frozen' : `state ${counter}`;
+}

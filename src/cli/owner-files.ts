@@ -1,0 +1,66 @@
+import { open, readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Address } from '../address.ts';
+import { AntwayError } from '../errors.ts';
+import { type KeyFile, parseKeyFile } from '../owner/key-file.ts';
+import { OwnerStates } from '../owner/states.ts';
+import { writeAtomically } from './atomic-file.ts';
+import { fileError } from './disk-file.ts';
+
+/** Reads a key file. @throws AntwayError as `parseKeyFile` and `fileError`. */
+export async function readKeyFile(path: string): Promise<KeyFile> {
+  return parseKeyFile(await readText(path));
+}
+
+/**
+ * Writes a new key file that only this user can read. It is on the disk when this returns.
+ * @throws AntwayError `REFUSED` if the file exists: it could have the only copy of another key.
+ */
+export async function writeNewKeyFile(path: string, text: string): Promise<void> {
+  try {
+    const file = await open(path, 'wx', 0o600);
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    const folder = await open(dirname(path));
+    await folder.sync().finally(() => folder.close());
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw fileError(error, path);
+    const message = `“${path}” exists. A key file is never replaced. Name another file.`;
+    throw new AntwayError('REFUSED', message, { path });
+  }
+}
+
+/** The file with the known states of a key's pointer. docs/reference/formats.md has the layout. */
+export const statesPath = (keyPath: string): string => `${keyPath}.states`;
+
+/** @returns no states if there is no file. @throws AntwayError `BAD_CONFIG` if it is damaged; as `fileError`. */
+export async function readStates(keyPath: string, address: Address): Promise<OwnerStates> {
+  const path = statesPath(keyPath);
+  let text: string;
+  try {
+    text = await readText(path);
+  } catch (error) {
+    if (error instanceof AntwayError && error.code === 'NOT_FOUND') return OwnerStates.empty(address);
+    throw error;
+  }
+  try {
+    return OwnerStates.fromJson(text, address);
+  } catch (cause) {
+    const message = `“${path}”: ${(cause as Error).message}`;
+    throw new AntwayError('BAD_CONFIG', message, { path }, { cause });
+  }
+}
+
+export async function writeStates(keyPath: string, states: OwnerStates): Promise<void> {
+  await writeAtomically(statesPath(keyPath), [new TextEncoder().encode(states.toJson())]);
+}
+
+async function readText(path: string): Promise<string> {
+  return readFile(path, 'utf8').catch((error) => {
+    throw fileError(error, path);
+  });
+}

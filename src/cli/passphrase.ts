@@ -1,0 +1,67 @@
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import type { CommandContext } from './context.ts';
+import { UsageError } from './usage-error.ts';
+
+/**
+ * The passphrase of a key file: `ANTWAY_KEY_PASSPHRASE`, or what the user types at the terminal, which does not show it.
+ * @param isNew whether the user has to type it twice.
+ * @throws UsageError if there is neither, or if the two differ.
+ */
+export async function readPassphrase({ env, signal }: CommandContext, isNew: boolean): Promise<string> {
+  const variable = env.ANTWAY_KEY_PASSPHRASE;
+  if (variable) return variable;
+  if (!isTerminal()) {
+    throw new UsageError('The key needs its passphrase: set ANTWAY_KEY_PASSPHRASE, or use a terminal.');
+  }
+  const passphrase = await askSecret(
+    isNew ? 'New passphrase of the key: ' : 'Passphrase of the key: ',
+    signal,
+  );
+  if (isNew && passphrase !== (await askSecret('The same passphrase again: ', signal))) {
+    throw new UsageError('The two passphrases differ.');
+  }
+  return passphrase;
+}
+
+/** The recovery phrase: the whole standard input, or what the user types at the terminal, which does not show it. */
+export async function readPhrase({ signal }: CommandContext): Promise<string> {
+  return isTerminal() ? askSecret('Recovery phrase, 24 words: ', signal) : text(process.stdin);
+}
+
+/** Asks a question that only “yes” answers with yes. @returns false without a terminal. */
+export async function confirms(question: string, signal: AbortSignal): Promise<boolean> {
+  if (!isTerminal()) return false;
+  const answer = await ask(`${question} Type “yes”: `, process.stderr, signal);
+  return answer.trim().toLowerCase() === 'yes';
+}
+
+function isTerminal(): boolean {
+  return process.stdin.isTTY === true && process.stderr.isTTY === true;
+}
+
+async function askSecret(question: string, signal: AbortSignal): Promise<string> {
+  process.stderr.write(question);
+  // `readline` echoes what the user types to its output. The echo ends here.
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  try {
+    return await ask('', nowhere, signal);
+  } finally {
+    process.stderr.write('\n');
+  }
+}
+
+/** @throws UsageError after Ctrl-D; the reason of the signal after Ctrl-C, which `readline` keeps from the process. */
+async function ask(question: string, output: NodeJS.WritableStream, signal: AbortSignal): Promise<string> {
+  const lines = createInterface({ input: process.stdin, output, terminal: true });
+  const closed = new Promise<never>((_, reject) => {
+    lines.once('close', () => reject(new UsageError('The question was not answered.')));
+  });
+  lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+  try {
+    return await Promise.race([lines.question(question, { signal }), closed]);
+  } finally {
+    lines.close();
+  }
+}

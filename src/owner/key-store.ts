@@ -1,0 +1,111 @@
+import { createStore, del, get, keys, set, type UseStore, update } from 'idb-keyval';
+import { Address } from '../address.ts';
+import { AntwayError } from '../errors.ts';
+import { checkPassphrase, iterations } from './key-file.ts';
+import { OwnerKey } from './owner-key.ts';
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+const deviceEntry = 'device';
+
+/** A key in the database. */
+interface WrappedKey {
+  iterations: number;
+  salt: Bytes;
+  nonce: Bytes;
+  /** The seed, encrypted with AES-256-GCM. */
+  wrapped: Bytes;
+}
+
+/**
+ * The keys of pointers in a browser. A seed is encrypted with HKDF(PBKDF2(passphrase) ‖ HMAC(device key, salt)). The
+ * device key is a key of WebCrypto that no script can export. So a copy of the database is useless without this browser
+ * profile, and the profile is useless without the passphrase.
+ */
+export class OwnerKeyStore {
+  readonly #store: UseStore;
+
+  /** @param name of the database. */
+  constructor(name = 'antway-owner') {
+    this.#store = createStore(name, 'keys');
+  }
+
+  /** The pointers whose keys are stored. */
+  async addresses(): Promise<Address[]> {
+    const names = (await keys<string>(this.#store)).filter((name) => name !== deviceEntry);
+    return names.map((hex) => Address.fromHex(hex));
+  }
+
+  /**
+   * Stores a key. A stored key of the same pointer gets the new passphrase.
+   * @throws AntwayError `BAD_CONFIG` as `createKeyFile`; the errors of the database.
+   */
+  async add(seed: Uint8Array, passphrase: string): Promise<Address> {
+    checkPassphrase(passphrase);
+    const { address } = new OwnerKey(seed);
+    const salt = crypto.getRandomValues(new Uint8Array(16));
+    const nonce = crypto.getRandomValues(new Uint8Array(12));
+    const head = { iterations: iterations.made, salt, nonce };
+    const key = await this.#wrappingKey(address, passphrase, head);
+    const cipher = { name: 'AES-GCM', iv: nonce };
+    const wrapped = new Uint8Array(await crypto.subtle.encrypt(cipher, key, Uint8Array.from(seed)));
+    await set(address.hex, { ...head, wrapped } satisfies WrappedKey, this.#store);
+    return address;
+  }
+
+  /**
+   * The seed of a stored key.
+   * @throws AntwayError `NOT_FOUND` if there is no such key, `REFUSED` if the passphrase is wrong, or if the entry is
+   *   of another browser.
+   */
+  async seed(address: Address, passphrase: string): Promise<Bytes> {
+    const entry = await get<WrappedKey>(address.hex, this.#store);
+    if (!entry) {
+      const message = 'This browser has no key of the pointer.';
+      throw new AntwayError('NOT_FOUND', message, { address: address.hex });
+    }
+    const key = await this.#wrappingKey(address, passphrase, entry);
+    const cipher = { name: 'AES-GCM', iv: entry.nonce };
+    try {
+      return new Uint8Array(await crypto.subtle.decrypt(cipher, key, entry.wrapped));
+    } catch (cause) {
+      const message = 'The passphrase is wrong, or the key was stored by another browser.';
+      throw new AntwayError('REFUSED', message, { address: address.hex }, { cause });
+    }
+  }
+
+  /** Removes a key. Only its recovery phrase or a key file brings it back. */
+  async remove(address: Address): Promise<void> {
+    await del(address.hex, this.#store);
+  }
+
+  async #wrappingKey(
+    address: Address,
+    passphrase: string,
+    { salt, iterations: rounds }: Omit<WrappedKey, 'wrapped'>,
+  ): Promise<CryptoKey> {
+    const { subtle } = crypto;
+    const text = new TextEncoder().encode(passphrase.normalize('NFKC'));
+    const password = await subtle.importKey('raw', text, 'PBKDF2', false, ['deriveBits']);
+    const derivation = { name: 'PBKDF2', hash: 'SHA-256', salt, iterations: rounds };
+    const secrets = await Promise.all([
+      subtle.deriveBits(derivation, password, 256),
+      this.#deviceKey().then((key) => subtle.sign('HMAC', key, salt)),
+    ]);
+    const both = Uint8Array.from(secrets.flatMap((secret) => [...new Uint8Array(secret)]));
+    const master = await subtle.importKey('raw', both, 'HKDF', false, ['deriveKey']);
+    const info = new TextEncoder().encode(`antway owner key 1 ${address.hex}`);
+    const hkdf = { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(), info };
+    const use: KeyUsage[] = ['encrypt', 'decrypt'];
+    return subtle.deriveKey(hkdf, master, { name: 'AES-GCM', length: 256 }, false, use);
+  }
+
+  /** The device key of this browser profile. Several pages that make it at once agree on one. */
+  async #deviceKey(): Promise<CryptoKey> {
+    const stored = await get<CryptoKey>(deviceEntry, this.#store);
+    if (stored) return stored;
+    const made = await crypto.subtle.generateKey({ name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
+    await update<CryptoKey>(deviceEntry, (existing) => existing ?? made, this.#store);
+    return (await get<CryptoKey>(deviceEntry, this.#store))!;
+  }
+}

@@ -1,0 +1,135 @@
+import type { Address } from '../address.ts';
+import { type Pointer, parsePointer } from '../content/pointer.ts';
+import { AntwayError, asAntwayError, isAbort } from '../errors.ts';
+import { limits } from '../limits.ts';
+import type { OwnerKey } from './owner-key.ts';
+import { freezePointer, type PointerTarget, signPointer } from './sign-pointer.ts';
+import { isTarget, type OwnerStates } from './states.ts';
+
+/** A peer that stores pointers: `HttpTransport` is one. */
+export interface PointerPeer {
+  readonly url: string;
+  /** @throws AntwayError `NOT_FOUND` if the peer has no pointer there. */
+  pointer(address: Address, maxBytes: number, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>>;
+  /** @throws as `HttpTransport.putPointer`. */
+  putPointer(
+    address: Address,
+    record: Uint8Array<ArrayBuffer>,
+    options: { token?: string | undefined; signal?: AbortSignal | undefined },
+  ): Promise<'stored' | 'present' | 'outdated'>;
+}
+
+export interface MoveOptions {
+  peers: readonly PointerPeer[];
+  /** The states that this device knows. */
+  states: OwnerStates;
+  /** Stores the states durably. Called before a new state is sent. */
+  save(states: OwnerStates): Promise<void>;
+  /** The write token of the peers. */
+  token?: string | undefined;
+  signal: AbortSignal;
+}
+
+export interface Moved {
+  pointer: Pointer;
+  states: OwnerStates;
+  /** The URLs of the peers, by their answers. */
+  stored: string[];
+  present: string[];
+}
+
+/**
+ * Leads the owner's pointer to `target`: asks every peer for its state, signs a higher counter, saves it and stores it
+ * at every peer. If the pointer already leads there, the newest record is sent again, so that peers without it get it.
+ * @throws AntwayError `PEERS_UNREACHABLE` if a peer does not tell its state, because its counter could be higher; then
+ *   nothing is signed. `REFUSED` if the pointer is frozen, or if a peer refuses the record; as `signPointer`.
+ */
+export async function movePointer(
+  key: OwnerKey,
+  target: PointerTarget,
+  options: MoveOptions,
+): Promise<Moved> {
+  const { states, pointer } = await askAll(key.address, options);
+  if (pointer && isTarget(pointer, target) && !states.isForked) return saveAndSend(pointer, states, options);
+  const next = signPointer(key, target, states.all);
+  return saveAndSend(next, states.withPointers([next]), options);
+}
+
+/**
+ * Freezes the owner's pointer at its present target.
+ * @throws as `movePointer`; `NOT_FOUND` if the pointer has no state. A frozen pointer is sent again.
+ */
+export async function freezeNow(key: OwnerKey, options: MoveOptions): Promise<Moved> {
+  const { states, pointer } = await askAll(key.address, options);
+  if (!pointer) {
+    const { hex } = key.address;
+    throw new AntwayError('NOT_FOUND', 'The pointer has no state that could be frozen.', { address: hex });
+  }
+  if (states.isFrozen) return saveAndSend(pointer, states, options);
+  const last = freezePointer(key, pointer, states.all);
+  return saveAndSend(last, states.withPointers([last]), options);
+}
+
+/**
+ * Asks every peer for its state of a pointer.
+ * @returns the known states with those of the peers; an answer that the owner did not sign counts as none.
+ * @throws AntwayError `PEERS_UNREACHABLE` if a peer does not answer.
+ */
+export async function askAll(
+  address: Address,
+  { peers, states, signal }: Pick<MoveOptions, 'peers' | 'states' | 'signal'>,
+): Promise<{ states: OwnerStates; pointer: Pointer | undefined; answers: Map<string, Pointer | undefined> }> {
+  const asked = peers.map(async (peer) => [peer.url, await ask(peer, address, signal)] as const);
+  const answers = new Map(await Promise.all(asked));
+  const all = states.withPointers([...answers.values()].filter((pointer) => pointer !== undefined));
+  return { states: all, pointer: all.newest, answers };
+}
+
+async function ask(peer: PointerPeer, address: Address, signal: AbortSignal): Promise<Pointer | undefined> {
+  try {
+    return parsePointer(await peer.pointer(address, limits.pointerBytes, signal), address);
+  } catch (error) {
+    if (isAbort(error, signal)) throw error;
+    const { code, message } = asAntwayError(error);
+    // A peer that sends a record of a stranger has no state of this owner. It gets the right one.
+    if (code === 'NOT_FOUND' || code === 'CORRUPT') return undefined;
+    const why = `${peer.url} did not tell the state of the pointer, which could be newer: ${message}`;
+    const details = { address: address.hex, peer: peer.url };
+    throw new AntwayError(code === 'UNSUPPORTED' ? code : 'PEERS_UNREACHABLE', why, details, {
+      cause: error,
+    });
+  }
+}
+
+async function saveAndSend(pointer: Pointer, states: OwnerStates, options: MoveOptions): Promise<Moved> {
+  await options.save(states);
+  return sendToAll(pointer, states, options);
+}
+
+async function sendToAll(
+  pointer: Pointer,
+  states: OwnerStates,
+  { peers, token, signal }: MoveOptions,
+): Promise<Moved> {
+  const { address } = states;
+  const sent = await Promise.allSettled(
+    peers.map((peer) => peer.putPointer(address, pointer.record, { token, signal })),
+  );
+  const moved: Moved = { pointer, states, stored: [], present: [] };
+  for (const [i, outcome] of sent.entries()) {
+    const { url } = peers[i]!;
+    if (outcome.status === 'rejected') throw withPeer(outcome.reason, url, states);
+    if (outcome.value === 'outdated') {
+      const message = `${url} has a newer state of the pointer, which another device signed. Try again.`;
+      throw new AntwayError('REFUSED', message, { address: address.hex, peer: url });
+    }
+    moved[outcome.value].push(url);
+  }
+  return moved;
+}
+
+/** The state is signed and saved, so the next try sends the same record. */
+function withPeer(reason: unknown, peer: string, { address }: OwnerStates): AntwayError {
+  const { code, message, details } = asAntwayError(reason);
+  return new AntwayError(code, message, { ...details, address: address.hex, peer }, { cause: reason });
+}

@@ -1,0 +1,76 @@
+import { serialize } from 'node:v8';
+import { createStore, entries, get, set } from 'idb-keyval';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { OwnerKeyStore } from '../../src/owner/key-store.ts';
+import { newSeed, OwnerKey } from '../../src/owner/owner-key.ts';
+import { phraseOf } from '../../src/owner/recovery-phrase.ts';
+import { freshIndexedDb } from './support/indexed-db.ts';
+
+const passphrase = 'correct horse';
+const refused = expect.objectContaining({ code: 'REFUSED' });
+const raw = () => createStore('antway-owner', 'keys');
+
+beforeEach(freshIndexedDb);
+
+describe('the keys of pointers in a browser', () => {
+  it('are given back for the passphrase alone, also to a later page', async () => {
+    const seed = newSeed();
+    const address = await new OwnerKeyStore().add(seed, passphrase);
+    expect(address).toEqual(new OwnerKey(seed).address);
+    const later = new OwnerKeyStore();
+    expect(await later.addresses()).toEqual([address]);
+    expect(await later.seed(address, passphrase)).toEqual(seed);
+    await expect(later.seed(address, 'correct house')).rejects.toEqual(refused);
+    await expect(later.add(seed, 'short')).rejects.toEqual(expect.objectContaining({ code: 'BAD_CONFIG' }));
+    await later.remove(address);
+    expect(await later.addresses()).toEqual([]);
+    await expect(later.seed(address, passphrase)).rejects.toEqual(
+      expect.objectContaining({ code: 'NOT_FOUND' }),
+    );
+  });
+
+  it('leave no key material in the database, in no form', async () => {
+    const seed = newSeed();
+    await new OwnerKeyStore().add(seed, passphrase);
+    const stored = await entries<string, object>(raw());
+    expect(stored).toHaveLength(2);
+    const plain = stored.filter(([, value]) => !(value instanceof CryptoKey));
+    const bytes = Buffer.concat(plain.map((entry) => serialize(entry)));
+    // The search finds what is there.
+    expect(bytes.includes(Buffer.from((plain[0]![1] as { wrapped: Uint8Array }).wrapped))).toBe(true);
+    const secret = Buffer.from(seed);
+    const forms = [secret, ...(['hex', 'base64', 'base64url'] as const).map((form) => secret.toString(form))];
+    for (const form of [...forms, passphrase, phraseOf(seed).slice(0, 20)]) {
+      expect(bytes.includes(form)).toBe(false);
+    }
+  });
+
+  it('need the device key of this browser, which no script can export', async () => {
+    const seed = newSeed();
+    const address = await new OwnerKeyStore().add(seed, passphrase);
+    const device = (await get<CryptoKey>('device', raw()))!;
+    expect(device).toMatchObject({ extractable: false, usages: ['sign'] });
+    for (const format of ['raw', 'jwk'] as const) {
+      await expect(crypto.subtle.exportKey(format, device)).rejects.toThrow();
+    }
+    const copied = await get(address.hex, raw());
+    freshIndexedDb();
+    await set(address.hex, copied, raw());
+    await expect(new OwnerKeyStore().seed(address, passphrase)).rejects.toEqual(refused);
+  });
+
+  it('cannot be exchanged for one another', async () => {
+    const keys = new OwnerKeyStore();
+    const [one, two] = [await keys.add(newSeed(), passphrase), await keys.add(newSeed(), passphrase)];
+    await set(one.hex, await get(two.hex, raw()), raw());
+    await expect(keys.seed(one, passphrase)).rejects.toEqual(refused);
+  });
+
+  it('agree on one device key if several pages store keys at once', async () => {
+    const seeds = [newSeed(), newSeed(), newSeed()];
+    const added = await Promise.all(seeds.map((seed) => new OwnerKeyStore().add(seed, passphrase)));
+    for (const [i, address] of added.entries()) {
+      expect(await new OwnerKeyStore().seed(address, passphrase)).toEqual(seeds[i]);
+    }
+  });
+});
