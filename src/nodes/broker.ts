@@ -25,7 +25,7 @@ export interface BrokerRequest<T> {
   onFirstByte?(): void;
 }
 
-/** Reads records from nodes for a worker, through the page that owns the connections. Use it as `ChunkPeers`. */
+/** Reads records from nodes for a worker, through the page that owns the connections. */
 export class NodeBroker {
   readonly #options: BrokerOptions;
   readonly #places = new Places(portLimits.requests);
@@ -37,9 +37,12 @@ export class NodeBroker {
     this.#options = options;
   }
 
-  /** Undefined if no page has the connections. */
-  get status(): NodesStatus | undefined {
-    return this.#owner?.lost ? undefined : this.#owner?.status;
+  /** Asks the owner for its status. @returns undefined if no page has the connections. */
+  async status(): Promise<NodesStatus | undefined> {
+    if (this.#owner && !this.#owner.lost) return this.#owner.report();
+    // The next call may know the owner.
+    this.#currentOwner(new AbortController().signal).catch(() => undefined);
+    return undefined;
   }
 
   /** Uses a new owner. Requests in progress are asked again there, once. */
@@ -78,11 +81,6 @@ export class NodeBroker {
       if (error instanceof AntwayError || isAbort(error)) return [];
       throw error;
     }
-  }
-
-  /** Ends the use of the current owner. */
-  close(): void {
-    this.#owner?.end();
   }
 
   async #ask(
