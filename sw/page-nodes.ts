@@ -14,7 +14,10 @@ declare const self: ServiceWorkerGlobalScope;
 export class PageNodes implements NodeSource {
   readonly #broker: NodeBroker;
 
-  /** @param isOwner whether a page may have the connections for this worker. */
+  /** The page that gave the last port. */
+  #page: Client | undefined;
+
+  /** @param isOwner whether a page may give this worker a port. */
   constructor(isOwner: (client: Client) => boolean) {
     this.#broker = new NodeBroker({
       clock: systemClock,
@@ -26,9 +29,15 @@ export class PageNodes implements NodeSource {
     });
   }
 
-  /** Uses the page at the other end of the port. */
-  connect(port: MessagePort): void {
+  /** Uses the owner at the other end of the port. */
+  connect(port: MessagePort, page: Client): void {
+    this.#page = page;
     this.#broker.connect(port);
+  }
+
+  /** Passes the port of a site's worker on to the owner. */
+  pass(port: MessagePort): void {
+    this.#page?.postMessage({ type: nodesMessage }, [port]);
   }
 
   /** @throws AntwayError also `PEERS_UNREACHABLE` with `details.problem` `metered` or `offline`. */

@@ -88,9 +88,12 @@ self.addEventListener('message', (event) => {
   // The shell sends this message when its first screen is idle.
   if (event.data?.type === 'STORE_FILES' && isShell(event.source))
     event.waitUntil(completeFiles(event.ports));
-  // The page that owns the connections to nodes sends this message.
+  // The page that owns the connections to nodes sends this message. Another page has it passed on, for a site.
   const [port] = event.ports;
-  if (event.data?.type === nodesMessage && port && isNodeOwner(event.source)) nodes.connect(port);
+  if (event.data?.type === nodesMessage && port && isNodeOwner(event.source)) {
+    if (event.data.isForSite) nodes.pass(port);
+    else nodes.connect(port, event.source);
+  }
 });
 
 /** The URL of a client is that of its document: a page of a site cannot change it to the shell's. */
@@ -98,9 +101,17 @@ function isShell(source: ExtendableMessageEvent['source']): source is WindowClie
   return source instanceof WindowClient && shellFiles.pathOf(new URL(source.url).pathname) === shellDocument;
 }
 
-/** Whether a page may have the connections to nodes for this worker: a window of the shell. */
+/**
+ * Whether a page may give this worker a port to the owner of the connections to nodes: a window of the shell. On a
+ * site's own origin it is the shell's hidden frame, which no page of the site can frame.
+ */
 function isNodeOwner(source: ExtendableMessageEvent['source']): source is WindowClient {
-  return isShell(source) && source.frameType !== 'nested';
+  if (!isSite) return isShell(source) && source.frameType !== 'nested';
+  return (
+    source instanceof WindowClient &&
+    new URL(source.url).pathname === '/-/bridge' &&
+    source.frameType === 'nested'
+  );
 }
 
 /** Stores the files that the first installation left out. The reply tells whether all of them are stored. */

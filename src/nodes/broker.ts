@@ -54,8 +54,9 @@ export class NodeBroker {
   }
 
   /**
-   * @throws AntwayError as `Nodes.chunk`; `CORRUPT` if the bytes do not verify; `PEERS_UNREACHABLE` if no page has the
-   *   connections; the signal's reason when aborted.
+   * @throws AntwayError as `Nodes.chunk`; `CORRUPT` if the bytes do not verify; `PEERS_UNREACHABLE` with `details.problem`
+   *   `no-page` if no page is open that could have the connections, `no-owner` if no page has them; the signal's reason
+   *   when aborted.
    */
   async fetch<T>(address: Address, options: BrokerRequest<T>): Promise<T> {
     const [record] = await this.#ask('chunk', address, limits.chunkBytes, options);
@@ -115,21 +116,25 @@ export class NodeBroker {
 
   async #searchOwner(): Promise<OwnerPort> {
     const { clock, findOwner } = this.#options;
-    const noOwner = () =>
-      new AntwayError('PEERS_UNREACHABLE', 'No page of the gateway has connections to nodes.', {
-        problem: 'no-owner',
-      });
-    return withTimeout(clock, portLimits.ownerWaitMs, undefined, noOwner, (own) => {
-      const found = new Promise<OwnerPort>((resolve, reject) => {
-        this.#found = resolve;
-        // A page may come later even if the pages could not be asked.
-        findOwner().then(
-          (isPossible) => isPossible || reject(noOwner()),
-          () => undefined,
-        );
-      });
-      return raceAbort(found, own);
-    });
+    const noOwner = (problem = 'no-owner') =>
+      new AntwayError('PEERS_UNREACHABLE', 'No page of the gateway has connections to nodes.', { problem });
+    return withTimeout(
+      clock,
+      portLimits.ownerWaitMs,
+      undefined,
+      () => noOwner(),
+      (own) => {
+        const found = new Promise<OwnerPort>((resolve, reject) => {
+          this.#found = resolve;
+          // A page may come later even if the pages could not be asked.
+          findOwner().then(
+            (isPossible) => isPossible || reject(noOwner('no-page')),
+            () => undefined,
+          );
+        });
+        return raceAbort(found, own);
+      },
+    );
   }
 }
 

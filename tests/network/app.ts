@@ -5,6 +5,7 @@ import type { Browser, BrowserContext, Page } from '@playwright/test';
 import { fetchIn, Gateway, openShellIn } from '../support/chromium.ts';
 import { distFolder } from '../support/paths.ts';
 import { PeerProcess } from '../support/peer-process.ts';
+import { untilViewed } from '../support/viewer.ts';
 import type { Item } from './content.ts';
 import type { Devnet, Prepared } from './devnet.ts';
 import { type Row, seconds } from './rows.ts';
@@ -32,6 +33,7 @@ export async function readInApp(
     webTransport: 'none',
   });
   const context = await browser.newContext();
+  const ofSites = await browser.newContext();
   try {
     const gateway = await Gateway.open(host, await context.newPage());
     const [small, photos, , site] = items as [Item, Item, Item, Item];
@@ -44,9 +46,11 @@ export async function readInApp(
     ];
     await gateway.shell.locator('.status', { hasText: `Direct, ${network.nodes.length} nodes` }).waitFor();
     rows.push(...(await takeOver(context, gateway, photos)));
+    rows.push(await openInViewer(context, host.url, site));
+    rows.push(await openOnOwnOrigin(ofSites, host.url, site));
     return rows;
   } finally {
-    await context.close();
+    await Promise.all([context.close(), ofSites.close()]);
     await host.stop();
   }
 }
@@ -127,6 +131,42 @@ async function takeOver(context: BrowserContext, gateway: Gateway, item: Item): 
     { step, item: 'another page takes over the connections', seconds: takeOverMs / 1000 },
     { step, item: `${item.name}, whose page with the connections is closed`, seconds: seconds(startedMs) },
   ];
+}
+
+/** Opens a site that has an origin of its own, whose worker reads through a tab with the app. */
+async function openOnOwnOrigin(context: BrowserContext, url: string, site: Item): Promise<Row> {
+  const root = `http://antway.localhost:${new URL(url).port}`;
+  const first = await openShellIn(context, `${root}/`);
+  await forgetChunks(first);
+  await untilConnectable(first);
+  // The first page keeps the connections, and the second one shows the site.
+  const page = await openShellIn(context, `${root}/`);
+  const startedMs = performance.now();
+  await page.goto(`${root}/#view=${site.address}/`);
+  const content = await untilViewed(page, `/${site.address}/`);
+  await content.getByRole('heading', { name: 'Pictures' }).waitFor({ timeout: 60_000 });
+  const frame = page
+    .frames()
+    .find((each) => new URL(each.url()).host.endsWith(`.antway.localhost:${new URL(url).port}`));
+  assert.ok(frame, 'the site has an origin of its own');
+  for (const { path, size, sha256 } of site.paths) {
+    const answer = await fetchIn(frame, path);
+    assert.deepEqual({ size: answer.size, sha256: answer.sha256 }, { size, sha256 }, answer.text);
+  }
+  return { step, item: 'the site on an origin of its own', seconds: seconds(startedMs) };
+}
+
+/** Opens a URL in the only tab: a page of the app has to connect to the nodes, so it shows the content. */
+async function openInViewer(context: BrowserContext, url: string, site: Item): Promise<Row> {
+  const [former] = context.pages();
+  await forgetChunks(former!);
+  const page = await context.newPage();
+  await former!.close();
+  const startedMs = performance.now();
+  await page.goto(`${url}/${site.address}/`, { waitUntil: 'commit' });
+  const content = await untilViewed(page, `/${site.address}/`);
+  await content.getByRole('heading', { name: 'Pictures' }).waitFor({ timeout: 60_000 });
+  return { step, item: 'the site in a tab, without another page of the app', seconds: seconds(startedMs) };
 }
 
 /** Deletes all chunks, and the settings with them. */

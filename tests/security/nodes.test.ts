@@ -1,8 +1,8 @@
 import type { Frame, Page } from '@playwright/test';
-import { expect, fetchIn, type Gateway, test, trustSite } from '../support/chromium.ts';
+import { expect, fetchIn, type Gateway, openShellIn, test, trustSite } from '../support/chromium.ts';
 import { publish } from '../support/publish.ts';
-import { startSiteOnOwnOrigin } from '../support/site-on-own-origin.ts';
 import { makeTarchive } from '../support/tarchive.ts';
+import { untilViewed } from '../support/viewer.ts';
 import { attack } from './attack.ts';
 
 const group = 'Connections to nodes';
@@ -131,26 +131,34 @@ attack(
 
 attack(
   group,
-  'a site offers the worker of its own origin a port for the requests to nodes',
-  'no page of a site’s origin may have them: the page hears of no request',
+  'a site in the viewer gives itself the URL of the shell’s hidden frame, and offers the worker of its origin a port',
+  'only the hidden frame itself may: the page hears of no request',
   async ({ startPeer, startHost, context }) => {
-    const site = await startSiteOnOwnOrigin(
-      { startPeer, startHost },
-      { 'index.html': '<!doctype html><title>Own</title>' },
-    );
-    const page = await context.newPage();
-    await page.goto(`${site.root}/${site.address}/`);
-    await expect(page).toHaveTitle('Own');
-    await page.evaluate(async () => {
-      history.replaceState(null, '', '/-/bridge');
-      const registration = await navigator.serviceWorker.getRegistration();
-      const heard: unknown[] = [];
-      Object.assign(globalThis, { heard });
-      const { port1, port2 } = new MessageChannel();
-      port1.onmessage = ({ data }) => heard.push(data);
-      (registration?.active ?? navigator.serviceWorker.controller)?.postMessage({ type: 'NODES' }, [port2]);
+    const peer = await startPeer();
+    const files = { 'index.html': '<!doctype html><title>Own</title><h1>Own</h1>', 'plain.txt': 'text' };
+    const address = await publish(await makeTarchive(files), peer);
+    const host = await startHost({ peers: [peer.url], nodes: [node] });
+    const root = `http://antway.localhost:${new URL(host.url).port}`;
+    const shell = await openShellIn(context, root);
+    const body = JSON.stringify({ useNodes: true });
+    expect((await fetchIn(shell, '/-/settings', { method: 'PUT', body })).status).toBe(200);
+    await shell.goto(`${root}/#view=${address}/`);
+    const content = await untilViewed(shell, `/${address}/`);
+    await expect(content.getByRole('heading')).toHaveText('Own');
+    const isPlain = (frame: Frame) =>
+      frame.url().endsWith('.antway.localhost:' + new URL(host.url).port + '/plain.txt');
+    // Documents of the site hide the worker from its scripts. A plain file does not.
+    await content.locator('body').evaluate((body) => {
+      const frame = document.createElement('iframe');
+      frame.src = '/plain.txt';
+      body.append(frame);
+      return new Promise((resolve) => frame.addEventListener('load', resolve));
     });
-    expect((await fetchIn(page, `/${absent}.html`)).status).toBe(404);
-    expect(await heardBy(page)).toEqual([]);
+    const frame = shell.frames().find(isPlain)!;
+    await frame.evaluate(() => history.replaceState(null, '', '/-/bridge'));
+    await offerPort(frame);
+    // The site's worker asks the peer, which has no such record, and then nodes through the shell. No node answers.
+    expect((await fetchIn(frame, `/-/content/${absent}`)).status).toBe(504);
+    expect(await heardBy(frame)).toEqual([]);
   },
 );

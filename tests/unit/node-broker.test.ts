@@ -259,7 +259,7 @@ describe('a broker without an owner', () => {
   it('fails at once if no page could have the connections', async () => {
     const { clock, broker } = setup({ findOwner: async () => false });
     await expect(clock.run(broker.fetch(address, { signal: never, verify }))).rejects.toMatchObject({
-      details: { problem: 'no-owner' },
+      details: { problem: 'no-page' },
     });
     expect(clock.now()).toBe(0);
   });

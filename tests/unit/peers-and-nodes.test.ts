@@ -149,15 +149,15 @@ describe('peers and nodes', () => {
     });
   });
 
-  it('count no node as asked while no page connects to them', async () => {
-    const nodes = failing('PEERS_UNREACHABLE', 'no-owner');
+  it.each(['no-page', 'no-owner'])('count no node as asked while there is %s', async (problem) => {
+    const nodes = failing('PEERS_UNREACHABLE', problem);
     expect(await failureOf(pool(nodes, (await hasNot()).url).fetch())).toMatchObject({
       code: 'NOT_FOUND',
       attempts: [['peer', 'NOT_FOUND']],
     });
     expect(await failureOf(pool(nodes).fetch())).toMatchObject({
       code: 'PEERS_UNREACHABLE',
-      problem: 'no-owner',
+      problem,
       attempts: [],
     });
   });

@@ -32,7 +32,8 @@ export class FetchFailure implements AttemptObserver {
   nodesFailed(error: AntwayError, startedMs: number): void {
     this.#nodesError = error;
     // Without a page that connects to nodes, no node was asked.
-    if (error.details.problem === 'no-owner') return;
+    const { problem } = error.details;
+    if (problem === 'no-page' || problem === 'no-owner') return;
     const { code, message } = error;
     const milliseconds = Math.round(performance.now() - startedMs);
     this.#attempts.push({

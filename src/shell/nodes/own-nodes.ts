@@ -9,6 +9,7 @@ import { followLifecycle, Ownership } from '../../nodes/ownership.ts';
 import { nodesMessage } from '../../nodes/port-messages.ts';
 import { hashInTurns } from '../../self-encryption/blake3.ts';
 import type { NodeNetwork } from '../../server-config.ts';
+import { connectSites } from '../site-bridge.ts';
 
 /** The pages ask each other for heartbeats on this channel. */
 const channelName = 'antway-nodes';
@@ -69,7 +70,17 @@ function takePart(network: NodeNetwork, signal: AbortSignal): void {
     },
     onError: (error) => console.warn('antway: this page cannot connect to nodes of the network', error),
   });
-  workers.addEventListener('message', ({ data }) => data?.type === nodesMessage && handOver(), { signal });
+  const onMessage = ({ data, ports: [port] }: MessageEvent) => {
+    if (data?.type !== nodesMessage) return;
+    // The worker passes on the port of a site.
+    if (port) owner?.serve(port);
+    else handOver();
+  };
+  workers.addEventListener('message', onMessage, { signal });
+  connectSites((port) => {
+    if (owner) owner.serve(port);
+    else workers.controller?.postMessage({ type: nodesMessage, isForSite: true }, [port]);
+  }, signal);
   workers.addEventListener('controllerchange', handOver, { signal });
   followLifecycle(ownership, { window, document }, signal);
 }
