@@ -24,9 +24,15 @@ const lookMs = 20;
 
 addEventListener('message', async ({ origin, source, data, ports: [port] }) => {
   if (origin !== rootOrigin || source !== parent || data?.type !== bridgeMessage || !port) return;
-  // The site's worker wants a port to the page that owns the connections to nodes.
+  // The site's worker wants a port to the page that owns the connections to nodes. The shell expects `BridgeReady` first.
+  let isReady = false;
+  let isWished = false;
+  const wish = () => {
+    isWished = true;
+    if (isReady) port.postMessage({ type: nodesMessage } satisfies BridgeWish);
+  };
   navigator.serviceWorker?.addEventListener('message', ({ data }) => {
-    if (data?.type === nodesMessage) port.postMessage({ type: nodesMessage } satisfies BridgeWish);
+    if (data?.type === nodesMessage) wish();
   });
   port.onmessage = async ({ data: request, ports: [nodesPort] }: MessageEvent<BridgeRequest>) => {
     let answer: BridgeAnswer;
@@ -52,6 +58,8 @@ addEventListener('message', async ({ origin, source, data, ports: [port] }) => {
     }),
   );
   port.postMessage(ready);
+  isReady = true;
+  if (isWished) wish();
 });
 
 /**

@@ -61,8 +61,11 @@ async function askForRecord({ shell }: Gateway): Promise<void> {
 
 test('the worker takes the port of a window of the shell', async ({ startPeer, openGateway }) => {
   const { gateway } = await openScene({ startPeer, openGateway });
-  const asking = fetchIn(gateway.shell, `/${absent}`).catch(() => undefined);
+  // The shell's own port comes first.
+  const nodes = async () => JSON.parse((await gateway.fetch('/-/peers')).text).nodes;
+  await expect.poll(nodes).not.toBeNull();
   await offerPort(gateway.shell);
+  const asking = fetchIn(gateway.shell, `/${absent}`).catch(() => undefined);
   await expect
     .poll(() => heardBy(gateway.shell))
     .toContainEqual(expect.objectContaining({ type: 'request', address: absent }));
@@ -146,7 +149,7 @@ attack(
     const content = await untilViewed(shell, `/${address}/`);
     await expect(content.getByRole('heading')).toHaveText('Own');
     const isPlain = (frame: Frame) =>
-      frame.url().endsWith('.antway.localhost:' + new URL(host.url).port + '/plain.txt');
+      frame.url().endsWith(`.antway.localhost:${new URL(host.url).port}/plain.txt`);
     // Documents of the site hide the worker from its scripts. A plain file does not.
     await content.locator('body').evaluate((body) => {
       const frame = document.createElement('iframe');
