@@ -4,7 +4,14 @@ import { catalogueEntry, listTitle } from './catalogue.ts';
 import { limits } from './limits.ts';
 import { PeerUrl } from './peer-url.ts';
 import * as s from './schema.ts';
-import type { CatalogueEntry, Isolation, ServerConfig, Settings, TransportChoice } from './server-config.ts';
+import type {
+  CatalogueEntry,
+  Isolation,
+  NodeNetwork,
+  ServerConfig,
+  Settings,
+  TransportChoice,
+} from './server-config.ts';
 
 const isolation = v.picklist(['auto', 'path', 'subdomain']);
 
@@ -35,6 +42,21 @@ const gatewayOrigin = s.pattern(
   'it must be https:// and a host name in lower case, without a path',
 );
 
+/** The page that connects to the nodes checks the hashes in it. */
+const nodeAddress = s.pattern(
+  /^\/ip[46]\/[0-9A-Fa-f:.]{2,45}\/udp\/[0-9]{1,5}\/webrtc-direct\/certhash\/u[A-Za-z0-9_-]{46}\/p2p\/[0-9a-f]{64}$/,
+  'it must be /ip4/…/udp/…/webrtc-direct/certhash/…/p2p/…',
+);
+
+const nodesExpectation = 'it must be “mainnet”, or a list of 1 to 32 multiaddresses of nodes';
+const nodeNetwork = v.union(
+  [
+    v.literal('mainnet'),
+    v.pipe(v.array(nodeAddress), v.minLength(1, nodesExpectation), v.maxLength(32, nodesExpectation)),
+  ],
+  nodesExpectation,
+);
+
 const settings = {
   peers: v.optional(v.array(peerUrl)),
   usePeersOfPeers: v.optional(v.boolean()),
@@ -48,13 +70,17 @@ const settings = {
 };
 
 /** The part of the configuration that a user can change in the shell. */
-export const settingsSchema: s.Schema<Settings> = s.strictObject(settings);
+export const settingsSchema: s.Schema<Settings> = s.strictObject({
+  ...settings,
+  useNodes: v.optional(v.boolean()),
+});
 
 /** `antway.json`. */
 export const serverConfigSchema: s.Schema<ServerConfig> = s.strictObject({
   $schema: v.optional(v.string()),
   ...settings,
   isolation: v.optional(isolation),
+  nodes: v.optional(nodeNetwork),
   trusted: v.optional(v.array(hexAddress)),
   reportUrl: v.optional(reportUrl),
   sample: v.optional(catalogueEntry),
@@ -81,6 +107,9 @@ export interface Config {
   /** Whether peers that the configured peers name may be used too. */
   usePeersOfPeers: boolean;
   transport: TransportChoice;
+  /** Whether this browser may connect to nodes of the network. */
+  useNodes: boolean;
+  nodes: NodeNetwork;
   isolation: Isolation;
   /** Aliases: first path segment → address. */
   names: ReadonlyMap<string, Address>;
@@ -114,6 +143,8 @@ export interface ConfigSources {
   peers: Source;
   usePeersOfPeers: Source;
   transport: Source;
+  useNodes: Source;
+  nodes: Source;
   isolation: Source;
   names: Record<string, Source>;
   trusted: Source;
@@ -159,6 +190,8 @@ export function combine(
     peers: peers.map((url) => PeerUrl.parse(url, baseUrl)),
     usePeersOfPeers,
     transport,
+    useNodes: user.useNodes ?? false,
+    nodes: file.nodes ?? 'mainnet',
     isolation,
     names: new Map(names.map(([name, hex]) => [name, Address.fromHex(hex)])),
     trusted: lowerCaseSet(file.trusted),
@@ -174,6 +207,8 @@ export function combine(
     peers: sourceOf(user.peers, server?.peers),
     usePeersOfPeers: sourceOf(user.usePeersOfPeers, server?.usePeersOfPeers),
     transport: sourceOf(user.transport, server?.transport),
+    useNodes: sourceOf(user.useNodes, undefined),
+    nodes: sourceOf(undefined, server?.nodes),
     isolation: sourceOf(undefined, server?.isolation),
     names: sourceOfEach(config.names.keys(), (name) => Object.hasOwn(user.names ?? {}, name)),
     trusted: sourceOf(undefined, server?.trusted),

@@ -21,9 +21,9 @@ export type ErrorCode = keyof typeof errorStatus;
 
 /** One attempt to ask one peer. An error lists them. */
 export interface Attempt {
-  /** The peer's URL as configured, without its certificate hashes. */
+  /** The peer's URL as configured, without its certificate hashes. `nodes` for the network's nodes. */
   peer: string;
-  transport: 'webtransport' | 'http';
+  transport: 'webtransport' | 'http' | 'webrtc';
   stage: 'connect' | 'request' | 'receive' | 'verify';
   code: ErrorCode;
   message: string;

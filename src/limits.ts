@@ -121,6 +121,8 @@ export const limits = Object.freeze({
   /** Hedge delays: the default while few answers were measured, and the lower bound. */
   defaultHedgeDelayMs: { firstByte: 1_000, rest: 3_000 },
   minHedgeDelayMs: { firstByte: 30, rest: 500 },
+  /** The network's nodes are not asked before the last peer was silent for this time. */
+  nodeHedgeMs: 1_000,
   /** Peers that are asked for one chunk at the same time. */
   parallelTries: 3,
   /** Hedges per request on average, and how many unused hedges may accumulate. */

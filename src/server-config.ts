@@ -10,6 +10,9 @@ export type Isolation = 'auto' | 'path' | 'subdomain';
 /** The transports used to reach peers: any transport that works, or only the named one. */
 export type TransportChoice = 'auto' | 'webtransport' | 'http';
 
+/** The main network of Autonomi, or another network by the multiaddresses of some of its nodes. */
+export type NodeNetwork = 'mainnet' | readonly string[];
+
 /** A site that a host or the author of a list recommends. Lists come from strangers: show the texts as text only. */
 export interface CatalogueEntry {
   /** 1 to 100 characters in one line. */
@@ -31,6 +34,11 @@ export interface Settings {
   /** Whether peers that the configured peers name may be used too. */
   usePeersOfPeers?: boolean;
   transport?: TransportChoice;
+  /**
+   * Whether this browser may connect to the network's nodes, which then learn its IP address. Only the user can decide
+   * that: `antway.json` does not have this key.
+   */
+  useNodes?: boolean;
   /** In bytes: the chunk store in IndexedDB, and the decrypted chunks in memory. */
   cache?: { maxBytes?: number; memoryBytes?: number };
   /** Name → address. Added to the server's names. */
@@ -42,10 +50,12 @@ export interface Settings {
 }
 
 /** The value of a valid `antway.json`. */
-export interface ServerConfig extends Settings {
+export interface ServerConfig extends Omit<Settings, 'useNodes'> {
   /** Where the JSON Schema is, for editors. */
   $schema?: string;
   isolation?: Isolation;
+  /** The network whose nodes a user may connect to. Default: `mainnet`. */
+  nodes?: NodeNetwork;
   /** Addresses whose HTML may run scripts where sites share an origin. */
   trusted?: string[];
   /** Where users report a site to the host: an `https:` or `mailto:` URL with `{address}` in place of the address. */

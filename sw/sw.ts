@@ -8,9 +8,11 @@ import { deploymentAt, framedPages } from '../src/gateway/deployment.ts';
 import type { RequestContext } from '../src/gateway/request-context.ts';
 import { ServerConfigFile } from '../src/gateway/state/server-config.ts';
 import { stateStore } from '../src/gateway/state/state-store.ts';
+import { nodesMessage } from '../src/nodes/port-messages.ts';
 import { loadAead } from '../src/self-encryption/aead.ts';
 import { registerBackgroundSync } from './background-sync.ts';
 import { filesCacheName, shellCacheName } from './caches.ts';
+import { PageNodes } from './page-nodes.ts';
 import { ShellFiles, shellDocument, sitePage } from './shell-files.ts';
 import { VerifiedFiles } from './verified-files.ts';
 import { clientOf, createWorkerGateway } from './worker-gateway.ts';
@@ -23,7 +25,9 @@ const sodium = { url: sodiumWasmUrl, sha256: sodiumHash };
 const readSodium = () => filesCache.readWasm(sodium);
 const { origin, host, pathname: workerPath } = self.location;
 const deployment = deploymentAt(origin, workerPath);
+const nodes = new PageNodes(isNodeOwner);
 const gateway = createWorkerGateway(deployment, {
+  nodes,
   platform: {
     brotliDecoderWasm: () => shellCache.readWasm(decoder),
     sodiumWasm: readSodium,
@@ -84,11 +88,30 @@ self.addEventListener('message', (event) => {
   // The shell sends this message when its first screen is idle.
   if (event.data?.type === 'STORE_FILES' && isShell(event.source))
     event.waitUntil(completeFiles(event.ports));
+  // The page that owns the connections to nodes sends this message. Another page has it passed on, for a site.
+  const [port] = event.ports;
+  if (event.data?.type === nodesMessage && port && isNodeOwner(event.source)) {
+    if (event.data.isForSite) nodes.pass(port);
+    else nodes.connect(port, event.source);
+  }
 });
 
 /** The URL of a client is that of its document: a page of a site cannot change it to the shell's. */
-function isShell(source: ExtendableMessageEvent['source']): boolean {
+function isShell(source: ExtendableMessageEvent['source']): source is WindowClient {
   return source instanceof WindowClient && shellFiles.pathOf(new URL(source.url).pathname) === shellDocument;
+}
+
+/**
+ * Whether a page may give this worker a port to the owner of the connections to nodes: a window of the shell. On a
+ * site's own origin it is the shell's hidden frame, which no page of the site can frame.
+ */
+function isNodeOwner(source: ExtendableMessageEvent['source']): source is WindowClient {
+  if (!isSite) return isShell(source) && source.frameType !== 'nested';
+  return (
+    source instanceof WindowClient &&
+    new URL(source.url).pathname === '/-/bridge' &&
+    source.frameType === 'nested'
+  );
 }
 
 /** Stores the files that the first installation left out. The reply tells whether all of them are stored. */

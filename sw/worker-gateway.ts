@@ -12,7 +12,7 @@ declare const self: ServiceWorkerGlobalScope;
 /** Creates a gateway that stores data in the worker's IndexedDB and notifies the pages of its origin. */
 export function createWorkerGateway(
   deployment: Deployment,
-  dependencies: Pick<GatewayDependencies, 'platform' | 'serverConfig' | 'buildHash'>,
+  dependencies: Pick<GatewayDependencies, 'platform' | 'serverConfig' | 'buildHash' | 'nodes'>,
 ): Gateway {
   const stats = new Stats();
   const store = new IndexedDbStore(stats);

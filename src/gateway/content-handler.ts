@@ -123,6 +123,7 @@ export class ContentHandler {
     observed: Observed,
   ): Promise<Response> {
     const { signal, observer } = observed;
+    const { deployment } = this.#options;
     try {
       admit(request);
       const known = isTopLevelNavigation(request) ? this.#slow.takeFailure(request) : undefined;
@@ -137,6 +138,15 @@ export class ContentHandler {
         this.#slow.noteFailure(request, failure);
       if (!isAborted)
         await noteFrame(this.#options.frames, target, request, context, observed.chunksBefore, failure);
+      // A page of the shell can connect to nodes, and shows the content in its viewer.
+      if (
+        deployment.kind === 'app' &&
+        failure.details.problem === 'no-page' &&
+        isTopLevelNavigation(request)
+      ) {
+        const { pathname, search } = new URL(request.url);
+        return redirect(`/#view=${pathname.slice(1)}${search}`, 302, redirectHeaders(deployment));
+      }
       failure.details.address ??= target.address.hex;
       await this.#addOptions(failure, target, request);
       return errorResponse(failure, request, this.#options);

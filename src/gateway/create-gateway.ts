@@ -7,7 +7,8 @@ import { Resolver } from '../content/resolver.ts';
 import { AntwayError, asAntwayError } from '../errors.ts';
 import { Library } from '../library/library.ts';
 import { limits } from '../limits.ts';
-import type { ChunkPeers } from '../peers/chunk-peers.ts';
+import type { NodesStatus } from '../nodes/nodes.ts';
+import type { ChunkPeers, NodeSource } from '../peers/chunk-peers.ts';
 import type { PendingLookup } from '../peers/selection/pending-lookups.ts';
 import { type NetworkOfPeer, type PeerDescription, PeerPool } from '../peers/selection/pool.ts';
 import { Codec, type CodecPlatform } from '../self-encryption/codec.ts';
@@ -37,6 +38,8 @@ export interface GatewayPeers extends ChunkPeers {
   describe(): PeerDescription[];
   /** The records that peers are looking up now. */
   lookups(): PendingLookup[];
+  /** The connections to the network's nodes. Undefined if there are none. */
+  nodesStatus?(): Promise<NodesStatus | undefined>;
   /** Asks each peer for the state of its network. Waits only for a short time. */
   networks(): Promise<NetworkOfPeer[]>;
   /** Finds out which peers answer. @param isForced whether to ask peers again that answered recently. */
@@ -64,6 +67,8 @@ export interface GatewayDependencies {
   serverConfig: ServerConfigSource;
   /** Creates the peers for a configuration. Default: `PeerPool`. */
   peers?: (config: Config, stats: Stats) => GatewayPeers;
+  /** The network's nodes. They are used only if the user allows it. */
+  nodes?: NodeSource;
   notify: (message: object) => void;
   /** Hash of the build that the host serves. It proves that a site's host name leads to the same host. */
   buildHash?: string | null;
@@ -116,7 +121,9 @@ export function createGateway(deployment: Deployment, dependencies: GatewayDepen
       throw new AntwayError('BAD_CONFIG', message, { key: 'isolation' });
     }
     const { denied } = config;
-    const peers = dependencies.peers?.(config, stats) ?? new PeerPool(config.peers, stats, config);
+    const nodes = config.useNodes ? dependencies.nodes : undefined;
+    const peers =
+      dependencies.peers?.(config, stats) ?? new PeerPool(config.peers, stats, { ...config, nodes });
     const chunks = new Chunks({ codec, store, peers, stats, memoryBytes: config.cache.memoryBytes });
     const maps = new DataMaps();
     const resolver = new Resolver({ chunks, peers, maps, manifests, pointers, denied });

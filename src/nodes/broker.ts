@@ -25,7 +25,7 @@ export interface BrokerRequest<T> {
   onFirstByte?(): void;
 }
 
-/** Reads records from nodes for a worker, through the page that owns the connections. Use it as `ChunkPeers`. */
+/** Reads records from nodes for a worker, through the page that owns the connections. */
 export class NodeBroker {
   readonly #options: BrokerOptions;
   readonly #places = new Places(portLimits.requests);
@@ -37,9 +37,12 @@ export class NodeBroker {
     this.#options = options;
   }
 
-  /** Undefined if no page has the connections. */
-  get status(): NodesStatus | undefined {
-    return this.#owner?.lost ? undefined : this.#owner?.status;
+  /** Asks the owner for its status. @returns undefined if no page has the connections. */
+  async status(): Promise<NodesStatus | undefined> {
+    if (this.#owner && !this.#owner.lost) return this.#owner.report();
+    // The next call may know the owner.
+    this.#currentOwner(new AbortController().signal).catch(() => undefined);
+    return undefined;
   }
 
   /** Uses a new owner. Requests in progress are asked again there, once. */
@@ -51,8 +54,9 @@ export class NodeBroker {
   }
 
   /**
-   * @throws AntwayError as `Nodes.chunk`; `CORRUPT` if the bytes do not verify; `PEERS_UNREACHABLE` if no page has the
-   *   connections; the signal's reason when aborted.
+   * @throws AntwayError as `Nodes.chunk`; `CORRUPT` if the bytes do not verify; `PEERS_UNREACHABLE` with `details.problem`
+   *   `no-page` if no page is open that could have the connections, `no-owner` if no page has them; the signal's reason
+   *   when aborted.
    */
   async fetch<T>(address: Address, options: BrokerRequest<T>): Promise<T> {
     const [record] = await this.#ask('chunk', address, limits.chunkBytes, options);
@@ -78,11 +82,6 @@ export class NodeBroker {
       if (error instanceof AntwayError || isAbort(error)) return [];
       throw error;
     }
-  }
-
-  /** Ends the use of the current owner. */
-  close(): void {
-    this.#owner?.end();
   }
 
   async #ask(
@@ -117,21 +116,25 @@ export class NodeBroker {
 
   async #searchOwner(): Promise<OwnerPort> {
     const { clock, findOwner } = this.#options;
-    const noOwner = () =>
-      new AntwayError('PEERS_UNREACHABLE', 'No page of the gateway has connections to nodes.', {
-        problem: 'no-owner',
-      });
-    return withTimeout(clock, portLimits.ownerWaitMs, undefined, noOwner, (own) => {
-      const found = new Promise<OwnerPort>((resolve, reject) => {
-        this.#found = resolve;
-        // A page may come later even if the pages could not be asked.
-        findOwner().then(
-          (isPossible) => isPossible || reject(noOwner()),
-          () => undefined,
-        );
-      });
-      return raceAbort(found, own);
-    });
+    const noOwner = (problem = 'no-owner') =>
+      new AntwayError('PEERS_UNREACHABLE', 'No page of the gateway has connections to nodes.', { problem });
+    return withTimeout(
+      clock,
+      portLimits.ownerWaitMs,
+      undefined,
+      () => noOwner(),
+      (own) => {
+        const found = new Promise<OwnerPort>((resolve, reject) => {
+          this.#found = resolve;
+          // A page may come later even if the pages could not be asked.
+          findOwner().then(
+            (isPossible) => isPossible || reject(noOwner('no-page')),
+            () => undefined,
+          );
+        });
+        return raceAbort(found, own);
+      },
+    );
   }
 }
 

@@ -1,5 +1,7 @@
 import { createStore } from 'idb-keyval';
+import type { NodeNetwork } from '../server-config.ts';
 import { systemClock, withTimeout } from './clock.ts';
+import { isPublicHost } from './host.ts';
 import { parseSeeds } from './node-address.ts';
 import { ChannelClient } from './node-client.ts';
 import { nodeError } from './node-error.ts';
@@ -9,13 +11,18 @@ import { Nodes } from './nodes.ts';
 import { mainnetSeeds } from './seeds.ts';
 import { openWebRtcChannel } from './webrtc-channel.ts';
 
+/** Whether all given nodes are in private networks. Then the other nodes may be there too. */
+export function isLocalNetwork(network: NodeNetwork): boolean {
+  return network !== 'mainnet' && parseSeeds(network).every(({ host }) => !isPublicHost(host));
+}
+
 /**
  * Reads from the nodes of a network, in a window. Nothing connects before the first read.
  * @param network `mainnet`, or the addresses of some nodes of another network.
  * @param isLocal allows nodes in private networks.
  * @throws AntwayError `BAD_CONFIG` for a wrong address.
  */
-export function openNodes(network: 'mainnet' | readonly string[], isLocal = false): Nodes {
+export function openNodes(network: NodeNetwork, isLocal = false): Nodes {
   return new Nodes({
     seeds: parseSeeds(network === 'mainnet' ? mainnetSeeds : network),
     connect: async (node, signal) => {

@@ -34,10 +34,10 @@ export class OwnerPort {
   readonly #pending = new Map<number, Pending>();
   #nextId = 0;
   #watch: SilenceWatch | undefined;
+  /** As the owner reported it since the last question. */
+  #status: NodesStatus | undefined;
   /** The error of all requests of a port whose owner is gone. */
   lost: AntwayError | undefined;
-  /** As the owner last reported it. */
-  status: NodesStatus | undefined;
 
   constructor(port: Port, clock: Clock) {
     this.#port = port;
@@ -77,6 +77,16 @@ export class OwnerPort {
     }
   }
 
+  /** Asks the owner for its status. @returns undefined if the owner is gone, or silent for a moment. */
+  async report(): Promise<NodesStatus | undefined> {
+    this.#status = undefined;
+    this.#send({ type: 'ping' });
+    for (let looks = 0; looks < portLimits.reportLooks && !this.#status && !this.lost; looks++) {
+      await this.#clock.delay(portLimits.reportLookMs);
+    }
+    return this.#status;
+  }
+
   /** Gives the port up. Requests in progress reject with `lost`. */
   end(): void {
     if (this.lost) return;
@@ -109,7 +119,7 @@ export class OwnerPort {
       return;
     }
     this.#watch?.heard();
-    if (message.type === 'status') this.status = message.status;
+    if (message.type === 'status') this.#status = message.status;
     // The answer to a request that was cancelled may have been on its way.
     else {
       const pending = this.#pending.get(message.id);

@@ -28,8 +28,11 @@ export class NodeOwner {
     else signal.addEventListener('abort', () => nodes.close(), { once: true });
   }
 
-  /** Serves a worker, until one side ends. The worker knows by the first message that this page is the owner. */
-  serve(port: Port): void {
+  /**
+   * Serves a worker, until one side ends. The worker knows by the first message that this page is the owner.
+   * @returns a function that ends it.
+   */
+  serve(port: Port): () => void {
     let isEnded = false;
     const running = new Map<number, AbortController>();
     const send = (message: OwnerMessage, transfer: Transferable[] = []) => {
@@ -76,6 +79,7 @@ export class NodeOwner {
       this.#options.signal.addEventListener('abort', end, { once: true });
       sendStatus();
     }
+    return end;
   }
 
   /** Sends an answer or an error, and nothing once the request is cancelled. Never rejects. */

@@ -126,22 +126,28 @@ export class Ownership {
   }
 }
 
-/** Joins while the page is alive: leaves before the browser closes or freezes the page, and joins when it is back. */
+/**
+ * Joins while the page is alive: leaves before the browser closes or freezes the page, and joins when it is back.
+ * @param signal ends that, and leaves.
+ */
 export function followLifecycle(
   ownership: Pick<Ownership, 'join' | 'leave'>,
   { window, document }: { window: EventTarget; document: EventTarget },
+  signal: AbortSignal,
 ): void {
+  if (signal.aborted) return;
   for (const [target, event] of [
     [window, 'pagehide'],
     [document, 'freeze'],
   ] as const) {
-    target.addEventListener(event, () => ownership.leave());
+    target.addEventListener(event, () => ownership.leave(), { signal });
   }
   for (const [target, event] of [
     [window, 'pageshow'],
     [document, 'resume'],
   ] as const) {
-    target.addEventListener(event, () => ownership.join());
+    target.addEventListener(event, () => ownership.join(), { signal });
   }
+  signal.addEventListener('abort', () => ownership.leave(), { once: true });
   ownership.join();
 }

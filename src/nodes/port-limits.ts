@@ -11,6 +11,9 @@ export const portLimits = Object.freeze({
   /** A context asks another for a sign of life each `tickMs`. After so many asks without one, the other is silent. */
   tickMs: 300,
   silentTicks: 5,
+  /** How often the worker looks for the owner's status after a question, and the pause before each look. */
+  reportLooks: 10,
+  reportLookMs: 50,
   /** How long a request waits for a page that owns the connections: longer than it takes another page to take over. */
   ownerWaitMs: 4_000,
 });

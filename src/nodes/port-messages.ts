@@ -9,6 +9,12 @@ import { portLimits } from './port-limits.ts';
  * of different builds, so each checks all that the other sends.
  */
 
+/**
+ * The type of two messages. The owner sends it to the worker, with a port. The worker sends it to the pages that may be
+ * owners, when it needs one.
+ */
+export const nodesMessage = 'NODES' as const;
+
 /** The part of a `MessagePort` that both sides use. */
 export type Port = Pick<MessagePort, 'postMessage' | 'addEventListener' | 'start' | 'close'>;
 

@@ -1,4 +1,5 @@
 import type { Address } from '../address.ts';
+import type { NodesStatus } from '../nodes/nodes.ts';
 import type { PrefetchRange } from './transports/protocol.ts';
 
 export interface FetchOptions<T> {
@@ -12,6 +13,19 @@ export interface FetchOptions<T> {
 export interface PointerOptions<T> extends FetchOptions<T> {
   /** Whether the caller has a record of this pointer. Then a peer that looks for a newer record is not waited for. */
   isKnown: boolean;
+}
+
+/** The nodes of the network, which a page connects to for the gateway. `NodeBroker` reads from them. */
+export interface NodeSource {
+  /**
+   * @throws AntwayError `NOT_FOUND` if a majority of the nodes closest to the address does not have the record,
+   *   `PEERS_UNREACHABLE` if too few nodes answered, with `details.problem` `no-page` if no page is open that can connect to
+   *   nodes, `no-owner` if no page does.
+   */
+  fetch<T>(address: Address, options: FetchOptions<T> & { onFirstByte?(): void }): Promise<T>;
+  pointers<T>(address: Address, options: PointerOptions<T>): Promise<T[]>;
+  /** @returns undefined if no page has connections. */
+  status(): Promise<NodesStatus | undefined>;
 }
 
 export interface PrefetchOptions {

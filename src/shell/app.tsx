@@ -11,6 +11,7 @@ import { Logo } from './logo.tsx';
 import { MoveNotice } from './move/move-notice.tsx';
 import { useLibraryMove } from './move/use-library-move.ts';
 import { Navigation } from './navigation.tsx';
+import { useNodes } from './nodes/use-nodes.ts';
 import { useOnline, useVisible } from './observable.ts';
 import { OpenScreen } from './open/open-screen.tsx';
 import { useSearchShortcut } from './open/search-shortcut.ts';
@@ -50,7 +51,8 @@ export function App({ onLanguage }: { onLanguage: () => void }) {
       ? newConfigRefused(config.value.problem)
       : null;
   const asksMore = active && config.error === null;
-  const peers = useResource(gateway.peers, asksMore, refreshMs);
+  const sources = useResource(gateway.sources, asksMore, refreshMs);
+  const peers = { ...sources, value: sources.value?.peers ?? null };
   const cache = useResource(gateway.cache, asksMore);
   const names = useMemo(() => new Map(Object.entries(config.value?.names ?? {})), [config.value]);
   const move = useLibraryMove(asksMore, config.value);
@@ -60,13 +62,14 @@ export function App({ onLanguage }: { onLanguage: () => void }) {
       .catch(() => undefined)
       .then(peers.refresh);
   useChangeOf(online, checkPeers);
-  useChangeOf(config.value?.peers.join(' '), peers.refresh);
+  useChangeOf(config.value && `${config.value.useNodes} ${config.value.peers.join(' ')}`, peers.refresh);
   useSearchShortcut();
   const isViewing = route.view !== undefined && !worker.problem && !fault;
   useScreenChange(route.reader === undefined ? route.screen : 'reader', isViewing);
   useScrollMemory(route);
   useAppearance(worker.status === 'running');
   useSettingsOfSites(asksMore, config.value);
+  useNodes(worker.status === 'running', config.value);
 
   useEffect(() => {
     // The deletion has removed the focused button.
@@ -99,6 +102,7 @@ export function App({ onLanguage }: { onLanguage: () => void }) {
           online={online}
           fault={fault}
           peers={peers.value}
+          nodes={sources.value?.nodes ?? null}
           isStored={cache.value?.available ?? true}
           onCheck={checkPeers}
         />
@@ -170,10 +174,10 @@ function useAppearance(isRunning: boolean): void {
 }
 
 /** Calls `react` when a value differs from the last known one. */
-function useChangeOf<T>(value: T | undefined, react: () => void): void {
+function useChangeOf<T>(value: T | null | undefined, react: () => void): void {
   const last = useRef(value);
   useEffect(() => {
-    const isChange = value !== undefined && last.current !== undefined && value !== last.current;
+    const isChange = value != null && last.current != null && value !== last.current;
     last.current = value ?? last.current;
     if (isChange) react();
   }, [value]);

@@ -12,11 +12,12 @@ import type { Site } from '../library/library.ts';
 import type { PinState } from '../library/pin-state.ts';
 import type { Imported } from '../library/site-file.ts';
 import type { Visit } from '../library/visits.ts';
+import type { NodesStatus } from '../nodes/nodes.ts';
 import type { PeerKind } from '../peer-url.ts';
 import type { PeerState } from '../peers/peer.ts';
 import type { Probe } from '../peers/probe.ts';
 import type { PeerNetwork } from '../peers/transports/protocol.ts';
-import type { CatalogueEntry, Isolation, Settings, TransportChoice } from '../server-config.ts';
+import type { CatalogueEntry, Isolation, NodeNetwork, Settings, TransportChoice } from '../server-config.ts';
 import type { StatsSnapshot } from '../stats/stats.ts';
 import type { Theme } from '../themes.ts';
 import { plainLine } from './plain-line.ts';
@@ -28,6 +29,8 @@ export interface GatewayConfig {
   peers: string[];
   usePeersOfPeers: boolean;
   transport: TransportChoice;
+  useNodes: boolean;
+  nodes: NodeNetwork;
   /** Addresses, 64 hex characters. */
   denied: string[];
   cache: { maxBytes: number; memoryBytes: number };
@@ -68,6 +71,13 @@ export interface PeerStatus {
   network: PeerNetwork | null;
 }
 
+/** `GET /-/peers` */
+export interface SourcesStatus {
+  peers: PeerStatus[];
+  /** The connections to the network's nodes. Null without the user's permission, or if no page can connect. */
+  nodes: NodesStatus | null;
+}
+
 export interface ListedSite extends Site {
   /** Whether the site opens on its own origin. That origin then stores the site's chunks and its pin. */
   hasOwnOrigin: boolean;
@@ -95,6 +105,8 @@ export interface FilesOfSite {
 type WorkerMessage =
   | { type: 'stats'; stats: StatsSnapshot }
   | { type: 'pins'; pins: ListedPin[] }
+  /** The user settings have changed. */
+  | { type: 'settings' }
   /** A site was opened, a visit was deleted, or the report of a site's origin has changed. */
   | { type: 'visits' };
 
@@ -232,8 +244,7 @@ export const gateway = {
   config: async (signal: AbortSignal) => (await ask('/-/config', { signal })) as GatewayConfig,
   cache: async (signal: AbortSignal) => (await ask('/-/cache', { signal })) as CacheState,
   /** Asks peers that were not asked recently whether they answer. */
-  peers: async (signal: AbortSignal) =>
-    ((await ask('/-/peers?check', { signal })) as { peers: PeerStatus[] }).peers,
+  sources: async (signal: AbortSignal) => (await ask('/-/peers?check', { signal })) as SourcesStatus,
   /** Asks all peers again. */
   checkPeers: async () => {
     await ask('/-/peers?check=now', {});

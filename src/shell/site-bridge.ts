@@ -4,6 +4,7 @@ import {
   type BridgeAnswer,
   type BridgeReady,
   type BridgeRequest,
+  type BridgeWish,
   bridgeMessage,
 } from '../site-pages/messages.ts';
 import { deleteForeignCookies } from './foreign-cookies.ts';
@@ -52,7 +53,11 @@ class SiteBridge {
   private constructor(frame: HTMLIFrameElement, port: MessagePort) {
     this.#frame = frame;
     this.#port = port;
-    port.onmessage = ({ data }: MessageEvent<BridgeAnswer>) => {
+    port.onmessage = ({ data }: MessageEvent<BridgeAnswer | BridgeWish>) => {
+      if ('type' in data && !('id' in data)) {
+        this.#connectNodes();
+        return;
+      }
       const waiting = this.#waiting.get(data.id);
       this.#waiting.delete(data.id);
       if ('error' in data) waiting?.reject(new GatewayApiError('UNANSWERED', data.error));
@@ -110,6 +115,14 @@ class SiteBridge {
       });
   }
 
+  /** Gives the site's worker a port to the page that owns the connections to nodes, if there can be one. */
+  #connectNodes(): void {
+    if (!nodesForSites) return;
+    const { port1, port2 } = new MessageChannel();
+    nodesForSites(port1);
+    this.#port.postMessage({ kind: 'nodes', id: ++this.#requests } satisfies BridgeRequest, [port2]);
+  }
+
   get isBusy(): boolean {
     return this.#waiting.size > 0;
   }
@@ -148,6 +161,16 @@ class SiteBridge {
     this.#frame.remove();
     for (const { reject } of this.#waiting.values()) reject(unreachable(texts.status.siteUnreachable));
   }
+}
+
+let nodesForSites: ((port: MessagePort) => void) | undefined;
+
+/** Connects the workers of sites to nodes. @param connect gives the port to the page that owns the connections. */
+export function connectSites(connect: (port: MessagePort) => void, signal: AbortSignal): void {
+  nodesForSites = connect;
+  signal.addEventListener('abort', () => {
+    if (nodesForSites === connect) nodesForSites = undefined;
+  });
 }
 
 let shadow: ShadowRoot | undefined;

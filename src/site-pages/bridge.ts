@@ -5,8 +5,15 @@
  */
 
 import { siteOfHost } from '../gateway/origins/site-host.ts';
+import { nodesMessage } from '../nodes/port-messages.ts';
 import { clearOrigin } from './clear-origin.ts';
-import { type BridgeAnswer, type BridgeReady, type BridgeRequest, bridgeMessage } from './messages.ts';
+import {
+  type BridgeAnswer,
+  type BridgeReady,
+  type BridgeRequest,
+  type BridgeWish,
+  bridgeMessage,
+} from './messages.ts';
 import { controlledByWorker } from './worker.ts';
 
 const site = siteOfHost(location.host);
@@ -17,9 +24,23 @@ const lookMs = 20;
 
 addEventListener('message', async ({ origin, source, data, ports: [port] }) => {
   if (origin !== rootOrigin || source !== parent || data?.type !== bridgeMessage || !port) return;
-  port.onmessage = async ({ data: request }: MessageEvent<BridgeRequest>) => {
+  // The site's worker wants a port to the page that owns the connections to nodes. The shell expects `BridgeReady` first.
+  let isReady = false;
+  let isWished = false;
+  const wish = () => {
+    isWished = true;
+    if (isReady) port.postMessage({ type: nodesMessage } satisfies BridgeWish);
+  };
+  navigator.serviceWorker?.addEventListener('message', ({ data }) => {
+    if (data?.type === nodesMessage) wish();
+  });
+  port.onmessage = async ({ data: request, ports: [nodesPort] }: MessageEvent<BridgeRequest>) => {
     let answer: BridgeAnswer;
     try {
+      if (request.kind === 'nodes') {
+        if (nodesPort) navigator.serviceWorker.controller?.postMessage({ type: nodesMessage }, [nodesPort]);
+        return;
+      }
       answer = { id: request.id, ...(await work(request)) };
     } catch (error) {
       answer = { id: request.id, error: (error as Error).message };
@@ -37,6 +58,8 @@ addEventListener('message', async ({ origin, source, data, ports: [port] }) => {
     }),
   );
   port.postMessage(ready);
+  isReady = true;
+  if (isWished) wish();
 });
 
 /**
@@ -51,7 +74,9 @@ async function seesCookie(cookie: string): Promise<boolean> {
   return true;
 }
 
-async function work(request: BridgeRequest): Promise<{ status: number; type: string | null; body: Blob }> {
+async function work(
+  request: Exclude<BridgeRequest, { kind: 'nodes' }>,
+): Promise<{ status: number; type: string | null; body: Blob }> {
   switch (request.kind) {
     case 'fetch':
       return ask(request);

@@ -119,7 +119,9 @@ export function withoutExcess(value: unknown): { settings: unknown; excess: Map<
 
 /** The settings of this origin take precedence. The result has the names, lists, cache limits and denied addresses of both. */
 export function mergeSettings(own: Settings, offered: Settings): Settings {
-  const merged: Settings = { ...offered, ...own };
+  // The user allows connections to nodes in each browser anew: nodes learn the IP address.
+  const { useNodes: _, ...taken } = offered;
+  const merged: Settings = { ...taken, ...own };
   if (own.names || offered.names) merged.names = { ...offered.names, ...own.names };
   if (own.lists || offered.lists) merged.lists = { ...offered.lists, ...own.lists };
   if (own.cache || offered.cache) merged.cache = { ...offered.cache, ...own.cache };

@@ -27,6 +27,8 @@ export type BridgeRequest = { id: number } & (
   | { kind: 'files'; folder: string }
   /** Asks the browser not to evict this origin's data. */
   | { kind: 'persist' }
+  /** Has a port for the site's worker, to the page that owns the connections to nodes. No answer follows. */
+  | { kind: 'nodes' }
 );
 
 /** The fields of a form. Windows cannot send a `FormData` object to each other. */
@@ -38,6 +40,11 @@ export type BridgeAnswer = { id: number } & (
   | { status: number; type: string | null; body: Blob }
   | { error: string }
 );
+
+/** From a site's origin to the shell, at any time: the site's worker wants a port, as in `kind: 'nodes'`. */
+export interface BridgeWish {
+  type: 'NODES';
+}
 
 /** The first message on the port: the state of the worker, and whether the bridge sees the shell's cookie. */
 export type BridgeReady = { isSameSite: boolean } & (

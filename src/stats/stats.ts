@@ -52,6 +52,8 @@ export interface StatsSnapshot {
     memory: Tally;
     /** Encrypted chunks read from IndexedDB. */
     disk: Tally;
+    /** Verified chunks that nodes of the network gave. */
+    nodes: Tally;
     /** Requests for a chunk that joined a running request. */
     joined: number;
     /** Chunks written to IndexedDB. */
@@ -213,6 +215,13 @@ export class Stats implements AttemptObserver {
     this.#changed();
   }
 
+  fromNodes(bytes: number): void {
+    add(this.#data.chunks.nodes, bytes);
+    this.activity.bytes('peerBytes', bytes);
+    this.activity.add('verifiedChunks');
+    this.#changed();
+  }
+
   joined(): void {
     this.#data.chunks.joined++;
     this.#changed();
@@ -315,7 +324,15 @@ function noData() {
     startedAt: Date.now(),
     requests: { total: 0, active: 0, failed: {} as Partial<Record<ErrorCode, number>> },
     servedBytes: 0,
-    chunks: { memory: tally(), disk: tally(), joined: 0, stored: tally(), unstored: 0, damaged: 0 },
+    chunks: {
+      memory: tally(),
+      disk: tally(),
+      nodes: tally(),
+      joined: 0,
+      stored: tally(),
+      unstored: 0,
+      damaged: 0,
+    },
     files: { damaged: 0, refused: 0 },
   };
 }

@@ -12,6 +12,7 @@ import { median } from '../../perf/numbers.ts';
 import { buildPeer, buildShell, fail } from '../../src/cli/setup.mjs';
 import { fromRoot } from '../support/paths.ts';
 import { noise } from '../support/publish.ts';
+import { readInApp } from './app.ts';
 import { buildPrograms } from './build.ts';
 import { type Item, makeContent } from './content.ts';
 import { Devnet, type Prepared, prepareRecords } from './devnet.ts';
@@ -99,6 +100,7 @@ async function main(): Promise<void> {
 
     const other = await Devnet.start(nodes, join(folder, 'other-nodes'), records);
     stops.push(() => other.stop());
+    rows.push(...(await readInApp(browser, folder, other, items, prepared.pointer)));
     rows.push(...(await readFromNodes(browser, folder, other, items, prepared.pointer, film)));
 
     const text = `${machineLine(machine)} ${nodes} nodes, each in a process of its own.\n\n${table(rows)}\n`;

@@ -19,6 +19,7 @@ export interface HostConfig {
   cache?: { maxBytes?: number; memoryBytes?: number };
   transport?: 'auto' | 'webtransport' | 'http';
   usePeersOfPeers?: boolean;
+  nodes?: 'mainnet' | readonly string[];
 }
 
 /** The processes that a test of any browser can start. */

@@ -36,6 +36,7 @@ describe('the schema of antway.json, like the gateway,', () => {
     [{}],
     [{ $schema: './antway.schema.json' }],
     [{ peers: [] }],
+    [{ nodes: 'mainnet' }],
     [{ peers: ['/'] }],
     [{ peers: ['https://peer.example', 'https://peer.example/', 'https://peer.example:4433'] }],
     [{ peers: ['https://192.0.2.1:4433', 'https://[2001:db8::1]:4433'] }],

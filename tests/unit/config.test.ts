@@ -29,12 +29,16 @@ function badKeyOf(
   return 'nothing: it was accepted';
 }
 
+const node = `/ip4/127.0.0.1/udp/10001/webrtc-direct/certhash/uEiAkAsFZc-iV5UToJHyETA8GLBIVdzB10Qv6VuNlwqTwkQ/p2p/${'5a'.repeat(32)}`;
+
 describe('antway.json', () => {
   it('may be empty: everything has a default', () => {
     expect(configOf({})).toEqual({
       peers: [],
       usePeersOfPeers: false,
       transport: 'auto',
+      useNodes: false,
+      nodes: 'mainnet',
       isolation: 'auto',
       names: new Map(),
       trusted: new Set(),
@@ -46,6 +50,18 @@ describe('antway.json', () => {
       lists: new Map(),
       cache: { maxBytes: 4 * 1024 ** 3, memoryBytes: 64 * 1024 ** 2 },
     });
+  });
+
+  it.each<[unknown]>([
+    ['testnet'],
+    [[]],
+    [[node.replace('/udp/', '/tcp/')]],
+    [[node.toUpperCase()]],
+    [[`${node}/x`]],
+    [[node, 7]],
+  ])('refuses the nodes %j', (nodes) => {
+    expect(() => configOf({ nodes: Array.from({ length: 33 }, () => node) })).toThrow('1 to 32');
+    expect(() => configOf({ nodes })).toThrow('“mainnet”, or a list of 1 to 32 multiaddresses of nodes');
   });
 
   it('sets every key that it names', () => {
@@ -139,6 +155,8 @@ describe('the user’s settings', () => {
       peers: 'host',
       usePeersOfPeers: 'default',
       transport: 'default',
+      useNodes: 'default',
+      nodes: 'default',
       isolation: 'default',
       names: { docs: 'host' },
       trusted: 'host',
@@ -150,6 +168,15 @@ describe('the user’s settings', () => {
       lists: {},
       cache: { maxBytes: 'default', memoryBytes: 'default' },
     });
+  });
+
+  it('alone allow connections to nodes', () => {
+    expect(over({}).config.useNodes).toBe(false);
+    const { config, sources } = over({ useNodes: true }, { ...host, nodes: [node] });
+    expect(config).toMatchObject({ useNodes: true, nodes: [node] });
+    expect(sources).toMatchObject({ useNodes: 'user', nodes: 'host' });
+    expect(() => over({}, { ...host, useNodes: true })).toThrow('useNodes: there is no such key');
+    expect(() => over({ nodes: 'mainnet' } as Settings)).toThrow('nodes: there is no such key');
   });
 
   it('replace the host’s peers, transport and sizes, each by itself', () => {

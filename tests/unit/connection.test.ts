@@ -54,6 +54,20 @@ describe('the connection', () => {
     expect(connectionOf(peers, true)).toEqual(expected);
   });
 
+  it.each<[string, ReachedPeer[], number, ReturnType<typeof connectionOf>]>([
+    ['without a peer', [], 12, { kind: 'direct', nodes: 12 }],
+    ['if no peer answers', [dead(elsewhere)], 0, { kind: 'direct', nodes: 0 }],
+    ['if no peer reaches a network', [elsewhere], 2, { kind: 'direct', nodes: 2 }],
+  ])('is direct %s and this browser connects to nodes', (_, peers, connected, expected) => {
+    expect(connectionOf(peers, true, { connected })).toEqual(expected);
+  });
+
+  it('is that of a peer that reaches the network, also if this browser connects to nodes', () => {
+    const peer = { ...here, network: network('connected') };
+    expect(connectionOf([peer], true, { connected: 5 })).toEqual({ kind: 'network', name: null });
+    expect(connectionOf([antTp], true, { connected: 5 })).toMatchObject({ kind: 'program' });
+  });
+
   it('is offline if the browser is, whatever the peers said before', () => {
     expect(connectionOf([{ ...here, network: network('connected') }], false)).toEqual({ kind: 'offline' });
   });

@@ -147,6 +147,11 @@ describe('merged settings', () => {
     });
   });
 
+  it('allow no connections to nodes by an offer, and keep those that are allowed here', () => {
+    expect(mergeSettings({}, { useNodes: true })).toEqual({});
+    expect(mergeSettings({ useNodes: true }, { useNodes: false })).toEqual({ useNodes: true });
+  });
+
   it('deny the addresses of both sides, each once', () => {
     expect(mergeSettings({ denied: [a] }, { denied: [a.toUpperCase(), b] }).denied).toEqual([a, b]);
   });

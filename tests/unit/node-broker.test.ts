@@ -193,14 +193,25 @@ describe('a broker', () => {
   });
 
   it('knows the status of the owner, and of none without an owner', async () => {
-    const { clock, broker, owner } = setup();
-    expect(broker.status).toBeUndefined();
+    const { clock, broker, owner, searches } = setup();
+    expect(await clock.run(broker.status())).toBeUndefined();
+    expect(searches()).toBe(1);
     const { lost } = owner();
-    await clock.pass(1);
-    expect(broker.status).toEqual({ connected: 3, known: 40, lookups: 1 });
+    expect(await clock.run(broker.status())).toEqual({ connected: 3, known: 40, lookups: 1 });
     lost.abort();
     await clock.pass(1);
-    expect(broker.status).toBeUndefined();
+    expect(await clock.run(broker.status())).toBeUndefined();
+  });
+
+  it('knows no status of an owner that is frozen', async () => {
+    const { clock, broker, owner } = setup();
+    const { freezer } = owner();
+    expect(await clock.run(broker.status())).toBeDefined();
+    freezer.freeze();
+    expect(await clock.run(broker.status())).toBeUndefined();
+    freezer.thaw();
+    await clock.pass(1);
+    expect(await clock.run(broker.status())).toEqual({ connected: 3, known: 40, lookups: 1 });
   });
 
   it('works through the ports of the platform', async () => {
@@ -214,14 +225,15 @@ describe('a broker', () => {
     nodes.script = hang;
     const read = broker.fetch(address, { signal: never, verify });
     setTimeout(() => lost.abort(), 50);
+    let end = () => {};
     setTimeout(() => {
       const { port1, port2 } = new MessageChannel();
       const next = { nodes: new ScriptedNodes(), verify: { chunk: same, pointer: same }, signal: never };
-      new NodeOwner(next).serve(port1);
+      end = new NodeOwner(next).serve(port1);
       broker.connect(port2);
     }, 100);
     expect(await read).toEqual(bytes);
-    broker.close();
+    end();
   });
 });
 
@@ -247,7 +259,7 @@ describe('a broker without an owner', () => {
   it('fails at once if no page could have the connections', async () => {
     const { clock, broker } = setup({ findOwner: async () => false });
     await expect(clock.run(broker.fetch(address, { signal: never, verify }))).rejects.toMatchObject({
-      details: { problem: 'no-owner' },
+      details: { problem: 'no-page' },
     });
     expect(clock.now()).toBe(0);
   });
@@ -455,14 +467,15 @@ describe('an owner', () => {
     const clock = new VirtualClock();
     const nodes = new ScriptedNodes();
     const served = new NodeOwner({ nodes, verify: { chunk: same, pointer: same }, signal: never });
+    const ends: (() => void)[] = [];
     const brokers = [1, 2].map(() => {
       const broker = new NodeBroker({ clock, findOwner: async () => true });
       const [worker, page] = FakePort.pair();
-      served.serve(page);
+      ends.push(served.serve(page));
       broker.connect(worker);
       return broker;
     });
-    brokers[0]!.close();
+    ends[0]!();
     expect(await clock.run(brokers[1]!.fetch(address, { signal: never, verify }))).toEqual(bytes);
     expect(nodes.isClosed).toBe(false);
   });

@@ -312,15 +312,21 @@ describe('a page', () => {
     const calls: string[] = [];
     const window = new EventTarget();
     const document = new EventTarget();
+    const ended = new AbortController();
     followLifecycle(
       { join: () => calls.push('join'), leave: () => calls.push('leave') },
       { window, document },
+      ended.signal,
     );
     window.dispatchEvent(new Event('pagehide'));
     window.dispatchEvent(new Event('pageshow'));
     document.dispatchEvent(new Event('freeze'));
     document.dispatchEvent(new Event('resume'));
     expect(calls).toEqual(['join', 'leave', 'join', 'leave', 'join']);
+    ended.abort();
+    window.dispatchEvent(new Event('pageshow'));
+    document.dispatchEvent(new Event('resume'));
+    expect(calls.slice(5)).toEqual(['leave']);
   });
 });
 

@@ -18,7 +18,11 @@ export const config: Endpoint = {
 
 export const settings: Endpoint = {
   GET: (_url, _request, { configuration }) => configuration.settings(),
-  PUT: async (_, request, { configuration }) => configuration.set(await jsonOf(request)),
+  async PUT(_, request, { configuration, broadcast }) {
+    const settings = await configuration.set(await jsonOf(request));
+    broadcast.announce('settings');
+    return settings;
+  },
 };
 
 /** `/-/appearance`: the language and theme of the pages that the gateway generates. */
@@ -46,7 +50,7 @@ export const reset: Endpoint = {
   async POST(_, request, context) {
     const { configuration, trust, manifests, pointers, library, store, origins, endTrust, appearance } =
       context;
-    const { activity, stats } = context;
+    const { activity, broadcast, stats } = context;
     const { chunks = false } = await bodyOf(request, resetScope);
     // The pins stop first, because work in progress would store some of the data again.
     if (chunks) await library.pins.close();
@@ -56,6 +60,7 @@ export const reset: Endpoint = {
     if (chunks) library.pins.announce();
     // This step is last, so that the next request gets a gateway without the deleted state.
     await configuration.reset();
+    broadcast.announce('settings');
     endTrust();
   },
 };
@@ -65,6 +70,8 @@ function asJson(config: Config): Record<string, unknown> {
     peers: config.peers.map(String),
     usePeersOfPeers: config.usePeersOfPeers,
     transport: config.transport,
+    useNodes: config.useNodes,
+    nodes: config.nodes,
     isolation: config.isolation,
     names: Object.fromEntries(Array.from(config.names, ([name, address]) => [name, address.hex])),
     trusted: [...config.trusted],

@@ -22,7 +22,7 @@ export async function settingsForSite(
   { effective, configuration, trust, manifests, origins, store, appearance: chosen }: ApiContext,
 ): Promise<SiteGrant> {
   const own = await configuration.settings();
-  const { peers, usePeersOfPeers, transport, cache, denied = [] } = own;
+  const { peers, usePeersOfPeers, transport, useNodes, cache, denied = [] } = own;
   const decisions = await trust.list().catch(() => []);
   const appearance = await chosen.get().catch(() => ({ language: null, theme: null }));
   const settings: SiteSettings = {
@@ -30,6 +30,7 @@ export async function settingsForSite(
       ...(peers && { peers }),
       ...(usePeersOfPeers !== undefined && { usePeersOfPeers }),
       ...(transport && { transport }),
+      ...(useNodes !== undefined && { useNodes }),
       ...(cache?.memoryBytes !== undefined && { cache: { memoryBytes: cache.memoryBytes } }),
     },
     deniedHashes: denied.map((hex) => deniedHash(address, Address.fromHex(hex))).sort(),

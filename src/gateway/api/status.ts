@@ -16,12 +16,12 @@ export const cache: Endpoint = {
   GET: async (_url, _request, { store }) => ({ ...(await store.summary()), ...(await browserStorage()) }),
 };
 
-/** `/-/peers`: the peers. With `?check` it first checks whether they answer, with `?check=now` also the recently checked. */
+/** `/-/peers`: the peers, and the connections to nodes or null. With `?check` it first checks whether they answer, with `?check=now` also the recently checked. */
 export const peers: Endpoint = {
   async GET({ searchParams }, _, { peers }) {
     const check = searchParams.get('check');
     if (check !== null) await peers.check(check === 'now');
-    return { peers: peers.describe() };
+    return { peers: peers.describe(), nodes: (await peers.nodesStatus?.()) ?? null };
   },
 };
 

@@ -152,7 +152,7 @@ function storedText({ file, whole }: StoredParts, texts: PageTexts): string {
 }
 
 function attemptsTable(attempts: readonly Attempt[], { attempts: t, stages }: PageTexts): Html {
-  const transports = { webtransport: 'WebTransport', http: 'HTTP' };
+  const transports = { webtransport: 'WebTransport', http: 'HTTP', webrtc: 'WebRTC' };
   const rows = attempts.map(
     ({ peer, transport, stage, code, message, milliseconds }) =>
       html`<tr><td><code>${peer}</code></td><td>${transports[transport]}, ${stages[stage]}</td><td><code>${code}</code> <span lang="en">${message}</span></td><td class="number">${milliseconds} ms</td></tr>

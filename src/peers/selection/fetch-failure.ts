@@ -4,9 +4,13 @@ import type { AttemptObserver, AttemptOutcome, PeerAttempt } from '../../stats/p
 import { busyHint } from '../transports/protocol.ts';
 import { isAbsence } from '../transports/transport.ts';
 
+/** The name of the network's nodes among the peers. */
+const nodesName = 'nodes';
+
 /** Collects the failed attempts to fetch one record, and decides which error they amount to. */
 export class FetchFailure implements AttemptObserver {
   readonly #attempts: Attempt[] = [];
+  #nodesError: AntwayError | undefined;
 
   attemptEnded({ request, stage, elapsedMs }: PeerAttempt, outcome: AttemptOutcome): void {
     if (!(outcome instanceof AntwayError)) return;
@@ -24,6 +28,24 @@ export class FetchFailure implements AttemptObserver {
     });
   }
 
+  /** The network's nodes did not give the record. @param startedMs of `performance.now()`. */
+  nodesFailed(error: AntwayError, startedMs: number): void {
+    this.#nodesError = error;
+    // Without a page that connects to nodes, no node was asked.
+    const { problem } = error.details;
+    if (problem === 'no-page' || problem === 'no-owner') return;
+    const { code, message } = error;
+    const milliseconds = Math.round(performance.now() - startedMs);
+    this.#attempts.push({
+      peer: nodesName,
+      transport: 'webrtc',
+      stage: 'request',
+      code,
+      message,
+      milliseconds,
+    });
+  }
+
   get isAbsent(): boolean {
     return this.#attempts.some(({ code }) => isAbsence(code));
   }
@@ -33,8 +55,13 @@ export class FetchFailure implements AttemptObserver {
     const asked = new Set(this.#attempts.map(({ peer }) => peer));
     const leftOut = banned.filter(({ id }) => !asked.has(id)).map(({ id }) => leftOutAttempt(id));
     const attempts = [...leftOut, ...this.#attempts];
-    const details = { address: address.hex, attempts };
+    const problem = this.#nodesError?.details.problem;
+    const details = { address: address.hex, attempts, ...(problem === undefined ? {} : { problem }) };
     const peers = namesOf(attempts);
+    if (this.#nodesError && attempts.every(({ peer }) => peer === nodesName)) {
+      const { code, message } = this.#nodesError;
+      return isOffline() ? offline(details) : new AntwayError(code, message, details);
+    }
     if (attempts.length === 0) {
       return new AntwayError(
         'PEERS_UNREACHABLE',
@@ -56,13 +83,7 @@ export class FetchFailure implements AttemptObserver {
     if (silent.length === 0) return absence(attempts, details);
     // Without a network, a peer on this computer can still answer "busy". Then the browser is not offline.
     const isCutOff = attempts.every(({ answered }) => !answered);
-    if (isCutOff && typeof navigator === 'object' && navigator.onLine === false) {
-      return new AntwayError(
-        'OFFLINE',
-        'The browser is offline, and this content is not stored on this device.',
-        details,
-      );
-    }
+    if (isCutOff && isOffline()) return offline(details);
     const isBusy = silent.every(({ busy }) => busy);
     const missing = `${namesOf(silent)} ${isBusy ? 'did not find it in time' : 'did not answer'}`;
     const message =
@@ -89,6 +110,18 @@ function absence(attempts: readonly Attempt[], details: ErrorDetails): AntwayErr
     return new AntwayError('DENIED', message, details);
   }
   return new AntwayError('NOT_FOUND', `No peer has this record. Asked: ${peers}.`, details);
+}
+
+function isOffline(): boolean {
+  return typeof navigator === 'object' && navigator.onLine === false;
+}
+
+function offline(details: ErrorDetails): AntwayError {
+  return new AntwayError(
+    'OFFLINE',
+    'The browser is offline, and this content is not stored on this device.',
+    details,
+  );
 }
 
 function leftOutAttempt(peer: string): Attempt {

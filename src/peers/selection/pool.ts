@@ -1,5 +1,7 @@
 import type { Address } from '../../address.ts';
+import { asAntwayError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
+import type { NodesStatus } from '../../nodes/nodes.ts';
 import type { PeerKind, PeerUrl } from '../../peer-url.ts';
 import type { TransportChoice } from '../../server-config.ts';
 import { RateMeter } from '../../stats/rate.ts';
@@ -8,6 +10,7 @@ import type {
   ChunkPeers,
   FetchOptions,
   LinkMeasure,
+  NodeSource,
   PointerOptions,
   PrefetchOptions,
 } from '../chunk-peers.ts';
@@ -48,16 +51,20 @@ export interface PeerPoolOptions {
   transport?: TransportChoice;
   /** Whether peers that the configured peers name are used too. */
   usePeersOfPeers?: boolean;
+  /** The network's nodes, if the user allows them. They are asked after the peers. */
+  nodes?: NodeSource | undefined;
 }
 
 /**
  * The configured peers and, if enabled, the peers that they name. Each address has its own order of peers, the same for
  * every client, so that each peer's cache stores its share. Health shifts a peer's place. A slow peer is hedged by the
- * next one. A peer that fails, or sends wrong bytes, moves to the end for a while.
+ * next one. A peer that fails, or sends wrong bytes, moves to the end for a while. The network's nodes come after the
+ * peers: for records that no peer has, and if all peers are slow.
  */
 export class PeerPool implements ChunkPeers {
   readonly #peers: Peer[];
   readonly #peersOfPeers: PeersOfPeers | undefined;
+  readonly #nodes: NodeSource | undefined;
   readonly #stats: Stats;
   readonly #rate = new RateMeter();
   readonly #hedges = new HedgeBudget(limits.hedgeShare, limits.hedgeBurst);
@@ -65,13 +72,14 @@ export class PeerPool implements ChunkPeers {
   constructor(
     peers: readonly PeerUrl[],
     stats: Stats,
-    { transport = 'auto', usePeersOfPeers = false }: PeerPoolOptions = {},
+    { transport = 'auto', usePeersOfPeers = false, nodes }: PeerPoolOptions = {},
   ) {
     const unique = new Map(peers.map((peer) => [peer.id, peer]));
     const onBytes = (bytes: number) => this.#rate.record(bytes, performance.now());
     const start = (peer: PeerUrl, namedBy: string | null = null) =>
       new Peer(peer, namedBy, new PeerTransports(peer, transport, onBytes), stats);
     this.#peers = Array.from(unique.values(), (peer) => start(peer));
+    this.#nodes = nodes;
     this.#stats = stats;
     if (usePeersOfPeers) {
       this.#peersOfPeers = new PeersOfPeers([...this.#peers], (found, namedBy) =>
@@ -97,10 +105,11 @@ export class PeerPool implements ChunkPeers {
     // Every answer is verified, so a banned peer can only waste time. Ask it if no honest peer delivered the record or
     // answered NOT_FOUND.
     for (const order of [honest, banned]) {
-      if (order.length === 0) continue;
+      const nodes = order === honest ? this.#nodes : undefined;
+      if (order.length === 0 && !nodes) continue;
       if (failure.isAbsent) break;
       const tries = order.map(
-        (peer): HedgedTry<T> => ({
+        (peer, i): HedgedTry<T> => ({
           run: (own, onFirstByte, isHedge, isBusy) => {
             const onBusy = ({ isOverloaded }: BusyHint) => {
               // The networks of the peers decide which peer may be asked in the meantime.
@@ -109,11 +118,12 @@ export class PeerPool implements ChunkPeers {
             const events = { onFirstByte, onBusy, observer: failure };
             return peer.fetch(address, { ...options, signal: own, isHedge, ...events });
           },
-          hedgeDelayMs: peer.health.hedgeDelayMs,
+          hedgeDelayMs: nodes && i === order.length - 1 ? withNodes(peer) : peer.health.hedgeDelayMs,
           largestChunkMs: () => peer.health.largestChunkMs,
           looksUp: () => peer.looksUp,
         }),
       );
+      if (nodes) tries.push(this.#askNodes(nodes, address, options, failure));
       const mayHedge = () => this.#hedges.spend();
       const waits = { lookupMs: limits.busyMs.hedge, lateMs: limits.stallMs };
       try {
@@ -123,6 +133,32 @@ export class PeerPool implements ChunkPeers {
       }
     }
     throw failure.error(address, banned);
+  }
+
+  #askNodes<T>(
+    nodes: NodeSource,
+    address: Address,
+    options: FetchOptions<T>,
+    failure: FetchFailure,
+  ): HedgedTry<T> {
+    return {
+      run: async (signal, onFirstByte) => {
+        const startedMs = performance.now();
+        const verify = (received: Uint8Array<ArrayBuffer>) => {
+          const value = options.verify(received);
+          this.#stats.fromNodes(received.length);
+          return value;
+        };
+        try {
+          return await nodes.fetch(address, { ...options, signal, onFirstByte, verify });
+        } catch (error) {
+          if (!signal.aborted) failure.nodesFailed(asAntwayError(error), startedMs);
+          throw error;
+        }
+      },
+      hedgeDelayMs: limits.defaultHedgeDelayMs,
+      looksUp: () => true,
+    };
   }
 
   async prefetch(address: Address, range: PrefetchRange, options: PrefetchOptions): Promise<void> {
@@ -156,16 +192,21 @@ export class PeerPool implements ChunkPeers {
       isLate = true;
       check();
     }, limits.pointerMs.answer);
-    const asked = peers.slice(0, limits.pointerPeers).map(async (peer) => {
-      const record = await peer.pointer(address, { ...options, signal: own });
-      hasRecord = true;
+    const ask = { ...options, signal: own };
+    const noted = async (asking: Promise<T[]>): Promise<T[]> => {
+      const records = await asking;
+      hasRecord ||= records.length > 0;
       check();
-      return record;
-    });
+      return records;
+    };
+    const asked = peers
+      .slice(0, limits.pointerPeers)
+      .map((peer) => noted(peer.pointer(address, ask).then((record) => [record])));
+    if (this.#nodes) asked.push(noted(this.#nodes.pointers(address, ask)));
     const answers = await Promise.allSettled(asked);
     clearTimeout(timer);
     signal.throwIfAborted();
-    return answers.filter((answer) => answer.status === 'fulfilled').map(({ value }) => value);
+    return answers.filter((answer) => answer.status === 'fulfilled').flatMap(({ value }) => value);
   }
 
   link(): LinkMeasure | undefined {
@@ -188,6 +229,11 @@ export class PeerPool implements ChunkPeers {
   /** Call this when the network is back: failures are forgotten. */
   wake(): void {
     for (const peer of this.#peers) peer.wake();
+  }
+
+  /** The connections to the network's nodes. Undefined if there are none, or if nodes are not used. */
+  async nodesStatus(): Promise<NodesStatus | undefined> {
+    return this.#nodes?.status();
   }
 
   /** The records that peers are looking up now. */
@@ -246,4 +292,10 @@ export class PeerPool implements ChunkPeers {
     open.sort((a, b) => a.lastUsed - b.lastUsed);
     for (const { transports } of open.slice(0, open.length - limits.sessions)) transports.close();
   }
+}
+
+/** The delay before the nodes of the network are asked too. They cost more than another peer. */
+function withNodes({ health }: Peer): HedgedTry<unknown>['hedgeDelayMs'] {
+  const { firstByte, rest } = health.hedgeDelayMs;
+  return { firstByte: Math.max(firstByte, limits.nodeHedgeMs), rest: Math.max(rest, limits.stallMs) };
 }

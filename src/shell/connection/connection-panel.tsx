@@ -58,7 +58,7 @@ export default function ConnectionPanel({ connection, peers, onCheck, onClose }:
         </ul>
       )}
       <LocalAccess peers={peers} onAllowed={check} />
-      {connection.kind !== 'network' && connection.kind !== 'program' && !isOffline && (
+      {!['network', 'program', 'direct', 'offline'].includes(connection.kind) && (
         <p class="note">
           {t.run[0]} <code>{connection.kind === 'silent' ? 'npm start' : 'npm start -- --network'}</code>
           {t.run[1]}

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { NodesStatus } from '../../nodes/nodes.ts';
 import { Button } from '../button.tsx';
 import type { GatewayApiError, PeerStatus } from '../gateway-api.ts';
 import { lazyComponent } from '../lazy-component.tsx';
@@ -15,6 +16,7 @@ interface Props {
   fault: GatewayApiError | null;
   /** Null until the gateway has checked whether they answer. */
   peers: readonly PeerStatus[] | null;
+  nodes: NodesStatus | null;
   /** Whether the browser lets the gateway store data. */
   isStored: boolean;
   /** Asks all peers again. */
@@ -22,10 +24,10 @@ interface Props {
 }
 
 /** The state of the gateway and, while it runs, its connection: a button that opens the details. */
-export function ConnectionStatus({ status, online, fault, peers, isStored, onCheck }: Props) {
+export function ConnectionStatus({ status, online, fault, peers, nodes, isStored, onCheck }: Props) {
   const [isOpen, setOpen] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
-  const connection = connectionOf(peers, online);
+  const connection = connectionOf(peers, online, nodes);
   const line = lineOf(connection, isStored);
   const announcement = useChange(connection.kind, line.text);
 
@@ -94,6 +96,7 @@ const tones: Record<Connection['kind'], Tone> = {
   connecting: 'wait',
   program: 'good',
   community: 'good',
+  direct: 'good',
 };
 
 function lineOf(connection: Connection, isStored: boolean): { tone: Tone; text: string } {
@@ -104,6 +107,9 @@ function lineOf(connection: Connection, isStored: boolean): { tone: Tone; text: 
   if (kind === 'network') return { tone: tones[kind], text: t.network(connection.name) };
   if (kind === 'program') return { tone: tones[kind], text: t.program(connection.name) };
   if (kind === 'community') return { tone: tones[kind], text: t.community(connection.name) };
+  if (kind === 'direct') {
+    return { tone: connection.nodes > 0 ? 'good' : 'wait', text: t.direct(connection.nodes) };
+  }
   return { tone: tones[kind], text: t[kind] };
 }
 

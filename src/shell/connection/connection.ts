@@ -1,3 +1,4 @@
+import type { NodesStatus } from '../../nodes/nodes.ts';
 import { PeerUrl } from '../../peer-url.ts';
 import type { PeerStatus } from '../gateway-api.ts';
 
@@ -12,12 +13,14 @@ import type { PeerStatus } from '../gateway-api.ts';
  * - `network`: a peer is connected to a network. Null stands for the Autonomi network.
  * - `connecting`: a peer is connecting to a network.
  * - `program`: another program that reads from the network.
+ * - `direct`: this browser connects to nodes of the network, with the number of open connections.
  * - `community`: a peer elsewhere that says nothing of a network.
  */
 export type Connection =
   | { kind: 'checking' | 'offline' | 'local' | 'silent' | 'untried' | 'connecting' }
   | { kind: 'network'; name: string | null }
   | { kind: 'program'; name: string }
+  | { kind: 'direct'; nodes: number }
   | { kind: 'community'; name: string };
 
 export type ReachedPeer = Pick<PeerStatus, 'url' | 'kind' | 'answers' | 'network'>;
@@ -25,12 +28,23 @@ export type ReachedPeer = Pick<PeerStatus, 'url' | 'kind' | 'answers' | 'network
 /** Names of programs that read from the network and do not describe themselves. They are the same in every language. */
 export const programs = { anttp: 'AntTP', antd: 'antd' } as const;
 
-/** @param peers null before the first answer of the gateway. */
-export function connectionOf(peers: readonly ReachedPeer[] | null, online: boolean): Connection {
+/**
+ * @param peers null before the first answer of the gateway.
+ * @param nodes null if this browser cannot connect to nodes.
+ */
+export function connectionOf(
+  peers: readonly ReachedPeer[] | null,
+  online: boolean,
+  nodes: Pick<NodesStatus, 'connected'> | null = null,
+): Connection {
   if (!online) return { kind: 'offline' };
   if (!peers) return { kind: 'checking' };
-  if (peers.length === 0) return { kind: 'local' };
   const answering = peers.filter(({ answers }) => answers);
+  const isThroughPeer = answering.some(
+    ({ kind, network }) => kind !== 'antway' || network?.state === 'connected',
+  );
+  if (nodes && !isThroughPeer) return { kind: 'direct', nodes: nodes.connected };
+  if (peers.length === 0) return { kind: 'local' };
   if (answering.length === 0) {
     return { kind: peers.some(({ answers }) => answers === null) ? 'untried' : 'silent' };
   }

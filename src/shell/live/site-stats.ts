@@ -59,6 +59,7 @@ const stats = s.object({
   chunks: s.object({
     memory: tally,
     disk: tally,
+    nodes: tally,
     joined: count,
     stored: tally,
     unstored: count,

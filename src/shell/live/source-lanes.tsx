@@ -44,7 +44,7 @@ interface LaneProps {
   isKnown: boolean;
 }
 
-function Lane({ source: { host, chunks, bytes, tone }, share, isKnown }: LaneProps) {
+function Lane({ source: { id, host, chunks, bytes, tone }, share, isKnown }: LaneProps) {
   const track = useRef<HTMLSpanElement>(null);
   const seen = useRef<number | null>(null);
   const isStill = useReducedMotion();
@@ -60,7 +60,7 @@ function Lane({ source: { host, chunks, bytes, tone }, share, isKnown }: LanePro
   return (
     <li class={`lane tone-${tone}`}>
       <span class="lane-mark" aria-hidden="true" />
-      <span class="lane-name">{host ?? texts.live.disk}</span>
+      <span class="lane-name">{host ?? (id === 'nodes' ? texts.live.nodes : texts.live.disk)}</span>
       <span class="lane-figures">
         <b>{formatBytes(bytes)}</b> <span>{formatChunks(chunks)}</span>
       </span>

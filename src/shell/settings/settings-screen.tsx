@@ -14,6 +14,7 @@ import { DeniedSection, NamesSection } from './address-lists.tsx';
 import { Appearance } from './appearance.tsx';
 import { DecidedSites } from './decided-sites.tsx';
 import { ListsSection } from './lists-section.tsx';
+import { NodesSection } from './nodes-section.tsx';
 import { PeersSection, TransportSection } from './peers-section.tsx';
 import { StorageSection } from './storage-section.tsx';
 import { useSettings } from './use-settings.ts';
@@ -67,6 +68,7 @@ export function SettingsScreen({ active, config, names, move, suggestion, onLang
         {settings ? (
           <>
             <PeersSection settings={settings} suggestion={suggestion} />
+            <NodesSection settings={settings} />
             <StorageSection settings={settings} cache={cache} />
             <NamesSection settings={settings} titles={titles} />
             <ListsSection settings={settings} />

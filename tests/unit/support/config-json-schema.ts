@@ -48,6 +48,16 @@ const annotations: Record<keyof ServerConfig, Annotations> = {
       'How peers are reached. auto: by WebTransport, or by HTTP where WebTransport does not work. Otherwise only by the named transport.',
     default: 'auto',
   },
+  nodes: {
+    description:
+      'The network whose nodes a user may connect to without a peer: mainnet, or the multiaddresses of some nodes that listen for browsers. Nodes in private networks are used only if all of these are.',
+    default: 'mainnet',
+    examples: [
+      [
+        '/ip4/127.0.0.1/udp/10001/webrtc-direct/certhash/uEiAkAsFZc-iV5UToJHyETA8GLBIVdzB10Qv6VuNlwqTwkQ/p2p/57a89f84e1652d22fd6b791c29d83f187fbed3ba8e08e265fe3031b3a6f725da',
+      ],
+    ],
+  },
   isolation: {
     description:
       "How sites are isolated from each other. auto: a site that can run scripts gets an origin of its own if the host has wildcard names. Otherwise as path. path: all sites share the gateway's origin. subdomain: each site has an origin of its own.",

@@ -12,6 +12,8 @@ export const connectionDetails: typeof en = {
     silent:
       'Gespeicherte und angeheftete Seiten lassen sich weiterhin öffnen. Für alle anderen muss ein Peer antworten.',
     untried: 'Dieses Programm zeigt erst, dass es läuft, wenn Sie etwas öffnen.',
+    direct:
+      'Dieser Browser verbindet sich selbst mit Knoten des Netzwerks, wenn Sie etwas öffnen. Die Knoten erfahren Ihre IP-Adresse. Sie können das in den Einstellungen ausschalten.',
     connecting: 'Ein Peer verbindet sich mit dem Netzwerk. Das dauert einige Sekunden.',
     network: 'Ein Peer sucht im Netzwerk, was er nicht gespeichert hat.',
     program: 'Dieses Programm liest aus dem Autonomi-Netzwerk. Es sagt nicht, ob es jetzt verbunden ist.',

@@ -9,5 +9,6 @@ export const connection: Texts['connection'] = {
   connecting: 'Verbindung zum Netzwerk wird aufgebaut …',
   network: (name) => (name === null ? 'Mit Autonomi verbunden' : `Mit „${name}“ verbunden`),
   program: (name) => `Autonomi über ${name}`,
+  direct: (nodes) => (nodes === 0 ? 'Direkt, noch kein Knoten verbunden' : `Direkt, ${nodes} Knoten`),
   community: (host) => `Gemeinschafts-Peer ${host}`,
 };

@@ -76,6 +76,7 @@ export const live: Texts['live'] = {
   },
   sources: 'Chunks unterwegs',
   fromMemory: (count) => `Chunks, die noch entschlüsselt im Arbeitsspeicher lagen: ${count}×`,
+  nodes: 'Knoten des Netzwerks',
   disk: 'Speicher dieses Browsers',
   noPeers: 'Es ist kein Peer eingestellt: Nur hier Gespeichertes lässt sich öffnen.',
   peers: 'Peers',

@@ -27,6 +27,11 @@ export const settings: Texts['settings'] = {
   moved: (url, place) => `${url} ist jetzt an Position ${place}.`,
   removePeer: (url) => `${url} entfernen`,
   duplicatePeer: 'Dieser Peer ist schon in der Liste.',
+  nodes: {
+    title: 'Direkte Verbindungen',
+    use: 'Ohne Peer mit Knoten des Netzwerks verbinden',
+    note: 'Solange eine Seite von Antway offen ist, fragt dieser Browser dann die Knoten des Netzwerks nach allem, was kein Peer hat. Die Knoten erfahren Ihre IP-Adresse und was Sie öffnen. Über mobile Daten, oder wenn der Browser Daten spart, verbindet sich Antway nicht mit ihnen.',
+  },
   usePeersOfPeers: 'Auch Peers verwenden, die diesen Peers bekannt sind',
   expert: 'Optionen für Fachleute',
   reaching: 'Wege zu den Peers',

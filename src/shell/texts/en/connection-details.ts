@@ -10,6 +10,8 @@ export const connectionDetails = {
     local: 'The gateway reaches only what this computer stores, and not the Autonomi network.',
     silent: 'Stored and pinned sites still open. For all others, a peer must answer.',
     untried: 'This program shows that it runs only when you open something.',
+    direct:
+      'This browser connects to nodes of the network itself when you open something. The nodes learn your IP address. You can turn that off in the settings.',
     connecting: 'A peer is connecting to the network. This takes a few seconds.',
     network: 'A peer looks up in the network what it does not store.',
     program: 'This program reads from the Autonomi network. It does not say whether it is connected now.',

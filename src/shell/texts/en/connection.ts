@@ -8,5 +8,7 @@ export const connection = {
   connecting: 'Connecting to the network …',
   network: (name: string | null) => (name === null ? 'Connected to Autonomi' : `Connected to “${name}”`),
   program: (name: string) => `Autonomi through ${name}`,
+  direct: (nodes: number) =>
+    nodes === 0 ? 'Direct, no node connected yet' : `Direct, ${nodes} ${nodes === 1 ? 'node' : 'nodes'}`,
   community: (host: string) => `Community peer ${host}`,
 };

@@ -72,6 +72,7 @@ export const live = {
   },
   sources: 'Chunks on their way',
   fromMemory: (count: string) => `Chunks that were still decrypted in memory: ${count}×`,
+  nodes: 'Nodes of the network',
   disk: 'This browser’s storage',
   noPeers: 'No peer is configured: only what is stored here can be opened.',
   peers: 'Peers',

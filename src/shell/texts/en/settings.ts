@@ -25,6 +25,11 @@ export const settings = {
   moved: (url: string, place: number) => `${url} is now number ${place}.`,
   removePeer: (url: string) => `Remove ${url}`,
   duplicatePeer: 'This peer is already in the list.',
+  nodes: {
+    title: 'Direct connections',
+    use: 'Connect to nodes of the network without a peer',
+    note: 'While a page of Antway is open, this browser then asks the network’s nodes for what no peer has. The nodes learn your IP address and what you open. Antway does not connect to them over mobile data, or if the browser saves data.',
+  },
   usePeersOfPeers: 'Also use peers that these peers know',
   expert: 'Expert options',
   reaching: 'Ways to the peers',

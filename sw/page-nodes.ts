@@ -1,0 +1,68 @@
+/// <reference lib="webworker" />
+import type { Address } from '../src/address.ts';
+import { AntwayError } from '../src/errors.ts';
+import { NodeBroker } from '../src/nodes/broker.ts';
+import { systemClock } from '../src/nodes/clock.ts';
+import { isMetered } from '../src/nodes/metered.ts';
+import type { NodesStatus } from '../src/nodes/nodes.ts';
+import { nodesMessage } from '../src/nodes/port-messages.ts';
+import type { FetchOptions, NodeSource, PointerOptions } from '../src/peers/chunk-peers.ts';
+
+declare const self: ServiceWorkerGlobalScope;
+
+/** The network's nodes, through a page: a worker cannot connect to them. */
+export class PageNodes implements NodeSource {
+  readonly #broker: NodeBroker;
+
+  /** The page that gave the last port. */
+  #page: Client | undefined;
+
+  /** @param isOwner whether a page may give this worker a port. */
+  constructor(isOwner: (client: Client) => boolean) {
+    this.#broker = new NodeBroker({
+      clock: systemClock,
+      async findOwner() {
+        const pages = (await self.clients.matchAll({ type: 'window' })).filter(isOwner);
+        for (const page of pages) page.postMessage({ type: nodesMessage });
+        return pages.length > 0;
+      },
+    });
+  }
+
+  /** Uses the owner at the other end of the port. */
+  connect(port: MessagePort, page: Client): void {
+    this.#page = page;
+    this.#broker.connect(port);
+  }
+
+  /** Passes the port of a site's worker on to the owner. */
+  pass(port: MessagePort): void {
+    this.#page?.postMessage({ type: nodesMessage }, [port]);
+  }
+
+  /** @throws AntwayError also `PEERS_UNREACHABLE` with `details.problem` `metered` or `offline`. */
+  async fetch<T>(address: Address, options: FetchOptions<T> & { onFirstByte?(): void }): Promise<T> {
+    const problem = problemNow();
+    if (problem) throw problem;
+    return this.#broker.fetch(address, options);
+  }
+
+  async pointers<T>(address: Address, options: PointerOptions<T>): Promise<T[]> {
+    return problemNow() ? [] : this.#broker.pointers(address, options);
+  }
+
+  status(): Promise<NodesStatus | undefined> {
+    return this.#broker.status();
+  }
+}
+
+function problemNow(): AntwayError | undefined {
+  const { navigator } = self;
+  if (!navigator.onLine) {
+    return new AntwayError('PEERS_UNREACHABLE', 'The browser is offline.', { problem: 'offline' });
+  }
+  if (!isMetered(navigator)) return undefined;
+  const message =
+    'On a metered connection, or if the browser saves data, the gateway does not connect to nodes of the network.';
+  return new AntwayError('PEERS_UNREACHABLE', message, { problem: 'metered' });
+}

@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Browser, BrowserContext, Page } from '@playwright/test';
+import { fetchIn, Gateway, openShellIn } from '../support/chromium.ts';
+import { distFolder } from '../support/paths.ts';
+import { PeerProcess } from '../support/peer-process.ts';
+import { untilViewed } from '../support/viewer.ts';
+import type { Item } from './content.ts';
+import type { Devnet, Prepared } from './devnet.ts';
+import { type Row, seconds } from './rows.ts';
+
+const step = 'node → app, without a peer';
+/** The longest time until another page has the connections, in milliseconds. */
+const mostTakeOverMs = 2_000;
+
+/**
+ * The app reads from the nodes, without a peer: every file of each item, a range, the pointer, and an absent address.
+ * Then the page with the connections is closed, and another page takes over.
+ */
+export async function readInApp(
+  browser: Browser,
+  folder: string,
+  network: Devnet,
+  items: readonly Item[],
+  pointer: Prepared['pointer'],
+): Promise<Row[]> {
+  const config = join(folder, 'antway-nodes.json');
+  const nodes = network.nodes.slice(0, 2).map(({ browserAddress }) => browserAddress);
+  await writeFile(config, JSON.stringify({ peers: [], nodes }));
+  const host = await PeerProcess.start({
+    flags: ['--web', distFolder, '--web-config', config],
+    webTransport: 'none',
+  });
+  const context = await browser.newContext();
+  const ofSites = await browser.newContext();
+  try {
+    const gateway = await Gateway.open(host, await context.newPage());
+    const [small, photos, , site] = items as [Item, Item, Item, Item];
+    await refusesWithoutConsent(gateway, small);
+    await allowNodes(gateway.shell);
+    const rows = [
+      ...(await readItems(gateway, items)),
+      await readPointer(gateway, pointer, site),
+      await readAbsent(gateway),
+    ];
+    await gateway.shell.locator('.status', { hasText: `Direct, ${network.nodes.length} nodes` }).waitFor();
+    rows.push(...(await takeOver(context, gateway, photos)));
+    rows.push(await openInViewer(context, host.url, site));
+    rows.push(await openOnOwnOrigin(ofSites, host.url, site));
+    return rows;
+  } finally {
+    await Promise.all([context.close(), ofSites.close()]);
+    await host.stop();
+  }
+}
+
+/** The user has not allowed connections to nodes yet. */
+async function refusesWithoutConsent({ shell }: Gateway, { address }: Item): Promise<void> {
+  const { status } = await fetchIn(shell, `/${address}`);
+  assert.equal(status, 504, 'without the setting, no node is asked');
+}
+
+async function allowNodes(shell: Page): Promise<void> {
+  await shell.getByRole('link', { name: 'Settings' }).first().click();
+  await shell.getByLabel('Connect to nodes of the network without a peer').check();
+  await shell.locator('.status', { hasText: 'Direct' }).waitFor({ timeout: 20_000 });
+}
+
+async function readItems(gateway: Gateway, items: readonly Item[]): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const { name, address, paths } of items) {
+    const [first] = paths;
+    const startedMs = performance.now();
+    const range = await fetchIn(gateway.shell, `/${address}${first!.path}`, {
+      headers: { Range: 'bytes=100-199' },
+    });
+    assert.deepEqual([range.status, range.size], [206, 100], range.text);
+    const rangeSeconds = seconds(startedMs);
+    let bytes = 0;
+    for (const { path, size, sha256 } of paths) {
+      const answer = await fetchIn(gateway.shell, `/${address}${path}`);
+      assert.equal(answer.status, 200, answer.text);
+      assert.deepEqual({ size: answer.size, sha256: answer.sha256 }, { size, sha256 }, name + path);
+      bytes += size;
+    }
+    rows.push(
+      { step, item: `${name}: a range`, seconds: rangeSeconds },
+      { step, item: name, bytes, seconds: seconds(startedMs) },
+    );
+  }
+  const { chunks, peers } = await gateway.stats();
+  assert.ok(chunks.nodes.count > 0, 'nodes gave the chunks');
+  assert.deepEqual(peers, []);
+  return rows;
+}
+
+async function readPointer(gateway: Gateway, { address }: Prepared['pointer'], site: Item): Promise<Row> {
+  const [page] = site.paths;
+  const startedMs = performance.now();
+  const answer = await fetchIn(gateway.shell, `/${address}${page!.path}`);
+  assert.equal(answer.status, 200, answer.text);
+  assert.equal(answer.sha256, page!.sha256, 'the page of the site that the pointer leads to');
+  return { step, item: 'the pointer', seconds: seconds(startedMs) };
+}
+
+async function readAbsent(gateway: Gateway): Promise<Row> {
+  const address = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('hex');
+  const startedMs = performance.now();
+  const { status, text } = await fetchIn(gateway.shell, `/${address}`);
+  assert.equal(status, 404, text);
+  return { step, item: 'an absent address: 404', seconds: seconds(startedMs) };
+}
+
+/** Closes the page with the connections, and another page reads. */
+async function takeOver(context: BrowserContext, gateway: Gateway, item: Item): Promise<Row[]> {
+  const other = await openShellIn(context, gateway.url);
+  await forgetChunks(other);
+  await untilConnectable(other);
+  const { path, size, sha256 } = item.paths[0]!;
+  const startedMs = performance.now();
+  const reading = fetchIn(other, `/${item.address}${path}`);
+  await gateway.shell.close();
+  const closedMs = performance.now();
+  await untilConnectable(other);
+  const takeOverMs = performance.now() - closedMs;
+  assert.ok(takeOverMs <= mostTakeOverMs, `another page took over after ${Math.round(takeOverMs)} ms`);
+  const answer = await reading;
+  assert.deepEqual({ size: answer.size, sha256: answer.sha256 }, { size, sha256 }, answer.text);
+  return [
+    { step, item: 'another page takes over the connections', seconds: takeOverMs / 1000 },
+    { step, item: `${item.name}, whose page with the connections is closed`, seconds: seconds(startedMs) },
+  ];
+}
+
+/** Opens a site that has an origin of its own, whose worker reads through a tab with the app. */
+async function openOnOwnOrigin(context: BrowserContext, url: string, site: Item): Promise<Row> {
+  const root = `http://antway.localhost:${new URL(url).port}`;
+  const first = await openShellIn(context, `${root}/`);
+  await forgetChunks(first);
+  await untilConnectable(first);
+  // The first page keeps the connections, and the second one shows the site.
+  const page = await openShellIn(context, `${root}/`);
+  const startedMs = performance.now();
+  await page.goto(`${root}/#view=${site.address}/`);
+  const content = await untilViewed(page, `/${site.address}/`);
+  await content.getByRole('heading', { name: 'Pictures' }).waitFor({ timeout: 60_000 });
+  const frame = page
+    .frames()
+    .find((each) => new URL(each.url()).host.endsWith(`.antway.localhost:${new URL(url).port}`));
+  assert.ok(frame, 'the site has an origin of its own');
+  for (const { path, size, sha256 } of site.paths) {
+    const answer = await fetchIn(frame, path);
+    assert.deepEqual({ size: answer.size, sha256: answer.sha256 }, { size, sha256 }, answer.text);
+  }
+  return { step, item: 'the site on an origin of its own', seconds: seconds(startedMs) };
+}
+
+/** Opens a URL in the only tab: a page of the app has to connect to the nodes, so it shows the content. */
+async function openInViewer(context: BrowserContext, url: string, site: Item): Promise<Row> {
+  const [former] = context.pages();
+  await forgetChunks(former!);
+  const page = await context.newPage();
+  await former!.close();
+  const startedMs = performance.now();
+  await page.goto(`${url}/${site.address}/`, { waitUntil: 'commit' });
+  const content = await untilViewed(page, `/${site.address}/`);
+  await content.getByRole('heading', { name: 'Pictures' }).waitFor({ timeout: 60_000 });
+  return { step, item: 'the site in a tab, without another page of the app', seconds: seconds(startedMs) };
+}
+
+/** Deletes all chunks, and the settings with them. */
+async function forgetChunks(shell: Page): Promise<void> {
+  const send = async (path: string, method: string, body: object) =>
+    assert.ok((await fetchIn(shell, path, { method, body: JSON.stringify(body) })).status < 300, path);
+  await send('/-/reset', 'POST', { chunks: true });
+  await send('/-/settings', 'PUT', { useNodes: true });
+}
+
+/** Waits until a page has the connections for the worker. */
+async function untilConnectable(shell: Page): Promise<void> {
+  for (;;) {
+    const { text } = await fetchIn(shell, '/-/peers');
+    if ((JSON.parse(text) as { nodes: unknown }).nodes) return;
+  }
+}
