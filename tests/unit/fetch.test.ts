@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Address } from '../../src/address.ts';
 import { type AntArchive, type AntError, type AntFile, createAntFetch } from '../../src/fetch/index.ts';
 import { MemoryChunkStore } from '../../src/node-peer/chunk-store.ts';
@@ -359,5 +359,38 @@ describe('the options', () => {
     expect(Buffer.from(await again.arrayBuffer()).equals(large)).toBe(true);
     const broken = { get: () => Promise.reject(new Error('x')), put: () => Promise.reject(new Error('y')) };
     expect(await (await client({ store: broken })(file)).text()).toBe(text);
+  });
+
+  it('include a store that never answers, past which reads go', async () => {
+    const asked: string[] = [];
+    const never = new Promise<never>(() => undefined);
+    const stuck = {
+      get: (address: string) => {
+        asked.push(address);
+        return never;
+      },
+      put: () => never,
+    };
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const antFetch = client({ store: stuck });
+      const reading = antFetch(film).then((response) => response.arrayBuffer());
+      let bytes: ArrayBuffer | undefined;
+      void reading.then((all) => {
+        bytes = all;
+      });
+      for (let ms = 0; !bytes && ms < 20_000; ms += 100) {
+        await new Promise((resolve) => setImmediate(resolve));
+        await vi.advanceTimersByTimeAsync(100);
+      }
+      expect(bytes && Buffer.from(bytes).equals(large)).toBe(true);
+      // The other chunks did not wait for the first one.
+      expect(asked).toEqual([film]);
+      const closing = antFetch.close();
+      await vi.advanceTimersByTimeAsync(11_000);
+      await closing;
+    } finally {
+      vi.useRealTimers();
+    }
   });
 });

@@ -1,0 +1,80 @@
+import { cpSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { build } from 'vite';
+import { Address } from '../../src/address.ts';
+import { expect, test } from '../support/chromium.ts';
+import { freePort } from '../support/loopback-server.ts';
+import { consumers as consumerFolder, PackageProject } from '../support/package-project.ts';
+import { PointerOwner } from '../support/pointers.ts';
+import { noise, publish } from '../support/publish.ts';
+import { StaticHost } from '../support/static-host.ts';
+import { makeTarchive } from '../support/tarchive.ts';
+
+// One project has all packages. A bundle of it runs in the pages of all tests.
+test.describe.configure({ mode: 'default' });
+
+// biome-ignore lint/suspicious/noExplicitAny: the types of the packages are in the project only
+declare const consumers: any;
+
+let project: PackageProject;
+let host: StaticHost;
+
+test.beforeAll(async () => {
+  test.setTimeout(180_000);
+  project = await PackageProject.create();
+  writeFileSync(join(project.folder, 'package.json'), '{"type":"module"}');
+  cpSync(consumerFolder, project.folder, { recursive: true });
+  const outDir = join(project.folder, 'web');
+  await build({ configFile: false, root: project.folder, logLevel: 'error', build: { outDir } });
+  host = await StaticHost.start({ folders: [outDir] });
+});
+
+test.afterAll(async () => {
+  await host?.stop();
+  project?.remove();
+});
+
+test('@antway/fetch reads everything in a page, which has its chunks after a reload', async ({
+  page,
+  startPeer,
+}) => {
+  const peer = await startPeer();
+  const site = await publish(await makeTarchive({ 'a.txt': 'abcdef'.repeat(1000), 'b.txt': 'b' }), peer);
+  const bytes = noise(7, 9_000_000);
+  const film = await publish(bytes, peer);
+  const owner = new PointerOwner(34);
+  const target = await publish(Buffer.from('the newest text'), peer);
+  peer.putPointer(owner.address.hex, owner.sign(1n, Address.fromHex(target)));
+
+  const open = async () => {
+    await page.goto(host.url);
+    await page.waitForFunction(() => 'consumers' in globalThis);
+  };
+  await open();
+  const asked = { peer: peer.url, site, film };
+  const results = await page.evaluate(([asked, pointer]) => consumers.fetchPage.firstVisit(asked, pointer), [
+    asked,
+    owner.address.hex,
+  ] as const);
+  expect(results).toEqual({
+    range: [206, 'abc'],
+    paths: ['a.txt', 'b.txt'],
+    text: 'bcd',
+    byteLength: 5_000_000,
+    last: { loaded: 5_000_000, total: 5_000_000 },
+    isAborted: true,
+    error: ['NOT_FOUND', 404, expect.any(Number)],
+    mistyped: 'function',
+    first: 5_000_000,
+    pointed: 'the newest text',
+    pointsTo: target,
+  });
+
+  await open();
+  const unreachable = `http://127.0.0.1:${await freePort()}`;
+  const later = await page.evaluate(([peer, film]) => consumers.fetchPage.laterVisit(peer, film), [
+    unreachable,
+    film,
+  ] as const);
+  expect(later).toEqual({ bytes: [...bytes.subarray(100, 110)], code: 'PEERS_UNREACHABLE' });
+});
