@@ -22,6 +22,14 @@ export const packages: readonly PackageDefinition[] = [
     readme: 'src/fetch/README.md',
     modules: { '.': 'src/fetch/index.ts' },
   },
+  {
+    name: 'publish',
+    description:
+      'Publishes files for the Autonomi network: encrypted in your page or program, stored by peers.',
+    keywords: ['publish', 'upload', 'encryption'],
+    readme: 'src/publisher/README.md',
+    modules: { '.': 'src/publisher/index.ts', './node': 'src/publisher/node.ts' },
+  },
 ];
 
 /** The file of a module, in the folder of its package. */

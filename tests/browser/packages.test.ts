@@ -2,6 +2,8 @@ import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'vite';
 import { Address } from '../../src/address.ts';
+import { createTarchive } from '../../src/archive/create-tar.ts';
+import { bufferAccess } from '../../src/util/random-access.ts';
 import { expect, test } from '../support/chromium.ts';
 import { freePort } from '../support/loopback-server.ts';
 import { consumers as consumerFolder, PackageProject } from '../support/package-project.ts';
@@ -77,4 +79,32 @@ test('@antway/fetch reads everything in a page, which has its chunks after a rel
     film,
   ] as const);
   expect(later).toEqual({ bytes: [...bytes.subarray(100, 110)], code: 'PEERS_UNREACHABLE' });
+});
+
+test('@antway/publish publishes from a page', async ({ page, startPeer }) => {
+  // Another origin may only write with a token.
+  const token = 'open sesame';
+  const peer = await startPeer({ token });
+  await page.goto(host.url);
+  await page.waitForFunction(() => 'consumers' in globalThis);
+  const results = await page.evaluate(([peer, token]) => consumers.publishPage.publishAll(peer, token), [
+    peer.url,
+    token,
+  ] as const);
+  expect(results).toMatchObject({
+    text: 'Hello',
+    paths: ['a.txt', 'folder/b.txt'],
+    secret: 'for few',
+    present: 4,
+    isAborted: true,
+    error: ['UNSUPPORTED', 501],
+    leftOut: ['.DS_Store'],
+    single: 'single.txt',
+  });
+  // The same address as for the same files in a program.
+  const site = createTarchive([
+    { path: 'index.html', source: bufferAccess(Buffer.from('<!doctype html><title>Site</title>')) },
+    { path: 'sub/c.txt', source: bufferAccess(Buffer.from('c')) },
+  ]);
+  expect(results.site).toBe(await publish(site, { put: async () => undefined }));
 });
