@@ -28,11 +28,14 @@ const assetFileNames = ({ names }: { names: string[] }) =>
     ? 'antway-libsodium-[hash][extname]'
     : 'antway-brotli-[hash][extname]';
 
-/** @param entries sources by the name of their output. */
+/**
+ * @param entries sources by the name of their output.
+ * @param others the same of other bundles of the package, whose files it imports instead of a copy.
+ */
 function bundle(
   definition: PackageDefinition,
   entries: Readonly<Record<string, string>>,
-  { isOneFile = false, isClassic = false } = {},
+  { isOneFile = false, isClassic = false, others = {} as Readonly<Record<string, string>> } = {},
 ): Bundle {
   const input = Object.fromEntries(
     Object.entries(entries).map(([file, source]) => [file.replace(/\.js$/, ''), fromRoot(source)]),
@@ -45,13 +48,16 @@ function bundle(
         outDir: join(outDir, definition.name),
         rolldownOptions: {
           input,
-          external: /^node:/,
+          external: [/^node:/, ...Object.values(others).map(fromRoot)],
           preserveEntrySignatures: 'strict',
           output: {
             format: isClassic ? 'iife' : 'es',
             entryFileNames: '[name].js',
             chunkFileNames: '[name].js',
             assetFileNames,
+            paths: Object.fromEntries(
+              Object.entries(others).map(([file, source]) => [fromRoot(source), `./${file}`]),
+            ),
             ...(isOneFile && { codeSplitting: false }),
           },
           ...(isClassic && { transform: { define: classicDefines } }),
@@ -66,15 +72,19 @@ function bundlesOf(definition: PackageDefinition): Record<string, Bundle> {
   const entries = Object.fromEntries(
     Object.entries(modules).map(([path, source]) => [moduleFile(path), source]),
   );
-  const single = (file: string, source: string, isClassic: boolean): [string, Bundle] => [
-    `${name}_${file.replace(/\W/g, '_')}`,
-    bundle(definition, { [file]: source }, { isOneFile: true, isClassic }),
-  ];
+  const nameOf = (file: string) => `${name}_${file.replace(/\W/g, '_')}`;
+  const modulesOfWorker = () =>
+    Object.entries(entries).map(([file, source]) => {
+      const { [file]: _, ...others } = entries;
+      const options = { isOneFile: true, others };
+      return [nameOf(file), bundle(definition, { [file]: source }, options)] as const;
+    });
   return Object.fromEntries([
-    ...(isForServiceWorkers
-      ? Object.entries(entries).map(([file, source]) => single(file, source, false))
-      : [[name, bundle(definition, entries)] as const]),
-    ...Object.entries(scripts).map(([file, source]) => single(file, source, true)),
+    ...(isForServiceWorkers ? modulesOfWorker() : [[name, bundle(definition, entries)] as const]),
+    ...Object.entries(scripts).map(([file, source]) => {
+      const options = { isOneFile: true, isClassic: true };
+      return [nameOf(file), bundle(definition, { [file]: source }, options)] as const;
+    }),
   ]);
 }
 

@@ -48,7 +48,9 @@ export function writePackageFolder(definition: PackageDefinition, folder: string
     scripts: { prepack },
     // The names of the code are in the folder: it has nothing else.
     files: [
-      ...readdirSync(folder).filter((file) => /\.(js|map|wasm)$/.test(file)),
+      ...readdirSync(folder)
+        .filter((file) => /\.(js|map|wasm)$/.test(file))
+        .sort(),
       'types',
       ...licences,
       noticesFile,

@@ -30,6 +30,23 @@ export const packages: readonly PackageDefinition[] = [
     readme: 'src/publisher/README.md',
     modules: { '.': 'src/publisher/index.ts', './node': 'src/publisher/node.ts' },
   },
+  {
+    name: 'page',
+    description: 'Makes ant:// addresses of the Autonomi network work in the pages of a site.',
+    keywords: ['service-worker', 'embed'],
+    readme: 'src/page/README.md',
+    modules: { '.': 'src/page/index.ts' },
+  },
+  {
+    name: 'sw',
+    description:
+      'The service worker for content of the Autonomi network: ready to serve, or a part of your own worker.',
+    keywords: ['service-worker', 'workbox'],
+    readme: 'sw/README.md',
+    modules: { '.': 'sw/handler.ts', './workbox': 'sw/workbox.ts' },
+    scripts: { 'antway-sw.js': 'sw/drop-in.ts', 'antway-handler.js': 'sw/handler-global.ts' },
+    isForServiceWorkers: true,
+  },
 ];
 
 /** The file of a module, in the folder of its package. */

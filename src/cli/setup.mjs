@@ -229,7 +229,9 @@ export async function buildNpmPackages() {
     output: join(built.packages, 'fetch/package.json'),
     async work() {
       await rm(built.packages, { recursive: true, force: true });
-      await run(process.execPath, [tsc, '-p', 'tsconfig.packages.json']);
+      for (const project of ['tsconfig.packages.json', 'sw/tsconfig.packages.json']) {
+        await run(process.execPath, [tsc, '-p', project]);
+      }
       await viteBuild('--app', '--config', 'vite.packages.config.ts');
     },
   });

@@ -28,7 +28,19 @@ test.beforeAll(async () => {
   cpSync(consumerFolder, project.folder, { recursive: true });
   const outDir = join(project.folder, 'web');
   await build({ configFile: false, root: project.folder, logLevel: 'error', build: { outDir } });
-  host = await StaticHost.start({ folders: [outDir] });
+  const worker = join(project.folder, 'worker/own-worker.ts');
+  await build({
+    configFile: false,
+    root: project.folder,
+    logLevel: 'error',
+    build: {
+      outDir,
+      emptyOutDir: false,
+      lib: { entry: worker, formats: ['iife'], name: 'own', fileName: () => 'own-worker.js' },
+    },
+  });
+  // A site copies the files of the worker.
+  host = await StaticHost.start({ folders: [outDir, project.installed('sw')] });
 });
 
 test.afterAll(async () => {
@@ -107,4 +119,53 @@ test('@antway/publish publishes from a page', async ({ page, startPeer }) => {
     { path: 'sub/c.txt', source: bufferAccess(Buffer.from('c')) },
   ]);
   expect(results.site).toBe(await publish(site, { put: async () => undefined }));
+});
+
+test('@antway/page and the worker of @antway/sw serve a page by one grammar of addresses', async ({
+  page,
+  startPeer,
+}) => {
+  const peer = await startPeer();
+  const picture = '<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>';
+  const site = await publish(await makeTarchive({ 'a.txt': 'abcdef', 'pixel.svg': picture }), peer);
+  await page.goto(host.url);
+  await page.waitForFunction(() => 'consumers' in globalThis);
+  const { base32 } = Address.fromHex(site);
+  const forms = [
+    ...[site, site.toUpperCase(), base32, `ant://${site}`, `autonomi://${site}`, `web+ant://${site}`],
+    ...[`https://gateway.example/${site}`, `https://${base32}.gateway.example`, 'home', 'ant://home'],
+  ];
+  const results = await page.evaluate(
+    ([peer, site, forms, absent]) => consumers.pagePage.usePage(peer, site, forms, absent),
+    [peer.url, site, forms, 'ab'.repeat(32)] as const,
+  );
+  expect(results).toEqual({
+    texts: ['abcdef'],
+    urls: [`${host.url}/ant/${site}/a.txt`],
+    part: [206, 'bc'],
+    direct: 'abcdef',
+    pinned: [site, 'complete', true],
+    paused: 'paused',
+    listed: [site],
+    removed: 'NOT_FOUND',
+    unpinned: 'NOT_FOUND',
+    timedOut: 'TimeoutError',
+    codes: ['BAD_ADDRESS', 'BAD_ADDRESS', 'NOT_FOUND'],
+    total: true,
+    closed: ['AbortError', 'AbortError'],
+    source: `ant://${site}/pixel.svg`,
+    after: 'abcdef',
+  });
+});
+
+test('the route of @antway/sw serves a page from a worker of its own', async ({ page, startPeer }) => {
+  const peer = await startPeer();
+  const site = await publish(await makeTarchive({ 'a.txt': 'abcdef' }), peer);
+  await page.goto(host.url);
+  await page.waitForFunction(() => 'consumers' in globalThis);
+  const text = await page.evaluate(([peer, site]) => consumers.pagePage.useOwnWorker(peer, site), [
+    peer.url,
+    site,
+  ] as const);
+  expect(text).toBe('abcdef');
 });

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { packages } from '../../build/packages.ts';
 import { Address } from '../../src/address.ts';
 import { root } from '../../src/cli/setup.mjs';
@@ -13,6 +13,9 @@ import { loadBlake3 } from '../../src/self-encryption/blake3.ts';
 import { consumers, PackageProject, packageTool } from '../support/package-project.ts';
 import { noise, publish } from '../support/publish.ts';
 import { makeTarchive } from '../support/tarchive.ts';
+
+// Compilers and programs are slow while the machine does other work.
+vi.setConfig({ testTimeout: 120_000 });
 
 const names = packages.map(({ name }) => name);
 
@@ -44,6 +47,15 @@ async function outputOf(command: string, args: readonly string[], env = process.
   const { stdout, stderr } = await promisify(execFile)(command, args, options).catch((error) => error);
   return `${stdout}${stderr}`;
 }
+
+it('@antway/sw has the ready worker, and its WebAssembly beside it', () => {
+  const files = readdirSync(project.installed('sw'));
+  expect(files).toEqual(expect.arrayContaining(['antway-sw.js', 'antway-handler.js']));
+  const worker = readFileSync(join(project.installed('sw'), 'antway-sw.js'), 'utf8');
+  const wasm = files.filter((file) => file.endsWith('.wasm'));
+  expect(wasm).toHaveLength(2);
+  for (const name of wasm) expect(worker).toContain(name);
+});
 
 describe.each(names)('the package @antway/%s', (name) => {
   it('has complete metadata, licences and source maps, and no dependencies', () => {
@@ -105,13 +117,16 @@ it.each([
   const compilerOptions = { strict: true, target: 'es2022', types: [], rootDir: '.', noEmitOnError: true };
   const projects = {
     nodenext: { module: 'nodenext', outDir: 'out' },
+    worker: { module: 'nodenext', noEmit: true },
     bundler: { module: 'esnext', moduleResolution: 'bundler', noEmit: true },
   };
   rmSync(join(project.folder, 'out'), { recursive: true, force: true });
   // The checks above have told what each resolution finds.
-  for (const [kind, options] of Object.entries(projects).slice(0, isNewest ? 2 : 1)) {
-    const lib = ['es2024', 'dom', 'dom.iterable', 'dom.asynciterable'];
-    const config = { compilerOptions: { ...compilerOptions, lib, ...options }, include: ['*.ts'] };
+  for (const [kind, options] of Object.entries(projects).slice(0, isNewest ? 3 : 2)) {
+    const isWorker = kind === 'worker';
+    const lib = ['es2024', ...(isWorker ? ['webworker'] : ['dom', 'dom.iterable', 'dom.asynciterable'])];
+    const include = [isWorker ? 'worker/*.ts' : '*.ts'];
+    const config = { compilerOptions: { ...compilerOptions, lib, ...options }, include };
     writeFileSync(join(project.folder, `${kind}.json`), JSON.stringify(config));
     expect(await outputOf(process.execPath, [tsc, '-p', `${kind}.json`])).toBe('');
   }
@@ -185,5 +200,13 @@ describe.each(runtimes.filter(([, program]) => existsSync(program)))('in %s', (_
     const record = new Uint8Array(readFileSync(join(chunks, 'pointers', pointer!)));
     expect(parsePointer(record, Address.fromHex(pointer!))).toMatchObject({ counter: 7n, kind: 'chunk' });
     expect(parsePointer(record, Address.fromHex(pointer!)).target.hex).toBe(address);
+  });
+
+  it('@antway/page has no effect without a page, and tells so with a code', async () => {
+    expect(await run('page-program', { address: site })).toEqual({
+      codes: ['NO_PAGE'],
+      code: 'BAD_ADDRESS',
+      urls: [`/sub/ant/${site}/a%20b.txt`, `/sub/ant/${site}/a%20b.txt`, '/sub/ant/home'],
+    });
   });
 });
