@@ -1,11 +1,12 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { pageStyle } from './build/page-style.ts';
+import { portableBrotliEncoder } from './build/portable-wasm.ts';
 import packageJson from './package.json' with { type: 'json' };
 
 export default defineConfig({
   define: { __ANTWAY_VERSION__: JSON.stringify(packageJson.version) },
-  plugins: [pageStyle()],
+  plugins: [pageStyle(), portableBrotliEncoder()],
   test: {
     include: ['tests/unit/**/*.test.ts'],
     testTimeout: 60_000,

@@ -15,3 +15,16 @@ declare module 'virtual:wasm-hashes' {
   export const decoderHash: string;
   export const sodiumHash: string;
 }
+
+/** Brotli's encoder, from `portable-wasm.ts`: the package `brotli-wasm` for a caller that brings the WebAssembly. */
+declare module 'virtual:brotli-encoder' {
+  /** Call it before `compress`. @param wasm the bytes of the file below. */
+  export default function init(wasm: BufferSource): Promise<unknown>;
+  export function compress(bytes: Uint8Array, options: { quality: number }): Uint8Array;
+}
+
+/** A `data:` URL with its WebAssembly. */
+declare module 'virtual:brotli-encoder.wasm?url&inline' {
+  const url: string;
+  export default url;
+}

@@ -7,13 +7,14 @@ import { parseArgs } from 'node:util';
 import {
   buildCli,
   buildDropIn,
-  buildFetch,
+  buildNpmPackages,
   buildPeer,
   buildShell,
   checkCargo,
   checkNode,
   fail,
   installPackages,
+  installPackageTestTools,
   root,
   run,
   SetupError,
@@ -46,7 +47,8 @@ try {
     await buildShell();
     await buildCli();
     await buildDropIn();
-    await buildFetch();
+    await buildNpmPackages();
+    await installPackageTestTools();
   }
   const needsChromium = wanted.includes('browser') || wanted.includes(thirdParty);
   const chromium = needsChromium ? await findChromium() : undefined;

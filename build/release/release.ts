@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import {
   buildCli,
   buildDropIn,
+  buildNpmPackages,
   buildPeer,
   buildShell,
   built,
@@ -14,6 +15,7 @@ import {
   run,
   SetupError,
 } from '../../src/cli/setup.mjs';
+import { packages } from '../packages.ts';
 import { writeArchive } from './archive.ts';
 import { writeChecksums } from './checksums.ts';
 import { mergeReleases } from './merge.ts';
@@ -93,6 +95,7 @@ async function build(version: string, { out, 'bundles-only': isBundlesOnly }: Op
   await buildShell();
   await buildCli();
   await buildDropIn();
+  await buildNpmPackages();
   if (!isBundlesOnly) await buildPeer();
   rmSync(out, { recursive: true, force: true });
   mkdirSync(out, { recursive: true });
@@ -111,9 +114,11 @@ async function build(version: string, { out, 'bundles-only': isBundlesOnly }: Op
     const notices = { 'THIRD-PARTY-NOTICES.txt': 'peer/THIRD-PARTY-NOTICES.txt' };
     await write(peerName(version), { 'antway-peer': built.peer, ...notices });
   }
-  const args = ['pack', '--ignore-scripts', '--pack-destination', out, '--loglevel', 'error'];
+  const folders = ['.', ...packages.map(({ name }) => join(built.packages, name))];
+  const args = ['pack', ...folders, '--ignore-scripts', '--pack-destination', out, '--loglevel', 'error'];
   await run('npm', args, { stdio: ['ignore', 'ignore', 'inherit'] });
-  return [...archives, `antway-${version}.tgz`];
+  const tarballs = ['antway', ...packages.map(({ name }) => `antway-${name}`)];
+  return [...archives, ...tarballs.map((name) => `${name}-${version}.tgz`)];
 }
 
 /** With Rust's name for this platform, such as `x86_64-unknown-linux-gnu`. */

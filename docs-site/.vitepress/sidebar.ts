@@ -4,6 +4,10 @@ import type { DefaultTheme } from 'vitepress';
 
 /** The pages that TypeDoc writes (`typedoc.json`), by the names under which a site imports the modules. */
 const modules = {
+  '@antway/fetch': 'src/fetch',
+  '@antway/page': 'src/page',
+  '@antway/publish': 'src/publisher',
+  '@antway/publish/node': 'src/publisher/node',
   antway: 'src/drop-in/antway',
   'antway/handler': 'sw/handler',
   'antway/workbox': 'sw/workbox',

@@ -14,7 +14,7 @@ export const built: {
   cli: string;
   shell: string;
   dropIn: string;
-  fetch: string;
+  packages: string;
 };
 
 /** Builds the command into `dist-cli/`, unless the build is up to date. */
@@ -23,8 +23,11 @@ export function buildCli(): Promise<void>;
 /** Builds the files for embedding sites into `dist-drop-in/`, unless the build is up to date. */
 export function buildDropIn(): Promise<void>;
 
-/** Builds the folder of the package `@antway/fetch`. */
-export function buildFetch(): Promise<void>;
+/** Builds the folders of the packages `@antway/…` into `dist-packages/`, unless the build is up to date. */
+export function buildNpmPackages(): Promise<void>;
+
+/** Installs the tools and runtimes of the tests of the packages, unless they are installed. */
+export function installPackageTestTools(): Promise<void>;
 
 /** Builds `antway-peer`, unless the build is up to date. */
 export function buildPeer(): Promise<void>;

@@ -24,7 +24,7 @@ export const built = {
   cli: join(root, 'dist-cli/antway.js'),
   shell: join(root, 'dist'),
   dropIn: join(root, 'dist-drop-in'),
-  fetch: join(root, 'dist-fetch'),
+  packages: join(root, 'dist-packages'),
 };
 
 export class SetupError extends Error {
@@ -79,9 +79,14 @@ export async function installDocsPackages() {
   await installPackagesOf('docs-site');
 }
 
+/** Installs the tools and runtimes of the tests of the packages, which have a lockfile of their own. */
+export async function installPackageTestTools() {
+  await installPackagesOf('tests/packages');
+}
+
 async function installPackagesOf(folder) {
   await step({
-    name: folder === '' ? 'packages' : `packages-${folder}`,
+    name: folder === '' ? 'packages' : `packages-${folder.replaceAll('/', '-')}`,
     title: folder === '' ? 'Installing packages' : `Installing packages for ${folder}`,
     inputs: [...['package.json', 'pnpm-lock.yaml'].map((name) => join(folder, name)), '.npmrc'],
     output: join(root, folder, 'node_modules/.modules.yaml'),
@@ -212,16 +217,22 @@ export async function buildDropIn() {
   });
 }
 
-/** Builds the folder of the package `@antway/fetch`. */
-export async function buildFetch() {
+/** Builds the folders of the packages `@antway/…`. */
+export async function buildNpmPackages() {
   await step({
-    name: 'fetch',
-    title: 'Building the package @antway/fetch',
-    inputs: [...builtByVite, 'build', 'vite.fetch.config.ts', 'tsconfig.fetch.json'],
-    output: join(built.fetch, 'types/fetch/index.d.ts'),
+    name: 'npm-packages',
+    title: 'Building the packages @antway/…',
+    inputs: [
+      ...[...builtByVite, 'sw', 'build', 'vite.packages.config.ts', 'tsconfig.packages.json'],
+      ...['LICENSE-APACHE', 'LICENSE-MIT'],
+    ],
+    output: join(built.packages, 'fetch/package.json'),
     async work() {
-      await viteBuild('--config', 'vite.fetch.config.ts');
-      await run(process.execPath, [tsc, '-p', 'tsconfig.fetch.json']);
+      await rm(built.packages, { recursive: true, force: true });
+      for (const project of ['tsconfig.packages.json', 'sw/tsconfig.packages.json']) {
+        await run(process.execPath, [tsc, '-p', project]);
+      }
+      await viteBuild('--app', '--config', 'vite.packages.config.ts');
     },
   });
 }

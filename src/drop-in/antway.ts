@@ -81,6 +81,25 @@ export function createAntway(
   options: DropInOptions | (() => DropInOptions) = {},
   base: string = page.baseURI,
 ): Antway {
+  return connect(options, base).antway;
+}
+
+/** The API, and what a larger API needs. */
+interface Connection {
+  antway: Antway;
+  /** Sends a request to an endpoint of the worker. @throws DropInError; `FAILED` has the worker's answer as its cause. */
+  // biome-ignore lint/suspicious/noExplicitAny: each caller knows the response type of its endpoint.
+  endpoint(name: string, init?: RequestInit): Promise<any>;
+  /** All names of the worker. Undefined if none answers yet. */
+  names(): Readonly<Record<string, string>> | undefined;
+}
+
+/** As `createAntway`. @param signal ends the watching of the page. */
+export function connect(
+  options: DropInOptions | (() => DropInOptions),
+  base: string,
+  signal?: AbortSignal,
+): Connection {
   let resolved: ResolvedOptions | undefined;
   // An absolute URL, since a page's `<base>` may be on another origin.
   let contentBase = `${location.origin}/ant/`;
@@ -101,7 +120,7 @@ export function createAntway(
   };
 
   const rewriteIn = (place: Place): void => {
-    rewriter = new Rewriter(place);
+    rewriter = new Rewriter(place, signal);
     for (const root of roots) rewriter.watch(root);
     roots = [];
     endPlaceholders();
@@ -140,18 +159,17 @@ export function createAntway(
     urlOf(address, contentBase, null, names, worker?.names) +
     (path && withoutDots(`/${path.split('/').map(encodeURIComponent).join('/')}`));
 
-  // biome-ignore lint/suspicious/noExplicitAny: each caller knows the response type of its endpoint.
-  const endpoint = async (name: string, init?: RequestInit): Promise<any> => {
+  const endpoint: Connection['endpoint'] = async (name, init) => {
     await ready;
     if (!worker) throw new DropInError('WORKERS_UNAVAILABLE', 'This page has no worker.');
     const response = await fetch(`${contentBase}-/${name}`, init);
     // The answer to DELETE has no body.
     const answer = await response.json().catch(() => ({}));
     if (response.ok) return answer;
-    throw new DropInError('FAILED', `${answer.code}: ${answer.message}`);
+    throw new DropInError('FAILED', `${answer.code}: ${answer.message}`, undefined, { cause: answer });
   };
 
-  return {
+  const antway: Antway = {
     version,
     ready,
     url,
@@ -173,6 +191,7 @@ export function createAntway(
     },
     pins: async () => (await endpoint('pins')).pins,
   };
+  return { antway, endpoint, names: () => worker?.names };
 }
 
 function announce(name: 'ready' | 'error', detail: unknown): void {

@@ -20,8 +20,10 @@ export type DropInErrorCode =
   | 'NOT_CONTROLLED'
   /** The site's own worker does not have Antway's handler. */
   | 'HANDLER_MISSING'
-  /** An endpoint of the worker returned an error. */
-  | 'FAILED';
+  /** An endpoint of the worker returned an error, which is the `cause`: `{ code, message, details }`. */
+  | 'FAILED'
+  /** The program has no page, such as a server that renders pages. Only of `@antway/page`. */
+  | 'NO_PAGE';
 
 /** The only error class of the drop-in. `message` is a sentence for the site's owner. */
 export class DropInError extends Error {

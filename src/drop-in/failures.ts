@@ -15,8 +15,9 @@ let timer: ReturnType<typeof setTimeout> | undefined;
  * Reports content that does not load in a root: each address once, in the console. If no peer can be reached, a note
  * with the reason stands in the element's place until an attempt succeeds.
  * @param base the absolute URL of the worker's content.
+ * @param signal ends this.
  */
-export function watchFailures(root: Document | ShadowRoot, base: string): void {
+export function watchFailures(root: Document | ShadowRoot, base: string, signal?: AbortSignal): void {
   unclobbered(root).addEventListener(
     'error',
     ({ target }) => {
@@ -25,9 +26,10 @@ export function watchFailures(root: Document | ShadowRoot, base: string): void {
       const url = element.currentSrc || (target as HTMLImageElement).src;
       if (url.startsWith(base)) void examine(element, url, base);
     },
-    true,
+    { capture: true, signal: signal! },
   );
-  addEventListener('online', () => retry(base));
+  addEventListener('online', () => retry(base), { signal: signal! });
+  signal?.addEventListener('abort', () => waiting.clear());
 }
 
 /** Asks the worker for the reason, because elements do not tell it. */

@@ -38,32 +38,41 @@ const candidates = [
  */
 export class Rewriter {
   readonly #place: Place;
+  readonly #signal: AbortSignal | undefined;
   readonly #roots = new WeakSet<Document | ShadowRoot>();
   /** The URL that each container with `data-ant-embed` shows now. */
   readonly #embedded = new WeakMap<Element, string>();
   readonly #sheets = new WeakSet<CSSStyleSheet>();
 
-  constructor(place: Place) {
+  /** @param signal ends the watching of all roots. */
+  constructor(place: Place, signal?: AbortSignal) {
     this.#place = place;
+    this.#signal = signal;
   }
 
   /** Starts to watch a root. A second call for the same root has no effect. The root may be closed. */
   watch(root: Document | ShadowRoot): void {
-    if (this.#roots.has(root)) return;
+    const signal = this.#signal;
+    if (this.#roots.has(root) || signal?.aborted) return;
     this.#roots.add(root);
     this.#visit(root);
     this.#visitSheets(root);
     // A style sheet is readable only after it is loaded.
-    unclobbered(root).addEventListener('load', () => this.#visitSheets(root), true);
+    unclobbered(root).addEventListener('load', () => this.#visitSheets(root), {
+      capture: true,
+      signal: signal!,
+    });
     const { prefix, worker } = this.#place;
-    if (worker) watchFailures(root, prefix);
-    new MutationObserver((mutations) => {
+    if (worker) watchFailures(root, prefix, signal);
+    const observer = new MutationObserver((mutations) => {
       for (const { target, addedNodes, type } of mutations) {
         if (type === 'attributes') this.#rewrite(target as Element);
         for (const node of addedNodes) if (node instanceof Element) this.#visit(node);
       }
       this.#visitSheets(root);
-    }).observe(root, {
+    });
+    signal?.addEventListener('abort', () => observer.disconnect());
+    observer.observe(root, {
       childList: true,
       subtree: true,
       attributes: true,

@@ -6,6 +6,12 @@ import type { AntStore, AntStoreOption } from './types.ts';
 
 const memoryBytes = 64 * 1024 ** 2;
 const mostDatabaseBytes = 4 * 1024 ** 3;
+/** How long a `get` of a caller's store may take. */
+const mostGetMs = 5_000;
+/** How long a read waits for room among the `put`s of a caller's store, and `close` for their end. */
+const mostPutMs = 10_000;
+/** `put`s of a caller's store at one time. Each has a chunk in memory. */
+const mostWrites = 8;
 
 /** @param option default: IndexedDB where it exists, otherwise memory. */
 export function openStore(
@@ -31,30 +37,66 @@ function memoryStore(): AntStore {
   };
 }
 
+/**
+ * A caller's store, which may fail or never answer. A read goes past it then. While a `get` is overdue, chunks come from
+ * peers. While no `put` ends, further chunks are not stored.
+ */
 function adapt(store: AntStore): ChunkStore {
+  let overdue = 0;
+  let isFull = false;
   const writing = new Set<Promise<void>>();
   return {
     ...noStore,
     async get({ hex }) {
-      try {
-        const bytes = await store.get(hex);
-        // A copy, because its reader decrypts in place.
-        return bytes === undefined ? undefined : new Uint8Array(bytes);
-      } catch {
-        return undefined;
-      }
+      if (overdue > 0) return undefined;
+      const answer = (async () => store.get(hex))().catch(() => undefined);
+      const bytes = await within(mostGetMs, answer, () => {
+        overdue++;
+        void answer.then(() => overdue--);
+      });
+      // A copy, because its reader decrypts in place.
+      return bytes === undefined ? undefined : new Uint8Array(bytes);
     },
     async put({ address, bytes }) {
-      const written = (async () => store.put(address.hex, bytes.slice()))().then(
-        () => undefined,
-        () => undefined, // the chunk is fetched again the next time
-      );
+      if (writing.size >= mostWrites && !isFull) {
+        const room = Promise.race(writing);
+        await within(mostPutMs, room, () => {
+          isFull = true;
+          void room.then(() => {
+            isFull = false;
+          });
+        });
+      }
+      if (writing.size >= mostWrites) return; // the chunk is fetched again the next time
+      const written = (async () => store.put(address.hex, bytes.slice()))()
+        .catch(() => undefined)
+        .then(() => void writing.delete(written));
       writing.add(written);
-      await written;
-      writing.delete(written);
     },
     async flush() {
-      while (writing.size > 0) await Promise.all(writing);
+      while (writing.size > 0) {
+        if ((await within(mostPutMs, Promise.all(writing))) === undefined) return;
+      }
     },
   };
+}
+
+/** Resolves as the promise does, or to undefined after a time in milliseconds. */
+async function within<T>(
+  milliseconds: number,
+  promise: Promise<T>,
+  onTimeout = () => {},
+): Promise<T | undefined> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const end = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => {
+      onTimeout();
+      resolve(undefined);
+    }, milliseconds);
+  });
+  try {
+    return await Promise.race([promise, end]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -31,7 +31,8 @@ export interface AntFetchOptions {
 }
 
 /**
- * Stores encrypted chunks between calls. Their bytes are verified after each `get`. A call that fails counts as a miss.
+ * Stores encrypted chunks between calls. Their bytes are verified after each `get`. A call that fails counts as a miss, and so
+ * does a `get` after 5 seconds: the chunk comes from a peer then.
  */
 export interface AntStore {
   /** @param address 64 hex digits in lower case. */

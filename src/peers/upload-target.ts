@@ -16,10 +16,12 @@ export interface UploadTarget {
 /**
  * Prefers HTTP, because its answers are more detailed. A peer with pinned certificates needs WebTransport, because
  * browsers accept no pinned certificates over HTTP.
+ * @param closed closes the connections when it aborts.
  * @throws AntwayError `PEERS_UNREACHABLE` if the browser has no WebTransport for such a peer.
  */
-export function uploadTargetAt(peer: PeerUrl): UploadTarget {
+export function uploadTargetAt(peer: PeerUrl, closed?: AbortSignal): UploadTarget {
   const transports = new PeerTransports(peer, 'auto');
+  closed?.addEventListener('abort', () => transports.close(), { once: true });
   const { http, webTransport } = transports;
   if (http) return http;
   if (!webTransport) throw transports.missing();

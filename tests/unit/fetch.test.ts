@@ -1,12 +1,14 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Address } from '../../src/address.ts';
 import { type AntArchive, type AntError, type AntFile, createAntFetch } from '../../src/fetch/index.ts';
+import { openStore } from '../../src/fetch/store.ts';
 import { MemoryChunkStore } from '../../src/node-peer/chunk-store.ts';
 import { NodePeer } from '../../src/node-peer/node-peer.ts';
 import { loadBlake3 } from '../../src/self-encryption/blake3.ts';
+import { Stats } from '../../src/stats/stats.ts';
 import { freePort } from '../support/loopback-server.ts';
 import { linkOf, makePrivateManifest } from '../support/manifests.ts';
 import { noise, publish } from '../support/publish.ts';
@@ -359,5 +361,73 @@ describe('the options', () => {
     expect(Buffer.from(await again.arrayBuffer()).equals(large)).toBe(true);
     const broken = { get: () => Promise.reject(new Error('x')), put: () => Promise.reject(new Error('y')) };
     expect(await (await client({ store: broken })(file)).text()).toBe(text);
+  });
+
+  it('include a store that never answers, past which reads go', async () => {
+    const asked: string[] = [];
+    const never = new Promise<never>(() => undefined);
+    const stuck = {
+      get: (address: string) => {
+        asked.push(address);
+        return never;
+      },
+      put: () => never,
+    };
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const antFetch = client({ store: stuck });
+      const reading = antFetch(film).then((response) => response.arrayBuffer());
+      let bytes: ArrayBuffer | undefined;
+      void reading.then((all) => {
+        bytes = all;
+      });
+      for (let ms = 0; !bytes && ms < 20_000; ms += 100) {
+        await new Promise((resolve) => setImmediate(resolve));
+        await vi.advanceTimersByTimeAsync(100);
+      }
+      expect(bytes && Buffer.from(bytes).equals(large)).toBe(true);
+      // The other chunks did not wait for the first one.
+      expect(asked).toEqual([film]);
+      const closing = antFetch.close();
+      await vi.advanceTimersByTimeAsync(11_000);
+      await closing;
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('include a store whose writes never end, for which reads wait once', async () => {
+    const writes: string[] = [];
+    const stuck = {
+      get: async () => undefined,
+      put: (address: string) => {
+        writes.push(address);
+        return new Promise<never>(() => undefined);
+      },
+    };
+    vi.useFakeTimers();
+    try {
+      const adapted = openStore(stuck, new Stats());
+      const put = (n: number) => {
+        const address = Address.fromHex(n.toString(16).padStart(64, '0'));
+        return adapted.put({ address, bytes: new Uint8Array(1) } as Parameters<typeof adapted.put>[0]);
+      };
+      for (let n = 0; n < 8; n++) await put(n);
+      let isPast = false;
+      const ninth = put(8).then(() => {
+        isPast = true;
+      });
+      await vi.advanceTimersByTimeAsync(9_000);
+      expect(isPast).toBe(false);
+      await vi.advanceTimersByTimeAsync(2_000);
+      await ninth;
+      await put(9);
+      expect(writes).toHaveLength(8);
+      const flushed = adapted.flush();
+      await vi.advanceTimersByTimeAsync(11_000);
+      await flushed;
+    } finally {
+      vi.useRealTimers();
+    }
   });
 });

@@ -1,5 +1,6 @@
 import { encodePath } from '../../gateway/http/target.ts';
-import { base64Url, gatewayLink } from '../share/share-links.ts';
+import { base64Url } from '../../util/base64-url.ts';
+import { gatewayLink } from '../share/share-links.ts';
 import type { EncryptedContent } from './messages.ts';
 import type { Picked } from './pick.ts';
 

@@ -1,3 +1,4 @@
+import { whyLeftOut } from '../../publish/left-out.ts';
 import type { PickedFile, PublishInput } from './messages.ts';
 
 export interface Picked extends PublishInput {
@@ -5,8 +6,6 @@ export interface Picked extends PublishInput {
   bytes: number;
   leftOut: { path: string; why: 'git' | 'system' }[];
 }
-
-const systemFiles = new Set(['.DS_Store', 'Thumbs.db', 'desktop.ini']);
 
 /** Files of an `<input>`. With `webkitdirectory`, each file has a path that starts with the folder's name. */
 export function pickedFromList(list: Iterable<File>): Picked {
@@ -84,10 +83,9 @@ function picked(name: string, all: readonly PickedFile[], isFolder: boolean): Pi
   const files: PickedFile[] = [];
   const leftOut: Picked['leftOut'] = [];
   for (const each of all) {
-    const segments = each.path.split('/');
     // Filter only folders: the user chose a single file deliberately.
-    if (isFolder && segments.includes('.git')) leftOut.push({ path: each.path, why: 'git' });
-    else if (isFolder && systemFiles.has(segments.at(-1)!)) leftOut.push({ path: each.path, why: 'system' });
+    const why = isFolder ? whyLeftOut(each.path) : undefined;
+    if (why) leftOut.push({ path: each.path, why });
     else files.push(each);
   }
   return { name, files, isFolder, leftOut, bytes: files.reduce((sum, { file }) => sum + file.size, 0) };

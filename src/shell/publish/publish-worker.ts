@@ -4,14 +4,13 @@ import sodiumWasmUrl from 'virtual:libsodium.wasm?url';
 import decoderWasmUrl from 'brotli-dec-wasm/web/bg.wasm?url';
 import brotliWasm from 'brotli-wasm';
 import { createTarchive, encodeMember, tarEnd } from '../../archive/create-tar.ts';
-import { encodeManifest } from '../../content/manifest.ts';
 import { asAntwayError, isAbort } from '../../errors.ts';
 import { PeerUrl } from '../../peer-url.ts';
 import { uploadTargetAt } from '../../peers/upload-target.ts';
+import { privateManifest } from '../../publish/private-manifest.ts';
 import { type Published, type PublishProgress, publishFile } from '../../publish/publish.ts';
 import { type ChunkSink, uploadTo } from '../../publish/upload.ts';
 import { Codec } from '../../self-encryption/codec.ts';
-import { decodeDataMap } from '../../self-encryption/data-map.ts';
 import { chunkCount, type EncryptedChunk } from '../../self-encryption/file.ts';
 import { type RandomAccess, streamOf } from '../../util/random-access.ts';
 import type { EncryptedContent, PublishAnswer, PublishInput, PublishRequest } from './messages.ts';
@@ -100,20 +99,10 @@ function report(progress: PublishProgress): void {
   self.postMessage({ type: 'progress', progress } satisfies PublishAnswer);
 }
 
-function contentOf(
-  input: PublishInput & { isPrivate: boolean },
-  { address, chunks, record, size }: Published,
-): EncryptedContent {
-  return { address: address.hex, chunks, manifest: input.isPrivate ? manifestOf(input, record, size) : null };
-}
-
-/** The manifest has one entry without a path. It then stands for that file, or for the archive in that file. */
-function manifestOf({ name }: PublishInput, record: Uint8Array, size: number) {
-  const map = decodeDataMap(record)!;
-  return encodeManifest({
-    ...(name ? { name } : {}),
-    entries: [{ size, source: { kind: 'embedded', map } }],
-  });
+function contentOf(input: PublishInput & { isPrivate: boolean }, published: Published): EncryptedContent {
+  const { address, chunks } = published;
+  const manifest = input.isPrivate ? privateManifest(published, input.name) : null;
+  return { address: address.hex, chunks, manifest };
 }
 
 /** Returns a blob instead of an array: browsers store large blobs on disk, not in memory. */

@@ -72,10 +72,3 @@ function embedSnippet(link: string): string {
   if (/^(mp3|ogg|oga|opus|flac|wav|m4a)$/.test(file)) return `<audio src="${source}" controls></audio>`;
   return `<iframe src="${source}" title=""></iframe>`;
 }
-
-/** @returns unpadded base64url. */
-export function base64Url(bytes: Uint8Array): string {
-  let binary = '';
-  for (const byte of bytes) binary += String.fromCharCode(byte);
-  return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
-}

@@ -1,11 +1,12 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
+import { base64Url } from '../../util/base64-url.ts';
 import { Button } from '../button.tsx';
 import { CopyButton } from '../copy-button.tsx';
 import { asGatewayApiError, type GatewayApiError, type GatewayConfig, gateway } from '../gateway-api.ts';
 import { lazyComponent } from '../lazy-component.tsx';
 import { ProblemText } from '../problem-text.tsx';
 import { shareTexts } from '../texts/share.ts';
-import { base64Url, type Shared, type ShareLink, shareLinksOf } from './share-links.ts';
+import { type Shared, type ShareLink, shareLinksOf } from './share-links.ts';
 import './share.css';
 
 const QrCode = lazyComponent(() => import('./qr-code.tsx'));

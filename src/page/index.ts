@@ -1,0 +1,8 @@
+export { DropInError, type DropInErrorCode } from '../drop-in/error.ts';
+export type { DropInOptions } from '../drop-in/options.ts';
+export { AntError, type AntErrorCode } from '../fetch/ant-error.ts';
+export type { PinState } from '../library/pin-state.ts';
+export type { ServerConfig as HostFile } from '../server-config.ts';
+export type { StatsSnapshot } from '../stats/stats.ts';
+export { createAntway } from './create-antway.ts';
+export type { AntContent, AntPin, AntPinInit, AntwayPage } from './types.ts';

@@ -1,0 +1,118 @@
+import type { Address } from '../address.ts';
+import { createTarchive } from '../archive/create-tar.ts';
+import { signPointer } from '../content/sign-pointer.ts';
+import { publicError } from '../fetch/ant-error.ts';
+import { refuseUnknown } from '../fetch/options.ts';
+import { encodePath } from '../gateway/http/target.ts';
+import { privateManifest } from '../publish/private-manifest.ts';
+import { type Published, publishFile } from '../publish/publish.ts';
+import { Codec } from '../self-encryption/codec.ts';
+import { chunkCount } from '../self-encryption/file.ts';
+import { base64Url } from '../util/base64-url.ts';
+import { type Publication, publicationOf } from './content.ts';
+import { parseOptions, untilAborted } from './options.ts';
+import { publishPlatform } from './platform.ts';
+import type {
+  AntContent,
+  AntPointer,
+  AntPointerInit,
+  AntPublished,
+  AntPublisher,
+  AntPublisherOptions,
+  AntPublishInit,
+} from './types.ts';
+
+const initKeys = ['name', 'isPrivate', 'pointer', 'signal', 'onProgress'];
+const seedBytes = 32;
+/** No state of a pointer replaces one with this counter. */
+const finalCounter = 2n ** 64n - 1n;
+
+/**
+ * Creates a publisher. It encrypts everything itself: no peer sees plaintext.
+ * @throws TypeError for an unknown option or a wrong type, AntError `BAD_CONFIG` for a wrong peer.
+ */
+export function createPublisher(options: AntPublisherOptions): AntPublisher {
+  const closed = new AbortController();
+  const { sink, putPointer } = parseOptions(options, closed.signal);
+  const codec = new Codec(publishPlatform);
+
+  async function publish(content: AntContent, init: AntPublishInit = {}): Promise<AntPublished> {
+    refuseUnknown('publish', init, initKeys);
+    const { isPrivate = false, pointer, onProgress } = init;
+    if (pointer) checkPointer(pointer, isPrivate);
+    // Aborted also by an error in the caller's progress function, which is the reason then.
+    const own = new AbortController();
+    const signal = AbortSignal.any([own.signal, closed.signal, ...(init.signal ? [init.signal] : [])]);
+    try {
+      signal.throwIfAborted();
+      const publication = await publicationOf(content, signal).catch((error) => {
+        throw signal.aborted ? signal.reason : new CallersError(error);
+      });
+      const source = publication.kind === 'file' ? publication.source : createTarchive(publication.entries);
+      const totalChunks = chunkCount(source.size) + (isPrivate ? 0 : 1);
+      const published = await publishFile(source, {
+        codec,
+        sink,
+        isPrivate,
+        signal,
+        progress(progress) {
+          try {
+            onProgress?.({ ...progress, totalChunks });
+          } catch (error) {
+            own.abort(error);
+          }
+        },
+      });
+      signal.throwIfAborted();
+      const signed = pointer && sign(pointer, published.address);
+      if (signed && putPointer)
+        await untilAborted(putPointer(signed.address, signed.record, { signal }), signal);
+      return resultOf(publication, published, { name: init.name, isPrivate, pointer: signed });
+    } catch (error) {
+      throw error instanceof CallersError ? error.error : publicError(error, signal);
+    }
+  }
+
+  return Object.freeze<AntPublisher>({
+    publish,
+    close: () => closed.abort(new DOMException('This publisher is closed.', 'AbortError')),
+  });
+}
+
+/** An error of the content itself, which the caller gets as it is. */
+class CallersError {
+  constructor(readonly error: unknown) {}
+}
+
+function checkPointer({ seed, counter }: AntPointerInit, isPrivate: boolean): void {
+  if (isPrivate) throw new TypeError('publish: no pointer can lead to private content.');
+  if (!(seed instanceof Uint8Array) || seed.length !== seedBytes) {
+    throw new TypeError(`publish: the seed of a pointer must be ${seedBytes} bytes.`);
+  }
+  if (typeof counter !== 'bigint' || counter < 0n || counter > finalCounter) {
+    throw new TypeError('publish: the counter of a pointer must be a bigint of 64 bits.');
+  }
+}
+
+function sign({ seed, counter }: AntPointerInit, target: Address): AntPointer {
+  const { address, record } = signPointer(seed, { counter, kind: 'chunk', target });
+  return Object.freeze({ address: address.hex, record });
+}
+
+function resultOf(
+  publication: Publication,
+  published: Published,
+  init: { name: string | undefined; isPrivate: boolean; pointer: AntPointer | undefined },
+): AntPublished {
+  const { name = publication.name, isPrivate, pointer } = init;
+  const address = published.address.hex;
+  const manifest = isPrivate ? privateManifest(published, name ?? '') : undefined;
+  const path = publication.kind === 'archive' ? '/' : name ? `/${encodePath(name)}` : '';
+  const { size, chunks, presentChunks, uploadedBytes } = published;
+  return Object.freeze<AntPublished>({
+    address,
+    uri: manifest ? `ant://manifest/${base64Url(manifest)}` : `ant://${address}${path}`,
+    ...{ size, chunks, presentChunks, uploadedBytes, manifest, pointer },
+    leftOut: publication.leftOut,
+  });
+}

@@ -1,0 +1,18 @@
+export { type AntAttempt, AntError, type AntErrorCode } from '../fetch/ant-error.ts';
+export { createPublisher } from './create-publisher.ts';
+export type {
+  AntBytes,
+  AntContent,
+  AntDirectoryHandle,
+  AntEntry,
+  AntFileHandle,
+  AntPointer,
+  AntPointerInit,
+  AntPublished,
+  AntPublisher,
+  AntPublisherOptions,
+  AntPublishInit,
+  AntPublishProgress,
+  AntSink,
+  AntSource,
+} from './types.ts';

@@ -1,0 +1,69 @@
+import { AntwayError } from '../errors.ts';
+import { AntError } from '../fetch/ant-error.ts';
+import { refuseUnknown } from '../fetch/options.ts';
+import { PeerUrl } from '../peer-url.ts';
+import { uploadTargetAt } from '../peers/upload-target.ts';
+import { type ChunkSink, uploadTo } from '../publish/upload.ts';
+import type { AntPublisherOptions, AntSink } from './types.ts';
+
+export interface ParsedOptions {
+  sink: ChunkSink;
+  putPointer: AntSink['putPointer'];
+}
+
+/**
+ * @param closed closes the connections to peers.
+ * @throws TypeError for an unknown option or a wrong type, AntError `BAD_CONFIG` for a wrong peer.
+ */
+export function parseOptions(options: AntPublisherOptions, closed: AbortSignal): ParsedOptions {
+  refuseUnknown('createPublisher', options, ['peers', 'token', 'sink']);
+  const { peers, token, sink } = options;
+  if ((peers === undefined) === (sink === undefined)) {
+    throw new TypeError('createPublisher: give either “peers” or “sink”.');
+  }
+  if (sink) {
+    if (typeof sink.put !== 'function')
+      throw new TypeError('createPublisher: “sink” must be an object with put.');
+    return { sink: adapt(sink), putPointer: sink.putPointer?.bind(sink) };
+  }
+  if (!Array.isArray(peers) || peers.length === 0) {
+    throw new TypeError('createPublisher: “peers” must be a list with at least one URL.');
+  }
+  try {
+    const targets = peers.map((url) =>
+      uploadTargetAt(PeerUrl.parse(url, globalThis.location?.origin), closed),
+    );
+    return { sink: uploadTo(targets, token ? { token } : {}), putPointer: undefined };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new AntError('BAD_CONFIG', message, [], { cause: error });
+  }
+}
+
+/** A caller's sink. It may fail with anything, and may never answer. */
+function adapt(sink: AntSink): ChunkSink {
+  return {
+    async store({ address, bytes }, signal) {
+      const stored = (async () => sink.put(address.hex, bytes, { signal }))();
+      return (await untilAborted(stored, signal)) === 'present' ? 'present' : 'stored';
+    },
+  };
+}
+
+/** @throws the reason of an abort at once; AntwayError `INTERNAL` for errors without a code. */
+export async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  const done = new AbortController();
+  const aborted = new Promise<never>((_, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    else signal.addEventListener('abort', () => reject(signal.reason), { signal: done.signal });
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } catch (error) {
+    if (signal.aborted || error instanceof AntwayError || error instanceof AntError) throw error;
+    const message = error instanceof Error ? error.message : String(error);
+    throw new AntwayError('INTERNAL', `The sink failed: ${message}`, {}, { cause: error });
+  } finally {
+    done.abort();
+  }
+}

@@ -1,0 +1,137 @@
+// The public types. They import nothing, so that the package's types need no other package.
+
+/** Bytes that can be read at any position, such as a file on a disk. */
+export interface AntSource {
+  /** In bytes. */
+  readonly size: number;
+  /** Reads exactly `end - start` bytes from `start`. Every byte is read twice. */
+  read(start: number, end: number, signal?: AbortSignal): Promise<Uint8Array>;
+}
+
+export type AntBytes = Blob | ArrayBuffer | Uint8Array | AntSource;
+
+/** A file of an archive. */
+export interface AntEntry {
+  /** Relative, with `/` between folders. */
+  path: string;
+  content: AntBytes;
+}
+
+/** A `FileSystemFileHandle` of a browser. */
+export interface AntFileHandle {
+  readonly kind: 'file';
+  readonly name: string;
+  getFile(): Promise<Blob>;
+}
+
+/** A `FileSystemDirectoryHandle` of a browser. */
+export interface AntDirectoryHandle {
+  readonly kind: 'directory';
+  readonly name: string;
+  entries(): AsyncIterable<[name: string, handle: { readonly kind: 'file' | 'directory' }]>;
+}
+
+/**
+ * A file: bytes, or the handle of a file. An archive: the handle of a folder, or files with paths. A `File` and a handle have
+ * a name.
+ */
+export type AntContent =
+  | AntBytes
+  | AntFileHandle
+  | AntDirectoryHandle
+  | Iterable<AntEntry>
+  | AsyncIterable<AntEntry>;
+
+/** Stores encrypted chunks, in place of peers. */
+export interface AntSink {
+  /**
+   * @param address 64 hex digits in lower case.
+   * @param bytes at most 4 MiB and 4 KiB. Do not write to them.
+   * @returns `present` if the chunk was there before.
+   */
+  put(address: string, bytes: Uint8Array, init: { signal: AbortSignal }): Promise<'stored' | 'present'>;
+  /** Stores the signed record of a pointer. A sink without this function leaves the record to the caller. */
+  putPointer?(address: string, record: Uint8Array, init: { signal: AbortSignal }): Promise<void>;
+}
+
+export interface AntPublisherOptions {
+  /**
+   * URLs of peers: `https://host:port`, optionally with `#sha-256=<hex>`, or `http://` on loopback. `/` is the host of the
+   * page. Every peer gets every chunk. Either this or `sink`.
+   */
+  peers?: readonly string[];
+  /** The token of the peers for writes. */
+  token?: string;
+  sink?: AntSink;
+}
+
+/** `hashedBytes` and then `encryptedBytes` go from 0 to `size`. */
+export interface AntPublishProgress {
+  /** Bytes to publish: of the file, or of the archive. */
+  size: number;
+  hashedBytes: number;
+  encryptedBytes: number;
+  /** Chunks that are stored, and how many of them were there before. */
+  chunks: number;
+  presentChunks: number;
+  /** All chunks of the publication. */
+  totalChunks: number;
+}
+
+/** The owner of a pointer, and the version. */
+export interface AntPointerInit {
+  /** 32 secret bytes: the seed ξ of the owner's key pair in ML-DSA-65 (FIPS 204). Keep it: only it can move the pointer. */
+  seed: Uint8Array;
+  /** A larger counter is newer. */
+  counter: bigint;
+}
+
+export interface AntPublishInit {
+  /** The name of the file or archive, in its link. Default: the name of a `File` or a handle. */
+  name?: string;
+  /** Only the manifest opens the content, instead of its address. */
+  isPrivate?: boolean;
+  /** Signs a pointer to the content. Not for private content. */
+  pointer?: AntPointerInit;
+  /** Cancels the publication. Stored chunks stay. */
+  signal?: AbortSignal | null;
+  /** Called often. An error in it ends the publication. */
+  onProgress?: (progress: AntPublishProgress) => void;
+}
+
+export interface AntPublished {
+  /** 64 hex digits. Of private content, the address of the data map, which is not stored. */
+  readonly address: string;
+  /** `ant://…`, for `@antway/fetch` and every gateway. Of private content, it contains the manifest. */
+  readonly uri: string;
+  /** Bytes that were published: of the file, or of the archive. */
+  readonly size: number;
+  readonly chunks: number;
+  readonly presentChunks: number;
+  /** Bytes of the chunks that were not there before. */
+  readonly uploadedBytes: number;
+  /** The only key to private content. */
+  readonly manifest: Uint8Array<ArrayBuffer> | undefined;
+  readonly pointer: AntPointer | undefined;
+  /** Paths in the folder of a handle that were not published: `.git` and files of operating systems. */
+  readonly leftOut: readonly string[];
+}
+
+export interface AntPointer {
+  /** 64 hex digits: of the owner's key. It stays when the target changes. */
+  readonly address: string;
+  /** The signed record, for the folder `pointers/` of a peer. */
+  readonly record: Uint8Array<ArrayBuffer>;
+}
+
+export interface AntPublisher {
+  /**
+   * Encrypts content here and stores its chunks. The chunk that the address names is stored last: an address that opens is
+   * complete.
+   * @throws AntError; the signal's reason; the errors of an iterable or a handle; TypeError for content or an option of a wrong
+   *   type.
+   */
+  publish(content: AntContent, init?: AntPublishInit): Promise<AntPublished>;
+  /** Cancels everything that runs, and closes the connections. */
+  close(): void;
+}

@@ -1,0 +1,26 @@
+import { type AntError, createAntFetch } from '@antway/fetch';
+import { type Asked, run } from './fetch-program.js';
+
+/** The first visit: everything of the program, then a read into the store of the page. */
+export async function firstVisit(asked: Asked, pointer: string) {
+  const results = await run(asked);
+  const antFetch = createAntFetch({ peers: [asked.peer], store: 'indexeddb' });
+  const film = await antFetch.open(asked.film);
+  if (film.kind !== 'file') throw new TypeError('It is no file.');
+  const first = (await film.read(0, 5_000_000)).length;
+  const pointed = await (await antFetch(`ant://${pointer}/name.txt`)).text();
+  const opened = await antFetch.open(pointer);
+  await antFetch.close();
+  return { ...results, first, pointed, pointsTo: opened.address };
+}
+
+/** A later visit, with peers that do not answer. */
+export async function laterVisit(peer: string, film: string) {
+  const antFetch = createAntFetch({ peers: [peer] });
+  const opened = await antFetch.open(film);
+  if (opened.kind !== 'file') throw new TypeError('It is no file.');
+  const bytes = await opened.read(100, 110);
+  const code = await antFetch('cd'.repeat(32)).catch((error: AntError) => error.code);
+  await antFetch.close();
+  return { bytes: Array.from(bytes), code };
+}

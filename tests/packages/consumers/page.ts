@@ -1,0 +1,8 @@
+import * as fetchPage from './fetch-page.js';
+import * as pagePage from './page-page.js';
+import * as publishPage from './publish-page.js';
+
+/** The test in a browser calls these functions. */
+const consumers = { fetchPage, pagePage, publishPage };
+Object.assign(globalThis, { consumers });
+export type Consumers = typeof consumers;
