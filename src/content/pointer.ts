@@ -27,18 +27,6 @@ export const addressContext = context('autonomi.pointer.address.v1');
 /** Of signatures over the head. */
 export const signatureContext = context('autonomi.pointer.head.v1');
 
-/** For the signer. */
-export const pointerLayout = {
-  version,
-  ownerEnd,
-  counterEnd,
-  targetStart,
-  headEnd,
-  kinds,
-  addressContext,
-  signatureContext,
-} as const;
-
 /**
  * Parses and verifies a pointer record from an untrusted source. Checking the signature takes some milliseconds.
  * @param address the claimed address: the hash of the owner's key.

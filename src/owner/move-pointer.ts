@@ -6,17 +6,21 @@ import type { OwnerKey } from './owner-key.ts';
 import { freezePointer, type PointerTarget, signPointer } from './sign-pointer.ts';
 import { isTarget, type OwnerStates } from './states.ts';
 
-/** A peer that stores pointers: `HttpTransport` is one. */
-export interface PointerPeer {
+/** Stores pointers: `HttpTransport` is one. */
+export interface PointerStore {
   readonly url: string;
-  /** @throws AntwayError `NOT_FOUND` if the peer has no pointer there. */
-  pointer(address: Address, maxBytes: number, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>>;
   /** @throws as `HttpTransport.putPointer`. */
   putPointer(
     address: Address,
     record: Uint8Array<ArrayBuffer>,
     options: { token?: string | undefined; signal?: AbortSignal | undefined },
   ): Promise<'stored' | 'present' | 'outdated'>;
+}
+
+/** A peer that stores pointers and tells them. */
+export interface PointerPeer extends PointerStore {
+  /** @throws AntwayError `NOT_FOUND` if the peer has no pointer there. */
+  pointer(address: Address, maxBytes: number, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>>;
 }
 
 export interface MoveOptions {
@@ -106,30 +110,36 @@ async function saveAndSend(pointer: Pointer, states: OwnerStates, options: MoveO
   return sendToAll(pointer, states, options);
 }
 
-async function sendToAll(
-  pointer: Pointer,
-  states: OwnerStates,
-  { peers, token, signal }: MoveOptions,
-): Promise<Moved> {
-  const { address } = states;
+async function sendToAll(pointer: Pointer, states: OwnerStates, options: MoveOptions): Promise<Moved> {
+  return { pointer, states, ...(await storePointer(states.address, pointer.record, options)) };
+}
+
+/**
+ * Stores a signed record at every peer. The record can be sent again after an error.
+ * @throws AntwayError `REFUSED` if a peer has a newer state; as `HttpTransport.putPointer`, with the peer.
+ */
+export async function storePointer(
+  address: Address,
+  record: Uint8Array<ArrayBuffer>,
+  { peers, token, signal }: { peers: readonly PointerStore[] } & Pick<MoveOptions, 'token' | 'signal'>,
+): Promise<Pick<Moved, 'stored' | 'present'>> {
   const sent = await Promise.allSettled(
-    peers.map((peer) => peer.putPointer(address, pointer.record, { token, signal })),
+    peers.map((peer) => peer.putPointer(address, record, { token, signal })),
   );
-  const moved: Moved = { pointer, states, stored: [], present: [] };
+  const urls: Pick<Moved, 'stored' | 'present'> = { stored: [], present: [] };
   for (const [i, outcome] of sent.entries()) {
     const { url } = peers[i]!;
-    if (outcome.status === 'rejected') throw withPeer(outcome.reason, url, states);
+    if (outcome.status === 'rejected') throw withPeer(outcome.reason, url, address);
     if (outcome.value === 'outdated') {
       const message = `${url} has a newer state of the pointer, which another device signed. Try again.`;
       throw new AntwayError('REFUSED', message, { address: address.hex, peer: url });
     }
-    moved[outcome.value].push(url);
+    urls[outcome.value].push(url);
   }
-  return moved;
+  return urls;
 }
 
-/** The state is signed and saved, so the next try sends the same record. */
-function withPeer(reason: unknown, peer: string, { address }: OwnerStates): AntwayError {
+function withPeer(reason: unknown, peer: string, address: Address): AntwayError {
   const { code, message, details } = asAntwayError(reason);
   return new AntwayError(code, message, { ...details, address: address.hex, peer }, { cause: reason });
 }

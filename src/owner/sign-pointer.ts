@@ -27,7 +27,7 @@ export function signPointer(key: OwnerKey, target: PointerTarget, known: Iterabl
       address: key.address.hex,
     });
   }
-  return sign(key, target, counter);
+  return signState(key, target, counter);
 }
 
 /**
@@ -37,7 +37,7 @@ export function signPointer(key: OwnerKey, target: PointerTarget, known: Iterabl
  */
 export function freezePointer(key: OwnerKey, target: PointerTarget, known: Iterable<KnownState>): Pointer {
   highest(key, known);
-  return sign(key, target, finalCounter);
+  return signState(key, target, finalCounter);
 }
 
 /** The highest known counter, or −1. @throws AntwayError `REFUSED` if it is the final counter. */
@@ -50,7 +50,11 @@ function highest({ address }: OwnerKey, known: Iterable<KnownState>): bigint {
   });
 }
 
-function sign(key: OwnerKey, { kind, target }: PointerTarget, counter: bigint): Pointer {
+/**
+ * Signs a state with a counter that the caller answers for.
+ * @throws AntwayError `BAD_ADDRESS` if the pointer would lead to itself.
+ */
+export function signState(key: OwnerKey, { kind, target }: PointerTarget, counter: bigint): Pointer {
   checkTarget(key, target);
   const head = encodeHead(key.publicKey, { counter, kind, target });
   const record = new Uint8Array([...head, ...key.sign(head)]);

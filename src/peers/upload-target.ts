@@ -11,6 +11,12 @@ export interface UploadTarget {
   has(address: Address, signal: AbortSignal): Promise<boolean>;
   /** @throws as `HttpTransport.put`. */
   put(address: Address, bytes: Uint8Array, options: PutOptions): Promise<'stored' | 'present'>;
+  /** Undefined if the peer takes no pointers this way. @throws as `HttpTransport.putPointer`. */
+  putPointer?(
+    address: Address,
+    record: Uint8Array<ArrayBuffer>,
+    options: PutOptions,
+  ): Promise<'stored' | 'present' | 'outdated'>;
 }
 
 /**

@@ -1,9 +1,11 @@
 import type { Address } from '../address.ts';
 import { createTarchive } from '../archive/create-tar.ts';
-import { signPointer } from '../content/sign-pointer.ts';
+import { finalCounter } from '../content/pointer.ts';
 import { publicError } from '../fetch/ant-error.ts';
 import { refuseUnknown } from '../fetch/options.ts';
 import { encodePath } from '../gateway/http/target.ts';
+import { OwnerKey, seedBytes } from '../owner/owner-key.ts';
+import { signState } from '../owner/sign-pointer.ts';
 import { privateManifest } from '../publish/private-manifest.ts';
 import { type Published, publishFile } from '../publish/publish.ts';
 import { Codec } from '../self-encryption/codec.ts';
@@ -23,9 +25,6 @@ import type {
 } from './types.ts';
 
 const initKeys = ['name', 'isPrivate', 'pointer', 'signal', 'onProgress'];
-const seedBytes = 32;
-/** No state of a pointer replaces one with this counter. */
-const finalCounter = 2n ** 64n - 1n;
 
 /**
  * Creates a publisher. It encrypts everything itself: no peer sees plaintext.
@@ -95,8 +94,9 @@ function checkPointer({ seed, counter }: AntPointerInit, isPrivate: boolean): vo
 }
 
 function sign({ seed, counter }: AntPointerInit, target: Address): AntPointer {
-  const { address, record } = signPointer(seed, { counter, kind: 'chunk', target });
-  return Object.freeze({ address: address.hex, record });
+  const key = new OwnerKey(seed);
+  const { record } = signState(key, { kind: 'chunk', target }, counter);
+  return Object.freeze({ address: key.address.hex, record });
 }
 
 function resultOf(

@@ -1,6 +1,8 @@
+import { Address } from '../address.ts';
 import { AntwayError } from '../errors.ts';
 import { AntError } from '../fetch/ant-error.ts';
 import { refuseUnknown } from '../fetch/options.ts';
+import { storePointer } from '../owner/move-pointer.ts';
 import { PeerUrl } from '../peer-url.ts';
 import { uploadTargetAt } from '../peers/upload-target.ts';
 import { type ChunkSink, uploadTo } from '../publish/upload.ts';
@@ -33,11 +35,27 @@ export function parseOptions(options: AntPublisherOptions, closed: AbortSignal):
     const targets = peers.map((url) =>
       uploadTargetAt(PeerUrl.parse(url, globalThis.location?.origin), closed),
     );
-    return { sink: uploadTo(targets, token ? { token } : {}), putPointer: undefined };
+    return {
+      sink: uploadTo(targets, token ? { token } : {}),
+      async putPointer(address, record, { signal }) {
+        const peers = targets.map((target) => ({
+          url: target.url,
+          putPointer: target.putPointer?.bind(target) ?? takesNone(target.url),
+        }));
+        await storePointer(Address.fromHex(address), Uint8Array.from(record), { peers, token, signal });
+      },
+    };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     throw new AntError('BAD_CONFIG', message, [], { cause: error });
   }
+}
+
+/** Browsers accept no pinned certificates over HTTP, and peers take pointers only there. */
+function takesNone(url: string): () => Promise<never> {
+  return async () => {
+    throw new AntwayError('UNSUPPORTED', `${url} takes no pointers by WebTransport.`, { peer: url });
+  };
 }
 
 /** A caller's sink. It may fail with anything, and may never answer. */

@@ -120,7 +120,7 @@ export interface AntPublished {
 export interface AntPointer {
   /** 64 hex digits: of the owner's key. It stays when the target changes. */
   readonly address: string;
-  /** The signed record, for the folder `pointers/` of a peer. */
+  /** The signed record, as the peers store it. */
   readonly record: Uint8Array<ArrayBuffer>;
 }
 

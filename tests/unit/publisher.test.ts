@@ -1,7 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Address } from '../../src/address.ts';
+import { buildCli } from '../../src/cli/setup.mjs';
 import { parsePointer } from '../../src/content/pointer.ts';
-import { signPointer } from '../../src/content/sign-pointer.ts';
 import {
   type AntContent,
   AntError,
@@ -11,6 +14,7 @@ import {
   createPublisher,
 } from '../../src/publisher/index.ts';
 import { freePort } from '../support/loopback-server.ts';
+import { NodePeerProcess } from '../support/node-peer-process.ts';
 import { PointerOwner } from '../support/pointers.ts';
 
 const text = new Blob(['abcdefghijklmnopqrstuvwxyz']);
@@ -155,12 +159,39 @@ describe('publish', () => {
   });
 });
 
-it('a signed pointer to a pointer is valid', () => {
-  const target = Address.fromHex('ab'.repeat(32));
-  const { address, record } = signPointer(new Uint8Array(32), {
-    counter: 2n ** 64n - 1n,
-    kind: 'pointer',
-    target,
+describe('a pointer', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'antway-publisher-'));
+  let peers: NodePeerProcess[];
+
+  beforeAll(async () => {
+    await buildCli();
+    peers = await Promise.all(
+      ['one', 'other'].map((name) => NodePeerProcess.start(join(folder, name), '--allow-open-writes')),
+    );
   });
-  expect(parsePointer(record, address)).toMatchObject({ counter: 2n ** 64n - 1n, kind: 'pointer' });
+
+  afterAll(async () => {
+    await Promise.all(peers.map((peer) => peer.stop()));
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const seed = new Uint8Array(32).fill(9);
+  const publishAt = (counter: bigint, content = text) =>
+    createPublisher({ peers: peers.map(({ url }) => url) }).publish(content, { pointer: { seed, counter } });
+
+  it('reaches every peer, and moves with a larger counter only', async () => {
+    const { pointer } = await publishAt(5n);
+    const moved = await publishAt(6n, new Blob(['other content, as long as it has to be']));
+    expect(moved.pointer!.address).toBe(pointer!.address);
+    for (const { url } of peers) {
+      const answer = await fetch(`${url}/pointer/${pointer!.address}`);
+      const record = new Uint8Array(await answer.arrayBuffer());
+      const { counter, target } = parsePointer(record, Address.fromHex(pointer!.address));
+      expect([counter, target.hex]).toEqual([6n, moved.address]);
+    }
+    await expect(publishAt(5n)).rejects.toMatchObject({
+      code: 'REFUSED',
+      message: expect.stringContaining('has a newer state of the pointer'),
+    });
+  });
 });
