@@ -37,18 +37,19 @@ ${names.map(screenSection).join('\n')}</html>`;
 
 function screenSection(screen: string): string {
   const files = readdirSync(join(albumFolder, screen)).sort();
-  const states = Map.groupBy(files, (file) => file.split('.')[0]!);
-  const sections = [...states].map(
-    ([state, pictures]) =>
+  const sections = [...new Set(files.map(stateOf))].map(
+    (state) =>
       `<h3>${state.replace(/^\d+ /, '')}</h3>${languages
         .map((language) => {
-          const own = pictures.filter((file) => file.split('.')[1] === language);
+          const own = files.filter((file) => stateOf(file) === state && file.split('.')[1] === language);
           return `<div class="row language-${language}">${own.map((file) => figure(screen, file)).join('')}</div>`;
         })
         .join('')}`,
   );
   return `<h2 id="${screen}">${screen}</h2>${sections.join('')}`;
 }
+
+const stateOf = (file: string) => file.split('.')[0]!;
 
 function figure(screen: string, file: string): string {
   const [, language, width, scheme] = file.split('.');
