@@ -14,30 +14,34 @@ declare const self: ServiceWorkerGlobalScope;
 export class PageNodes implements NodeSource {
   readonly #broker: NodeBroker;
 
+  readonly #findOwner: () => Promise<boolean>;
   /** The page that gave the last port. */
   #page: Client | undefined;
+  /** Ports of sites' workers that wait for a page. */
+  #waiting: MessagePort[] = [];
 
   /** @param isOwner whether a page may give this worker a port. */
   constructor(isOwner: (client: Client) => boolean) {
-    this.#broker = new NodeBroker({
-      clock: systemClock,
-      async findOwner() {
-        const pages = (await self.clients.matchAll({ type: 'window' })).filter(isOwner);
-        for (const page of pages) page.postMessage({ type: nodesMessage });
-        return pages.length > 0;
-      },
-    });
+    this.#findOwner = async () => {
+      const pages = (await self.clients.matchAll({ type: 'window' })).filter(isOwner);
+      for (const page of pages) page.postMessage({ type: nodesMessage });
+      return pages.length > 0;
+    };
+    this.#broker = new NodeBroker({ clock: systemClock, findOwner: this.#findOwner });
   }
 
   /** Uses the owner at the other end of the port. */
   connect(port: MessagePort, page: Client): void {
     this.#page = page;
     this.#broker.connect(port);
+    for (const waiting of this.#waiting.splice(0)) page.postMessage({ type: nodesMessage }, [waiting]);
   }
 
   /** Passes the port of a site's worker on to the owner. */
-  pass(port: MessagePort): void {
-    this.#page?.postMessage({ type: nodesMessage }, [port]);
+  async pass(port: MessagePort): Promise<void> {
+    const page = this.#page && (await self.clients.get(this.#page.id));
+    if (page) page.postMessage({ type: nodesMessage }, [port]);
+    else if (await this.#findOwner()) this.#waiting.push(port);
   }
 
   /** @throws AntwayError also `PEERS_UNREACHABLE` with `details.problem` `metered` or `offline`. */
@@ -62,7 +66,6 @@ function problemNow(): AntwayError | undefined {
     return new AntwayError('PEERS_UNREACHABLE', 'The browser is offline.', { problem: 'offline' });
   }
   if (!isMetered(navigator)) return undefined;
-  const message =
-    'On a metered connection, or if the browser saves data, the gateway does not connect to nodes of the network.';
+  const message = 'The gateway does not connect to nodes over a metered connection.';
   return new AntwayError('PEERS_UNREACHABLE', message, { problem: 'metered' });
 }

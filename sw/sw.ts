@@ -91,7 +91,7 @@ self.addEventListener('message', (event) => {
   // The page that owns the connections to nodes sends this message. Another page has it passed on, for a site.
   const [port] = event.ports;
   if (event.data?.type === nodesMessage && port && isNodeOwner(event.source)) {
-    if (event.data.isForSite) nodes.pass(port);
+    if (event.data.isForSite) event.waitUntil(nodes.pass(port));
     else nodes.connect(port, event.source);
   }
 });

@@ -69,9 +69,15 @@ interface Observed extends Observation {
   chunksBefore: ReadonlyMap<string, number> | undefined;
 }
 
+/** The navigation to the same URL, of so many in a row, that gets the error page and not the viewer. */
+const mostViews = 4;
+
 export class ContentHandler {
   readonly #options: ContentHandlerOptions;
   readonly #slow: SlowNavigations;
+  /** The URL that led to the viewer last, and how often it did in a row. */
+  #viewed = '';
+  #views = 0;
 
   constructor(options: ContentHandlerOptions) {
     this.#options = options;
@@ -142,7 +148,8 @@ export class ContentHandler {
       if (
         deployment.kind === 'app' &&
         failure.details.problem === 'no-page' &&
-        isTopLevelNavigation(request)
+        isTopLevelNavigation(request) &&
+        !this.#isLoop(request.url)
       ) {
         const { pathname, search } = new URL(request.url);
         return redirect(`/#view=${pathname.slice(1)}${search}`, 302, redirectHeaders(deployment));
@@ -151,6 +158,16 @@ export class ContentHandler {
       await this.#addOptions(failure, target, request);
       return errorResponse(failure, request, this.#options);
     }
+  }
+
+  /**
+   * Whether navigations lead to the viewer again and again. It opens some content in place of itself, and then no page is
+   * there that could connect to nodes. Notes the navigation otherwise.
+   */
+  #isLoop(url: string): boolean {
+    this.#views = url === this.#viewed ? this.#views + 1 : 1;
+    this.#viewed = url;
+    return this.#views % mostViews === 0;
   }
 
   /** Adds what the user's options depend on: how much of the content is missing, and where the peers looked for it. */

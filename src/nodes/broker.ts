@@ -45,7 +45,7 @@ export class NodeBroker {
     return undefined;
   }
 
-  /** Uses a new owner. Requests in progress are asked again there, once. */
+  /** Uses a new owner. Requests in progress are asked again there. */
   connect(port: Port): void {
     const former = this.#owner;
     this.#owner = new OwnerPort(port, this.#options.clock);
@@ -92,12 +92,14 @@ export class NodeBroker {
   ): Promise<ArrayBuffer[]> {
     const release = await this.#places.take(signal);
     try {
-      for (let isAgain = false; ; isAgain = true) {
+      for (let isAgain = false; ; ) {
         const owner = await this.#currentOwner(signal);
         try {
           return await owner.ask(kind, address, limit, { signal, onFirstByte });
         } catch (error) {
-          if (isAgain || error !== owner.lost) throw error;
+          const isReplaced = this.#owner !== owner;
+          if (error !== owner.lost || (isAgain && !isReplaced)) throw error;
+          isAgain ||= !isReplaced;
         }
       }
     } finally {

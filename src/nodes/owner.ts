@@ -35,6 +35,7 @@ export class NodeOwner {
   serve(port: Port): () => void {
     let isEnded = false;
     const running = new Map<number, AbortController>();
+    const places = new Places(portLimits.atOncePerPort);
     const send = (message: OwnerMessage, transfer: Transferable[] = []) => {
       if (!isEnded) port.postMessage(message, transfer);
     };
@@ -51,7 +52,7 @@ export class NodeOwner {
     const start = (request: RecordRequest) => {
       const controller = new AbortController();
       running.set(request.id, controller);
-      void this.#answer(request, controller.signal, send).finally(() => {
+      void this.#answer(request, places, controller.signal, send).finally(() => {
         if (running.get(request.id) === controller) running.delete(request.id);
       });
     };
@@ -85,13 +86,14 @@ export class NodeOwner {
   /** Sends an answer or an error, and nothing once the request is cancelled. Never rejects. */
   async #answer(
     request: RecordRequest,
+    places: Places,
     signal: AbortSignal,
     send: (message: OwnerMessage, transfer?: Transferable[]) => void,
   ): Promise<void> {
     const { id } = request;
-    let release = () => {};
+    const held: (() => void)[] = [];
     try {
-      release = await this.#places.take(signal);
+      for (const each of [places, this.#places]) held.push(await each.take(signal));
       let hasBegun = false;
       const records = await this.#read(request, signal, () => {
         if (!hasBegun && !signal.aborted) send({ type: 'first-byte', id });
@@ -103,7 +105,7 @@ export class NodeOwner {
       const { code, message } = asAntwayError(error);
       send({ type: 'error', id, code, message });
     } finally {
-      release();
+      for (const release of held) release();
     }
   }
 

@@ -4,6 +4,8 @@ export const portLimits = Object.freeze({
   requests: 64,
   /** Requests that a page works on at the same time. Each can have a record of four megabytes in memory. */
   atOnce: 12,
+  /** The same for one worker, so that a worker with many slow requests leaves places for the others. */
+  atOncePerPort: 8,
   /** Pointer records in one answer. */
   records: 20,
   /** Longest error message, in UTF-16 units. */

@@ -33,7 +33,7 @@ for (const [device, viewport] of Object.entries(viewports)) {
     await page.getByRole('button', { name: /^Allow again/ }).waitFor();
     await audit(page, 'settings, with expert options');
     await page.getByRole('banner').getByRole('button').first().click();
-    await page.getByRole('region', { name: 'Connection' }).waitFor();
+    await page.getByRole('region', { name: 'Connection', exact: true }).waitFor();
     await audit(page, 'the details of the connection');
     await page.keyboard.press('Escape');
     for (const screen of screens) {

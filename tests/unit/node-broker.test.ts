@@ -338,6 +338,19 @@ describe('a new owner', () => {
     });
   });
 
+  it('is asked again however often pages replace its port by another one', async () => {
+    const { clock, broker, owner } = setup();
+    owner(new ScriptedNodes(hang));
+    const read = broker.fetch(address, { signal: never, verify });
+    for (let i = 0; i < 4; i++) {
+      await clock.pass(10);
+      owner(new ScriptedNodes(hang));
+    }
+    await clock.pass(10);
+    owner();
+    expect(await clock.run(read)).toEqual(bytes);
+  });
+
   it('is not asked again for requests that were answered with an error', async () => {
     const { clock, broker, owner } = setup();
     owner(new ScriptedNodes(() => Promise.reject(nodeError('unreachable', 'None.'))));
@@ -416,21 +429,23 @@ describe('an owner', () => {
     await clock.pass(1);
     expect(requests(page)).toHaveLength(portLimits.requests);
     expect(await clock.run(Promise.all(reads))).toHaveLength(150);
-    expect(nodes.most).toBe(portLimits.atOnce);
+    expect(nodes.most).toBe(portLimits.atOncePerPort);
   });
 
   it('gives the place of a cancelled request to the next', async () => {
     const { clock, broker, owner } = setup();
     const { nodes } = owner(
-      new ScriptedNodes((read) => (read < portLimits.atOnce ? hang() : Promise.resolve(bytes.slice()))),
+      new ScriptedNodes((read) =>
+        read < portLimits.atOncePerPort ? hang() : Promise.resolve(bytes.slice()),
+      ),
     );
     const controller = new AbortController();
-    const hanging = Array.from({ length: portLimits.atOnce }, () =>
+    const hanging = Array.from({ length: portLimits.atOncePerPort }, () =>
       broker.fetch(address, { signal: controller.signal, verify }),
     );
     const waiting = broker.fetch(address, { signal: never, verify });
     await clock.pass(10);
-    expect(nodes.reads).toBe(portLimits.atOnce);
+    expect(nodes.reads).toBe(portLimits.atOncePerPort);
     controller.abort();
     await Promise.allSettled(hanging);
     expect(await clock.run(waiting)).toEqual(bytes);
@@ -478,6 +493,30 @@ describe('an owner', () => {
     ends[0]!();
     expect(await clock.run(brokers[1]!.fetch(address, { signal: never, verify }))).toEqual(bytes);
     expect(nodes.isClosed).toBe(false);
+  });
+
+  it('has places for a worker while another one has many requests that take long', async () => {
+    const clock = new VirtualClock();
+    const nodes = new ScriptedNodes();
+    const served = new NodeOwner({ nodes, verify: { chunk: same, pointer: same }, signal: never });
+    const [busy, other] = [1, 2].map(() => {
+      const broker = new NodeBroker({ clock, findOwner: async () => true });
+      const [worker, page] = FakePort.pair();
+      served.serve(page);
+      broker.connect(worker);
+      return broker;
+    });
+    nodes.script = hang;
+    const stop = new AbortController();
+    const waiting = Array.from({ length: portLimits.requests }, () =>
+      busy!.fetch(address, { signal: stop.signal, verify }).catch(() => undefined),
+    );
+    await clock.pass(10);
+    expect(nodes.running).toBe(portLimits.atOncePerPort);
+    nodes.script = async () => bytes.slice();
+    expect(await clock.run(other!.fetch(address, { signal: never, verify }))).toEqual(bytes);
+    stop.abort();
+    await Promise.all(waiting);
   });
 
   it('that has lost the lock already closes its connections and refuses ports', async () => {

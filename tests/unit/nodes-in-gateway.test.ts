@@ -119,6 +119,18 @@ describe('a gateway without a peer', () => {
     expect([answer.status, answer.headers.get('Location')]).toEqual([302, `/#view=${absent}/a%20b.html?q=1`]);
   });
 
+  it('gives a URL that leads to the viewer again and again its error page', async () => {
+    const { nodes, ask } = await start({ useNodes: true });
+    nodes.problem = 'no-page';
+    const statuses = async (paths: readonly string[]) => {
+      const answers: number[] = [];
+      for (const path of paths) answers.push((await ask(`/${absent}/${path}`, 'document')).status);
+      return answers;
+    };
+    expect(await statuses(['a', 'a', 'a', 'a', 'a'])).toEqual([302, 302, 302, 504, 302]);
+    expect(await statuses(['b', 'c', 'b', 'c', 'b', 'c', 'b', 'c'])).toEqual(Array(8).fill(302));
+  });
+
   it.each([
     ['a subresource', 'fetch', 'no-page'],
     ['a frame', 'iframe', 'no-page'],

@@ -72,9 +72,10 @@ function takePart(network: NodeNetwork, signal: AbortSignal): void {
   });
   const onMessage = ({ data, ports: [port] }: MessageEvent) => {
     if (data?.type !== nodesMessage) return;
-    // The worker passes on the port of a site.
-    if (port) owner?.serve(port);
-    else handOver();
+    // The worker passes on the port of a site. The site asks again when its port ends.
+    if (!port) handOver();
+    else if (owner) owner.serve(port);
+    else port.close();
   };
   workers.addEventListener('message', onMessage, { signal });
   connectSites((port) => {

@@ -3,7 +3,7 @@ import { texts } from '../texts/texts.ts';
 import type { SettingsState } from './use-settings.ts';
 
 /** Whether this browser may connect to nodes of the network. */
-export function NodesSection({ settings: { own, config, change } }: { settings: SettingsState }) {
+export function NodesSection({ settings: { own, change } }: { settings: SettingsState }) {
   const t = texts.settings.nodes;
   return (
     <Section id="nodes" title={t.title}>
@@ -11,7 +11,8 @@ export function NodesSection({ settings: { own, config, change } }: { settings: 
         <input
           type="checkbox"
           aria-describedby="nodes-note"
-          checked={own.useNodes ?? config.useNodes}
+          // Only the user decides this, never the server config.
+          checked={own.useNodes ?? false}
           // Without the key, a backup or another browser decides nothing.
           onChange={({ currentTarget }) => change({ useNodes: currentTarget.checked || undefined })}
         />

@@ -4,7 +4,7 @@ import { infoProxy } from '../../support/info-proxy.ts';
 import { freePort, LoopbackServer } from '../../support/loopback-server.ts';
 
 const status = (page: Page) => page.getByRole('banner').getByRole('button').first();
-const details = (page: Page) => page.getByRole('region', { name: 'Connection' });
+const details = (page: Page) => page.getByRole('region', { name: 'Connection', exact: true });
 
 test('a gateway without a peer says so, and leads to the peers', async ({ openGateway }) => {
   const { shell } = await openGateway({ peers: [] });

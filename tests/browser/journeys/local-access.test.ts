@@ -33,7 +33,7 @@ const test = base.extend<Fixtures>({
 });
 
 const status = (page: Page) => page.getByRole('banner').getByRole('button').first();
-const details = (page: Page) => page.getByRole('region', { name: 'Connection' });
+const details = (page: Page) => page.getByRole('region', { name: 'Connection', exact: true });
 
 /** Denies what the user could allow. Without this, a browser without windows refuses too, but decides nothing. */
 async function deny(page: Page): Promise<void> {
