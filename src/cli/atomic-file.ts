@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { syncFolder } from '../node-peer/sync-folder.ts';
 import { fileError } from './disk-file.ts';
 
 /**
@@ -31,6 +32,7 @@ export async function writeAtomically(
       throw fileError(error, path);
     });
     isWritten = true;
+    await syncFolder(dirname(path));
   } finally {
     if (!isWritten) await rm(temporary, { force: true });
   }

@@ -1,7 +1,9 @@
-import { open, readFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { constants, copyFile, link, open, readFile, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Address } from '../address.ts';
 import { AntwayError } from '../errors.ts';
+import { syncFolder } from '../node-peer/sync-folder.ts';
 import { type KeyFile, parseKeyFile } from '../owner/key-file.ts';
 import { OwnerStates } from '../owner/states.ts';
 import { writeAtomically } from './atomic-file.ts';
@@ -17,20 +19,35 @@ export async function readKeyFile(path: string): Promise<KeyFile> {
  * @throws AntwayError `REFUSED` if the file exists: it could have the only copy of another key.
  */
 export async function writeNewKeyFile(path: string, text: string): Promise<void> {
+  // A failure, such as a full disk, must leave no incomplete file with the name of a key.
+  const temporary = `${path}.${randomUUID()}.partial`;
   try {
-    const file = await open(path, 'wx', 0o600);
+    const file = await open(temporary, 'wx', 0o600);
     try {
       await file.writeFile(text);
       await file.sync();
     } finally {
       await file.close();
     }
-    const folder = await open(dirname(path));
-    await folder.sync().finally(() => folder.close());
+    await giveName(temporary, path);
+    await syncFolder(dirname(path));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw fileError(error, path);
     const message = `“${path}” exists. A key file is never replaced. Name another file.`;
     throw new AntwayError('REFUSED', message, { path });
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}
+
+/** Gives a complete file another name, which no file has yet. */
+async function giveName(from: string, to: string): Promise<void> {
+  try {
+    await link(from, to);
+  } catch (error) {
+    // Some file systems have no hard links.
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw error;
+    await copyFile(from, to, constants.COPYFILE_EXCL);
   }
 }
 

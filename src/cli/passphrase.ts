@@ -25,8 +25,14 @@ export async function readPassphrase({ env, signal }: CommandContext, isNew: boo
   return passphrase;
 }
 
-/** The recovery phrase: the whole standard input, or what the user types at the terminal, which does not show it. */
+/**
+ * The recovery phrase: the whole standard input, or what the user types at the terminal, which does not show it.
+ * @throws UsageError if the terminal would show it.
+ */
 export async function readPhrase({ signal }: CommandContext): Promise<string> {
+  if (process.stdin.isTTY && !isTerminal()) {
+    throw new UsageError('The terminal would show the recovery phrase. Do not redirect the standard error.');
+  }
   return isTerminal() ? askSecret('Recovery phrase, 24 words: ', signal) : text(process.stdin);
 }
 

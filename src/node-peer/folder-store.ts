@@ -11,6 +11,7 @@ import {
   refusalOf,
   type StoreTotals,
 } from './chunk-store.ts';
+import { syncFolder } from './sync-folder.ts';
 
 /** `chunks/` holds what clients wrote, `pulled/` what the peer in Rust got from its upstreams. */
 const classes = ['chunks', 'pulled'] as const;
@@ -130,6 +131,8 @@ export class FolderChunkStore implements ChunkStore {
         const path = this.#pointerPath(address);
         if (!stored && (await this.#pointerCount()) >= maxStoredPointers) return 'full';
         await this.#writeDurably(path, pointer.record);
+        // An older state must not come back after a crash.
+        await syncFolder(dirname(path));
         return 'stored';
       }),
     );

@@ -60,16 +60,26 @@ export async function movePointer(
 }
 
 /**
- * Freezes the owner's pointer at its present target.
- * @throws as `movePointer`; `NOT_FOUND` if the pointer has no state. A frozen pointer is sent again.
+ * Freezes the owner's pointer at its present target. A frozen pointer is sent again.
+ * @param options `confirm` learns what is frozen, and throws if the user does not want it. Nothing can undo it.
+ * @throws as `movePointer` and `confirm`; `NOT_FOUND` if the pointer has no state, `REFUSED` if two targets were signed for
+ *   the newest counter.
  */
-export async function freezeNow(key: OwnerKey, options: MoveOptions): Promise<Moved> {
+export async function freezeNow(
+  key: OwnerKey,
+  options: MoveOptions & { confirm(pointer: Pointer): Promise<void> },
+): Promise<Moved> {
   const { states, pointer } = await askAll(key.address, options);
   if (!pointer) {
     const { hex } = key.address;
     throw new AntwayError('NOT_FOUND', 'The pointer has no state that could be frozen.', { address: hex });
   }
   if (states.isFrozen) return saveAndSend(pointer, states, options);
+  if (states.isForked) {
+    const message = 'Two devices signed the newest state with different targets. Update the pointer first.';
+    throw new AntwayError('REFUSED', message, { address: key.address.hex });
+  }
+  await options.confirm(pointer);
   const last = freezePointer(key, pointer, states.all);
   return saveAndSend(last, states.withPointers([last]), options);
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -104,6 +104,7 @@ describe('antway pointer', () => {
     const created = await pointer('create', versions[0]!);
     expect(created).toMatchObject({ counter: '0', kind: 'chunk', target: versions[0], frozen: false });
     const { address } = created;
+    expect(readdirSync(folder).filter((name) => name.endsWith('.partial'))).toEqual([]);
     const peers = [node.url, rust.url];
     for (const peer of peers) expect(await at(peer, address)).toMatchObject({ counter: 0n });
     const read = await antway(['cat', address, ...bothPeers()]);
@@ -184,6 +185,9 @@ describe('antway pointer', () => {
     try {
       expect(await put(forked.url, fork.record, address)).toBe(201);
       await antway(['publish', join(folder, 'second.html'), '--peer', forked.url]);
+      // Which of the two states would last for ever is not the command's to decide.
+      const refusal = await failure(['freeze', '--yes', '--peer', forked.url]);
+      expect(refusal).toMatchObject({ exit: 6, code: 'REFUSED' });
       const args = ['pointer', 'update', own, '--key', key, '--json', '--peer', forked.url];
       expect(JSON.parse((await antway(args)).stdout)).toMatchObject({ counter: '2', target: own });
     } finally {

@@ -88,12 +88,13 @@ const run: Record<(typeof actions)[number], (task: Task) => Promise<void>> = {
 
   async freeze(task) {
     const { options, context } = task;
-    const question = 'A frozen pointer can never change again, also not by its owner.';
-    if (!options.yes && !(await confirms(question, context.signal))) {
-      throw new UsageError('Nothing is frozen. Confirm with --yes.');
-    }
     const key = await openKey(task);
-    printMoved(await freezeNow(key, await moveOptions(key.address, task)), task);
+    const confirm = async ({ counter, target }: Pointer) => {
+      const question = `${key.address} leads to ${target} (${counterText(counter)}). Once it is frozen, it can never change again, also not by its owner.`;
+      if (options.yes || (await confirms(question, context.signal))) return;
+      throw new UsageError('Nothing is frozen. Confirm with --yes.');
+    };
+    printMoved(await freezeNow(key, { ...(await moveOptions(key.address, task)), confirm }), task);
   },
 
   async show(task) {
