@@ -58,10 +58,15 @@ test.describe('with a peer', () => {
     ] as const;
     for (const [text, path, content] of cases) {
       await test.step(text, async () => {
+        // The shell knows its names.
+        await expect(region(shell, 'Names')).toBeVisible();
         await addressBox(shell).fill(text);
         await addressBox(shell).press('Enter');
         const frame = await untilViewed(shell, path);
         await expect(frame.getByText(content)).toBeVisible();
+        // The viewer has the title of what its frame shows, and the URL is still that of the address.
+        await expect(shell.getByRole('button', { name: 'Verified' })).toBeVisible();
+        await untilViewed(shell, path);
         await shell.goto(gateway.url);
       });
     }

@@ -184,7 +184,7 @@ export function useView(
 
   /** The frame shows the known page, whose URL or title a script has changed. */
   function follow(view: ShownView, page: ShownPage, { path, hash, title }: FramePage) {
-    const full = view.root + path + hash;
+    const full = pathIn(view, path) + hash;
     const changed = { ...page, path, title: title || page.title };
     if (full === view.path && changed.title === page.title) return;
     current.current = { path: full, attempt };
@@ -197,7 +197,7 @@ export function useView(
     follower.current?.take(page);
     const { hash } = new URL(view.path, location.origin);
     // Workers do not see fragments. The first page has that of the URL.
-    const path = view.root + page.path + (view.page === null ? hash : '');
+    const path = pathIn(view, page.path) + (view.page === null ? hash : '');
     current.current = { path, attempt };
     setUrl(path);
     show({ ...view, page, path, isKnown: true, pdf: null });
@@ -292,6 +292,11 @@ async function open(path: string, signal: AbortSignal): Promise<Opened | undefin
     follower,
     view: { ...view, isWithoutScripts: decision === 'restricted' },
   };
+}
+
+/** The path of a page in its frame. Records have a slash also for a file, whose URL is the root without one. */
+function pathIn({ root, path }: ShownView, ofPage: string): string {
+  return ofPage === '/' && path.replace(/#.*$/s, '') === root ? root : root + ofPage;
 }
 
 /** Browsers limit the rate of such changes, and the page stays usable without them. */
