@@ -22,8 +22,8 @@ export default defineConfig({
   ],
   globalSetup: './tests/browser/global-setup.ts',
   outputDir: 'test-results/browser',
-  // Every test has peers, a host and a browser profile of its own, and waits for some of them: three fill two cores.
-  workers: 3,
+  // Every test has peers, a host and a browser profile of its own; two at a time fill two cores.
+  workers: 2,
   fullyParallel: true,
   forbidOnly: Boolean(process.env.CI),
   timeout: 60_000,

@@ -60,6 +60,8 @@ test('a page without trust reaches neither the outside nor a trusted page in a f
   const button = await page.waitForSelector('::-p-aria([name="Open without scripts"][role="button"])');
   await Promise.all([page.waitForNavigation({ waitUntil: 'networkidle0' }), button!.click()]);
   expect(page.url()).toBe(`${gateway.url}/${address}/`);
+  // The network can be idle before the page has loaded anything.
+  await page.waitForFunction(() => document.images[1]?.naturalWidth === 7);
   const widths = await page.evaluate(() => Array.from(document.images, (image) => image.naturalWidth));
   expect(widths).toEqual([0, 7]);
   for (const frame of page.frames().slice(1)) expect(await frame.content()).not.toContain('id="app"');

@@ -164,6 +164,8 @@ attack(
     const headers = { 'Content-Type': 'application/json' };
     const reset = { method: 'POST', headers, body: '{"chunks":true}' };
     expect((await fetchIn(gateway.shell, '/-/reset', reset)).status).toBe(204);
+    // The reset leads the page to the shell. A page that is closed meanwhile may never report its end.
+    await attacker.waitForURL(`${gateway.url}/`);
     await attacker.close();
 
     const opened = await reopen(gateway);
