@@ -294,9 +294,13 @@ async function open(path: string, signal: AbortSignal): Promise<Opened | undefin
   };
 }
 
-/** The path of a page in its frame. Records have a slash also for a file, whose URL is the root without one. */
-function pathIn({ root, path }: ShownView, ofPage: string): string {
-  return ofPage === '/' && path.replace(/#.*$/s, '') === root ? root : root + ofPage;
+/**
+ * The path of a page in its frame. Records have a slash also for a file at an address, whose URL has none. Sites with own
+ * origins are no files.
+ */
+function pathIn({ root, path, isOwnOrigin }: ShownView, ofPage: string): string {
+  const isFile = !isOwnOrigin && ofPage === '/' && path.replace(/#.*$/s, '') === root;
+  return isFile ? root : root + ofPage;
 }
 
 /** Browsers limit the rate of such changes, and the page stays usable without them. */
