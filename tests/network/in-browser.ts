@@ -70,6 +70,17 @@ export function openSite(browser: Browser, folder: string, peer: NetworkPeer, si
 /** The longest time until a user sees the page, or what the gateway waits for, in seconds. */
 export const firstSightSeconds = 2;
 
+const addressSeen = 'the address is visible';
+
+/** Runs in the page: writes `message` to its console once the page shows `text`. */
+function tellWhenSeen({ text, message }: { text: string; message: string }): void {
+  const timer = setInterval(() => {
+    if (!document.body?.innerText.includes(text)) return;
+    clearInterval(timer);
+    console.log(message);
+  }, 20);
+}
+
 /**
  * The time until the page of a site, or what the gateway waits for, is visible in a browser that was never at the
  * gateway. The page has to follow.
@@ -84,13 +95,17 @@ export function firstSight(
   return withHost(browser, folder, peer, async (host, context) => {
     const page = await context.newPage();
     const content = page.getByRole('heading', { name: 'Pictures' });
-    // The shell says what it opens until its worker is active. The worker then says what peers look for.
-    const opens = page.getByText(site.address);
+    // The shell says what it opens until its worker is active. The worker then says what peers look for. Playwright looks at
+    // no page that is about to be replaced, so the page itself tells when the user sees the address.
+    const opens = new Promise((resolve) => {
+      page.on('console', (message) => message.text() === addressSeen && resolve(undefined));
+    });
+    await page.addInitScript(tellWhenSeen, { text: site.address, message: addressSeen });
     const waits = page.getByRole('heading', { name: 'Looking for this content' });
     const question = page.getByRole('button', { name: 'Open without scripts' });
     const startedMs = performance.now();
     await page.goto(`${host.url}/${site.address}/`, { waitUntil: 'commit' });
-    await content.or(opens).or(waits).or(question).first().waitFor({ timeout: 60_000 });
+    await Promise.race([opens, content.or(waits).or(question).first().waitFor({ timeout: 60_000 })]);
     const seen = seconds(startedMs);
     const what = (await content.isVisible()) ? 'the page' : 'what it waits for';
     if (!(await content.isVisible())) await question.or(content).first().waitFor({ timeout: 120_000 });

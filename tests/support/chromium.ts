@@ -61,8 +61,12 @@ export function errorCode({ text }: Answer): string {
   return (JSON.parse(text) as { code: string }).code;
 }
 
-/** Answers the question that the gateway asks at the first visit to a site that is not trusted, if it asks. */
+/**
+ * Answers the question that the gateway asks at the first visit to a site that is not trusted, if it asks. On a site's own
+ * origin it waits first until the page that starts the worker has led to the site.
+ */
 export async function openWithoutScripts(page: Page): Promise<void> {
+  await expect(page.locator('script[src="/-/site.js"]')).toHaveCount(0);
   const button = page.getByRole('button', { name: 'Open without scripts' });
   if (await button.isVisible())
     await Promise.all([page.waitForURL((url) => !url.pathname.startsWith('/-/')), button.click()]);
