@@ -24,6 +24,9 @@ export function prepareRecords(folder: string, files: readonly string[], pointTo
 /** A slow node works only for the shorter of these times, again and again. */
 const slowMs = { stopped: 450, working: 50 };
 
+/** Errors, but not that this build of a node is one for tests, which its verifier of payments takes for an error. */
+const nodeLog = 'error,ant_node::payment::verifier=off';
+
 /** The line that a node prints once it listens: multiaddresses, and a number of records. */
 interface Listening {
   address: string;
@@ -49,7 +52,10 @@ class Node {
     const args = ['node', '--data', dataFolder, '--records', records, '--port', String(port)];
     const nodes = bootstrap.flatMap((address) => ['--bootstrap', address]);
     // The process ends with its stdin, and so with this process.
-    const child = spawn(programs.devnet, [...args, ...nodes], { stdio: ['pipe', 'pipe', 'inherit'] });
+    const child = spawn(programs.devnet, [...args, ...nodes], {
+      env: { RUST_LOG: nodeLog, ...process.env },
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
     const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]();
     const line = await lines.next();
     if (line.done) throw new Error('a node of the network ended');

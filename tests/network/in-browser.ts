@@ -72,10 +72,10 @@ export const firstSightSeconds = 2;
 
 const addressSeen = 'the address is visible';
 
-/** Runs in the page: writes `message` to its console once the page shows `text`. */
+/** Runs in the page: writes `message` to its console once the page has `text`. */
 function tellWhenSeen({ text, message }: { text: string; message: string }): void {
   const timer = setInterval(() => {
-    if (!document.body?.innerText.includes(text)) return;
+    if (!document.body?.textContent.includes(text)) return;
     clearInterval(timer);
     console.log(message);
   }, 20);
