@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { defineConfig } from '@playwright/test';
+import { defineConfig, type LaunchOptions, type Project } from '@playwright/test';
 
 /** `ANTWAY_CHROMIUM` (which `npm test` sets), else a browser that is on the PATH. */
 function chromiumPath(): string {
@@ -10,6 +10,65 @@ function chromiumPath(): string {
   const path = process.env.ANTWAY_CHROMIUM ?? candidates.find((candidate) => existsSync(candidate));
   if (!path) throw new Error('There is no Chromium on the PATH: install one, or name it in ANTWAY_CHROMIUM.');
   return path;
+}
+
+/**
+ * `ANTWAY_HEADLESS_SHELL` (which `npm test` sets), else a `chromium-headless-shell` on the PATH: Chromium's engine without
+ * its windows, settings and dialogs. It takes 0.6 times the processor time.
+ */
+function headlessShellPath(): string | undefined {
+  const folders = (process.env.PATH ?? '').split(delimiter);
+  const onPath = folders.map((folder) => join(folder, 'chromium-headless-shell'));
+  return process.env.ANTWAY_HEADLESS_SHELL ?? onPath.find((candidate) => existsSync(candidate));
+}
+
+function launchOptions(executablePath: string): LaunchOptions {
+  return {
+    executablePath,
+    args: [
+      ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
+      '--disable-gpu',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      // A name that is not loopback, so that its pages are no secure context.
+      '--host-resolver-rules=MAP insecure.test 127.0.0.1',
+    ],
+  };
+}
+
+/**
+ * These tests need all of Chromium: profiles that outlive it, its PDF viewer, settings, permissions and installed apps. The
+ * security tests must hold in the browser that users have.
+ */
+const wholeBrowser = [
+  'security/**/*.test.ts',
+  'http/**/*.test.ts',
+  'browser/journeys/local-access.test.ts',
+  'browser/**/viewer*.test.ts',
+  ...[
+    'blocked-storage',
+    'isolation',
+    'language',
+    'launch',
+    'media',
+    'offline',
+    'pins',
+    'stored-forms',
+    'update',
+  ].map((name) => `browser/${name}.test.ts`),
+];
+
+/** Every test runs in one of them. Without a headless shell, all run in Chromium. */
+function projects(): Project[] {
+  const headlessShell = headlessShellPath();
+  if (!headlessShell) return [{ name: 'chromium' }];
+  const use = { launchOptions: launchOptions(headlessShell) };
+  return [
+    { name: 'chromium', testMatch: wholeBrowser },
+    { name: 'headless shell', testIgnore: wholeBrowser, use },
+  ];
 }
 
 export default defineConfig({
@@ -22,25 +81,12 @@ export default defineConfig({
   ],
   globalSetup: './tests/browser/global-setup.ts',
   outputDir: 'test-results/browser',
-  // Every test has peers, a host and a browser profile of its own; two at a time fill two cores.
-  workers: 2,
+  // Every test has peers, a host and a browser profile of its own, and waits much; three at a time fill two cores.
+  workers: 3,
   fullyParallel: true,
   forbidOnly: Boolean(process.env.CI),
   timeout: 60_000,
   expect: { timeout: 15_000 },
-  use: {
-    launchOptions: {
-      executablePath: chromiumPath(),
-      args: [
-        ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
-        '--disable-gpu',
-        '--no-first-run',
-        '--disable-background-networking',
-        '--disable-component-update',
-        '--disable-sync',
-        // A name that is not loopback, so that its pages are no secure context.
-        '--host-resolver-rules=MAP insecure.test 127.0.0.1',
-      ],
-    },
-  },
+  use: { launchOptions: launchOptions(chromiumPath()) },
+  projects: projects(),
 });

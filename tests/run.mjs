@@ -53,6 +53,7 @@ try {
   const needsChromium = wanted.includes('browser') || wanted.includes(thirdParty);
   const chromium = needsChromium ? await findChromium() : undefined;
   if (needsChromium && (full || wanted.includes(thirdParty))) await ensurePip();
+  if (needsChromium) await ensureHeadlessShell();
   const firefox = wanted.includes('firefox') ? await findFirefox() : undefined;
   if (wanted.includes('webkit')) await ensureWebKit();
   const pebble = wanted.includes(acme) ? await findPebble() : undefined;
@@ -284,6 +285,16 @@ function installedChromium() {
       'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
     ].find((path) => existsSync(path))
   );
+}
+
+/** The browser tests are faster with it. Without it, all of them run in Chromium. */
+async function ensureHeadlessShell() {
+  const isInstalled = () => namedIn('ANTWAY_HEADLESS_SHELL') ?? firstOnPath(['chromium-headless-shell']);
+  if (isInstalled() || !canInstall()) return;
+  console.log('There is no Chromium headless shell here; installing one …');
+  await install('chromium-headless-shell').catch((error) => {
+    console.log(`It could not be installed, so all browser tests run in Chromium: ${error.message}`);
+  });
 }
 
 /** Makes sure that pip is there: one of the third-party sites is a package of PyPI. */

@@ -1,9 +1,11 @@
 import { defineConfig } from '@playwright/test';
 import config from '../../playwright.config.ts';
 
+const { projects: _, ...rest } = config;
+
 /** Takes the pictures of all screens from the build in `dist/`: see `npm run screenshots`. */
 export default defineConfig({
-  ...config,
+  ...rest,
   globalSetup: './empty-album.ts',
   globalTeardown: './contact-sheet.ts',
   testDir: '.',

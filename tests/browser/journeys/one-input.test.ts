@@ -51,8 +51,13 @@ test.beforeEach(async ({ startPeer, openGateway, folder }) => {
   });
   shell = gateway.shell;
   site = await openSite(folder, title);
-  await expect(shell.getByRole('region', { name: 'Last opened' }).getByRole('link')).toHaveCount(1);
+  await untilReady();
 });
+
+/** The start page has its site, so it listens to the keyboard too. */
+async function untilReady(): Promise<void> {
+  await expect(shell.getByRole('region', { name: 'Last opened' }).getByRole('link')).toHaveCount(1);
+}
 
 test('the keyboard finds and opens a site, a file, a recommended site and a screen', async () => {
   await shell.keyboard.press('/');
@@ -79,6 +84,7 @@ test('the keyboard finds and opens a site, a file, a recommended site and a scre
   await expect(content.getByText('high water')).toBeVisible();
 
   await shell.goto(gateway.url);
+  await untilReady();
   await shell.keyboard.press('Control+k');
   await shell.keyboard.type('tables');
   await expect(titles(shell)).toHaveText([title]);
