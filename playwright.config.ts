@@ -12,16 +12,6 @@ function chromiumPath(): string {
   return path;
 }
 
-/**
- * `ANTWAY_HEADLESS_SHELL` (which `npm test` sets), else a `chromium-headless-shell` on the PATH: Chromium's engine without
- * its windows, settings and dialogs. It takes 0.6 times the processor time.
- */
-function headlessShellPath(): string | undefined {
-  const folders = (process.env.PATH ?? '').split(delimiter);
-  const onPath = folders.map((folder) => join(folder, 'chromium-headless-shell'));
-  return process.env.ANTWAY_HEADLESS_SHELL ?? onPath.find((candidate) => existsSync(candidate));
-}
-
 function launchOptions(executablePath: string): LaunchOptions {
   return {
     executablePath,
@@ -45,29 +35,38 @@ function launchOptions(executablePath: string): LaunchOptions {
 const wholeBrowser = [
   'security/**/*.test.ts',
   'http/**/*.test.ts',
+  'browser/blocked-storage.test.ts',
+  'browser/isolation.test.ts',
+  'browser/language.test.ts',
+  'browser/launch.test.ts',
+  'browser/media.test.ts',
+  'browser/offline.test.ts',
+  'browser/pins.test.ts',
+  'browser/stored-forms.test.ts',
+  'browser/update.test.ts',
   'browser/journeys/local-access.test.ts',
-  'browser/**/viewer*.test.ts',
-  ...[
-    'blocked-storage',
-    'isolation',
-    'language',
-    'launch',
-    'media',
-    'offline',
-    'pins',
-    'stored-forms',
-    'update',
-  ].map((name) => `browser/${name}.test.ts`),
+  'browser/journeys/viewer.test.ts',
 ];
 
-/** Every test runs in one of them. Without a headless shell, all run in Chromium. */
+/** One test of each area: these run in Chromium too. */
+const smokeTag = /@smoke/;
+
+/**
+ * Each test runs in one of them. The headless shell is Chromium's engine without windows, settings and dialogs, and takes
+ * 0.6 times the processor time. `npm test` sets `ANTWAY_HEADLESS_SHELL` if it is of Chromium's version.
+ */
 function projects(): Project[] {
-  const headlessShell = headlessShellPath();
+  const headlessShell = process.env.ANTWAY_HEADLESS_SHELL;
   if (!headlessShell) return [{ name: 'chromium' }];
-  const use = { launchOptions: launchOptions(headlessShell) };
   return [
     { name: 'chromium', testMatch: wholeBrowser },
-    { name: 'headless shell', testIgnore: wholeBrowser, use },
+    { name: 'chromium, one test of each area', testIgnore: wholeBrowser, grep: smokeTag },
+    {
+      name: 'headless shell',
+      testIgnore: wholeBrowser,
+      grepInvert: smokeTag,
+      use: { launchOptions: launchOptions(headlessShell) },
+    },
   ];
 }
 

