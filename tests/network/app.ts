@@ -13,6 +13,8 @@ import { type Row, seconds } from './rows.ts';
 const step = 'node → app, without a peer';
 /** The longest time until another page has the connections, in milliseconds. */
 const mostTakeOverMs = 2_000;
+/** The longest time until the first page has connected to nodes, or another one has taken over, in milliseconds. */
+const mostConnectMs = 60_000;
 
 /**
  * The app reads from the nodes, without a peer: every file of each item, a range, the pointer, and an absent address.
@@ -179,8 +181,10 @@ async function forgetChunks(shell: Page): Promise<void> {
 
 /** Waits until a page has the connections for the worker. */
 async function untilConnectable(shell: Page): Promise<void> {
-  for (;;) {
+  const endMs = performance.now() + mostConnectMs;
+  while (performance.now() < endMs) {
     const { text } = await fetchIn(shell, '/-/peers');
     if ((JSON.parse(text) as { nodes: unknown }).nodes) return;
   }
+  assert.fail(`no page connected to the nodes within ${mostConnectMs} ms`);
 }

@@ -70,10 +70,10 @@ export function openSite(browser: Browser, folder: string, peer: NetworkPeer, si
 /** The longest time until a user sees the page, or what the gateway waits for, in seconds. */
 export const firstSightSeconds = 2;
 
-const addressSeen = 'the address is visible';
+const hasAddress = 'the page has the address';
 
 /** Runs in the page: writes `message` to its console once the page has `text`. */
-function tellWhenSeen({ text, message }: { text: string; message: string }): void {
+function tellWhenThere({ text, message }: { text: string; message: string }): void {
   const timer = setInterval(() => {
     if (!document.body?.textContent.includes(text)) return;
     clearInterval(timer);
@@ -96,11 +96,11 @@ export function firstSight(
     const page = await context.newPage();
     const content = page.getByRole('heading', { name: 'Pictures' });
     // The shell says what it opens until its worker is active. The worker then says what peers look for. Playwright looks at
-    // no page that is about to be replaced, so the page itself tells when the user sees the address.
+    // no page that is about to be replaced, so the page itself tells when it has the address.
     const opens = new Promise((resolve) => {
-      page.on('console', (message) => message.text() === addressSeen && resolve(undefined));
+      page.on('console', (message) => message.text() === hasAddress && resolve(undefined));
     });
-    await page.addInitScript(tellWhenSeen, { text: site.address, message: addressSeen });
+    await page.addInitScript(tellWhenThere, { text: site.address, message: hasAddress });
     const waits = page.getByRole('heading', { name: 'Looking for this content' });
     const question = page.getByRole('button', { name: 'Open without scripts' });
     const startedMs = performance.now();
