@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { Builder, By, until, type WebDriver } from 'selenium-webdriver';
+import { Builder, By, error, until, type WebDriver, type WebElement } from 'selenium-webdriver';
 import { DriverService } from 'selenium-webdriver/remote';
 import { test as base } from 'vitest';
 import { type DrivenPage, GatewayClient } from '../support/gateway-client.ts';
@@ -84,7 +84,7 @@ export class Page implements DrivenPage {
     const target = By.xpath(`//*[self::a or self::button][normalize-space()="${text}"]`);
     const element = await driver.wait(until.elementLocated(target));
     await element.click();
-    await driver.wait(until.stalenessOf(element));
+    await driver.wait(() => isGone(element));
   }
 
   /** All text that the page shows. */
@@ -95,6 +95,17 @@ export class Page implements DrivenPage {
   async #current(): Promise<WebDriver> {
     await this.driver.switchTo().window(this.handle);
     return this.driver;
+  }
+}
+
+/** Whether the page of an element was replaced. While it is being replaced, the driver's answers have other errors. */
+async function isGone(element: WebElement): Promise<boolean> {
+  try {
+    await element.getTagName();
+    return false;
+  } catch (reason) {
+    if (reason instanceof error.WebDriverError) return reason instanceof error.StaleElementReferenceError;
+    throw reason;
   }
 }
 
