@@ -19,9 +19,15 @@ export default defineConfig({
     { name: 'antway:write-notices', closeBundle: () => notices.write(fromRoot('dist-cli')) },
   ],
   build: {
-    ssr: fromRoot('src/cli/main.ts'),
+    ssr: true,
     outDir: fromRoot('dist-cli'),
     target: 'node20.19',
-    rolldownOptions: { output: { entryFileNames: 'antway.js', chunkFileNames: 'antway-[name]-[hash].js' } },
+    rolldownOptions: {
+      input: {
+        antway: fromRoot('src/cli/main.ts'),
+        'antway-encrypt': fromRoot('src/cli/encrypt-worker.ts'),
+      },
+      output: { entryFileNames: '[name].js', chunkFileNames: 'antway-[name]-[hash].js' },
+    },
   },
 });

@@ -1,11 +1,20 @@
 // `pnpm perf`: from a fresh clone to numbers. Plain JavaScript, see src/cli/setup.mjs.
-import { buildPeer, buildShell, checkCargo, checkNode, fail, installPackages } from '../src/cli/setup.mjs';
+import {
+  buildCli,
+  buildPeer,
+  buildShell,
+  checkCargo,
+  checkNode,
+  fail,
+  installPackages,
+} from '../src/cli/setup.mjs';
 
 try {
   checkNode();
   checkCargo();
   await installPackages();
   await buildPeer();
+  await buildCli();
   await buildShell();
 } catch (error) {
   fail(error);

@@ -3,6 +3,7 @@ import { loadAead } from '../../src/self-encryption/aead.ts';
 import { loadBrotliDecoder } from '../../src/self-encryption/brotli.ts';
 import { Codec, type CodecPlatform } from '../../src/self-encryption/codec.ts';
 import type { DataMap } from '../../src/self-encryption/data-map.ts';
+import { type Encrypter, type EncryptWorkers, withEncrypter } from '../../src/self-encryption/encrypter.ts';
 import { encryptFile, unshrink } from '../../src/self-encryption/file.ts';
 import { takeStored } from '../../src/self-encryption/stored.ts';
 import { xorPad } from '../../src/self-encryption/xor.ts';
@@ -26,10 +27,16 @@ type Bytes = Uint8Array<ArrayBuffer>;
 /**
  * Does one stage to all of `content`, in parts of the size of chunks and one after the other. The time does not
  * include the preparation of its input (compressed, encrypted bytes). Runs in a browser as in Node.
+ * @param workers for the stage `encrypt`, as publishing uses them. Their start is included.
  * @returns the milliseconds.
  */
-export async function timeStage(stage: Stage, content: Bytes, platform: CodecPlatform): Promise<number> {
-  const work = await prepare(stage, content, platform);
+export async function timeStage(
+  stage: Stage,
+  content: Bytes,
+  platform: CodecPlatform,
+  workers?: EncryptWorkers,
+): Promise<number> {
+  const work = await prepare(stage, content, platform, workers);
   const startedMs = performance.now();
   await work();
   return performance.now() - startedMs;
@@ -57,13 +64,24 @@ function remembering(platform: CodecPlatform): CodecPlatform {
   };
 }
 
-async function prepare(stage: Stage, content: Bytes, platform: CodecPlatform): Promise<() => Promise<void>> {
+async function prepare(
+  stage: Stage,
+  content: Bytes,
+  platform: CodecPlatform,
+  workers: EncryptWorkers | undefined,
+): Promise<() => Promise<void>> {
   const codec = new Codec(platform);
   const parts = partsOf(content);
   switch (stage) {
     case 'encrypt': {
-      await encryptFile(codec, bufferAccess(content.subarray(0, 3)), { emit: async () => {} }); // loads its WebAssembly
-      return async () => void (await encryptFile(codec, bufferAccess(content), { emit: async () => {} }));
+      const encrypt = (encrypter: Encrypter, bytes: Bytes) =>
+        encryptFile(encrypter, bufferAccess(bytes), { emit: async () => {} });
+      if (workers) {
+        return async () =>
+          void (await withEncrypter(codec, content.length, workers, (pool) => encrypt(pool, content)));
+      }
+      await encrypt(codec, content.subarray(0, 3)); // loads its WebAssembly
+      return async () => void (await encrypt(codec, content));
     }
     case 'decrypt': {
       const codec = new Codec(remembering(platform));

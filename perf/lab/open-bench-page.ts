@@ -1,5 +1,6 @@
 import type { Page } from '@playwright/test';
 import { build } from 'vite';
+import { libsodiumWasm } from '../../build/libsodium-wasm.ts';
 import { fromRoot } from '../../tests/support/paths.ts';
 import type { BenchPage } from './bench-page/bench-page.ts';
 import type { Lab } from './lab.ts';
@@ -16,6 +17,8 @@ export async function openBenchPage(lab: Lab): Promise<OpenBenchPage> {
     configFile: false,
     root: fromRoot('perf/lab/bench-page'),
     logLevel: 'error',
+    plugins: [libsodiumWasm()],
+    worker: { format: 'es', plugins: () => [libsodiumWasm()] },
     build: { outDir: folder, target: 'es2022', assetsInlineLimit: 0, modulePreload: false },
   });
   const host = await lab.startPeer({ flags: ['--web', folder], webTransport: 'none' });

@@ -1,15 +1,21 @@
 import { stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
+import { createTarchive } from '../archive/create-tar.ts';
 import { AntwayError } from '../errors.ts';
-import { type Published, publishFile, publishFolder } from '../publish/publish.ts';
+import { type Published, publishFile } from '../publish/publish.ts';
 import type { ChunkSink } from '../publish/upload.ts';
 import { Codec } from '../self-encryption/codec.ts';
+import { withEncrypter } from '../self-encryption/encrypter.ts';
 import type { RandomAccess } from '../util/random-access.ts';
 import { fileError, openDiskFile } from './disk-file.ts';
+import { encryptWorkers } from './encrypt-workers.ts';
 import { type FolderListing, listFolder } from './folder.ts';
 import type { Output } from './output.ts';
 import { nodePlatform } from './platform.ts';
 import { showPublication } from './progress.ts';
+
+/** Beside the script of the command. */
+const workers = encryptWorkers(new URL('antway-encrypt.js', import.meta.url));
 
 /** A file or folder that can be published. */
 export type Publication =
@@ -40,7 +46,7 @@ export async function publicationAt(
   return { kind: 'folder', listing };
 }
 
-/** Encrypts a publication into a sink, with progress on a terminal. @throws as `publishFile` and `publishFolder`. */
+/** Encrypts a publication into a sink, with progress on a terminal. @throws as `publishFile` and `createTarchive`. */
 export async function publishTo(
   sink: ChunkSink,
   publication: Publication,
@@ -48,11 +54,13 @@ export async function publishTo(
   signal: AbortSignal,
 ): Promise<Published> {
   const display = showPublication(output);
-  const settings = { codec: new Codec(nodePlatform), sink, progress: display.update, signal };
   try {
-    return publication.kind === 'folder'
-      ? await publishFolder(publication.listing.entries, settings)
-      : await publishFile(publication.source, settings);
+    const source =
+      publication.kind === 'folder' ? createTarchive(publication.listing.entries) : publication.source;
+    const settings = { sink, progress: display.update, signal };
+    return await withEncrypter(new Codec(nodePlatform), source.size, workers, (codec) =>
+      publishFile(source, { ...settings, codec }),
+    );
   } finally {
     display.stop();
   }

@@ -1,12 +1,12 @@
 import type { Address } from '../address.ts';
-import { createTarchive, type TarEntry } from '../archive/create-tar.ts';
-import type { Codec } from '../self-encryption/codec.ts';
+import type { Encrypter } from '../self-encryption/encrypter.ts';
 import { type EncryptedChunk, encryptFile } from '../self-encryption/file.ts';
 import type { RandomAccess } from '../util/random-access.ts';
 import type { ChunkSink } from './upload.ts';
 
 export interface PublishOptions {
-  codec: Codec;
+  /** A `Codec`, or an encrypter on several threads. */
+  codec: Encrypter;
   sink: ChunkSink;
   /** Do not store the data map's record: only a user who has the record can decrypt the file. */
   isPrivate?: boolean;
@@ -87,14 +87,6 @@ export async function publishFile(source: RandomAccess, options: PublishOptions)
     await queue.abort(error);
     throw queue.signal.reason;
   }
-}
-
-/** Publishes files as one tarchive. @throws as `createTarchive` and `publishFile`. */
-export async function publishFolder(
-  entries: readonly TarEntry[],
-  options: PublishOptions,
-): Promise<Published> {
-  return publishFile(createTarchive(entries), options);
 }
 
 class UploadQueue {

@@ -2,7 +2,7 @@ import { Address } from '../address.ts';
 import { AntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { bufferAccess, type RandomAccess } from '../util/random-access.ts';
-import type { Codec } from './codec.ts';
+import { loadBlake3 } from './blake3.ts';
 import {
   bincodeBytes,
   type DataMap,
@@ -11,6 +11,7 @@ import {
   encodeDataMap,
   MapBuilder,
 } from './data-map.ts';
+import type { Encrypter } from './encrypter.ts';
 import { deriveKeys } from './keys.ts';
 
 export interface EncryptedChunk {
@@ -28,7 +29,7 @@ export interface EncryptedFile {
 }
 
 export interface EncryptOptions {
-  /** Receives the chunks in order. The next chunk is encrypted when the returned promise resolves. */
+  /** Receives the chunks in order, the next one when the returned promise has resolved. */
   emit(chunk: EncryptedChunk): Promise<void>;
   /** Both go from 0 to the file's size. */
   progress?(hashedBytes: number, encryptedBytes: number): void;
@@ -62,12 +63,13 @@ export function partBoundaries(size: number): number[] {
 
 /**
  * Self-encrypts a file in two passes over `source`: every chunk's key needs its neighbours' hashes, and the first chunk
- * needs the last two. Only one chunk is in memory at a time. The same bytes always give the same address.
+ * needs the last two. Only as many chunks as the encrypter takes are in memory at a time. The same bytes always give the
+ * same address.
  * @throws AntwayError `UNSUPPORTED` for fewer than 3 bytes, which the scheme cannot encrypt, `TOO_LARGE` for a file
  *   whose data map would itself exceed three chunks (about 650 GB).
  */
 export async function encryptFile(
-  codec: Codec,
+  encrypter: Encrypter,
   source: RandomAccess,
   options: EncryptOptions,
 ): Promise<EncryptedFile> {
@@ -77,7 +79,7 @@ export async function encryptFile(
       `Files of fewer than ${limits.minFileBytes} bytes cannot be self-encrypted (this one has ${source.size}).`,
     );
   }
-  let map = await encryptParts(codec, source, 0, options);
+  let map = await encryptParts(encrypter, source, 0, options);
   for (let level = 1; map.count > limits.publishedMapChunks; level++) {
     const serialised = encodeBincode(map);
     if (level > 1 || serialised.length > limits.publishedMapChunks * limits.plaintextChunkBytes) {
@@ -87,22 +89,22 @@ export async function encryptFile(
       );
     }
     const { progress: _, ...quiet } = options;
-    map = await encryptParts(codec, bufferAccess(serialised), level, quiet);
+    map = await encryptParts(encrypter, bufferAccess(serialised), level, quiet);
   }
   const record = encodeDataMap(map);
-  const blake3 = await codec.blake3();
+  const blake3 = await loadBlake3();
   const address = Address.fromBytes(blake3(record));
   if (!options.isPrivate) await options.emit({ address, bytes: record });
   return { address, map, record, size: source.size };
 }
 
 async function encryptParts(
-  codec: Codec,
+  encrypter: Encrypter,
   source: RandomAccess,
   childLevel: number,
   { emit, progress, signal }: EncryptOptions,
 ): Promise<DataMap> {
-  const blake3 = await codec.blake3();
+  const blake3 = await loadBlake3();
   const boundaries = partBoundaries(source.size);
   const count = boundaries.length - 1;
   const part = async (i: number) => {
@@ -115,12 +117,21 @@ async function encryptParts(
     srcHashes.set(blake3(await part(i)), 32 * i);
     progress?.(boundaries[i + 1]!, 0);
   }
+  const encrypt = async (i: number) => encrypter.encrypt(await part(i), deriveKeys(srcHashes, i, childLevel));
   const builder = new MapBuilder(count);
-  for (let i = 0; i < count; i++) {
-    const plaintext = await part(i);
-    const bytes = await codec.encrypt(plaintext, deriveKeys(srcHashes, i, childLevel));
+  const encrypting: Promise<Uint8Array<ArrayBuffer>>[] = [];
+  for (let i = 0, next = 0; i < count; i++) {
+    for (; next < count && encrypting.length < (encrypter.parallel ?? 1); next++) {
+      const chunk = encrypt(next);
+      // It may fail while an earlier one is still awaited.
+      chunk.catch(() => undefined);
+      encrypting.push(chunk);
+    }
+    const bytes = await encrypting.shift()!;
+    signal?.throwIfAborted();
     const address = Address.fromBytes(blake3(bytes));
-    builder.set(i, address.bytes, srcHashes.subarray(32 * i, 32 * i + 32), plaintext.length);
+    const srcHash = srcHashes.subarray(32 * i, 32 * i + 32);
+    builder.set(i, address.bytes, srcHash, boundaries[i + 1]! - boundaries[i]!);
     await emit({ address, bytes });
     progress?.(source.size, boundaries[i + 1]!);
   }

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createTarchive } from '../../src/archive/create-tar.ts';
 import { chunkFolderSink } from '../../src/cli/chunk-folder.ts';
-import { publishFile, publishFolder } from '../../src/publish/publish.ts';
+import { publishFile } from '../../src/publish/publish.ts';
 import { bufferAccess } from '../../src/util/random-access.ts';
 import { codec, noise } from '../support/publish.ts';
 
@@ -50,8 +51,8 @@ export async function makeContent(folder: string, recordsFolder: string): Promis
   const members = siteFiles();
   const chunks = join(recordsFolder, 'chunks');
   await mkdir(chunks, { recursive: true });
-  const published = await publishFolder(
-    members.map(({ path, bytes }) => ({ path, source: bufferAccess(bytes) })),
+  const published = await publishFile(
+    createTarchive(members.map(({ path, bytes }) => ({ path, source: bufferAccess(bytes) }))),
     { codec, sink: await chunkFolderSink(chunks) },
   );
   items.push({

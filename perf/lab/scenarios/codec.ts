@@ -1,7 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { Page } from '@playwright/test';
+import { encryptWorkers } from '../../../src/cli/encrypt-workers.ts';
 import { nodePlatform } from '../../../src/cli/platform.ts';
+import { fromRoot } from '../../../tests/support/paths.ts';
 import { noise } from '../../../tests/support/publish.ts';
 import { type Stage, timeStage } from '../bench.ts';
 import { text } from '../content.ts';
@@ -14,12 +17,26 @@ const mebibyte = 1024 ** 2;
 const kinds = ['noise', 'text'] as const;
 type Kind = (typeof kinds)[number];
 
-type Where = 'browser' | 'browser, WebCrypto' | 'browser, libsodium' | 'Node';
+type Where =
+  | 'browser'
+  | 'browser, WebCrypto'
+  | 'browser, libsodium'
+  | 'browser, workers'
+  | 'Node'
+  | 'Node, workers';
 
 const ciphers = ['browser', 'browser, WebCrypto', 'browser, libsodium'] as const satisfies Where[];
 
 /** Back ends of the cipher. */
-const aeads = { browser: 'kernel', 'browser, WebCrypto': 'native', 'browser, libsodium': 'sodium' } as const;
+const aeads = {
+  browser: 'kernel',
+  'browser, workers': 'kernel',
+  'browser, WebCrypto': 'native',
+  'browser, libsodium': 'sodium',
+} as const;
+
+/** Of the built command. */
+const nodeWorkers = encryptWorkers(pathToFileURL(fromRoot('dist-cli/antway-encrypt.js')));
 
 /** The processing of chunks, stage by stage. */
 export const codec: Scenario = {
@@ -51,18 +68,20 @@ export const codec: Scenario = {
 export const encrypt: Scenario = {
   name: 'encrypt',
   summary:
-    'A file of 32 MiB is encrypted by the browser, by Node as the command does it, and by the crate `self_encryption` on ' +
-    'one core.',
+    'A file of 32 MiB is encrypted by the browser and by Node, each on one thread and with workers as publishing does it, ' +
+    'and by the crate `self_encryption` on one core.',
   measure: 'bytes',
   rounds: 3,
   isLong: true,
   targets: kinds.flatMap((kind) => [
-    { case: `encrypt, ${kind}, browser`, of: 'native', atLeast: 0.5 } as const,
-    { case: `encrypt, ${kind}, Node`, of: 'native', atLeast: 0.5 } as const,
+    { case: `encrypt, ${kind}, browser, workers`, of: 'native', atLeast: 0.9 } as const,
+    { case: `encrypt, ${kind}, Node, workers`, of: 'native', atLeast: 0.9 } as const,
   ]),
   async setUp(lab) {
     const bench = await Bench.start(lab, lab.pick(32, 13, 1) * mebibyte);
-    return kinds.flatMap((kind) => bench.cases('encrypt', kind, ['browser', 'Node']));
+    return kinds.flatMap((kind) =>
+      bench.cases('encrypt', kind, ['browser', 'browser, workers', 'Node', 'Node, workers']),
+    );
   },
 };
 
@@ -106,13 +125,14 @@ class Bench {
   }
 
   async #time(stage: Stage, kind: Kind, where: Where): Promise<number> {
-    if (where === 'Node') {
+    if (where === 'Node' || where === 'Node, workers') {
       const content = new Uint8Array(await readFile(join(this.folder, `${kind}.bin`)));
-      return timeStage(stage, content, nodePlatform);
+      return timeStage(stage, content, nodePlatform, where === 'Node' ? undefined : nodeWorkers);
     }
     return this.page.evaluate(
-      ([stage, url, aead]) => (globalThis as BenchGlobal).benchPage.time(stage, url, aead),
-      [stage, `/${kind}.bin`, aeads[where]] as const,
+      ([stage, url, aead, hasWorkers]) =>
+        (globalThis as BenchGlobal).benchPage.time(stage, url, aead, hasWorkers),
+      [stage, `/${kind}.bin`, aeads[where], where === 'browser, workers'] as const,
     );
   }
 }

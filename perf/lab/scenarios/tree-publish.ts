@@ -1,17 +1,24 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { createTarchive } from '../../../src/archive/create-tar.ts';
+import { encryptWorkers } from '../../../src/cli/encrypt-workers.ts';
 import { nodePlatform } from '../../../src/cli/platform.ts';
 import { PeerUrl } from '../../../src/peer-url.ts';
 import { HttpTransport } from '../../../src/peers/transports/http.ts';
-import { publishFolder } from '../../../src/publish/publish.ts';
+import { publishFile } from '../../../src/publish/publish.ts';
 import { uploadTo } from '../../../src/publish/upload.ts';
 import { Codec } from '../../../src/self-encryption/codec.ts';
+import { type Encrypter, withEncrypter } from '../../../src/self-encryption/encrypter.ts';
+import { fromRoot } from '../../../tests/support/paths.ts';
 import { type LabFile, noiseFiles, spreadSizes } from '../content.ts';
 import type { Lab } from '../lab.ts';
 import { Native } from '../native.ts';
 import { gatewayCase, Reading, shared } from '../reading.ts';
 import type { Case, Scenario } from '../scenario.ts';
+
+/** Of the built command. */
+const workers = encryptWorkers(pathToFileURL(fromRoot('dist-cli/antway-encrypt.js')));
 
 /** Tahoe-LAFS's tree, and ten thousand small files. */
 export const treePublish: Scenario = {
@@ -74,14 +81,17 @@ function publishCases(
         const latenciesMs: number[] = [];
         const startedMs = performance.now();
         let lastMs = startedMs;
-        const { size, presentChunks } = await publishFolder(entries, {
-          codec,
-          sink: uploadTo([new HttpTransport(PeerUrl.parse(lab.peer.url))]),
-          progress() {
-            latenciesMs.push(performance.now() - lastMs);
-            lastMs = performance.now();
-          },
-        });
+        const source = createTarchive(entries);
+        const publish = (codec: Encrypter) =>
+          publishFile(source, {
+            codec,
+            sink: uploadTo([new HttpTransport(PeerUrl.parse(lab.peer.url))]),
+            progress() {
+              latenciesMs.push(performance.now() - lastMs);
+              lastMs = performance.now();
+            },
+          });
+        const { size, presentChunks } = await withEncrypter(codec, source.size, workers, publish);
         const milliseconds = performance.now() - startedMs;
         if (presentChunks > 0) throw new Error('The peer had some of the chunks before.');
         return { bytes: size, requests: entries.length, milliseconds, latenciesMs };

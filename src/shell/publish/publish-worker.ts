@@ -1,8 +1,5 @@
 /// <reference lib="webworker" />
 
-import sodiumWasmUrl from 'virtual:libsodium.wasm?url';
-import decoderWasmUrl from 'brotli-dec-wasm/web/bg.wasm?url';
-import brotliWasm from 'brotli-wasm';
 import { createTarchive, encodeMember, tarEnd } from '../../archive/create-tar.ts';
 import { asAntwayError, isAbort } from '../../errors.ts';
 import { PeerUrl } from '../../peer-url.ts';
@@ -10,10 +7,12 @@ import { uploadTargetAt } from '../../peers/upload-target.ts';
 import { privateManifest } from '../../publish/private-manifest.ts';
 import { type Published, type PublishProgress, publishFile } from '../../publish/publish.ts';
 import { type ChunkSink, uploadTo } from '../../publish/upload.ts';
-import { Codec } from '../../self-encryption/codec.ts';
+import { withEncrypter } from '../../self-encryption/encrypter.ts';
 import { chunkCount, type EncryptedChunk } from '../../self-encryption/file.ts';
 import { type RandomAccess, streamOf } from '../../util/random-access.ts';
+import { encryptWorkers } from './encrypt-workers.ts';
 import type { EncryptedContent, PublishAnswer, PublishInput, PublishRequest } from './messages.ts';
+import { publishCodec } from './publish-codec.ts';
 
 declare const self: DedicatedWorkerGlobalScope;
 
@@ -79,15 +78,10 @@ function fileAccess(file: File): RandomAccess {
 }
 
 function encrypt(source: RandomAccess, sink: ChunkSink, isPrivate: boolean) {
-  const codec = new Codec({
-    brotliDecoderWasm: () => fetch(decoderWasmUrl),
-    sodiumWasm: () => fetch(sodiumWasmUrl),
-    brotliEncoder: async () => {
-      const { compress } = await brotliWasm;
-      return (bytes) => compress(bytes, { quality: 6 });
-    },
-  });
-  return publishFile(source, { codec, sink, isPrivate, progress: report, signal: cancelling.signal });
+  const settings = { sink, isPrivate, progress: report, signal: cancelling.signal };
+  return withEncrypter(publishCodec(), source.size, encryptWorkers, (codec) =>
+    publishFile(source, { ...settings, codec }),
+  );
 }
 
 let reportedAt = 0;
