@@ -75,13 +75,13 @@ export interface Pin extends PinState {
  * It never throws: `ready` rejects with the error. The error is also written to the console, and sent as the event
  * `antway:error` of the document. The event `antway:ready` is sent on success.
  * @param options the options, or a function that returns them. `ready` also rejects with the errors of this function.
- * @param base the base URL for relative URLs in the options. Default: the base URL of the document.
+ * @param script the URL beside which the worker's script is by default. Default: the base URL of the document.
  */
 export function createAntway(
   options: DropInOptions | (() => DropInOptions) = {},
-  base: string = page.baseURI,
+  script: string = page.baseURI,
 ): Antway {
-  return connect(options, base).antway;
+  return connect(options, script).antway;
 }
 
 /** The API, and what a larger API needs. */
@@ -97,7 +97,7 @@ interface Connection {
 /** As `createAntway`. @param signal ends the watching of the page. */
 export function connect(
   options: DropInOptions | (() => DropInOptions),
-  base: string,
+  script: string,
   signal?: AbortSignal,
 ): Connection {
   let resolved: ResolvedOptions | undefined;
@@ -113,7 +113,7 @@ export function connect(
   const former = controller();
 
   const start = async (): Promise<void> => {
-    resolved = resolveOptions(typeof options === 'function' ? options() : options, base);
+    resolved = resolveOptions(typeof options === 'function' ? options() : options, script);
     contentBase = resolved.prefix.href;
     endPlaceholders = showPlaceholders(resolved);
     worker = await control(resolved);

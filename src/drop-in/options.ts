@@ -1,11 +1,12 @@
 import type { ServerConfig } from '../server-config.ts';
+import { page } from './dom.ts';
 import { DropInError } from './error.ts';
 
 /** Options of a site: attributes of the script's element, or options of `createAntway`. */
 export interface DropInOptions {
   /**
-   * The URL of the worker's script. `none` if the site's own worker has Antway's handler. Default: `antway-sw.js` next
-   * to the script.
+   * The URL of the worker's script, relative to the page. `none` if the site's own worker has Antway's handler. Default:
+   * `antway-sw.js` next to the script, or next to the page if the script is from another origin.
    */
   worker?: string;
   /** The path of the worker's scope. Default: the folder of the worker's script, or `/` with the site's own worker. */
@@ -82,10 +83,15 @@ function isNear(text: string, other: string, changes = other.length < 6 ? 1 : 2)
   return isNearBy(rest, otherRest) || isNearBy(rest, other) || isNearBy(text, otherRest);
 }
 
-/** @throws DropInError `BAD_CONFIG` with the option's name. */
-export function resolveOptions(options: DropInOptions, base: string): ResolvedOptions {
-  const worker =
-    options.worker === 'none' ? undefined : url('worker', options.worker ?? 'antway-sw.js', base);
+/**
+ * @param script the URL of the page's script: the worker's script is beside it unless the options name another.
+ * @throws DropInError `BAD_CONFIG` with the option's name.
+ */
+export function resolveOptions(options: DropInOptions, script: string): ResolvedOptions {
+  const { worker: named = 'antway-sw.js' } = options;
+  // Browsers accept a worker only from the page's own origin, so it is never beside a script on a CDN.
+  const isBeside = !options.worker && new URL(script).origin === location.origin;
+  const worker = named === 'none' ? undefined : url('worker', named, isBeside ? script : page.baseURI);
   if (worker && worker.origin !== location.origin) {
     throw bad('worker', `${worker.href} is not on the page's own origin`);
   }

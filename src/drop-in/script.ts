@@ -11,4 +11,4 @@ declare global {
 const element = page.currentScript ?? page.querySelector('script[src*="antway.js"]');
 const script = element instanceof HTMLScriptElement ? element : undefined;
 
-globalThis.Antway = createAntway(() => readAttributes(script?.dataset ?? {}), script?.src);
+globalThis.Antway = createAntway(() => readAttributes(script?.dataset ?? {}), script?.src || undefined);
