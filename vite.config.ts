@@ -26,6 +26,13 @@ notices.add(fromRoot('node_modules/assemblyscript'));
 /** The colour around the page: of the browser's own interface, and of the app while it starts. */
 const ground = tokenColours('ground');
 
+/** Each chunk is a hash in the worker, so small modules share one. */
+const chunks = [
+  // All that the first screen needs. Lazy parts share it, too.
+  { name: 'shell', tags: ['$initial' as const] },
+  { name: 'common', test: /\/idb-keyval\/|\/util\/watchdog\.ts$/ },
+];
+
 const shortcutIcons = [{ src: '/icon-192.png', sizes: '192x192', type: 'image/png' }];
 
 export default defineConfig({
@@ -46,8 +53,7 @@ export default defineConfig({
     // Each asset is a file with a hash of its own, and the host's content security policy forbids data: styles.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    // One file for all that the first screen needs. Lazy parts share it, too.
-    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'shell', tags: ['$initial'] }] } } },
+    rolldownOptions: { output: { codeSplitting: { groups: chunks } } },
   },
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   server: {

@@ -22,11 +22,15 @@ const isProbe = (path: string) => /^-\/probe-[0-9a-f]{64}\.json$/.test(path);
 
 /**
  * Files that the shell does not need to start: libsodium, which only browsers without the cipher need; the compressor,
- * which publishing needs; the screenshots for installing the app; `robots.txt`; the licences of packages.
+ * which publishing needs; the page that tests a browser; the licences of packages.
  */
 const isOptional = (path: string) =>
   /(^|\/)(libsodium|brotli_wasm_bg)-[^/]*\.wasm$/.test(path) ||
-  /^(screenshot-.*\.png|robots\.txt|THIRD-PARTY-NOTICES\.txt)$/.test(path);
+  /^(-|assets)\/self-test[.-]/.test(path) ||
+  path === 'THIRD-PARTY-NOTICES.txt';
+
+/** Files for programs that never use the worker: crawlers, and the browser's dialog that installs the app. */
+const isUnlisted = (path: string) => /^(screenshot-.*\.png|robots\.txt)$/.test(path);
 
 /** The files that the shell's document names, and the pages of a site's origin. All others are loaded later. */
 function firstFiles(folder: string): (path: string) => boolean {
@@ -59,7 +63,7 @@ export function embedBuild(folder: string): string {
     const bytes = path === workerScript ? Buffer.from(worker) : readFileSync(join(folder, path));
     const hash = createHash('sha256').update(bytes).digest();
     lines.update(`${hash.toString('hex')}  ${path}\n`);
-    if (path === workerScript) continue;
+    if (path === workerScript || isUnlisted(path)) continue;
     if (bytes.length > limits.shellFileBytes)
       throw new Error(`${path} is larger than ${limits.shellFileBytes} bytes.`);
     const files = isFirst(path) ? build.first : isOptional(path) ? build.optional : build.installed;

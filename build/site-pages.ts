@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { build, type Plugin } from 'vite';
+import { build, type Plugin, type UserConfig } from 'vite';
 import { styleWithTokens } from './page-style.ts';
 
 const fromRoot = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
@@ -8,16 +8,22 @@ const fromRoot = (path: string) => fileURLToPath(new URL(`../${path}`, import.me
 /** The scripts of the documents in `public/-/`. */
 const names = ['bridge', 'move', 'root', 'site'];
 
+/** The page of the gateway's own origin. Its files have the names and the policy of the shell's. */
+const selfTest = fromRoot('src/site-pages/-/self-test.html');
+
 /**
  * One script per page, with a fixed name below `-/`: a site's own origin has no other paths for the gateway's files.
  */
 export function sitePages(): Plugin {
   let outDir = '';
+  let define: NonNullable<UserConfig['define']> = {};
   return {
     name: 'antway:site-pages',
     apply: 'build',
     configResolved: (config) => {
       outDir = config.build.outDir;
+      // The version.
+      define = config.define ?? {};
     },
     async writeBundle() {
       for (const name of names) {
@@ -36,6 +42,21 @@ export function sitePages(): Plugin {
           },
         });
       }
+      await build({
+        configFile: false,
+        logLevel: 'warn',
+        root: fromRoot('src/site-pages'),
+        publicDir: false,
+        define,
+        build: {
+          outDir,
+          emptyOutDir: false,
+          target: 'es2022',
+          assetsInlineLimit: 0,
+          modulePreload: { polyfill: false },
+          rolldownOptions: { input: selfTest },
+        },
+      });
       writeFileSync(`${outDir}/-/page.css`, styleWithTokens('site-pages/page.css'));
     },
   };

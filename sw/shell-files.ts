@@ -37,7 +37,7 @@ export class ShellFiles {
 
   pathOf(pathname: string): string | undefined {
     // URLs of pages below `/-/` do not contain the file extension.
-    const page = /^\/-\/\w+$/.test(pathname) ? `${pathname}.html` : pathname;
+    const page = /^\/-\/[\w-]+$/.test(pathname) ? `${pathname}.html` : pathname;
     const path = page === '/' ? shellDocument : page;
     return hashes.has(path) && isForSites(path) === this.#isSite ? path : undefined;
   }

@@ -11,6 +11,8 @@ import { gatewayPages, openerPolicyOf, policyOf } from './web-policy.ts';
 
 /** The prefix of the gateway's own paths, which are not part of the shell. */
 const gatewayPath = '/-/';
+/** Pages that only the root origin has. */
+const rootPages: ReadonlySet<string> = new Set(['/-/move', '/-/self-test']);
 /** A gateway uses this file to check whether the names of sites lead to the same host. */
 const probe = /^\/-\/probe-.*\.json$/;
 const encodings = [
@@ -81,7 +83,7 @@ export class WebFiles {
       const page = await this.#file(gatewayPages.site, accepted);
       if (page) return page;
     }
-    if (isSite && path.replace(/\.html$/, '') === '/-/move') return undefined;
+    if (isSite && rootPages.has(path.replace(/\.html$/, ''))) return undefined;
     const found = await this.#file(path, accepted);
     if (found) return found;
     // The gateway's own paths have no deep links. Their pages are served without the suffix.

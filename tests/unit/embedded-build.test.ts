@@ -33,12 +33,13 @@ const files = {
   'assets/later-3.js': 'later',
   'other.js': 'other',
   'robots.txt': '',
+  '-/self-test.html': 'self-test',
   '-/site.js': 'site',
   '-/bridge.html': 'bridge',
   '-/root.html': 'root',
 };
 
-it('lists the files that the document names, and those of a site’s origin, as the first', () => {
+it('lists the files that the document names, and those of a site’s origin, as the first, and none for crawlers', () => {
   const { first, installed, optional } = embedded(files);
   expect(Object.keys(first).sort()).toEqual([
     '/-/bridge.html',
@@ -49,7 +50,7 @@ it('lists the files that the document names, and those of a site’s origin, as 
     '/index.html',
   ]);
   expect(Object.keys(installed).sort()).toEqual(['/-/root.html', '/assets/later-3.js', '/other.js']);
-  expect(Object.keys(optional)).toEqual(['/robots.txt']);
+  expect(Object.keys(optional)).toEqual(['/-/self-test.html']);
 });
 
 it('can be repeated after the document changed, and replaces the lists', () => {

@@ -69,6 +69,7 @@ beforeAll(async () => {
     '-/root.html': 'root',
     '-/site.html': 'site',
     '-/move.html': 'move',
+    '-/self-test.html': 'self-test',
     '-/probe-1.json': '{}',
     '.well-known/x': 'known',
     '.hidden': 'hidden',
@@ -252,9 +253,17 @@ const requests: [name: string, request: Request][] = [
     'a..example',
     '0x7f.1',
   ].flatMap((Host) =>
-    ['/', '/index.html', '/sw.js', '/-/bridge', '/-/root.html', '/-/site', '/-/move', '/some/link'].map(
-      (path): [string, Request] => [`${path} on ${Host}`, { path, headers: { Host, ...navigation } }],
-    ),
+    [
+      '/',
+      '/index.html',
+      '/sw.js',
+      '/-/bridge',
+      '/-/root.html',
+      '/-/site',
+      '/-/move',
+      '/-/self-test',
+      '/some/link',
+    ].map((path): [string, Request] => [`${path} on ${Host}`, { path, headers: { Host, ...navigation } }]),
   ),
   ...[
     '/assets/a-1234.js',

@@ -36,6 +36,24 @@ async fn the_move_page_keeps_its_opener_and_is_missing_on_site_origins() {
     web.peer.stop().await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn the_self_test_has_the_policy_of_the_shell_and_is_missing_on_site_origins() {
+    let web = WebPeer::start(&[]).await;
+    let own = "gateway.example";
+    let site = format!("abcdefghijklmnopqrstuvwxyz234567abcdefghijklmnopqrst.{own}");
+    let shell = web.get("/", &[("Host", own)]).await;
+    for path in ["/-/self-test", "/-/self-test.html"] {
+        let response = web.get(path, &[("Host", own)]).await;
+        assert_eq!(response.body, b"self-test", "{path}");
+        for name in ["content-security-policy", "cross-origin-opener-policy"] {
+            assert_eq!(response.header(name), shell.header(name), "{path}");
+        }
+        let response = web.get(path, &[("Host", &site)]).await;
+        assert_eq!(response.status, 404, "{path}");
+    }
+    web.peer.stop().await;
+}
+
 const SITE: &str = "abcdefghijklmnopqrstuvwxyz234567abcdefghijklmnopqrst.antway.localhost:8080";
 
 #[tokio::test(flavor = "multi_thread")]

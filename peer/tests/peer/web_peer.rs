@@ -35,6 +35,7 @@ impl WebPeer {
             ("-/bridge.js", "// bridge"),
             ("-/root.html", "root"),
             ("-/move.html", "move"),
+            ("-/self-test.html", "self-test"),
             ("-/probe-5e6f.json", "{\"antway\":\"5e6f\"}"),
             ("-/info", "never served"),
             (".hidden", "secret"),

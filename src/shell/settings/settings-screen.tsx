@@ -91,6 +91,12 @@ export function SettingsScreen({ active, config, names, move, suggestion, onLang
             <div class="stack">
               <TransportSection settings={settings} />
               <DeniedSection settings={settings} titles={titles} />
+              <Section id="self-test" title={t.selfTest}>
+                <p class="note">{t.selfTestNote}</p>
+                <p>
+                  <a href="/-/self-test">{t.selfTest}</a>
+                </p>
+              </Section>
             </div>
           </details>
         )}

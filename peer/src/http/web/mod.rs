@@ -28,6 +28,9 @@ const CONFIG_PATH: &str = "/antway.json";
 /// The path prefix of the gateway's own files, which are not part of the shell.
 const GATEWAY_PATH: &str = "/-/";
 
+/// Pages that only the root origin has.
+const ROOT_PAGES: [&str; 2] = ["/-/move", "/-/self-test"];
+
 /// Headers of all hosted files. The Content-Security-Policy is added for each host.
 const HEADERS: [(HeaderName, &str); 6] = [
     (REFERRER_POLICY, "no-referrer"),
@@ -148,7 +151,7 @@ async fn find(
             return Ok(page);
         }
     }
-    if is_site && path.strip_suffix(".html").unwrap_or(path) == "/-/move" {
+    if is_site && ROOT_PAGES.contains(&path.strip_suffix(".html").unwrap_or(path)) {
         return Ok(None);
     }
     let found = web.folder.file(path, &accepted).await?;

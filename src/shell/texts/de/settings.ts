@@ -95,6 +95,9 @@ export const settings: Texts['settings'] = {
   asHost: (title) => `Für ${title} gilt wieder die Entscheidung des Hosts.`,
   willAsk: (title) => `Das Gateway fragt Sie erneut, wenn Sie ${title} öffnen.`,
   reset: 'Zurücksetzen',
+  selfTest: 'Diesen Browser testen',
+  selfTestNote:
+    'Die Seite prüft, was das Gateway von diesem Browser braucht, und erstellt einen Bericht für das Projekt.',
   resetNote:
     'Löscht alle Daten von Antway in diesem Browser: gespeicherte und angeheftete Seiten, Manifeste, Entscheidungen, Einstellungen. Private Inhalte, deren einziges Manifest hier ist, sind dann verloren.',
   resetButton: 'Alles löschen…',

@@ -91,6 +91,8 @@ export const settings = {
   asHost: (title: string) => `The host’s decision applies to ${title} again.`,
   willAsk: (title: string) => `The gateway asks you again when you open ${title}.`,
   reset: 'Reset',
+  selfTest: 'Test this browser',
+  selfTestNote: 'The page checks what the gateway needs of this browser, and makes a report for the project.',
   resetNote:
     'Deletes all data of Antway in this browser: stored and pinned sites, manifests, decisions, settings. Private content whose only manifest is here is then lost.',
   resetButton: 'Delete everything…',
