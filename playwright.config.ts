@@ -38,6 +38,7 @@ const wholeBrowser = [
   'browser/blocked-storage.test.ts',
   'browser/isolation.test.ts',
   'browser/language.test.ts',
+  'browser/lasting-address.test.ts',
   'browser/launch.test.ts',
   'browser/media.test.ts',
   'browser/offline.test.ts',

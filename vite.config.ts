@@ -31,6 +31,11 @@ const chunks = [
   // All that the first screen needs. Lazy parts share it, too.
   { name: 'shell', tags: ['$initial' as const] },
   { name: 'common', test: /\/idb-keyval\/|\/util\/watchdog\.ts$/ },
+  // What the user owns: publications, keys, backups. The worker has a hash of each file, so a few large ones are better.
+  {
+    name: 'owned',
+    test: /\/(published|pointers|backup|owner)\/|\/(published|pointers|publications|publication)\.ts$/,
+  },
 ];
 
 const shortcutIcons = [{ src: '/icon-192.png', sizes: '192x192', type: 'image/png' }];

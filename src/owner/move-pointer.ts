@@ -1,10 +1,12 @@
 import type { Address } from '../address.ts';
+import { VerifiedChunk } from '../chunks/verified-chunk.ts';
 import { type Pointer, parsePointer } from '../content/pointer.ts';
 import { AntwayError, asAntwayError, isAbort } from '../errors.ts';
 import { limits } from '../limits.ts';
+import { loadBlake3 } from '../self-encryption/blake3.ts';
 import type { OwnerKey } from './owner-key.ts';
 import { freezePointer, type PointerTarget, signPointer } from './sign-pointer.ts';
-import { isTarget, type OwnerStates } from './states.ts';
+import { isTarget, OwnerStates } from './states.ts';
 
 /** Stores pointers: `HttpTransport` is one. */
 export interface PointerStore {
@@ -19,6 +21,8 @@ export interface PointerStore {
 
 /** A peer that stores pointers and tells them. */
 export interface PointerPeer extends PointerStore {
+  /** @throws AntwayError `NOT_FOUND` if the peer has no chunk there. */
+  fetch(address: Address, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>>;
   /** @throws AntwayError `NOT_FOUND` if the peer has no pointer there. */
   pointer(address: Address, maxBytes: number, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>>;
 }
@@ -97,6 +101,35 @@ export async function askAll(
   const answers = new Map(await Promise.all(asked));
   const all = states.withPointers([...answers.values()].filter((pointer) => pointer !== undefined));
   return { states: all, pointer: all.newest, answers };
+}
+
+/**
+ * Finds out whether the content at an address is a chunk or a pointer.
+ * @throws AntwayError `NOT_FOUND` if no peer has it, `CORRUPT` if a peer sends another chunk; as `askAll`.
+ */
+export async function findTarget(
+  target: Address,
+  peers: readonly PointerPeer[],
+  signal: AbortSignal,
+): Promise<PointerTarget> {
+  for (const peer of peers) if (await hasChunk(peer, target, signal)) return { kind: 'chunk', target };
+  for (const peer of peers) {
+    const { pointer } = await askAll(target, { peers: [peer], states: OwnerStates.empty(target), signal });
+    if (pointer) return { kind: 'pointer', target };
+  }
+  const { hex } = target;
+  throw new AntwayError('NOT_FOUND', `No peer has ${hex}. Publish the content first.`, { address: hex });
+}
+
+async function hasChunk(peer: PointerPeer, address: Address, signal: AbortSignal): Promise<boolean> {
+  try {
+    VerifiedChunk.verify(address, await peer.fetch(address, signal), await loadBlake3());
+    return true;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (asAntwayError(error).code === 'NOT_FOUND') return false;
+    throw error;
+  }
 }
 
 async function ask(peer: PointerPeer, address: Address, signal: AbortSignal): Promise<Pointer | undefined> {

@@ -32,6 +32,8 @@ export function DeleteEverything({ id, label, question, isSmall = false, onDelet
   async function deleteAll() {
     setStep('working');
     try {
+      const { ownedPointers } = await import('./pointers/owned.ts');
+      await ownedPointers.clear();
       const uncleared = await ownOrigins.clearAll();
       await gateway.reset();
       forgetPreferences();

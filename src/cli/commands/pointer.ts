@@ -1,16 +1,20 @@
 import { Argument, type Command } from 'commander';
 import type { Address } from '../../address.ts';
-import { VerifiedChunk } from '../../chunks/verified-chunk.ts';
 import { finalCounter, type Pointer } from '../../content/pointer.ts';
-import { AntwayError, asAntwayError } from '../../errors.ts';
+import { AntwayError } from '../../errors.ts';
 import { createKeyFile } from '../../owner/key-file.ts';
-import { askAll, freezeNow, type Moved, type MoveOptions, movePointer } from '../../owner/move-pointer.ts';
+import {
+  askAll,
+  findTarget,
+  freezeNow,
+  type Moved,
+  type MoveOptions,
+  movePointer,
+} from '../../owner/move-pointer.ts';
 import { newSeed, OwnerKey } from '../../owner/owner-key.ts';
 import { phraseOf, seedOfPhrase } from '../../owner/recovery-phrase.ts';
 import type { PointerTarget } from '../../owner/sign-pointer.ts';
-import { OwnerStates } from '../../owner/states.ts';
 import { HttpTransport } from '../../peers/transports/http.ts';
-import { loadBlake3 } from '../../self-encryption/blake3.ts';
 import type { CommandContext } from '../context.ts';
 import { type OutputOptions, type WriteOptions, withOutput, withWrites } from '../options.ts';
 import { Output } from '../output.ts';
@@ -178,33 +182,7 @@ async function pointerTarget({ content, output, settings, context }: Task): Prom
       address: address.hex,
     });
   }
-  const transports = transportsOf(settings);
-  for (const transport of transports) {
-    if (await hasChunk(transport, address, signal)) return { kind: 'chunk', target: address };
-  }
-  for (const transport of transports) {
-    const { answers } = await askAll(address, {
-      peers: [transport],
-      states: OwnerStates.empty(address),
-      signal,
-    });
-    if (answers.get(transport.url)) return { kind: 'pointer', target: address };
-  }
-  throw new AntwayError('NOT_FOUND', `No peer has ${address}. Publish the content first.`, {
-    address: address.hex,
-  });
-}
-
-/** @throws AntwayError `CORRUPT` if the peer sends another chunk; as `HttpTransport.fetch`, except `NOT_FOUND`. */
-async function hasChunk(peer: HttpTransport, address: Address, signal: AbortSignal): Promise<boolean> {
-  try {
-    VerifiedChunk.verify(address, await peer.fetch(address, signal), await loadBlake3());
-    return true;
-  } catch (error) {
-    signal.throwIfAborted();
-    if (asAntwayError(error).code === 'NOT_FOUND') return false;
-    throw error;
-  }
+  return findTarget(address, transportsOf(settings), signal);
 }
 
 function printMoved({ pointer, states, stored, present }: Moved, { options, output }: Task): void {

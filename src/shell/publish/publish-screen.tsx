@@ -4,6 +4,7 @@ import { Button } from '../button.tsx';
 import { formatBytes, formatChunks, formatCount, formatFiles } from '../format.ts';
 import type { GatewayConfig } from '../gateway-api.ts';
 import { Icon } from '../icons.tsx';
+import { lazyComponent } from '../lazy-component.tsx';
 import { ProblemText } from '../problem-text.tsx';
 import { PublishedSection } from '../published/published-section.tsx';
 import { ScreenHeading } from '../screen-heading.tsx';
@@ -14,6 +15,8 @@ import { type Picked, pickedFromDrop, pickedFromHandle, pickedFromList } from '.
 import { type Measure, type PublishState, publishSession, usePublishState } from './publish-session.ts';
 import { PublishTargets } from './publish-targets.tsx';
 import { PublishResult } from './result.tsx';
+
+const PointersSection = lazyComponent(() => import('../pointers/pointers-section.tsx'));
 
 export function PublishScreen({ config }: { config: GatewayConfig | null }) {
   const state = usePublishState();
@@ -61,6 +64,7 @@ export function PublishScreen({ config }: { config: GatewayConfig | null }) {
         {state.step === 'working' && <Work state={state} />}
         {state.step === 'done' && <PublishResult done={state} onAgain={restart} />}
         <PublishedSection config={config} />
+        <PointersSection config={config} />
       </div>
       {isOver && state.step !== 'working' && (
         <div class="drop-state" aria-hidden="true">

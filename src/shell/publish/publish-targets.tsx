@@ -1,17 +1,15 @@
-import { useState } from 'preact/hooks';
-import { PeerUrl } from '../../peer-url.ts';
+import { useEffect, useState } from 'preact/hooks';
 import { Button } from '../button.tsx';
 import type { GatewayConfig } from '../gateway-api.ts';
-import { hostOf } from '../live/peer-rows.ts';
 import { ProblemText } from '../problem-text.tsx';
 import { Section } from '../section.tsx';
-import { TextField } from '../text-field.tsx';
 import { texts } from '../texts/texts.ts';
+import { PeerFields, type PeerProblem, usePeerChoice } from './peer-fields.tsx';
 import { type PublishState, publishSession } from './publish-session.ts';
 import { SaveSection } from './save-section.tsx';
 
-/** The values of the form. They stay while the user visits other screens. */
-const lastForm = { unchecked: new Set<string>(), other: '', token: '', isPrivate: false };
+/** The choice stays while the user visits other screens. */
+let lastIsPrivate = false;
 
 interface Props {
   state: Extract<PublishState, { step: 'ready' | 'stopped' }>;
@@ -19,39 +17,24 @@ interface Props {
 }
 
 export function PublishTargets({ state, config }: Props) {
+  const choice = usePeerChoice(config);
   // A newer version of private content is private too, unless the user changes it.
-  const [form, setForm] = useState(() => {
-    const { replaces } = publishSession;
-    return replaces ? { ...Object.assign(lastForm, { isPrivate: replaces.isPrivate }) } : lastForm;
+  const [isPrivate, setPrivate] = useState(() => {
+    lastIsPrivate = publishSession.replaces?.isPrivate ?? lastIsPrivate;
+    return lastIsPrivate;
   });
-  const [problem, setProblem] = useState<'peer' | 'none' | null>(null);
+  const [problem, setProblem] = useState<PeerProblem | null>(null);
   const t = texts.publish;
-  const known = (config?.peers ?? []).filter((url) => takesChunks(PeerUrl.parse(url)));
-
-  function change(part: Partial<typeof lastForm>) {
-    setForm(Object.assign(lastForm, part) && { ...lastForm });
-    setProblem(null);
-  }
+  useEffect(() => setProblem(null), [choice.form]);
 
   function publish() {
-    const peers = known.filter((url) => !form.unchecked.has(url));
-    if (form.other.trim()) {
-      try {
-        const peer = PeerUrl.parse(form.other.trim(), location.origin);
-        if (!takesChunks(peer)) throw new TypeError('AntTP and antd are not written to.');
-        peers.push(String(peer));
-      } catch {
-        setProblem('peer');
-        document.getElementById('other-peer')?.focus();
-        return;
-      }
-    }
-    if (peers.length === 0) {
-      setProblem('none');
+    const chosen = choice.chosen();
+    if (typeof chosen !== 'string') {
+      publishSession.publish({ ...chosen, isPrivate });
       return;
     }
-    const { token, isPrivate } = form;
-    publishSession.publish({ peers: [...new Set(peers)], token: token.trim(), isPrivate });
+    setProblem(chosen);
+    if (chosen === 'peer') document.getElementById('other-peer')?.focus();
   }
 
   const isStopped = state.step === 'stopped' && state.task === 'publish';
@@ -66,58 +49,23 @@ export function PublishTargets({ state, config }: Props) {
             publish();
           }}
         >
-          <fieldset class="choice">
-            <legend>{t.peers}</legend>
-            {known.map((url) => (
-              <label key={url} class="check">
-                <input
-                  type="checkbox"
-                  checked={!form.unchecked.has(url)}
-                  onChange={({ currentTarget }) => {
-                    const unchecked = new Set(form.unchecked);
-                    if (currentTarget.checked) unchecked.delete(url);
-                    else unchecked.add(url);
-                    change({ unchecked });
-                  }}
-                />
-                <span title={url}>{hostOf(url)}</span>
-              </label>
-            ))}
-          </fieldset>
-          <div class="field-pair">
-            <TextField
-              id="other-peer"
-              label={t.otherPeer}
-              type="url"
-              placeholder={t.otherPeerPlaceholder}
-              isMono
-              value={form.other}
-              isBad={problem === 'peer'}
-              onInput={(other) => change({ other })}
-            />
-            <TextField
-              id="token"
-              label={t.token}
-              type="password"
-              note={t.tokenNote}
-              isMono
-              value={form.token}
-              onInput={(token) => change({ token })}
-            />
-          </div>
+          <PeerFields choice={choice} problem={problem} />
           <fieldset class="choice">
             <legend>{t.whoTitle}</legend>
-            {[false, true].map((isPrivate) => (
-              <label key={String(isPrivate)} class="check">
+            {[false, true].map((value) => (
+              <label key={String(value)} class="check">
                 <input
                   type="radio"
                   name="who"
-                  checked={form.isPrivate === isPrivate}
-                  onChange={() => change({ isPrivate })}
+                  checked={isPrivate === value}
+                  onChange={() => {
+                    lastIsPrivate = value;
+                    setPrivate(value);
+                  }}
                 />
                 <span>
-                  <strong>{isPrivate ? t.private : t.public}</strong>
-                  <span class="note check-note">{isPrivate ? t.privateNote : t.publicNote}</span>
+                  <strong>{value ? t.private : t.public}</strong>
+                  <span class="note check-note">{value ? t.privateNote : t.publicNote}</span>
                 </span>
               </label>
             ))}
@@ -137,12 +85,7 @@ export function PublishTargets({ state, config }: Props) {
           </p>
         </form>
       </Section>
-      <SaveSection state={state} isPrivate={form.isPrivate} />
+      <SaveSection state={state} isPrivate={isPrivate} />
     </>
   );
-}
-
-/** Whether a peer accepts chunks from this page. AntTP and antd have their own ways to upload, which cost money. */
-function takesChunks({ kind }: PeerUrl): boolean {
-  return kind === 'antway';
 }

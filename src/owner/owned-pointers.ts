@@ -1,0 +1,198 @@
+import { clear, createStore, del, entries, get, promisifyRequest, type UseStore } from 'idb-keyval';
+import { Address } from '../address.ts';
+import { AntwayError } from '../errors.ts';
+import { createKeyFile, parseKeyFile } from './key-file.ts';
+import { OwnerKeyStore } from './key-store.ts';
+import {
+  askAll,
+  findTarget,
+  freezeNow,
+  type Moved,
+  type MoveOptions,
+  movePointer,
+  type PointerPeer,
+} from './move-pointer.ts';
+import { OwnerKey } from './owner-key.ts';
+import { phraseOf } from './recovery-phrase.ts';
+import type { PointerTarget } from './sign-pointer.ts';
+import { OwnerStates } from './states.ts';
+
+/** A pointer whose key this browser stores. */
+export interface OwnedPointer {
+  address: Address;
+  /** The user's name for it. Only this browser knows it. */
+  label: string;
+  states: OwnerStates;
+}
+
+/** An entry of the database. */
+interface Entry {
+  label: string;
+  /** `OwnerStates.toJson`. */
+  states: string;
+}
+
+/** The peers of a move, and what they need. */
+export interface Peers {
+  peers: readonly PointerPeer[];
+  token?: string | undefined;
+  signal: AbortSignal;
+}
+
+const mostLabelCharacters = 100;
+
+/** The user's own pointers in a browser: their encrypted keys, the known states, and a name for each. */
+export class OwnedPointers {
+  readonly #keys: OwnerKeyStore;
+  readonly #store: UseStore;
+
+  /** @param name of the databases. */
+  constructor(name = 'antway-owner') {
+    this.#keys = new OwnerKeyStore(name);
+    this.#store = durable(createStore(`${name}-states`, 'states'));
+  }
+
+  /**
+   * By label. A key without an entry has no label: the browser ended between the two.
+   * @throws the errors of the database.
+   */
+  async list(): Promise<OwnedPointer[]> {
+    const stored = new Map(await entries<string, Entry>(this.#store));
+    const listed = (await this.#keys.addresses()).map((address) => {
+      const entry = stored.get(address.hex);
+      try {
+        return read(address, entry);
+      } catch {
+        // The actions report the damage.
+        return { ...read(address, undefined), label: entry!.label };
+      }
+    });
+    return listed.sort((a, b) => a.label.localeCompare(b.label) || (a.address.hex < b.address.hex ? -1 : 1));
+  }
+
+  /** Stores a key. A stored key gets the passphrase and the label. @throws as `OwnerKeyStore.add`. */
+  async add(seed: Uint8Array, passphrase: string, label: string): Promise<Address> {
+    const address = await this.#keys.add(seed, passphrase);
+    await this.#locked(address, async () => {
+      const { states } = await this.#find(address);
+      await this.#save({ address, label: label.trim().slice(0, mostLabelCharacters), states });
+    });
+    return address;
+  }
+
+  /**
+   * Leads a pointer to content. Other tabs wait, because two of them could sign one counter.
+   * @param target the content, or the address of content of an unknown kind.
+   * @throws AntwayError as `OwnerKeyStore.seed`, `findTarget` and `movePointer`.
+   */
+  move(
+    address: Address,
+    passphrase: string,
+    target: PointerTarget | Address,
+    { peers, token, signal }: Peers,
+  ): Promise<Moved> {
+    return this.#signing(address, passphrase, signal, async (key, saved) => {
+      const found = target instanceof Address ? await findTarget(target, peers, signal) : target;
+      return movePointer(key, found, { ...saved, peers, token, signal });
+    });
+  }
+
+  /** Freezes a pointer at its target. @throws AntwayError as `OwnerKeyStore.seed` and `freezeNow`. */
+  freeze(address: Address, passphrase: string, { peers, token, signal }: Peers): Promise<Moved> {
+    return this.#signing(address, passphrase, signal, (key, saved) =>
+      freezeNow(key, { ...saved, peers, token, signal, confirm: async () => undefined }),
+    );
+  }
+
+  /** Asks the peers for newer states, such as those that another device signed. @throws AntwayError as `askAll`. */
+  async refresh(address: Address, { peers, signal }: Peers): Promise<void> {
+    await this.#locked(address, async () => {
+      const owned = await this.#find(address);
+      const { states } = await askAll(address, { peers, states: owned.states, signal });
+      await this.#save({ ...owned, states });
+    });
+  }
+
+  /** The text of a key file, as the command reads it. @throws AntwayError as `OwnerKeyStore.seed`. */
+  async keyFile(address: Address, passphrase: string): Promise<string> {
+    return createKeyFile(await this.#keys.seed(address, passphrase), passphrase);
+  }
+
+  /** The recovery phrase. @throws AntwayError as `OwnerKeyStore.seed`. */
+  async phrase(address: Address, passphrase: string): Promise<string> {
+    return phraseOf(await this.#keys.seed(address, passphrase));
+  }
+
+  /** Removes the key, its states and its label from this browser. The pointer keeps its target. */
+  async remove(address: Address): Promise<void> {
+    await this.#locked(address, async () => {
+      await this.#keys.remove(address);
+      await del(address.hex, this.#store);
+    });
+  }
+
+  /** Removes all keys. */
+  async clear(): Promise<void> {
+    for (const address of await this.#keys.addresses()) await this.remove(address);
+    await clear(this.#store);
+  }
+
+  #signing(
+    address: Address,
+    passphrase: string,
+    signal: AbortSignal,
+    sign: (key: OwnerKey, saved: Pick<MoveOptions, 'states' | 'save'>) => Promise<Moved>,
+  ): Promise<Moved> {
+    return this.#locked(
+      address,
+      async () => {
+        const key = new OwnerKey(await this.#keys.seed(address, passphrase));
+        // Read after the lock: another tab may have signed a state.
+        const owned = await this.#find(address);
+        return sign(key, { states: owned.states, save: (states) => this.#save({ ...owned, states }) });
+      },
+      signal,
+    );
+  }
+
+  #locked<T>(address: Address, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const name = `antway-pointer-${address.hex}`;
+    return navigator.locks.request(name, signal ? { signal } : {}, work) as Promise<T>;
+  }
+
+  async #find(address: Address): Promise<OwnedPointer> {
+    return read(address, await get<Entry>(address.hex, this.#store));
+  }
+
+  async #save({ address, label, states }: OwnedPointer): Promise<void> {
+    const entry: Entry = { label, states: states.toJson() };
+    await this.#store('readwrite', (store) => {
+      store.put(entry, address.hex);
+      return promisifyRequest(store.transaction);
+    });
+  }
+}
+
+/**
+ * The seed in a key file.
+ * @throws AntwayError as `parseKeyFile` and `KeyFile.seed`; `CORRUPT` if the file has another key than it says.
+ */
+export async function seedOfKeyFile(text: string, passphrase: string): Promise<Uint8Array<ArrayBuffer>> {
+  const file = parseKeyFile(text);
+  const seed = await file.seed(passphrase);
+  if (new OwnerKey(seed).address.hex === file.address.hex) return seed;
+  throw new AntwayError('CORRUPT', 'The key file has another key than it says.');
+}
+
+function read(address: Address, entry: Entry | undefined): OwnedPointer {
+  if (!entry) return { address, label: '', states: OwnerStates.empty(address) };
+  return { address, label: entry.label, states: OwnerStates.fromJson(entry.states, address) };
+}
+
+/** A state must be on the disk before a peer gets it: after a crash, another one would be signed with its counter. */
+function durable(store: UseStore): UseStore {
+  return (mode, callback) =>
+    store('readonly', ({ name, transaction: { db } }) =>
+      callback(db.transaction(name, mode, { durability: 'strict' }).objectStore(name)),
+    );
+}

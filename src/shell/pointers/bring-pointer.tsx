@@ -1,0 +1,115 @@
+import { useState } from 'preact/hooks';
+import { isAbort } from '../../errors.ts';
+import { seedOfKeyFile } from '../../owner/owned-pointers.ts';
+import { seedOfPhrase } from '../../owner/recovery-phrase.ts';
+import { backupTexts } from '../backup/backup-texts.ts';
+import { leastCharacters } from '../backup/passphrase.ts';
+import { PassphraseFields } from '../backup/passphrase-fields.tsx';
+import type { GatewayConfig } from '../gateway-api.ts';
+import { usePeerChoice } from '../publish/peer-fields.tsx';
+import { TextField } from '../text-field.tsx';
+import { pointerTexts } from '../texts/pointers.ts';
+import { ownedPointers, peersAt } from './owned.ts';
+import { FormProblem, PointerForm } from './pointer-form.tsx';
+
+interface Props {
+  config: GatewayConfig | null;
+  onCancel: () => void;
+  onDone: (announcement: string) => void;
+}
+
+/** The most bytes of a key file. It has some 400. */
+const mostFileBytes = 10_000;
+
+/** Stores the key of a key file or of a recovery phrase, and asks the peers for the state of its pointer. */
+export function BringPointer({ config, onCancel, onDone }: Props) {
+  const [way, setWay] = useState<'file' | 'phrase'>('file');
+  const [label, setLabel] = useState('');
+  const [file, setFile] = useState<File | null>(null);
+  const [phrase, setPhrase] = useState('');
+  const [passphrase, setPassphrase] = useState('');
+  const [repeated, setRepeated] = useState('');
+  const choice = usePeerChoice(config);
+  const t = pointerTexts();
+  const b = backupTexts();
+
+  async function bring(signal: AbortSignal) {
+    const address = await ownedPointers.add(await seed(), passphrase, label);
+    const name = label.trim() || address.hex.slice(0, 8);
+    const chosen = choice.chosen();
+    try {
+      if (typeof chosen !== 'string') await ownedPointers.refresh(address, { ...peersAt(chosen), signal });
+      onDone(t.brought(name));
+    } catch (error) {
+      if (isAbort(error, signal)) throw error;
+      onDone(t.notAsked(name));
+    }
+  }
+
+  async function seed(): Promise<Uint8Array> {
+    if (way === 'phrase') {
+      if ([...passphrase].length < leastCharacters)
+        throw new FormProblem(b.strength.short, 'backup-passphrase');
+      if (passphrase !== repeated) throw new FormProblem(b.differ, 'backup-repeated');
+      return seedOfPhrase(phrase);
+    }
+    if (!file) throw new FormProblem(t.noFile, 'pointer-file');
+    return seedOfKeyFile(await file.slice(0, mostFileBytes).text(), passphrase);
+  }
+
+  return (
+    <PointerForm
+      title={t.bringTitle}
+      submit={t.bringNow}
+      working={t.unlocking}
+      onSubmit={bring}
+      onCancel={onCancel}
+    >
+      <h3>{t.bringTitle}</h3>
+      <fieldset class="choice">
+        <legend>{t.way}</legend>
+        {(['file', 'phrase'] as const).map((value) => (
+          <label key={value} class="check">
+            <input type="radio" name="way" checked={way === value} onChange={() => setWay(value)} />
+            <span>{t.ways[value]}</span>
+          </label>
+        ))}
+      </fieldset>
+      <TextField id="pointer-label" label={t.label} note={t.labelNote} value={label} onInput={setLabel} />
+      {way === 'file' ? (
+        <label class="field">
+          <span class="field-label">{t.keyFile}</span>
+          <input
+            id="pointer-file"
+            class="input"
+            type="file"
+            onChange={({ currentTarget }) => setFile(currentTarget.files?.[0] ?? null)}
+          />
+          <span class="note">{t.keyFilePassphrase}</span>
+        </label>
+      ) : (
+        <label class="field">
+          <span class="field-label">{t.phrase}</span>
+          <textarea
+            id="pointer-phrase"
+            class="input input-mono"
+            rows={4}
+            autocomplete="off"
+            autocapitalize="none"
+            spellcheck={false}
+            value={phrase}
+            onInput={({ currentTarget }) => setPhrase(currentTarget.value)}
+          />
+        </label>
+      )}
+      <PassphraseFields
+        value={passphrase}
+        {...(way === 'phrase' ? { repeated } : {})}
+        onInput={(value, again) => {
+          setPassphrase(value);
+          setRepeated(again);
+        }}
+      />
+    </PointerForm>
+  );
+}

@@ -1,0 +1,73 @@
+import { Address } from '../../address.ts';
+import type { Publication } from '../../gateway/state/publications.ts';
+import type { PointerTarget } from '../../owner/sign-pointer.ts';
+import { titleOfPublication } from '../published/published-row.tsx';
+import { TextField } from '../text-field.tsx';
+import { pointerTexts } from '../texts/pointers.ts';
+
+/** Where a pointer shall lead: the id of a publication, or what the user typed. */
+export interface Content {
+  /** Empty for another address. */
+  publication: string;
+  typed: string;
+}
+
+export function firstContent(publications: readonly Publication[]): Content {
+  return { publication: publications[0]?.id ?? '', typed: '' };
+}
+
+/** @returns undefined if no address is typed. The kind of a typed address is not known. */
+export function targetOf({ publication, typed }: Content): PointerTarget | Address | undefined {
+  if (publication) return { kind: 'chunk', target: Address.fromHex(publication) };
+  const hex = typed
+    .trim()
+    .replace(/^(ant|autonomi):\/\//, '')
+    .replace(/\/$/, '')
+    .toLowerCase();
+  return /^[0-9a-f]{64}$/.test(hex) ? Address.fromHex(hex) : undefined;
+}
+
+interface Props {
+  /** Public publications, the newest first. */
+  publications: readonly Publication[];
+  content: Content;
+  isBad: boolean;
+  onChange: (content: Content) => void;
+}
+
+export function ContentChoice({ publications, content, isBad, onChange }: Props) {
+  const t = pointerTexts();
+  return (
+    <>
+      {publications.length > 0 && (
+        <label class="field">
+          <span class="field-label">{t.content}</span>
+          <select
+            id="pointer-content"
+            class="input"
+            value={content.publication}
+            onChange={({ currentTarget }) => onChange({ ...content, publication: currentTarget.value })}
+          >
+            {publications.map((each) => (
+              <option key={each.id} value={each.id}>
+                {titleOfPublication(each)} · {each.id.slice(0, 8)}…
+              </option>
+            ))}
+            <option value="">{t.otherContent}</option>
+          </select>
+        </label>
+      )}
+      {content.publication === '' && (
+        <TextField
+          id="pointer-address"
+          label={t.address}
+          note={isBad ? t.badAddress : t.addressNote}
+          isMono
+          isBad={isBad}
+          value={content.typed}
+          onInput={(typed) => onChange({ ...content, typed })}
+        />
+      )}
+    </>
+  );
+}

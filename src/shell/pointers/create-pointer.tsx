@@ -1,0 +1,150 @@
+import { useState } from 'preact/hooks';
+import type { Publication } from '../../gateway/state/publications.ts';
+import { newSeed } from '../../owner/owner-key.ts';
+import { phraseOf } from '../../owner/recovery-phrase.ts';
+import { backupTexts } from '../backup/backup-texts.ts';
+import { leastCharacters } from '../backup/passphrase.ts';
+import { PassphraseFields } from '../backup/passphrase-fields.tsx';
+import type { GatewayConfig } from '../gateway-api.ts';
+import { PeerFields, type PeerProblem, usePeerChoice } from '../publish/peer-fields.tsx';
+import { TextField } from '../text-field.tsx';
+import { pointerTexts } from '../texts/pointers.ts';
+import { texts } from '../texts/texts.ts';
+import { ContentChoice, firstContent, targetOf } from './content-choice.tsx';
+import { ownedPointers, peersAt } from './owned.ts';
+import { FormProblem, PointerForm } from './pointer-form.tsx';
+import { Words } from './words.tsx';
+
+interface Props {
+  config: GatewayConfig | null;
+  publications: readonly Publication[];
+  onCancel: () => void;
+  onDone: (announcement: string) => void;
+}
+
+/** Asks for everything, shows the recovery phrase, and creates the pointer once two of its words are typed. */
+export function CreatePointer({ config, publications, onCancel, onDone }: Props) {
+  const [label, setLabel] = useState(publications[0]?.title || publications[0]?.name || '');
+  const [content, setContent] = useState(() => firstContent(publications));
+  const [passphrase, setPassphrase] = useState('');
+  const [repeated, setRepeated] = useState('');
+  const [problem, setProblem] = useState<PeerProblem | 'address' | null>(null);
+  const [seed, setSeed] = useState<Uint8Array | null>(null);
+  const choice = usePeerChoice(config);
+  const t = pointerTexts();
+
+  async function check() {
+    const b = backupTexts();
+    if (!targetOf(content)) {
+      setProblem('address');
+      throw new FormProblem(t.badAddress, 'pointer-address');
+    }
+    if ([...passphrase].length < leastCharacters)
+      throw new FormProblem(b.strength.short, 'backup-passphrase');
+    if (passphrase !== repeated) throw new FormProblem(b.differ, 'backup-repeated');
+    peersOf();
+    setSeed(newSeed());
+  }
+
+  function peersOf() {
+    const chosen = choice.chosen();
+    if (typeof chosen !== 'string') return peersAt(chosen);
+    setProblem(chosen);
+    throw new FormProblem(
+      chosen === 'peer' ? texts.publish.badPeer : texts.publish.noPeerChosen,
+      'other-peer',
+    );
+  }
+
+  async function create(signal: AbortSignal) {
+    const address = await ownedPointers.add(seed!, passphrase, label);
+    await ownedPointers.move(address, passphrase, targetOf(content)!, { ...peersOf(), signal });
+    onDone(t.created(label.trim() || address.hex.slice(0, 8)));
+  }
+
+  if (seed) return <Confirm phrase={phraseOf(seed)} onSubmit={create} onCancel={onCancel} />;
+  return (
+    <PointerForm title={t.createTitle} submit={t.next} working="" onSubmit={check} onCancel={onCancel}>
+      <h3>{t.createTitle}</h3>
+      <TextField id="pointer-label" label={t.label} note={t.labelNote} value={label} onInput={setLabel} />
+      <ContentChoice
+        publications={publications}
+        content={content}
+        isBad={problem === 'address'}
+        onChange={(next) => {
+          setContent(next);
+          setProblem(null);
+        }}
+      />
+      <details class="pointer-peers" open={problem === 'peer' || problem === 'none'}>
+        <summary>{t.where}</summary>
+        <PeerFields choice={choice} problem={problem === 'address' ? null : problem} />
+      </details>
+      <p class="note">{t.passphraseNote}</p>
+      <PassphraseFields
+        value={passphrase}
+        repeated={repeated}
+        onInput={(value, again) => {
+          setPassphrase(value);
+          setRepeated(again);
+        }}
+      />
+    </PointerForm>
+  );
+}
+
+interface ConfirmProps {
+  phrase: string;
+  onSubmit: (signal: AbortSignal) => Promise<void>;
+  onCancel: () => void;
+}
+
+/** Shows the words, and asks for two of them. */
+function Confirm({ phrase, onSubmit, onCancel }: ConfirmProps) {
+  const words = phrase.split(' ');
+  const [asked] = useState(() => twoOf(words.length));
+  const [typed, setTyped] = useState<readonly string[]>(['', '']);
+  const t = pointerTexts();
+
+  async function submit(signal: AbortSignal) {
+    const wrong = asked.findIndex((index, i) => typed[i]!.trim().toLowerCase() !== words[index]);
+    if (wrong >= 0) throw new FormProblem(t.wrongWords, `pointer-word-${wrong}`);
+    await onSubmit(signal);
+  }
+
+  return (
+    <PointerForm
+      key="words"
+      title={t.phraseTitle}
+      submit={t.createNow}
+      working={t.working}
+      onSubmit={submit}
+      onCancel={onCancel}
+    >
+      <h3>{t.phraseTitle}</h3>
+      <p>{t.phraseNote}</p>
+      <Words phrase={phrase} />
+      <p class="note">{t.confirmNote}</p>
+      <div class="field-pair">
+        {asked.map((index, i) => (
+          <TextField
+            key={index}
+            id={`pointer-word-${i}`}
+            label={t.confirmWord(index + 1)}
+            isMono
+            value={typed[i]!}
+            onInput={(word) => setTyped(typed.with(i, word))}
+          />
+        ))}
+      </div>
+    </PointerForm>
+  );
+}
+
+/** Two different indices in order. */
+function twoOf(count: number): [number, number] {
+  const [a, b] = crypto.getRandomValues(new Uint32Array(2));
+  const first = a! % count;
+  const second = (first + 1 + (b! % (count - 1))) % count;
+  return first < second ? [first, second] : [second, first];
+}

@@ -1,0 +1,260 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { finalCounter } from '../../content/pointer.ts';
+import type { Publication } from '../../gateway/state/publications.ts';
+import type { OwnedPointer } from '../../owner/owned-pointers.ts';
+import type { OwnerState } from '../../owner/states.ts';
+import { backupTexts } from '../backup/backup-texts.ts';
+import { Button } from '../button.tsx';
+import { ContentLink } from '../content-link.tsx';
+import { CopyButton } from '../copy-button.tsx';
+import type { GatewayConfig } from '../gateway-api.ts';
+import { PeerFields, type PeerProblem, usePeerChoice } from '../publish/peer-fields.tsx';
+import { titleOfPublication } from '../published/published-row.tsx';
+import { saveAs } from '../save-as.ts';
+import { TextField } from '../text-field.tsx';
+import { pointerTexts } from '../texts/pointers.ts';
+import { locale, texts } from '../texts/texts.ts';
+import { ContentChoice, firstContent, targetOf } from './content-choice.tsx';
+import { ownedPointers, peersAt } from './owned.ts';
+import { FormProblem, PointerForm } from './pointer-form.tsx';
+import { Words } from './words.tsx';
+
+type Kind = keyof ReturnType<typeof pointerTexts>['actions'];
+
+interface Props {
+  pointer: OwnedPointer;
+  publications: readonly Publication[];
+  config: GatewayConfig | null;
+  /** Whether nothing may be signed here. */
+  isShared: boolean;
+  onDone: (announcement: string) => void;
+}
+
+export function nameOf({ label, address }: OwnedPointer): string {
+  return label || `${pointerTexts().unnamed} (${address.hex.slice(0, 8)}…)`;
+}
+
+/** A pointer of the user, and what can be done with its key. */
+export function PointerRow({ pointer, publications, config, isShared, onDone }: Props) {
+  const [action, setAction] = useState<{ kind: Kind; state?: OwnerState } | null>(null);
+  const [phrase, setPhrase] = useState('');
+  const last = useRef<HTMLElement | null>(null);
+  const t = pointerTexts();
+  const { address, states } = pointer;
+  const { newest, isFrozen, all } = states;
+  const name = nameOf(pointer);
+  const folder = publications.find(({ id }) => id === newest?.target.hex);
+  const path = `/${address.hex}${folder && !folder.isFolder ? '' : '/'}`;
+  const label = (text: string) => texts.library.actionOn(text, name);
+  const titleOf = (hex: string) => {
+    const publication = publications.find(({ id }) => id === hex);
+    return publication ? titleOfPublication(publication) : `${hex.slice(0, 8)}…`;
+  };
+
+  // The focus returns to the button that opened the form.
+  useEffect(() => {
+    if (action === null && last.current?.isConnected) last.current.focus();
+  }, [action]);
+
+  function start(kind: Kind, state?: OwnerState) {
+    last.current = document.activeElement as HTMLElement | null;
+    setPhrase('');
+    setAction({ kind, ...(state ? { state } : {}) });
+  }
+
+  const kinds: Kind[] = isShared
+    ? ['keyFile', 'phrase', 'remove']
+    : isFrozen
+      ? ['keyFile', 'phrase', 'remove']
+      : ['move', ...(newest ? (['freeze'] as const) : []), 'keyFile', 'phrase', 'remove'];
+  return (
+    <li class="published-row">
+      <div class="published-head">
+        {newest ? (
+          <ContentLink class="site-title" href={path}>
+            <bdi>{name}</bdi>
+          </ContentLink>
+        ) : (
+          <bdi class="site-title">{name}</bdi>
+        )}
+        {isFrozen && <span class="mark">{t.facts.frozen}</span>}
+      </div>
+      <p class="site-facts">
+        {newest ? (
+          <>
+            <span>{t.facts.to(titleOf(newest.target.hex))}</span>
+            {!isFrozen && <span>{t.facts.state(String(newest.counter))}</span>}
+            <span>{dateOf(all.at(-1)!)}</span>
+          </>
+        ) : (
+          <span>{t.facts.noState}</span>
+        )}
+      </p>
+      <p class="pointer-link">
+        <span class="address published-address" title={address.hex}>
+          {address.hex}
+        </span>
+        <CopyButton text={`${location.origin}${path}`} what={label(t.link)} />
+      </p>
+      {all.length > 1 && !isFrozen && !isShared && (
+        <details class="pointer-states">
+          <summary>{t.states}</summary>
+          <ul>
+            {all.toReversed().map((state) => (
+              <li key={`${state.counter} ${state.target.hex}`}>
+                <span>
+                  {t.facts.state(String(state.counter))} · {dateOf(state)} · {titleOf(state.target.hex)}
+                </span>{' '}
+                {state.counter === newest?.counter ? (
+                  <span class="mark">{t.current}</span>
+                ) : (
+                  <Button
+                    look="link"
+                    aria-label={`${t.actions.back} ${state.counter}`}
+                    onClick={() => start('back', state)}
+                  >
+                    {t.actions.back}
+                  </Button>
+                )}
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+      {phrase && <Words phrase={phrase} />}
+      {action ? (
+        <ActionForm
+          key={action.kind}
+          {...{ pointer, publications, config, action }}
+          onPhrase={(words) => {
+            setPhrase(words);
+            setAction(null);
+          }}
+          onCancel={() => setAction(null)}
+          onDone={(text) => {
+            setAction(null);
+            onDone(text);
+          }}
+        />
+      ) : (
+        <p class="actions">
+          {kinds.map((kind) => (
+            <Button
+              key={kind}
+              look="quiet"
+              isSmall
+              aria-label={label(t.actions[kind])}
+              onClick={() => start(kind)}
+            >
+              {t.actions[kind]}
+            </Button>
+          ))}
+        </p>
+      )}
+    </li>
+  );
+}
+
+interface ActionProps extends Omit<Props, 'isShared'> {
+  action: { kind: Kind; state?: OwnerState };
+  onPhrase: (phrase: string) => void;
+  onCancel: () => void;
+}
+
+/** Asks for the passphrase, and for what else an action needs. */
+function ActionForm({ pointer, publications, config, action, onPhrase, onCancel, onDone }: ActionProps) {
+  const { kind, state } = action;
+  const [passphrase, setPassphrase] = useState('');
+  const [content, setContent] = useState(() => firstContent(publications));
+  const [problem, setProblem] = useState<PeerProblem | 'address' | null>(null);
+  const choice = usePeerChoice(config);
+  const t = pointerTexts();
+  const { address } = pointer;
+  const name = nameOf(pointer);
+  const asksPeers = kind === 'move' || kind === 'back' || kind === 'freeze';
+
+  function peersOf(signal: AbortSignal) {
+    const chosen = choice.chosen();
+    if (typeof chosen !== 'string') return { ...peersAt(chosen), signal };
+    setProblem(chosen);
+    throw new FormProblem(
+      chosen === 'peer' ? texts.publish.badPeer : texts.publish.noPeerChosen,
+      'other-peer',
+    );
+  }
+
+  async function move(target: ReturnType<typeof targetOf>, signal: AbortSignal) {
+    if (!target) {
+      setProblem('address');
+      throw new FormProblem(t.badAddress, 'pointer-address');
+    }
+    const moved = await ownedPointers.move(address, passphrase, target, peersOf(signal));
+    onDone(t.moved(name, t.facts.state(String(moved.pointer.counter))));
+  }
+
+  const run: Record<Kind, (signal: AbortSignal) => Promise<void>> = {
+    move: (signal) => move(targetOf(content), signal),
+    back: (signal) => move(state, signal),
+    async freeze(signal) {
+      await ownedPointers.freeze(address, passphrase, peersOf(signal));
+      onDone(t.frozen(name));
+    },
+    async keyFile() {
+      const text = await ownedPointers.keyFile(address, passphrase);
+      const file = `${pointer.label.replace(/[^\p{L}\p{N}_-]+/gu, '-') || address.hex.slice(0, 8)}.key`;
+      saveAs(new Blob([text], { type: 'application/json' }), file);
+      onDone(t.saved);
+    },
+    async phrase() {
+      onPhrase(await ownedPointers.phrase(address, passphrase));
+    },
+    async remove() {
+      await ownedPointers.remove(address);
+      onDone(t.removed(name));
+    },
+  };
+
+  return (
+    <PointerForm
+      title={`${t.actions[kind]} ${name}`}
+      submit={t.doIt[kind]}
+      working={asksPeers ? t.working : t.unlocking}
+      isDangerous={kind === 'freeze' || kind === 'remove'}
+      onSubmit={run[kind]}
+      onCancel={onCancel}
+    >
+      <p>{t.questions[kind]}</p>
+      {kind === 'move' && (
+        <ContentChoice
+          publications={publications}
+          content={content}
+          isBad={problem === 'address'}
+          onChange={(next) => {
+            setContent(next);
+            setProblem(null);
+          }}
+        />
+      )}
+      {asksPeers && (
+        <details class="pointer-peers" open={problem === 'peer' || problem === 'none'}>
+          <summary>{t.where}</summary>
+          <PeerFields choice={choice} problem={problem === 'address' ? null : problem} />
+        </details>
+      )}
+      {kind !== 'remove' && (
+        <TextField
+          id="pointer-passphrase"
+          label={backupTexts().passphrase}
+          type="password"
+          value={passphrase}
+          onInput={setPassphrase}
+        />
+      )}
+    </PointerForm>
+  );
+}
+
+function dateOf({ signed, counter }: OwnerState): string {
+  if (counter === finalCounter) return '';
+  return new Date(signed).toLocaleString(locale, { dateStyle: 'medium', timeStyle: 'short' });
+}

@@ -1,0 +1,79 @@
+import './pointers.css';
+import { useEffect, useState } from 'preact/hooks';
+import { publications } from '../../gateway/state/publications.ts';
+import { Button } from '../button.tsx';
+import { formatCount } from '../format.ts';
+import type { GatewayConfig } from '../gateway-api.ts';
+import { ProblemText } from '../problem-text.tsx';
+import { usePublishState } from '../publish/publish-session.ts';
+import { Section } from '../section.tsx';
+import { pointerTexts } from '../texts/pointers.ts';
+import { useResource } from '../use-resource.ts';
+import { BringPointer } from './bring-pointer.tsx';
+import { CreatePointer } from './create-pointer.tsx';
+import { ownedPointers, sitesShareOrigin } from './owned.ts';
+import { PointerRow } from './pointer-row.tsx';
+
+const list = () => ownedPointers.list();
+const published = async () => (await publications.list()).filter(({ isPrivate }) => !isPrivate);
+
+/** The user's own pointers. Their keys stay in this browser. */
+export default function PointersSection({ config }: { config: GatewayConfig | null }) {
+  const owned = useResource(list, true);
+  const contents = useResource(published, true);
+  const shared = useResource(sitesShareOrigin, config !== null);
+  const [form, setForm] = useState<'create' | 'bring' | null>(null);
+  const [announcement, setAnnouncement] = useState('');
+  const { step } = usePublishState();
+  useEffect(() => {
+    if (step === 'done') contents.refresh();
+  }, [step]);
+  const t = pointerTexts();
+
+  function done(text: string) {
+    setForm(null);
+    setAnnouncement(text);
+    owned.refresh();
+    document.getElementById('pointers-heading')?.focus();
+  }
+
+  const isReady = owned.value !== null && contents.value !== null && shared.value === false;
+  const common = { config, publications: contents.value ?? [], onDone: done };
+  return (
+    <Section id="pointers" title={t.title} error={shared.error}>
+      <p class="note">{t.note}</p>
+      <p class="note published-status" role="status">
+        {announcement}
+      </p>
+      {owned.error && (
+        <p class="note note-problem" role="alert">
+          {t.blocked}: <ProblemText problem={owned.error} />
+        </p>
+      )}
+      {owned.value && owned.value.length > 0 && (
+        <ul aria-label={`${t.title}: ${formatCount(owned.value.length)}`}>
+          {owned.value.map((pointer) => (
+            <PointerRow
+              key={pointer.address.hex}
+              pointer={pointer}
+              isShared={shared.value !== false}
+              {...common}
+            />
+          ))}
+        </ul>
+      )}
+      {owned.value?.length === 0 && form === null && <p class="empty">{t.empty}</p>}
+      {shared.value && <p class="notice-strong">{t.shared}</p>}
+      {form === 'create' && <CreatePointer {...common} onCancel={() => setForm(null)} />}
+      {form === 'bring' && <BringPointer {...common} onCancel={() => setForm(null)} />}
+      {isReady && form === null && (
+        <p class="actions">
+          <Button onClick={() => setForm('create')}>{t.create}</Button>
+          <Button look="quiet" onClick={() => setForm('bring')}>
+            {t.bring}
+          </Button>
+        </p>
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,194 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from '@playwright/test';
+import { seedOfPhrase } from '../../src/owner/recovery-phrase.ts';
+import { expect, fetchIn, openShellIn, test } from '../support/chromium.ts';
+import {
+  createPointer,
+  openPublish,
+  passphrase,
+  publishPage,
+  row,
+  section,
+  startPublisher,
+} from '../support/lasting-address.ts';
+import type { PeerProcess } from '../support/peer-process.ts';
+
+let peer: PeerProcess;
+let root: string;
+
+test.beforeEach(async ({ startPeer, folder }) => {
+  ({ peer, root } = await startPublisher(startPeer, folder));
+});
+
+const action = (page: Page, what: string, name: string) =>
+  row(page, name).getByRole('button', { name: what });
+
+async function confirm(page: Page, button: string, typed = passphrase): Promise<void> {
+  const form = section(page).getByRole('form');
+  await form.getByLabel('Passphrase', { exact: true }).fill(typed);
+  await form.getByRole('button', { name: button }).click();
+}
+
+async function addressOf(page: Page, name: string): Promise<string> {
+  return (await row(page, name).locator('.published-address').textContent())!.trim();
+}
+
+/** The title of the content for a visitor with another profile. */
+async function titleForVisitors(page: Page, address: string): Promise<string> {
+  const visitor = await page.context().browser()!.newContext();
+  const shell = await openShellIn(visitor, root);
+  const { text } = await fetchIn(shell, `/${address}`);
+  await visitor.close();
+  return /<title>(.*)<\/title>/.exec(text)?.[1] ?? text;
+}
+
+test('an address stays while its content changes, returns to an earlier state, and freezes', {
+  tag: '@smoke',
+}, async ({ context }) => {
+  const page = await openPublish(context, root);
+  await publishPage(page, 'First');
+  await createPointer(page, 'My garden');
+  const address = await addressOf(page, 'My garden');
+  expect(await titleForVisitors(page, address)).toBe('First');
+
+  await publishPage(page, 'Second');
+  await action(page, 'Change where it leads', 'My garden').click();
+  await confirm(page, 'Change it', 'another passphrase');
+  await expect(section(page).getByRole('alert')).toContainText('REFUSED');
+  await confirm(page, 'Change it');
+  await expect(row(page, 'My garden')).toContainText('Leads to Second');
+  await expect(row(page, 'My garden')).toContainText('state 1');
+  expect(await titleForVisitors(page, address)).toBe('Second');
+
+  await page.reload();
+  await row(page, 'My garden').getByText('Earlier states').click();
+  await row(page, 'My garden').getByRole('button', { name: 'Return to this state… 0' }).click();
+  await confirm(page, 'Return to it');
+  await expect(row(page, 'My garden')).toContainText('state 2');
+  expect(await titleForVisitors(page, address)).toBe('First');
+
+  await action(page, 'Freeze', 'My garden').click();
+  await confirm(page, 'Freeze for ever');
+  await expect(row(page, 'My garden')).toContainText('frozen for ever');
+  await expect(action(page, 'Change where it leads', 'My garden')).toHaveCount(0);
+  expect(await titleForVisitors(page, address)).toBe('First');
+});
+
+test('the key comes back from its file and from its words, with the state that the peers have', async ({
+  context,
+  browser,
+}) => {
+  const page = await openPublish(context, root);
+  await publishPage(page, 'First');
+  const words = await createPointer(page, 'Garden');
+  const address = await addressOf(page, 'Garden');
+  await action(page, 'Show the 24 words', 'Garden').click();
+  await confirm(page, 'Show');
+  await expect(row(page, 'Garden').locator('.phrase-words li')).toHaveText(words);
+  await action(page, 'Save key file', 'Garden').click();
+  const [download] = await Promise.all([page.waitForEvent('download'), confirm(page, 'Save')]);
+  expect(download.suggestedFilename()).toBe('Garden.key');
+  const keyFile = await download.path();
+  await action(page, 'Remove from this browser', 'Garden').click();
+  await section(page).getByRole('form').getByRole('button', { name: 'Remove the key' }).click();
+  await expect(section(page)).toContainText('None yet.');
+
+  await section(page).getByRole('button', { name: 'Bring one' }).click();
+  const form = section(page).getByRole('form');
+  await form.getByLabel('Your name for it').fill('Garden again');
+  await form.locator('input[type=file]').setInputFiles(keyFile);
+  await confirm(page, 'Bring it here', 'not the passphrase');
+  await expect(form.getByRole('alert')).toContainText('REFUSED');
+  await confirm(page, 'Bring it here');
+  await expect(row(page, 'Garden again')).toContainText('Leads to First');
+  expect(await addressOf(page, 'Garden again')).toBe(address);
+
+  const other = await browser.newContext();
+  const elsewhere = await openPublish(other, root);
+  await section(elsewhere).getByRole('button', { name: 'Bring one' }).click();
+  const bring = section(elsewhere).getByRole('form');
+  await bring.getByLabel('The 24 words').check();
+  await bring.getByLabel('Your name for it').fill('Elsewhere');
+  await bring.getByRole('textbox', { name: '24 words' }).fill(`${words.slice(1).join(' ')} ${words[0]}`);
+  await bring.getByLabel('Repeat the passphrase').fill(passphrase);
+  await confirm(elsewhere, 'Bring it here');
+  await expect(bring.getByRole('alert')).toContainText('BAD_CONFIG');
+  await bring.getByRole('textbox', { name: '24 words' }).fill(words.join(' '));
+  await confirm(elsewhere, 'Bring it here');
+  await expect(row(elsewhere, 'Elsewhere')).toContainText('state 0');
+  expect(await addressOf(elsewhere, 'Elsewhere')).toBe(address);
+  // The address of a new owner, or of any other content, can be typed.
+  await action(elsewhere, 'Change where it leads', 'Elsewhere').click();
+  await section(elsewhere).getByRole('textbox', { name: 'Address' }).fill('nothing');
+  await confirm(elsewhere, 'Change it');
+  await expect(section(elsewhere).getByRole('alert')).toContainText('not an address');
+  await section(elsewhere).getByRole('textbox', { name: 'Address' }).fill('ab'.repeat(32));
+  await confirm(elsewhere, 'Change it');
+  await expect(section(elsewhere).getByRole('alert')).toContainText('NOT_FOUND');
+  await other.close();
+});
+
+test('two tabs never sign one counter, and a peer that is away ends a change before it is signed', async ({
+  context,
+}) => {
+  const page = await openPublish(context, root);
+  await publishPage(page, 'First');
+  await createPointer(page, 'Garden');
+  await publishPage(page, 'Second');
+  await publishPage(page, 'Third');
+  const second = await openPublish(context, root);
+  await action(page, 'Change where it leads', 'Garden').click();
+  await action(second, 'Change where it leads', 'Garden').click();
+  await section(second)
+    .getByLabel('Leads to')
+    .selectOption({ label: (await section(second).getByRole('option', { name: 'Second' }).textContent())! });
+  await Promise.all([confirm(page, 'Change it'), confirm(second, 'Change it')]);
+  await expect(row(page, 'Garden')).toContainText(/state [12]/);
+  await expect(row(second, 'Garden')).toContainText(/state [12]/);
+  await page.reload();
+  await expect(row(page, 'Garden')).toContainText('state 2');
+
+  await peer.kill();
+  await action(page, 'Change where it leads', 'Garden').click();
+  await confirm(page, 'Change it');
+  await expect(section(page).getByRole('alert')).toContainText('PEERS_UNREACHABLE');
+  await page.reload();
+  await expect(row(page, 'Garden')).toContainText('state 2');
+});
+
+test('the profile on the disk contains neither the seed nor the words', async ({ folder, playwright }) => {
+  const profile = join(folder, 'profile');
+  const launched = await playwright.chromium.launchPersistentContext(profile, {
+    ...test.info().project.use.launchOptions,
+  });
+  const page = await openPublish(launched, root);
+  await publishPage(page, 'First');
+  const words = await createPointer(page, 'Findable label');
+  await launched.close();
+  const seed = Buffer.from(seedOfPhrase(words.join(' ')));
+  const stored = filesIn(profile);
+  // The search finds what is there.
+  expect(contains(stored, Buffer.from('Findable label'))).toBe(true);
+  for (const secret of [seed, seed.toString('hex'), seed.toString('base64'), words.join(' '), passphrase]) {
+    expect(contains(stored, Buffer.from(secret as string))).toBe(false);
+    expect(contains(stored, Buffer.from(String(secret), 'utf16le'))).toBe(false);
+  }
+});
+
+test('where sites share the gateway’s origin, no key is made', async ({ context }) => {
+  const page = await openShellIn(context, `${root.replace('antway.localhost', '127.0.0.1')}/#publish`);
+  await expect(section(page)).toContainText('their scripts could reach your keys');
+  await expect(section(page).getByRole('button')).toHaveCount(0);
+});
+
+function filesIn(folder: string): Buffer[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(folder, name))
+    .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile())
+    .map((path) => readFileSync(path));
+}
+
+function contains(files: readonly Buffer[], bytes: Buffer): boolean {
+  return files.some((file) => file.includes(bytes));
+}

@@ -1,0 +1,63 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { BrowserContext, Page } from '@playwright/test';
+import { expect, openShellIn } from './chromium.ts';
+import { distFolder } from './paths.ts';
+import type { PeerProcess } from './peer-process.ts';
+import type { Processes } from './processes.ts';
+import { shellStored } from './shell-stored.ts';
+
+export const passphrase = 'seven green bottles';
+
+/** Starts a peer that hosts a gateway and stores what it publishes, and has names for the origins of sites. */
+export async function startPublisher(
+  startPeer: Processes['startPeer'],
+  folder: string,
+): Promise<{ peer: PeerProcess; root: string }> {
+  const configFile = join(folder, 'antway.json');
+  writeFileSync(configFile, JSON.stringify({ peers: ['/'] }));
+  const flags = ['--web', distFolder, '--web-config', configFile];
+  const peer = await startPeer({ flags, webTransport: 'none' });
+  return { peer, root: `http://antway.localhost:${new URL(peer.url).port}` };
+}
+
+export const section = (page: Page) => page.getByRole('region', { name: 'Lasting addresses' });
+export const row = (page: Page, name: string) =>
+  section(page).getByRole('listitem').filter({ hasText: name });
+
+export async function openPublish(context: BrowserContext, root: string): Promise<Page> {
+  const page = await openShellIn(context, `${root}/#publish`);
+  await shellStored(page);
+  await expect(section(page)).toBeVisible();
+  return page;
+}
+
+/** Publishes a page with this title, as a file of its own name. */
+export async function publishPage(page: Page, title: string): Promise<void> {
+  const again = page.getByRole('button', { name: 'Publish something else' });
+  if (await again.isVisible()) await again.click();
+  const buffer = Buffer.from(`<!doctype html><title>${title}</title><h1>${title}</h1>`);
+  await page
+    .locator('input[name=files]')
+    .setInputFiles({ name: `${title}.html`, mimeType: 'text/html', buffer });
+  await page.getByRole('button', { name: 'Publish', exact: true }).click();
+  await expect(page.getByRole('region', { name: 'Published', exact: true })).toBeVisible();
+}
+
+/** @returns the 24 words. */
+export async function createPointer(page: Page, name: string): Promise<string[]> {
+  await section(page).getByRole('button', { name: 'New lasting address' }).click();
+  const form = section(page).getByRole('form');
+  await form.getByLabel('Your name for it').fill(name);
+  await form.getByLabel('Passphrase', { exact: true }).fill(passphrase);
+  await form.getByLabel('Repeat the passphrase').fill(passphrase);
+  await form.getByRole('button', { name: 'Continue' }).click();
+  const words = await form.getByRole('list').getByRole('listitem').allTextContents();
+  for (const field of await form.getByRole('textbox').all()) {
+    const [, number] = /(\d+)/.exec((await field.locator('..').textContent())!)!;
+    await field.fill(words[Number(number) - 1]!);
+  }
+  await form.getByRole('button', { name: 'Create' }).click();
+  await expect(section(page)).toContainText(`${name} is ready.`);
+  return words;
+}

@@ -1,0 +1,123 @@
+import { createStore, get, set } from 'idb-keyval';
+import { beforeEach, expect, it, vi } from 'vitest';
+import { Address } from '../../src/address.ts';
+import { parsePointer } from '../../src/content/pointer.ts';
+import { AntwayError } from '../../src/errors.ts';
+import type { PointerPeer } from '../../src/owner/move-pointer.ts';
+import { OwnedPointers } from '../../src/owner/owned-pointers.ts';
+import { newSeed } from '../../src/owner/owner-key.ts';
+import { freshIndexedDb } from './support/indexed-db.ts';
+
+const passphrase = 'correct horse';
+const signal = new AbortController().signal;
+const target = (digit: string) => ({ kind: 'chunk', target: Address.fromHex(digit.repeat(64)) }) as const;
+const raw = () => createStore('antway-owner-states', 'states');
+
+/** Web Locks, which Node 20 does not have: one holder of a name at a time, in order. */
+function stubLocks(): void {
+  const last = new Map<string, Promise<unknown>>();
+  const request = (name: string, _: object, work: () => Promise<unknown>) => {
+    const result = (last.get(name) ?? Promise.resolve()).then(work);
+    last.set(
+      name,
+      result.catch(() => undefined),
+    );
+    return result;
+  };
+  vi.stubGlobal('navigator', { locks: { request } });
+}
+
+/** A peer that holds pointers in memory. @param onPut called before it stores. */
+function memoryPeer(onPut: (record: Uint8Array<ArrayBuffer>) => Promise<void> = async () => {}) {
+  const records = new Map<string, Uint8Array<ArrayBuffer>>();
+  const absent = () => new AntwayError('NOT_FOUND', 'Not here.');
+  const peer: PointerPeer = {
+    url: 'https://peer.example',
+    fetch: () => Promise.reject(absent()),
+    async pointer({ hex }) {
+      const record = records.get(hex);
+      if (!record) throw absent();
+      return record;
+    },
+    async putPointer({ hex }, record) {
+      await onPut(record);
+      records.set(hex, record);
+      return 'stored';
+    },
+  };
+  return peer;
+}
+
+beforeEach(() => {
+  freshIndexedDb();
+  stubLocks();
+});
+
+it('a state is in the database before a peer gets it, and a state that no peer got is never signed again', async () => {
+  const pointers = new OwnedPointers();
+  const address = await pointers.add(newSeed(), passphrase, ' Garden ');
+  let stored: string | undefined;
+  const failing = memoryPeer(async () => {
+    stored = (await get<{ states: string }>(address.hex, raw()))?.states;
+    throw new AntwayError('PEERS_UNREACHABLE', 'The connection ended.');
+  });
+  const move = (digit: string, peer: PointerPeer) =>
+    pointers.move(address, passphrase, target(digit), { peers: [peer], signal });
+  await expect(move('1', failing)).rejects.toMatchObject({ code: 'PEERS_UNREACHABLE' });
+  expect(stored).toContain('1'.repeat(64));
+
+  const later = new OwnedPointers();
+  const [listed] = await later.list();
+  expect(listed).toMatchObject({ label: 'Garden' });
+  expect(listed!.states.newest?.counter).toBe(0n);
+  const moved = await later.move(address, passphrase, target('2'), { peers: [memoryPeer()], signal });
+  expect(moved.pointer.counter).toBe(1n);
+  // The same target is sent again, and not signed again.
+  expect((await move('2', memoryPeer())).pointer.record).toEqual(moved.pointer.record);
+});
+
+it('two moves at once have different counters', async () => {
+  const address = await new OwnedPointers().add(newSeed(), passphrase, 'Garden');
+  const peer = memoryPeer();
+  const moves = await Promise.all(
+    ['1', '2', '3'].map((digit) =>
+      new OwnedPointers().move(address, passphrase, target(digit), { peers: [peer], signal }),
+    ),
+  );
+  expect(moves.map(({ pointer }) => pointer.counter).sort()).toEqual([0n, 1n, 2n]);
+});
+
+it('a wrong passphrase signs nothing, and freezing is final', async () => {
+  const pointers = new OwnedPointers();
+  const address = await pointers.add(newSeed(), passphrase, '');
+  const puts: bigint[] = [];
+  const peer = memoryPeer(async (record) => void puts.push(parsePointer(record, address).counter));
+  const peers = { peers: [peer], signal };
+  await expect(pointers.move(address, 'another one', target('1'), peers)).rejects.toMatchObject({
+    code: 'REFUSED',
+  });
+  await expect(pointers.freeze(address, passphrase, peers)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  expect(puts).toEqual([]);
+  await pointers.move(address, passphrase, target('1'), peers);
+  await pointers.freeze(address, passphrase, peers);
+  await expect(pointers.move(address, passphrase, target('2'), peers)).rejects.toMatchObject({
+    code: 'REFUSED',
+  });
+  expect(puts).toEqual([0n, 2n ** 64n - 1n]);
+});
+
+it('damaged states are listed, and keep the pointer from being moved until its key is brought again', async () => {
+  const pointers = new OwnedPointers();
+  const seed = newSeed();
+  const address = await pointers.add(seed, passphrase, 'Garden');
+  await pointers.add(newSeed(), passphrase, 'Another');
+  await set(address.hex, { label: 'Garden', states: '{"antwayStates":1' }, raw());
+  expect((await pointers.list()).map(({ label }) => label)).toEqual(['Another', 'Garden']);
+  const move = () => pointers.move(address, passphrase, target('1'), { peers: [memoryPeer()], signal });
+  await expect(move()).rejects.toMatchObject({ code: 'BAD_CONFIG' });
+  await pointers.remove(address);
+  await pointers.add(seed, passphrase, 'Garden');
+  expect((await move()).pointer.counter).toBe(0n);
+  await pointers.clear();
+  expect(await pointers.list()).toEqual([]);
+});
