@@ -15,10 +15,12 @@ export interface Pointer {
 }
 
 const version = 1;
-const ownerEnd = 1 + 1952;
+/** Where the counter begins. */
+export const ownerEnd = 1 + 1952;
 const counterEnd = ownerEnd + 8;
 const targetStart = counterEnd + 1;
-const headEnd = targetStart + 32;
+/** The owner signs all bytes before. */
+export const headEnd = targetStart + 32;
 const kinds = ['chunk', 'pointer'] as const;
 
 const context = (text: string) => new TextEncoder().encode(text);

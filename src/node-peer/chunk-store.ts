@@ -1,5 +1,6 @@
-import type { Address } from '../address.ts';
-import type { Pointer } from '../content/pointer.ts';
+import { type Address, equalBytes } from '../address.ts';
+import { headEnd, type Pointer } from '../content/pointer.ts';
+import type { StoredPointer } from './stored-pointer.ts';
 
 export interface StoreTotals {
   chunks: number;
@@ -81,11 +82,8 @@ export class MemoryChunkStore implements ChunkStore {
 export const maxStoredPointers = 65_536;
 
 /** Why a verified pointer does not replace the stored one of the same owner, or undefined. */
-export function refusalOf(pointer: Pointer, stored: Pointer): 'present' | 'outdated' | undefined {
+export function refusalOf(pointer: Pointer, stored: StoredPointer): 'present' | 'outdated' | undefined {
   if (pointer.counter > stored.counter) return undefined;
-  const isSame =
-    pointer.counter === stored.counter &&
-    pointer.kind === stored.kind &&
-    pointer.target.hex === stored.target.hex;
+  const isSame = equalBytes(pointer.record.subarray(0, headEnd), stored.record.subarray(0, headEnd));
   return isSame ? 'present' : 'outdated';
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { access, mkdir, open, readdir, readFile, rename, rm, stat, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Address } from '../address.ts';
-import { type Pointer, parsePointer } from '../content/pointer.ts';
+import type { Pointer } from '../content/pointer.ts';
 import type { Blake3 } from '../self-encryption/blake3.ts';
 import {
   type ChunkStore,
@@ -11,6 +11,7 @@ import {
   refusalOf,
   type StoreTotals,
 } from './chunk-store.ts';
+import { parseStoredPointer, type StoredPointer } from './stored-pointer.ts';
 import { syncFolder } from './sync-folder.ts';
 
 /** `chunks/` holds what clients wrote, `pulled/` what the peer in Rust got from its upstreams. */
@@ -55,13 +56,7 @@ export class FolderChunkStore implements ChunkStore {
   }
 
   async has(address: Address): Promise<boolean> {
-    for (const path of this.#paths(address)) {
-      const exists = await access(path).then(
-        () => true,
-        () => false,
-      );
-      if (exists) return true;
-    }
+    for (const path of this.#paths(address)) if (await exists(path)) return true;
     return false;
   }
 
@@ -129,7 +124,8 @@ export class FolderChunkStore implements ChunkStore {
         const refusal = stored && refusalOf(pointer, stored);
         if (refusal) return refusal;
         const path = this.#pointerPath(address);
-        if (!stored && (await this.#pointerCount()) >= maxStoredPointers) return 'full';
+        // A damaged file is replaced, so it needs no more room.
+        if (!(await exists(path)) && (await this.#pointerCount()) >= maxStoredPointers) return 'full';
         await this.#writeDurably(path, pointer.record);
         // An older state must not come back after a crash.
         await syncFolder(dirname(path));
@@ -138,15 +134,13 @@ export class FolderChunkStore implements ChunkStore {
     );
   }
 
-  async #storedPointer(address: Address): Promise<Pointer | undefined> {
+  async #storedPointer(address: Address): Promise<StoredPointer | undefined> {
     const record = await readIfExists(this.#pointerPath(address));
-    if (!record) return undefined;
-    try {
-      return parsePointer(record, address);
-    } catch {
+    const stored = record && parseStoredPointer(record, address);
+    if (record && !stored) {
       console.error(`The file ${address.hex} in pointers/ is not a pointer of this address.`);
-      return undefined;
     }
+    return stored;
   }
 
   #pointerPath({ hex }: Address): string {
@@ -224,6 +218,13 @@ async function moveIfExists(from: string, to: string): Promise<boolean> {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
     throw error;
   }
+}
+
+function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
 }
 
 async function readIfExists(path: string): Promise<Uint8Array<ArrayBuffer> | undefined> {

@@ -16,10 +16,15 @@ export class PointerOwner {
     this.address = Address.fromBytes(Uint8Array.from(blake3(this.#keys.publicKey, { context })));
   }
 
-  sign(counter: bigint, target: Address, kind: 'chunk' | 'pointer' = 'chunk'): Uint8Array<ArrayBuffer> {
+  /** @param kind of the target; a number is the byte of a kind that this version does not know. */
+  sign(
+    counter: bigint,
+    target: Address,
+    kind: 'chunk' | 'pointer' | number = 'chunk',
+  ): Uint8Array<ArrayBuffer> {
     const head = Buffer.concat([Buffer.from([1]), this.#keys.publicKey, Buffer.alloc(8 + 1 + 32)]);
     head.writeBigUInt64BE(counter, 1953);
-    head[1961] = kind === 'chunk' ? 0 : 1;
+    head[1961] = typeof kind === 'number' ? kind : kind === 'chunk' ? 0 : 1;
     head.set(target.bytes, 1962);
     const signature = ml_dsa65.sign(head, this.#keys.secretKey, {
       context: bytesOf('autonomi.pointer.head.v1'),

@@ -87,6 +87,9 @@ beforeAll(async () => {
   for (const name of ['node', 'rust']) {
     mkdirSync(join(folder, name, 'pointers'), { recursive: true });
     writeFileSync(join(folder, name, 'pointers', owner.address.hex), record);
+    writeFileSync(join(folder, name, 'pointers', laterOwner.address.hex), laterRecord);
+    // The owner did not sign this kind.
+    writeFileSync(join(folder, name, 'pointers', damagedOwner.address.hex), changed(laterRecord, 1_961));
   }
 });
 
@@ -148,6 +151,10 @@ const put = (body: Uint8Array, headers: OutgoingHttpHeaders = {}, address = addr
 });
 
 const writer = new PointerOwner(4);
+/** The owner of a pointer whose kind of target this version does not know. */
+const laterOwner = new PointerOwner(9);
+const damagedOwner = new PointerOwner(10);
+const laterRecord = laterOwner.sign(5n, Address.fromHex(addressOf(chunk)), 7);
 const [target, otherTarget] = [chunk, otherChunk].map((bytes) => Address.fromHex(addressOf(bytes))) as [
   Address,
   Address,
@@ -228,6 +235,14 @@ const requests: [name: string, request: Request][] = [
   ],
   ['a pointer without an address', { method: 'PUT', path: '/pointer/x', body: record }],
   ['the pointer after all refusals', { path: `/pointer/${writer.address.hex}` }],
+  ['a stored pointer of an unknown kind', { path: `/pointer/${laterOwner.address.hex}` }],
+  ['an upload of an unknown kind', putPointer(laterRecord, laterOwner)],
+  ['an older state than the one of an unknown kind', putPointer(laterOwner.sign(4n, target), laterOwner)],
+  ['the counter of the one of an unknown kind', putPointer(laterOwner.sign(5n, target), laterOwner)],
+  ['the unknown kind after all refusals', { path: `/pointer/${laterOwner.address.hex}` }],
+  ['a newer state than the one of an unknown kind', putPointer(laterOwner.sign(6n, target), laterOwner)],
+  ['a damaged pointer', { path: `/pointer/${damagedOwner.address.hex}` }],
+  ['a state in place of a damaged one', putPointer(damagedOwner.sign(0n, target), damagedOwner)],
   ['a final state', putPointer(writer.sign(2n ** 64n - 1n, target), writer)],
   ['another final state', putPointer(writer.sign(2n ** 64n - 1n, otherTarget), writer)],
   ['health', { path: '/-/health' }],
