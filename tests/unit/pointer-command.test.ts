@@ -195,6 +195,38 @@ describe('antway pointer', () => {
     }
   });
 
+  it('refuses to sign while another command signs with the key', async () => {
+    const { address } = await pointer('create', versions[0]!);
+    let release = () => {};
+    const isAsked = new Promise<void>((asked) => {
+      release = asked;
+    });
+    // A peer that does not tell its state until the test has seen the second command.
+    const answers: (() => void)[] = [];
+    const slow = createServer((request, response) => {
+      if (!request.url!.startsWith('/pointer/')) return void response.writeHead(404).end();
+      answers.push(() => response.writeHead(500).end());
+      release();
+    });
+    await once(slow.listen(0, '127.0.0.1'), 'listening');
+    const url = `http://127.0.0.1:${(slow.address() as AddressInfo).port}`;
+    try {
+      const first = failure(['update', versions[1]!, ...bothPeers(), '--peer', url]);
+      await isAsked;
+      const refusal = await failure(['update', versions[2]!, ...bothPeers()]);
+      expect(refusal).toMatchObject({ exit: 6, code: 'REFUSED' });
+      expect(refusal.message).toContain(`${key}.lock`);
+      for (const answer of answers) answer();
+      expect(await first).toMatchObject({ code: 'PEERS_UNREACHABLE' });
+      expect(await at(node.url, address)).toMatchObject({ counter: 0n });
+      // The first command has released the key, although it failed.
+      expect(await pointer('update', versions[2]!)).toMatchObject({ counter: '1' });
+    } finally {
+      slow.closeAllConnections();
+      slow.close();
+    }
+  });
+
   it('signs nothing if a peer does not tell its state', async () => {
     const { address } = await pointer('create', versions[0]!);
     const silent = createServer((request, response) => {

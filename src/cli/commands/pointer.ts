@@ -18,7 +18,14 @@ import { HttpTransport } from '../../peers/transports/http.ts';
 import type { CommandContext } from '../context.ts';
 import { type OutputOptions, type WriteOptions, withOutput, withWrites } from '../options.ts';
 import { Output } from '../output.ts';
-import { readKeyFile, readStates, statesPath, writeNewKeyFile, writeStates } from '../owner-files.ts';
+import {
+  readKeyFile,
+  readStates,
+  statesPath,
+  withKeyLock,
+  writeNewKeyFile,
+  writeStates,
+} from '../owner-files.ts';
 import { confirms, readPassphrase, readPhrase } from '../passphrase.ts';
 import { loadSettings, type Settings, writablePeers } from '../settings.ts';
 import { requirePeers } from '../silent-peers.ts';
@@ -81,13 +88,12 @@ const run: Record<(typeof actions)[number], (task: Task) => Promise<void>> = {
     await createKey(seed, task);
     const key = new OwnerKey(seed);
     output.note(`The key is in ${options.key}. Write its recovery phrase down: antway pointer phrase`);
-    printMoved(await movePointer(key, target, await moveOptions(key.address, task)), task);
+    await move(key, target, task);
   },
 
   async update(task) {
     const target = await pointerTarget(task);
-    const key = await openKey(task);
-    printMoved(await movePointer(key, target, await moveOptions(key.address, task)), task);
+    await move(await openKey(task), target, task);
   },
 
   async freeze(task) {
@@ -98,7 +104,10 @@ const run: Record<(typeof actions)[number], (task: Task) => Promise<void>> = {
       if (options.yes || (await confirms(question, context.signal))) return;
       throw new UsageError('Nothing is frozen. Confirm with --yes.');
     };
-    printMoved(await freezeNow(key, { ...(await moveOptions(key.address, task)), confirm }), task);
+    const frozen = await withKeyLock(options.key, async () =>
+      freezeNow(key, { ...(await moveOptions(key.address, task)), confirm }),
+    );
+    printMoved(frozen, task);
   },
 
   async show(task) {
@@ -157,6 +166,14 @@ function transportsOf(settings: Settings): HttpTransport[] {
   return writablePeers(settings).map((peer) => new HttpTransport(peer));
 }
 
+async function move(key: OwnerKey, target: PointerTarget, task: Task): Promise<void> {
+  const moved = await withKeyLock(task.options.key, async () =>
+    movePointer(key, target, await moveOptions(key.address, task)),
+  );
+  printMoved(moved, task);
+}
+
+/** The caller has the lock of the key. */
 async function moveOptions(address: Address, task: Task): Promise<MoveOptions> {
   const { options, settings, context } = task;
   return {
