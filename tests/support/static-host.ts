@@ -73,4 +73,8 @@ export class StaticHost {
   stop(): Promise<void> {
     return this.#server.stop();
   }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
 }

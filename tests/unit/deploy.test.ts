@@ -38,17 +38,19 @@ describe('the dashboard', () => {
   });
 });
 
-it.each(['deploy/Dockerfile', 'deploy/compose.yaml', 'deploy/systemd/environment'])(
-  '%s sets only variables that the peer reads',
-  (path) => {
-    const known = new Set(
-      sources.flatMap((text) => Array.from(text.matchAll(/env = "(ANTWAY_PEER_\w+)"/g), ([, name]) => name!)),
-    );
-    const used = Array.from(read(path).matchAll(/\b(ANTWAY_PEER_\w+)[=:]/g), ([, name]) => name!);
-    expect(used.length).toBeGreaterThan(2);
-    expect(used.filter((name) => !known.has(name))).toEqual([]);
-  },
-);
+it.each([
+  'deploy/Dockerfile',
+  'deploy/compose.yaml',
+  'deploy/systemd/environment',
+  'examples/fleet/compose.yaml',
+])('%s sets only variables that the peer reads', (path) => {
+  const known = new Set(
+    sources.flatMap((text) => Array.from(text.matchAll(/env = "(ANTWAY_PEER_\w+)"/g), ([, name]) => name!)),
+  );
+  const used = Array.from(read(path).matchAll(/\b(ANTWAY_PEER_\w+)[=:]/g), ([, name]) => name!);
+  expect(used.length).toBeGreaterThan(2);
+  expect(used.filter((name) => !known.has(name))).toEqual([]);
+});
 
 it('deploy/Dockerfile uses the version of pnpm that the project requires', () => {
   const { packageManager } = JSON.parse(read('package.json')) as { packageManager: string };

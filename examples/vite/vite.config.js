@@ -1,0 +1,7 @@
+import { defineConfig } from 'vite';
+
+export default defineConfig({
+  define: {
+    'import.meta.env.PEER': JSON.stringify(process.env.ANTWAY_PEER ?? 'http://127.0.0.1:8080'),
+  },
+});
