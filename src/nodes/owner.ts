@@ -1,5 +1,6 @@
 import { Address } from '../address.ts';
 import { AntwayError, asAntwayError } from '../errors.ts';
+import { raceAbort } from '../util/watchdog.ts';
 import type { Nodes } from './nodes.ts';
 import { Places } from './places.ts';
 import { portLimits } from './port-limits.ts';
@@ -14,7 +15,12 @@ export interface NodeOwnerOptions {
   };
   /** Aborts when another page owns the connections, or this page is left. */
   signal: AbortSignal;
+  /** How long a request may take once it has its place, in milliseconds. Default: two minutes. */
+  requestMs?: number;
 }
+
+/** Longer than all steps of a record from far nodes. A request that takes longer will never be answered. */
+const longestRequestMs = 120_000;
 
 /** Answers the requests of workers, in the page that owns the connections to nodes. */
 export class NodeOwner {
@@ -95,9 +101,17 @@ export class NodeOwner {
     try {
       for (const each of [places, this.#places]) held.push(await each.take(signal));
       let hasBegun = false;
-      const records = await this.#read(request, signal, () => {
-        if (!hasBegun && !signal.aborted) send({ type: 'first-byte', id });
+      const { requestMs = longestRequestMs } = this.#options;
+      const timeout = AbortSignal.timeout(requestMs);
+      const either = AbortSignal.any([signal, timeout]);
+      const reading = this.#read(request, either, () => {
+        if (!hasBegun && !either.aborted) send({ type: 'first-byte', id });
         hasBegun = true;
+      });
+      const records = await raceAbort(reading, either).catch((error) => {
+        if (!timeout.aborted) throw error;
+        const message = `The nodes did not answer within ${requestMs / 1000} seconds.`;
+        throw new AntwayError('PEERS_UNREACHABLE', message, { address: request.address });
       });
       if (!signal.aborted) send({ type: 'answer', id, records }, records);
     } catch (error) {

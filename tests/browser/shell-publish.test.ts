@@ -433,7 +433,9 @@ test.describe('choosing', () => {
     // The page shows the next choice after everything that followed from this one.
     await quick.getByRole('button', { name: 'Choose something else' }).click();
     await choose(shell, write(join(folder, 'last'), small));
-    await expect(shell.getByRole('region', { name: 'last', exact: true })).toContainText('before compression');
+    await expect(shell.getByRole('region', { name: 'last', exact: true })).toContainText(
+      'before compression',
+    );
     const seen = await shell.evaluate(() => [...(window as unknown as { seen: Set<string> }).seen]);
     expect(seen).toContain('last');
     expect(seen).not.toContain('slow');

@@ -37,7 +37,8 @@ test('the peer and the worker send the shell’s files with the same headers', a
     for (const [path, file] of files) {
       // A navigation to the name of a site gets the page that starts its worker.
       // It has no page that takes over a library or tests the browser.
-      if (['/index.html', '/-/move.html', '/-/self-test.html'].includes(file) && name.startsWith(siteLabel)) continue;
+      if (['/index.html', '/-/move.html', '/-/self-test.html'].includes(file) && name.startsWith(siteLabel))
+        continue;
       const sent = await headersOf(host.url + path, name);
       // The worker has no cache in front of it, and names the charset of every text.
       const { 'Cache-Control': _, 'Content-Type': type, ...expected } = shellHeaders(file, name);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { Address, equalBytes } from '../../src/address.ts';
 import { VerifiedChunk } from '../../src/chunks/verified-chunk.ts';
 import { AntwayError } from '../../src/errors.ts';
@@ -9,7 +9,7 @@ import { nodeError } from '../../src/nodes/node-error.ts';
 import type { Nodes, ReadOptions } from '../../src/nodes/nodes.ts';
 import { NodeOwner } from '../../src/nodes/owner.ts';
 import { portLimits } from '../../src/nodes/port-limits.ts';
-import type { WorkerMessage } from '../../src/nodes/port-messages.ts';
+import type { OwnerMessage, WorkerMessage } from '../../src/nodes/port-messages.ts';
 import type { ChunkPeers } from '../../src/peers/chunk-peers.ts';
 import { loadBlake3 } from '../../src/self-encryption/blake3.ts';
 import { raceAbort } from '../../src/util/watchdog.ts';
@@ -466,6 +466,27 @@ describe('an owner', () => {
     expect(worker.received.at(-1)).toEqual({ type: 'end' });
     expect(page.isClosed).toBe(true);
     expect(nodes).toMatchObject({ running: 0, isClosed: false });
+  });
+
+  it('ends a request to nodes that never answer, and gives its place to the next', async () => {
+    const [worker, page] = FakePort.pair();
+    const nodes = new ScriptedNodes(hang);
+    const options = { nodes, verify: { chunk: same, pointer: same }, signal: never, requestMs: 20 };
+    new NodeOwner(options).serve(page);
+    const count = portLimits.atOncePerPort + 1;
+    for (let id = 0; id < count; id++) worker.postMessage({ ...good, id });
+    const errors = () => (worker.received as OwnerMessage[]).filter(({ type }) => type === 'error');
+    await vi.waitFor(() => expect(errors()).toHaveLength(count));
+    expect(errors()[0]).toEqual({
+      type: 'error',
+      id: 0,
+      code: 'PEERS_UNREACHABLE',
+      message: 'The nodes did not answer within 0.02 seconds.',
+    });
+    // Its id is free again.
+    nodes.script = async () => bytes.slice();
+    worker.postMessage({ ...good, id: 0 });
+    await vi.waitFor(() => expect(worker.received.at(-1)).toMatchObject({ type: 'answer', id: 0 }));
   });
 
   it('refuses a record with more bytes than the worker accepts', async () => {
