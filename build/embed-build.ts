@@ -32,11 +32,15 @@ const isOptional = (path: string) =>
 /** Files for programs that never use the worker: crawlers, and the browser's dialog that installs the app. */
 const isUnlisted = (path: string) => /^(screenshot-.*\.png|robots\.txt)$/.test(path);
 
-/** The files that the shell's document names, and the pages of a site's origin. All others are loaded later. */
+/**
+ * The files that the shell's document names, and the pages of a site's origin. All others are loaded later, and so is
+ * the icon that only iOS requests.
+ */
 function firstFiles(folder: string): (path: string) => boolean {
   const document = readFileSync(join(folder, shellDocument), 'utf8');
   const named = new Set(Array.from(document.matchAll(/\s(?:href|src)="\/([^"]+)"/g), ([, path]) => path));
-  return (path) => path === shellDocument || named.has(path) || /^-\/(bridge|site)\./.test(path);
+  const isNamed = (path: string) => named.has(path) && !/^apple-touch-icon/.test(path);
+  return (path) => path === shellDocument || isNamed(path) || /^-\/(bridge|site)\./.test(path);
 }
 
 /**

@@ -22,12 +22,13 @@ function embedded(files: Record<string, string>): Build {
   return JSON.parse(script.replace('self.build = ', ''));
 }
 
-const document = `<!doctype html><link rel="icon" href="/icon.svg"><a href="https://example.org/other.js"></a>
+const document = `<!doctype html><link rel="icon" href="/icon.svg"><link rel="apple-touch-icon" href="/apple-touch-icon.png"><a href="https://example.org/other.js"></a>
 <script type="module" src="/assets/index-1.js"></script><link rel="stylesheet" href="/assets/index-2.css">`;
 const files = {
   'sw.js': 'self.build = globalThis.__ANTWAY_BUILD__',
   'index.html': document,
   'icon.svg': '<svg/>',
+  'apple-touch-icon.png': 'icon',
   'assets/index-1.js': 'import("./later-3.js")',
   'assets/index-2.css': 'p {}',
   'assets/later-3.js': 'later',
@@ -49,7 +50,12 @@ it('lists the files that the document names, and those of a site’s origin, as 
     '/icon.svg',
     '/index.html',
   ]);
-  expect(Object.keys(installed).sort()).toEqual(['/-/root.html', '/assets/later-3.js', '/other.js']);
+  expect(Object.keys(installed).sort()).toEqual([
+    '/-/root.html',
+    '/apple-touch-icon.png',
+    '/assets/later-3.js',
+    '/other.js',
+  ]);
   expect(Object.keys(optional)).toEqual(['/-/self-test.html']);
 });
 
