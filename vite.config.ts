@@ -30,7 +30,7 @@ const ground = tokenColours('ground');
 const chunks = [
   // All that the first screen needs. Lazy parts share it, too.
   { name: 'shell', tags: ['$initial' as const] },
-  { name: 'common', test: /\/idb-keyval\/|\/util\/watchdog\.ts$/ },
+  { name: 'common', test: /\/(idb-keyval|src\/util|src\/shell\/copy-button)\b/ },
   // What the user owns: publications, keys, backups. The worker has a hash of each file, so a few large ones are better.
   {
     name: 'owned',
