@@ -1,4 +1,5 @@
 import { typeOfName } from '../src/gateway/http/content-type.ts';
+import { noDevices, noPasskeys } from '../src/gateway/http/policy.ts';
 import { siteOfHost } from '../src/gateway/origins/site-host.ts';
 
 /** Allowed connections of pages: peers on any host, and this machine. A policy cannot name `[::1]`. */
@@ -27,7 +28,7 @@ export function shellHeaders(path: string, host: string): Record<string, string>
     'Cross-Origin-Resource-Policy': 'same-origin',
     'Origin-Agent-Cluster': '?1',
     'X-DNS-Prefetch-Control': 'off',
-    'Permissions-Policy': 'camera=(), microphone=(), geolocation=()',
+    'Permissions-Policy': siteOfHost(host) ? `${noPasskeys}, ${noDevices}` : noDevices,
     'Content-Security-Policy': policyOf(path, host),
   };
 }

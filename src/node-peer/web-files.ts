@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { lookup } from 'mrmime';
+import { noDevices, noPasskeys } from '../gateway/http/policy.ts';
 import { matchesEtag } from './access.ts';
 import { parseHost, type RequestHost } from './host.ts';
 import { HttpError } from './http-error.ts';
@@ -124,7 +125,8 @@ function setHostHeaders(response: ServerResponse, host: RequestHost, path: strin
   response.setHeader('Cross-Origin-Opener-Policy', openerPolicyOf(host, path));
   response.setHeader('Cross-Origin-Resource-Policy', probe.test(path) ? 'cross-origin' : 'same-origin');
   response.setHeader('Origin-Agent-Cluster', '?1');
-  response.setHeader('Permissions-Policy', 'camera=(), microphone=(), geolocation=()');
+  const features = host.kind === 'site' ? `${noPasskeys}, ${noDevices}` : noDevices;
+  response.setHeader('Permissions-Policy', features);
   response.setHeader('Referrer-Policy', 'no-referrer');
   response.setHeader('X-DNS-Prefetch-Control', 'off');
 }

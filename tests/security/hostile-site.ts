@@ -13,6 +13,21 @@ export const ran = (what: string) => `console.log('RAN ${what}')`;
 /** A picture of 7 by 7 pixels. */
 export const picture = '<svg xmlns="http://www.w3.org/2000/svg" width="7" height="7"/>';
 
+/**
+ * Unregisters the workers of a site's own origin. Its documents hide the worker, and a frame has the browser's own
+ * functions. @returns how many.
+ */
+export function unregisterByFrame(page: Page): Promise<number> {
+  return page.evaluate(async () => {
+    const frame = document.body.appendChild(document.createElement('iframe'));
+    const { getRegistrations } = (frame.contentWindow as unknown as typeof globalThis).ServiceWorkerContainer
+      .prototype;
+    const registrations = await getRegistrations.call(navigator.serviceWorker);
+    await Promise.all(registrations.map((registration) => registration.unregister()));
+    return registrations.length;
+  });
+}
+
 /** The fixtures of a test. */
 export interface Parts {
   startPeer(): Promise<PeerProcess>;

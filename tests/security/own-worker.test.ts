@@ -7,6 +7,7 @@ import { publish } from '../support/publish.ts';
 import type { Files } from '../support/tar.ts';
 import { makeTarchive } from '../support/tarchive.ts';
 import { attack } from './attack.ts';
+import { unregisterByFrame } from './hostile-site.ts';
 
 const group = 'A site brings a service worker of its own';
 
@@ -153,16 +154,7 @@ attack(
   async ({ startPeer, startHost, context }) => {
     const { origin, visit } = await openSite(startPeer, startHost, context);
     const page = await visit('', 'Own');
-    const count = await page.evaluate(async () => {
-      const frame = document.createElement('iframe');
-      document.body.append(frame);
-      const { getRegistrations } = (frame.contentWindow as unknown as typeof globalThis)
-        .ServiceWorkerContainer.prototype;
-      const registrations = await getRegistrations.call(navigator.serviceWorker);
-      await Promise.all(registrations.map((registration) => registration.unregister()));
-      return registrations.length;
-    });
-    expect(count).toBe(1);
+    expect(await unregisterByFrame(page)).toBe(1);
     await page.goto(`${origin}/frame.html`);
     await expect(page).toHaveTitle('Frame');
     expect(await workerOf(page)).toBe(`${origin}/sw.js`);

@@ -5,6 +5,7 @@ import { expectPin, pinAction } from '../support/pins.ts';
 import { publish } from '../support/publish.ts';
 import { makeTarchive } from '../support/tarchive.ts';
 import { attack } from './attack.ts';
+import { unregisterByFrame } from './hostile-site.ts';
 
 const group = 'The worker’s registration';
 
@@ -103,16 +104,7 @@ attack(
       const isAnswered = async (each: Page) => (await fetchIn(each, '/-/health')).status === 403;
       expect(await isAnswered(page)).toBe(true);
 
-      // The document hides the worker, and a frame has the browser's own functions.
-      const count = await page.evaluate(async () => {
-        const frame = document.body.appendChild(document.createElement('iframe'));
-        const { getRegistrations } = (frame.contentWindow as unknown as typeof globalThis)
-          .ServiceWorkerContainer.prototype;
-        const registrations = await getRegistrations.call(navigator.serviceWorker);
-        await Promise.all(registrations.map((registration) => registration.unregister()));
-        return registrations.length;
-      });
-      expect(count).toBe(1);
+      expect(await unregisterByFrame(page)).toBe(1);
       await shell.reload();
       await hasWorker(shell);
       await otherPage.reload();

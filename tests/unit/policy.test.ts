@@ -4,6 +4,7 @@ import { deploymentAt } from '../../src/gateway/deployment.ts';
 import {
   dependsOnClient,
   letShellFrame,
+  ownPageHeaders,
   type Policy,
   type PolicyRequest,
   policyOf,
@@ -161,7 +162,23 @@ describe('a restricted document', () => {
       'X-DNS-Prefetch-Control': 'off',
       'Permissions-Policy': expect.stringContaining('geolocation=()'),
     });
-    expect(headers({ isTrusted: true })).not.toHaveProperty('Permissions-Policy');
+    expect(headers({ isTrusted: true })['Permissions-Policy']).not.toContain('geolocation');
+  });
+
+  it('leaves no document of the gateway’s hosts the passkeys, also a trusted one', () => {
+    const noPasskeys = 'publickey-credentials-create=(), publickey-credentials-get=()';
+    for (const mode of ['path', 'own-origin'] as const) {
+      for (const destination of ['document', 'iframe'] as const) {
+        for (const isTrusted of [true, false]) {
+          const policy = headers({ mode, destination, isTrusted })['Permissions-Policy'];
+          expect(policy, `${mode} ${destination} ${isTrusted}`).toContain(noPasskeys);
+        }
+      }
+    }
+    expect(ownPageHeaders()).toMatchObject({ 'Permissions-Policy': noPasskeys });
+    // An embedding site decides about its own passkeys.
+    expect(headers({ mode: 'embedded', isTrusted: true })).not.toHaveProperty('Permissions-Policy');
+    expect(ownPageHeaders({ ownsOrigin: false })).not.toHaveProperty('Permissions-Policy');
   });
 });
 

@@ -33,6 +33,15 @@ describe('the headers of the gateway’s own files', () => {
     expect(directives('/index.html', host)).toMatchObject({ 'style-src': styles, 'frame-src': frames });
   });
 
+  it('forbid passkeys on the origin of a site, and not to the shell', () => {
+    const features = (host: string) => shellHeaders('/index.html', host)['Permissions-Policy'];
+    const own = 'camera=(), microphone=(), geolocation=()';
+    expect(features('g.example')).toBe(own);
+    expect(features(`${site}.g.example`)).toBe(
+      `publickey-credentials-create=(), publickey-credentials-get=(), ${own}`,
+    );
+  });
+
   it('let the root origin and those of its sites frame each other’s pages', () => {
     const ancestors = (path: string, host: string) => directives(path, host)['frame-ancestors'];
     expect(ancestors('/-/bridge.html', `${site}.g.example`)).toBe('g.example');

@@ -58,11 +58,9 @@ async fn files_have_content_types_caching_and_security_headers() {
             "{policy}"
         );
         assert!(policy.ends_with("frame-ancestors 'none'") && !policy.contains("  "));
-        assert!(
-            response
-                .header("permissions-policy")
-                .unwrap()
-                .contains("camera=()")
+        assert_eq!(
+            response.header("permissions-policy"),
+            Some("camera=(), microphone=(), geolocation=()")
         );
         assert_eq!(response.header("access-control-allow-origin"), None);
 

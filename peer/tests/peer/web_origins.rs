@@ -161,3 +161,17 @@ async fn redirects_pages_at_ipv6_loopback_to_a_name() {
     );
     open.peer.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_site_may_not_ask_for_passkeys_in_any_answer_of_the_host() {
+    let web = WebPeer::start(&[]).await;
+    let own = "camera=(), microphone=(), geolocation=()";
+    let of_site = format!("publickey-credentials-create=(), publickey-credentials-get=(), {own}");
+    for path in ["/", "/-/bridge", "/-/root", "/sw.js", "/-/missing"] {
+        let shell = web.get(path, &[("Host", "antway.localhost:8080")]).await;
+        assert_eq!(shell.header("permissions-policy"), Some(own), "{path}");
+        let site = web.get(path, &[("Host", SITE)]).await;
+        assert_eq!(site.header("permissions-policy"), Some(&*of_site), "{path}");
+    }
+    web.peer.stop().await;
+}

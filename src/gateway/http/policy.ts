@@ -81,12 +81,22 @@ const always: Record<string, string> = {
 const ownAncestors = "frame-ancestors 'self'";
 const trustedPolicy = `object-src 'none'; ${ownAncestors}`;
 
+/** Of all pages of the gateway. */
+export const noDevices = 'camera=(), microphone=(), geolocation=()';
+
+/**
+ * At `<base32>.<host>`, a site could ask for passkeys of the gateway: browsers let it name `<host>` as their owner. The
+ * site's script could use any document of its origin for that, and it can still use an empty window or one of data.
+ */
+export const noPasskeys = 'publickey-credentials-create=(), publickey-credentials-get=()';
+
+/** On another site's origin, that site decides about these headers. */
+const ownOriginHeaders = { 'Origin-Agent-Cluster': '?1', 'Permissions-Policy': noPasskeys };
+
 /** Disables features that elements and attributes can use without a script. */
 const noFeatures = {
   'X-DNS-Prefetch-Control': 'off',
-  'Permissions-Policy': ['camera', 'display-capture', 'geolocation', 'microphone', 'payment']
-    .map((feature) => `${feature}=()`)
-    .join(', '),
+  'Permissions-Policy': `${noPasskeys}, ${noDevices}, display-capture=(), payment=()`,
 };
 
 const frames = new Set(['iframe', 'frame', 'embed', 'object', 'fencedframe']);
@@ -164,8 +174,7 @@ function headersOf(request: PolicyRequest): Record<string, string> {
   return {
     ...headers,
     ...(hasOpenerPolicy && openerPolicy),
-    // On another site's origin, that site decides about these headers.
-    ...(mode !== 'embedded' && { 'Origin-Agent-Cluster': '?1' }),
+    ...(mode !== 'embedded' && ownOriginHeaders),
     ...(!isTrusted && noFeatures),
   };
 }
@@ -225,7 +234,7 @@ export function ownPageHeaders({ script, ownsOrigin = true }: OwnPageOptions = {
   const scripts = script ? `; script-src '${script.hash}'${asking}` : '';
   return {
     ...always,
-    ...(ownsOrigin && { ...openerPolicy, 'Origin-Agent-Cluster': '?1' }),
+    ...(ownsOrigin && { ...openerPolicy, ...ownOriginHeaders }),
     'Content-Security-Policy': `default-src 'none'; style-src 'unsafe-inline'${scripts}; base-uri 'none'; form-action 'self'; ${ownAncestors}`,
   };
 }

@@ -39,10 +39,18 @@ const HEADERS: [(HeaderName, &str); 6] = [
     (HeaderName::from_static("origin-agent-cluster"), "?1"),
     (X_DNS_PREFETCH_CONTROL, "off"),
     (
-        HeaderName::from_static("permissions-policy"),
+        PERMISSIONS_POLICY,
         "camera=(), microphone=(), geolocation=()",
     ),
 ];
+
+/// Replaces the policy in `HEADERS` on the origin of a site. Browsers let `<base32>.<host>` name `<host>` as the owner of
+/// passkeys.
+const SITE_PERMISSIONS: HeaderValue = HeaderValue::from_static(
+    "publickey-credentials-create=(), publickey-credentials-get=(), camera=(), microphone=(), geolocation=()",
+);
+
+const PERMISSIONS_POLICY: HeaderName = HeaderName::from_static("permissions-policy");
 
 const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
@@ -67,6 +75,9 @@ pub async fn answer(web: &Web, request: Request) -> Response {
         _ => HttpError::Method.into_response(),
     };
     let headers = response.headers_mut();
+    if matches!(host, Host::Site { .. }) {
+        headers.insert(PERMISSIONS_POLICY, SITE_PERMISSIONS);
+    }
     for (name, value) in HEADERS {
         let value = HeaderValue::from_static(value);
         headers.entry(name).or_insert(value);

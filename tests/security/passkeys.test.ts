@@ -1,0 +1,135 @@
+import type { BrowserContext, Page } from '@playwright/test';
+import { Address } from '../../src/address.ts';
+import { expect, test } from '../support/chromium.ts';
+import { publish } from '../support/publish.ts';
+import { makeTarchive } from '../support/tarchive.ts';
+import { attack } from './attack.ts';
+import { unregisterByFrame } from './hostile-site.ts';
+
+const group = 'Passkeys of the gateway';
+
+/** Where a site's script asks: in its own document, in a frame, or in a window whose functions it calls. */
+type Place = 'document' | 'frame' | 'window';
+
+let context: BrowserContext;
+let root: string;
+let address: string;
+
+test.beforeEach(async ({ startPeer, startHost, browser }) => {
+  const peer = await startPeer();
+  address = await publish(
+    await makeTarchive({ 'index.html': '<!doctype html><title>Site</title><body>', 'note.txt': 'a note' }),
+    peer,
+  );
+  const host = await startHost({ peers: [peer.url] });
+  root = `http://antway.localhost:${new URL(host.url).port}`;
+  context = await browser.newContext();
+  const shell = await context.newPage();
+  await shell.goto(root);
+  await shell.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
+  await addAuthenticator(shell);
+  // The gateway's own page gets an answer: the refusals below are not the authenticator's.
+  for (const kind of ['create', 'get'] as const) {
+    expect(await ask(shell, { kind, place: 'document', url: '' })).toBe('PublicKeyCredential');
+  }
+});
+
+test.afterEach(() => context.close());
+
+/** An authenticator of one page that confirms everything. */
+async function addAuthenticator(page: Page): Promise<void> {
+  const session = await context.newCDPSession(page);
+  await session.send('WebAuthn.enable');
+  await session.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      ...{ protocol: 'ctap2', ctap2Version: 'ctap2_1', transport: 'internal', hasPrf: true },
+      ...{ hasResidentKey: true, hasUserVerification: true, isUserVerified: true },
+    },
+  });
+}
+
+/**
+ * Asks for a passkey of the gateway, as a script of the page.
+ * @returns the kind of credential, or the name and message of the error.
+ */
+function ask(page: Page, input: { kind: 'create' | 'get'; place: Place; url: string }): Promise<string> {
+  return page.evaluate(async ({ kind, place, url }) => {
+    const framed = async () => {
+      const frame = document.createElement('iframe');
+      frame.allow = 'publickey-credentials-create; publickey-credentials-get';
+      frame.src = url;
+      const loaded = new Promise((resolve) => frame.addEventListener('load', resolve));
+      document.body.append(frame);
+      await loaded;
+      return frame.contentWindow!;
+    };
+    const opened = async () => (globalThis as unknown as { opened: Window }).opened;
+    const places = { document: async () => window, frame: framed, window: opened };
+    const { navigator } = (await places[place]()) as Window;
+    const challenge = new Uint8Array(32);
+    const rp = { id: 'antway.localhost', name: 'Antway' };
+    const user = { id: new Uint8Array([1]), name: 'user', displayName: 'user' };
+    const pubKeyCredParams = [{ type: 'public-key' as const, alg: -7 }];
+    const authenticatorSelection = { residentKey: 'required' as const };
+    const extensions = { prf: { eval: { first: challenge } } } as object;
+    try {
+      const credential =
+        kind === 'create'
+          ? await navigator.credentials.create({
+              publicKey: { challenge, rp, user, pubKeyCredParams, authenticatorSelection, extensions },
+            })
+          : await navigator.credentials.get({ publicKey: { challenge, rpId: rp.id, extensions } });
+      return credential!.constructor.name;
+    } catch (error) {
+      return `${(error as Error).name}: ${(error as Error).message}`;
+    }
+  }, input);
+}
+
+const siteOrigin = () => root.replace('//', `//${Address.fromHex(address).base32}.`);
+
+/** A page of the gateway, opened without the worker. */
+const hostPage = '/-/root?host';
+
+const places: [name: string, place: Place, url: string][] = [
+  ['in its document', 'document', ''],
+  ['in a frame of its own page', 'frame', '/index.html'],
+  ['in an empty frame', 'frame', 'about:blank'],
+  ['in a frame of data', 'frame', 'blob:'],
+  ['in a window with an error page', 'window', '/missing'],
+  ['in a window with a text', 'window', '/note.txt'],
+  ['in a window with a page of the gateway', 'window', '/-/root'],
+  ['in a window with a page that the host sends', 'window', hostPage],
+];
+
+for (const [name, place, url] of places) {
+  attack(
+    group,
+    `a trusted site asks for them ${name}`,
+    'the browser refuses before it asks the user',
+    async () => {
+      const page = await context.newPage();
+      await page.goto(`${root}/${address}/`);
+      await page.waitForURL(`${siteOrigin()}/**`);
+      await expect(page).toHaveTitle('Site');
+      await addAuthenticator(page);
+      const blob = () => URL.createObjectURL(new Blob(['<title>Data</title>'], { type: 'text/html' }));
+      const at = url === 'blob:' ? await page.evaluate(blob) : url;
+      if (url === hostPage) {
+        expect(await unregisterByFrame(page)).toBe(1);
+      }
+      if (place === 'window') {
+        const waiting = page.waitForEvent('popup');
+        await page.evaluate((url) => Object.assign(globalThis, { opened: window.open(url) }), at);
+        const popup = await waiting;
+        await popup.waitForLoadState();
+        const workerStart = () => performance.getEntriesByType('navigation')[0]!.toJSON().workerStart;
+        expect((await popup.evaluate(workerStart)) === 0).toBe(url === hostPage);
+        await addAuthenticator(popup);
+      }
+      for (const kind of ['create', 'get'] as const) {
+        expect(await ask(page, { kind, place, url: at })).toMatch(/feature is not enabled/);
+      }
+    },
+  );
+}
