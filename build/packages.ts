@@ -12,6 +12,8 @@ export interface PackageDefinition {
   scripts?: Readonly<Record<string, string>>;
   /** Whether its modules are for service workers, which cannot import more modules while they run. */
   isForServiceWorkers?: true;
+  /** Packages that the project which installs it must have, with their versions: `*` for the version of this project. */
+  peerDependencies?: Readonly<Record<string, string>>;
 }
 
 export const packages: readonly PackageDefinition[] = [
@@ -46,6 +48,15 @@ export const packages: readonly PackageDefinition[] = [
     modules: { '.': 'sw/handler.ts', './workbox': 'sw/workbox.ts' },
     scripts: { 'antway-sw.js': 'sw/drop-in.ts', 'antway-handler.js': 'sw/handler-global.ts' },
     isForServiceWorkers: true,
+  },
+  {
+    name: 'vite',
+    description:
+      'Vite plugin that puts the service worker of @antway/sw into builds, and serves it in development.',
+    keywords: ['vite-plugin', 'service-worker'],
+    readme: 'src/vite-plugin/README.md',
+    modules: { '.': 'src/vite-plugin/index.ts' },
+    peerDependencies: { '@antway/sw': '*', vite: '^6.0.0 || ^7.0.0 || ^8.0.0' },
   },
 ];
 

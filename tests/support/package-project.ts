@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packages } from '../../build/packages.ts';
@@ -10,6 +10,13 @@ export const consumers = fromRoot('tests/packages/consumers');
 
 /** A tool or runtime of `tests/packages/package.json`. */
 export const packageTool = (path: string) => fromRoot(`tests/packages/node_modules/${path}`);
+
+/** The versions of Vite that `@antway/vite` is for. */
+export const viteVersions = {
+  'Vite 8': fromRoot('node_modules/vite'),
+  'Vite 7': packageTool('vite-7'),
+  'Vite 6': packageTool('vite-6'),
+};
 
 /** A new project that has the packages of this one and no others, unpacked from their tarballs as npm unpacks them. */
 export class PackageProject {
@@ -31,6 +38,16 @@ export class PackageProject {
   tarball(name: string): string {
     const folder = join(this.folder, 'tarballs', name);
     return join(folder, readdirSync(folder)[0]!);
+  }
+
+  /** Adds a version of Vite, in place of another. @returns the folder of a site that uses it. */
+  addVite(version: keyof typeof viteVersions): string {
+    const folder = join(this.folder, 'vite');
+    cpSync(fromRoot('tests/packages/vite'), folder, { recursive: true });
+    const link = join(this.folder, 'node_modules/vite');
+    rmSync(link, { force: true });
+    symlinkSync(viteVersions[version], link, 'dir');
+    return folder;
   }
 
   remove(): void {

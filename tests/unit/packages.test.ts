@@ -1,8 +1,18 @@
 import { execFile } from 'node:child_process';
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { packages } from '../../build/packages.ts';
 import { Address } from '../../src/address.ts';
 import { root } from '../../src/cli/setup.mjs';
@@ -10,7 +20,7 @@ import { parsePointer } from '../../src/content/pointer.ts';
 import { MemoryChunkStore } from '../../src/node-peer/chunk-store.ts';
 import { NodePeer } from '../../src/node-peer/node-peer.ts';
 import { loadBlake3 } from '../../src/self-encryption/blake3.ts';
-import { consumers, PackageProject, packageTool } from '../support/package-project.ts';
+import { consumers, PackageProject, packageTool, viteVersions } from '../support/package-project.ts';
 import { noise, publish } from '../support/publish.ts';
 import { makeTarchive } from '../support/tarchive.ts';
 
@@ -110,10 +120,12 @@ describe.each(names)('the package @antway/%s', (name) => {
   });
 });
 
-it.each([
+const compilers: [name: string, tsc: string, isNewest: boolean][] = [
   ['the newest TypeScript', join(root, 'node_modules/typescript/bin/tsc'), true],
   ['TypeScript 5.9', packageTool('typescript/bin/tsc'), false],
-])('%s type-checks strict projects with the packages', async (_, tsc, isNewest) => {
+];
+
+it.each(compilers)('%s type-checks strict projects with the packages', async (_, tsc, isNewest) => {
   const compilerOptions = { strict: true, target: 'es2022', types: [], rootDir: '.', noEmitOnError: true };
   const projects = {
     nodenext: { module: 'nodenext', outDir: 'out' },
@@ -131,6 +143,38 @@ it.each([
     expect(await outputOf(process.execPath, [tsc, '-p', `${kind}.json`])).toBe('');
   }
   expect(existsSync(join(project.folder, 'out/fetch-program.js'))).toBe(true);
+});
+
+const versionsOfVite = Object.keys(viteVersions) as (keyof typeof viteVersions)[];
+
+it.each(compilers)('%s type-checks projects with @antway/vite', async (_, tsc) => {
+  for (const version of versionsOfVite) {
+    const folder = project.addVite(version);
+    expect(await outputOf(process.execPath, [tsc, '-p', folder]), version).toBe('');
+    // The types of Vite are found: the plug-in is not `any`.
+    const wrong = "import { antway } from '@antway/vite';\nexport const name: number = antway().name;\n";
+    writeFileSync(join(folder, 'wrong.ts'), wrong);
+    expect(await outputOf(process.execPath, [tsc, '-p', folder]), version).toContain('TS2322');
+    rmSync(join(folder, 'wrong.ts'));
+  }
+});
+
+it('@antway/vite tells by a code that the worker is not installed, or is incomplete', async () => {
+  // Outside of the project, which has the worker.
+  const folder = mkdtempSync(join(tmpdir(), 'antway-vite-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  cpSync(project.installed('vite'), join(folder, 'node_modules/@antway/vite'), { recursive: true });
+  const program = join(folder, 'program.mjs');
+  const code = `import { antway, PluginError } from '@antway/vite';
+try { antway(); } catch (error) { console.log(error instanceof PluginError, error.code, error.message); }`;
+  writeFileSync(program, code);
+  const missing = /^true WORKER_MISSING The package @antway\/sw is not installed\./;
+  expect(await outputOf(process.execPath, [program])).toMatch(missing);
+  const worker = join(folder, 'node_modules/@antway/sw');
+  mkdirSync(worker);
+  writeFileSync(join(worker, 'package.json'), '{"name":"@antway/sw"}');
+  const incomplete = /^true WORKER_MISSING .+ has no antway-sw\.js\./;
+  expect(await outputOf(process.execPath, [program])).toMatch(incomplete);
 });
 
 /** The runtimes that npm has for this system. */

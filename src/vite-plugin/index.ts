@@ -1,0 +1,2 @@
+export { antway } from './antway.ts';
+export { PluginError } from './worker-files.ts';

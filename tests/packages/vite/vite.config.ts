@@ -1,0 +1,4 @@
+import { antway } from '@antway/vite';
+import { defineConfig } from 'vite';
+
+export default defineConfig({ base: '/sub/', plugins: [antway()] });
