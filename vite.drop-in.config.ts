@@ -42,7 +42,7 @@ const bundles = {
   worker: bundle('iife', 'sw/drop-in.ts', 'antway-sw.js'),
   remove: bundle('iife', 'src/drop-in/remove.ts', 'antway-remove.js'),
   handler: bundle('iife', 'sw/handler-global.ts', 'antway-handler.js'),
-  pageModule: bundle('es', 'src/drop-in/antway.ts', 'antway.mjs'),
+  pageModule: bundle('es', 'src/drop-in/module.ts', 'antway.mjs'),
   handlerModule: bundle('es', 'sw/handler.ts', 'handler.mjs'),
   workboxModule: bundle('es', 'sw/workbox.ts', 'workbox.mjs'),
 };

@@ -8,7 +8,8 @@ const modules = {
   '@antway/page': 'src/page',
   '@antway/publish': 'src/publisher',
   '@antway/publish/node': 'src/publisher/node',
-  antway: 'src/drop-in/antway',
+  '@antway/vite': 'src/vite-plugin',
+  antway: 'src/drop-in/module',
   'antway/handler': 'sw/handler',
   'antway/workbox': 'sw/workbox',
 };

@@ -22,7 +22,7 @@ export type DropInErrorCode =
   | 'HANDLER_MISSING'
   /** An endpoint of the worker returned an error, which is the `cause`: `{ code, message, details }`. */
   | 'FAILED'
-  /** The program has no page, such as a server that renders pages. Only of `@antway/page`. */
+  /** The program has no page, such as a server that renders pages. Only of the modules. */
   | 'NO_PAGE';
 
 /** The only error class of the drop-in. `message` is a sentence for the site's owner. */

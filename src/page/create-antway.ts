@@ -1,7 +1,7 @@
 import { connect } from '../drop-in/antway.ts';
-import { urlOf, withoutDots } from '../drop-in/content-uri.ts';
 import { DropInError } from '../drop-in/error.ts';
 import type { DropInOptions } from '../drop-in/options.ts';
+import { withoutPage } from '../drop-in/without-page.ts';
 import { type ErrorCode, errorStatus } from '../errors.ts';
 import { AntError } from '../fetch/ant-error.ts';
 import type { ListedPin } from '../library/pin-state.ts';
@@ -17,7 +17,8 @@ import type { AntContent, AntwayPage } from './types.ts';
  * such as in a server that renders pages, it has no effect: `ready` rejects with `NO_PAGE`, and `url` returns a path.
  */
 export function createAntway(options: DropInOptions = {}): AntwayPage {
-  return typeof document === 'undefined' ? withoutPage(options) : inPage(options);
+  if (typeof document !== 'undefined') return inPage(options);
+  return Object.freeze<AntwayPage>({ ...withoutPage(options, textOf), close: () => undefined });
 }
 
 function inPage(options: DropInOptions): AntwayPage {
@@ -59,11 +60,6 @@ function inPage(options: DropInOptions): AntwayPage {
     return (Object.hasOwn(known, id) ? known[id]! : id).toLowerCase();
   }
 
-  const textOf = (content: AntContent) => {
-    const { id, rest } = namedContent(content);
-    return `ant://${id}${rest}`;
-  };
-
   return Object.freeze<AntwayPage>({
     version,
     ready,
@@ -86,32 +82,9 @@ function inPage(options: DropInOptions): AntwayPage {
   });
 }
 
-/** In a server that renders pages. Nothing is registered or logged. */
-function withoutPage(options: DropInOptions): AntwayPage {
-  const nowhere = 'https://page.invalid';
-  const script = options.worker === 'none' ? nowhere : new URL(options.worker ?? 'antway-sw.js', nowhere);
-  const scope = new URL(options.scope ?? (options.worker === 'none' ? '/' : './'), script);
-  const prefix = new URL(options.prefix ?? 'ant/', scope).pathname;
-  const error = new DropInError(
-    'NO_PAGE',
-    'Antway works in the pages of browsers: this program has no page.',
-  );
-  const ready = Promise.reject(error);
-  ready.catch(() => undefined); // its users get the error
-  const fail = () => ready;
-  return Object.freeze<AntwayPage>({
-    version,
-    ready,
-    url(content, path = '') {
-      const { id, rest } = namedContent(content);
-      const names = options.config?.names ?? {};
-      const ending = path && withoutDots(`/${path.split('/').map(encodeURIComponent).join('/')}`);
-      return urlOf(`ant://${id}${rest}`, prefix, null, {}, names) + ending;
-    },
-    watch: () => undefined,
-    ...{ fetch: fail, pin: fail, unpin: fail, pins: fail, stats: fail },
-    close: () => undefined,
-  });
+function textOf(content: AntContent): string {
+  const { id, rest } = namedContent(content);
+  return `ant://${id}${rest}`;
 }
 
 /** The worker's own code, in place of `FAILED`. */

@@ -92,6 +92,27 @@ describe('the package', () => {
     expect(paths.filter((path) => /^(src|tests|peer|sw)\//.test(path))).toEqual([]);
   });
 
+  it('has no effect in a program without a page, and tells so with a code', () => {
+    const address = 'ab'.repeat(32);
+    const program = `import { createAntway, DropInError } from 'antway';
+const antway = createAntway({ worker: '/sub/antway-sw.js', config: { names: { home: '${address}' } } });
+antway.watch();
+const { ready, fetch, pin, unpin, pins, stats } = antway;
+const promises = [ready, fetch('home'), pin('home'), unpin('home'), pins(), stats()];
+const codes = await Promise.all(promises.map((each) => each.catch((error) => error instanceof DropInError && error.code)));
+let code;
+try { antway.url('1234'); } catch (error) { code = error.code; }
+console.log(JSON.stringify({ codes, code, urls: [antway.url('home'), antway.url('ant://${address}', 'a b.txt')] }));`;
+    // In the folder of the package, its name leads to itself.
+    const args = ['--input-type=module', '--eval', program];
+    const output = execFileSync(process.execPath, args, { cwd: root, encoding: 'utf8' });
+    expect(JSON.parse(output)).toEqual({
+      codes: Array(6).fill('NO_PAGE'),
+      code: 'BAD_ADDRESS',
+      urls: ['/sub/ant/home', `/sub/ant/${address}/a%20b.txt`],
+    });
+  });
+
   it('has types that a site’s TypeScript can use', () => {
     const site = mkdtempSync(join(tmpdir(), 'antway-types-'));
     try {
