@@ -130,7 +130,8 @@ export class Album {
 
 /** Waits until pictures are loaded and the layout is quiet. */
 async function rest(page: Page): Promise<void> {
-  await page.waitForLoadState('networkidle');
+  // To Playwright, requests of a worker that ended go on for ever.
+  await page.waitForLoadState('networkidle', { timeout: 2_000 }).catch(() => undefined);
   await page.evaluate(async () => {
     await document.fonts.ready;
     const near = [...document.images].filter((image) => image.loading !== 'lazy');

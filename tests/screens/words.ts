@@ -6,6 +6,7 @@ import { backup as backupDe } from '../../src/shell/texts/de/backup.ts';
 import { connectionDetails as connectionDe } from '../../src/shell/texts/de/connection-details.ts';
 import { find as findDe } from '../../src/shell/texts/de/find.ts';
 import { de } from '../../src/shell/texts/de/index.ts';
+import { pointers as pointersDe } from '../../src/shell/texts/de/pointers.ts';
 import { published as publishedDe } from '../../src/shell/texts/de/published.ts';
 import { search as searchDe } from '../../src/shell/texts/de/search.ts';
 import { share as shareDe } from '../../src/shell/texts/de/share.ts';
@@ -15,6 +16,7 @@ import { backup } from '../../src/shell/texts/en/backup.ts';
 import { connectionDetails } from '../../src/shell/texts/en/connection-details.ts';
 import { find } from '../../src/shell/texts/en/find.ts';
 import { en } from '../../src/shell/texts/en/index.ts';
+import { pointers } from '../../src/shell/texts/en/pointers.ts';
 import { published } from '../../src/shell/texts/en/published.ts';
 import { search } from '../../src/shell/texts/en/search.ts';
 import { share } from '../../src/shell/texts/en/share.ts';
@@ -23,7 +25,7 @@ import { viewer } from '../../src/shell/texts/en/viewer.ts';
 
 const english = {
   ...en,
-  ...{ backup, connectionDetails, find, published, search, share, shelf, viewer },
+  ...{ backup, connectionDetails, find, pointers, published, search, share, shelf, viewer },
   readers: readerEn,
   pages: textsIn('en'),
 };
@@ -38,6 +40,7 @@ export const words: Record<Language, Words> = {
     backup: backupDe,
     connectionDetails: connectionDe,
     find: findDe,
+    pointers: pointersDe,
     published: publishedDe,
     search: searchDe,
     share: shareDe,

@@ -7,7 +7,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /** The layers from the top down, as docs and folders name them. A row imports from the rows below it. */
 const layers = [
-  ['sw', 'src/publisher', 'src/page'],
+  ['sw', 'src/publisher', 'src/page', 'src/vite-plugin'],
   ['src/shell', 'src/drop-in', 'src/cli', 'src/fetch'],
   ['src/site-pages', 'src/node-peer'],
   ['src/gateway'],
