@@ -6,13 +6,12 @@ import { backupTexts } from '../backup/backup-texts.ts';
 import { leastCharacters } from '../backup/passphrase.ts';
 import { PassphraseFields } from '../backup/passphrase-fields.tsx';
 import type { GatewayConfig } from '../gateway-api.ts';
-import { PeerFields, type PeerProblem, usePeerChoice } from '../publish/peer-fields.tsx';
 import { TextField } from '../text-field.tsx';
 import { pointerTexts } from '../texts/pointers.ts';
-import { texts } from '../texts/texts.ts';
 import { ContentChoice, firstContent, targetOf } from './content-choice.tsx';
-import { ownedPointers, peersAt } from './owned.ts';
+import { ownedPointers } from './owned.ts';
 import { FormProblem, PointerForm } from './pointer-form.tsx';
+import { usePeers } from './use-peers.tsx';
 import { Words } from './words.tsx';
 
 interface Props {
@@ -28,37 +27,27 @@ export function CreatePointer({ config, publications, onCancel, onDone }: Props)
   const [content, setContent] = useState(() => firstContent(publications));
   const [passphrase, setPassphrase] = useState('');
   const [repeated, setRepeated] = useState('');
-  const [problem, setProblem] = useState<PeerProblem | 'address' | null>(null);
+  const [isBad, setBad] = useState(false);
   const [seed, setSeed] = useState<Uint8Array | null>(null);
-  const choice = usePeerChoice(config);
+  const where = usePeers(config);
   const t = pointerTexts();
 
   async function check() {
     const b = backupTexts();
     if (!targetOf(content)) {
-      setProblem('address');
+      setBad(true);
       throw new FormProblem(t.badAddress, 'pointer-address');
     }
     if ([...passphrase].length < leastCharacters)
       throw new FormProblem(b.strength.short, 'backup-passphrase');
     if (passphrase !== repeated) throw new FormProblem(b.differ, 'backup-repeated');
-    peersOf();
+    where.peers();
     setSeed(newSeed());
-  }
-
-  function peersOf() {
-    const chosen = choice.chosen();
-    if (typeof chosen !== 'string') return peersAt(chosen);
-    setProblem(chosen);
-    throw new FormProblem(
-      chosen === 'peer' ? texts.publish.badPeer : texts.publish.noPeerChosen,
-      'other-peer',
-    );
   }
 
   async function create(signal: AbortSignal) {
     const address = await ownedPointers.add(seed!, passphrase, label);
-    await ownedPointers.move(address, passphrase, targetOf(content)!, { ...peersOf(), signal });
+    await ownedPointers.move(address, passphrase, targetOf(content)!, { ...where.peers(), signal });
     onDone(t.created(label.trim() || address.hex.slice(0, 8)));
   }
 
@@ -70,16 +59,13 @@ export function CreatePointer({ config, publications, onCancel, onDone }: Props)
       <ContentChoice
         publications={publications}
         content={content}
-        isBad={problem === 'address'}
+        isBad={isBad}
         onChange={(next) => {
           setContent(next);
-          setProblem(null);
+          setBad(false);
         }}
       />
-      <details class="pointer-peers" open={problem === 'peer' || problem === 'none'}>
-        <summary>{t.where}</summary>
-        <PeerFields choice={choice} problem={problem === 'address' ? null : problem} />
-      </details>
+      {where.fields}
       <p class="note">{t.passphraseNote}</p>
       <PassphraseFields
         value={passphrase}

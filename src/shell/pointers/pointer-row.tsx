@@ -8,15 +8,15 @@ import { Button } from '../button.tsx';
 import { ContentLink } from '../content-link.tsx';
 import { CopyButton } from '../copy-button.tsx';
 import type { GatewayConfig } from '../gateway-api.ts';
-import { PeerFields, type PeerProblem, usePeerChoice } from '../publish/peer-fields.tsx';
 import { titleOfPublication } from '../published/published-row.tsx';
 import { saveAs } from '../save-as.ts';
 import { TextField } from '../text-field.tsx';
 import { pointerTexts } from '../texts/pointers.ts';
 import { locale, texts } from '../texts/texts.ts';
 import { ContentChoice, firstContent, targetOf } from './content-choice.tsx';
-import { ownedPointers, peersAt } from './owned.ts';
+import { ownedPointers } from './owned.ts';
 import { FormProblem, PointerForm } from './pointer-form.tsx';
+import { usePeers } from './use-peers.tsx';
 import { Words } from './words.tsx';
 
 type Kind = keyof ReturnType<typeof pointerTexts>['actions'];
@@ -166,29 +166,19 @@ function ActionForm({ pointer, publications, config, action, onPhrase, onCancel,
   const { kind, state } = action;
   const [passphrase, setPassphrase] = useState('');
   const [content, setContent] = useState(() => firstContent(publications));
-  const [problem, setProblem] = useState<PeerProblem | 'address' | null>(null);
-  const choice = usePeerChoice(config);
+  const [isBad, setBad] = useState(false);
+  const where = usePeers(config);
   const t = pointerTexts();
   const { address } = pointer;
   const name = nameOf(pointer);
   const asksPeers = kind === 'move' || kind === 'back' || kind === 'freeze';
 
-  function peersOf(signal: AbortSignal) {
-    const chosen = choice.chosen();
-    if (typeof chosen !== 'string') return { ...peersAt(chosen), signal };
-    setProblem(chosen);
-    throw new FormProblem(
-      chosen === 'peer' ? texts.publish.badPeer : texts.publish.noPeerChosen,
-      'other-peer',
-    );
-  }
-
   async function move(target: ReturnType<typeof targetOf>, signal: AbortSignal) {
     if (!target) {
-      setProblem('address');
+      setBad(true);
       throw new FormProblem(t.badAddress, 'pointer-address');
     }
-    const moved = await ownedPointers.move(address, passphrase, target, peersOf(signal));
+    const moved = await ownedPointers.move(address, passphrase, target, { ...where.peers(), signal });
     onDone(t.moved(name, t.facts.state(String(moved.pointer.counter))));
   }
 
@@ -196,7 +186,7 @@ function ActionForm({ pointer, publications, config, action, onPhrase, onCancel,
     move: (signal) => move(targetOf(content), signal),
     back: (signal) => move(state, signal),
     async freeze(signal) {
-      await ownedPointers.freeze(address, passphrase, peersOf(signal));
+      await ownedPointers.freeze(address, passphrase, { ...where.peers(), signal });
       onDone(t.frozen(name));
     },
     async keyFile() {
@@ -228,19 +218,14 @@ function ActionForm({ pointer, publications, config, action, onPhrase, onCancel,
         <ContentChoice
           publications={publications}
           content={content}
-          isBad={problem === 'address'}
+          isBad={isBad}
           onChange={(next) => {
             setContent(next);
-            setProblem(null);
+            setBad(false);
           }}
         />
       )}
-      {asksPeers && (
-        <details class="pointer-peers" open={problem === 'peer' || problem === 'none'}>
-          <summary>{t.where}</summary>
-          <PeerFields choice={choice} problem={problem === 'address' ? null : problem} />
-        </details>
-      )}
+      {asksPeers && where.fields}
       {kind !== 'remove' && (
         <TextField
           id="pointer-passphrase"
