@@ -1,4 +1,4 @@
-import { createStore, del, get, keys, set, type UseStore, update } from 'idb-keyval';
+import { clear, createStore, del, get, keys, set, type UseStore, update } from 'idb-keyval';
 import { Address } from '../address.ts';
 import { AntwayError } from '../errors.ts';
 import { checkPassphrase, iterations } from './key-file.ts';
@@ -77,6 +77,11 @@ export class OwnerKeyStore {
   /** Removes a key. Only its recovery phrase or a key file brings it back. */
   async remove(address: Address): Promise<void> {
     await del(address.hex, this.#store);
+  }
+
+  /** Removes all keys, and the device key. */
+  async clear(): Promise<void> {
+    await clear(this.#store);
   }
 
   async #wrappingKey(

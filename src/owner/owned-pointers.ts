@@ -1,5 +1,6 @@
 import { clear, createStore, del, entries, get, promisifyRequest, type UseStore } from 'idb-keyval';
 import { Address } from '../address.ts';
+import type { Pointer } from '../content/pointer.ts';
 import { AntwayError } from '../errors.ts';
 import { createKeyFile, parseKeyFile } from './key-file.ts';
 import { OwnerKeyStore } from './key-store.ts';
@@ -15,7 +16,7 @@ import {
 import { OwnerKey } from './owner-key.ts';
 import { phraseOf } from './recovery-phrase.ts';
 import type { PointerTarget } from './sign-pointer.ts';
-import { OwnerStates } from './states.ts';
+import { isTarget, OwnerStates } from './states.ts';
 
 /** A pointer whose key this browser stores. */
 export interface OwnedPointer {
@@ -97,11 +98,27 @@ export class OwnedPointers {
     });
   }
 
-  /** Freezes a pointer at its target. @throws AntwayError as `OwnerKeyStore.seed` and `freezeNow`. */
-  freeze(address: Address, passphrase: string, { peers, token, signal }: Peers): Promise<Moved> {
-    return this.#signing(address, passphrase, signal, (key, saved) =>
-      freezeNow(key, { ...saved, peers, token, signal, confirm: async () => undefined }),
-    );
+  /**
+   * Freezes a pointer at its target.
+   * @param seen the target that the user has seen. Nothing can undo a freeze, so it never takes another one.
+   * @throws AntwayError `REFUSED` if a peer has a newer state with another target, which is then stored; as
+   *   `OwnerKeyStore.seed` and `freezeNow`.
+   */
+  freeze(
+    address: Address,
+    passphrase: string,
+    seen: PointerTarget,
+    { peers, token, signal }: Peers,
+  ): Promise<Moved> {
+    return this.#signing(address, passphrase, signal, (key, saved) => {
+      const confirm = async (pointer: Pointer) => {
+        if (isTarget(pointer, seen)) return;
+        await saved.save(saved.states.withPointers([pointer]));
+        const message = `Nothing is frozen: a peer has a newer state, which leads to ${pointer.target.hex}.`;
+        throw new AntwayError('REFUSED', message, { address: address.hex });
+      };
+      return freezeNow(key, { ...saved, peers, token, signal, confirm });
+    });
   }
 
   /** Asks the peers for newer states, such as those that another device signed. @throws AntwayError as `askAll`. */
@@ -131,9 +148,9 @@ export class OwnedPointers {
     });
   }
 
-  /** Removes all keys. */
+  /** Removes all keys, states and labels. */
   async clear(): Promise<void> {
-    for (const address of await this.#keys.addresses()) await this.remove(address);
+    await this.#keys.clear();
     await clear(this.#store);
   }
 

@@ -14,6 +14,17 @@ interface Props {
   onDeleted: () => void;
 }
 
+/** Deletes the keys of lasting addresses. @returns why they could not be deleted. All else is deleted even then. */
+async function deleteKeys(): Promise<GatewayApiError | null> {
+  try {
+    const { ownedPointers } = await import('./pointers/owned.ts');
+    await ownedPointers.clear();
+    return null;
+  } catch (error) {
+    return asGatewayApiError(error);
+  }
+}
+
 /** Deletes all data of this gateway in this browser, after the user has confirmed it. */
 export function DeleteEverything({ id, label, question, isSmall = false, onDeleted }: Props) {
   const [step, setStep] = useState<'rest' | 'asking' | 'working'>('rest');
@@ -32,8 +43,7 @@ export function DeleteEverything({ id, label, question, isSmall = false, onDelet
   async function deleteAll() {
     setStep('working');
     try {
-      const { ownedPointers } = await import('./pointers/owned.ts');
-      await ownedPointers.clear();
+      const problem = await deleteKeys();
       const uncleared = await ownOrigins.clearAll();
       await gateway.reset();
       forgetPreferences();
@@ -41,7 +51,8 @@ export function DeleteEverything({ id, label, question, isSmall = false, onDelet
       await applyLanguage();
       setStep('rest');
       onDeleted();
-      if (uncleared.length > 0) setError(sitesLeft(uncleared));
+      if (problem) setError(problem);
+      else if (uncleared.length > 0) setError(sitesLeft(uncleared));
     } catch (caught) {
       setError(asGatewayApiError(caught));
       setStep('rest');

@@ -96,14 +96,37 @@ it('a wrong passphrase signs nothing, and freezing is final', async () => {
   await expect(pointers.move(address, 'another one', target('1'), peers)).rejects.toMatchObject({
     code: 'REFUSED',
   });
-  await expect(pointers.freeze(address, passphrase, peers)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  await expect(pointers.freeze(address, passphrase, target('1'), peers)).rejects.toMatchObject({
+    code: 'NOT_FOUND',
+  });
   expect(puts).toEqual([]);
   await pointers.move(address, passphrase, target('1'), peers);
-  await pointers.freeze(address, passphrase, peers);
+  await pointers.freeze(address, passphrase, target('1'), peers);
   await expect(pointers.move(address, passphrase, target('2'), peers)).rejects.toMatchObject({
     code: 'REFUSED',
   });
   expect(puts).toEqual([0n, 2n ** 64n - 1n]);
+});
+
+it('a freeze takes only the target that the user has seen', async () => {
+  const pointers = new OwnedPointers();
+  const seed = newSeed();
+  const address = await pointers.add(seed, passphrase, '');
+  const peers = { peers: [memoryPeer()], signal };
+  await pointers.move(address, passphrase, target('1'), peers);
+  // Another device.
+  const other = new OwnedPointers('another-device');
+  await other.add(seed, passphrase, '');
+  await other.move(address, passphrase, target('2'), peers);
+
+  const freeze = (digit: string) => pointers.freeze(address, passphrase, target(digit), peers);
+  await expect(freeze('1')).rejects.toMatchObject({
+    code: 'REFUSED',
+    message: expect.stringContaining('2'.repeat(64)),
+  });
+  // The newer state is known now, so the user can see it.
+  expect((await pointers.list())[0]!.states.newest).toMatchObject({ counter: 1n, ...target('2') });
+  expect((await freeze('2')).states.isFrozen).toBe(true);
 });
 
 it('damaged states are listed, and keep the pointer from being moved until its key is brought again', async () => {

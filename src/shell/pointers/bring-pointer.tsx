@@ -37,8 +37,9 @@ export function BringPointer({ config, onCancel, onDone }: Props) {
     const address = await ownedPointers.add(await seed(), passphrase, label);
     const name = label.trim() || address.hex.slice(0, 8);
     const chosen = choice.chosen();
+    if (typeof chosen === 'string') return onDone(t.notAsked(name));
     try {
-      if (typeof chosen !== 'string') await ownedPointers.refresh(address, { ...peersAt(chosen), signal });
+      await ownedPointers.refresh(address, { ...peersAt(chosen), signal });
       onDone(t.brought(name));
     } catch (error) {
       if (isAbort(error, signal)) throw error;

@@ -27,6 +27,8 @@ interface Props {
   config: GatewayConfig | null;
   /** Whether nothing may be signed here. */
   isShared: boolean;
+  /** Loads the pointer again. */
+  onChanged: () => void;
   onDone: (announcement: string) => void;
 }
 
@@ -35,7 +37,7 @@ export function nameOf({ label, address }: OwnedPointer): string {
 }
 
 /** A pointer of the user, and what can be done with its key. */
-export function PointerRow({ pointer, publications, config, isShared, onDone }: Props) {
+export function PointerRow({ pointer, publications, config, isShared, onChanged, onDone }: Props) {
   const [action, setAction] = useState<{ kind: Kind; state?: OwnerState } | null>(null);
   const [phrase, setPhrase] = useState('');
   const last = useRef<HTMLElement | null>(null);
@@ -43,8 +45,7 @@ export function PointerRow({ pointer, publications, config, isShared, onDone }: 
   const { address, states } = pointer;
   const { newest, isFrozen, all } = states;
   const name = nameOf(pointer);
-  const folder = publications.find(({ id }) => id === newest?.target.hex);
-  const path = `/${address.hex}${folder && !folder.isFolder ? '' : '/'}`;
+  const path = `/${address.hex}/`;
   const label = (text: string) => texts.library.actionOn(text, name);
   const titleOf = (hex: string) => {
     const publication = publications.find(({ id }) => id === hex);
@@ -62,11 +63,8 @@ export function PointerRow({ pointer, publications, config, isShared, onDone }: 
     setAction({ kind, ...(state ? { state } : {}) });
   }
 
-  const kinds: Kind[] = isShared
-    ? ['keyFile', 'phrase', 'remove']
-    : isFrozen
-      ? ['keyFile', 'phrase', 'remove']
-      : ['move', ...(newest ? (['freeze'] as const) : []), 'keyFile', 'phrase', 'remove'];
+  const signing: Kind[] = isShared || isFrozen ? [] : newest ? ['move', 'freeze'] : ['move'];
+  const kinds: Kind[] = [...signing, 'keyFile', 'phrase', 'remove'];
   return (
     <li class="published-row">
       <div class="published-head">
@@ -130,7 +128,11 @@ export function PointerRow({ pointer, publications, config, isShared, onDone }: 
             setPhrase(words);
             setAction(null);
           }}
-          onCancel={() => setAction(null)}
+          onCancel={() => {
+            setAction(null);
+            // An action that failed may have learnt or signed a state.
+            onChanged();
+          }}
           onDone={(text) => {
             setAction(null);
             onDone(text);
@@ -155,7 +157,7 @@ export function PointerRow({ pointer, publications, config, isShared, onDone }: 
   );
 }
 
-interface ActionProps extends Omit<Props, 'isShared'> {
+interface ActionProps extends Omit<Props, 'isShared' | 'onChanged'> {
   action: { kind: Kind; state?: OwnerState };
   onPhrase: (phrase: string) => void;
   onCancel: () => void;
@@ -186,7 +188,8 @@ function ActionForm({ pointer, publications, config, action, onPhrase, onCancel,
     move: (signal) => move(targetOf(content), signal),
     back: (signal) => move(state, signal),
     async freeze(signal) {
-      await ownedPointers.freeze(address, passphrase, { ...where.peers(), signal });
+      // The action is offered only if there is a state.
+      await ownedPointers.freeze(address, passphrase, pointer.states.newest!, { ...where.peers(), signal });
       onDone(t.frozen(name));
     },
     async keyFile() {

@@ -57,6 +57,7 @@ export default function PointersSection({ config }: { config: GatewayConfig | nu
               key={pointer.address.hex}
               pointer={pointer}
               isShared={shared.value !== false}
+              onChanged={owned.refresh}
               {...common}
             />
           ))}
