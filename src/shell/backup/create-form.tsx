@@ -6,8 +6,7 @@ import { texts } from '../texts/texts.ts';
 import { useResource } from '../use-resource.ts';
 import { backupSession } from './backup-session.ts';
 import { backupTexts } from './backup-texts.ts';
-import { leastCharacters } from './passphrase.ts';
-import { PassphraseFields } from './passphrase-fields.tsx';
+import { PassphraseFields, passphraseProblem } from './passphrase-fields.tsx';
 
 /** Asks for the passphrase of a new backup, and what it contains. */
 export function CreateForm({ onCancel }: { onCancel: () => void }) {
@@ -22,11 +21,9 @@ export function CreateForm({ onCancel }: { onCancel: () => void }) {
     .reduce((sum, { bytes }) => sum + bytes.stored, 0);
 
   function create() {
-    const found =
-      [...passphrase].length < leastCharacters ? t.strength.short : passphrase !== repeated ? t.differ : '';
-    setProblem(found);
-    if (found)
-      document.getElementById(passphrase === repeated ? 'backup-passphrase' : 'backup-repeated')?.focus();
+    const found = passphraseProblem(passphrase, repeated);
+    setProblem(found?.text ?? '');
+    if (found) document.getElementById(found.field)?.focus();
     else void backupSession.create(passphrase, withContents);
   }
 

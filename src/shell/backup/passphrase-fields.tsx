@@ -2,13 +2,23 @@ import { useState } from 'preact/hooks';
 import { Button } from '../button.tsx';
 import { TextField } from '../text-field.tsx';
 import { backupTexts } from './backup-texts.ts';
-import { mostCharacters, strengthOf, suggestPassphrase } from './passphrase.ts';
+import { leastCharacters, mostCharacters, strengthOf, suggestPassphrase } from './passphrase.ts';
 
 interface Props {
   value: string;
   /** The second input; undefined for an existing passphrase, which is asked once. */
   repeated?: string;
   onInput(value: string, repeated: string): void;
+}
+
+/** Why a new passphrase cannot be used, and the id of the field to change. */
+export function passphraseProblem(
+  value: string,
+  repeated: string,
+): { text: string; field: string } | undefined {
+  const t = backupTexts();
+  if ([...value].length < leastCharacters) return { text: t.strength.short, field: 'backup-passphrase' };
+  return value === repeated ? undefined : { text: t.differ, field: 'backup-repeated' };
 }
 
 /** One or two fields for a passphrase, which can be shown. */

@@ -2,9 +2,7 @@ import { useState } from 'preact/hooks';
 import { isAbort } from '../../errors.ts';
 import { seedOfKeyFile } from '../../owner/owned-pointers.ts';
 import { seedOfPhrase } from '../../owner/recovery-phrase.ts';
-import { backupTexts } from '../backup/backup-texts.ts';
-import { leastCharacters } from '../backup/passphrase.ts';
-import { PassphraseFields } from '../backup/passphrase-fields.tsx';
+import { PassphraseFields, passphraseProblem } from '../backup/passphrase-fields.tsx';
 import type { GatewayConfig } from '../gateway-api.ts';
 import { usePeerChoice } from '../publish/peer-fields.tsx';
 import { TextField } from '../text-field.tsx';
@@ -31,7 +29,6 @@ export function BringPointer({ config, onCancel, onDone }: Props) {
   const [repeated, setRepeated] = useState('');
   const choice = usePeerChoice(config);
   const t = pointerTexts();
-  const b = backupTexts();
 
   async function bring(signal: AbortSignal) {
     const address = await ownedPointers.add(await seed(), passphrase, label);
@@ -49,9 +46,8 @@ export function BringPointer({ config, onCancel, onDone }: Props) {
 
   async function seed(): Promise<Uint8Array> {
     if (way === 'phrase') {
-      if ([...passphrase].length < leastCharacters)
-        throw new FormProblem(b.strength.short, 'backup-passphrase');
-      if (passphrase !== repeated) throw new FormProblem(b.differ, 'backup-repeated');
+      const wrong = passphraseProblem(passphrase, repeated);
+      if (wrong) throw new FormProblem(wrong.text, wrong.field);
       return seedOfPhrase(phrase);
     }
     if (!file) throw new FormProblem(t.noFile, 'pointer-file');

@@ -2,9 +2,7 @@ import { useState } from 'preact/hooks';
 import type { Publication } from '../../gateway/state/publications.ts';
 import { newSeed } from '../../owner/owner-key.ts';
 import { phraseOf } from '../../owner/recovery-phrase.ts';
-import { backupTexts } from '../backup/backup-texts.ts';
-import { leastCharacters } from '../backup/passphrase.ts';
-import { PassphraseFields } from '../backup/passphrase-fields.tsx';
+import { PassphraseFields, passphraseProblem } from '../backup/passphrase-fields.tsx';
 import type { GatewayConfig } from '../gateway-api.ts';
 import { TextField } from '../text-field.tsx';
 import { pointerTexts } from '../texts/pointers.ts';
@@ -33,14 +31,12 @@ export function CreatePointer({ config, publications, onCancel, onDone }: Props)
   const t = pointerTexts();
 
   async function check() {
-    const b = backupTexts();
     if (!targetOf(content)) {
       setBad(true);
       throw new FormProblem(t.badAddress, 'pointer-address');
     }
-    if ([...passphrase].length < leastCharacters)
-      throw new FormProblem(b.strength.short, 'backup-passphrase');
-    if (passphrase !== repeated) throw new FormProblem(b.differ, 'backup-repeated');
+    const wrong = passphraseProblem(passphrase, repeated);
+    if (wrong) throw new FormProblem(wrong.text, wrong.field);
     where.peers();
     setSeed(newSeed());
   }
