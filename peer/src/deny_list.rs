@@ -3,6 +3,7 @@
 use crate::address::Address;
 use crate::address_list;
 use crate::network::NetworkStatus;
+use crate::paid_uploads::NetworkWriter;
 use crate::source::{
     Chunk, ChunkBody, ChunkSource, Lookup, LookupOutcome, PutOutcome, PutPointerOutcome,
     SourceError, SourceFuture, SourceStats,
@@ -195,6 +196,10 @@ impl ChunkSource for DenyingSource {
 
     fn network(&self) -> Option<NetworkStatus> {
         self.inner.network()
+    }
+
+    fn network_writer(&self) -> Option<Arc<dyn NetworkWriter>> {
+        self.inner.network_writer()
     }
 
     fn check_writable(&self) -> SourceFuture<'_, ()> {

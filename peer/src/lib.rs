@@ -31,6 +31,7 @@ pub mod network;
 pub mod network_usage;
 mod open_files;
 pub mod origins;
+pub mod paid_uploads;
 mod parallel;
 pub mod peer;
 mod pointer;

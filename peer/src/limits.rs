@@ -34,6 +34,33 @@ pub const MAX_QUEUED_CACHE_WRITES: usize = 1024;
 /// 9 MiB while it is decoded.
 pub const MAX_NETWORK_TRANSFERS: usize = 32;
 
+/// The maximum number of records in one request for quotes.
+pub const MAX_QUOTED_RECORDS: usize = 64;
+
+/// The maximum length of a request for quotes in bytes.
+pub const MAX_QUOTES_REQUEST_BYTES: u32 = 16 * 1024;
+
+/// The number of records of one request for quotes that the peer asks for at the same time.
+pub const QUOTED_AT_ONCE: usize = 8;
+
+/// The maximum number of records at a time that the peer collects quotes for, or brings to the network. One client
+/// network gets a part of them, as of the lookups.
+pub const MAX_PAID_RECORDS: usize = 32;
+
+/// How long collecting the quotes for one record may take.
+pub const QUOTE_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// How long bringing one record to the network may take.
+pub const PAID_STORE_TIMEOUT: Duration = Duration::from_secs(90);
+
+/// The maximum length of a plan in bytes. One has about 65,000.
+pub const MAX_PLAN_BYTES: u32 = 256 * 1024;
+
+/// The maximum number of records that are on their way to a node of the network at the same time. Each takes up to
+/// 9 MiB while it is sent.
+#[cfg(feature = "autonomi")]
+pub const MAX_NETWORK_UPLOADS: usize = 16;
+
 /// The maximum number of entries of the negative cache.
 pub const NEGATIVE_CACHE_ENTRIES: NonZeroUsize = NonZeroUsize::new(65_536).unwrap();
 

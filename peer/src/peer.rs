@@ -7,6 +7,7 @@ use crate::deny_list::{DenyList, DenyingSource};
 use crate::http::{HttpServer, Web};
 use crate::limits::Limits;
 use crate::origins::AllowedOrigins;
+use crate::paid_uploads::PaymentChain;
 use crate::protocol;
 use crate::proxies::TrustedProxies;
 use crate::service::Service;
@@ -48,6 +49,8 @@ pub struct PeerConfig {
     pub announced_peers: Vec<String>,
     /// The addresses that are not served or stored.
     pub deny_list: Arc<DenyList>,
+    /// The chain of the payments, if clients may upload to the source's network.
+    pub payment_chain: Option<PaymentChain>,
 }
 
 /// A peer that serves until it is [stopped](Self::stop).
@@ -134,7 +137,7 @@ impl Peer {
                 .push(listening.map_err(listen_error("--webtransport", address))?);
         }
         let deny_list = config.deny_list;
-        let service = Arc::new(Service::new(
+        let service = Service::new(
             Arc::new(DenyingSource::new(source, Arc::clone(&deny_list))),
             Arc::clone(&certificates),
             config.limits,
@@ -144,7 +147,11 @@ impl Peer {
                 .first()
                 .map(|address| config.advertised.unwrap_or_else(|| address.port().into())),
             config.announced_peers,
-        ));
+        );
+        let service = Arc::new(match config.payment_chain {
+            Some(chain) => service.with_paid_uploads(chain),
+            None => service,
+        });
         let shutdown = Shutdown::default();
         let peer = Self {
             http: http_addresses

@@ -31,6 +31,7 @@ async fn run(
     make_source: impl FnOnce(FolderStore) -> Arc<dyn ChunkSource>,
 ) -> Result<(), CommandError> {
     let config = args.peer_config()?;
+    args.check_paid_uploads()?;
     let files = open_files::raise_limit();
     let connections = config.limits.http_connections;
     if files.is_some_and(|files| files < connections as u64) {

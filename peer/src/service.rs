@@ -2,6 +2,7 @@
 
 mod chunks;
 mod get_all;
+mod paid_uploads;
 
 use crate::access::Access;
 use crate::address::Address;
@@ -17,6 +18,7 @@ use crate::memory::{ChunkMemory, ChunkPermit};
 use crate::metrics::{Metrics, Transport};
 use crate::network_usage::NetworkUsage;
 use crate::origins::AllowedOrigins;
+use crate::paid_uploads::PaymentChain;
 use crate::pointer;
 use crate::protocol::Status;
 use crate::rate_limiter::RateLimiter;
@@ -26,6 +28,7 @@ use crate::source::{
 };
 use crate::write_policy::{WritePolicy, WriteRefusal};
 use bytes::Bytes;
+use paid_uploads::PaidUploads;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -52,6 +55,7 @@ pub struct Service {
     network_usage: Arc<NetworkUsage>,
     readiness: Arc<Readiness>,
     announced_peers: Vec<String>,
+    paid_uploads: Option<PaidUploads>,
 }
 
 /// The permit for one data map in memory. It is released on drop. A small data map needs no semaphore permit.
@@ -117,6 +121,7 @@ impl Service {
             network_usage: Arc::default(),
             readiness: Readiness::new(Arc::clone(&source)),
             announced_peers,
+            paid_uploads: None,
             metrics,
             limits,
             origins,
@@ -125,6 +130,13 @@ impl Service {
             certificates,
             web_transport,
         }
+    }
+
+    /// Lets clients upload records that they have paid for on this chain, if the source has a network.
+    pub fn with_paid_uploads(mut self, chain: PaymentChain) -> Self {
+        let writer = self.source.network_writer();
+        self.paid_uploads = writer.map(|writer| PaidUploads::new(chain, writer));
+        self
     }
 
     /// Whether the operator denies the address.

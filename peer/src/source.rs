@@ -3,6 +3,7 @@
 use crate::address::Address;
 use crate::client::LookupAccount;
 use crate::network::NetworkStatus;
+use crate::paid_uploads::NetworkWriter;
 use crate::via::Via;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
@@ -90,6 +91,11 @@ pub trait ChunkSource: Send + Sync + 'static {
 
     /// The state of the connection to the Autonomi network, if the source reads from it.
     fn network(&self) -> Option<NetworkStatus> {
+        None
+    }
+
+    /// Brings paid records to the Autonomi network, if the source is connected to it.
+    fn network_writer(&self) -> Option<Arc<dyn NetworkWriter>> {
         None
     }
 }

@@ -7,6 +7,7 @@ use crate::congestion::CongestionControl;
 use crate::logging::LogArgs;
 use crate::network::NetworkSetting;
 use crate::origins::{AllowedOrigin, is_loopback_name};
+use crate::paid_uploads::PaymentChain;
 use crate::units::{parse_bytes, parse_duration};
 use crate::upstream::UpstreamUrl;
 use std::net::SocketAddr;
@@ -73,6 +74,18 @@ pub struct ServeArgs {
         default_value = "none"
     )]
     pub network: NetworkSetting,
+
+    /// Bring records that clients have paid for to the Autonomi network. The chain of the payments is `arbitrum-one`
+    /// unless `=ID,TOKEN,VAULT` names another one (the addresses of the contracts)
+    #[arg(
+        long,
+        env = "ANTWAY_PEER_ALLOW_PAID_UPLOADS",
+        value_name = "CHAIN",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "arbitrum-one"
+    )]
+    pub allow_paid_uploads: Option<PaymentChain>,
 
     /// Also write the chunks of clients to the upstreams that are object stores
     #[arg(long, env = "ANTWAY_PEER_UPSTREAM_WRITE", requires = "upstream")]

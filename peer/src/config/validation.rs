@@ -69,7 +69,19 @@ impl ServeArgs {
             web: self.web()?,
             announced_peers: self.announce_peer.clone(),
             deny_list: self.deny_list()?,
+            payment_chain: self.allow_paid_uploads,
         })
+    }
+
+    /// Refuses paid uploads without a network that they could go to.
+    pub fn check_paid_uploads(&self) -> Result<(), InvalidSetting> {
+        match (&self.allow_paid_uploads, &self.network) {
+            (Some(_), NetworkSetting::None) => Err(InvalidSetting::new(
+                "--allow-paid-uploads",
+                "needs --network, the network that stores the records",
+            )),
+            _ => Ok(()),
+        }
     }
 
     /// Opens the store. Fails if it is in use, or if a pin file cannot be read.

@@ -24,7 +24,7 @@ pub async fn add_headers(
     request: Request,
     next: Next,
 ) -> Response {
-    let access = CorsAccess::from_headers(request.headers(), &service);
+    let access = CorsAccess::of(&request, &service);
     let is_preflight = request.method() == Method::OPTIONS
         && request
             .headers()
@@ -46,13 +46,14 @@ pub async fn add_headers(
 struct CorsAccess {
     /// The value of `CorsAccess-Control-Allow-Origin`, if the page may read responses.
     allowed: Option<HeaderValue>,
-    may_write: bool,
+    methods: &'static str,
     /// Whether caches must store responses separately for each origin.
     depends_on_origin: bool,
 }
 
 impl CorsAccess {
-    fn from_headers(headers: &HeaderMap, service: &Service) -> Self {
+    fn of(request: &Request, service: &Service) -> Self {
+        let headers = request.headers();
         let text = |name| {
             headers
                 .get(name)
@@ -67,21 +68,23 @@ impl CorsAccess {
         } else {
             None
         };
+        // The user pays for such an upload, and this peer stores nothing. So no permission to write is needed.
+        let is_paid_upload = request.uri().path().starts_with("/network/");
         Self {
+            methods: match (is_paid_upload, may_write) {
+                (true, _) => "GET, HEAD, POST, PUT",
+                (false, true) => "GET, HEAD, PUT",
+                (false, false) => "GET, HEAD",
+            },
             allowed,
-            may_write,
             depends_on_origin: !service.origins.allows_all(),
         }
     }
 
     fn add_to_preflight(&self, headers: &mut HeaderMap) {
-        let methods = match self.may_write {
-            true => "GET, HEAD, PUT",
-            false => "GET, HEAD",
-        };
         headers.extend(
             [
-                (ACCESS_CONTROL_ALLOW_METHODS, methods),
+                (ACCESS_CONTROL_ALLOW_METHODS, self.methods),
                 (
                     ACCESS_CONTROL_ALLOW_HEADERS,
                     "Authorization, Content-Type, If-None-Match",

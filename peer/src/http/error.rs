@@ -46,6 +46,18 @@ pub enum HttpError {
     Loop,
     /// The operator denies the address.
     Denied,
+    /// The request for quotes is not a list of records.
+    BadRecords,
+    /// The plan of a paid upload is not valid.
+    BadPlan,
+    /// The nodes see no payment for the record.
+    Unpaid,
+    /// The paid quote is of a node that is not close to the record any more.
+    QuoteExpired,
+    /// Too few nodes of the network answered.
+    Shortfall,
+    /// The peer is not connected to the network.
+    Disconnected,
 }
 
 #[derive(Serialize)]
@@ -160,6 +172,36 @@ impl HttpError {
                 "the operator of this peer denies this address",
                 "denied",
             ),
+            Self::BadRecords => (
+                S::BAD_REQUEST,
+                "not a list of 1 to 64 different records, each with an address and a size or a state",
+                "bad_records",
+            ),
+            Self::BadPlan => (
+                S::BAD_REQUEST,
+                "the plan of the upload is not valid",
+                "bad_plan",
+            ),
+            Self::Unpaid => (
+                S::PAYMENT_REQUIRED,
+                "the nodes see no payment for this record",
+                "unpaid",
+            ),
+            Self::QuoteExpired => (
+                S::GONE,
+                "the node of the paid quote is not close to this record any more",
+                "quote_expired",
+            ),
+            Self::Shortfall => (
+                S::SERVICE_UNAVAILABLE,
+                "too few nodes of the network answered; try again later",
+                "shortfall",
+            ),
+            Self::Disconnected => (
+                S::SERVICE_UNAVAILABLE,
+                "this peer is not connected to the network; try again later, or ask another peer",
+                "disconnected",
+            ),
         }
     }
 }
@@ -175,7 +217,7 @@ impl IntoResponse for HttpError {
             Self::Unauthorized => {
                 headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             }
-            Self::Busy | Self::Rate => {
+            Self::Busy | Self::Rate | Self::Shortfall | Self::Disconnected => {
                 headers.insert(RETRY_AFTER, HeaderValue::from_static(RETRY_SECONDS));
             }
             _ => {}

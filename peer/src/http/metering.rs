@@ -50,7 +50,10 @@ fn op_of(request: &Request) -> &'static str {
         _ if is_below("/chunk/") => "get",
         _ if is_below("/pointer/") && request.method() == Method::PUT => "put_pointer",
         _ if is_below("/pointer/") => "pointer",
-        "/-/info" => "info",
+        "/network/quotes" => "quotes",
+        _ if is_below("/network/chunk/") => "put_paid_chunk",
+        _ if is_below("/network/pointer/") => "put_paid_pointer",
+        "/-/info" | "/network/info" => "info",
         "/metrics" => "metrics",
         _ => "web",
     }

@@ -1,4 +1,5 @@
-//! The HTTP server: chunks at `/chunk/…`, the peer's own endpoints at `/-/…`, and the hosted web app.
+//! The HTTP server: chunks at `/chunk/…`, uploads to the network at `/network/…`, the peer's own endpoints at `/-/…`, and
+//! the hosted web app.
 
 mod active_body;
 mod body;
@@ -11,6 +12,7 @@ mod head_limiter;
 mod http2_heads;
 mod metered_stream;
 mod metering;
+mod paid_uploads;
 mod pointer;
 mod refusal;
 mod request_context;

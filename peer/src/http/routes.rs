@@ -4,7 +4,7 @@ use super::error::HttpError;
 use super::metering::meter;
 use super::request_timer::RequestTimer;
 use super::web::{self, Web};
-use super::{chunk, cors, pointer};
+use super::{chunk, cors, paid_uploads, pointer};
 use crate::service::Service;
 use crate::shutdown::Shutdown;
 use axum::Router;
@@ -13,7 +13,7 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use axum::http::{HeaderValue, StatusCode};
 use axum::middleware::{from_fn_with_state, map_response};
 use axum::response::{IntoResponse, Redirect, Response};
-use axum::routing::{any, get, post};
+use axum::routing::{any, get, post, put};
 use std::sync::Arc;
 
 /// The routes of a listener.
@@ -32,6 +32,9 @@ pub fn router(
     shutdown: &Shutdown,
 ) -> Routes {
     let mut peer_routes = chunk_routes(service).merge(checks(service, shutdown));
+    if service.allows_paid_uploads() {
+        peer_routes = peer_routes.merge(paid_upload_routes(service));
+    }
     if has_public_metrics {
         peer_routes = peer_routes.merge(metrics_route(service));
     }
@@ -81,6 +84,19 @@ fn chunk_routes(service: &Arc<Service>) -> Router {
         .route("/chunk/", any(HttpError::BadAddress))
         .route("/pointer/{*address}", get(pointer::get).put(pointer::put))
         .route("/-/info", get(info))
+        .method_not_allowed_fallback(async || HttpError::Method)
+        .with_state(Arc::clone(service))
+}
+
+fn paid_upload_routes(service: &Arc<Service>) -> Router {
+    Router::new()
+        .route("/network/info", get(paid_uploads::info))
+        .route("/network/quotes", post(paid_uploads::quotes))
+        .route("/network/chunk/{*address}", put(paid_uploads::put_chunk))
+        .route(
+            "/network/pointer/{*address}",
+            put(paid_uploads::put_pointer),
+        )
         .method_not_allowed_fallback(async || HttpError::Method)
         .with_state(Arc::clone(service))
 }

@@ -7,16 +7,22 @@
 mod bootstrap;
 #[cfg(any(feature = "autonomi", test))]
 mod connection;
+#[cfg(any(feature = "autonomi", test))]
+mod gather;
 #[cfg(feature = "autonomi")]
 mod node;
 #[cfg(any(feature = "autonomi", test))]
 mod pointer_read;
+#[cfg(feature = "autonomi")]
+mod quotes;
 #[cfg(any(feature = "autonomi", test))]
 mod record_read;
 #[cfg(feature = "autonomi")]
 mod replies;
 mod setting;
 mod status;
+#[cfg(feature = "autonomi")]
+mod uploads;
 
 #[cfg(feature = "autonomi")]
 pub use connection::{NetworkConnection, RetryTimes};

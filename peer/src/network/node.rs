@@ -1,11 +1,11 @@
-//! A read-only client of the Autonomi network. It needs no wallet.
+//! A client of the Autonomi network. It needs no wallet: what it stores was paid for by others.
 
 use super::connection::NetworkClient;
 use super::pointer_read::{PointerRecord, read_pointer};
 use super::record_read::{NoAnswer, ReadTimes, Verdict, read_record};
 use super::replies::Replies;
 use crate::address::Address;
-use crate::limits::{MAX_NETWORK_TRANSFERS, POINTER_BYTES};
+use crate::limits::{MAX_NETWORK_TRANSFERS, MAX_NETWORK_UPLOADS, POINTER_BYTES};
 use ant_protocol::{
     CHUNK_PROTOCOL_ID, CLOSE_GROUP_MAJORITY, CLOSE_GROUP_SIZE, ChunkGetRequest, ChunkGetResponse,
     ChunkMessage, ChunkMessageBody, MAX_WIRE_MESSAGE_SIZE, Pointer, PointerGetRequest,
@@ -47,6 +47,8 @@ pub struct NetworkNode {
     delivery: JoinHandle<()>,
     reads: AtomicUsize,
     transfers: Semaphore,
+    /// Permits for records on their way to nodes.
+    pub(super) uploads: Semaphore,
 }
 
 impl NetworkNode {
@@ -67,6 +69,7 @@ impl NetworkNode {
             delivery,
             reads: AtomicUsize::default(),
             transfers: Semaphore::new(MAX_NETWORK_TRANSFERS),
+            uploads: Semaphore::new(MAX_NETWORK_UPLOADS),
         };
         match timeout(JOIN_TIMEOUT, Box::pin(joined.node.start())).await {
             Ok(Ok(())) => {}
@@ -83,7 +86,7 @@ impl NetworkNode {
 
     /// Reads a chunk from the nodes that are closest to its address.
     pub async fn read_chunk(&self, address: Address) -> Verdict<Bytes> {
-        let Ok(mut group) = self.closest_nodes(address).await else {
+        let Ok(mut group) = self.closest_nodes(address, CLOSE_GROUP_SIZE).await else {
             return Verdict::Unclear;
         };
         // Many clients read popular chunks. All nodes of the group have them, so all should serve them.
@@ -99,7 +102,7 @@ impl NetworkNode {
 
     /// Reads the newest record of a pointer from the nodes that are closest to its address.
     pub async fn read_pointer(&self, address: Address) -> Verdict<Bytes> {
-        let Ok(group) = self.closest_nodes(address).await else {
+        let Ok(group) = self.closest_nodes(address, CLOSE_GROUP_SIZE).await else {
             return Verdict::Unclear;
         };
         let answers = group.into_iter();
@@ -111,18 +114,22 @@ impl NetworkNode {
         }
     }
 
-    /// The close group of an address, the closest node first. It may be incomplete.
-    async fn closest_nodes(&self, address: Address) -> Result<Vec<DHTNode>, NoAnswer> {
+    /// The `count` nodes that are closest to an address, the closest one first. There may be fewer.
+    pub(super) async fn closest_nodes(
+        &self,
+        address: Address,
+        count: usize,
+    ) -> Result<Vec<DHTNode>, NoAnswer> {
         // The result may contain this client.
         let lookup = self.node.dht();
-        let lookup = lookup.find_closest_nodes(address.as_bytes(), CLOSE_GROUP_SIZE + 1);
+        let lookup = lookup.find_closest_nodes(address.as_bytes(), count + 1);
         // The future is large.
         let mut nodes = Box::pin(lookup).await.map_err(|error| {
             tracing::debug!(%address, %error, "the lookup in the network failed");
             NoAnswer
         })?;
         nodes.retain(|node| node.peer_id != *self.node.peer_id());
-        nodes.truncate(CLOSE_GROUP_SIZE);
+        nodes.truncate(count);
         Ok(nodes)
     }
 
@@ -173,7 +180,7 @@ impl NetworkNode {
     }
 
     /// Sends a request to a node, and waits for its answer.
-    async fn ask(
+    pub(super) async fn ask(
         &self,
         node: &DHTNode,
         body: ChunkMessageBody,
@@ -213,7 +220,11 @@ impl NetworkClient for NetworkNode {
             // Nodes close idle connections. A lookup connects again to the nodes that this client knows. The count shows
             // whether it did.
             let own_address = Address::from(*self.node.peer_id().as_bytes());
-            let _ = timeout(PROBE_TIMEOUT, self.closest_nodes(own_address)).await;
+            let _ = timeout(
+                PROBE_TIMEOUT,
+                self.closest_nodes(own_address, CLOSE_GROUP_SIZE),
+            )
+            .await;
             self.node.peer_count().await
         }
         .boxed()

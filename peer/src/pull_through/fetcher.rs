@@ -14,6 +14,7 @@ use crate::limits::{
     LOOKUP_RETRY_AFTER, MAX_CACHE_WRITES, MAX_CHUNK_BYTES, MAX_QUEUED_CACHE_WRITES,
 };
 use crate::network::NetworkStatus;
+use crate::paid_uploads::NetworkWriter;
 use crate::source::{
     Chunk, ChunkBody, ChunkSource, Lookup, LookupOutcome, PutOutcome, SourceError,
 };
@@ -84,6 +85,11 @@ impl Fetcher {
     /// The state of the connection to the Autonomi network, if it is an upstream.
     pub fn network(&self) -> Option<NetworkStatus> {
         self.upstreams.network()
+    }
+
+    /// Brings paid records to the Autonomi network, if it is an upstream.
+    pub fn network_writer(&self) -> Option<Arc<dyn NetworkWriter>> {
+        self.upstreams.network_writer()
     }
 
     /// Adds the metrics of the local source and of the upstreams.

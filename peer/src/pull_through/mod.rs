@@ -15,6 +15,7 @@ mod upstream_set;
 
 use crate::address::Address;
 use crate::network::NetworkStatus;
+use crate::paid_uploads::NetworkWriter;
 use crate::source::{
     Chunk, ChunkBody, ChunkSource, Lookup, LookupOutcome, PutOutcome, PutPointerOutcome,
     SourceFuture, SourceStats,
@@ -118,6 +119,10 @@ impl ChunkSource for PullThrough {
 
     fn network(&self) -> Option<NetworkStatus> {
         self.fetcher.network()
+    }
+
+    fn network_writer(&self) -> Option<Arc<dyn NetworkWriter>> {
+        self.fetcher.network_writer()
     }
 
     fn register(&self, registry: &mut Registry) {

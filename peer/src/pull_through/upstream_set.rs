@@ -5,6 +5,7 @@ use super::fetch_key::UpstreamScope;
 use super::guarded_upstream::GuardedUpstream;
 use crate::client::{LookupAccount, LookupPermit};
 use crate::network::NetworkStatus;
+use crate::paid_uploads::NetworkWriter;
 use crate::source::SourceError;
 use crate::upstream::Upstream;
 use crate::via::{PeerId, Via};
@@ -57,6 +58,12 @@ impl UpstreamSet {
     pub fn network(&self) -> Option<NetworkStatus> {
         let mut upstreams = self.all.iter();
         upstreams.find_map(|upstream| upstream.inner.network())
+    }
+
+    /// Brings paid records to the Autonomi network, if it is an upstream.
+    pub fn network_writer(&self) -> Option<Arc<dyn NetworkWriter>> {
+        let mut upstreams = self.all.iter();
+        upstreams.find_map(|upstream| Arc::clone(&upstream.inner).network_writer())
     }
 
     /// Whether a lookup at one of the upstreams may take many seconds.

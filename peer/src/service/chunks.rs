@@ -191,12 +191,17 @@ impl Service {
         Lookup {
             address,
             via,
-            account: LookupAccount::new(
-                client,
-                &self.network_usage,
-                (!self.limits.exempts(client.ip)).then_some(&self.rate_limiter),
-            ),
+            account: self.account(client),
         }
+    }
+
+    /// The account of a client for work outside of this peer.
+    pub(super) fn account(&self, client: &Client) -> LookupAccount {
+        LookupAccount::new(
+            client,
+            &self.network_usage,
+            (!self.limits.exempts(client.ip)).then_some(&self.rate_limiter),
+        )
     }
 
     /// Whether the source itself stores the chunk. Asks no upstream.

@@ -5,10 +5,13 @@ use crate::address::Address;
 use crate::network::{
     NetworkConnection, NetworkNode, NetworkSetting, NetworkStatus, RetryTimes, Verdict,
 };
+use crate::paid_uploads::{Disconnected, NetworkWriter, Offer, PaidUpload, RecordName, StoreError};
 use crate::source::{SourceError, SourceFuture};
 use crate::via::Via;
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 use saorsa_core::MultiAddr;
+use std::sync::Arc;
 
 /// How often the network is asked for a record before the answer is *busy*. Each attempt finds other nodes.
 const ATTEMPTS: usize = 2;
@@ -43,7 +46,7 @@ impl AutonomiUpstream {
     /// upstream *busy*. It is *unreachable* only without a connection.
     async fn read<F>(
         &self,
-        read: impl Fn(std::sync::Arc<NetworkNode>) -> F,
+        read: impl Fn(Arc<NetworkNode>) -> F,
     ) -> Result<Option<Bytes>, SourceError>
     where
         F: Future<Output = Verdict<Bytes>>,
@@ -71,6 +74,10 @@ impl Upstream for AutonomiUpstream {
         Some(self.connection.status())
     }
 
+    fn network_writer(self: Arc<Self>) -> Option<Arc<dyn NetworkWriter>> {
+        Some(self)
+    }
+
     fn has_slow_lookups(&self) -> bool {
         true
     }
@@ -82,5 +89,23 @@ impl Upstream for AutonomiUpstream {
 
     fn pointer<'a>(&'a self, address: Address, _via: &'a Via) -> SourceFuture<'a, Option<Bytes>> {
         Box::pin(self.read(move |client| async move { client.read_pointer(address).await }))
+    }
+}
+
+impl NetworkWriter for AutonomiUpstream {
+    fn quote(&self, record: RecordName, size: u32) -> BoxFuture<'_, Result<Offer, Disconnected>> {
+        Box::pin(async move {
+            let client = self.connection.client().await;
+            let client = client.map_err(|_| Disconnected)?;
+            Ok(client.quote(record, size).await)
+        })
+    }
+
+    fn store(&self, upload: PaidUpload) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            let client = self.connection.client().await;
+            let client = client.map_err(|_| StoreError::Disconnected)?;
+            client.store(upload).await
+        })
     }
 }

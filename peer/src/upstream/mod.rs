@@ -14,6 +14,7 @@ pub use url::UpstreamUrl;
 
 use crate::address::Address;
 use crate::network::{NetworkSetting, NetworkStatus};
+use crate::paid_uploads::NetworkWriter;
 use crate::source::{Chunk, SourceError, SourceFuture};
 use crate::via::Via;
 #[cfg(feature = "autonomi")]
@@ -38,6 +39,11 @@ pub trait Upstream: Send + Sync + 'static {
 
     /// The state of the connection, if the upstream is the Autonomi network. Its lookups may take many seconds.
     fn network(&self) -> Option<NetworkStatus> {
+        None
+    }
+
+    /// Brings paid records to the upstream, if it is the Autonomi network.
+    fn network_writer(self: Arc<Self>) -> Option<Arc<dyn NetworkWriter>> {
         None
     }
 

@@ -20,6 +20,7 @@ mod network;
 #[cfg(feature = "object-store")]
 mod object_folder;
 mod open;
+mod paid_uploads;
 mod peer_mesh;
 mod pointer_writes;
 mod process;
