@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { constants, copyFile, link, open, readFile, rm, writeFile } from 'node:fs/promises';
-import { hostname } from 'node:os';
+import { constants, copyFile, link, open, readFile, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Address } from '../address.ts';
 import { AntwayError } from '../errors.ts';
@@ -9,6 +8,7 @@ import { type KeyFile, parseKeyFile } from '../owner/key-file.ts';
 import { OwnerStates } from '../owner/states.ts';
 import { writeAtomically } from './atomic-file.ts';
 import { fileError } from './disk-file.ts';
+import { withFileLock } from './file-lock.ts';
 
 /** Reads a key file. @throws AntwayError as `parseKeyFile` and `fileError`. */
 export async function readKeyFile(path: string): Promise<KeyFile> {
@@ -77,26 +77,9 @@ export async function writeStates(keyPath: string, states: OwnerStates): Promise
   await writeAtomically(statesPath(keyPath), [new TextEncoder().encode(states.toJson())]);
 }
 
-/**
- * Runs work that reads the states, signs and stores the new state. Two commands at once could sign one counter twice.
- * @throws AntwayError `REFUSED` if another command uses the key; the errors of the work.
- */
-export async function withKeyLock<T>(keyPath: string, work: () => Promise<T>): Promise<T> {
-  const path = `${keyPath}.lock`;
-  try {
-    await writeFile(path, `process ${process.pid} on ${hostname()}\n`, { flag: 'wx' });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw fileError(error, path);
-    // Whether the other command still runs cannot be known: it may be on another machine that shares the folder.
-    const holder = (await readFile(path, 'utf8').catch(() => '')).trim() || 'unknown';
-    const message = `Another command uses “${keyPath}” (${holder}). Wait until it ends. If it was killed, delete “${path}”.`;
-    throw new AntwayError('REFUSED', message, { path });
-  }
-  try {
-    return await work();
-  } finally {
-    await rm(path, { force: true });
-  }
+/** Runs work that reads the states, signs and stores the new state. Two commands at once could sign one counter twice. */
+export function withKeyLock<T>(keyPath: string, work: () => Promise<T>): Promise<T> {
+  return withFileLock(keyPath, work);
 }
 
 async function readText(path: string): Promise<string> {
