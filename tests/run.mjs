@@ -15,6 +15,7 @@ import {
   fail,
   installPackages,
   installPackageTestTools,
+  installTestChain,
   root,
   run,
   SetupError,
@@ -49,6 +50,7 @@ try {
     await buildDropIn();
     await buildNpmPackages();
     await installPackageTestTools();
+    await installTestChain();
   }
   const needsChromium = wanted.includes('browser') || wanted.includes(thirdParty);
   const chromium = needsChromium ? await findChromium() : undefined;

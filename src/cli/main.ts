@@ -65,7 +65,7 @@ function isSilence({ code, details }: AntwayError): boolean {
   const { attempts = [] } = details;
   const gaveAnswer =
     details.answered || attempts.some(({ answered, code }) => answered || code === 'NOT_FOUND');
-  return code === 'PEERS_UNREACHABLE' && !gaveAnswer;
+  return code === 'PEERS_UNREACHABLE' && !gaveAnswer && details.payment === undefined;
 }
 
 resolveLocalhostNames();

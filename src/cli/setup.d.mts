@@ -29,6 +29,9 @@ export function buildNpmPackages(): Promise<void>;
 /** Installs the tools and runtimes of the tests of the packages, unless they are installed. */
 export function installPackageTestTools(): Promise<void>;
 
+/** Installs the block chain for tests of payments, unless it is installed. */
+export function installTestChain(): Promise<void>;
+
 /** Builds `antway-peer`, unless the build is up to date. */
 export function buildPeer(): Promise<void>;
 

@@ -84,6 +84,11 @@ export async function installPackageTestTools() {
   await installPackagesOf('tests/packages');
 }
 
+/** Installs the block chain for tests of payments. */
+export async function installTestChain() {
+  await installPackagesOf('tests/chain');
+}
+
 async function installPackagesOf(folder) {
   await step({
     name: folder === '' ? 'packages' : `packages-${folder.replaceAll('/', '-')}`,

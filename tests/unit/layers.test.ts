@@ -12,6 +12,7 @@ const layers = [
   ['src/site-pages', 'src/node-peer'],
   ['src/gateway'],
   ['src/library'],
+  ['src/payment'],
   ['src/publish', 'src/owner'],
   ['src/content'],
   ['src/chunks'],

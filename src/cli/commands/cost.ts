@@ -17,7 +17,7 @@ interface CostOptions extends PeerOptions, OutputOptions {
 }
 
 const noPrice =
-  'Peers store without a price, by their own rules. The price of the Autonomi network is not known here: it comes from quotes of its nodes.';
+  'Peers store without a price, by their own rules. “antway publish --network --estimate” asks the nodes of the network for their prices.';
 
 export function define(command: Command, context: CommandContext): void {
   withOutput(

@@ -1,0 +1,40 @@
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { syncFolder } from '../node-peer/sync-folder.ts';
+import type { JournalStore } from '../payment/journal.ts';
+import { writeAtomically } from './atomic-file.ts';
+import { fileError } from './disk-file.ts';
+
+/** Where payments are written down, unless the user names a folder. */
+export function journalFolder(env: NodeJS.ProcessEnv): string {
+  return join(env.XDG_STATE_HOME || join(homedir(), '.local/state'), 'antway/payments');
+}
+
+/** A journal of one JSON file for each key. @throws AntwayError as `fileError`. */
+export async function openJournal(folder: string): Promise<JournalStore> {
+  const wrap = (error: unknown): never => {
+    throw fileError(error, folder);
+  };
+  await mkdir(folder, { recursive: true, mode: 0o700 }).catch(wrap);
+  const pathOf = (key: string) => join(folder, `${key}.json`);
+  return {
+    async get(key) {
+      const text = await readFile(pathOf(key), 'utf8').catch((error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') return undefined;
+        throw fileError(error, pathOf(key));
+      });
+      return text === undefined ? undefined : JSON.parse(text);
+    },
+    put: (key, value) => writeAtomically(pathOf(key), [new TextEncoder().encode(JSON.stringify(value))]),
+    async delete(key) {
+      await rm(pathOf(key), { force: true }).catch(wrap);
+      await syncFolder(folder);
+    },
+    async keys(prefix) {
+      const names = await readdir(folder).catch(wrap);
+      const files = names.filter((name) => name.startsWith(prefix) && name.endsWith('.json'));
+      return files.map((name) => name.slice(0, -'.json'.length));
+    },
+  };
+}

@@ -1,0 +1,48 @@
+import { AntwayError, type ErrorCode, type ErrorDetails } from '../errors.ts';
+
+/** Why a paid upload stopped: `details.payment` of the error. docs/reference/cli.md lists them. */
+export type PaymentProblem = keyof typeof codes;
+
+const codes = {
+  /** The relay, the RPC endpoint or the wallet is on another chain, or names other contracts. */
+  CHAIN: 'REFUSED',
+  /** A quote is not what the network's nodes sign, or a price does not follow their rule. */
+  QUOTE: 'CORRUPT',
+  /** Two relays name different nodes for a record. */
+  RELAYS_DIFFER: 'CORRUPT',
+  /** The total exceeds the user's limit. */
+  OVER_LIMIT: 'REFUSED',
+  /** The account has too little of the token, or too little ether for the fees. */
+  FUNDS: 'REFUSED',
+  /** The chain did not execute the transaction. Nothing was paid. */
+  REVERTED: 'REFUSED',
+  /** The chain has not confirmed the transaction in time. */
+  PENDING: 'PEERS_UNREACHABLE',
+  /** The nodes see no payment, although the chain confirmed it. */
+  UNPAID: 'PEERS_UNREACHABLE',
+  /** The node that was paid is not close to the record any more. */
+  QUOTE_EXPIRED: 'PEERS_UNREACHABLE',
+  /** Too few nodes, or no relay, answered. */
+  SHORTFALL: 'PEERS_UNREACHABLE',
+  /** A relay said that a record is stored, and another one does not find it. */
+  NOT_STORED: 'PEERS_UNREACHABLE',
+  /** The files are not those that the price was asked for. */
+  CHANGED: 'REFUSED',
+  /** The RPC endpoint does not answer, or refuses. */
+  RPC: 'PEERS_UNREACHABLE',
+} as const satisfies Record<string, ErrorCode>;
+
+/** An error whose `details.payment` is `problem`. */
+export function paymentError(
+  problem: PaymentProblem,
+  message: string,
+  details: ErrorDetails = {},
+  cause?: unknown,
+): AntwayError {
+  return new AntwayError(codes[problem], message, { ...details, payment: problem }, { cause });
+}
+
+/** @returns undefined for an error of another kind. */
+export function paymentProblemOf(error: unknown): PaymentProblem | undefined {
+  return error instanceof AntwayError ? (error.details.payment as PaymentProblem | undefined) : undefined;
+}

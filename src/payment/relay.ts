@@ -1,0 +1,221 @@
+import * as v from 'valibot';
+import { isAbort } from '../errors.ts';
+import * as s from '../schema.ts';
+import { Backoff } from '../util/backoff.ts';
+import { delay } from '../util/delay.ts';
+import { isSameChain, type PaymentChain } from './chain.ts';
+import { paymentError } from './errors.ts';
+import { checkOffer, type Offer, type Plan, type RecordToStore } from './quotes.ts';
+
+/** The answer for one record. */
+export type Quoted = { status: 'stored' } | { status: 'unavailable' } | { status: 'quoted'; offer: Offer };
+
+const infoSchema = s.object({
+  chainId: s.integer('chains'),
+  token: v.string(),
+  vault: v.string(),
+  settlementVersion: v.number(),
+  maxQuotes: v.pipe(s.integer('records'), v.minValue(1)),
+});
+
+const answerSchema = s.object({
+  records: v.array(
+    v.looseObject({ address: v.string(), status: v.picklist(['stored', 'quoted', 'unavailable']) }),
+  ),
+});
+
+const errorSchema = s.object({ code: v.string() });
+
+/** The rules of payment that this code follows, as the network numbers them. */
+const settlementVersion = 1;
+/** A plan has some 50 kB. */
+const quotesPerRequest = 8;
+const infoMs = 15_000;
+const quotesMs = 180_000;
+const storeMs = 120_000;
+const maxAnswerBytes = 8 * 1024 * 1024;
+const tries = 6;
+
+/** A peer that brings paid records to the network: docs/reference/paid-uploads.md. Nothing that it says is trusted. */
+export class Relay {
+  /**
+   * @param url the origin.
+   * @param firstRetryMs the delay before the second try of a request. It grows up to 16 times.
+   */
+  constructor(
+    readonly url: string,
+    private readonly firstRetryMs = 1000,
+  ) {}
+
+  /** Makes sure that the relay is for this chain. @throws AntwayError `CHAIN`, `SHORTFALL`. */
+  async check(chain: PaymentChain, signal: AbortSignal): Promise<void> {
+    const response = await this.#request('/network/info', {}, infoMs, signal);
+    if (response.status === 404) {
+      throw paymentError('CHAIN', `${this.url} takes no paid uploads.`, { relay: this.url });
+    }
+    if (!response.ok) throw await this.#failure(response);
+    const info = await this.#json(infoSchema, response);
+    if (!isSameChain(info, chain) || info.settlementVersion !== settlementVersion) {
+      const { chainId, token, vault } = info;
+      const message = `${this.url} wants to be paid elsewhere: chain ${chainId}, token ${token}, vault ${vault}. Nothing was paid.`;
+      throw paymentError('CHAIN', message, { relay: this.url, chainId, token, vault });
+    }
+  }
+
+  /**
+   * Asks for prices, and checks them.
+   * @returns an answer for each record, in their order.
+   * @throws AntwayError `QUOTE` for a lie, `SHORTFALL` if the relay does not answer.
+   */
+  async quotes(
+    records: readonly RecordToStore[],
+    signal: AbortSignal,
+    onProgress: (asked: number) => void = () => undefined,
+  ): Promise<Quoted[]> {
+    const quoted: Quoted[] = [];
+    for (let at = 0; at < records.length; at += quotesPerRequest) {
+      quoted.push(...(await this.#quoteSome(records.slice(at, at + quotesPerRequest), signal)));
+      onProgress(quoted.length);
+    }
+    return quoted;
+  }
+
+  async #quoteSome(records: readonly RecordToStore[], signal: AbortSignal): Promise<Quoted[]> {
+    const asked = records.map(({ address, stateId, size }) =>
+      stateId === undefined ? { address, size } : { address, stateId },
+    );
+    const body = JSON.stringify({ records: asked });
+    return this.#retry(signal, async () => {
+      const response = await this.#request('/network/quotes', { method: 'POST', body }, quotesMs, signal);
+      if (!response.ok) throw await this.#failure(response);
+      const answer = await this.#json(answerSchema, response);
+      if (answer.records.length !== records.length)
+        throw paymentError('QUOTE', `${this.url} did not answer for all records.`, { relay: this.url });
+      const quoted = answer.records.map((value, i): Quoted => {
+        const record = records[i]!;
+        if (value.status !== 'quoted') return { status: value.status };
+        return { status: 'quoted', offer: checkOffer(value, record) };
+      });
+      const lacks = quoted.filter(({ status }) => status === 'unavailable').length;
+      if (lacks > 0) throw new Retry(`Too few nodes gave a price for ${lacks} of ${records.length} records.`);
+      return quoted;
+    });
+  }
+
+  /**
+   * Brings a paid record to the network.
+   * @throws AntwayError `UNPAID`, `QUOTE_EXPIRED`, `QUOTE`, `SHORTFALL`. The payment stays valid in all cases.
+   */
+  async store(
+    plan: Plan,
+    transaction: string,
+    bytes: Uint8Array<ArrayBuffer>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const head = new TextEncoder().encode(JSON.stringify({ plan, transaction }));
+    const length = new DataView(new ArrayBuffer(4));
+    length.setUint32(0, head.length, true);
+    const body = new Blob([length.buffer, head, bytes]);
+    const path = `/network/${plan.stateId === undefined ? 'chunk' : 'pointer'}/${plan.address}`;
+    await this.#retry(signal, async () => {
+      const response = await this.#request(path, { method: 'PUT', body }, storeMs, signal);
+      if (!response.ok) throw await this.#failure(response, plan.address);
+      await response.body?.cancel();
+    });
+  }
+
+  async #retry<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    const backoff = new Backoff({ firstMs: this.firstRetryMs, maxMs: 16 * this.firstRetryMs });
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!(error instanceof Retry)) throw error;
+        if (attempt === tries) {
+          throw (
+            error.final ??
+            paymentError('SHORTFALL', `${this.url}: ${error.message}`, { relay: this.url }, error)
+          );
+        }
+        await delay(backoff.next(), signal);
+      }
+    }
+  }
+
+  async #request(path: string, init: RequestInit, timeoutMs: number, signal: AbortSignal): Promise<Response> {
+    const either = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+    try {
+      return await fetch(this.url + path, {
+        ...init,
+        signal: either,
+        credentials: 'omit',
+        redirect: 'error',
+        referrerPolicy: 'no-referrer',
+      });
+    } catch (error) {
+      if (isAbort(error, signal)) throw signal.reason;
+      throw new Retry(`The relay does not answer (${(error as Error).message}).`, undefined, error);
+    }
+  }
+
+  async #json<T>(schema: s.Schema<T>, response: Response): Promise<T> {
+    try {
+      const reader = response.body!.getReader();
+      const pieces: Uint8Array<ArrayBuffer>[] = [];
+      let length = 0;
+      for (let read = await reader.read(); !read.done; read = await reader.read()) {
+        length += read.value.length;
+        if (length > maxAnswerBytes) {
+          await reader.cancel();
+          throw new Error('it is too long');
+        }
+        pieces.push(read.value);
+      }
+      return s.parse(schema, JSON.parse(await new Blob(pieces).text()), 'CORRUPT');
+    } catch (error) {
+      const message = `The answer of ${this.url} cannot be read: ${(error as Error).message}`;
+      throw paymentError('QUOTE', message, { relay: this.url }, error);
+    }
+  }
+
+  async #failure(response: Response, address?: string): Promise<Error> {
+    const details = { relay: this.url, status: response.status, ...(address ? { address } : {}) };
+    const body = await response.json().catch(() => ({}));
+    const { output } = v.safeParse(errorSchema, body) as { output: { code?: string } };
+    const code = output?.code;
+    switch (response.status) {
+      // A node may be some seconds behind the chain.
+      case 402: {
+        const message = `The nodes see no payment for ${address}. The payment is kept: try again later, or at another relay.`;
+        return new Retry(message, paymentError('UNPAID', message, details));
+      }
+      case 410: {
+        const message = `The node that was paid for ${address} is not close to it any more. The payment is kept: try again later.`;
+        return paymentError('QUOTE_EXPIRED', message, details);
+      }
+      case 429:
+      case 500:
+      case 502:
+      case 503:
+      case 504:
+        return new Retry(`The relay answered ${code ?? response.status}.`);
+      default:
+        return paymentError('SHORTFALL', `${this.url} refused: ${code ?? response.status}.`, {
+          ...details,
+          code,
+        });
+    }
+  }
+}
+
+/** A failure that may pass. */
+class Retry extends Error {
+  constructor(
+    message: string,
+    /** The error after the last try, if it is a special one. */
+    readonly final?: Error,
+    cause?: unknown,
+  ) {
+    super(message, { cause });
+  }
+}

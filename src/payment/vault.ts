@@ -1,0 +1,209 @@
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { createContract } from 'micro-eth-signer/abi.js';
+import { delay } from '../util/delay.ts';
+import type { PaymentChain } from './chain.ts';
+import { paymentError } from './errors.ts';
+import type { Offer } from './quotes.ts';
+
+/** Access to a chain as wallets and RPC endpoints give it (EIP-1193). */
+export interface Provider {
+  request(request: { method: string; params?: readonly unknown[] }): Promise<unknown>;
+}
+
+/** A transaction that sends no ether. */
+export interface Call {
+  to: string;
+  /** `0x` and hex digits. */
+  data: string;
+}
+
+/** The result of a transaction. */
+export interface Receipt {
+  hash: string;
+  isSuccess: boolean;
+  /** In wei. */
+  fee: bigint;
+}
+
+const uint256 = <const Name extends string>(name: Name) => ({ name, type: 'uint256' }) as const;
+const address = <const Name extends string>(name: Name) => ({ name, type: 'address' }) as const;
+
+const tokenContract = createContract([
+  { type: 'function', name: 'balanceOf', inputs: [address('account')], outputs: [uint256('balance')] },
+  {
+    type: 'function',
+    name: 'allowance',
+    inputs: [address('owner'), address('spender')],
+    outputs: [uint256('amount')],
+  },
+  {
+    type: 'function',
+    name: 'approve',
+    inputs: [address('spender'), uint256('amount')],
+    outputs: [{ name: 'ok', type: 'bool' }],
+  },
+] as const);
+
+const vaultContract = createContract([
+  {
+    type: 'function',
+    name: 'payForQuotes',
+    inputs: [
+      {
+        name: 'payments',
+        type: 'tuple[]',
+        components: [address('rewardsAddress'), uint256('amount'), { name: 'quoteHash', type: 'bytes32' }],
+      },
+    ],
+    outputs: [],
+  },
+  {
+    type: 'function',
+    name: 'completedPayments',
+    inputs: [{ name: 'quoteHash', type: 'bytes32' }],
+    outputs: [
+      { name: 'rewardsAddress', type: 'bytes16' },
+      { name: 'amount', type: 'uint128' },
+    ],
+  },
+] as const);
+
+/** The vault of the network takes no more payments in one transaction (`evmlib` 0.10). */
+export const maxPaymentsPerTransaction = 256;
+
+/** Rough amounts of gas, measured on a test chain. Only for the estimate that the user sees. */
+const approveGas = 50_000n;
+const transactionGas = 65_000n;
+const paymentGas = 30_000n;
+
+const receiptPollMs = 500;
+const receiptPatienceMs = 300_000;
+
+/** The contracts of a chain. Every method throws an AntwayError `RPC` if the provider fails. */
+export class Vault {
+  constructor(
+    readonly chain: PaymentChain,
+    private readonly provider: Provider,
+  ) {}
+
+  /** Makes sure that the provider is on the chain. @throws AntwayError `CHAIN`. */
+  async checkChain(): Promise<void> {
+    const id = Number(await this.request('eth_chainId'));
+    if (id === this.chain.chainId) return;
+    const message = `The wallet or RPC endpoint is on chain ${id}, and the payment is on chain ${this.chain.chainId}. Nothing was paid.`;
+    throw paymentError('CHAIN', message, { chainId: id });
+  }
+
+  /** @returns the balance of the token, in atto. */
+  async balance(account: string): Promise<bigint> {
+    return this.#read(this.chain.token, tokenContract.balanceOf, account);
+  }
+
+  /** @returns the amount that the vault may take from the account, in atto. */
+  async allowance(account: string): Promise<bigint> {
+    const parties = { owner: account, spender: this.chain.vault };
+    return this.#read(this.chain.token, tokenContract.allowance, parties);
+  }
+
+  /** @returns the ether of an account, in wei. */
+  async ether(account: string): Promise<bigint> {
+    return BigInt((await this.request('eth_getBalance', account, 'latest')) as string);
+  }
+
+  /** Whether the vault has a payment of at least this amount for a quote. */
+  async isPaid({ quoteHash, amount }: Pick<Offer, 'quoteHash' | 'amount'>): Promise<boolean> {
+    const paid = await this.#read(
+      this.chain.vault,
+      vaultContract.completedPayments,
+      hexToBytes(quoteHash.slice(2)),
+    );
+    return paid.amount >= BigInt(amount);
+  }
+
+  /** Lets the vault take exactly this amount. */
+  approval(amount: bigint): Call {
+    const data = tokenContract.approve.encodeInput({ spender: this.chain.vault, amount });
+    return { to: this.chain.token, data: `0x${bytesToHex(data)}` };
+  }
+
+  /** Pays for at most `maxPaymentsPerTransaction` offers. */
+  payment(offers: readonly Offer[]): Call {
+    const payments = offers.map(({ rewardsAddress, amount, quoteHash }) => ({
+      rewardsAddress,
+      amount: BigInt(amount),
+      quoteHash: hexToBytes(quoteHash.slice(2)),
+    }));
+    const data = vaultContract.payForQuotes.encodeInput(payments);
+    return { to: this.chain.vault, data: `0x${bytesToHex(data)}` };
+  }
+
+  /** The probable fees of some payments, in wei. */
+  async estimateFees(payments: number): Promise<bigint> {
+    if (payments === 0) return 0n;
+    const transactions = BigInt(Math.ceil(payments / maxPaymentsPerTransaction));
+    const gas = approveGas + transactions * transactionGas + BigInt(payments) * paymentGas;
+    return gas * BigInt((await this.request('eth_gasPrice')) as string);
+  }
+
+  /** A name for the chain. Test chains have the same id and the same contracts, but not the same first block. */
+  async fingerprint(): Promise<string> {
+    const first = (await this.request('eth_getBlockByNumber', '0x0', false)) as { hash: string };
+    return `${this.chain.chainId}-${first.hash.slice(2, 18)}`;
+  }
+
+  /** @returns how many transactions of an account are in blocks. */
+  async transactionCount(account: string): Promise<number> {
+    return Number(await this.request('eth_getTransactionCount', account, 'latest'));
+  }
+
+  /** @returns undefined while the chain does not have the transaction in a block. */
+  async receipt(hash: string): Promise<Receipt | undefined> {
+    const receipt = (await this.request('eth_getTransactionReceipt', hash)) as {
+      status: string;
+      gasUsed: string;
+      effectiveGasPrice: string;
+    } | null;
+    if (!receipt) return undefined;
+    const { status, gasUsed, effectiveGasPrice } = receipt;
+    const fee = BigInt(gasUsed) * BigInt(effectiveGasPrice ?? 0);
+    return { hash, isSuccess: BigInt(status) === 1n, fee };
+  }
+
+  /** Waits until the transaction is in a block. @throws AntwayError `PENDING` after five minutes. */
+  async confirmed(hash: string, signal: AbortSignal): Promise<Receipt> {
+    const endMs = Date.now() + receiptPatienceMs;
+    for (;;) {
+      const receipt = await this.receipt(hash);
+      if (receipt) return receipt;
+      if (Date.now() > endMs) {
+        const message = `The chain has not confirmed transaction ${hash} yet. Run the same command again later: it continues with it.`;
+        throw paymentError('PENDING', message, { transaction: hash });
+      }
+      await delay(receiptPollMs, signal);
+    }
+  }
+
+  async request(method: string, ...params: unknown[]): Promise<unknown> {
+    try {
+      return await this.provider.request({ method, params });
+    } catch (error) {
+      const message = `The RPC endpoint failed at ${method}: ${(error as Error).message}`;
+      throw paymentError('RPC', message, { method }, error);
+    }
+  }
+
+  async #read<Input, Output>(
+    to: string,
+    method: { encodeInput(input: Input): Uint8Array; decodeOutput(bytes: Uint8Array): Output },
+    input: Input,
+  ): Promise<Output> {
+    const data = `0x${bytesToHex(method.encodeInput(input))}`;
+    const output = (await this.request('eth_call', { to, data }, 'latest')) as string;
+    try {
+      return method.decodeOutput(hexToBytes(output.slice(2)));
+    } catch (error) {
+      const message = `There is no contract of the network at ${to} on this chain.`;
+      throw paymentError('CHAIN', message, { contract: to }, error);
+    }
+  }
+}

@@ -1,0 +1,28 @@
+// Preloaded into the command (`node --import`): kills the process at one of the steps that change something, before or
+// after it. A step is a durable change of the journal, or a request that pays or stores.
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+
+const [step, moment] = process.env.KILL_AT.split(' ');
+let steps = 0;
+
+/** @template T @param {() => Promise<T>} work */
+async function count(work) {
+  const isLast = ++steps === Number(step);
+  if (isLast && moment === 'before') process.kill(process.pid, 'SIGKILL');
+  const result = await work();
+  if (isLast) process.kill(process.pid, 'SIGKILL');
+  return result;
+}
+
+const { rename, rm } = fs.promises;
+const isEntry = (path) => /[/\\](record|transaction)-[0-9a-fx]+\.json$/.test(String(path));
+fs.promises.rename = (from, to) => (isEntry(to) ? count(() => rename(from, to)) : rename(from, to));
+fs.promises.rm = (path, options) => (isEntry(path) ? count(() => rm(path, options)) : rm(path, options));
+syncBuiltinESMExports();
+
+const { fetch } = globalThis;
+globalThis.fetch = (url, init) => {
+  const changes = init?.method === 'PUT' || String(init?.body).includes('eth_sendRawTransaction');
+  return changes ? count(() => fetch(url, init)) : fetch(url, init);
+};

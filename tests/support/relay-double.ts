@@ -1,0 +1,181 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { blake3 } from '@noble/hashes/blake3.js';
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
+import { ml_dsa65 } from '@noble/post-quantum/ml-dsa.js';
+import { priceOf, signedBytes } from '../../src/payment/quotes.ts';
+import type { TestChain } from './test-chain.ts';
+
+type Plan = ReturnType<RelayDouble['offer']>['plan'];
+type Offer = ReturnType<RelayDouble['offer']>;
+
+const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
+
+/** The keys of ten nodes. Their quotes are as good as those of the network. */
+const nodes = Array.from({ length: 14 }, (_, i) => ml_dsa65.keygen(new Uint8Array(32).fill(i + 1)));
+const rewardsAddress = `0x${'07'.repeat(20)}`;
+
+/** The faults of a dishonest or failing relay. */
+export interface RelayFaults {
+  /** Changes what `/network/info` says. */
+  info?: Record<string, unknown>;
+  /** Changes an offer. */
+  offer?: (offer: Offer) => unknown;
+  /** Which of the fourteen nodes give quotes. */
+  firstNode?: number;
+  /** The status of all writes. */
+  putStatus?: number;
+  /** Says that a record is stored, and forgets it. */
+  forgets?: boolean;
+}
+
+/**
+ * A relay with nodes of its own, for faults that real nodes do not have. It signs real quotes, and asks a real chain for
+ * the payments. `npm run test:network` has the real relay and real nodes.
+ */
+export class RelayDouble {
+  faults: RelayFaults = {};
+  /** The stored records, by address. */
+  readonly stored = new Map<string, Uint8Array>();
+  /** How often each record was written. */
+  readonly writes = new Map<string, number>();
+
+  private constructor(
+    private readonly server: Server,
+    private readonly chain: TestChain,
+  ) {}
+
+  static async start(chain: TestChain, stored?: Map<string, Uint8Array>): Promise<RelayDouble> {
+    const server = createServer((request, response) => {
+      relay.#answer(request).then(
+        ([status, body]) => {
+          response.writeHead(status, { 'content-type': 'application/json' });
+          response.end(body === undefined ? '' : JSON.stringify(body));
+        },
+        (error) => {
+          response.writeHead(500);
+          response.end(String(error));
+        },
+      );
+    });
+    const relay = new RelayDouble(server, chain);
+    if (stored) (relay as { stored: Map<string, Uint8Array> }).stored = stored;
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return relay;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  async stop(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  /** An honest offer for a record. @param committed the number of records that the nodes have committed to. */
+  offer({ address, size, stateId }: { address: string; size: number; stateId?: string }, committed = 0) {
+    const content = hexToBytes(stateId ?? address);
+    const from = this.faults.firstNode ?? 0;
+    const quotes = nodes.slice(from, from + 7).map(({ publicKey, secretKey }) => {
+      const peer = bytesToHex(blake3(publicKey));
+      const binding = committed === 0 ? noCommitment : commit(committed, peer, publicKey, secretKey);
+      const terms = { timestamp: 1_795_000_000, price: `${priceOf(committed)}`, rewardsAddress, ...binding };
+      const signature = ml_dsa65.sign(signedBytes(terms, content), secretKey);
+      return { peer, ...terms, publicKey: base64(publicKey), signature: base64(signature) };
+    });
+    // All have the same price.
+    quotes.sort((a, b) => (a.peer < b.peer ? -1 : 1));
+    const paid = quotes[3]!;
+    const signed = concatBytes(
+      signedBytes(paid, content),
+      Buffer.from(paid.publicKey, 'base64'),
+      Buffer.from(paid.signature, 'base64'),
+    );
+    return {
+      address,
+      status: 'quoted' as const,
+      plan: { address, ...(stateId === undefined ? {} : { stateId }), size, quotes },
+      quoteHash: `0x${bytesToHex(keccak_256(signed))}`,
+      rewardsAddress,
+      amount: `${3n * BigInt(paid.price)}`,
+    };
+  }
+
+  async #answer(request: IncomingMessage): Promise<[number, unknown?]> {
+    const body = await buffer(request);
+    const { info, offer = (honest: Offer) => honest } = this.faults;
+    if (request.url === '/network/info') {
+      const { token, vault } = this.chain;
+      return [200, { chainId: 31337, token, vault, settlementVersion: 1, maxQuotes: 64, ...info }];
+    }
+    if (request.url === '/network/quotes') {
+      const { records } = JSON.parse(body.toString()) as { records: { address: string; size: number }[] };
+      const answers = records.map((record) =>
+        this.stored.has(record.address)
+          ? { address: record.address, status: 'stored' }
+          : offer(this.offer(record)),
+      );
+      return [200, { records: answers }];
+    }
+    return [await this.#put(request.url!.split('/').at(-1)!, body)];
+  }
+
+  async #put(address: string, body: Buffer): Promise<number> {
+    const { putStatus, forgets } = this.faults;
+    if (putStatus !== undefined) return putStatus;
+    const length = body.readUInt32LE();
+    const { plan } = JSON.parse(body.subarray(4, 4 + length).toString()) as { plan: Plan };
+    const bytes = body.subarray(4 + length);
+    if (bytesToHex(blake3(bytes)) !== address || plan.address !== address) return 422;
+    if (!(await this.#isPaid(plan))) return 402;
+    this.writes.set(address, (this.writes.get(address) ?? 0) + 1);
+    if (!forgets) this.stored.set(address, bytes);
+    return 201;
+  }
+
+  async #isPaid(plan: Plan): Promise<boolean> {
+    const paid = plan.quotes[3]!;
+    const parts = [hexToBytes(plan.address), paid.publicKey, paid.signature] as const;
+    const signed = concatBytes(
+      signedBytes(paid, parts[0]),
+      Buffer.from(parts[1], 'base64'),
+      Buffer.from(parts[2], 'base64'),
+    );
+    const selector = bytesToHex(keccak_256(Buffer.from('completedPayments(bytes32)'))).slice(0, 8);
+    const data = `0x${selector}${bytesToHex(keccak_256(signed))}`;
+    const output = (await this.chain.request('eth_call', [
+      { to: this.chain.vault, data },
+      'latest',
+    ])) as string;
+    return BigInt(`0x${output.slice(2 + 64)}`) >= 3n * BigInt(paid.price);
+  }
+}
+
+const noCommitment = { committedKeyCount: 0, commitmentPin: null, commitment: null };
+
+function commit(keyCount: number, peer: string, key: Uint8Array, secretKey: Uint8Array) {
+  const text = (value: string) => new TextEncoder().encode(value);
+  const number = (value: number) => {
+    const bytes = Buffer.alloc(4);
+    bytes.writeUInt32LE(value);
+    return bytes;
+  };
+  const root = new Uint8Array(32).fill(9);
+  const context = text('autonomi.ant.replication.storage_commitment.v1');
+  const signed = concatBytes(root, number(keyCount), hexToBytes(peer), number(key.length), key);
+  const signature = ml_dsa65.sign(signed, secretKey, { context });
+  // 1952 and 3309 as postcard writes them.
+  const lengths = [Uint8Array.of(0xa0, 0x0f), Uint8Array.of(0xed, 0x19)] as const;
+  const count =
+    keyCount < 128 ? Uint8Array.of(keyCount) : Uint8Array.of((keyCount & 127) | 128, keyCount >> 7);
+  const encoded = concatBytes(root, count, hexToBytes(peer), lengths[0], key, lengths[1], signature);
+  const pin = blake3(concatBytes(text('autonomi.ant.replication.commitment_hash.v1'), encoded));
+  return {
+    committedKeyCount: keyCount,
+    commitmentPin: bytesToHex(pin),
+    commitment: { root: bytesToHex(root), keyCount, signature: base64(signature) },
+  };
+}

@@ -1,0 +1,386 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { Address } from '../../src/address.ts';
+import { PaymentJournal } from '../../src/payment/journal.ts';
+import { paidSink } from '../../src/payment/upload.ts';
+import { type CliOutcome, runCli } from '../support/cli-process.ts';
+import { fromRoot } from '../support/paths.ts';
+import { RelayDouble } from '../support/relay-double.ts';
+import { richKey, TestChain } from '../support/test-chain.ts';
+
+/** The price of a record at nodes without records: three times 0.00390625 ANT. */
+const recordPrice = 11_718_750_000_000_000n;
+/** A file of three chunks, and its data map. */
+const fileRecords = 4;
+
+let chain: TestChain;
+let relay: RelayDouble;
+let folder: string;
+let files = 0;
+
+beforeAll(async () => {
+  chain = await TestChain.start();
+});
+afterAll(() => chain.stop());
+beforeEach(async () => {
+  relay = await RelayDouble.start(chain);
+  folder = await mkdtemp(join(tmpdir(), 'antway-paid-'));
+});
+afterEach(async () => {
+  await relay.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** A file with content that no other file has. */
+async function newFile(): Promise<string> {
+  const path = join(folder, `file-${++files}`);
+  await writeFile(path, `content ${files}`);
+  return path;
+}
+
+interface PublishOptions {
+  relays?: readonly string[];
+  env?: NodeJS.ProcessEnv;
+  chain?: string;
+  rpc?: string;
+}
+
+function publish(path: string, more: readonly string[], options: PublishOptions = {}): Promise<CliOutcome> {
+  const { token, vault, rpc } = chain;
+  const args = [
+    ...['publish', path, '--network', '--json', '--journal', join(folder, 'journal')],
+    ...['--chain', options.chain ?? `${TestChain.chainId},${token},${vault}`, '--rpc', options.rpc ?? rpc],
+    ...(options.relays ?? [relay.url]).flatMap((url) => ['--relay', url]),
+  ];
+  return runCli([...args, ...more], { env: { ANTWAY_PRIVATE_KEY: richKey, ...options.env } });
+}
+
+const lines = ({ stdout }: CliOutcome) =>
+  stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+
+/** The balance of the paying account, in atto. */
+async function balance(): Promise<bigint> {
+  const data = `0x70a08231${chain.accounts[0]!.slice(2).padStart(64, '0')}`;
+  return BigInt((await chain.request('eth_call', [{ to: chain.token, data }, 'latest'])) as string);
+}
+
+/** @returns what the work cost, in atto. */
+async function spentBy(work: () => Promise<unknown>): Promise<bigint> {
+  const before = await balance();
+  await work();
+  return before - (await balance());
+}
+
+/** The error of a command that failed. */
+function failure(outcome: CliOutcome): { code: string; payment: string } {
+  expect(outcome.code).not.toBe(0);
+  const { code, details } = JSON.parse(outcome.stderr.trim().split('\n').at(-1)!);
+  return { code, payment: details.payment };
+}
+
+describe('publish --network', () => {
+  it('pays the price that it names, and stores everything', async () => {
+    const path = await newFile();
+    const receipt = join(folder, 'receipt.json');
+    let outcome!: CliOutcome;
+    const spent = await spentBy(async () => {
+      outcome = await publish(path, ['--max-cost', '1', '--receipt', receipt]);
+    });
+    expect(outcome.stderr).toBe('');
+    const [price, paid, published] = lines(outcome);
+    expect(spent).toBe(BigInt(fileRecords) * recordPrice);
+    expect(price).toMatchObject({
+      event: 'price',
+      records: fileRecords,
+      due: fileRecords,
+      stored: 0,
+      paid: 0,
+    });
+    expect([price.amount, paid.amount]).toEqual([`${spent}`, `${spent}`]);
+    expect(BigInt(price.fees)).toBeGreaterThanOrEqual(BigInt(paid.fees));
+    expect(published).toMatchObject({ network: true, size: 9, address: price.address });
+    expect(relay.stored.size).toBe(fileRecords);
+    expect(relay.stored.has(published.address)).toBe(true);
+
+    const { payments, chain: payee } = JSON.parse(await readFile(receipt, 'utf8'));
+    expect(payee).toEqual({ chainId: TestChain.chainId, token: chain.token, vault: chain.vault });
+    expect(payments.map(({ address }: { address: string }) => address).sort()).toEqual(
+      [...relay.stored.keys()].sort(),
+    );
+    expect(new Set(payments.map(({ transaction }: { transaction: string }) => transaction))).toEqual(
+      new Set([paid.transactions.at(-1)]),
+    );
+  });
+
+  it('pays nothing for records that the network has', async () => {
+    const path = await newFile();
+    await publish(path, ['--max-cost', '1']);
+    await rm(join(folder, 'journal'), { recursive: true });
+    const spent = await spentBy(async () => {
+      const [price, published] = lines(await publish(path, ['--max-cost', '0']));
+      expect(price).toMatchObject({ due: 0, stored: fileRecords, amount: '0', fees: '0' });
+      expect(published.network).toBe(true);
+    });
+    expect(spent).toBe(0n);
+  });
+
+  it('only estimates with --estimate, without a key', async () => {
+    const spent = await spentBy(async () => {
+      const outcome = await publish(await newFile(), ['--estimate'], { env: { ANTWAY_PRIVATE_KEY: '' } });
+      expect(lines(outcome)).toMatchObject([{ event: 'price', amount: `${4n * recordPrice}` }]);
+    });
+    expect([spent, relay.stored.size]).toEqual([0n, 0]);
+  });
+
+  it('tells the price in words', async () => {
+    const args = ['publish', await newFile(), '--network', '--estimate', '--relay', relay.url];
+    const test = ['--chain', `31337,${chain.token},${chain.vault}`, '--rpc', chain.rpc];
+    const { stdout, stderr } = await runCli([...args, ...test, '--journal', join(folder, 'journal')]);
+    expect(stdout).toMatch(/^4 records: 0\.046875 ANT, and fees of about 0\.\d+ ETH\n$/);
+    expect(stderr).toContain('Chain 31337 is a test chain: payments there have no value.');
+  });
+
+  it('reads the key from a keystore file', async () => {
+    const keystore = fromRoot('tests/fixtures/payments/keystore.json');
+    const env = { ANTWAY_PRIVATE_KEY: '', ANTWAY_KEY_PASSPHRASE: 'correct horse' };
+    const more = ['--max-cost', '1', '--keystore', keystore];
+    const outcome = await publish(await newFile(), more, { env });
+    expect([outcome.stderr, outcome.code]).toEqual(['', 0]);
+    const wrong = await publish(await newFile(), more, { env: { ...env, ANTWAY_KEY_PASSPHRASE: 'wrong' } });
+    expect(failure(wrong)).toEqual({ code: 'REFUSED', payment: undefined });
+  });
+
+  it('continues with --resume only what was paid for', async () => {
+    const path = await newFile();
+    const nothing = await publish(path, ['--resume']);
+    expect([nothing.code, nothing.stderr]).toEqual([
+      2,
+      expect.stringContaining('4 records are not paid for.'),
+    ]);
+    relay.faults = { putStatus: 410 };
+    await publish(path, ['--max-cost', '1']);
+    relay.faults = {};
+    const spent = await spentBy(async () => {
+      const [price] = lines(await publish(path, ['--resume'], { env: { ANTWAY_PRIVATE_KEY: '' } }));
+      expect(price).toMatchObject({ due: 0, paid: fileRecords });
+    });
+    expect([spent, relay.stored.size]).toEqual([0n, fileRecords]);
+  });
+
+  it.each([
+    [['--estimate'], '--estimate needs --network.'],
+    [['--max-cost', '1'], '--max-cost needs --network.'],
+    [['--network'], '--network needs an RPC endpoint'],
+    [['--network', '--rpc', 'http://example.org'], 'The RPC endpoint must be an https:// URL'],
+    [['--network', '--rpc', 'http://127.0.0.1:1'], '--network needs the key of an account'],
+    [['--network', '--rpc', 'http://127.0.0.1:1', '--max-cost', 'much'], '--max-cost is an amount in ANT'],
+    [['--network', '--rpc', 'http://127.0.0.1:1', '--chain', '1'], '--chain has the form id,token,vault'],
+    [['--network', '--relay', 'http://example.org'], 'A relay is https://host[:port]'],
+    [['--network', '--out', 'x'], 'Give --out or --network, not both.'],
+  ])('refuses %s', async (args, message) => {
+    const { code, stderr } = await runCli(['publish', await newFile(), ...args]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+  });
+
+  it('asks before it pays, and pays nothing without a terminal', async () => {
+    const spent = await spentBy(async () => {
+      const outcome = await publish(await newFile(), []);
+      expect([outcome.code, outcome.stderr]).toEqual([2, expect.stringContaining('Nothing was paid. Agree')]);
+    });
+    expect(spent).toBe(0n);
+  });
+});
+
+describe('nothing is paid', () => {
+  const dishonest: [string, RelayDouble['faults'], string][] = [
+    ['a relay of another chain', { info: { chainId: 42161 } }, 'CHAIN'],
+    ['a relay with another vault', { info: { vault: `0x${'66'.repeat(20)}` } }, 'CHAIN'],
+    ['a relay with another token', { info: { token: `0x${'66'.repeat(20)}` } }, 'CHAIN'],
+    ['a relay with other rules of payment', { info: { settlementVersion: 2 } }, 'CHAIN'],
+    [
+      'a relay that asks for more',
+      { offer: (offer) => ({ ...offer, amount: `${recordPrice * 2n}` }) },
+      'QUOTE',
+    ],
+    [
+      'a relay with another hash',
+      { offer: (offer) => ({ ...offer, quoteHash: `0x${'66'.repeat(32)}` }) },
+      'QUOTE',
+    ],
+    [
+      'a relay with another payee',
+      { offer: (offer) => ({ ...offer, rewardsAddress: `0x${'66'.repeat(20)}` }) },
+      'QUOTE',
+    ],
+  ];
+  it.each(dishonest)('to %s', async (_, faults, problem) => {
+    relay.faults = faults;
+    const spent = await spentBy(async () => {
+      const outcome = await publish(await newFile(), ['--max-cost', '1']);
+      expect(failure(outcome).payment).toBe(problem);
+    });
+    expect([spent, relay.stored.size]).toEqual([0n, 0]);
+  });
+
+  it('if two relays name different nodes', async () => {
+    const other = await RelayDouble.start(chain, relay.stored);
+    try {
+      other.faults = { firstNode: 7 };
+      const spent = await spentBy(async () => {
+        const outcome = await publish(await newFile(), ['--max-cost', '1'], {
+          relays: [relay.url, other.url],
+        });
+        expect(failure(outcome)).toEqual({ code: 'CORRUPT', payment: 'RELAYS_DIFFER' });
+      });
+      expect(spent).toBe(0n);
+    } finally {
+      await other.stop();
+    }
+  });
+
+  it('if one of two relays says that a record is stored', async () => {
+    const path = await newFile();
+    const other = await RelayDouble.start(chain);
+    try {
+      await publish(path, ['--max-cost', '1'], { relays: [other.url] });
+      await rm(join(folder, 'journal'), { recursive: true });
+      for (const relays of [
+        [relay.url, other.url],
+        [other.url, relay.url],
+      ]) {
+        const outcome = await publish(path, ['--max-cost', '1'], { relays });
+        expect(failure(outcome).payment).toBe('RELAYS_DIFFER');
+      }
+    } finally {
+      await other.stop();
+    }
+  });
+
+  it('for files that changed after the price', async () => {
+    const address = Address.fromHex('ab'.repeat(32));
+    const journal = new PaymentJournal({
+      get: async () => undefined,
+      put: async () => undefined,
+      delete: async () => undefined,
+      keys: async () => [],
+    });
+    const sink = paidSink([{ address: 'cd'.repeat(32), size: 1 }], { relays: [], journal });
+    const storing = sink.store({ address, bytes: new Uint8Array(1) }, new AbortController().signal);
+    await expect(storing).rejects.toMatchObject({ code: 'REFUSED', details: { payment: 'CHANGED' } });
+  });
+
+  it('above the limit', async () => {
+    const outcome = await publish(await newFile(), ['--max-cost', '0.046874999999999999']);
+    expect(failure(outcome)).toEqual({ code: 'REFUSED', payment: 'OVER_LIMIT' });
+    expect((await publish(await newFile(), ['--max-cost', '0.046875'])).code).toBe(0);
+  });
+
+  it('by an account without the token, or without ether', async () => {
+    const poor = { ANTWAY_PRIVATE_KEY: `0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d` };
+    const outcome = await publish(await newFile(), ['--max-cost', '1'], { env: poor });
+    expect(failure(outcome)).toEqual({ code: 'REFUSED', payment: 'FUNDS' });
+    expect(outcome.stderr).toContain('has 0 ANT');
+    const [account] = chain.accounts as [string];
+    const ether = await chain.request('eth_getBalance', [account, 'latest']);
+    await chain.request('anvil_setBalance', [account, '0x1']);
+    try {
+      const broke = await publish(await newFile(), ['--max-cost', '1']);
+      expect(failure(broke).payment).toBe('FUNDS');
+      expect(broke.stderr).toContain('has 0.000000000000000001 ETH');
+    } finally {
+      await chain.request('anvil_setBalance', [account, ether]);
+    }
+  });
+
+  it('on another chain than the one that is named', async () => {
+    const outcome = await publish(await newFile(), ['--max-cost', '1'], {
+      chain: `1,${chain.token},${chain.vault}`,
+    });
+    expect(failure(outcome).payment).toBe('CHAIN');
+  });
+
+  it('without an RPC endpoint that answers', async () => {
+    const outcome = await publish(await newFile(), ['--max-cost', '1'], { rpc: 'http://127.0.0.1:1' });
+    expect(failure(outcome)).toEqual({ code: 'PEERS_UNREACHABLE', payment: 'RPC' });
+  });
+});
+
+describe('a payment is kept', () => {
+  it('if the relay takes it and stores nothing', async () => {
+    const path = await newFile();
+    const honest = await RelayDouble.start(chain);
+    try {
+      relay.faults = { forgets: true };
+      const spent = await spentBy(async () => {
+        const outcome = await publish(path, ['--max-cost', '1'], { relays: [relay.url, honest.url] });
+        expect(failure(outcome).payment).toBe('NOT_STORED');
+        expect((await publish(path, ['--max-cost', '0'], { relays: [honest.url] })).code).toBe(0);
+      });
+      expect(spent).toBe(4n * recordPrice);
+      expect(honest.stored.size).toBe(fileRecords);
+    } finally {
+      await honest.stop();
+    }
+  });
+
+  it('if its quote has expired, and is used when the node is back', async () => {
+    const path = await newFile();
+    relay.faults = { putStatus: 410 };
+    const spent = await spentBy(async () => {
+      expect(failure(await publish(path, ['--max-cost', '1'])).payment).toBe('QUOTE_EXPIRED');
+      relay.faults = {};
+      expect((await publish(path, ['--max-cost', '1'])).code).toBe(0);
+    });
+    expect([spent, relay.stored.size]).toEqual([4n * recordPrice, fileRecords]);
+  });
+
+  it('if the relay dies, and another one finishes', async () => {
+    const path = await newFile();
+    const other = await RelayDouble.start(chain);
+    try {
+      relay.faults = { putStatus: 422 };
+      const outcome = await publish(path, ['--max-cost', '1'], { relays: [relay.url, other.url] });
+      expect([outcome.stderr, outcome.code]).toEqual(['', 0]);
+      expect(other.stored.size).toBe(fileRecords);
+    } finally {
+      await other.stop();
+    }
+  });
+
+  // Each step is a durable change of the journal, or a request that pays or stores.
+  it.each(['before', 'after'])(
+    'if the command is killed %s any step',
+    { timeout: 240_000 },
+    async (moment) => {
+      const preload = pathToFileURL(fromRoot('tests/support/kill-at.mjs')).href;
+      let step = 1;
+      for (; ; step++) {
+        const path = await newFile();
+        relay.stored.clear();
+        let wasKilled = false;
+        const spent = await spentBy(async () => {
+          const env = { NODE_OPTIONS: `--import=${preload}`, KILL_AT: `${step} ${moment}` };
+          const first = await publish(path, ['--max-cost', '1'], { env });
+          wasKilled = first.code === null;
+          if (!wasKilled) expect(first.stderr).toBe('');
+          const second = await publish(path, ['--max-cost', '1']);
+          expect([second.stderr, second.code], `step ${step}`).toEqual(['', 0]);
+        });
+        expect(spent, `step ${step}`).toBe(4n * recordPrice);
+        expect(relay.stored.size, `step ${step}`).toBe(fileRecords);
+        if (!wasKilled) break;
+      }
+      // 4 quotes, the approval (3), the payment (3), 4 entries of it, and 4 records (2 each).
+      expect(step).toBeGreaterThan(20);
+      const [name] = await readdir(join(folder, 'journal'));
+      const left = await readdir(join(folder, 'journal', name!));
+      expect(left.filter((file) => file.startsWith('transaction-'))).toEqual([]);
+    },
+  );
+});
