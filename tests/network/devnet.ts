@@ -2,6 +2,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { TestChain } from '../support/test-chain.ts';
 import { programs } from './build.ts';
 
 /** The output of `prepare`. */
@@ -34,6 +35,16 @@ interface Listening {
   records: number;
 }
 
+/** How the nodes of a network start. */
+export interface DevnetOptions {
+  /** A folder of {@link prepareRecords}. Every node stores all of its records. */
+  records?: string;
+  /** The port of the first node; 0 selects a free port. */
+  port?: number;
+  /** The chain on which clients pay. */
+  chain?: Pick<TestChain, 'rpc' | 'token' | 'vault'>;
+}
+
 /** A real node of the network, in a process of its own. */
 class Node {
   private timer?: NodeJS.Timeout;
@@ -45,14 +56,15 @@ class Node {
 
   static async start(
     dataFolder: string,
-    records: string,
-    port: number,
+    { records, port = 0, chain }: DevnetOptions,
     bootstrap: readonly string[],
   ): Promise<Node> {
-    const args = ['node', '--data', dataFolder, '--records', records, '--port', String(port)];
-    const nodes = bootstrap.flatMap((address) => ['--bootstrap', address]);
+    const args = ['node', '--data', dataFolder, '--port', String(port)];
+    if (records !== undefined) args.push('--records', records);
+    if (chain) args.push('--chain', chain.rpc, chain.token, chain.vault);
+    for (const address of bootstrap) args.push('--bootstrap', address);
     // The process ends with its stdin, and so with this process.
-    const child = spawn(programs.devnet, [...args, ...nodes], {
+    const child = spawn(programs.devnet, args, {
       env: { RUST_LOG: nodeLog, ...process.env },
       stdio: ['pipe', 'pipe', 'inherit'],
     });
@@ -107,18 +119,14 @@ class Node {
 export class Devnet {
   private constructor(readonly nodes: readonly Node[]) {}
 
-  /**
-   * Every node stores all records.
-   * @param records a folder of {@link prepareRecords}.
-   * @param port of the first node; 0 selects a free port.
-   */
-  static async start(count: number, dataFolder: string, records: string, port = 0): Promise<Devnet> {
+  static async start(count: number, dataFolder: string, options: DevnetOptions): Promise<Devnet> {
     const nodes: Node[] = [];
     const network = new Devnet(nodes);
     try {
       while (nodes.length < count) {
         const data = join(dataFolder, String(nodes.length));
-        nodes.push(await Node.start(data, records, nodes.length === 0 ? port : 0, network.bootstrap));
+        const port = nodes.length === 0 ? options.port : undefined;
+        nodes.push(await Node.start(data, { ...options, port: port ?? 0 }, network.bootstrap));
       }
       return network;
     } catch (error) {

@@ -9,7 +9,7 @@ import { blake3 } from '@noble/hashes/blake3.js';
 import { launchBrowser } from '../../perf/browser.ts';
 import { describeMachine, machineLine } from '../../perf/machine.ts';
 import { median } from '../../perf/numbers.ts';
-import { buildPeer, buildShell, fail } from '../../src/cli/setup.mjs';
+import { buildCli, buildPeer, buildShell, fail, installTestChain } from '../../src/cli/setup.mjs';
 import { fromRoot } from '../support/paths.ts';
 import { noise } from '../support/publish.ts';
 import { readInApp } from './app.ts';
@@ -19,6 +19,7 @@ import { Devnet, type Prepared, prepareRecords } from './devnet.ts';
 import { readFromNodes } from './direct.ts';
 import { firstSight, firstSightSeconds, openSite, readInBrowser } from './in-browser.ts';
 import { NetworkPeer } from './network-peer.ts';
+import { publishPaid } from './paid.ts';
 import { type Row, seconds, table } from './rows.ts';
 
 const nodes = 5;
@@ -27,6 +28,8 @@ const absentAddresses = 5;
 try {
   await buildPeer();
   await buildShell();
+  await buildCli();
+  await installTestChain();
   await buildPrograms();
   await main();
 } catch (error) {
@@ -61,7 +64,7 @@ async function main(): Promise<void> {
     rows.push(...(await runWithoutNetwork(first)));
 
     const startedMs = performance.now();
-    const network = await Devnet.start(nodes, join(folder, 'nodes'), records, port);
+    const network = await Devnet.start(nodes, join(folder, 'nodes'), { records, port });
     stops.push(() => network.stop());
     console.log(
       `${nodes} nodes store ${network.records} records each after ${seconds(startedMs).toFixed(1)} s.`,
@@ -98,10 +101,13 @@ async function main(): Promise<void> {
 
     rows.push(await pullFromDyingNodes(network, await startPeer(), film));
 
-    const other = await Devnet.start(nodes, join(folder, 'other-nodes'), records);
+    const other = await Devnet.start(nodes, join(folder, 'other-nodes'), { records });
     stops.push(() => other.stop());
     rows.push(...(await readInApp(browser, folder, other, items, prepared.pointer)));
     rows.push(...(await readFromNodes(browser, folder, other, items, prepared.pointer, film)));
+
+    await other.stop();
+    rows.push(...(await publishPaid(folder)));
 
     const text = `${machineLine(machine)} ${nodes} nodes, each in a process of its own.\n\n${table(rows)}\n`;
     console.log(`\nEvery byte was equal.\n\n${text}`);

@@ -22,8 +22,8 @@ const patienceMs = 300_000;
 export class NetworkPeer {
   private constructor(readonly process: PeerProcess) {}
 
-  static async start(bootstrapFile: string): Promise<NetworkPeer> {
-    const flags = ['--network', bootstrapFile];
+  static async start(bootstrapFile: string, ...more: string[]): Promise<NetworkPeer> {
+    const flags = ['--network', bootstrapFile, ...more];
     return new NetworkPeer(await PeerProcess.start({ build: programs.peer, flags }));
   }
 

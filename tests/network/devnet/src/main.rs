@@ -1,7 +1,8 @@
 //! A local Autonomi network for the tests: `prepare` makes the records, and each `node` is one real node on loopback.
 //!
-//! Each node is a process of its own, so that a test can stop or kill it. Payments are left out: each node counts the
-//! records that it stores as paid for. Apart from that, it handles them like every other record.
+//! Each node is a process of its own, so that a test can stop or kill it. Each node counts the records that it stores
+//! before it starts as paid for. Apart from that, it handles them like every other record. Clients pay on the chain of
+//! `--chain`.
 
 mod node;
 mod prepare;

@@ -1,6 +1,6 @@
 //! One node of the network, with the parts that the network's own program gives a node.
 
-use ant_node::config::{NetworkMode, PaymentConfig, UpgradeConfig};
+use ant_node::config::{EvmNetworkConfig, NetworkMode, PaymentConfig, UpgradeConfig};
 use ant_node::core::{MultiAddr, NodeIdentity};
 use ant_node::payment::{
     EvmVerifierConfig, PaymentVerifier, PaymentVerifierConfig, PriceFloorConfig, QuoteGenerator,
@@ -44,6 +44,10 @@ pub struct Args {
     /// Another node of the network (multiaddress; repeatable)
     #[arg(long, value_name = "MULTIADDR")]
     bootstrap: Vec<MultiAddr>,
+
+    /// The chain on which clients pay: the URL of its RPC endpoint, the token and the vault
+    #[arg(long, value_names = ["RPC", "TOKEN", "VAULT"], num_args = 3)]
+    chain: Option<Vec<String>>,
 }
 
 /// How many payments a node remembers.
@@ -61,7 +65,10 @@ const START_LIMIT: Duration = Duration::from_secs(60);
 
 pub async fn run(args: Args) -> anyhow::Result<()> {
     fs::create_dir_all(&args.data)?;
-    let records = store_records(&args.data, &args.records).await?;
+    let records = match args.records.is_empty() {
+        true => 0,
+        false => store_records(&args.data, &args.records).await?,
+    };
     let port = match args.port {
         0 => free_port()?,
         port => port,
@@ -87,6 +94,7 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
         },
         payment: PaymentConfig {
             rewards_address: Some(REWARDS.to_string()),
+            evm_network: args.chain.map_or_else(EvmNetworkConfig::default, chain),
             ..PaymentConfig::default()
         },
         webrtc_direct: WebRtcDirectConfig {
@@ -112,6 +120,16 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
         })
     );
     ended.await?
+}
+
+fn chain(parts: Vec<String>) -> EvmNetworkConfig {
+    let [rpc_url, payment_token_address, payment_vault_address] =
+        parts.try_into().expect("the flag has three values");
+    EvmNetworkConfig::Custom {
+        rpc_url,
+        payment_token_address,
+        payment_vault_address,
+    }
 }
 
 /// Returns when the node listens.

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { runCli } from '../support/cli-process.ts';
+import { noise } from '../support/publish.ts';
+import { richKey, TestChain } from '../support/test-chain.ts';
+import { Devnet } from './devnet.ts';
+import { NetworkPeer } from './network-peer.ts';
+import { type Row, seconds } from './rows.ts';
+
+/** More than the seven whose quotes an upload needs. */
+const nodeCount = 10;
+const siteFiles = 300;
+const fileBytes = 60_000_000;
+
+/** Publishes with payments on a local chain, and reads it back from the nodes. */
+export async function publishPaid(folder: string): Promise<Row[]> {
+  const stops: (() => Promise<void>)[] = [];
+  try {
+    const chain = await TestChain.start();
+    stops.push(() => chain.stop());
+    const network = await Devnet.start(nodeCount, join(folder, 'paid-nodes'), { chain });
+    stops.push(() => network.stop());
+    const bootstrapFile = join(folder, 'paid-network.txt');
+    await writeFile(bootstrapFile, `${network.bootstrap.join('\n')}\n`);
+    const { token, vault } = chain;
+    const parameters = `${TestChain.chainId},${token},${vault}`;
+    const startPeer = async (...flags: string[]) => {
+      const peer = await NetworkPeer.start(bootstrapFile, ...flags);
+      stops.push(() => peer.stop());
+      await peer.reached('connected');
+      return peer;
+    };
+    const relays = [
+      await startPeer(`--allow-paid-uploads=${parameters}`),
+      await startPeer(`--allow-paid-uploads=${parameters}`),
+    ];
+    const site = join(folder, 'paid-site');
+    await makeSite(site);
+    const film = join(folder, 'paid-film.bin');
+    await writeFile(film, noise(7, fileBytes));
+
+    const publish = async (path: string, ...more: string[]) => {
+      const args = ['publish', path, '--network', '--json', '--chain', parameters, '--rpc', chain.rpc];
+      const journal = ['--journal', join(folder, 'journal')];
+      const urls = relays.flatMap(({ url }) => ['--relay', url]);
+      const env = { ANTWAY_PRIVATE_KEY: richKey };
+      const outcome = await runCli([...args, ...journal, ...urls, ...more], { env });
+      const lines = outcome.stdout.trim().split('\n');
+      assert.equal(outcome.code, 0, outcome.stderr + outcome.stdout);
+      return lines.map((line) => JSON.parse(line));
+    };
+
+    const rows: Row[] = [];
+    for (const [item, path] of [
+      [`a site of ${siteFiles} files`, site],
+      [`a file of ${fileBytes / 1e6} MB`, film],
+    ] as const) {
+      const [price] = await publish(path, '--estimate');
+      assert.equal(price.event, 'price');
+      const before = await balances(chain);
+      const startedMs = performance.now();
+      const [bill, paid, published] = await publish(path, '--max-cost', '10');
+      rows.push({ step: 'paid upload', item, bytes: published.size, seconds: seconds(startedMs) });
+      const after = await balances(chain);
+      assert.equal(before.token - after.token, BigInt(paid.amount), 'the chain charged the price');
+      assert.equal(before.ether - after.ether, BigInt(paid.fees), 'the chain charged the fees');
+      assert.equal(bill.amount, paid.amount);
+      assert.equal(price.amount, bill.amount, 'the estimate is the price');
+      assert.ok(BigInt(bill.fees) >= BigInt(paid.fees), 'the estimate of the fees is not too low');
+      assert.equal(bill.due, bill.records);
+
+      const [again] = await publish(path, '--max-cost', '0');
+      assert.deepEqual([again.due, again.stored], [0, bill.records]);
+      assert.deepEqual(await balances(chain), after, 'a second run costs nothing');
+
+      const reader = await startPeer();
+      const readMs = performance.now();
+      const bytes = await readBack(reader, published.address, path, folder);
+      rows.push({ step: 'paid upload → nodes → peer → command', item, bytes, seconds: seconds(readMs) });
+    }
+    return rows;
+  } finally {
+    for (const stop of stops.toReversed()) await stop();
+  }
+}
+
+async function makeSite(folder: string): Promise<void> {
+  await mkdir(folder);
+  for (let i = 0; i < siteFiles; i++) {
+    const name = i === 0 ? 'index.html' : `page-${i}.html`;
+    await writeFile(join(folder, name), `<!doctype html><title>Page ${i}</title>${'text '.repeat(i * 10)}`);
+  }
+}
+
+/** Of the account of {@link richKey}. */
+async function balances(chain: TestChain): Promise<{ token: bigint; ether: bigint }> {
+  const [account] = chain.accounts as [string];
+  const data = `0x70a08231${account.slice(2).padStart(64, '0')}`;
+  const [token, ether] = await Promise.all([
+    chain.request('eth_call', [{ to: chain.token, data }, 'latest']),
+    chain.request('eth_getBalance', [account, 'latest']),
+  ]);
+  return { token: BigInt(token as string), ether: BigInt(ether as string) };
+}
+
+/** Verifies every chunk by way of a peer that has nothing yet, and compares the content. @returns its length. */
+async function readBack(peer: NetworkPeer, address: string, path: string, folder: string): Promise<number> {
+  const out = join(folder, `read-${address.slice(0, 8)}`);
+  const outcome = await runCli(['get', address, '-o', out, '--peer', peer.url]);
+  assert.equal(outcome.code, 0, outcome.stderr);
+  return compare(path, out);
+}
+
+async function compare(expected: string, actual: string): Promise<number> {
+  const pairs = (await stat(expected)).isDirectory()
+    ? (await readdir(expected)).map((name) => [join(expected, name), join(actual, name)] as const)
+    : [[expected, actual] as const];
+  let bytes = 0;
+  for (const [a, b] of pairs) {
+    const [first, second] = await Promise.all([readFile(a), readFile(b)]);
+    assert.ok(first.equals(second), b);
+    bytes += first.length;
+  }
+  return bytes;
+}
