@@ -4,21 +4,28 @@ import { text } from 'node:stream/consumers';
 import type { CommandContext } from './context.ts';
 import { UsageError } from './usage-error.ts';
 
+/** The passphrases that the command asks for, and their variables. */
+const variables = { key: 'ANTWAY_KEY_PASSPHRASE', keystore: 'ANTWAY_KEYSTORE_PASSPHRASE' } as const;
+
 /**
- * The passphrase of a key file: `ANTWAY_KEY_PASSPHRASE`, or what the user types at the terminal, which does not show it.
+ * The passphrase of the key of a pointer, or of the keystore of an account: the variable, or what the user types at the
+ * terminal, which does not show it.
  * @param isNew whether the user has to type it twice.
  * @throws UsageError if there is neither, or if the two differ.
  */
-export async function readPassphrase({ env, signal }: CommandContext, isNew: boolean): Promise<string> {
-  const variable = env.ANTWAY_KEY_PASSPHRASE;
-  if (variable) return variable;
+export async function readPassphrase(
+  { env, signal }: CommandContext,
+  isNew: boolean,
+  what: keyof typeof variables = 'key',
+): Promise<string> {
+  const variable = variables[what];
+  const value = env[variable];
+  if (value) return value;
   if (!isTerminal()) {
-    throw new UsageError('The key needs its passphrase: set ANTWAY_KEY_PASSPHRASE, or use a terminal.');
+    throw new UsageError(`The ${what} needs its passphrase: set ${variable}, or use a terminal.`);
   }
-  const passphrase = await askSecret(
-    isNew ? 'New passphrase of the key: ' : 'Passphrase of the key: ',
-    signal,
-  );
+  const question = `${isNew ? 'New passphrase' : 'Passphrase'} of the ${what}: `;
+  const passphrase = await askSecret(question, signal);
   if (isNew && passphrase !== (await askSecret('The same passphrase again: ', signal))) {
     throw new UsageError('The two passphrases differ.');
   }

@@ -22,6 +22,8 @@ const codes = {
   UNPAID: 'PEERS_UNREACHABLE',
   /** The node that was paid is not close to the record any more. */
   QUOTE_EXPIRED: 'PEERS_UNREACHABLE',
+  /** The network has a newer state of the pointer. */
+  OUTDATED: 'REFUSED',
   /** Too few nodes, or no relay, answered. */
   SHORTFALL: 'PEERS_UNREACHABLE',
   /** A relay said that a record is stored, and another one does not find it. */

@@ -189,6 +189,11 @@ export class Relay {
         const message = `The nodes see no payment for ${address}. The payment is kept: try again later, or at another relay.`;
         return new Retry(message, paymentError('UNPAID', message, details));
       }
+      case 409: {
+        const message =
+          'The network has a newer state of the pointer, which another device signed. Try again.';
+        return paymentError('OUTDATED', message, details);
+      }
       case 410: {
         const message = `The node that was paid for ${address} is not close to it any more. The payment is kept: try again later.`;
         return paymentError('QUOTE_EXPIRED', message, details);

@@ -190,9 +190,9 @@ export async function pay(
 }
 
 /**
- * A sink that brings records to the network that were paid for. If a relay fails, the next one is asked.
+ * A sink that brings records to the network that were paid for.
  * @param records of the bill.
- * @throws AntwayError `UNPAID`, `QUOTE_EXPIRED`, `SHORTFALL`; `CHANGED` for a record that is not on the bill.
+ * @throws AntwayError as `storePaid`; `CHANGED` for a record that is not on the bill.
  */
 export function paidSink(
   records: readonly RecordToStore[],
@@ -205,14 +205,26 @@ export function paidSink(
         const message = 'The files have changed since the price was asked for. Run the command again.';
         throw paymentError('CHANGED', message, { address: address.hex });
       }
-      const entry = await journal.record(address.hex);
-      // Nothing was paid for a record that the network had.
-      if (entry?.transaction === undefined || entry.isStored) return 'present';
-      await storeAtOne(relays, entry.offer, entry.transaction, bytes, signal);
-      await journal.putRecord({ ...entry, isStored: true });
-      return 'stored';
+      return storePaid({ address: address.hex, size: bytes.length }, bytes, { relays, journal, signal });
     },
   };
+}
+
+/**
+ * Brings one record to the network that was paid for. If a relay fails, the next one is asked.
+ * @returns `present` for a record that the network had before, so that nothing was paid for it.
+ * @throws AntwayError `UNPAID`, `QUOTE_EXPIRED`, `OUTDATED`, `SHORTFALL`.
+ */
+export async function storePaid(
+  { address, stateId }: RecordToStore,
+  bytes: Uint8Array<ArrayBuffer>,
+  { relays, journal, signal }: Pick<PaidUploadParts, 'relays' | 'journal' | 'signal'>,
+): Promise<'stored' | 'present'> {
+  const entry = await journal.record(stateId ?? address);
+  if (entry?.transaction === undefined || entry.isStored) return 'present';
+  await storeAtOne(relays, entry.offer, entry.transaction, bytes, signal);
+  await journal.putRecord({ ...entry, isStored: true });
+  return 'stored';
 }
 
 async function storeAtOne(

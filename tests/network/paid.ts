@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Address } from '../../src/address.ts';
+import { parsePointer } from '../../src/content/pointer.ts';
 import { runCli } from '../support/cli-process.ts';
 import { noise } from '../support/publish.ts';
 import { richKey, TestChain } from '../support/test-chain.ts';
@@ -40,18 +42,20 @@ export async function publishPaid(folder: string): Promise<Row[]> {
     const film = join(folder, 'paid-film.bin');
     await writeFile(film, noise(7, fileBytes));
 
-    const publish = async (path: string, ...more: string[]) => {
-      const args = ['publish', path, '--network', '--json', '--chain', parameters, '--rpc', chain.rpc];
+    const run = async (...command: string[]) => {
+      const args = ['--network', '--json', '--chain', parameters, '--rpc', chain.rpc];
       const journal = ['--journal', join(folder, 'journal')];
       const urls = relays.flatMap(({ url }) => ['--relay', url]);
-      const env = { ANTWAY_PRIVATE_KEY: richKey };
-      const outcome = await runCli([...args, ...journal, ...urls, ...more], { env });
+      const env = { ANTWAY_PRIVATE_KEY: richKey, ANTWAY_KEY_PASSPHRASE: 'correct horse' };
+      const outcome = await runCli([...command, ...args, ...journal, ...urls], { env });
       const lines = outcome.stdout.trim().split('\n');
       assert.equal(outcome.code, 0, outcome.stderr + outcome.stdout);
       return lines.map((line) => JSON.parse(line));
     };
+    const publish = (path: string, ...more: string[]) => run('publish', path, ...more);
 
     const rows: Row[] = [];
+    const addresses: string[] = [];
     for (const [item, path] of [
       [`a site of ${siteFiles} files`, site],
       [`a file of ${fileBytes / 1e6} MB`, film],
@@ -74,10 +78,28 @@ export async function publishPaid(folder: string): Promise<Row[]> {
       assert.deepEqual([again.due, again.stored], [0, bill.records]);
       assert.deepEqual(await balances(chain), after, 'a second run costs nothing');
 
+      addresses.push(published.address);
       const reader = await startPeer();
       const readMs = performance.now();
       const bytes = await readBack(reader, published.address, path, folder);
       rows.push({ step: 'paid upload → nodes → peer → command', item, bytes, seconds: seconds(readMs) });
+    }
+
+    const key = ['--key', join(folder, 'paid-owner.key'), '--max-cost', '1'];
+    const [site0, film0] = addresses as [string, string];
+    for (const [step, target] of [
+      ['create', site0],
+      ['update', film0],
+      ['update', site0],
+    ] as const) {
+      const startedMs = performance.now();
+      const [price, paid, moved] = await run('pointer', step, target, ...key);
+      rows.push({ step: 'paid pointer', item: step, bytes: 5303, seconds: seconds(startedMs) });
+      assert.equal(price.amount, paid.amount);
+      const { status, body } = await (await startPeer()).get(`/pointer/${moved.address}`);
+      assert.equal(status, 200);
+      const pointer = parsePointer(Uint8Array.from(body), Address.fromHex(moved.address));
+      assert.deepEqual([pointer.target.hex, String(pointer.counter)], [target, moved.counter]);
     }
     return rows;
   } finally {

@@ -15,6 +15,7 @@ const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
 
 /** The keys of ten nodes. Their quotes are as good as those of the network. */
 const nodes = Array.from({ length: 14 }, (_, i) => ml_dsa65.keygen(new Uint8Array(32).fill(i + 1)));
+const pointerBytes = 5303;
 const rewardsAddress = `0x${'07'.repeat(20)}`;
 
 /** The faults of a dishonest or failing relay. */
@@ -39,8 +40,8 @@ export class RelayDouble {
   faults: RelayFaults = {};
   /** The stored records, by address. */
   readonly stored = new Map<string, Uint8Array>();
-  /** How often each record was written. */
-  readonly writes = new Map<string, number>();
+  /** The newest record of each pointer, by address. */
+  readonly pointers = new Map<string, Uint8Array>();
 
   private constructor(
     private readonly server: Server,
@@ -52,7 +53,7 @@ export class RelayDouble {
       relay.#answer(request).then(
         ([status, body]) => {
           response.writeHead(status, { 'content-type': 'application/json' });
-          response.end(body === undefined ? '' : JSON.stringify(body));
+          response.end(body instanceof Uint8Array ? body : JSON.stringify(body));
         },
         (error) => {
           response.writeHead(500);
@@ -112,15 +113,22 @@ export class RelayDouble {
       return [200, { chainId: 31337, token, vault, settlementVersion: 1, maxQuotes: 64, ...info }];
     }
     if (request.url === '/network/quotes') {
-      const { records } = JSON.parse(body.toString()) as { records: { address: string; size: number }[] };
-      const answers = records.map((record) =>
-        this.stored.has(record.address)
+      const { records } = JSON.parse(body.toString()) as {
+        records: { address: string; size?: number; stateId?: string }[];
+      };
+      const answers = records.map(({ size = pointerBytes, ...record }) =>
+        record.stateId === undefined && this.stored.has(record.address)
           ? { address: record.address, status: 'stored' }
-          : offer(this.offer(record)),
+          : offer(this.offer({ ...record, size })),
       );
       return [200, { records: answers }];
     }
-    return [await this.#put(request.url!.split('/').at(-1)!, body)];
+    const [, path, address] = /^\/(.*)\/([0-9a-f]{64})$/.exec(request.url!) ?? [];
+    if (request.method === 'PUT') return [await this.#put(address!, body), {}];
+    // It is a peer as well.
+    if (request.url === '/-/info') return [200, { name: 'double', protocol: 1 }];
+    const found = (path === 'pointer' ? this.pointers : this.stored).get(address ?? '');
+    return found ? [200, found] : [404, { code: 'NOT_FOUND', message: 'There is none.' }];
   }
 
   async #put(address: string, body: Buffer): Promise<number> {
@@ -129,16 +137,18 @@ export class RelayDouble {
     const length = body.readUInt32LE();
     const { plan } = JSON.parse(body.subarray(4, 4 + length).toString()) as { plan: Plan };
     const bytes = body.subarray(4 + length);
-    if (bytesToHex(blake3(bytes)) !== address || plan.address !== address) return 422;
+    const isRecord =
+      plan.stateId === undefined ? bytesToHex(blake3(bytes)) === address : plan.stateId === stateOf(bytes);
+    if (!isRecord || plan.address !== address) return 422;
     if (!(await this.#isPaid(plan))) return 402;
-    this.writes.set(address, (this.writes.get(address) ?? 0) + 1);
-    if (!forgets) this.stored.set(address, bytes);
+    if (forgets) return 201;
+    (plan.stateId === undefined ? this.stored : this.pointers).set(address, bytes);
     return 201;
   }
 
   async #isPaid(plan: Plan): Promise<boolean> {
     const paid = plan.quotes[3]!;
-    const parts = [hexToBytes(plan.address), paid.publicKey, paid.signature] as const;
+    const parts = [hexToBytes(plan.stateId ?? plan.address), paid.publicKey, paid.signature] as const;
     const signed = concatBytes(
       signedBytes(paid, parts[0]),
       Buffer.from(parts[1], 'base64'),
@@ -152,6 +162,12 @@ export class RelayDouble {
     ])) as string;
     return BigInt(`0x${output.slice(2 + 64)}`) >= 3n * BigInt(paid.price);
   }
+}
+
+/** The state of a pointer record, which is paid for. */
+function stateOf(record: Uint8Array): string {
+  const context = new TextEncoder().encode('autonomi.pointer.state.v1');
+  return bytesToHex(blake3(record.subarray(0, 1 + 1952 + 8 + 1 + 32), { context }));
 }
 
 const noCommitment = { committedKeyCount: 0, commitmentPin: null, commitment: null };

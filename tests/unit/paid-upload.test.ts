@@ -148,11 +148,13 @@ describe('publish --network', () => {
 
   it('reads the key from a keystore file', async () => {
     const keystore = fromRoot('tests/fixtures/payments/keystore.json');
-    const env = { ANTWAY_PRIVATE_KEY: '', ANTWAY_KEY_PASSPHRASE: 'correct horse' };
+    const env = { ANTWAY_PRIVATE_KEY: '', ANTWAY_KEYSTORE_PASSPHRASE: 'correct horse' };
     const more = ['--max-cost', '1', '--keystore', keystore];
     const outcome = await publish(await newFile(), more, { env });
     expect([outcome.stderr, outcome.code]).toEqual(['', 0]);
-    const wrong = await publish(await newFile(), more, { env: { ...env, ANTWAY_KEY_PASSPHRASE: 'wrong' } });
+    const wrong = await publish(await newFile(), more, {
+      env: { ...env, ANTWAY_KEYSTORE_PASSPHRASE: 'wrong' },
+    });
     expect(failure(wrong)).toEqual({ code: 'REFUSED', payment: undefined });
   });
 
@@ -194,6 +196,69 @@ describe('publish --network', () => {
       expect([outcome.code, outcome.stderr]).toEqual([2, expect.stringContaining('Nothing was paid. Agree')]);
     });
     expect(spent).toBe(0n);
+  });
+});
+
+describe('pointer --network', () => {
+  const passphrase = { ANTWAY_KEY_PASSPHRASE: 'correct horse', ANTWAY_PRIVATE_KEY: richKey };
+
+  async function pointer(action: string, ...more: string[]): Promise<CliOutcome> {
+    const { token, vault, rpc } = chain;
+    const args = [
+      ...['pointer', action, '--key', join(folder, 'owner.key'), '--network', '--json', '--relay', relay.url],
+      ...['--journal', join(folder, 'journal'), '--chain', `31337,${token},${vault}`, '--rpc', rpc],
+    ];
+    return runCli([...args, ...more], { env: passphrase });
+  }
+
+  it('pays for each new state, and for no state twice', async () => {
+    const [, , first] = lines(await publish(await newFile(), ['--max-cost', '1']));
+    const [, , second] = lines(await publish(await newFile(), ['--max-cost', '1']));
+    const price = async (work: () => Promise<CliOutcome>) => {
+      let outcome!: CliOutcome;
+      const spent = await spentBy(async () => {
+        outcome = await work();
+        expect([outcome.stderr, outcome.code]).toEqual(['', 0]);
+      });
+      return { spent, last: lines(outcome).at(-1) };
+    };
+    const created = await price(() => pointer('create', first.address, '--max-cost', '1'));
+    expect(created.spent).toBe(recordPrice);
+    expect(created.last).toMatchObject({ counter: '0', target: first.address, stored: [relay.url] });
+    const { address } = created.last;
+    expect(relay.pointers.get(address)).toHaveLength(5303);
+
+    const updated = await price(() => pointer('update', second.address, '--max-cost', '1'));
+    expect(updated.spent).toBe(recordPrice);
+    expect(updated.last).toMatchObject({ address, counter: '1', target: second.address });
+    const again = await price(() => pointer('update', second.address, '--max-cost', '1'));
+    expect(again.spent).toBe(0n);
+    expect(again.last).toMatchObject({ counter: '1', stored: [], present: [relay.url] });
+    const shown = await price(() => pointer('show'));
+    expect([shown.spent, shown.last]).toMatchObject([0n, { counter: '1', target: second.address }]);
+    const frozen = await price(() => pointer('freeze', '--yes', '--max-cost', '1'));
+    expect([frozen.spent, frozen.last]).toMatchObject([recordPrice, { frozen: true }]);
+  });
+
+  it('sends a state that was paid for again after a failure', async () => {
+    const [, , content] = lines(await publish(await newFile(), ['--max-cost', '1']));
+    relay.faults = { putStatus: 410 };
+    const spent = await spentBy(async () => {
+      const failed = await pointer('create', content.address, '--max-cost', '1');
+      expect(failure(failed).payment).toBe('QUOTE_EXPIRED');
+      relay.faults = {};
+      const outcome = await pointer('update', content.address, '--max-cost', '0');
+      expect([outcome.stderr, outcome.code]).toEqual(['', 0]);
+    });
+    expect([spent, relay.pointers.size]).toEqual([recordPrice, 1]);
+  });
+
+  it('pays nothing for a state that is too expensive', async () => {
+    const [, , content] = lines(await publish(await newFile(), ['--max-cost', '1']));
+    const spent = await spentBy(async () => {
+      expect(failure(await pointer('create', content.address, '--max-cost', '0')).payment).toBe('OVER_LIMIT');
+    });
+    expect([spent, relay.pointers.size]).toEqual([0n, 0]);
   });
 });
 

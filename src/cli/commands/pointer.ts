@@ -10,12 +10,24 @@ import {
   type Moved,
   type MoveOptions,
   movePointer,
+  type PointerPeer,
 } from '../../owner/move-pointer.ts';
 import { newSeed, OwnerKey } from '../../owner/owner-key.ts';
 import { phraseOf, seedOfPhrase } from '../../owner/recovery-phrase.ts';
 import type { PointerTarget } from '../../owner/sign-pointer.ts';
+import { paidPointers } from '../../payment/paid-pointers.ts';
+import type { RecordToStore } from '../../payment/quotes.ts';
+import { prepareBill } from '../../payment/upload.ts';
+import { PeerUrl } from '../../peer-url.ts';
 import { HttpTransport } from '../../peers/transports/http.ts';
 import type { CommandContext } from '../context.ts';
+import {
+  type NetworkOptions,
+  networkOptions,
+  relayUrlsOf,
+  requireNetworkFor,
+  withNetwork,
+} from '../network-payment.ts';
 import { type OutputOptions, type WriteOptions, withOutput, withWrites } from '../options.ts';
 import { Output } from '../output.ts';
 import {
@@ -34,7 +46,7 @@ import { UsageError } from '../usage-error.ts';
 
 const actions = ['create', 'update', 'show', 'freeze', 'phrase', 'recover'] as const;
 
-interface PointerOptions extends WriteOptions, OutputOptions {
+interface PointerOptions extends WriteOptions, OutputOptions, NetworkOptions {
   key: string;
   yes?: true;
 }
@@ -46,10 +58,12 @@ interface Task {
   output: Output;
   settings: Settings;
   context: CommandContext;
+  /** The peers that have the pointer, or the network. */
+  peers: readonly PointerPeer[];
 }
 
 export function define(command: Command, context: CommandContext): void {
-  withOutput(withWrites(command))
+  const all = withOutput(withWrites(command))
     .addArgument(
       new Argument(
         '<action>',
@@ -63,7 +77,9 @@ export function define(command: Command, context: CommandContext): void {
       'after',
       `
 A pointer is an address that stays while its content changes. Only its key can change it, so keep the recovery phrase.
-The passphrase is ANTWAY_KEY_PASSPHRASE, or is typed at the terminal.`,
+The passphrase is ANTWAY_KEY_PASSPHRASE, or is typed at the terminal.
+
+With --network, the state is stored in the Autonomi network, and the account pays for each new state.`,
     )
     .action(
       async (action: (typeof actions)[number], content: string | undefined, options: PointerOptions) => {
@@ -73,10 +89,52 @@ The passphrase is ANTWAY_KEY_PASSPHRASE, or is typed at the terminal.`,
         }
         if (!needsContent && content !== undefined)
           throw new UsageError(`pointer ${action} takes no content.`);
+        const output = new Output(options);
         const settings = await loadSettings(options, context.env);
-        await run[action]({ content, options, output: new Output(options), settings, context });
+        if (!options.network) requireNetworkFor(options);
+        if (!options.network || usesNoPeers.has(action)) {
+          await run[action]({ content, options, output, settings, context, peers: transportsOf(settings) });
+          return;
+        }
+        await inNetwork(settings, options, output, context, action !== 'show', (settings, peers) =>
+          run[action]({ content, options, output, settings, context, peers }),
+        );
       },
     );
+  for (const option of networkOptions) if (!onlyForFiles.has(option.long!)) all.addOption(option);
+}
+
+/** Actions that only read and write the key. */
+const usesNoPeers = new Set<string>(['phrase', 'recover']);
+
+/** Options of `publish --network` that make no sense here. */
+const onlyForFiles = new Set(['--estimate', '--resume', '--receipt']);
+
+/** Runs an action with pointers in the network, which the relays read and the account pays for. */
+async function inNetwork(
+  settings: Settings,
+  options: PointerOptions,
+  output: Output,
+  context: CommandContext,
+  pays: boolean,
+  work: (settings: Settings, peers: readonly PointerPeer[]) => Promise<void>,
+): Promise<void> {
+  const urls = relayUrlsOf(options, writablePeers(settings).map(String));
+  await withNetwork(
+    options,
+    urls,
+    output,
+    context,
+    async ({ parts, settle }) => {
+      const relays = urls.map((url) => PeerUrl.parse(url));
+      const payFor = async (record: RecordToStore) => {
+        await settle(await prepareBill([record], parts), { address: record.address });
+      };
+      const peers = [paidPointers(new HttpTransport(relays[0]!), payFor, parts)];
+      await work({ ...settings, peers: relays }, peers);
+    },
+    { pays },
+  );
 }
 
 const run: Record<(typeof actions)[number], (task: Task) => Promise<void>> = {
@@ -111,11 +169,11 @@ const run: Record<(typeof actions)[number], (task: Task) => Promise<void>> = {
   },
 
   async show(task) {
-    const { options, output, settings, context } = task;
+    const { options, output, context } = task;
     const { address } = await readKeyFile(options.key);
     const known = await readStates(options.key, address);
-    const peers = transportsOf(settings);
-    const asked = await askAll(address, { peers, states: known, signal: context.signal });
+
+    const asked = await askAll(address, { peers: task.peers, states: known, signal: context.signal });
     const { pointer, states, answers } = asked;
     output.json({
       address: address.hex,
@@ -177,7 +235,7 @@ async function move(key: OwnerKey, target: PointerTarget, task: Task): Promise<v
 async function moveOptions(address: Address, task: Task): Promise<MoveOptions> {
   const { options, settings, context } = task;
   return {
-    peers: transportsOf(settings),
+    peers: task.peers,
     states: await readStates(options.key, address),
     save: (states) => writeStates(options.key, states),
     token: settings.token,
@@ -189,7 +247,13 @@ async function moveOptions(address: Address, task: Task): Promise<MoveOptions> {
  * Finds out whether the content is a chunk or a pointer.
  * @throws AntwayError `NOT_FOUND` if no peer has it, `UNSUPPORTED` for a path or a manifest; as `targetOf`.
  */
-async function pointerTarget({ content, output, settings, context }: Task): Promise<PointerTarget> {
+async function pointerTarget({
+  content,
+  output,
+  settings,
+  context,
+  peers: pointers,
+}: Task): Promise<PointerTarget> {
   const { signal } = context;
   const peers = writablePeers(settings);
   await requirePeers(peers, signal, output.isSilent);
@@ -199,7 +263,7 @@ async function pointerTarget({ content, output, settings, context }: Task): Prom
       address: address.hex,
     });
   }
-  return findTarget(address, transportsOf(settings), signal);
+  return findTarget(address, pointers, signal);
 }
 
 function printMoved({ pointer, states, stored, present }: Moved, { options, output }: Task): void {

@@ -10,6 +10,7 @@ import { type ChunkSink, uploadTo } from '../../publish/upload.ts';
 import { chunkFolderSink } from '../chunk-folder.ts';
 import type { CommandContext } from '../context.ts';
 import { formatBytes, plural } from '../format.ts';
+import { type NetworkOptions, networkOptions, requireNetworkFor } from '../network-payment.ts';
 import {
   ignoreOption,
   type OutputOptions,
@@ -20,12 +21,7 @@ import {
 } from '../options.ts';
 import { Output } from '../output.ts';
 import { publicationAt, publishTo, summaryOf, urlPathOf } from '../publish-path.ts';
-import {
-  type NetworkOptions,
-  networkOptions,
-  publishToNetwork,
-  requireNetworkFor,
-} from '../publish-to-network.ts';
+import { publishToNetwork } from '../publish-to-network.ts';
 import { loadSettings, type Settings, writablePeers } from '../settings.ts';
 import { requirePeers } from '../silent-peers.ts';
 import { UsageError } from '../usage-error.ts';

@@ -1,0 +1,239 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Option } from 'commander';
+import { AntwayError } from '../errors.ts';
+import { type Account, KeyAccount } from '../payment/account.ts';
+import { arbitrumOne, isTestChain, type PaymentChain, parseChain } from '../payment/chain.ts';
+import { PaymentJournal } from '../payment/journal.ts';
+import { Relay } from '../payment/relay.ts';
+import { rpcProvider } from '../payment/rpc.ts';
+import {
+  type Bill,
+  formatAnt,
+  formatEther,
+  type PaidUploadParts,
+  type Payment,
+  parseAnt,
+  pay,
+  settlePending,
+} from '../payment/upload.ts';
+import { Vault } from '../payment/vault.ts';
+import type { CommandContext } from './context.ts';
+import { fileError } from './disk-file.ts';
+import { withFileLock } from './file-lock.ts';
+import { plural } from './format.ts';
+import { openKeystore } from './keystore.ts';
+import { collect } from './options.ts';
+import type { Output } from './output.ts';
+import { confirms, readPassphrase } from './passphrase.ts';
+import { journalFolder, openJournal } from './payment-files.ts';
+import { UsageError } from './usage-error.ts';
+
+/** The options of `--network`. */
+export interface NetworkOptions {
+  network?: true;
+  relay?: string[];
+  rpc?: string;
+  keystore?: string;
+  maxCost?: string;
+  estimate?: true;
+  resume?: true;
+  receipt?: string;
+  journal?: string;
+  chain?: string;
+}
+
+/** The options for uploads that the user pays for. */
+export const networkOptions: readonly Option[] = [
+  new Option('--network', 'pay for storing in the Autonomi network, instead of storing at peers'),
+  new Option(
+    '--relay <url>',
+    'with --network: a peer that brings records to the network; a second one checks the first (default: the peers)',
+  ).argParser(collect),
+  new Option('--rpc <url>', 'with --network: an RPC endpoint of the chain (default: ANTWAY_RPC)'),
+  new Option(
+    '--keystore <file>',
+    'with --network: the key of the account, as wallets export it (default: the key in ANTWAY_PRIVATE_KEY)',
+  ),
+  new Option('--max-cost <ANT>', 'with --network: pay up to this amount without a question'),
+  new Option('--estimate', 'with --network: only print what it costs'),
+  new Option('--resume', 'with --network: only continue what was paid for, and pay for nothing more'),
+  new Option('--receipt <file>', 'with --network: write what was paid for into this file'),
+  new Option('--journal <folder>', 'with --network: where payments are written down'),
+  new Option('--chain <id,token,vault>', 'with --network: a test chain, for payments without value'),
+];
+
+/** @throws UsageError for an option that needs `--network`. */
+export function requireNetworkFor(options: NetworkOptions): void {
+  const named = networkOptions.slice(1).map((option) => option.attributeName() as keyof NetworkOptions);
+  const first = named.find((name) => options[name] !== undefined);
+  if (first === undefined) return;
+  const { long } = networkOptions.find((option) => option.attributeName() === first)!;
+  throw new UsageError(`${long} needs --network.`);
+}
+
+/** Paid uploads with the user's options. */
+export interface NetworkSession {
+  parts: PaidUploadParts;
+  chain: PaymentChain;
+  /**
+   * Shows a bill, asks the user unless there is a limit, and pays.
+   * @param about members of the JSON line.
+   * @throws UsageError if the user does not agree; AntwayError as `pay`.
+   */
+  settle(bill: Bill, about: Record<string, unknown>): Promise<Payment>;
+}
+
+/**
+ * Runs work that uploads to the network with payments. Interrupted payments come to their end first. No other command
+ * can pay at the same time.
+ * @param relayUrls if no option names relays.
+ * @throws UsageError; AntwayError as the functions of `payment/upload.ts`, and of the work.
+ */
+export async function withNetwork<T>(
+  options: NetworkOptions,
+  relayUrls: readonly string[],
+  output: Output,
+  context: CommandContext,
+  work: (session: NetworkSession) => Promise<T>,
+  /** Whether the work may pay, so that it needs the account's key. */
+  { pays = true } = {},
+): Promise<T> {
+  const { env, signal } = context;
+  const chain = chainOf(options);
+  const relays = relayUrlsOf(options, relayUrls).map((url) => new Relay(url));
+  const vault = new Vault(chain, rpcProvider(rpcOf(options, env)));
+  const maxCost = maxCostOf(options);
+  const needsAccount = pays && !options.estimate && !options.resume;
+  const account = needsAccount ? await accountOf(options, vault, context) : undefined;
+  await vault.checkChain();
+  for (const relay of relays) await relay.check(chain, signal);
+  if (isTestChain(chain))
+    output.note(`Chain ${chain.chainId} is a test chain: payments there have no value.`);
+
+  const folder = join(options.journal ?? journalFolder(env), await vault.fingerprint());
+  const journal = new PaymentJournal(await openJournal(folder));
+  const parts: PaidUploadParts = { relays, vault, journal, signal };
+  return withFileLock(folder, async () => {
+    await settlePending(parts);
+    return work({
+      parts,
+      chain,
+      async settle(bill, about) {
+        printBill(bill, { ...about, chainId: chain.chainId }, output);
+        const nothing = { amount: 0n, fees: 0n, transactions: [] };
+        if (options.estimate) return nothing;
+        if (options.resume && bill.due.length > 0) {
+          throw new UsageError(
+            `${plural(bill.due.length, 'record')} are not paid for. Run the command without --resume to pay for them.`,
+          );
+        }
+        if (!account) return nothing;
+        const payment = await pay(bill, account, maxCost ?? (await agreedAmount(bill, signal)), parts);
+        printPayment(payment, output);
+        return payment;
+      },
+    });
+  });
+}
+
+/** The origins of the relays. @param others if no option names relays. @throws UsageError. */
+export function relayUrlsOf({ relay }: NetworkOptions, others: readonly string[]): string[] {
+  return relay?.map(originOf) ?? [...others];
+}
+
+function chainOf({ chain }: NetworkOptions): PaymentChain {
+  if (chain === undefined) return arbitrumOne;
+  const parsed = parseChain(chain);
+  if (parsed) return parsed;
+  throw new UsageError('--chain has the form id,token,vault, with the addresses of the two contracts.');
+}
+
+function originOf(text: string): string {
+  const url = urlOf(text);
+  if (url && url.pathname === '/' && url.search === '' && url.hash === '') return url.origin;
+  throw new UsageError(`“${text}” is no relay. A relay is https://host[:port], or http:// on loopback.`);
+}
+
+function rpcOf({ rpc }: NetworkOptions, env: NodeJS.ProcessEnv): string {
+  const text = rpc ?? env.ANTWAY_RPC;
+  if (!text) throw new UsageError('--network needs an RPC endpoint of the chain: --rpc, or ANTWAY_RPC.');
+  const url = urlOf(text);
+  if (url) return url.href;
+  throw new UsageError('The RPC endpoint must be an https:// URL, or http:// on loopback.');
+}
+
+/** @returns undefined unless the connection is encrypted, or does not leave this machine. */
+function urlOf(text: string): URL | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isLoopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\]|.*\.localhost)$/.test(url?.hostname ?? '');
+  return url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback) ? url : undefined;
+}
+
+function maxCostOf({ maxCost }: NetworkOptions): bigint | undefined {
+  if (maxCost === undefined) return undefined;
+  const amount = parseAnt(maxCost);
+  if (amount !== undefined) return amount;
+  throw new UsageError('--max-cost is an amount in ANT, such as 0.5.');
+}
+
+async function accountOf(options: NetworkOptions, vault: Vault, context: CommandContext): Promise<Account> {
+  const { keystore } = options;
+  if (keystore !== undefined) {
+    const text = await readFile(keystore, 'utf8').catch((error) => {
+      throw fileError(error, keystore);
+    });
+    return keyAccount(openKeystore(text, await readPassphrase(context, false, 'keystore')), vault);
+  }
+  const hex = /^(?:0x)?([0-9a-fA-F]{64})$/.exec(context.env.ANTWAY_PRIVATE_KEY ?? '')?.[1];
+  if (hex !== undefined) return keyAccount(Buffer.from(hex, 'hex'), vault);
+  throw new UsageError(
+    context.env.ANTWAY_PRIVATE_KEY
+      ? 'ANTWAY_PRIVATE_KEY is not a key of 64 hex digits.'
+      : '--network needs the key of an account: --keystore, or ANTWAY_PRIVATE_KEY.',
+  );
+}
+
+function keyAccount(key: Uint8Array, vault: Vault): Account {
+  try {
+    return new KeyAccount(key, vault);
+  } catch (cause) {
+    throw new AntwayError('BAD_CONFIG', 'The key of the account is not valid.', {}, { cause });
+  }
+}
+
+/** @throws UsageError if the user does not agree. */
+async function agreedAmount({ due, amount, fees }: Bill, signal: AbortSignal): Promise<bigint> {
+  if (due.length === 0) return 0n;
+  const question = `Pay ${formatAnt(amount)} and fees of about ${formatEther(fees)}?`;
+  if (await confirms(question, signal)) return amount;
+  throw new UsageError('Nothing was paid. Agree at the terminal, or name a limit with --max-cost.');
+}
+
+function printBill(bill: Bill, about: Record<string, unknown>, output: Output): void {
+  const { records, stored, paid, due, amount, fees } = bill;
+  output.json({
+    event: 'price',
+    ...about,
+    records,
+    stored,
+    paid,
+    due: due.length,
+    amount: `${amount}`,
+    fees: `${fees}`,
+  });
+  const known = [
+    ...(stored > 0 ? [`${stored} stored already`] : []),
+    ...(paid > 0 ? [`${paid} paid for before`] : []),
+  ];
+  const note = known.length > 0 ? ` (${known.join(', ')})` : '';
+  output.line(
+    `${plural(records, 'record')}${note}: ${formatAnt(amount)}, and fees of about ${formatEther(fees)}`,
+  );
+}
+
+function printPayment({ amount, fees, transactions }: Payment, output: Output): void {
+  if (transactions.length === 0) return;
+  output.json({ event: 'paid', amount: `${amount}`, fees: `${fees}`, transactions });
+  output.note(`Paid ${formatAnt(amount)}, and fees of ${formatEther(fees)}: ${transactions.join(' ')}`);
+}
