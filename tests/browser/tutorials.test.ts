@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { expect, openWithoutScripts, test } from '../support/chromium.ts';
 import { freePort } from '../support/loopback-server.ts';
@@ -38,6 +38,7 @@ test('every tutorial is tested', () => {
   expect(readdirSync(fromRoot('docs/tutorials')).sort()).toEqual([
     'embed-a-picture.md',
     'open-a-site.md',
+    'pay-on-a-test-chain.md',
     'publish-a-folder.md',
     'run-a-community-gateway.md',
     'run-a-peer.md',
@@ -168,4 +169,18 @@ test('Open a site: in a clone, npm start needs only Node', { tag: '@release' }, 
     .at(-1)!
     .match(/[0-9a-f]{64}/)!;
   await gateway.said(new RegExp(`:${port}/${address}/`));
+});
+
+// The nodes take long to compile. `npm run test:network` publishes to them as the tutorial does.
+test('Pay on a test chain: its commands and options exist', async () => {
+  const [start, pointer, ...others] = codeOf('pay-on-a-test-chain', 'sh');
+  expect([start, others]).toEqual(['npm run network:local\n', []]);
+  const { scripts } = JSON.parse(readFileSync(fromRoot('package.json'), 'utf8'));
+  expect(existsSync(fromRoot(scripts['network:local'].replace(/^.*\.\./, '')))).toBe(true);
+  await using reader = Reader.inLinkedProject();
+  for (const command of ['publish', 'pointer']) {
+    const help = await reader.run(`node dist-cli/antway.js ${command} --help`);
+    for (const option of pointer!.match(/--\w+/g)!)
+      if (option !== '--key') expect(help).toContain(`${option} `);
+  }
 });

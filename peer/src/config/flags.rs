@@ -75,16 +75,9 @@ pub struct ServeArgs {
     )]
     pub network: NetworkSetting,
 
-    /// Bring records that clients have paid for to the Autonomi network. The chain of the payments is `arbitrum-one`
-    /// unless `=ID,TOKEN,VAULT` names another one (the addresses of the contracts)
-    #[arg(
-        long,
-        env = "ANTWAY_PEER_ALLOW_PAID_UPLOADS",
-        value_name = "CHAIN",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "arbitrum-one"
-    )]
+    /// Bring records to the Autonomi network that clients have paid for on this chain: `arbitrum-one`, or
+    /// `ID,TOKEN,VAULT` with the addresses of the contracts
+    #[arg(long, env = "ANTWAY_PEER_ALLOW_PAID_UPLOADS", value_name = "CHAIN")]
     pub allow_paid_uploads: Option<PaymentChain>,
 
     /// Also write the chunks of clients to the upstreams that are object stores

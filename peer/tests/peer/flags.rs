@@ -15,7 +15,7 @@ fn flags_of(command: &str) -> BTreeSet<String> {
         // "-h, --help", or "--store <FOLDER>"
         let (_, flag) = line.trim_start().split_once("--")?;
         let is_first = line.trim_start().starts_with('-');
-        let name = flag.split([' ', '=', '[']).next()?;
+        let name = flag.split([' ', '=']).next()?;
         is_first.then(|| name.to_owned())
     });
     lines.collect()

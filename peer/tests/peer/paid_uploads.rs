@@ -183,7 +183,7 @@ fn the_flag_needs_a_network() {
         "--store",
         store,
     ];
-    for chain in ["--allow-paid-uploads", CHAIN] {
+    for chain in ["--allow-paid-uploads=arbitrum-one", CHAIN] {
         let output = command(&flags).arg(chain).output().unwrap();
         let message = String::from_utf8(output.stderr).unwrap();
         assert!(!output.status.success());
