@@ -2,21 +2,16 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Option } from 'commander';
 import { AntwayError } from '../errors.ts';
-import { type Account, KeyAccount } from '../payment/account.ts';
+import type { Account } from '../payment/account.ts';
+import { formatAnt, formatEther, parseAnt } from '../payment/amounts.ts';
+import type { Bill } from '../payment/bill.ts';
 import { arbitrumOne, isTestChain, type PaymentChain, parseChain } from '../payment/chain.ts';
 import { PaymentJournal } from '../payment/journal.ts';
+import { KeyAccount } from '../payment/key-account.ts';
+import { type Payment, type PaymentParts, pay, settlePending } from '../payment/pay.ts';
 import { Relay } from '../payment/relay.ts';
 import { rpcProvider } from '../payment/rpc.ts';
-import {
-  type Bill,
-  formatAnt,
-  formatEther,
-  type PaidUploadParts,
-  type Payment,
-  parseAnt,
-  pay,
-  settlePending,
-} from '../payment/upload.ts';
+import type { StoreParts } from '../payment/upload.ts';
 import { Vault } from '../payment/vault.ts';
 import type { CommandContext } from './context.ts';
 import { fileError } from './disk-file.ts';
@@ -74,7 +69,7 @@ export function requireNetworkFor(options: NetworkOptions): void {
 
 /** Paid uploads with the user's options. */
 export interface NetworkSession {
-  parts: PaidUploadParts;
+  parts: StoreParts & PaymentParts;
   chain: PaymentChain;
   /**
    * Shows a bill, asks the user unless there is a limit, and pays.
@@ -88,7 +83,7 @@ export interface NetworkSession {
  * Runs work that uploads to the network with payments. Interrupted payments come to their end first. No other command
  * can pay at the same time.
  * @param relayUrls if no option names relays.
- * @throws UsageError; AntwayError as the functions of `payment/upload.ts`, and of the work.
+ * @throws UsageError; AntwayError as the functions of `payment/`, and of the work.
  */
 export async function withNetwork<T>(
   options: NetworkOptions,
@@ -113,14 +108,15 @@ export async function withNetwork<T>(
 
   const folder = join(options.journal ?? journalFolder(env), await vault.fingerprint());
   const journal = new PaymentJournal(await openJournal(folder));
-  const parts: PaidUploadParts = { relays, vault, journal, signal };
+  const parts: StoreParts & PaymentParts = { relays, vault, journal, signal };
   return withFileLock(folder, async () => {
     await settlePending(parts);
     return work({
       parts,
       chain,
       async settle(bill, about) {
-        printBill(bill, { ...about, chainId: chain.chainId }, output);
+        const fees = await vault.estimateFees(bill.due.length);
+        printBill(bill, fees, { ...about, chainId: chain.chainId }, output);
         const nothing = { amount: 0n, fees: 0n, transactions: [] };
         if (options.estimate) return nothing;
         if (options.resume && bill.due.length > 0) {
@@ -129,7 +125,7 @@ export async function withNetwork<T>(
           );
         }
         if (!account) return nothing;
-        const payment = await pay(bill, account, maxCost ?? (await agreedAmount(bill, signal)), parts);
+        const payment = await pay(bill, account, maxCost ?? (await agreedAmount(bill, fees, signal)), parts);
         printPayment(payment, output);
         return payment;
       },
@@ -203,15 +199,15 @@ function keyAccount(key: Uint8Array, vault: Vault): Account {
 }
 
 /** @throws UsageError if the user does not agree. */
-async function agreedAmount({ due, amount, fees }: Bill, signal: AbortSignal): Promise<bigint> {
+async function agreedAmount({ due, amount }: Bill, fees: bigint, signal: AbortSignal): Promise<bigint> {
   if (due.length === 0) return 0n;
   const question = `Pay ${formatAnt(amount)} and fees of about ${formatEther(fees)}?`;
   if (await confirms(question, signal)) return amount;
   throw new UsageError('Nothing was paid. Agree at the terminal, or name a limit with --max-cost.');
 }
 
-function printBill(bill: Bill, about: Record<string, unknown>, output: Output): void {
-  const { records, stored, paid, due, amount, fees } = bill;
+function printBill(bill: Bill, fees: bigint, about: Record<string, unknown>, output: Output): void {
+  const { records, stored, paid, due, amount } = bill;
   output.json({
     event: 'price',
     ...about,

@@ -1,7 +1,9 @@
+import { prepareBill } from '../payment/bill.ts';
 import type { PaymentChain } from '../payment/chain.ts';
 import type { PaymentJournal } from '../payment/journal.ts';
+import type { Payment } from '../payment/pay.ts';
 import type { RecordToStore } from '../payment/quotes.ts';
-import { confirmStored, type Payment, paidSink, prepareBill } from '../payment/upload.ts';
+import { confirmStored, paidSink } from '../payment/upload.ts';
 import type { Published } from '../publish/publish.ts';
 import type { ChunkSink } from '../publish/upload.ts';
 import { writeAtomically } from './atomic-file.ts';

@@ -14,6 +14,10 @@ const codes = {
   OVER_LIMIT: 'REFUSED',
   /** The account has too little of the token, or too little ether for the fees. */
   FUNDS: 'REFUSED',
+  /** The wallet does not give access to the account, or an earlier payment is one of another account. */
+  ACCOUNT: 'REFUSED',
+  /** The user refused in the wallet. */
+  REJECTED: 'REFUSED',
   /** The chain did not execute the transaction. Nothing was paid. */
   REVERTED: 'REFUSED',
   /** The chain has not confirmed the transaction in time. */

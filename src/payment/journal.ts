@@ -3,21 +3,40 @@ import type { Offer } from './quotes.ts';
 /** The state of one record. */
 export interface RecordEntry {
   offer: Offer;
-  /** The confirmed transaction that paid for it. */
+  /** The confirmed transaction that paid for it, or `unknownTransaction`. */
   transaction?: string;
   /** Whether a relay said that the network has it. */
   isStored?: boolean;
 }
 
-/** A payment that may or may not have reached the chain. */
-export interface PendingTransaction {
-  hash: string;
-  raw: string;
+/** A transaction that may or may not have reached the chain. */
+export interface SentTransaction {
+  /** Different for each transaction. */
+  id: string;
   account: string;
-  /** The chain executes at most one transaction of an account for each number. */
-  nonce: number;
+  /** `0x` and 64 hex digits. A wallet tells it only after it has sent the transaction. */
+  hash?: string;
+  /**
+   * The signed transaction, which may be sent any number of times: the chain executes at most one transaction of an
+   * account for each nonce. Wallets do not tell it.
+   */
+  raw?: string;
+  nonce?: number;
+}
+
+export interface PendingTransaction extends SentTransaction {
   /** The records that it pays for. Empty for an approval. */
   addresses: string[];
+}
+
+/** An upload that was paid for. It is removed when everything is stored. */
+export interface UnfinishedUpload {
+  /** 64 hex digits: the content's address. */
+  address: string;
+  /** The user's name for the content. */
+  name: string;
+  /** The names of its records in the journal. */
+  records: string[];
 }
 
 /** Values by key that survive a crash: when `put` or `delete` resolves, the change is durable. */
@@ -29,8 +48,12 @@ export interface JournalStore {
   keys(prefix: string): Promise<string[]>;
 }
 
+/** In place of the hash of a payment that the chain has, and whose hash a wallet did not tell. Nodes do not need it. */
+export const unknownTransaction = `0x${'0'.repeat(64)}`;
+
 const recordPrefix = 'record-';
 const transactionPrefix = 'transaction-';
+const uploadPrefix = 'upload-';
 
 /**
  * Keeps prices, payments and stored records, so that no interruption costs anything. Each entry is written before the step that
@@ -51,17 +74,34 @@ export class PaymentJournal {
     return this.#store.put(recordPrefix + nameOf(entry.offer), entry);
   }
 
-  async pending(): Promise<PendingTransaction[]> {
-    const keys = await this.#store.keys(transactionPrefix);
-    return (await Promise.all(keys.map((key) => this.#store.get(key)))) as PendingTransaction[];
+  pending(): Promise<PendingTransaction[]> {
+    return this.#all(transactionPrefix);
   }
 
   putPending(transaction: PendingTransaction): Promise<void> {
-    return this.#store.put(transactionPrefix + transaction.hash, transaction);
+    return this.#store.put(transactionPrefix + transaction.id, transaction);
   }
 
-  removePending({ hash }: PendingTransaction): Promise<void> {
-    return this.#store.delete(transactionPrefix + hash);
+  removePending({ id }: SentTransaction): Promise<void> {
+    return this.#store.delete(transactionPrefix + id);
+  }
+
+  /** The uploads that were paid for, as far as they were noted, and are not complete. */
+  uploads(): Promise<UnfinishedUpload[]> {
+    return this.#all(uploadPrefix);
+  }
+
+  putUpload(upload: UnfinishedUpload): Promise<void> {
+    return this.#store.put(uploadPrefix + upload.address, upload);
+  }
+
+  removeUpload(address: string): Promise<void> {
+    return this.#store.delete(uploadPrefix + address);
+  }
+
+  async #all<T>(prefix: string): Promise<T[]> {
+    const keys = await this.#store.keys(prefix);
+    return (await Promise.all(keys.map((key) => this.#store.get(key)))) as T[];
   }
 }
 

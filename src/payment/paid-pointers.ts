@@ -7,7 +7,7 @@ import { limits } from '../limits.ts';
 import type { PointerPeer } from '../owner/move-pointer.ts';
 import { paymentProblemOf } from './errors.ts';
 import type { RecordToStore } from './quotes.ts';
-import { type PaidUploadParts, storePaid } from './upload.ts';
+import { type StoreParts, storePaid } from './upload.ts';
 
 const stateContext = new TextEncoder().encode('autonomi.pointer.state.v1');
 
@@ -25,7 +25,7 @@ export function pointerRecord(address: Address, record: Uint8Array): RecordToSto
 export function paidPointers(
   reader: Pick<PointerPeer, 'url' | 'fetch' | 'pointer'>,
   payFor: (record: RecordToStore) => Promise<void>,
-  parts: PaidUploadParts,
+  parts: StoreParts,
 ): PointerPeer {
   return {
     url: reader.url,

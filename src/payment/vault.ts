@@ -76,6 +76,9 @@ const approveGas = 50_000n;
 const transactionGas = 65_000n;
 const paymentGas = 30_000n;
 
+/** EIP-1193: the user refused. */
+const userRejected = 4001;
+
 const receiptPollMs = 500;
 const receiptPatienceMs = 300_000;
 
@@ -169,14 +172,34 @@ export class Vault {
     return { hash, isSuccess: BigInt(status) === 1n, fee };
   }
 
-  /** Waits until the transaction is in a block. @throws AntwayError `PENDING` after five minutes. */
-  async confirmed(hash: string, signal: AbortSignal): Promise<Receipt> {
+  /** @returns the nonce of a transaction, or undefined if the provider does not know the transaction. */
+  async nonceOf(hash: string): Promise<number | undefined> {
+    const transaction = (await this.request('eth_getTransactionByHash', hash)) as { nonce: string } | null;
+    return transaction ? Number(transaction.nonce) : undefined;
+  }
+
+  /**
+   * Waits until the transaction is in a block.
+   * @returns undefined if another transaction took its nonce, such as one with higher fees for the same call.
+   * @throws AntwayError `PENDING` after five minutes.
+   */
+  async confirmed(
+    { hash, account, nonce }: { hash: string; account: string; nonce?: number },
+    signal: AbortSignal,
+  ): Promise<Receipt | undefined> {
     const endMs = Date.now() + receiptPatienceMs;
+    let known = nonce;
     for (;;) {
       const receipt = await this.receipt(hash);
       if (receipt) return receipt;
+      const seen = await this.nonceOf(hash);
+      known = seen ?? known;
+      const isReplaced =
+        seen === undefined && known !== undefined && (await this.transactionCount(account)) > known;
+      // The transaction may have come into a block between the two questions.
+      if (isReplaced) return this.receipt(hash);
       if (Date.now() > endMs) {
-        const message = `The chain has not confirmed transaction ${hash} yet. Run the same command again later: it continues with it.`;
+        const message = `The chain has not confirmed transaction ${hash} yet. Continue later with the same files: nothing is paid twice.`;
         throw paymentError('PENDING', message, { transaction: hash });
       }
       await delay(receiptPollMs, signal);
@@ -187,8 +210,15 @@ export class Vault {
     try {
       return await this.provider.request({ method, params });
     } catch (error) {
-      const message = `The RPC endpoint failed at ${method}: ${(error as Error).message}`;
-      throw paymentError('RPC', message, { method }, error);
+      const { code, message } = error as { code?: unknown; message?: unknown };
+      if (code === userRejected)
+        throw paymentError('REJECTED', 'It was refused in the wallet. Nothing was paid.', { method }, error);
+      throw paymentError(
+        'RPC',
+        `The wallet or RPC endpoint failed at ${method}: ${message}`,
+        { method },
+        error,
+      );
     }
   }
 

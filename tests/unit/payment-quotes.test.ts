@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { formatAnt, parseAnt } from '../../src/payment/amounts.ts';
 import { parseChain } from '../../src/payment/chain.ts';
 import { paymentProblemOf } from '../../src/payment/errors.ts';
 import { checkOffer, haveSameNodes, priceOf } from '../../src/payment/quotes.ts';
-import { formatAnt, parseAnt } from '../../src/payment/upload.ts';
 import { fromRoot } from '../support/paths.ts';
 import { RelayDouble } from '../support/relay-double.ts';
 

@@ -15,9 +15,9 @@ import {
 import { newSeed, OwnerKey } from '../../owner/owner-key.ts';
 import { phraseOf, seedOfPhrase } from '../../owner/recovery-phrase.ts';
 import type { PointerTarget } from '../../owner/sign-pointer.ts';
+import { prepareBill } from '../../payment/bill.ts';
 import { paidPointers } from '../../payment/paid-pointers.ts';
 import type { RecordToStore } from '../../payment/quotes.ts';
-import { prepareBill } from '../../payment/upload.ts';
 import { PeerUrl } from '../../peer-url.ts';
 import { HttpTransport } from '../../peers/transports/http.ts';
 import type { CommandContext } from '../context.ts';

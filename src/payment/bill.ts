@@ -1,0 +1,77 @@
+import { paymentError } from './errors.ts';
+import { checkOffer, haveSameNodes, type Offer, type RecordToStore } from './quotes.ts';
+import type { Quoted, Relay } from './relay.ts';
+import type { StoreParts } from './upload.ts';
+
+/** The price of an upload. */
+export interface Bill {
+  /** All different records. */
+  records: number;
+  /** Records that the network has already. */
+  stored: number;
+  /** Records that were paid for before, and are not stored yet. */
+  paid: number;
+  /** Records to pay for. */
+  due: readonly Offer[];
+  /** The sum of `due`, in atto. */
+  amount: bigint;
+}
+
+/**
+ * Asks what it costs to store records. Records that were paid for before cost nothing. An offer that a wallet may
+ * still pay stays the same, so that no record is paid for twice.
+ * @param records all different.
+ * @throws AntwayError `QUOTE`, `RELAYS_DIFFER`, `SHORTFALL`.
+ */
+export async function prepareBill(
+  records: readonly RecordToStore[],
+  { relays, journal, signal }: StoreParts,
+  onProgress: (asked: number, all: number) => void = () => undefined,
+): Promise<Bill> {
+  const [first, second] = relays;
+  const tried = new Set((await journal.pending()).flatMap(({ addresses }) => addresses));
+  const unpaid: RecordToStore[] = [];
+  const due: Offer[] = [];
+  let [paid, stored] = [0, 0];
+  for (const record of records) {
+    const name = record.stateId ?? record.address;
+    const entry = await journal.record(name);
+    if (entry?.transaction === undefined) {
+      if (entry && tried.has(name))
+        due.push(checkOffer({ ...entry.offer, address: record.address, status: 'quoted' }, record));
+      else unpaid.push(record);
+    } else if (entry.isStored) stored++;
+    else paid++;
+  }
+  const [quoted, others] = await Promise.all([
+    first!.quotes(unpaid, signal, (asked) => onProgress(asked, unpaid.length)),
+    second?.quotes(unpaid, signal),
+  ]);
+  if (others) compare(quoted, others, first!, second!);
+  const offers = quoted.flatMap((answer) => (answer.status === 'quoted' ? [answer.offer] : []));
+  due.push(...offers);
+  return {
+    records: records.length,
+    stored: stored + unpaid.length - offers.length,
+    paid,
+    due,
+    amount: due.reduce((sum, { amount }) => sum + BigInt(amount), 0n),
+  };
+}
+
+/**
+ * Makes sure that two relays name the same nodes, and agree on what is stored. So none of them can invent nodes of its
+ * own, and none can leave a record out.
+ */
+function compare(quoted: readonly Quoted[], others: readonly Quoted[], first: Relay, second: Relay): void {
+  for (const [i, answer] of quoted.entries()) {
+    const other = others[i]!;
+    const isQuoted = answer.status === 'quoted' && other.status === 'quoted';
+    if (isQuoted && haveSameNodes(answer.offer.plan, other.offer.plan)) continue;
+    if (!isQuoted && answer.status === other.status) continue;
+    const message = isQuoted
+      ? `${first.url} and ${second.url} name different nodes for a record. One of them may be dishonest. Nothing was paid.`
+      : `Only one of ${first.url} and ${second.url} says that the network has a record. Try again later. Nothing was paid.`;
+    throw paymentError('RELAYS_DIFFER', message, { relays: [first.url, second.url] });
+  }
+}

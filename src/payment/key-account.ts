@@ -1,0 +1,47 @@
+import { addr, Transaction } from 'micro-eth-signer';
+import type { Account } from './account.ts';
+import type { SentTransaction } from './journal.ts';
+import type { Call, Vault } from './vault.ts';
+
+/** Fees of a chain may rise before a block takes the transaction. The chain charges only the fee of the block. */
+const feeMargin = 2n;
+/** In percent of the estimate. */
+const gasMargin = 120n;
+
+/** An account whose key this program has. */
+export class KeyAccount implements Account {
+  readonly address: string;
+  readonly #key: Uint8Array;
+  readonly #vault: Vault;
+
+  /** @param key 32 bytes. @throws Error if it is not a key. */
+  constructor(key: Uint8Array, vault: Vault) {
+    this.address = addr.fromPrivateKey(key).toLowerCase();
+    this.#key = key;
+    this.#vault = vault;
+  }
+
+  async send(call: Call, note: (transaction: SentTransaction) => Promise<void>): Promise<string> {
+    const [gas, price, nonce] = (await Promise.all([
+      this.#vault.request('eth_estimateGas', { ...call, from: this.address }),
+      this.#vault.request('eth_gasPrice'),
+      this.#vault.request('eth_getTransactionCount', this.address, 'pending'),
+    ])) as [string, string, string];
+    const signed = Transaction.prepare({
+      ...call,
+      value: 0n,
+      chainId: BigInt(this.#vault.chain.chainId),
+      nonce: BigInt(nonce),
+      gasLimit: (BigInt(gas) * gasMargin) / 100n,
+      maxFeePerGas: BigInt(price) * feeMargin,
+      maxPriorityFeePerGas: 0n,
+    }).signBy(this.#key);
+    const hash = withPrefix(signed.hash);
+    const raw = signed.toHex();
+    await note({ id: hash, hash, raw, account: this.address, nonce: Number(nonce) });
+    await this.#vault.request('eth_sendRawTransaction', raw);
+    return hash;
+  }
+}
+
+const withPrefix = (hex: string) => (hex.startsWith('0x') ? hex : `0x${hex}`);

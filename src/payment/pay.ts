@@ -1,0 +1,217 @@
+import { raceAbort } from '../util/watchdog.ts';
+import type { Account } from './account.ts';
+import { formatAnt, formatEther } from './amounts.ts';
+import type { Bill } from './bill.ts';
+import { paymentError, paymentProblemOf } from './errors.ts';
+import {
+  nameOf,
+  type PaymentJournal,
+  type PendingTransaction,
+  type SentTransaction,
+  unknownTransaction,
+} from './journal.ts';
+import type { Offer } from './quotes.ts';
+import { type Call, maxPaymentsPerTransaction, type Vault } from './vault.ts';
+
+/** The parts of a payment. */
+export interface PaymentParts {
+  vault: Vault;
+  journal: PaymentJournal;
+  signal: AbortSignal;
+}
+
+/** The amounts that the chain charged. */
+export interface Payment {
+  /** In atto. */
+  amount: bigint;
+  /** In wei. */
+  fees: bigint;
+  transactions: readonly string[];
+}
+
+/** `unknown`: a wallet may still send it. */
+type Outcome = 'executed' | 'void' | 'unknown';
+
+/**
+ * Brings interrupted payments to their end: each signed transaction is sent again if the chain does not have it.
+ * Run it before anything else. What a wallet may still send stays pending. @throws AntwayError as `Vault`.
+ */
+export async function settlePending({ vault, journal, signal }: PaymentParts): Promise<void> {
+  for (const pending of await journal.pending()) {
+    await settle(vault, journal, pending, await outcomeOf(vault, pending, signal));
+  }
+}
+
+async function outcomeOf(vault: Vault, pending: PendingTransaction, signal: AbortSignal): Promise<Outcome> {
+  const { hash, raw, account, nonce } = pending;
+  if (hash === undefined) return 'unknown';
+  const isKnown = (await vault.receipt(hash)) !== undefined || (await vault.nonceOf(hash)) !== undefined;
+  if (!isKnown) {
+    // If the nonce was used by another transaction, this one is void.
+    if (nonce !== undefined && (await vault.transactionCount(account)) > nonce) return 'void';
+    if (raw === undefined) return 'unknown';
+    await vault.request('eth_sendRawTransaction', raw);
+  }
+  const receipt = await vault.confirmed({ ...pending, hash }, signal);
+  return receipt?.isSuccess ? 'executed' : 'void';
+}
+
+/** Writes down what a transaction paid for, and forgets the transaction unless it may still be sent. */
+async function settle(
+  vault: Vault,
+  journal: PaymentJournal,
+  pending: PendingTransaction,
+  outcome: Outcome,
+): Promise<void> {
+  let isOpen = false;
+  for (const name of pending.addresses) {
+    const entry = await journal.record(name);
+    if (!entry || entry.transaction !== undefined) continue;
+    if (outcome === 'executed') await journal.putRecord({ ...entry, transaction: pending.hash! });
+    else if (await vault.isPaid(entry.offer)) {
+      await journal.putRecord({ ...entry, transaction: unknownTransaction });
+    } else isOpen = true;
+  }
+  if (outcome !== 'unknown' || !isOpen) await journal.removePending(pending);
+}
+
+/**
+ * Pays a bill. Each payment is in the journal before this returns, also after an error.
+ *
+ * The vault may take exactly the amount of the next transaction. So if a wallet sends an old transaction for the same
+ * records as well, the chain executes only one of the two.
+ * @param maxAmount the most that the user agreed to, in atto.
+ * @throws AntwayError `OVER_LIMIT`, `FUNDS`, `ACCOUNT`, `CHAIN`, `REJECTED`, `REVERTED`, `PENDING`, `RPC`.
+ */
+export async function pay(
+  { due }: Bill,
+  account: Account,
+  maxAmount: bigint,
+  parts: PaymentParts,
+): Promise<Payment> {
+  const { vault, journal } = parts;
+  const payment = { amount: 0n, fees: 0n, transactions: [] as string[] };
+  let rest = await unpaid(due, journal);
+  if (rest.length === 0) return payment;
+  const amount = sumOf(rest);
+  if (amount > maxAmount) {
+    const message = `It costs ${formatAnt(amount)}, more than the limit of ${formatAnt(maxAmount)}. Nothing was paid.`;
+    throw paymentError('OVER_LIMIT', message, { amount: `${amount}`, limit: `${maxAmount}` });
+  }
+  await vault.checkChain();
+  await checkFunds(vault, account.address, amount, rest.length);
+  const tried = await triedBefore(rest, account.address, journal);
+
+  let approved: bigint | undefined;
+  while (rest.length > 0) {
+    const offers = rest.slice(0, maxPaymentsPerTransaction);
+    const sum = sumOf(offers);
+    const isApproved = (await vault.allowance(account.address)) === sum;
+    if (!isApproved && approved !== sum) {
+      await send(vault.approval(sum), [], account, parts, payment);
+      approved = sum;
+      continue;
+    }
+    // Only now: an old transaction that is executed later takes the amount, and this one fails.
+    const paid = await paidBefore(
+      offers.filter((offer) => tried.has(nameOf(offer))),
+      parts,
+    );
+    if (paid.size === 0) {
+      if (!isApproved) {
+        const message = 'The chain confirmed the permission to take the amount, but does not show it.';
+        throw paymentError('RPC', message, { amount: `${sum}` });
+      }
+      await send(vault.payment(offers), offers, account, parts, payment);
+    }
+    approved = undefined;
+    rest = await unpaid(rest, journal);
+  }
+  return payment;
+}
+
+const sumOf = (offers: readonly Offer[]) => offers.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+
+async function unpaid(offers: readonly Offer[], journal: PaymentJournal): Promise<Offer[]> {
+  const entries = await Promise.all(offers.map((offer) => journal.record(nameOf(offer))));
+  return offers.filter((_, i) => entries[i]?.transaction === undefined);
+}
+
+async function checkFunds(vault: Vault, account: string, amount: bigint, payments: number): Promise<void> {
+  const [balance, ether, fees] = await Promise.all([
+    vault.balance(account),
+    vault.ether(account),
+    vault.estimateFees(payments),
+  ]);
+  if (balance < amount) {
+    const message = `The account ${account} has ${formatAnt(balance)}, and the upload costs ${formatAnt(amount)}. Nothing was paid.`;
+    throw paymentError('FUNDS', message, { account, amount: `${amount}` });
+  }
+  if (ether < fees) {
+    const message = `The account ${account} has ${formatEther(ether)}, and the fees are about ${formatEther(fees)}. Nothing was paid.`;
+    throw paymentError('FUNDS', message, { account, fees: `${fees}` });
+  }
+}
+
+/**
+ * @returns the names of the records that an old transaction may pay for.
+ * @throws AntwayError `ACCOUNT` if it is one of another account, which has its own allowance.
+ */
+async function triedBefore(
+  offers: readonly Offer[],
+  account: string,
+  journal: PaymentJournal,
+): Promise<Set<string>> {
+  const names = new Set(offers.map(nameOf));
+  const open = (await journal.pending()).filter(({ addresses }) => addresses.some((name) => names.has(name)));
+  const other = open.find((pending) => pending.account !== account);
+  if (other) {
+    const message = `An earlier payment by the account ${other.account} may still wait in the wallet. Pay with that account, or forget the earlier payment.`;
+    throw paymentError('ACCOUNT', message, { account: other.account });
+  }
+  return new Set(open.flatMap(({ addresses }) => addresses));
+}
+
+/** Writes down which records an old transaction has paid for meanwhile. @returns their names. */
+async function paidBefore(offers: readonly Offer[], { vault, journal }: PaymentParts): Promise<Set<string>> {
+  const names = new Set<string>();
+  for (const offer of offers) {
+    if (!(await vault.isPaid(offer))) continue;
+    await journal.putRecord({ offer, transaction: unknownTransaction });
+    names.add(nameOf(offer));
+  }
+  return names;
+}
+
+async function send(
+  call: Call,
+  offers: readonly Offer[],
+  account: Account,
+  { vault, journal, signal }: PaymentParts,
+  payment: { amount: bigint; fees: bigint; transactions: string[] },
+): Promise<void> {
+  signal.throwIfAborted();
+  let pending: PendingTransaction | undefined;
+  const note = async (sent: SentTransaction) => {
+    if (!pending) for (const offer of offers) await journal.putRecord({ offer });
+    pending = { ...sent, addresses: offers.map(nameOf) };
+    await journal.putPending(pending);
+  };
+  const sending = account.send(call, note).catch(async (error) => {
+    if (pending && paymentProblemOf(error) === 'REJECTED') await journal.removePending(pending);
+    throw error;
+  });
+  const hash = await raceAbort(sending, signal);
+  const receipt = await vault.confirmed({ ...pending!, hash }, signal);
+  await settle(vault, journal, pending!, receipt?.isSuccess ? 'executed' : 'void');
+  payment.fees += receipt?.fee ?? 0n;
+  if (receipt?.isSuccess) {
+    payment.transactions.push(hash);
+    payment.amount += sumOf(offers);
+    return;
+  }
+  // An old transaction may have paid instead.
+  if (offers.length > 0 && (await unpaid(offers, journal)).length < offers.length) return;
+  const message = `The chain refused transaction ${hash}, or another one took its place. It paid for nothing, apart from the fee.`;
+  throw paymentError('REVERTED', message, { transaction: hash });
+}

@@ -1,0 +1,328 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { prepareBill } from '../../src/payment/bill.ts';
+import { paymentProblemOf } from '../../src/payment/errors.ts';
+import { type JournalStore, PaymentJournal, unknownTransaction } from '../../src/payment/journal.ts';
+import { type PaymentParts, pay, settlePending } from '../../src/payment/pay.ts';
+import type { RecordToStore } from '../../src/payment/quotes.ts';
+import { Relay } from '../../src/payment/relay.ts';
+import { Vault } from '../../src/payment/vault.ts';
+import { WalletAccount } from '../../src/payment/wallet-account.ts';
+import { RelayDouble } from '../support/relay-double.ts';
+import { TestChain } from '../support/test-chain.ts';
+import { TestWallet, walletError } from '../support/test-wallet.ts';
+
+/** The price of a record at nodes without records: three times 0.00390625 ANT. */
+const recordPrice = 11_718_750_000_000_000n;
+const limit = 10n ** 18n;
+
+let chain: TestChain;
+let relay: RelayDouble;
+let wallet: TestWallet;
+let journal: PaymentJournal;
+let vault: Vault;
+let stopping: AbortController;
+let parts: PaymentParts;
+let records: RecordToStore[];
+
+beforeAll(async () => {
+  chain = await TestChain.start();
+  relay = await RelayDouble.start(chain);
+});
+afterAll(async () => {
+  await relay.stop();
+  await chain.stop();
+});
+beforeEach(async () => {
+  wallet = new TestWallet(chain);
+  journal = new PaymentJournal(memoryStore());
+  const { token, vault: contract } = chain;
+  vault = new Vault({ chainId: TestChain.chainId, token, vault: contract }, wallet);
+  stopping = new AbortController();
+  parts = { vault, journal, signal: stopping.signal };
+  records = newRecords(2);
+  await chain.request('eth_sendTransaction', [{ ...vault.approval(0n), from: chain.accounts[0] }]);
+});
+
+function newRecords(count: number): RecordToStore[] {
+  return Array.from({ length: count }, () => ({ address: randomBytes(32).toString('hex'), size: 1000 }));
+}
+
+function memoryStore(): JournalStore {
+  const values = new Map<string, unknown>();
+  return {
+    get: async (key) => structuredClone(values.get(key)),
+    put: async (key, value) => void values.set(key, structuredClone(value)),
+    delete: async (key) => void values.delete(key),
+    keys: async (prefix) => [...values.keys()].filter((key) => key.startsWith(prefix)),
+  };
+}
+
+const bill = () => prepareBill(records, { relays: [new Relay(relay.url)], journal, signal: parts.signal });
+
+async function standing() {
+  const { paid, due } = await bill();
+  return { paid, due: due.length };
+}
+
+const hashes = async () => (await bill()).due.map(({ quoteHash }) => quoteHash);
+
+async function payBill(by?: WalletAccount) {
+  return pay(await bill(), by ?? (await WalletAccount.connect(vault)), limit, parts);
+}
+
+/** The problem of a payment that must fail. */
+async function problemOf(work: Promise<unknown>): Promise<string | undefined> {
+  const error = await work.then(
+    () => expect.fail('nothing failed'),
+    (caught) => caught,
+  );
+  return paymentProblemOf(error);
+}
+
+const balance = () => vault.balance(chain.accounts[0]!);
+
+/** Waits until the wallet is asked to send the payment of records, and returns what sends it. */
+function heldPayment(): Promise<() => Promise<unknown>> {
+  return new Promise((resolve) => {
+    let asked = 0;
+    wallet.onSend = (send) => {
+      // The first transaction is the approval.
+      if (++asked === 1) return send();
+      resolve(send);
+      return new Promise(() => {});
+    };
+  });
+}
+
+/** A page that was closed while the wallet waited for the user. @returns what the user's late consent does. */
+async function closedWhileWaiting(): Promise<() => Promise<unknown>> {
+  const held = heldPayment();
+  const paying = payBill();
+  paying.catch(() => undefined);
+  const send = await held;
+  stopping.abort(new Error('the page was closed'));
+  await expect(paying).rejects.toThrow('the page was closed');
+  stopping = new AbortController();
+  parts = { vault, journal, signal: stopping.signal };
+  wallet.onSend = (next) => next();
+  return send;
+}
+
+describe('a payment by a wallet', () => {
+  it('costs what the bill says, and approves exactly that', async () => {
+    const before = await balance();
+    const payment = await payBill();
+    expect(payment).toMatchObject({ amount: 2n * recordPrice });
+    expect(payment.transactions).toHaveLength(2);
+    expect(before - (await balance())).toBe(payment.amount);
+    expect(await vault.allowance(chain.accounts[0]!)).toBe(0n);
+    expect(await journal.pending()).toEqual([]);
+    expect(await standing()).toEqual({ paid: 2, due: 0 });
+  });
+
+  it('takes back a larger permission of an earlier program', async () => {
+    const [account] = chain.accounts as [string];
+    await chain.request('eth_sendTransaction', [{ ...vault.approval(limit), from: account }]);
+    await payBill();
+    expect(await vault.allowance(account)).toBe(0n);
+  });
+
+  it('that the user refuses costs nothing, and can be tried again', async () => {
+    const before = await balance();
+    wallet.onSend = async () => {
+      throw walletError(4001, 'User rejected the request.');
+    };
+    expect(await problemOf(payBill())).toBe('REJECTED');
+    expect(await journal.pending()).toEqual([]);
+    expect(await balance()).toBe(before);
+    wallet.onSend = (send) => send();
+    expect((await payBill()).amount).toBe(2n * recordPrice);
+  });
+
+  it('above the limit asks the wallet for nothing', async () => {
+    const account = await WalletAccount.connect(vault);
+    expect(await problemOf(bill().then((due) => pay(due, account, recordPrice, parts)))).toBe('OVER_LIMIT');
+    expect(wallet.asked).not.toContain('eth_sendTransaction');
+  });
+});
+
+describe('a payment in a page that is closed', () => {
+  it('is found on the chain if the user agrees before the page returns', async () => {
+    const before = await balance();
+    const agree = await closedWhileWaiting();
+    await agree();
+    await settlePending(parts);
+    expect(await standing()).toEqual({ paid: 2, due: 0 });
+    expect((await journal.record(records[0]!.address))?.transaction).toBe(unknownTransaction);
+    expect(await journal.pending()).toEqual([]);
+    expect(await payBill()).toMatchObject({ amount: 0n, transactions: [] });
+    expect(before - (await balance())).toBe(2n * recordPrice);
+  });
+
+  it('keeps its price until it is known to be paid or not', async () => {
+    await closedWhileWaiting();
+    await settlePending(parts);
+    const tried = await hashes();
+    expect(tried).toHaveLength(2);
+    expect(await hashes()).toEqual(tried);
+  });
+
+  it('is executed once if the user agrees to it and to the new one', async () => {
+    const before = await balance();
+    const agree = await closedWhileWaiting();
+    await settlePending(parts);
+    expect((await payBill()).amount).toBe(2n * recordPrice);
+    const hash = (await agree()) as string;
+    expect(await vault.receipt(hash)).toMatchObject({ isSuccess: false });
+    expect(before - (await balance())).toBe(2n * recordPrice);
+    await settlePending(parts);
+    expect(await journal.pending()).toEqual([]);
+  });
+
+  it('is executed once if the user agrees to it while the new one waits', async () => {
+    const before = await balance();
+    const agree = await closedWhileWaiting();
+    await settlePending(parts);
+    wallet.onSend = async (send) => {
+      await agree();
+      return send();
+    };
+    expect(await payBill()).toMatchObject({ amount: 0n, transactions: [] });
+    expect(await standing()).toEqual({ paid: 2, due: 0 });
+    expect(before - (await balance())).toBe(2n * recordPrice);
+  });
+
+  it('is not repeated after the permission was given again', async () => {
+    const before = await balance();
+    const agree = await closedWhileWaiting();
+    const [account] = chain.accounts as [string];
+    await chain.request('eth_sendTransaction', [{ ...vault.approval(0n), from: account }]);
+    wallet.onSend = async (send) => {
+      // The new permission.
+      const hash = await send();
+      await agree();
+      return hash;
+    };
+    expect((await payBill()).amount).toBe(0n);
+    expect(before - (await balance())).toBe(2n * recordPrice);
+  });
+
+  it('is not paid by another account as long as the first one may pay', async () => {
+    const before = await balance();
+    const agree = await closedWhileWaiting();
+    wallet.accounts = [chain.accounts[1]!];
+    const [first, second] = chain.accounts as [string, string];
+    const transfer = `0xa9059cbb${second.slice(2).padStart(64, '0')}${limit.toString(16).padStart(64, '0')}`;
+    await chain.request('eth_sendTransaction', [{ to: chain.token, data: transfer, from: first }]);
+    expect(await problemOf(payBill())).toBe('ACCOUNT');
+    await agree();
+    await settlePending(parts);
+    expect((await payBill()).amount).toBe(0n);
+    expect(before - (await balance()) - limit).toBe(2n * recordPrice);
+  });
+
+  it('is found if the wallet sends it with higher fees in place of the first one', async () => {
+    const before = await balance();
+    const [from] = chain.accounts as [string];
+    await chain.request('eth_sendTransaction', [{ ...vault.approval(2n * recordPrice), from }]);
+    await chain.request('evm_setAutomine', [false]);
+    try {
+      let hash = '';
+      wallet.onSend = async (send) => {
+        hash = (await send()) as string;
+        return hash;
+      };
+      const paying = payBill();
+      await expect.poll(() => wallet.asked).toContain('eth_getTransactionByHash');
+      const first = (await chain.request('eth_getTransactionByHash', [hash])) as Record<string, string>;
+      const { nonce, input: data, gas } = first;
+      const faster = { from, to: chain.vault, data, nonce, gas, gasPrice: '0x12a05f20000' };
+      await chain.request('eth_sendTransaction', [faster]);
+      await chain.request('evm_mine');
+      await paying;
+      expect(await standing()).toEqual({ paid: 2, due: 0 });
+      expect(before - (await balance())).toBe(2n * recordPrice);
+    } finally {
+      await chain.request('evm_setAutomine', [true]);
+    }
+  });
+});
+
+describe('a wallet', () => {
+  it('changes to the chain', async () => {
+    wallet.chainId = '0x1';
+    wallet.answers.set('wallet_switchEthereumChain', () => {
+      wallet.chainId = '0x7a69';
+      return null;
+    });
+    expect((await WalletAccount.connect(vault)).address).toBe(chain.accounts[0]);
+  });
+
+  it.each([
+    ['stays on another chain', () => null, 'CHAIN'],
+    [
+      'does not know the test chain',
+      () => {
+        throw walletError(4902, 'Unrecognized chain ID.');
+      },
+      'CHAIN',
+    ],
+    [
+      'may not change the chain',
+      () => {
+        throw walletError(4001, 'User rejected the request.');
+      },
+      'REJECTED',
+    ],
+  ])('that %s pays nothing', async (_, answer, problem) => {
+    wallet.chainId = '0x1';
+    wallet.answers.set('wallet_switchEthereumChain', answer);
+    expect(await problemOf(WalletAccount.connect(vault))).toBe(problem);
+  });
+
+  it('learns the chain of the network if it does not know it', async () => {
+    const { token, vault: contract } = chain;
+    const real = new Vault({ chainId: 42161, token, vault: contract }, wallet);
+    wallet.answers.set('wallet_switchEthereumChain', () => {
+      throw walletError(4902, 'Unrecognized chain ID.');
+    });
+    wallet.answers.set('wallet_addEthereumChain', () => {
+      wallet.chainId = '0xa4b1';
+      return null;
+    });
+    await WalletAccount.connect(real);
+    expect(wallet.asked).toContain('wallet_addEthereumChain');
+  });
+
+  it.each([
+    ['gives access to no account', () => [], 'REJECTED'],
+    ['answers with something else', () => 'yes', 'REJECTED'],
+  ])('that %s is not connected', async (_, answer, problem) => {
+    wallet.answers.set('eth_requestAccounts', answer);
+    expect(await problemOf(WalletAccount.connect(vault))).toBe(problem);
+  });
+
+  it('whose user chooses another account or chain meanwhile pays nothing', async () => {
+    const before = await balance();
+    const account = await WalletAccount.connect(vault);
+    wallet.accounts = [chain.accounts[1]!];
+    expect(await problemOf(payBill(account))).toBe('ACCOUNT');
+    wallet.accounts = [chain.accounts[0]!];
+    wallet.chainId = '0x1';
+    expect(await problemOf(payBill(account))).toBe('CHAIN');
+    expect(await balance()).toBe(before);
+  });
+
+  it('that tells no hash leaves the payment to be found on the chain', async () => {
+    wallet.onSend = async (send) => {
+      await send();
+      return 'sent';
+    };
+    expect(await problemOf(payBill())).toBe('RPC');
+    // The approval was sent, and is seen now.
+    expect(await problemOf(payBill())).toBe('RPC');
+    await settlePending(parts);
+    expect(await standing()).toEqual({ paid: 2, due: 0 });
+  });
+});
